@@ -1,0 +1,149 @@
+# Everything one does to Loadline, by name. `make` or `make help` lists it.
+# Needed: Go, git, GNU make and a C compiler (for the race detector). Whatever else a target needs it builds, once, from Go modules.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# The modules that hold Go code of ours. hack/tools and hack/cluster/binaries only pin versions.
+MODULES := . hack/cluster
+
+# Tools are pinned by hack/tools/go.mod and built into here when it changes.
+TOOLS := $(CURDIR)/bin/tools
+
+##@ Build
+
+# Our version goes to `var version string` of package main where a command declares it. Commands that print
+# component-base's version (Kubernetes components do) name the Kubernetes they are made of, and ours after the plus sign.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+COMMIT_DATE = $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
+KUBERNETES = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
+KUBERNETES_PARTS = $(subst ., ,$(KUBERNETES:v%=%))
+COMPONENT := k8s.io/component-base/version
+
+LDFLAGS = -s -w -X main.version=$(VERSION) \
+	-X $(COMPONENT).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
+	-X $(COMPONENT).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
+	-X $(COMPONENT).gitMinor=$(word 2,$(KUBERNETES_PARTS)) \
+	-X $(COMPONENT).gitCommit=$(COMMIT) \
+	-X $(COMPONENT).buildDate=$(COMMIT_DATE)
+
+.PHONY: build
+build: ## Build every command of cmd/ into bin/
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: clean
+clean: ## Remove what the other targets make
+	rm -rf bin out bench.txt
+
+##@ Check
+
+.PHONY: test
+test: test-unit test-integration test-cluster ## Run all tests: unit, integration, and those of the local control plane
+
+# The race detector watches everything but the model (pure arithmetic, which it only slows down tenfold).
+UNIT = go list ./... | sed -e '\|/test/|d' -e '\|/hack/|d'
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane
+	$(UNIT) | sed -e '\|/pkg/model/|d' | xargs -r go test -race -timeout 10m
+	$(UNIT) | sed -ne '\|/pkg/model/|p' | xargs -r go test -timeout 10m
+
+# One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
+.PHONY: test-integration
+test-integration: ## Run the tests against a real API server, started for them
+	go list ./... | sed -ne '\|/test/integration|p' -e '\|/hack/|p' | xargs -r go test -p 1 -timeout 25m
+
+.PHONY: test-cluster
+test-cluster: ## Run the tests of hack/cluster, the local control plane
+	cd hack/cluster && go test -p 1 -timeout 20m ./...
+
+# Every module is read even when one before it has failed.
+LINT = run() { failed=0; for module in $(MODULES); do \
+	echo "lint $$module"; (cd "$$module" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml "$$@" ./...) || failed=1; \
+	done; return $$failed; }; run
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint ## Lint every module
+	@$(LINT)
+
+.PHONY: lint-fix
+lint-fix: $(TOOLS)/golangci-lint ## Lint every module and repair what has one right repair
+	@$(LINT) --fix
+
+.PHONY: ci
+ci: ## Run what continuous integration runs
+	.ci/run
+
+##@ Generate
+
+# The generator never deletes: a type that is gone must not leave its CRD behind.
+.PHONY: generate
+generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs and RBAC roles from the sources
+	rm -f config/crd/loadline.dev_*.yaml
+	$(TOOLS)/controller-gen object paths=./apis/...
+	$(TOOLS)/controller-gen crd output:crd:dir=config/crd paths=./apis/loadline/...
+	$(TOOLS)/controller-gen rbac:roleName=loadline-manager output:rbac:dir=config/rbac paths=./pkg/controllers/...
+
+# Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.
+.PHONY: verify-generate
+verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated file is stale
+	@copy=$$(mktemp -d); trap 'rm -rf "$$copy"' EXIT; \
+	tar -c $(NOT_SOURCE:%=--exclude=./%) . | tar -x -C "$$copy"; \
+	$(MAKE) --no-print-directory -C "$$copy" generate TOOLS='$(TOOLS)' >/dev/null; \
+	diff -ruN $(NOT_SOURCE:%=--exclude=%) . "$$copy" || { echo 'generated files are stale: run make generate' >&2; exit 1; }
+
+NOT_SOURCE := .git bin out
+
+##@ Measure
+
+PKG ?= ./pkg/...
+COUNT ?= 6
+BASE ?= bench-base.txt
+
+.PHONY: bench
+bench: ## Run the benchmarks into bench.txt (PKG=./pkg/model/... COUNT=6)
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 60m $(PKG) | tee bench.txt
+
+.PHONY: bench-compare
+bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE=bench-base.txt)
+	@test -f '$(BASE)' || { echo 'no $(BASE): run make bench on the commit to compare with and keep its bench.txt, or name one with BASE=' >&2; exit 2; }
+	$(TOOLS)/benchstat '$(BASE)' bench.txt
+
+.PHONY: perf
+perf: ## Measure scheduling throughput and latency at scale
+	go test -tags perf -v -timeout 60m ./test/perf/...
+
+##@ Try
+
+OUT ?= out/demo
+
+.PHONY: demo
+demo: ## Run the demonstration; its charts go to OUT=out/demo
+	go run ./hack/demo --out '$(OUT)'
+
+.PHONY: cluster-up
+cluster-up: ## Start a local control plane in the foreground (ARGS='--nodes 100')
+	cd hack/cluster && go run . up $(ARGS)
+
+.PHONY: cluster-down
+cluster-down: ## Stop the local control plane
+	cd hack/cluster && go run . down
+
+##@ Help
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+
+$(TOOLS)/golangci-lint: TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(TOOLS)/controller-gen: TOOL = sigs.k8s.io/controller-tools/cmd/controller-gen
+$(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat
+
+$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat: hack/tools/go.mod hack/tools/go.sum
+	@echo "build $(@F) (the first time takes a minute)"
+	@cd hack/tools && go build -o $@ $(TOOL)
+	@touch $@

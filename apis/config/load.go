@@ -1,0 +1,110 @@
+package config
+
+import (
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/config/v1alpha1"
+)
+
+// LoadDilationArgs reads the arguments of the Dilation plugin as kube-scheduler
+// hands them over: nil where the user gave none, else the raw JSON or YAML of a
+// v1alpha1.DilationArgs (apiVersion and kind may be left out). Unknown fields
+// are refused. The error names every offending field, its value and the rule.
+func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
+	versioned, err := decode(obj)
+	if err != nil {
+		return nil, err
+	}
+	versioned.SetDefaults()
+	if err := validate(versioned).ToAggregate(); err != nil {
+		return nil, err
+	}
+	args := &DilationArgs{SyncTimeoutSeconds: *versioned.SyncTimeoutSeconds}
+	for _, r := range versioned.Requests {
+		args.Requests = append(args.Requests, RequestRule{
+			Resource:    r.Resource,
+			Request:     r.Request,
+			PerThread:   r.PerThread.AsApproximateFloat64(),
+			Utilization: r.Utilization.AsApproximateFloat64(),
+			Minimum:     r.Minimum.AsApproximateFloat64(),
+		})
+	}
+	return args, nil
+}
+
+func decode(obj runtime.Object) (*v1alpha1.DilationArgs, error) {
+	args := &v1alpha1.DilationArgs{}
+	if obj == nil {
+		return args, nil
+	}
+	unknown, ok := obj.(*runtime.Unknown)
+	if !ok {
+		return nil, fmt.Errorf("want args to be of type DilationArgs, got %T", obj)
+	}
+	if len(unknown.Raw) == 0 {
+		return args, nil
+	}
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	want := v1alpha1.GroupVersion.WithKind("DilationArgs")
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	if _, _, err := decoder.Decode(unknown.Raw, &want, args); err != nil {
+		return nil, fmt.Errorf("reading DilationArgs: %w", err)
+	}
+	return args, nil
+}
+
+func validate(args *v1alpha1.DilationArgs) field.ErrorList {
+	var errs field.ErrorList
+	if seconds := *args.SyncTimeoutSeconds; seconds < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("syncTimeoutSeconds"), seconds, "must be at least 0"))
+	}
+	path := field.NewPath("requests")
+	if len(args.Requests) == 0 {
+		errs = append(errs, field.Required(path, "without a rule, pods that no profile matches would weigh nothing; leave the field out for the default"))
+	}
+	seen := sets.New[string]()
+	someMinimum := false
+	for i := range args.Requests {
+		r, path := &args.Requests[i], path.Index(i)
+		if seen.Has(r.Resource) {
+			errs = append(errs, field.Duplicate(path.Child("resource"), r.Resource))
+		}
+		seen.Insert(r.Resource)
+		someMinimum = someMinimum || r.Minimum.Sign() > 0
+		errs = append(errs, validateRule(r, path)...)
+	}
+	if len(args.Requests) > 0 && !someMinimum {
+		errs = append(errs, field.Required(path, "at least one rule must have a minimum above 0, or pods without requests would weigh nothing"))
+	}
+	return errs
+}
+
+func validateRule(r *v1alpha1.RequestRule, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, problem := range validation.IsDNS1035Label(r.Resource) {
+		errs = append(errs, field.Invalid(path.Child("resource"), r.Resource, problem))
+	}
+	for _, problem := range validation.IsQualifiedName(string(r.Request)) {
+		errs = append(errs, field.Invalid(path.Child("request"), r.Request, problem))
+	}
+	if p := r.PerThread.AsApproximateFloat64(); p <= 0 || math.IsInf(p, 1) {
+		errs = append(errs, field.Invalid(path.Child("perThread"), r.PerThread.String(), "must be more than 0 and at most 1e308"))
+	}
+	if u := r.Utilization.AsApproximateFloat64(); u <= 0 || u > 1 {
+		errs = append(errs, field.Invalid(path.Child("utilization"), r.Utilization.String(), "must be more than 0 and at most 1"))
+	}
+	if m := r.Minimum.AsApproximateFloat64(); m < 0 || math.IsInf(m, 1) {
+		errs = append(errs, field.Invalid(path.Child("minimum"), r.Minimum.String(), "must be at least 0 and at most 1e308"))
+	}
+	return errs
+}

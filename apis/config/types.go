@@ -1,0 +1,36 @@
+// Package config holds the arguments of Loadline's scheduler plugins as the
+// code uses them: parsed, defaulted and valid. What users write is in the
+// versioned packages below; Load turns one into the other.
+package config
+
+import corev1 "k8s.io/api/core/v1"
+
+// DilationArgs are the arguments of the Dilation plugin.
+type DilationArgs struct {
+	// Requests say how a pod that no WorkloadProfile matches gets its loading
+	// vector from its resource requests.
+	Requests []RequestRule
+	// SyncTimeoutSeconds is how long the plugin waits at start-up for the
+	// profiles to be read, at least 0. After that scheduling begins without
+	// them, and they count from when they arrive.
+	SyncTimeoutSeconds int32
+}
+
+// RequestRule derives the demand at one resource from one kind of request. A
+// pod that requests r has ⌈r/PerThread⌉ threads there, which together are busy
+// for Utilization · r/PerThread of the time.
+type RequestRule struct {
+	// Resource is the resource of the loading vector, such as cpu.
+	Resource string
+	// Request is the resource that pods request, such as cpu or
+	// nvidia.com/gpu.
+	Request corev1.ResourceName
+	// PerThread is the amount of the request that makes one thread, more
+	// than 0.
+	PerThread float64
+	// Utilization is the fraction of its request that a pod is taken to use,
+	// more than 0 and at most 1.
+	Utilization float64
+	// Minimum is the request that a pod is taken to make at least, 0 or more.
+	Minimum float64
+}

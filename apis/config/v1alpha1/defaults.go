@@ -1,0 +1,39 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+const defaultSyncTimeoutSeconds = 30
+
+// SetDefaults fills in what the user left out.
+func (a *DilationArgs) SetDefaults() {
+	if a.Requests == nil {
+		a.Requests = []RequestRule{{Resource: string(corev1.ResourceCPU)}}
+	}
+	for i := range a.Requests {
+		a.Requests[i].setDefaults()
+	}
+	if a.SyncTimeoutSeconds == nil {
+		a.SyncTimeoutSeconds = new(int32(defaultSyncTimeoutSeconds))
+	}
+}
+
+func (r *RequestRule) setDefaults() {
+	if r.Request == "" {
+		r.Request = corev1.ResourceName(r.Resource)
+	}
+	if r.PerThread == nil {
+		r.PerThread = new(resource.MustParse("1"))
+	}
+	if r.Utilization == nil {
+		r.Utilization = new(resource.MustParse("1"))
+	}
+	if r.Minimum == nil {
+		r.Minimum = new(resource.Quantity)
+		if r.Request == corev1.ResourceCPU {
+			r.Minimum = new(resource.MustParse("100m"))
+		}
+	}
+}

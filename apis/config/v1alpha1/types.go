@@ -1,0 +1,58 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupVersion is the group and version of the arguments.
+var GroupVersion = schema.GroupVersion{Group: "config.loadline.dev", Version: "v1alpha1"}
+
+// AddToScheme adds the types of this package to a scheme.
+func AddToScheme(scheme *runtime.Scheme) error {
+	scheme.AddKnownTypes(GroupVersion, &DilationArgs{})
+	return nil
+}
+
+// DilationArgs are the arguments of the Dilation plugin.
+//
+// +kubebuilder:object:root=true
+type DilationArgs struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// requests say how a pod that no WorkloadProfile matches gets its loading
+	// vector from its resource requests. Defaults to one rule for cpu: a pod
+	// uses all the cpu that it requests, and 100m where it requests less.
+	Requests []RequestRule `json:"requests,omitempty"`
+
+	// syncTimeoutSeconds is how long the plugin waits at start-up for the
+	// profiles to be read. After that scheduling begins without them, and they
+	// count from when they arrive. Defaults to 30.
+	SyncTimeoutSeconds *int32 `json:"syncTimeoutSeconds,omitempty"`
+}
+
+// RequestRule derives the demand at one resource from one kind of request.
+type RequestRule struct {
+	// resource is the resource of the loading vector, such as cpu.
+	Resource string `json:"resource,omitempty"`
+
+	// request is what pods request, such as cpu or nvidia.com/gpu. Defaults to
+	// the resource.
+	Request corev1.ResourceName `json:"request,omitempty"`
+
+	// perThread is the amount of the request that makes one thread. Defaults
+	// to 1.
+	PerThread *resource.Quantity `json:"perThread,omitempty"`
+
+	// utilization is the fraction of its request that a pod is taken to use,
+	// more than 0 and at most 1. Defaults to 1.
+	Utilization *resource.Quantity `json:"utilization,omitempty"`
+
+	// minimum is the request that a pod is taken to make at least. Defaults to
+	// 100m for cpu, the amount that kube-scheduler too takes a pod without a
+	// request to need, and to 0 otherwise.
+	Minimum *resource.Quantity `json:"minimum,omitempty"`
+}

@@ -1,0 +1,22 @@
+package v1alpha1
+
+// Condition types and reasons of WorkloadProfile and NodeProfile.
+const (
+	// ConditionReady is True when the scheduler uses the profile.
+	ConditionReady = "Ready"
+	// ConditionConflicted is True when an equally specific profile matches some
+	// of the same pods or nodes, so that only age and name decide.
+	ConditionConflicted = "Conflicted"
+
+	// ReasonDeclared says that the profile's numbers are those of its spec.
+	ReasonDeclared = "Declared"
+	// ReasonUnknownResource says that a demand is left out of account because no
+	// node is said to have such a resource.
+	ReasonUnknownResource = "UnknownResource"
+	// ReasonInvalid says that the profile is ignored because its spec is wrong.
+	ReasonInvalid = "Invalid"
+	// ReasonSelectorOverlap says that another selector matches the same objects.
+	ReasonSelectorOverlap = "SelectorOverlap"
+	// ReasonNoOverlap says that no other selector does.
+	ReasonNoOverlap = "NoOverlap"
+)

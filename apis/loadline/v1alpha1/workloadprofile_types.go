@@ -1,0 +1,181 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// WorkloadProfile declares what a kind of pod asks of the node it runs on: the
+// fraction of its time that it spends at each resource. The scheduler uses it
+// to put the pod where it and its neighbours are slowed down least.
+//
+// Pods that match several profiles of their namespace follow the one whose
+// selector has the most requirements; among equals the oldest one, then the
+// first by name.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=wlp,categories=loadline
+// +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.status.resources[?(@.name=="cpu")].loading`
+// +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.status.resources[?(@.name=="disk")].loading`
+// +kubebuilder:printcolumn:name="Network",type=string,JSONPath=`.status.resources[?(@.name=="network")].loading`
+// +kubebuilder:printcolumn:name="Neutral ms",type=integer,JSONPath=`.spec.neutralMillis`
+// +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.pods`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type WorkloadProfile struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says which pods the profile is for and what they ask of a node.
+	// +required
+	Spec WorkloadProfileSpec `json:"spec,omitzero"`
+
+	// status says how the profile is used.
+	// +optional
+	Status WorkloadProfileStatus `json:"status,omitempty,omitzero"`
+}
+
+// WorkloadProfileSpec is what a team declares about a kind of pod.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || self.resources.all(r, !has(r.demandMillis)) || has(self.neutralMillis)",fieldPath=".neutralMillis",reason=FieldValueRequired,message="demandMillis is turned into a loading by dividing it by neutralMillis, the time that the job takes alone on a node: set neutralMillis too, or give loading in place of demandMillis"
+// +kubebuilder:validation:XValidation:rule="!has(self.neutralMillis) || self.resources.map(r, (has(r.loading) ? quantity(string(r.loading)) : quantity('0')).asApproximateFloat() * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="has(self.neutralMillis) || self.resources.map(r, (has(r.loading) ? quantity(string(r.loading)) : quantity('0')).asApproximateFloat()).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
+type WorkloadProfileSpec struct {
+	// selector chooses the pods of the profile's namespace that it is for. An
+	// empty selector ({}) chooses all of them, which makes the profile the
+	// namespace's default.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist'])",message="operator must be In, NotIn, Exists or DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] == (has(e.values) && size(e.values) > 0))",message="operators In and NotIn need values; Exists and DoesNotExist take none"
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+
+	// resources lists the resources that the pods queue for. Those not listed
+	// they leave alone.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Resources []ResourceDemand `json:"resources,omitempty"`
+
+	// neutralMillis is the neutral time: how long a job of this kind takes with
+	// nobody else on the node, in milliseconds.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	NeutralMillis *int64 `json:"neutralMillis,omitempty"`
+}
+
+// ResourceDemand is what one pod asks of one resource of its node.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.loading) != has(self.demandMillis)",message="give either loading (a fraction of the neutral time) or demandMillis (the time spent at the resource), and not both"
+type ResourceDemand struct {
+	// name is the resource: cpu, disk, network, or any other name that the
+	// nodes' profiles use.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a resource name consists of lower-case letters, digits and '-', and starts with a letter, such as cpu, disk or memory-bandwidth"
+	Name string `json:"name,omitempty"`
+
+	// loading is the fraction of its neutral time that each thread of the pod
+	// spends at the resource, from 0 to 1, such as "0.58" or "580m".
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a loading is a fraction of the neutral time: write a number from 0 to 1, such as \"0.58\""
+	Loading *resource.Quantity `json:"loading,omitempty"`
+
+	// demandMillis is the time that each thread of a job spends at the
+	// resource, in milliseconds, where that is known in place of the loading:
+	// loading = demandMillis / neutralMillis.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000000
+	DemandMillis *int64 `json:"demandMillis,omitempty"`
+
+	// pressure is the fraction of time that each thread of the pod stands in
+	// the way of others at the resource, from 0 to 1, where that differs from
+	// the loading. Defaults to the loading.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a pressure is a fraction of time: write a number from 0 to 1, such as \"0.58\"; a pod that presses harder than one thread can has several threads"
+	Pressure *resource.Quantity `json:"pressure,omitempty"`
+
+	// threads is how many threads of the pod use the resource at once. A pod
+	// with 4 threads loads a node as 4 pods with one thread do. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16384
+	Threads *int32 `json:"threads,omitempty"`
+}
+
+// WorkloadProfileStatus says how a profile is used.
+type WorkloadProfileStatus struct {
+	// conditions are Ready (the scheduler uses the profile) and Conflicted (an
+	// equally specific profile matches some of the same pods).
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=8
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that the status is of.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// resources is the loading vector in use, with the defaults filled in.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Resources []ResourceLoading `json:"resources,omitempty"`
+
+	// pods is how many pods that have not terminated follow the profile.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Pods *int32 `json:"pods,omitempty"`
+}
+
+// ResourceLoading is one component of the loading vector in use.
+type ResourceLoading struct {
+	// name is the resource.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// loading is the fraction of its neutral time that each thread spends at
+	// the resource.
+	// +required
+	Loading *resource.Quantity `json:"loading,omitempty"`
+
+	// pressure is the fraction of time that each thread stands in the way of
+	// others.
+	// +required
+	Pressure *resource.Quantity `json:"pressure,omitempty"`
+
+	// threads is how many threads of the pod use the resource at once.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Threads *int32 `json:"threads,omitempty"`
+}
+
+// WorkloadProfileList is a list of profiles.
+//
+// +kubebuilder:object:root=true
+type WorkloadProfileList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// items are the profiles.
+	Items []WorkloadProfile `json:"items"`
+}

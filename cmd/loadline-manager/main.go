@@ -1,0 +1,162 @@
+// Command loadline-manager is Loadline's operator: it keeps the status of
+// Loadline's objects.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/cli"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/nodeprofile"
+	"loadline.dev/loadline/pkg/controllers/workloadprofile"
+)
+
+// options are the flags.
+type options struct {
+	kubeconfig              string
+	leaderElect             bool
+	leaderElectionNamespace string
+	metricsAddress          string
+	healthAddress           string
+	logs                    *logsapi.LoggingConfiguration
+}
+
+func main() {
+	command := newCommand()
+	command.SetContext(ctrl.SetupSignalHandler())
+	os.Exit(cli.Run(command))
+}
+
+func newCommand() *cobra.Command {
+	o := options{logs: logsapi.NewLoggingConfiguration()}
+	command := &cobra.Command{
+		Use:   "loadline-manager",
+		Short: "Loadline's operator",
+		Long: `loadline-manager is Loadline's operator. It keeps the status of
+
+  WorkloadProfile   whether the scheduler uses it, with which vector, for how many
+                    pods, and whether another profile competes for them
+  NodeProfile       the same for nodes`,
+		Example: `  # In a cluster
+  loadline-manager --leader-elect
+
+  # From a workstation
+  loadline-manager --kubeconfig ~/.kube/config`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			return o.run(command)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Path of a kubeconfig file. Defaults to that in KUBECONFIG, to the service account in a cluster, else to ~/.kube/config.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Let only one of several replicas act at a time.")
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader election lease. Defaults to the namespace that the manager runs in.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address to serve Prometheus metrics on, or 0 for none.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on, or 0 for none.")
+	logsapi.AddFlags(o.logs, flags)
+	verflag.AddFlags(flags)
+	return command
+}
+
+func (o *options) run(command *cobra.Command) error {
+	if err := logsapi.ValidateAndApply(o.logs, nil); err != nil {
+		return err
+	}
+	ctrl.SetLogger(klog.Background())
+
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	restConfig, err := o.restConfig()
+	if err != nil {
+		return fmt.Errorf("finding the cluster: %w", err)
+	}
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cacheOptions(),
+		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		HealthProbeBindAddress:        o.healthAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              "loadline-manager",
+		LeaderElectionNamespace:       o.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return fmt.Errorf("setting up the manager: %w", err)
+	}
+	if err := addControllers(mgr); err != nil {
+		return err
+	}
+	return mgr.Start(command.Context())
+}
+
+// restConfig says how to reach the API server: as the given kubeconfig does,
+// else as KUBECONFIG, the service account or ~/.kube/config do.
+func (o *options) restConfig() (*rest.Config, error) {
+	if o.kubeconfig == "" {
+		return config.GetConfig()
+	}
+	restConfig, err := clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	restConfig.QPS = -1 // no limit: the API server keeps clients fair
+	return restConfig, nil
+}
+
+// cacheOptions keep only what the controllers look at: of pods that have not
+// terminated and of nodes the metadata, of all objects no managed fields.
+func cacheOptions() cache.Options {
+	pods := &metav1.PartialObjectMetadata{}
+	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			pods: {Field: fields.AndSelectors(
+				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+				fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+			)},
+		},
+	}
+}
+
+func addControllers(mgr ctrl.Manager) error {
+	recorder := mgr.GetEventRecorder("loadline-manager")
+	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	if err := workloads.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the WorkloadProfile controller: %w", err)
+	}
+	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	if err := nodes.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the NodeProfile controller: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return mgr.AddReadyzCheck("ping", healthz.Ping)
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+)
+
+// run runs the command and returns what it writes.
+func run(command *cobra.Command, args ...string) (string, error) {
+	var written bytes.Buffer
+	command.SetOut(&written)
+	command.SetErr(&written)
+	command.SetArgs(args)
+	err := command.Execute()
+	return written.String(), err
+}
+
+func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
+	t.Parallel()
+	help, err := run(newCommand(), "--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Loadline's operator", "WorkloadProfile", "NodeProfile", "Examples:", "loadline-manager --leader-elect",
+		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--health-probe-bind-address", "--logging-format", "--version",
+	} {
+		if !strings.Contains(help, want) {
+			t.Errorf("the help lacks %q:\n%s", want, help)
+		}
+	}
+}
+
+func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
+	t.Parallel()
+	command := newCommand()
+	examples := 0
+	for line := range strings.Lines(command.Example) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		words := strings.Fields(line)
+		if words[0] != command.Name() {
+			t.Errorf("the example %q does not run %s", line, command.Name())
+		}
+		if err := newCommand().ParseFlags(words[1:]); err != nil {
+			t.Errorf("the example %q: %v", line, err)
+		}
+		examples++
+	}
+	if examples < 2 {
+		t.Errorf("%d examples, want at least 2", examples)
+	}
+}
+
+func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
+	t.Parallel()
+	ours := []string{"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address"}
+	flags := newCommand().Flags()
+	for _, name := range ours {
+		f := flags.Lookup(name)
+		if f == nil {
+			t.Errorf("no flag --%s", name)
+			continue
+		}
+		if !strings.HasSuffix(f.Usage, ".") || strings.ToUpper(f.Usage[:1]) != f.Usage[:1] {
+			t.Errorf("--%s: %q is no sentence", name, f.Usage)
+		}
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if len(f.Usage) < 20 {
+			t.Errorf("--%s: %q says too little", f.Name, f.Usage)
+		}
+	})
+}
+
+func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown flag":                    {[]string{"--leader-elekt"}, "unknown flag: --leader-elekt"},
+		"a value of the wrong type":          {[]string{"--leader-elect=often"}, `invalid argument "often" for "--leader-elect" flag`},
+		"an argument":                        {[]string{"start"}, `unknown command "start" for "loadline-manager"`},
+		"a log format that does not exist":   {[]string{"--logging-format=xml"}, `format: Invalid value: "xml": Unsupported log format`},
+		"a flag of another program's syntax": {[]string{"-leader-elect"}, "unknown shorthand flag: 'l'"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			written, err := run(newCommand(), test.args...)
+			if err == nil {
+				t.Fatalf("accepted, with %q", written)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error %q lacks %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestAKubeconfigFileThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	missing, broken := filepath.Join(t.TempDir(), "missing"), filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("contexts: 7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{missing, broken} {
+		o := options{kubeconfig: path}
+		if _, err := o.restConfig(); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("the error %v does not name %s", err, path)
+		}
+	}
+}
+
+func TestAKubeconfigFileSaysWhereTheClusterIs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	const kubeconfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
+		"clusters": [{"name": "here", "cluster": {"server": "https://127.0.0.1:6443"}}]}`
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options{kubeconfig: path}
+	config, err := o.restConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Host != "https://127.0.0.1:6443" || config.QPS >= 0 {
+		t.Errorf("host %s at %v requests per second, want https://127.0.0.1:6443 without a limit", config.Host, config.QPS)
+	}
+}
+
+func TestTheCacheHoldsNoPodsThatHaveTerminated(t *testing.T) {
+	t.Parallel()
+	options := cacheOptions()
+	if len(options.ByObject) != 1 {
+		t.Fatalf("%d kinds with options, want 1", len(options.ByObject))
+	}
+	for object, by := range options.ByObject {
+		if _, ok := object.(*metav1.PartialObjectMetadata); !ok || object.GetObjectKind().GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {
+			t.Fatalf("options for %T %v, want the metadata of pods", object, object.GetObjectKind().GroupVersionKind())
+		}
+		for phase, want := range map[corev1.PodPhase]bool{
+			corev1.PodPending: true, corev1.PodRunning: true, corev1.PodUnknown: true, corev1.PodSucceeded: false, corev1.PodFailed: false,
+		} {
+			if got := by.Field.Matches(fields.Set{"status.phase": string(phase)}); got != want {
+				t.Errorf("holds %s pods: %v, want %v", phase, got, want)
+			}
+		}
+	}
+}

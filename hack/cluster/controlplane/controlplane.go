@@ -1,0 +1,229 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// Options say what to run and where. The zero value runs everything in a temporary folder, silently.
+type Options struct {
+	// Dir is the folder for the kubeconfig, the logs (logs/<part>.log) and the data. It is made when absent. What an
+	// earlier control plane left in it is removed first, and only the logs remain afterwards. One control plane at a
+	// time may use it. "" stands for a temporary folder that Stop removes.
+	Dir string
+	// Log receives one line per step, for a person to read. nil: none.
+	Log io.Writer
+	// APIServerFlags are given to kube-apiserver after our own flags, so that they win, for example "--feature-gates=AllAlpha=true".
+	APIServerFlags []string
+	// WithoutControllerManager leaves kube-controller-manager out: Deployments make no pods, owned objects are not collected.
+	WithoutControllerManager bool
+	// WithoutKWOK leaves kwok out: there can be Node objects, but nobody plays them, and AddNodes fails.
+	WithoutKWOK bool
+}
+
+// ControlPlane is a running control plane. Its methods may be called from several goroutines at once.
+type ControlPlane struct {
+	folder      *claimedFolder
+	binaries    string
+	credentials *credentials
+	prober      *prober
+	options     Options
+
+	port      int  // of the API server
+	apiServer part // to start it again
+	client    kubernetes.Interface
+
+	lifecycle sync.Mutex // held while parts are being started and stopped
+	stopped   bool       // guarded by lifecycle
+
+	mu      sync.Mutex          // guards the next two
+	running map[string]*process // by the name of the part
+	log     io.Writer
+
+	ended sync.Once
+	done  chan struct{}
+	err   error // may be read once done is closed
+}
+
+// Start starts a control plane and returns when all of it is ready. When it fails, or when ctx ends before, it
+// leaves nothing behind, and the error quotes the end of the log of the part that failed. ctx matters only until
+// Start returns: call Stop to end the control plane.
+//
+// The first Start on a machine builds the programs: see [Binaries].
+func Start(ctx context.Context, options Options) (*ControlPlane, error) {
+	log := options.Log
+	if log == nil {
+		log = io.Discard
+	}
+	binaries, err := Binaries(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := claim(options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &ControlPlane{
+		folder: folder, binaries: binaries, options: options, log: log,
+		running: map[string]*process{}, done: make(chan struct{}),
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+// start starts the parts, each after those that it needs.
+func (c *ControlPlane) start(ctx context.Context) (err error) {
+	c.lifecycle.Lock()
+	defer c.lifecycle.Unlock()
+
+	if c.credentials, err = newCredentials(c.folder.folder); err != nil {
+		return err
+	}
+	c.prober = newProber(c.credentials)
+
+	etcdPort, _, err := c.launchAnywhere(ctx, etcd(c.folder.folder))
+	if err != nil {
+		return err
+	}
+	c.port, c.apiServer, err = c.launchAnywhere(ctx, apiServer(c.credentials, etcdPort, c.options))
+	if err != nil {
+		return err
+	}
+	if c.client, err = kubernetes.NewForConfig(c.RESTConfig()); err != nil {
+		return err
+	}
+	if err := c.startClients(ctx); err != nil {
+		return err
+	}
+	if err := c.awaitServiceAccount(ctx); err != nil {
+		return err
+	}
+	return c.credentials.writeKubeconfig(c.Kubeconfig(), c.port) // last: there is a kubeconfig when all is ready
+}
+
+// startClients starts the parts that are clients of the API server, all at once.
+func (c *ControlPlane) startClients(ctx context.Context) error {
+	kubeconfig := c.folder.secret("kubeconfig")
+	if err := c.credentials.writeKubeconfig(kubeconfig, c.port); err != nil {
+		return err
+	}
+	var clients []builder
+	if !c.options.WithoutControllerManager {
+		clients = append(clients, controllerManager(c.credentials, kubeconfig))
+	}
+	if !c.options.WithoutKWOK {
+		clients = append(clients, kwok(c.binaries, kubeconfig))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, client := range clients {
+		group.Go(func() error {
+			_, _, err := c.launchAnywhere(ctx, client)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// awaitServiceAccount returns when the controllers have made the service account without which the API server refuses pods.
+func (c *ControlPlane) awaitServiceAccount(ctx context.Context) error {
+	if c.options.WithoutControllerManager {
+		return nil
+	}
+	ctx, cancel := c.whileWhole(ctx)
+	defer cancel()
+	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyDeadline, true, func(ctx context.Context) (bool, error) {
+		_, err := c.client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return fmt.Errorf("await the default service account: %w", err)
+}
+
+// RESTConfig returns the configuration of a client that may do everything and that is not rate limited. The caller
+// may change it.
+func (c *ControlPlane) RESTConfig() *rest.Config {
+	return c.credentials.restConfig(c.port)
+}
+
+// Kubeconfig returns the path of a kubeconfig file for the same client as [ControlPlane.RESTConfig].
+func (c *ControlPlane) Kubeconfig() string {
+	return c.folder.kubeconfig()
+}
+
+// RestartAPIServer kills kube-apiserver, as a crash would, and starts it again on the same port and the same etcd.
+// It returns when the API server is ready. When it does not come back, the control plane is at its end: Done is
+// closed, and Stop is all that can be done.
+func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
+	c.lifecycle.Lock()
+	defer c.lifecycle.Unlock()
+	if c.stopped {
+		return errors.New("restart kube-apiserver: the control plane has been stopped")
+	}
+	if err := c.take(apiServerName).kill(); err != nil {
+		return err
+	}
+	err := errPortTaken
+	for errors.Is(err, errPortTaken) && ctx.Err() == nil {
+		err = c.launch(ctx, c.apiServer)
+	}
+	if err != nil {
+		err = fmt.Errorf("restart kube-apiserver: %w", err)
+		c.end(err)
+	}
+	return err
+}
+
+// Done is closed when the control plane is no longer whole: a part ended by itself, or Stop was called.
+func (c *ControlPlane) Done() <-chan struct{} {
+	return c.done
+}
+
+// Err returns nil until Done is closed. Then it says which part ended by itself, how, and what it logged last, or
+// returns nil after an ordinary Stop.
+func (c *ControlPlane) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// Stop ends all parts, asking first and killing after five seconds, and removes the temporary folder. It returns
+// when all are gone. Calling it again does nothing.
+func (c *ControlPlane) Stop() error {
+	c.lifecycle.Lock()
+	defer c.lifecycle.Unlock()
+	if c.stopped {
+		return nil
+	}
+	c.stopped = true
+	c.end(nil)
+	var errs []error
+	for _, name := range []string{kwokName, controllerManagerName, apiServerName, etcdName} {
+		if p := c.take(name); p != nil {
+			errs = append(errs, p.stop())
+		}
+	}
+	return errors.Join(append(errs, c.folder.release())...)
+}

@@ -1,0 +1,90 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// clusterModule is the module that this package belongs to; the pins are its folder "binaries", which is a module of
+// its own.
+const clusterModule = "loadline.dev/loadline/hack/cluster"
+
+// buildFlags make a build independent of where it happens and of GOFLAGS.
+var buildFlags = []string{"-mod=readonly", "-trimpath", "-buildvcs=false"}
+
+// linkerFlags make Kubernetes' programs report version: without that, kubectl and helm cannot parse what the server says.
+func linkerFlags(version string) (string, error) {
+	major, rest, found := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, foundMinor := strings.Cut(rest, ".")
+	if !found || !foundMinor {
+		return "", fmt.Errorf("the version of k8s.io/kubernetes, %q, is not like v1.2.3", version)
+	}
+	const pkg = "k8s.io/component-base/version"
+	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
+}
+
+// pins is the folder of the module that pins the programs' versions.
+type pins string
+
+// findPins finds the pins from any module that requires ours, or else where this file was compiled.
+func findPins(ctx context.Context) (pins, error) {
+	folder, err := runGo(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", clusterModule)
+	if err != nil {
+		_, file, _, ok := runtime.Caller(0)
+		if !ok || !filepath.IsAbs(file) { // not absolute: built with -trimpath
+			return "", fmt.Errorf("the working directory must belong to a Go module that requires %s: %w", clusterModule, err)
+		}
+		folder = filepath.Dir(filepath.Dir(file))
+	}
+	dir := filepath.Join(folder, "binaries")
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return "", fmt.Errorf("the module that pins the binaries is missing: %w", err)
+	}
+	return pins(dir), nil
+}
+
+// module returns what a template for "go list -m" says of a module among the pins. It has a folder once something of
+// it has been built.
+func (p pins) module(ctx context.Context, template, path string) (string, error) {
+	return p.run(ctx, "list", "-m", "-f", template, path)
+}
+
+// run runs the go command among the pins. Programs are built without C, so that they do not depend on the machine's
+// libraries.
+func (p pins) run(ctx context.Context, args ...string) (string, error) {
+	return runGo(ctx, string(p), []string{"GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}, args...)
+}
+
+// runGo runs the go command in dir and returns what it prints, without the final newline. The error quotes what it
+// says on standard error.
+func runGo(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	const interruptGrace = 10 * time.Second
+
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = childAttributes()
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which go cleans up after itself
+	cmd.WaitDelay = interruptGrace
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+
+	runtime.LockOSThread() // see startProcess
+	defer runtime.UnlockOSThread()
+	stdout, err := cmd.Output()
+	if cause := context.Cause(ctx); cause != nil {
+		return "", cause
+	}
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(stdout)), nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/trace"
+)
+
+const (
+	namespace = "openb"
+	// gpuMilli is the extended resource by which pods get thousandths of GPUs.
+	gpuMilli = "openb.test/gpu-milli"
+	// shapeLabel tells pods of one shape, gpusLabel nodes of one class.
+	shapeLabel, gpusLabel = "openb.test/shape", "openb.test/gpus"
+)
+
+// inputs is what is placed: pods and nodes of the openb trace.
+type inputs struct {
+	pods  []trace.OpenbPod
+	nodes []trace.OpenbNode
+}
+
+func readTrace(dir string, o *options) (*inputs, error) {
+	in := &inputs{}
+	const podsFile, nodesFile = "openb_pod_list_first_2000.csv", "openb_node_list_all_node.csv"
+	file, err := os.Open(filepath.Join(dir, podsFile)) //nolint:gosec // a file of the repository
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	for pod, err := range trace.OpenbPods(podsFile, file, trace.OpenbPodOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		if in.pods = append(in.pods, pod); len(in.pods) == o.pods {
+			break
+		}
+	}
+	nodes, err := os.Open(filepath.Join(dir, nodesFile)) //nolint:gosec // a file of the repository
+	if err != nil {
+		return nil, err
+	}
+	defer nodes.Close() //nolint:errcheck // only read
+	number := 0
+	for node, err := range trace.OpenbNodes(nodesFile, nodes) {
+		if err != nil {
+			return nil, err
+		}
+		if number%o.every == 0 {
+			in.nodes = append(in.nodes, node)
+		}
+		number++
+	}
+	return in, nil
+}
+
+func (in *inputs) describe() {
+	cores, gpus := int64(0), 0
+	for _, n := range in.nodes {
+		cores += n.CPUMilli / 1000
+		gpus += n.GPUs
+	}
+	fmt.Printf(`
+2. A production trace, placed by kube-scheduler and by Loadline
+
+The first %s pods of the openb trace (a Kubernetes GPU cluster), created at once, on
+%d of its nodes: %s cores and %s GPUs, on a real API server, with KWOK in the
+place of kubelets. The trace tells what pods request, not how they spend their time.
+Their loading vectors are derived so: a pod that requests g GPUs by m thousandths is
+at a GPU for m/1000 of its time, with g threads; the rest of the time it keeps the
+CPUs busy that it requests, with a thread per core. This leaves out: pods that use
+less than they request, disk, network and memory bandwidth, when pods come and go,
+and that a pod is tied to the GPUs it was given.
+
+`, report.Count(int64(len(in.pods))), len(in.nodes), report.Count(cores), report.Count(int64(gpus)))
+}
+
+// vector returns the loading vector of a pod, at cpu and gpu, by the rule that
+// describe states.
+func vector(p trace.OpenbPod) contention.Vector {
+	atGPU := 0.0
+	if p.GPUs > 0 {
+		atGPU = float64(p.GPUMilli) / 1000
+	}
+	cores := float64(p.CPUMilli) / 1000
+	threads := math.Ceil(cores)
+	atCPU := 0.0
+	if threads > 0 {
+		atCPU = (1 - atGPU) * cores / threads
+	}
+	return contention.Vector{
+		{Loading: atCPU, Pressure: atCPU, Threads: int(threads)},
+		{Loading: atGPU, Pressure: atGPU, Threads: p.GPUs},
+	}
+}
+
+// shape names what the vector of a pod depends on.
+func shape(p trace.OpenbPod) string {
+	return fmt.Sprintf("cpu%d-gpu%dx%d", p.CPUMilli, p.GPUs, p.GPUMilli)
+}
+
+// servers returns how many servers a node has at cpu and gpu. A node without
+// GPUs gets one, which no pod uses.
+func servers(n trace.OpenbNode) []int {
+	return []int{int(max(1, n.CPUMilli/1000)), max(1, n.GPUs)}
+}
+
+// workloadProfiles returns a profile for each shape of pods.
+func (in *inputs) workloadProfiles() []*v1alpha1.WorkloadProfile {
+	var profiles []*v1alpha1.WorkloadProfile
+	seen := map[string]bool{}
+	for _, p := range in.pods {
+		name := shape(p)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		profile := &v1alpha1.WorkloadProfile{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{shapeLabel: name}}},
+		}
+		for i, d := range vector(p) {
+			if d.Loading == 0 {
+				continue
+			}
+			profile.Spec.Resources = append(profile.Spec.Resources, v1alpha1.ResourceDemand{
+				Name:    []string{"cpu", "gpu"}[i],
+				Loading: new(resource.MustParse(strconv.FormatFloat(d.Loading, 'f', 9, 64))),
+				Threads: new(int32(d.Threads)),
+			})
+		}
+		profiles = append(profiles, profile)
+	}
+	return profiles
+}
+
+// nodeProfiles returns a profile for each class of nodes: by their GPUs.
+func (in *inputs) nodeProfiles() []*v1alpha1.NodeProfile {
+	var gpus []int
+	for _, n := range in.nodes {
+		if n.GPUs > 0 && !slices.Contains(gpus, n.GPUs) {
+			gpus = append(gpus, n.GPUs)
+		}
+	}
+	var profiles []*v1alpha1.NodeProfile
+	for _, n := range gpus {
+		profiles = append(profiles, &v1alpha1.NodeProfile{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("gpus-%d", n)},
+			Spec: v1alpha1.NodeProfileSpec{
+				Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{gpusLabel: strconv.Itoa(n)}},
+				Resources: []v1alpha1.ResourceServers{{Name: "gpu", Servers: new(int32(n))}},
+			},
+		})
+	}
+	return profiles
+}
+
+// kubernetesNodes returns the nodes as objects.
+func (in *inputs) kubernetesNodes() []*corev1.Node {
+	nodes := make([]*corev1.Node, len(in.nodes))
+	for i, n := range in.nodes {
+		nodes[i] = &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{gpusLabel: strconv.Itoa(n.GPUs)}},
+			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+				corev1.ResourceCPU:    *resource.NewMilliQuantity(n.CPUMilli, resource.DecimalSI),
+				corev1.ResourceMemory: *resource.NewQuantity(n.MemoryMiB<<20, resource.BinarySI),
+				corev1.ResourcePods:   resource.MustParse("110"),
+				gpuMilli:              *resource.NewQuantity(int64(n.GPUs)*1000, resource.DecimalSI),
+			}},
+		}
+	}
+	return nodes
+}
+
+// kubernetesPods returns the pods as objects for one of the schedulers.
+func (in *inputs) kubernetesPods(scheduler string) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(in.pods))
+	for i, p := range in.pods {
+		requests := corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewMilliQuantity(p.CPUMilli, resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(p.MemoryMiB<<20, resource.BinarySI),
+		}
+		if p.GPUs > 0 {
+			requests[gpuMilli] = *resource.NewQuantity(int64(p.GPUs*p.GPUMilli), resource.DecimalSI)
+		}
+		pods[i] = &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.Name, Labels: map[string]string{shapeLabel: shape(p)}},
+			Spec: corev1.PodSpec{
+				SchedulerName: scheduler,
+				Containers: []corev1.Container{{
+					Name: "main", Image: "openb.test/none",
+					Resources: corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{gpuMilli: requests[gpuMilli]}},
+				}},
+			},
+		}
+		if p.GPUs == 0 {
+			pods[i].Spec.Containers[0].Resources.Limits = nil
+		}
+	}
+	return pods
+}

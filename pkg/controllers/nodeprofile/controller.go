@@ -1,0 +1,90 @@
+// Package nodeprofile is the controller that tells the owners of NodeProfiles
+// how these are used: whether the scheduler uses a profile, for how many nodes,
+// and whether another profile competes for them. It decides for the whole
+// cluster at once.
+package nodeprofile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// nodeDelay is for how long changes of nodes are gathered.
+const nodeDelay = time.Second
+
+// Reconciler keeps the status of NodeProfiles. Its only request is the empty
+// one.
+type Reconciler struct {
+	Client   client.Client
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("nodeprofile").
+		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(everything),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(&corev1.Node{}, report.Delayed(nodeDelay, everything),
+			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Complete(r)
+}
+
+func everything(context.Context, client.Object) []reconcile.Request {
+	return []reconcile.Request{{}}
+}
+
+// Reconcile decides on all profiles and writes what changed.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	var profiles v1alpha1.NodeProfileList
+	if err := r.Client.List(ctx, &profiles); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
+	}
+	if len(profiles.Items) == 0 {
+		return reconcile.Result{}, nil
+	}
+	nodes := metav1.PartialObjectMetadataList{}
+	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	if err := r.Client.List(ctx, &nodes); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing nodes: %w", err)
+	}
+	nodeLabels := make([]labels.Set, len(nodes.Items))
+	for i := range nodes.Items {
+		nodeLabels[i] = nodes.Items[i].Labels
+	}
+
+	statuses := evaluate.NodeProfiles(profiles.Items, nodeLabels, metav1.NewTime(r.Clock.Now()))
+	var errs []error
+	for i := range statuses {
+		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
+		after.Status = statuses[i]
+		errs = append(errs, report.Status(ctx, r.Client, r.Recorder, before, after, conditions))
+	}
+	return reconcile.Result{}, errors.Join(errs...)
+}
+
+func conditions(p *v1alpha1.NodeProfile) []metav1.Condition { return p.Status.Conditions }

@@ -1,0 +1,119 @@
+// Package workloadprofile is the controller that tells the owners of
+// WorkloadProfiles how these are used: their status says whether the scheduler
+// uses a profile, with which vector, for how many pods, and whether another
+// profile competes for them.
+//
+// It decides for a whole namespace at once, since the profiles of a namespace
+// compete with each other only.
+package workloadprofile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// podDelay is for how long changes of pods are gathered before a namespace is
+// decided on again: a Deployment that scales up is one change, not hundreds.
+const podDelay = time.Second
+
+// Reconciler keeps the status of WorkloadProfiles. A request names a namespace.
+type Reconciler struct {
+	Client   client.Client
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+}
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("workloadprofile").
+		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(&corev1.Pod{}, report.Delayed(podDelay, namespaceOf),
+			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Complete(r)
+}
+
+func namespaceOf(_ context.Context, o client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace()}}}
+}
+
+// allNamespaces maps a NodeProfile, which may change the known resources, to
+// every namespace that has profiles.
+func (r *Reconciler) allNamespaces(ctx context.Context, _ client.Object) []reconcile.Request {
+	var profiles v1alpha1.WorkloadProfileList
+	if err := r.Client.List(ctx, &profiles); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list WorkloadProfiles from the cache")
+		return nil
+	}
+	seen := map[string]bool{}
+	var requests []reconcile.Request
+	for i := range profiles.Items {
+		if ns := profiles.Items[i].Namespace; !seen[ns] {
+			seen[ns] = true
+			requests = append(requests, namespaceOf(ctx, &profiles.Items[i])...)
+		}
+	}
+	return requests
+}
+
+// Reconcile decides on one namespace and writes what changed.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var profiles v1alpha1.WorkloadProfileList
+	if err := r.Client.List(ctx, &profiles, client.InNamespace(request.Namespace)); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
+	}
+	if len(profiles.Items) == 0 {
+		return reconcile.Result{}, nil
+	}
+	var nodes v1alpha1.NodeProfileList
+	if err := r.Client.List(ctx, &nodes); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing node profiles: %w", err)
+	}
+	pods := metav1.PartialObjectMetadataList{}
+	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+	if err := r.Client.List(ctx, &pods, client.InNamespace(request.Namespace)); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
+	}
+	podLabels := make([]labels.Set, len(pods.Items))
+	for i := range pods.Items {
+		podLabels[i] = pods.Items[i].Labels
+	}
+
+	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, metav1.NewTime(r.Clock.Now()))
+	var errs []error
+	for i := range statuses {
+		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
+		after.Status = statuses[i]
+		errs = append(errs, report.Status(ctx, r.Client, r.Recorder, before, after, conditions))
+	}
+	return reconcile.Result{}, errors.Join(errs...)
+}
+
+func conditions(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions }

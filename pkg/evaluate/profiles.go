@@ -1,0 +1,158 @@
+package evaluate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// WorkloadProfiles returns the status of each of the profiles of one namespace,
+// given the labels of the pods there and the profiles of the cluster's nodes.
+// Conditions that stay as they are keep their time; others change at now.
+func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, nodes []v1alpha1.NodeProfile, now metav1.Time) []v1alpha1.WorkloadProfileStatus {
+	var classes []*profile.NodeClass
+	for i := range nodes {
+		if class, errs := profile.NewNodeClass(&nodes[i]); len(errs) == 0 {
+			classes = append(classes, class)
+		}
+	}
+	resources := profile.NewResources(classes)
+
+	var workloads []*profile.Workload
+	invalid := make([]field.ErrorList, len(profiles))
+	for i := range profiles {
+		w, errs := profile.NewWorkload(&profiles[i], resources)
+		if invalid[i] = errs; len(errs) == 0 {
+			workloads = append(workloads, w)
+		}
+	}
+	following := follow(workloads, pods, func(w *profile.Workload) string { return w.Name })
+	byName := make(map[string]*profile.Workload, len(workloads))
+	for _, w := range workloads {
+		byName[w.Name] = w
+	}
+
+	statuses := make([]v1alpha1.WorkloadProfileStatus, len(profiles))
+	for i := range profiles {
+		p, status := &profiles[i], &statuses[i]
+		profiles[i].Status.DeepCopyInto(status)
+		status.ObservedGeneration = new(p.Generation)
+		status.Resources = nil
+		var ready metav1.Condition
+		if w := byName[p.Name]; w == nil {
+			ready = notReady(invalid[i])
+		} else {
+			ready = workloadReady(w)
+			status.Resources = loadings(w)
+		}
+		f := following[p.Name]
+		status.Pods = new(f.count)
+		setConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
+	}
+	return statuses
+}
+
+// NodeProfiles returns the status of each of the profiles of a cluster's nodes,
+// given the labels of the nodes.
+func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav1.Time) []v1alpha1.NodeProfileStatus {
+	var classes []*profile.NodeClass
+	invalid := make([]field.ErrorList, len(profiles))
+	for i := range profiles {
+		class, errs := profile.NewNodeClass(&profiles[i])
+		if invalid[i] = errs; len(errs) == 0 {
+			classes = append(classes, class)
+		}
+	}
+	following := follow(classes, nodes, func(c *profile.NodeClass) string { return c.Name })
+
+	statuses := make([]v1alpha1.NodeProfileStatus, len(profiles))
+	for i := range profiles {
+		p, status := &profiles[i], &statuses[i]
+		profiles[i].Status.DeepCopyInto(status)
+		status.ObservedGeneration = new(p.Generation)
+		ready := metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
+			Message: "the scheduler uses the servers in spec.resources for the nodes that follow this profile",
+		}
+		if len(invalid[i]) > 0 {
+			ready = notReady(invalid[i])
+		}
+		f := following[p.Name]
+		status.Nodes = new(f.count)
+		setConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
+	}
+	return statuses
+}
+
+func notReady(errs field.ErrorList) metav1.Condition {
+	return metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalid,
+		Message: "the scheduler ignores this profile: " + errs.ToAggregate().Error(),
+	}
+}
+
+func workloadReady(w *profile.Workload) metav1.Condition {
+	c := metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
+		Message: "the scheduler uses the vector in spec.resources for the pods that follow this profile",
+	}
+	if len(w.Unknown) > 0 {
+		c.Reason = v1alpha1.ReasonUnknownResource
+		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", strings.Join(w.Unknown, ", "))
+	}
+	return c
+}
+
+// loadings returns the vector of a workload as its status shows it.
+func loadings(w *profile.Workload) []v1alpha1.ResourceLoading {
+	list := make([]v1alpha1.ResourceLoading, len(w.Demands))
+	for i, d := range w.Demands {
+		list[i] = v1alpha1.ResourceLoading{
+			Name: d.Resource, Loading: fraction(d.Loading), Pressure: fraction(d.Pressure), Threads: new(int32(d.Threads)),
+		}
+	}
+	return list
+}
+
+// fraction returns a quantity, to a millionth.
+func fraction(f float64) *resource.Quantity {
+	return new(resource.MustParse(strconv.FormatFloat(f, 'f', 6, 64)))
+}
+
+// setConditions brings conditions up to date. Their time is now where their
+// status changes.
+func setConditions(conditions *[]metav1.Condition, generation int64, now metav1.Time, next ...metav1.Condition) {
+	for _, c := range next {
+		c.ObservedGeneration = generation
+		c.LastTransitionTime = now
+		c.Message = shorten(c.Message)
+		meta.SetStatusCondition(conditions, c)
+	}
+}
+
+// maxMessage is the longest message of a condition, in bytes. It lets an event
+// carry the message: the API server refuses events with a longer note.
+const maxMessage = 1024
+
+// shorten cuts off what is too long of a message.
+func shorten(message string) string {
+	const ellipsis = "…"
+	if len(message) <= maxMessage {
+		return message
+	}
+	end := maxMessage - len(ellipsis)
+	for !utf8.RuneStart(message[end]) {
+		end--
+	}
+	return message[:end] + ellipsis
+}

@@ -1,0 +1,216 @@
+package contention
+
+import "slices"
+
+// Load is what the jobs of one node add up to at each of its resources. Where a
+// resource has one server, adding or removing a job takes O(1) time; where it
+// has more, adding a thread takes O(n) and removing a job O(n²), n the number
+// of threads there. A Load is not safe for concurrent use.
+type Load struct {
+	stations []station
+}
+
+// NewLoad returns the load of an empty node whose i-th resource has servers[i]
+// servers. The numbers must satisfy [ValidateServers].
+func NewLoad(servers []int) *Load {
+	l := &Load{stations: make([]station, len(servers))}
+	for i, c := range servers {
+		l.stations[i].servers = c
+		l.stations[i].reset()
+	}
+	return l
+}
+
+// Reset removes every job and keeps the memory for the next.
+func (l *Load) Reset() {
+	for i := range l.stations {
+		l.stations[i].reset()
+	}
+}
+
+// Add adds a job. The vector must satisfy [Vector.Validate] and have no demand
+// at a resource that the node does not list.
+func (l *Load) Add(v Vector) {
+	for i, d := range v {
+		if d.idle() {
+			continue
+		}
+		for range d.threads() {
+			l.stations[i].add(d)
+		}
+	}
+}
+
+// Remove takes away a job that was added before, and restores the load to what
+// it would be without it, to rounding.
+func (l *Load) Remove(v Vector) {
+	for i, d := range v {
+		if !d.idle() {
+			l.stations[i].remove(d)
+		}
+	}
+}
+
+// TotalLoading returns the total loading of resource i: the expected number of
+// threads at it, by their pressures. The i-th component of p̄ in the paper.
+func (l *Load) TotalLoading(i int) float64 { return l.stations[i].pressure }
+
+// TotalWait returns W, the sum over the threads on the node of what each waits,
+// as a multiple of its neutral time. For one server and symmetric jobs, the
+// total dilation of Eq. (14) of the D-factor paper is n + W.
+func (l *Load) TotalWait() float64 {
+	w := 0.0
+	for i := range l.stations {
+		w += l.stations[i].totalWait()
+	}
+	return w
+}
+
+// Dilation returns the first-order dilation λ of a job that is part of the
+// load, at least 1: Eq. (5) of the D-factor paper where every resource has one
+// server. It takes O(m·n) time.
+func (l *Load) Dilation(v Vector) float64 {
+	dilation := 1.0
+	for i, d := range v {
+		dilation += d.Loading * l.Wait(i, d)
+	}
+	return dilation
+}
+
+// Wait returns how long one thread of a job that is part of the load waits at
+// resource i, as a multiple of the time it is served there: the number of
+// others that it finds in its way. The sum of loading · wait over the resources
+// is the job's dilation less 1, so it says which resource is to blame.
+func (l *Load) Wait(i int, d Demand) float64 {
+	if d.idle() {
+		return 0
+	}
+	return l.stations[i].waitOf(d)
+}
+
+// station is the load on one resource of one node.
+//
+// The three sums suffice for one server. For more, present and marked hold the
+// distribution of the number of threads at the resource: present[y] is the
+// probability that y are there, a Poisson binomial distribution, and marked[y]
+// is the sum over the threads k of loading_k times the probability that y
+// threads other than k are there. Adding a thread convolves both with one
+// Bernoulli variable, which only adds positive numbers. The inverse is
+// ill-conditioned, so removing one starts again from the threads that stay.
+type station struct {
+	servers  int
+	pressure float64 // Σ q_k over threads
+	loading  float64 // Σ s_k over threads
+	self     float64 // Σ s_k q_k over threads
+	threads  []Demand
+	present  []float64
+	marked   []float64
+	scratch  []float64 // for waitOf
+}
+
+func (s *station) reset() {
+	s.pressure, s.loading, s.self = 0, 0, 0
+	if s.servers > 1 {
+		s.threads = s.threads[:0]
+		s.present = append(s.present[:0], 1)
+		s.marked = append(s.marked[:0], 0)
+	}
+}
+
+// add adds one thread.
+func (s *station) add(d Demand) {
+	s.pressure += d.Pressure
+	s.loading += d.Loading
+	s.self += d.Loading * d.Pressure
+	if s.servers == 1 {
+		return
+	}
+	s.threads = append(s.threads, d)
+	s.marked = convolve(s.marked, d.Pressure)
+	for y, p := range s.present {
+		s.marked[y] += d.Loading * p
+	}
+	s.present = convolve(s.present, d.Pressure)
+}
+
+// remove removes all threads of one job.
+func (s *station) remove(d Demand) {
+	t := d.threads()
+	if s.servers == 1 {
+		s.pressure = max(0, s.pressure-float64(t)*d.Pressure)
+		s.loading = max(0, s.loading-float64(t)*d.Loading)
+		s.self = max(0, s.self-float64(t)*d.Loading*d.Pressure)
+		return
+	}
+	stay := slices.Clone(s.threads)
+	for range t {
+		if k := slices.Index(stay, d); k >= 0 {
+			stay = slices.Delete(stay, k, k+1)
+		}
+	}
+	s.reset()
+	for _, d := range stay {
+		s.add(d)
+	}
+}
+
+func (s *station) totalWait() float64 {
+	if s.servers == 1 {
+		return max(0, s.loading*s.pressure-s.self)
+	}
+	w := 0.0
+	for y := s.servers; y < len(s.marked); y++ {
+		w += s.marked[y] * float64(y+1-s.servers)
+	}
+	return w / float64(s.servers)
+}
+
+// waitOf returns E[(N + 1 − c)^+] / c, N the number of threads that one thread
+// of demand d, itself part of the load, finds at the resource.
+func (s *station) waitOf(d Demand) float64 {
+	if s.servers == 1 {
+		return max(0, s.pressure-d.Pressure)
+	}
+	if len(s.present) <= s.servers { // too few others to wait for
+		return 0
+	}
+	s.scratch = append(s.scratch[:0], s.present...)
+	others := deconvolve(s.scratch, d.Pressure)
+	w := 0.0
+	for y := s.servers; y < len(others); y++ {
+		w += others[y] * float64(y+1-s.servers)
+	}
+	return w / float64(s.servers)
+}
+
+// convolve returns the distribution of Y + B, given that of Y and a Bernoulli
+// variable B that is 1 with probability q. It works in place.
+func convolve(p []float64, q float64) []float64 {
+	p = append(p, 0)
+	for y := len(p) - 1; y > 0; y-- {
+		p[y] += q * (p[y-1] - p[y])
+	}
+	p[0] *= 1 - q
+	return p
+}
+
+// deconvolve undoes convolve, in place. Going up multiplies errors by q/(1 − q)
+// at each step, going down by the inverse; it goes the way that damps them, so
+// that undoing once costs a few roundings. Undoing again and again would not.
+func deconvolve(p []float64, q float64) []float64 {
+	n := len(p) - 1
+	if q <= 0.5 {
+		below := 0.0
+		for y := range n {
+			below = max(0, (p[y]-q*below)/(1-q))
+			p[y] = below
+		}
+		return p[:n]
+	}
+	above := 0.0
+	for y := n; y > 0; y-- {
+		p[y], above = above, max(0, (p[y]-(1-q)*above)/q)
+	}
+	p[0] = above
+	return p[:n]
+}

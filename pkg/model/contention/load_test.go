@@ -1,0 +1,262 @@
+package contention_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/contention/bruteforce"
+)
+
+// drawVector draws the vector of a job at m resources. Loadings add up to at
+// most 1; pressures may be anything; some demands are idle, some certain.
+func drawVector(t *rapid.T, m, maxThreads int) contention.Vector {
+	v := make(contention.Vector, m)
+	left := 1.0
+	for i := range v {
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		case 0: // leaves the resource alone
+			continue
+		case 1: // is always there
+			v[i].Loading = left
+		default:
+			v[i].Loading = left * rapid.Float64Range(0, 1).Draw(t, "loading")
+		}
+		left = max(0, left-v[i].Loading)
+		v[i].Pressure = v[i].Loading
+		if rapid.Bool().Draw(t, "asymmetric") {
+			v[i].Pressure = rapid.Float64Range(0, 1).Draw(t, "pressure")
+		}
+		v[i].Threads = rapid.IntRange(0, maxThreads).Draw(t, "threads")
+	}
+	return v
+}
+
+func drawVectors(t *rapid.T, m, maxThreads, maxJobs int) []contention.Vector {
+	jobs := make([]contention.Vector, rapid.IntRange(0, maxJobs).Draw(t, "jobs"))
+	for j := range jobs {
+		jobs[j] = drawVector(t, m, maxThreads)
+	}
+	return jobs
+}
+
+func drawServers(t *rapid.T, m, maxServers int) []int {
+	return rapid.SliceOfN(rapid.IntRange(1, maxServers), m, m).Draw(t, "servers")
+}
+
+func loadOf(servers []int, jobs []contention.Vector) *contention.Load {
+	load := contention.NewLoad(servers)
+	for _, v := range jobs {
+		load.Add(v)
+	}
+	return load
+}
+
+// closeTo allows for the rounding of sums of a few hundred products of fractions.
+func closeTo(got, want float64) bool { return math.Abs(got-want) <= 1e-11*max(1, math.Abs(want)) }
+
+func TestOneServerGivesEquation5AndDefinition2(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		n := rapid.IntRange(1, 30).Draw(t, "n")
+		jobs := make([]contention.Vector, n)
+		var total [m]float64
+		for j := range jobs {
+			p := make([]float64, m)
+			for i := range p {
+				p[i] = rapid.Float64Range(0, 1.0/m).Draw(t, "p")
+				total[i] += p[i]
+			}
+			jobs[j] = contention.Loadings(p...)
+		}
+		load := loadOf([]int{1, 1, 1}, jobs)
+		totalDilation, squares := 0.0, 0.0
+		for _, v := range jobs {
+			want := 1.0
+			for i, d := range v {
+				want += d.Loading*total[i] - d.Loading*d.Loading
+				squares += d.Loading * d.Loading
+			}
+			got := load.Dilation(v)
+			if !closeTo(got, want) {
+				t.Fatalf("dilation %v, Eq. (5) gives %v", got, want)
+			}
+			totalDilation += got
+		}
+		norm := total[0]*total[0] + total[1]*total[1] + total[2]*total[2]
+		if want := float64(n) + norm - squares; !closeTo(totalDilation, want) || !closeTo(float64(n)+load.TotalWait(), want) {
+			t.Fatalf("total dilation %v and n + W = %v, Eq. (14) gives %v", totalDilation, float64(n)+load.TotalWait(), want)
+		}
+
+		candidate := jobs[0]
+		want := 0.0
+		for i, d := range candidate {
+			want += 2 * d.Loading * load.TotalLoading(i)
+		}
+		if got := load.Prices().Of(contention.NewCandidate(candidate)); !closeTo(got, want) {
+			t.Fatalf("price %v, twice Eq. (15) gives %v", got, want)
+		}
+	})
+}
+
+func TestTwoJobsAreDilatedAlike(t *testing.T) { // Property 2
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func() contention.Vector {
+			a := rapid.Float64Range(0, 1).Draw(t, "a")
+			return contention.Loadings(a, rapid.Float64Range(0, 1-a).Draw(t, "b"))
+		}
+		one, other := draw(), draw()
+		load := loadOf([]int{1, 1}, []contention.Vector{one, other})
+		want := 1 + one[0].Loading*other[0].Loading + one[1].Loading*other[1].Loading
+		if a, b := load.Dilation(one), load.Dilation(other); !closeTo(a, want) || !closeTo(b, want) {
+			t.Fatalf("dilations %v and %v, want 1 + p1·p2 = %v", a, b, want)
+		}
+	})
+}
+
+func TestWaitsAndPricesEqualBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 2
+		servers := drawServers(t, m, 5)
+		jobs := drawVectors(t, m, 3, 4)
+		load := loadOf(servers, jobs)
+
+		before := bruteforce.TotalWait(servers, jobs)
+		if got := load.TotalWait(); !closeTo(got, before) {
+			t.Fatalf("total wait %v, brute force %v", got, before)
+		}
+		for _, v := range jobs {
+			for i, d := range v {
+				if d.Pressure == 0 && d.Loading == 0 {
+					continue
+				}
+				threads := bruteforce.Threads(jobs, i)
+				k := slices.Index(threads, bruteforce.Thread{Loading: d.Loading, Pressure: d.Pressure})
+				if got, want := load.Wait(i, d), bruteforce.Wait(threads, k, servers[i]); !closeTo(got, want) {
+					t.Fatalf("wait at resource %d: %v, brute force %v", i, got, want)
+				}
+			}
+		}
+
+		candidate := drawVector(t, m, 3)
+		want := bruteforce.TotalWait(servers, append(slices.Clone(jobs), candidate)) - before
+		if got := load.Prices().Of(contention.NewCandidate(candidate)); !closeTo(got, want) {
+			t.Fatalf("price %v, brute force ΔW = %v", got, want)
+		}
+	})
+}
+
+func TestThePriceIsWhatTheTotalWaitGrowsBy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { // at sizes that brute force cannot reach
+		const m = 3
+		servers := drawServers(t, m, 96)
+		load := loadOf(servers, drawVectors(t, m, 40, 30))
+		candidate := drawVector(t, m, 130)
+		before := load.TotalWait()
+		price := load.Prices().Of(contention.NewCandidate(candidate))
+		load.Add(candidate)
+		if grown := load.TotalWait() - before; math.Abs(price-grown) > 1e-9*max(1, load.TotalWait()) {
+			t.Fatalf("price %v, but the total wait grew by %v", price, grown)
+		}
+	})
+}
+
+func TestAddingThenRemovingAJobRestoresTheLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		servers := drawServers(t, m, 64)
+		jobs := drawVectors(t, m, 10, 20)
+		load := loadOf(servers, jobs)
+		candidate := contention.NewCandidate(drawVector(t, m, 20))
+		want, wait := load.Prices().Of(candidate), load.TotalWait()
+
+		visitors := drawVectors(t, m, 20, 5)
+		for _, v := range visitors {
+			load.Add(v)
+		}
+		for _, v := range visitors {
+			load.Remove(v)
+		}
+		if got := load.Prices().Of(candidate); math.Abs(got-want) > 1e-9*max(1, want) {
+			t.Fatalf("price %v before, %v after", want, got)
+		}
+		if got := load.TotalWait(); math.Abs(got-wait) > 1e-9*max(1, wait) {
+			t.Fatalf("total wait %v before, %v after", wait, got)
+		}
+	})
+}
+
+func TestAnEmptiedNodeIsFree(t *testing.T) {
+	servers := []int{1, 4}
+	jobs := []contention.Vector{contention.Loadings(0.3, 0.7), contention.Loadings(0.1, 0.1), contention.Loadings(0.9, 0.05)}
+	load := loadOf(servers, jobs)
+	for _, v := range jobs {
+		load.Remove(v)
+	}
+	if got := load.Prices().Of(contention.NewCandidate(jobs[0])); got > 1e-15 {
+		t.Errorf("price on an emptied node %v, want 0 to rounding", got)
+	}
+}
+
+func TestMoreLoadNeverLowersAPrice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 2
+		load := loadOf(drawServers(t, m, 32), drawVectors(t, m, 6, 12))
+		candidate := contention.NewCandidate(drawVector(t, m, 8))
+		before := load.Prices().Of(candidate)
+		load.Add(drawVector(t, m, 6))
+		if after := load.Prices().Of(candidate); after < before-1e-12*max(1, before) {
+			t.Fatalf("price fell from %v to %v when a job was added", before, after)
+		}
+	})
+}
+
+func TestTheOrderOfJobsDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		servers := drawServers(t, m, 32)
+		jobs := drawVectors(t, m, 8, 20)
+		candidate := contention.NewCandidate(drawVector(t, m, 8))
+		one := loadOf(servers, jobs)
+		other := loadOf(servers, rapid.Permutation(jobs).Draw(t, "order"))
+		if a, b := one.TotalWait(), other.TotalWait(); math.Abs(a-b) > 1e-10*max(1, a) {
+			t.Fatalf("total waits %v and %v", a, b)
+		}
+		if a, b := one.Prices().Of(candidate), other.Prices().Of(candidate); math.Abs(a-b) > 1e-10*max(1, a) {
+			t.Fatalf("prices %v and %v", a, b)
+		}
+	})
+}
+
+func TestThreadsBeyondTheServersContendAmongThemselves(t *testing.T) {
+	for _, test := range []struct {
+		threads, servers int
+		want             float64
+	}{{16, 16, 1}, {32, 16, 2}, {48, 16, 3}} {
+		v := contention.Vector{{Loading: 1, Pressure: 1, Threads: test.threads}}
+		load := loadOf([]int{test.servers}, []contention.Vector{v})
+		if got := load.Dilation(v); !closeTo(got, test.want) {
+			t.Errorf("%d threads on %d cores: dilation %v, want %v", test.threads, test.servers, got, test.want)
+		}
+	}
+}
+
+func Example() {
+	// A node with 4 cores and one disk, and two jobs on it.
+	load := contention.NewLoad([]int{4, 1})
+	fileComp, sort := contention.Loadings(0.58, 0.42), contention.Loadings(0.90, 0.10)
+	load.Add(fileComp)
+	load.Add(sort)
+	fmt.Printf("filecomp runs %.3f times slower than alone\n", load.Dilation(fileComp))
+
+	// What would a third cost here?
+	grep := contention.NewCandidate(contention.Loadings(0.5, 0.5))
+	fmt.Printf("grep would cost %.3f\n", load.Prices().Of(grep))
+	// Output:
+	// filecomp runs 1.042 times slower than alone
+	// grep would cost 0.520
+}

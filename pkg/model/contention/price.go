@@ -1,0 +1,146 @@
+package contention
+
+// Prices are what it costs to put one more job on a node: at each resource, how
+// long it would wait there, and how much longer it would make the others wait.
+// They change only when the node's jobs do. Prices are read-only once made and
+// safe for concurrent use.
+type Prices struct {
+	resources []price
+}
+
+// price is the price of one resource, for a thread that finds x of its own
+// siblings at the resource besides the threads of the load, x = 0..c−1.
+type price struct {
+	servers   int
+	own       []float64 // E[(N + 1 + x − c)^+] / c
+	inflicted []float64 // Σ_k s_k P(N without k ≥ c − 1 − x) / c
+}
+
+// Prices returns the prices of a node with this load, in O(m·(n + c)) time for
+// m resources, n threads and c servers.
+func (l *Load) Prices() *Prices {
+	p := &Prices{resources: make([]price, len(l.stations))}
+	size := 0
+	for i := range l.stations {
+		size += 2 * l.stations[i].servers
+	}
+	memory := make([]float64, size)
+	for i := range l.stations {
+		s := &l.stations[i]
+		c := s.servers
+		p.resources[i] = price{servers: c, own: memory[:c:c], inflicted: memory[c : 2*c : 2*c]}
+		memory = memory[2*c:]
+		s.price(&p.resources[i])
+	}
+	return p
+}
+
+// price computes own[x] = L(c−1−x)/c with L(a) = E[(N − a)^+], and inflicted[x]
+// = M(c−1−x)/c with M(a) = Σ_{y≥a} marked[y], both by summing tails downwards:
+// L(a) = L(a+1) + P(N > a).
+func (s *station) price(p *price) {
+	c := float64(s.servers)
+	last := s.servers - 1 // everybody else is in the way: no distribution needed
+	p.own[last] = s.pressure / c
+	p.inflicted[last] = s.loading / c
+	if last == 0 {
+		return
+	}
+	tail, excess, markedTail := 0.0, 0.0, 0.0 // P(N > a), L(a), M(a) at a = last
+	for y := len(s.present) - 1; y > last; y-- {
+		tail += s.present[y]
+		excess += tail
+		markedTail += s.marked[y]
+	}
+	for x := range last {
+		a := last - x
+		if a < len(s.marked) {
+			markedTail += s.marked[a]
+		}
+		p.own[x] = excess / c
+		p.inflicted[x] = markedTail / c
+		if a < len(s.present) {
+			tail += s.present[a]
+		}
+		excess += tail
+	}
+}
+
+// ownAt extends own beyond x = c−1, where each further sibling is in the way
+// for sure.
+func (p *price) ownAt(x int) float64 {
+	if x < p.servers {
+		return p.own[x]
+	}
+	return p.own[p.servers-1] + float64(x-p.servers+1)/float64(p.servers)
+}
+
+// inflictedAt extends inflicted likewise.
+func (p *price) inflictedAt(x int) float64 { return p.inflicted[min(x, p.servers-1)] }
+
+// Candidate is a job about to be placed: its vector, prepared once so that
+// pricing it on each node is two dot products. It is read-only once made and
+// safe for concurrent use.
+type Candidate struct {
+	bids []bid
+}
+
+// bid is the candidate's side of the price of one resource.
+type bid struct {
+	resource  int
+	own       []float64 // t · s · P(x of the t−1 siblings are there), x = 0..t−1
+	inflicted []float64 // P(more than x of the t threads are there), x = 0..t−1
+}
+
+// NewCandidate prepares a job for pricing. The vector must satisfy
+// [Vector.Validate].
+func NewCandidate(v Vector) *Candidate {
+	c := &Candidate{bids: make([]bid, 0, len(v))}
+	for i, d := range v {
+		if d.idle() {
+			continue
+		}
+		t := d.threads()
+		b := bid{resource: i, own: make([]float64, t), inflicted: make([]float64, t)}
+		siblings := make([]float64, 1, t+1)
+		siblings[0] = 1
+		for range t - 1 {
+			siblings = convolve(siblings, d.Pressure)
+		}
+		for x, p := range siblings {
+			b.own[x] = float64(t) * d.Loading * p
+		}
+		tail := 0.0
+		all := convolve(siblings, d.Pressure)
+		for x := t - 1; x >= 0; x-- {
+			tail += all[x+1]
+			b.inflicted[x] = tail
+		}
+		c.bids = append(c.bids, b)
+	}
+	return c
+}
+
+// Of returns ΔW ≥ 0, by how much the total wait of the node would grow if the
+// candidate were placed there: what its threads would wait plus what they would
+// make the others wait. It takes two multiplications per resource and thread of
+// the candidate and allocates nothing. The candidate must have no demand at a
+// resource that the node does not list.
+//
+// For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
+// twice Eq. (15) of the D-factor paper.
+func (p *Prices) Of(c *Candidate) float64 {
+	cost := 0.0
+	for i := range c.bids {
+		b := &c.bids[i]
+		r := &p.resources[b.resource]
+		if len(b.own) == 1 {
+			cost += b.own[0]*r.own[0] + b.inflicted[0]*r.inflicted[0]
+			continue
+		}
+		for x := range b.own {
+			cost += b.own[x]*r.ownAt(x) + b.inflicted[x]*r.inflictedAt(x)
+		}
+	}
+	return cost
+}

@@ -1,0 +1,113 @@
+package contention_test
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// Table 3 and Fig. 8 of the D-factor paper: the machine of its own schedule,
+// and the machine of the list scheduler, on which one CPU is all that counts.
+func TestCompletionsReproduceFig8(t *testing.T) {
+	cpu, io := contention.Loadings(1, 0), contention.Loadings(0, 1)
+	tests := map[string]struct {
+		runs []contention.Run
+		want []float64
+	}{
+		"W1, W2 and later W4": {
+			[]contention.Run{{0, 110.56, cpu}, {0, 115.83, io}, {60, 110.56, cpu}},
+			[]float64{161.12, 115.83, 221.12},
+		},
+		"W3 alone":         {[]contention.Run{{0, 180, cpu}}, []float64{180}},
+		"W3 and later W4":  {[]contention.Run{{0, 180, cpu}, {60, 110.56, cpu}}, []float64{290.56, 281.12}},
+		"no jobs":          {nil, nil},
+		"a job of no work": {[]contention.Run{{5, 0, cpu}, {5, 1, cpu}}, []float64{5, 6}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := contention.Completions(test.runs, []int{1, 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range test.want {
+				if math.Abs(got[j]-test.want[j]) > 1e-9 {
+					t.Errorf("run %d completes at %.4f, want %.4f", j, got[j], test.want[j])
+				}
+			}
+		})
+	}
+}
+
+func TestTwoJobsThatStartTogetherFollowThePapersFormula(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.Float64Range(0, 1).Draw(t, "a")
+		b := rapid.Float64Range(0, 1).Draw(t, "b")
+		long := rapid.Float64Range(10, 20).Draw(t, "long")
+		short := rapid.Float64Range(0.1, 9.9).Draw(t, "short")
+		got, err := contention.Completions([]contention.Run{
+			{0, long, contention.Loadings(a, 1-a)}, {0, short, contention.Loadings(b, 1-b)},
+		}, []int{1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dilation := 1 + a*b + (1-a)*(1-b)
+		wantShort := dilation * short
+		wantLong := wantShort + (1-short/long)*long
+		if math.Abs(got[1]-wantShort) > 1e-9 || math.Abs(got[0]-wantLong) > 1e-9 {
+			t.Fatalf("completions %v, the paper gives %v and %v", got, wantLong, wantShort)
+		}
+	})
+}
+
+// Theorem 1: on one busy resource the last completion is the sum of the neutral
+// times, whenever jobs start, so long as the machine is never empty.
+func TestOneBusyResourceIsLinear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		runs := []contention.Run{{0, 100, contention.Loadings(1)}}
+		sum := 100.0
+		for range rapid.IntRange(0, 10).Draw(t, "n") {
+			r := contention.Run{
+				Start:   rapid.Float64Range(0, 99).Draw(t, "start"),
+				Neutral: rapid.Float64Range(0, 50).Draw(t, "neutral"),
+				Vector:  contention.Loadings(1),
+			}
+			sum += r.Neutral
+			runs = append(runs, r)
+		}
+		completions, err := contention.Completions(runs, []int{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := 0.0
+		for j, c := range completions {
+			last = max(last, c)
+			if c < runs[j].Start+runs[j].Neutral-1e-9 {
+				t.Fatalf("run %d completes at %v, before its neutral time is over", j, c)
+			}
+		}
+		if math.Abs(last-sum) > 1e-7 {
+			t.Fatalf("the last job completes at %v, Theorem 1 gives %v", last, sum)
+		}
+	})
+}
+
+func TestCompletionsRefuseBadInput(t *testing.T) {
+	cpu := contention.Loadings(1)
+	for name, test := range map[string]struct {
+		run  contention.Run
+		want string
+	}{
+		"a start that is NaN":     {contention.Run{math.NaN(), 1, cpu}, "run 0: start: NaN is not a finite time"},
+		"a negative neutral time": {contention.Run{0, -1, cpu}, "run 0: neutral: -1 is not a finite time of at least 0"},
+		"an endless job":          {contention.Run{0, math.Inf(1), cpu}, "run 0: neutral: +Inf is not a finite time of at least 0"},
+		"a bad vector":            {contention.Run{0, 1, contention.Loadings(-1)}, "run 0: resource 0: loading: -1 is not a fraction from 0 to 1"},
+		"an unknown resource":     {contention.Run{0, 1, contention.Loadings(0, 0)}, "run 0: 2 demands for 1 resources"},
+	} {
+		if _, err := contention.Completions([]contention.Run{test.run}, []int{1}); err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package dilation
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+const (
+	benchNodes = 5000
+	benchPods  = 30 // per node
+)
+
+// benchCluster returns a plugin, 5,000 nodes with 16 cores and 30 pods each, of
+// 20 profiles that each use every resource, and one more pod.
+func benchCluster(b *testing.B, resources int) (*Dilation, []fwk.NodeInfo, *corev1.Pod) {
+	names := []string{"cpu", "disk", "network", "memory-bandwidth"}
+	servers := map[string]int{}
+	for len(names) < resources {
+		name := fmt.Sprintf("resource-%d", len(names))
+		names = append(names, name)
+		servers[name] = 1
+	}
+	objects := []any{nodeProfile(servers)}
+	const profiles = 20
+	for p := range profiles {
+		w := workload(fmt.Sprintf("app-%d", p))
+		for _, name := range names {
+			w.Spec.Resources = append(w.Spec.Resources, demand(name, float64(p+1)/float64(profiles*resources)))
+		}
+		objects = append(objects, w)
+	}
+	nodes := make([]fwk.NodeInfo, benchNodes)
+	for n := range nodes {
+		pods := make([]*corev1.Pod, benchPods)
+		for k := range pods {
+			pods[k] = testPod(fmt.Sprintf("pod-%d-%d", n, k), fmt.Sprintf("app-%d", (n+k)%profiles))
+		}
+		nodes[n] = testNode(fmt.Sprintf("node-%d", n), 16, pods...)
+	}
+	return testPlugin(b, objects...), nodes, testPod("candidate", "app-7")
+}
+
+// BenchmarkScore reports the time of one Score when every price is at hand.
+func BenchmarkScore(b *testing.B) {
+	for _, resources := range []int{4, 16} {
+		b.Run(fmt.Sprintf("nodes=%d/resources=%d", benchNodes, resources), func(b *testing.B) {
+			d, nodes, pod := benchCluster(b, resources)
+			state := framework.NewCycleState()
+			d.PreScore(b.Context(), state, pod, nodes)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
+					b.Fatal(status)
+				}
+				if n++; n == len(nodes) {
+					n = 0
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCycle reports the time of a whole scoring cycle over all nodes, in
+// one goroutine: PreScore, Score of each node, NormalizeScore. Either nothing
+// has changed since the last cycle, or one node has a pod more or less.
+func BenchmarkCycle(b *testing.B) {
+	for _, resources := range []int{4, 16} {
+		for _, changed := range []int{0, 1} {
+			b.Run(fmt.Sprintf("nodes=%d/resources=%d/changed=%d", benchNodes, resources, changed), func(b *testing.B) {
+				d, nodes, pod := benchCluster(b, resources)
+				info, err := framework.NewPodInfo(testPod("more", "app-3"))
+				if err != nil {
+					b.Fatal(err)
+				}
+				list := make(fwk.NodeScoreList, len(nodes))
+				cycle := func() {
+					state := framework.NewCycleState()
+					d.PreScore(b.Context(), state, pod, nodes)
+					for n, node := range nodes {
+						list[n].Score, _ = d.Score(b.Context(), state, pod, node)
+					}
+					d.NormalizeScore(b.Context(), state, pod, list)
+				}
+				cycle()
+				b.ReportAllocs()
+				n := 0
+				for b.Loop() {
+					if changed == 1 {
+						if node := nodes[n/2%len(nodes)]; n%2 == 0 {
+							node.AddPodInfo(info)
+						} else if err := node.RemovePod(klog.Background(), info.Pod); err != nil {
+							b.Fatal(err)
+						}
+						n++
+					}
+					cycle()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(nodes)), "ns/node")
+			})
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package dilation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/contention/bruteforce"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// defaultRules are the plugin's own for pods without a profile.
+func defaultRules(t testing.TB) []config.RequestRule {
+	args, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return args.Requests
+}
+
+// testPlugin returns a plugin that knows the given profiles.
+func testPlugin(t testing.TB, profiles ...any) *Dilation {
+	index := profile.NewIndex(defaultRules(t), logr.Discard())
+	for _, p := range profiles {
+		index.OnAdd(p, false)
+	}
+	return newPlugin(index)
+}
+
+// workload returns a profile for the pods whose label app is its name.
+func workload(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.WorkloadProfile {
+	return &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Generation: 1},
+		Spec: v1alpha1.WorkloadProfileSpec{
+			Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}},
+			Resources: demands,
+		},
+	}
+}
+
+func demand(name string, loading float64) v1alpha1.ResourceDemand {
+	return v1alpha1.ResourceDemand{Name: name, Loading: quantity(loading)}
+}
+
+func quantity(f float64) *resource.Quantity {
+	q := resource.MustParse(strconv.FormatFloat(f, 'f', -1, 64))
+	return &q
+}
+
+// nodeProfile gives the resources of all nodes their servers.
+func nodeProfile(servers map[string]int) *v1alpha1.NodeProfile {
+	p := &v1alpha1.NodeProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: "all", UID: "all", Generation: 1},
+		Spec:       v1alpha1.NodeProfileSpec{Selector: &metav1.LabelSelector{}},
+	}
+	for name, n := range servers {
+		p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceServers{Name: name, Servers: new(int32(n))})
+	}
+	return p
+}
+
+func testPod(name, app string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": app},
+	}}
+}
+
+func testNode(name string, cores int, pods ...*corev1.Pod) fwk.NodeInfo {
+	info := framework.NewNodeInfo(pods...)
+	info.SetNode(&corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(cores), resource.DecimalSI)}},
+	})
+	return info
+}
+
+// scores runs one scheduling cycle's scoring.
+func scores(t testing.TB, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
+	t.Helper()
+	state := framework.NewCycleState()
+	if status := d.PreScore(t.Context(), state, pod, nodes); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	for _, node := range nodes {
+		score, status := d.Score(t.Context(), state, pod, node)
+		if !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		raw = append(raw, fwk.NodeScore{Name: node.Node().Name, Score: score})
+	}
+	normalized = slices.Clone(raw)
+	if status := d.ScoreExtensions().NormalizeScore(t.Context(), state, pod, normalized); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	return raw, normalized
+}
+
+// The raw cost of every node of 10,000 random clusters is ΔW by its definition,
+// and the ranks of the nodes follow from it: one server and many, one thread
+// and several, pressures equal to the loading and not.
+func TestCostsAndRanksEqualBruteForceInRandomClusters(t *testing.T) {
+	const clusters = 10_000
+	random := rand.New(rand.NewPCG(1, 2))
+	for range clusters {
+		checkCluster(t, random)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// checkCluster makes up a cluster and checks the scores of one pod on it.
+func checkCluster(t *testing.T, random *rand.Rand) {
+	names := []string{"cpu", "disk"}
+	servers := []int{1 + random.IntN(4)*random.IntN(2), 1 + random.IntN(4)*random.IntN(2)}
+	objects := []any{nodeProfile(map[string]int{names[0]: servers[0], names[1]: servers[1]})}
+	vectors := map[string]contention.Vector{}
+	for app := range 3 {
+		p := workload(fmt.Sprintf("app-%d", app))
+		left := 1.0
+		var v contention.Vector
+		for _, name := range names {
+			loading := math.Round(1e4*left*random.Float64()) / 1e4
+			left -= loading
+			d := demand(name, loading)
+			d.Threads = new(int32(1 + random.IntN(2)))
+			pressure := loading
+			if random.IntN(2) == 0 {
+				pressure = math.Round(1e4*random.Float64()) / 1e4
+				d.Pressure = quantity(pressure)
+			}
+			p.Spec.Resources = append(p.Spec.Resources, d)
+			v = append(v, contention.Demand{Loading: loading, Pressure: pressure, Threads: int(*d.Threads)})
+		}
+		objects = append(objects, p)
+		vectors[p.Name] = v
+	}
+	plugin := testPlugin(t, objects...)
+
+	var nodes []fwk.NodeInfo
+	var jobs [][]contention.Vector
+	for n := range 2 + random.IntN(3) {
+		var pods []*corev1.Pod
+		var on []contention.Vector
+		for k := range random.IntN(4) {
+			app := fmt.Sprintf("app-%d", random.IntN(3))
+			pods = append(pods, testPod(fmt.Sprintf("pod-%d-%d", n, k), app))
+			on = append(on, vectors[app])
+		}
+		nodes = append(nodes, testNode(fmt.Sprintf("node-%d", n), 1, pods...))
+		jobs = append(jobs, on)
+	}
+	candidate := vectors["app-0"]
+	raw, normalized := scores(t, plugin, testPod("candidate", "app-0"), nodes)
+
+	const rounding = 1e-10
+	want := make([]float64, len(nodes))
+	for n := range nodes {
+		want[n] = bruteforce.TotalWait(servers, append(slices.Clone(jobs[n]), candidate)) - bruteforce.TotalWait(servers, jobs[n])
+		if got := decodeCost(raw[n].Score); math.Abs(got-want[n]) > rounding {
+			t.Errorf("servers %v, jobs %v, candidate %v: cost %v, brute force %v", servers, jobs[n], candidate, got, want[n])
+		}
+	}
+	for a := range nodes {
+		for b := range nodes {
+			if want[a] < want[b]-rounding && (raw[a].Score >= raw[b].Score || normalized[a].Score < normalized[b].Score) {
+				t.Errorf("node %d costs %v, node %d %v, but the scores are raw %v, normalized %v", a, want[a], b, want[b], raw, normalized)
+			}
+		}
+		best := want[a] <= slices.Min(want)+rounding
+		if best != (normalized[a].Score == fwk.MaxNodeScore) {
+			t.Errorf("costs %v: node %d scores %d", want, a, normalized[a].Score)
+		}
+	}
+}
+
+func TestScoreAllocatesNothing(t *testing.T) {
+	d := testPlugin(t, workload("job", demand("cpu", 0.4), demand("disk", 0.3)))
+	node := testNode("node", 8, testPod("a", "job"), testPod("b", "none"))
+	pod := testPod("c", "job")
+	state := framework.NewCycleState()
+	d.PreScore(t.Context(), state, pod, []fwk.NodeInfo{node})
+	if n := testing.AllocsPerRun(100, func() { d.Score(t.Context(), state, pod, node) }); n != 0 {
+		t.Errorf("Score allocates %v times", n)
+	}
+}
+
+func TestScoreOfANodeThatPreScoreHasNotSeenIsAnError(t *testing.T) {
+	d := testPlugin(t)
+	state := framework.NewCycleState()
+	pod, node := testPod("a", "x"), testNode("node", 1)
+	if _, status := d.Score(t.Context(), state, pod, node); status.Code() != fwk.Error {
+		t.Errorf("without PreScore: %v", status)
+	}
+	d.PreScore(t.Context(), state, pod, nil)
+	if _, status := d.Score(t.Context(), state, pod, node); status.Code() != fwk.Error {
+		t.Errorf("with another node: %v", status)
+	}
+}
+
+func TestAPodThatComesToANodeRaisesItsPrice(t *testing.T) {
+	d := testPlugin(t, workload("job", demand("disk", 0.5)))
+	busy, idle := testNode("busy", 1), testNode("idle", 1)
+	nodes := []fwk.NodeInfo{busy, idle}
+	_, normalized := scores(t, d, testPod("first", "job"), nodes)
+	if normalized[0].Score != fwk.MaxNodeScore || normalized[1].Score != fwk.MaxNodeScore {
+		t.Errorf("two empty nodes: %v", normalized)
+	}
+	info, err := framework.NewPodInfo(testPod("first", "job"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy.AddPodInfo(info) // as when the scheduler assumes a pod
+	_, normalized = scores(t, d, testPod("second", "job"), nodes)
+	if normalized[0].Score != fwk.MinNodeScore || normalized[1].Score != fwk.MaxNodeScore {
+		t.Errorf("one busy node: %v", normalized)
+	}
+}
+
+func TestAChangedProfileChangesThePrices(t *testing.T) {
+	p := workload("job", demand("disk", 0.5))
+	d := testPlugin(t, p)
+	node := []fwk.NodeInfo{testNode("node", 1, testPod("a", "job"))}
+	cost := func() float64 {
+		raw, _ := scores(t, d, testPod("b", "job"), node)
+		return decodeCost(raw[0].Score)
+	}
+	if got := cost(); got != 2*0.5*0.5 {
+		t.Errorf("cost %v, want 2 p·p = 0.5", got)
+	}
+	next := p.DeepCopy()
+	next.Generation++
+	next.Spec.Resources[0].Loading = quantity(0.1)
+	d.index.OnUpdate(p, next)
+	if got := cost(); math.Abs(got-2*0.1*0.1) > 1e-15 {
+		t.Errorf("cost %v after the change, want 0.02", got)
+	}
+}
+
+func TestNormalizeScore(t *testing.T) {
+	for name, test := range map[string]struct {
+		costs []float64
+		want  []int64
+	}{
+		"costs in between are linear":                    {[]float64{0, 1, 2}, []int64{100, 50, 0}},
+		"one cost gives the highest score":               {[]float64{3, 3}, []int64{100, 100}},
+		"no cost at all":                                 {[]float64{0, 0}, []int64{100, 100}},
+		"one node":                                       {[]float64{7}, []int64{100}},
+		"no nodes":                                       {nil, nil},
+		"only the lowest cost gets the highest":          {[]float64{1, 1.000001, 1e9}, []int64{100, 99, 0}},
+		"rounding errors are no difference":              {[]float64{0.1 + 0.2, 0.3, 1}, []int64{100, 100, 0}},
+		"small costs count as much as large ones":        {[]float64{1e-300, 3e-300}, []int64{100, 0}},
+		"costs a hundredth apart are in different order": {[]float64{0.25, 0, 1}, []int64{75, 100, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var list fwk.NodeScoreList
+			for _, cost := range test.costs {
+				list = append(list, fwk.NodeScore{Score: encodeCost(cost)})
+			}
+			(&Dilation{}).NormalizeScore(t.Context(), nil, nil, list)
+			var got []int64
+			for _, s := range list {
+				got = append(got, s.Score)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestSignPodTellsApartWhatScoresDifferently(t *testing.T) {
+	d := testPlugin(t, workload("job", demand("disk", 0.5)), workload("other", demand("disk", 0.5)))
+	sign := func(pod *corev1.Pod) any {
+		fragments, status := d.SignPod(t.Context(), pod)
+		if !status.IsSuccess() || len(fragments) != 1 {
+			t.Fatalf("got %v, %v", fragments, status)
+		}
+		return fmt.Sprintf("%+v", fragments[0])
+	}
+	small, large := testPod("small", "none"), testPod("large", "none")
+	large.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")},
+	}}}
+	if a, b := sign(testPod("a", "job")), sign(testPod("b", "job")); a != b {
+		t.Errorf("two pods of one profile: %v and %v", a, b)
+	}
+	if a, b := sign(testPod("a", "job")), sign(testPod("b", "other")); a == b {
+		t.Errorf("pods of two profiles share %v", a)
+	}
+	if a, b := sign(small), sign(large); a == b {
+		t.Errorf("pods of different requests share %v", a)
+	}
+	before := sign(small)
+	d.index.OnAdd(workload("third", demand("cpu", 1)), false)
+	if after := sign(small); before == after {
+		t.Errorf("the signature %v outlives a change of the profiles", after)
+	}
+}

@@ -1,0 +1,23 @@
+// Package profile turns pods and nodes into the numbers of the contention
+// model: it knows which WorkloadProfile a pod follows, which NodeProfile a node
+// follows, and what vector a pod has that follows none.
+//
+// [Index] takes profiles from informers and gives a [Snapshot], an immutable
+// view that is read without locks. [NewWorkload] and [NewNodeClass] turn one
+// profile into numbers, or say what is wrong with it. The package reads
+// profiles from a cluster ([Index.Watch]) and writes nothing.
+//
+// # Which profile
+//
+// Of the profiles whose selector matches, the one with the most requirements
+// wins, since it is the most specific; among equals the oldest, so that a new
+// profile never takes pods from one that works; among those of one age the
+// first by name. Invalid profiles match nothing.
+//
+// # Which resources
+//
+// The resources of a cluster are cpu, disk, network and memory-bandwidth, and
+// every name that a NodeProfile uses. A demand at any other resource is left
+// out of account and reported, since it is more often a misspelling than a
+// resource that no node is said to have.
+package profile

@@ -1,0 +1,278 @@
+package profile
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/tools/cache"
+
+	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// Index holds the profiles of a cluster. It is a cache.ResourceEventHandler for
+// informers of WorkloadProfile and NodeProfile, and safe for concurrent use.
+type Index struct {
+	log      logr.Logger
+	requests []config.RequestRule
+
+	current atomic.Pointer[Snapshot]
+	stale   atomic.Bool // current is older than what follows
+
+	mu        sync.Mutex
+	workloads map[string]map[string]*entry // by namespace and name
+	changed   map[string]bool              // namespaces to rank again
+	nodes     map[string]*v1alpha1.NodeProfile
+	nodesDiff bool // nodes changed
+}
+
+var _ cache.ResourceEventHandler = &Index{}
+
+// NewIndex returns an index without profiles. Pods that follow none get their
+// vector by the rules. Invalid profiles are logged and otherwise ignored.
+func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
+	x := &Index{
+		log:       log,
+		requests:  requests,
+		workloads: map[string]map[string]*entry{},
+		changed:   map[string]bool{},
+		nodes:     map[string]*v1alpha1.NodeProfile{},
+	}
+	x.current.Store(newSnapshot(requests))
+	return x
+}
+
+// OnAdd takes in a new profile.
+func (x *Index) OnAdd(obj any, _ bool) { x.set(obj) }
+
+// OnUpdate takes in a changed profile. Changes of anything but the spec leave
+// the index as it is.
+func (x *Index) OnUpdate(_, obj any) { x.set(obj) }
+
+// OnDelete forgets a profile.
+func (x *Index) OnDelete(obj any) {
+	if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = last.Obj
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch p := obj.(type) {
+	case *v1alpha1.WorkloadProfile:
+		delete(x.workloads[p.Namespace], p.Name)
+		x.changed[p.Namespace] = true
+	case *v1alpha1.NodeProfile:
+		delete(x.nodes, p.Name)
+		x.nodesDiff = true
+	default:
+		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
+		return
+	}
+	x.stale.Store(true)
+}
+
+func (x *Index) set(obj any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch p := obj.(type) {
+	case *v1alpha1.WorkloadProfile:
+		if e, ok := x.workloads[p.Namespace][p.Name]; ok && same(e.profile, p) {
+			return
+		}
+		if x.workloads[p.Namespace] == nil {
+			x.workloads[p.Namespace] = map[string]*entry{}
+		}
+		x.workloads[p.Namespace][p.Name] = &entry{profile: p}
+		x.changed[p.Namespace] = true
+	case *v1alpha1.NodeProfile:
+		if old, ok := x.nodes[p.Name]; ok && same(old, p) {
+			return
+		}
+		x.nodes[p.Name] = p
+		x.nodesDiff = true
+	default:
+		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
+		return
+	}
+	x.stale.Store(true)
+}
+
+// same reports whether two objects of one name have the same spec.
+func same(old, next metav1.Object) bool {
+	return old.GetUID() == next.GetUID() && old.GetGeneration() == next.GetGeneration()
+}
+
+// Snapshot returns the state of the index, with every change that came before
+// the call. It takes no lock unless something changed since the last call, when
+// it compiles the profiles that did.
+func (x *Index) Snapshot() *Snapshot {
+	if !x.stale.Load() {
+		return x.current.Load()
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stale.Load() { // nobody else was faster
+		x.current.Store(x.compile(x.current.Load()))
+		x.stale.Store(false)
+	}
+	return x.current.Load()
+}
+
+// compile returns the snapshot that follows old.
+func (x *Index) compile(old *Snapshot) *Snapshot {
+	next := &Snapshot{
+		Version:      old.Version + 1,
+		requests:     old.requests,
+		resources:    old.resources,
+		nodes:        old.nodes,
+		namespaces:   make(map[string]*namespace, len(x.workloads)),
+		invalidNodes: old.invalidNodes,
+	}
+	if x.nodesDiff {
+		classes := x.compileNodes()
+		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
+		if r := NewResources(classes); !slices.Equal(r.names, old.resources.names) {
+			next.resources = r
+		}
+		x.nodesDiff = false
+	}
+	for name, profiles := range x.workloads {
+		if len(profiles) == 0 {
+			delete(x.workloads, name)
+			continue
+		}
+		if ns, ok := old.namespaces[name]; ok && next.resources == old.resources && !x.changed[name] {
+			next.namespaces[name] = ns
+			continue
+		}
+		workloads := x.compileWorkloads(profiles, next.resources)
+		next.namespaces[name] = &namespace{NewRanking(workloads), len(workloads), len(profiles) - len(workloads)}
+	}
+	clear(x.changed)
+	return next
+}
+
+// entry is a WorkloadProfile and what became of it, once it is compiled.
+type entry struct {
+	profile   *v1alpha1.WorkloadProfile
+	resources *Resources // that it was compiled for
+	workload  *Workload  // nil if the profile is invalid
+}
+
+// compileWorkloads returns the valid ones of the profiles. Only those that are
+// new, or were compiled for other resources, take time.
+func (x *Index) compileWorkloads(profiles map[string]*entry, resources *Resources) []*Workload {
+	workloads := make([]*Workload, 0, len(profiles))
+	for _, e := range profiles {
+		if e.resources != resources {
+			var errs field.ErrorList
+			e.workload, errs = NewWorkload(e.profile, resources)
+			e.resources = resources
+			x.report("WorkloadProfile", e.profile, errs)
+		}
+		if e.workload != nil {
+			workloads = append(workloads, e.workload)
+		}
+	}
+	return workloads
+}
+
+// compileNodes returns the valid ones of the nodes' profiles.
+func (x *Index) compileNodes() []*NodeClass {
+	classes := make([]*NodeClass, 0, len(x.nodes))
+	for _, p := range x.nodes {
+		class, errs := NewNodeClass(p)
+		x.report("NodeProfile", p, errs)
+		if class != nil {
+			classes = append(classes, class)
+		}
+	}
+	return classes
+}
+
+// report logs that a profile is ignored, where it has errors.
+func (x *Index) report(kind string, p metav1.Object, errs field.ErrorList) {
+	if len(errs) > 0 {
+		x.log.Error(errs.ToAggregate(), "Ignored an invalid profile", "kind", kind, "namespace", p.GetNamespace(), "name", p.GetName())
+	}
+}
+
+// namespace is the compiled profiles of one namespace.
+type namespace struct {
+	workloads *Ranking[*Workload]
+	valid     int
+	invalid   int
+}
+
+// Snapshot is the state of an [Index] at one moment. It is immutable.
+type Snapshot struct {
+	// Version grows with each change. Numbers that were computed from a
+	// snapshot hold for as long as its version does.
+	Version uint64
+
+	requests     []config.RequestRule
+	resources    *Resources
+	namespaces   map[string]*namespace
+	nodes        *Ranking[*NodeClass]
+	invalidNodes int
+}
+
+func newSnapshot(requests []config.RequestRule) *Snapshot {
+	return &Snapshot{
+		requests:   requests,
+		resources:  NewResources(nil),
+		namespaces: map[string]*namespace{},
+		nodes:      NewRanking[*NodeClass](nil),
+	}
+}
+
+// Resources returns the resources that the snapshot's vectors are about.
+func (s *Snapshot) Resources() *Resources { return s.resources }
+
+// Workload returns the profile that a pod follows, nil if none.
+func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
+	ns, ok := s.namespaces[pod.Namespace]
+	if !ok {
+		return nil
+	}
+	w, _ := ns.workloads.Winner(labels.Set(pod.Labels))
+	return w
+}
+
+// Vector returns the vector of a pod, which must not be changed: that of the
+// profile that it follows, or one derived from its requests. It is as long as
+// the snapshot's list of resources.
+func (s *Snapshot) Vector(pod *corev1.Pod) contention.Vector {
+	if w := s.Workload(pod); w != nil {
+		return w.Vector
+	}
+	return fromRequests(pod, s.requests, s.resources)
+}
+
+// NodeClass returns the profile that a node follows, nil if none.
+func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
+	c, _ := s.nodes.Winner(labels.Set(node.Labels))
+	return c
+}
+
+// Servers returns how many servers each resource has on a node: what its
+// profile says, else its allocatable cores for cpu and one for all others.
+func (s *Snapshot) Servers(node *corev1.Node) []int {
+	return s.resources.servers(node, s.NodeClass(node))
+}
+
+// Counts returns how many profiles of both kinds are used and ignored.
+func (s *Snapshot) Counts() (valid, ignored int) {
+	for _, ns := range s.namespaces {
+		valid += ns.valid
+		ignored += ns.invalid
+	}
+	return valid + s.nodes.size(), ignored + s.invalidNodes
+}

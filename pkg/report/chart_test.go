@@ -1,0 +1,153 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// twoSchedules are the schedules of Fig. 8 of Lim et al., "D-factor",
+// SIGMETRICS 2012: four jobs on two machines, the fourth after 60 seconds.
+func twoSchedules() Timeline {
+	return Timeline{Title: "Four jobs on two machines", Schedules: []Schedule{
+		{Name: "List scheduler", Bars: []Bar{
+			{"Machine 1", "W1", 0, 110.56},
+			{"Machine 1", "W2", 110.56, 226.39},
+			{"Machine 2", "W3", 0, 180},
+			{"Machine 2", "W4", 180, 290.56},
+		}},
+		{Name: "D-factor", Bars: []Bar{
+			{"Machine 1", "W1", 0, 161.12},
+			{"Machine 1", "W2", 0, 115.83},
+			{"Machine 1", "W4", 60, 221.12},
+			{"Machine 2", "W3", 0, 180},
+		}},
+	}}
+}
+
+func twoSamples() Distribution {
+	return Distribution{
+		Title: "Dilation", Quantity: "dilation", Unit: "×", Of: "pods",
+		Samples: []Sample{
+			{Name: "kube-scheduler", Values: []float64{1.9, 1.1, 1.4, 2.6}},
+			{Name: "Loadline", Values: []float64{1.1, 1.2, 1.05, 1.5}},
+		},
+	}
+}
+
+func encoded(tb testing.TB, chart Chart, format Format) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := EncodeChart(&b, chart, format); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// texts returns the texts of an SVG, which it must be able to parse.
+func texts(tb testing.TB, svg []byte) []string {
+	tb.Helper()
+	var all []string
+	decoder := xml.NewDecoder(bytes.NewReader(svg))
+	inText := false
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			tb.Fatalf("the SVG is not well formed: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			inText = token.Name.Local == "text"
+		case xml.EndElement:
+			inText = false
+		case xml.CharData:
+			if inText {
+				all = append(all, string(token))
+			}
+		}
+	}
+}
+
+func wantTexts(t *testing.T, chart Chart, want ...string) {
+	t.Helper()
+	all := "|" + strings.Join(texts(t, encoded(t, chart, SVG)), "|") + "|"
+	for _, text := range want {
+		if !strings.Contains(all, "|"+text+"|") {
+			t.Errorf("%q is not among %s", text, all)
+		}
+	}
+}
+
+func TestPNGChartsAreSixteenHundredPixelsWide(t *testing.T) {
+	t.Parallel()
+	for name, chart := range map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules()} {
+		image, err := png.Decode(bytes.NewReader(encoded(t, chart, PNG)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := image.Bounds().Size(); size.X != 1600 || size.Y < 600 {
+			t.Errorf("the %s has %d by %d pixels", name, size.X, size.Y)
+		}
+	}
+}
+
+func TestTheSameChartIsDrawnTheSameTwice(t *testing.T) {
+	t.Parallel()
+	for _, format := range []Format{SVG, PNG} {
+		for name, chart := range map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules()} {
+			if !bytes.Equal(encoded(t, chart, format), encoded(t, chart, format)) {
+				t.Errorf("two %s drawings of the %s differ", format, name)
+			}
+		}
+	}
+}
+
+func TestAnUnknownFormatIsRefused(t *testing.T) {
+	t.Parallel()
+	err := EncodeChart(io.Discard, twoSamples(), "gif")
+	if diff := cmp.Diff(`format: "gif" is neither svg nor png`, errorText(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheFormatIsToldByTheExtension(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]Format{"a.svg": SVG, "dir.x/b.PNG": PNG} {
+		if got, err := FormatOf(path); got != want || err != nil {
+			t.Errorf("FormatOf(%q) = %q, %v, want %q", path, got, err, want)
+		}
+	}
+	for path, want := range map[string]string{
+		"week.pdf": "week.pdf: cannot draw .pdf; a chart's file name must end in .svg or .png",
+		"week":     "week: a chart's file name must end in .svg or .png",
+	} {
+		if _, err := FormatOf(path); errorText(err) != want {
+			t.Errorf("FormatOf(%q): error = %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestAnErrorOfTheWriterEndsEncoding(t *testing.T) {
+	t.Parallel()
+	for _, format := range []Format{SVG, PNG} {
+		if err := EncodeChart(brokenWriter{}, twoSamples(), format); !errors.Is(err, errBroken) {
+			t.Errorf("%s: error = %v, want the writer's", format, err)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	return err.Error()
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Distribution is a chart of the empirical distribution functions of several
+// samples: for each value, how much of the sample is at or below it. The mean
+// and the 95th percentile of each sample are marked on its curve and written
+// in the legend.
+type Distribution struct {
+	// Title stands above the chart; may be empty.
+	Title string
+	// Quantity names what was measured, "dilation" say; it labels the
+	// horizontal axis.
+	Quantity string
+	// Unit of the values, such as "s" or "×"; empty if they have none.
+	Unit string
+	// Of names what the values belong to, in the plural, such as "pods"; it
+	// labels the vertical axis. Empty means "values".
+	Of string
+	// Samples are drawn in this order; 1 to 7 of them, so that a reader can
+	// tell them apart.
+	Samples []Sample
+	// LogX draws the horizontal axis to a logarithmic scale; all values must
+	// then be above 0.
+	LogX bool
+}
+
+// Sample is a named set of values in any order, which is left as it is.
+type Sample struct {
+	// Name tells the sample in the legend, "kube-scheduler" say; not empty
+	// and unique in its chart.
+	Name string
+	// Values are finite; at least one.
+	Values []float64
+}
+
+func (d Distribution) check() error {
+	if d.Quantity == "" {
+		return errors.New("quantity: is empty; name what the values measure")
+	}
+	if n := len(d.Samples); n < 1 || n > len(palette) {
+		return fmt.Errorf("samples: there are %d; a chart shows 1 to %d", n, len(palette))
+	}
+	for i, sample := range d.Samples {
+		if sample.Name == "" {
+			return fmt.Errorf("samples[%d].name: is empty", i)
+		}
+		sameName := func(other Sample) bool { return other.Name == sample.Name }
+		if first := slices.IndexFunc(d.Samples, sameName); first < i {
+			return fmt.Errorf("samples[%d].name: %q is also the name of samples[%d]", i, sample.Name, first)
+		}
+		if err := checkSample(sample.Values); err != nil {
+			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
+		}
+		if least := slices.Min(sample.Values); d.LogX && least <= 0 {
+			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values above 0 only", i, sample.Name, least)
+		}
+	}
+	return nil
+}
+
+// size is 8 by 5 inches for two samples; a longer legend takes no room from
+// the curves.
+func (d Distribution) size() (width, height vg.Length) {
+	return chartWidth, 5*vg.Inch + legendRow*vg.Length(max(0, len(d.Samples)-2))
+}
+
+func (d Distribution) drawInside(c draw.Canvas) {
+	curves := make([]curve, len(d.Samples))
+	for i, sample := range d.Samples {
+		curves[i] = newCurve(i, sample)
+	}
+	c = drawTitle(c, d.Title)
+	c = d.drawLegend(c, curves)
+	d.plot(curves).Draw(c)
+}
+
+// plot sets up the axes and adds the curves.
+func (d Distribution) plot(curves []curve) *plot.Plot {
+	p := newPlot()
+	p.X.Label.Text = printable(d.Quantity)
+	if d.Unit != "" {
+		p.X.Label.Text += " (" + printable(d.Unit) + ")"
+	}
+	of := d.Of
+	if of == "" {
+		of = "values"
+	}
+	p.Y.Label.Text = "fraction of " + printable(of) + " at or below"
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = percentTicks(0, 0.25, 0.5, 0.75, 0.95, 1)
+
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		low, high = math.Min(low, c.sorted[0]), math.Max(high, c.sorted[len(c.sorted)-1])
+	}
+	ticks := linearTicks
+	if d.LogX {
+		p.X.Scale = plot.LogScale{}
+		ticks = logTicks
+	}
+	p.X.Min, p.X.Max = d.pad(low, high)
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
+
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	p.Add(grid)
+	for _, c := range curves {
+		p.Add(c)
+	}
+	for _, c := range curves {
+		p.Add(marks{c})
+	}
+	return p
+}
+
+// pad leaves a little room beside the outermost values.
+func (d Distribution) pad(low, high float64) (float64, float64) {
+	const fraction = 0.03
+	if d.LogX {
+		room := math.Max(math.Exp((math.Log(high)-math.Log(low))*fraction), 1.01)
+		return math.Max(low/room, math.SmallestNonzeroFloat64), high * room
+	}
+	size := math.Max(math.Abs(low), math.Abs(high))
+	if size == 0 {
+		size = 1
+	}
+	room := math.Max((high-low)*fraction, size*0.005)
+	return low - room, high + room
+}

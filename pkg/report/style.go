@@ -1,0 +1,134 @@
+package report
+
+import (
+	"image/color"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// The look that all charts share. Lengths are points (1/72 inch).
+const (
+	chartWidth = 8 * vg.Inch
+	margin     = 16 * vg.Length(1)
+
+	titleSize = 13
+	textSize  = 10
+	smallSize = 9
+)
+
+var (
+	ink      = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}
+	softInk  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xFF}
+	gridLine = color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
+	backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF}
+)
+
+// palette is the one of Okabe and Ito (Color Universal Design, 2008) without
+// its yellow, which is too pale on white: people with any of the common colour
+// vision deficiencies can tell its colours apart.
+var palette = []color.NRGBA{
+	{R: 0x00, G: 0x72, B: 0xB2, A: 0xFF}, // blue
+	{R: 0xD5, G: 0x5E, B: 0x00, A: 0xFF}, // vermilion
+	{R: 0x00, G: 0x9E, B: 0x73, A: 0xFF}, // bluish green
+	{R: 0xCC, G: 0x79, B: 0xA7, A: 0xFF}, // reddish purple
+	{R: 0xE6, G: 0x9F, B: 0x00, A: 0xFF}, // orange
+	{R: 0x56, G: 0xB4, B: 0xE9, A: 0xFF}, // sky blue
+	{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}, // black
+}
+
+// dashes tell lines apart where colours cannot, in print say: one per colour.
+var dashes = [][]vg.Length{
+	nil,
+	{7, 3},
+	{2, 2},
+	{8, 3, 2, 3},
+	{12, 4},
+	{8, 3, 2, 3, 2, 3},
+	{4, 4},
+}
+
+// tint mixes a colour with white, light enough for dark text on it.
+func tint(c color.NRGBA) color.NRGBA {
+	mix := func(x uint8) uint8 { return uint8(255 - (255-int(x))*45/100) }
+	return color.NRGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: c.A}
+}
+
+// sans is the text style of charts, aligned left on the baseline.
+func sans(size vg.Length, c color.Color) draw.TextStyle {
+	return draw.TextStyle{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+func bold(size vg.Length, c color.Color) draw.TextStyle {
+	style := sans(size, c)
+	style.Font.Weight = xfont.WeightBold
+	return style
+}
+
+func alignRight(style draw.TextStyle) draw.TextStyle {
+	style.XAlign = draw.XRight
+	return style
+}
+
+// write puts one line of text at (x, y), y being half the height of a capital
+// above the baseline. The alignments of gonum/plot centre the whole line box
+// instead, which looks too low beside a line or a glyph.
+func write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, text string) {
+	const halfCapital = 0.36
+	size := style.Font.Size
+	boxToBaseline := size - style.FontExtents().Ascent // as the plain text handler places it
+	c.FillText(style, vg.Point{X: x, Y: y - halfCapital*size - boxToBaseline}, text)
+}
+
+// fill paints a rectangle.
+func fill(c draw.Canvas, clr color.Color, left, bottom, right, top vg.Length) {
+	c.FillPolygon(clr, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+}
+
+// fit cuts a text, with an ellipsis, to what the style can write in the width.
+func fit(style draw.TextStyle, text string, width vg.Length) string {
+	if style.Width(text) <= width {
+		return text
+	}
+	runes := []rune(text)
+	for len(runes) > 0 && style.Width(string(runes)+"…") > width {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// newPlot is an empty plot in our look, its axes not yet labelled.
+func newPlot() *plot.Plot {
+	p := plot.New()
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Color = softInk
+		axis.Label.TextStyle.Font = sans(textSize, ink).Font
+		axis.Label.TextStyle.Color = ink
+		axis.Label.Padding = 6
+		axis.Tick.Label.Font = sans(smallSize, ink).Font
+		axis.Tick.Label.Color = ink
+		axis.Tick.Color = softInk
+		axis.Tick.Length = 4
+		axis.Padding = 0
+	}
+	return p
+}
+
+// drawTitle writes the title at the top left and returns the canvas below it.
+func drawTitle(c draw.Canvas, title string) draw.Canvas {
+	if title == "" {
+		return c
+	}
+	style := bold(titleSize, ink)
+	style.YAlign = draw.YTop
+	title = fit(style, printable(title), c.Max.X-c.Min.X)
+	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+	return draw.Crop(c, 0, 0, 0, -titleSize*1.9)
+}

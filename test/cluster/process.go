@@ -1,0 +1,164 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// SchedulerConfig writes a scheduler configuration: the API server and client
+// limits that fit a local control plane, followed by the profiles, in YAML.
+func SchedulerConfig(dir, kubeconfig, profiles string) (string, error) {
+	path := filepath.Join(dir, "scheduler.yaml")
+	content := fmt.Sprintf(`apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: false}
+clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000}
+%s`, kubeconfig, profiles)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		return "", fmt.Errorf("writing the scheduler's configuration: %w", err)
+	}
+	return path, nil
+}
+
+// Process is a running command of Loadline.
+type Process struct {
+	command *exec.Cmd
+	log     *buffer
+	exited  chan struct{}
+	err     error // once exited
+}
+
+// StartScheduler starts a scheduler and waits until it is ready. The caller
+// ends it with Stop or Kill.
+func StartScheduler(ctx context.Context, binary, config string, flags ...string) (*Process, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	flags = append([]string{"--config", config, "--bind-address", "127.0.0.1", "--secure-port", port}, flags...)
+	return start(ctx, "https://127.0.0.1:"+port+"/readyz", binary, flags...)
+}
+
+// StartManager starts a manager and waits until it is ready.
+func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, "http://127.0.0.1:"+port+"/readyz", binary, "--kubeconfig", kubeconfig,
+		"--metrics-bind-address", "0", "--health-probe-bind-address", "127.0.0.1:"+port)
+}
+
+// start starts a command and waits until it answers at ready.
+func start(ctx context.Context, ready, binary string, flags ...string) (*Process, error) {
+	p := &Process{
+		command: exec.Command(binary, flags...), //nolint:noctx,gosec // ends by Stop or Kill, not with ctx; the binary is ours
+		log:     &buffer{},
+		exited:  make(chan struct{}),
+	}
+	p.command.Stdout, p.command.Stderr = p.log, p.log
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", filepath.Base(binary), err)
+	}
+	go func() {
+		p.err = p.command.Wait()
+		close(p.exited)
+	}()
+	if err := p.awaitReady(ctx, ready); err != nil {
+		return nil, errors.Join(err, p.Kill())
+	}
+	return p, nil
+}
+
+func (p *Process) awaitReady(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	probe := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its own certificate, on the loopback
+		DisableKeepAlives: true,
+	}}
+	ticks := time.NewTicker(50 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		if response, err := probe.Do(request); err == nil {
+			status := response.StatusCode
+			if err := response.Body.Close(); err != nil {
+				return err
+			}
+			if status == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-p.exited:
+			return fmt.Errorf("%s ended at once: %w\n%s", filepath.Base(p.command.Path), p.err, p.Log())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w\n%s", filepath.Base(p.command.Path), ctx.Err(), p.Log())
+		case <-ticks.C:
+		}
+	}
+}
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Log returns what the process has printed so far.
+func (p *Process) Log() string { return p.log.String() }
+
+// Stop asks the process to end and waits until it has.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+// Kill ends the process as a crash would, and waits until it has ended.
+func (p *Process) Kill() error { return p.end(syscall.SIGKILL) }
+
+func (p *Process) end(signal os.Signal) error {
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending %s: %w", filepath.Base(p.command.Path), err)
+	}
+	<-p.exited
+	return nil
+}
+
+func freePort(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("finding a free port: %w", err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing was written
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	return port, err
+}
+
+// buffer is a bytes.Buffer that can be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

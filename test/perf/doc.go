@@ -1,0 +1,28 @@
+// Package perf measures what Loadline costs at scheduling time: upstream's
+// scheduler benchmark, kube-scheduler's default profile against Loadline's,
+// back to back in one process.
+//
+//	go test -tags perf -bench . -timeout 60m ./test/perf
+//	go test -tags perf -bench . ./test/perf -args -perf-quick
+//
+// The workload is SchedulingBasic of k8s.io/kubernetes/test/integration/scheduler_perf:
+// nodes are created, then a first lot of pods, then the pods whose scheduling is
+// measured. Two things are added to it. Every pod carries a label, and a
+// WorkloadProfile follows it: none is scored by its requests. And opportunistic
+// batching is on, as it is in production, so that the signing of pods counts.
+//
+// A pair is one run of each of three scheduler configurations in testdata, each
+// with an etcd and an API server of its own:
+//
+//	default    kube-scheduler's default plugins
+//	added      those and Dilation: all that the plugin costs
+//	shipped    Dilation in place of the scores by requests: what users get
+//
+// Every other pair runs in reverse, so that what drifts in a long run does not
+// favour one of them. The machine decides how fast a run is: compare ratios
+// within a pair, and nothing else. No figure makes a run fail; a pod that was
+// not scheduled, or not scored by its profile, does.
+//
+// The files behind the build tag hold the benchmark; the rest, without it, turns
+// the figures into a table and JSON.
+package perf

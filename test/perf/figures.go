@@ -1,0 +1,139 @@
+package perf
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// Variant is a scheduler configuration that is measured; testdata holds each.
+type Variant string
+
+// The variants, as the package comment describes them.
+const (
+	Default Variant = "default"
+	Added   Variant = "added"
+	Shipped Variant = "shipped"
+)
+
+// Variants returns all variants, the one that the others are compared with
+// first.
+func Variants() []Variant { return []Variant{Default, Added, Shipped} }
+
+// Figures are what one run of the benchmark measured.
+type Figures struct {
+	// PodsPerSecond is upstream's scheduling throughput: the mean over the
+	// seconds in which the measured pods were scheduled.
+	PodsPerSecond float64 `json:"podsPerSecond"`
+	// ProcessorMillis is the processor time that a measured pod cost, in
+	// milliseconds: that of the scheduler, and of the API server and the
+	// benchmark, which run in the same process. It tells variants apart where
+	// other programs disturb the throughput.
+	ProcessorMillis float64 `json:"processorMillis"`
+	// PreScoreMillis and ScoreMillis are what the scheduling of a pod spent on
+	// average at these extension points, all plugins together, in
+	// milliseconds by the clock; Score includes NormalizeScore.
+	PreScoreMillis float64 `json:"preScoreMillis"`
+	ScoreMillis    float64 `json:"scoreMillis"`
+}
+
+// Pair holds the figures of one run of each variant, back to back.
+type Pair map[Variant]Figures
+
+// Ratio returns the throughput of a variant as a multiple of that of [Default].
+func (p Pair) Ratio(v Variant) float64 { return p[v].PodsPerSecond / p[Default].PodsPerSecond }
+
+// Result is what a benchmark found out: at least one pair, on clusters of so
+// many nodes, by scheduling so many pods.
+type Result struct {
+	Nodes int
+	Pods  int
+	Pairs []Pair
+}
+
+// MedianRatio returns the median of a variant's ratios, the lower one of two.
+func (r *Result) MedianRatio(v Variant) float64 {
+	return r.median(func(p Pair) float64 { return p.Ratio(v) })
+}
+
+func (r *Result) median(of func(Pair) float64) float64 {
+	var values []float64
+	for _, p := range r.Pairs {
+		values = append(values, of(p))
+	}
+	slices.Sort(values)
+	return stat.Quantile(0.5, stat.Empirical, values, nil)
+}
+
+// WriteTables writes the result as people read it: pods per second and ratios
+// pair by pair with their medians, then where the time goes.
+func (r *Result) WriteTables(w io.Writer) error {
+	if _, err := fmt.Fprintf(w, "\nPods scheduled per second, %d pods on %d nodes, every pod profiled\n", r.Pods, r.Nodes); err != nil {
+		return err
+	}
+	throughput := report.NewTable(report.Left("PAIR"), report.Right("DEFAULT"),
+		report.Right("ADDED"), report.Right("RATIO"), report.Right("SHIPPED"), report.Right("RATIO"))
+	for i, p := range r.Pairs {
+		throughput.Add(fmt.Sprint(i+1), podsPerSecond(p[Default].PodsPerSecond),
+			podsPerSecond(p[Added].PodsPerSecond), ratio(p.Ratio(Added)),
+			podsPerSecond(p[Shipped].PodsPerSecond), ratio(p.Ratio(Shipped)))
+	}
+	medianOf := func(v Variant) string {
+		return podsPerSecond(r.median(func(p Pair) float64 { return p[v].PodsPerSecond }))
+	}
+	throughput.Add("median", medianOf(Default),
+		medianOf(Added), ratio(r.MedianRatio(Added)),
+		medianOf(Shipped), ratio(r.MedianRatio(Shipped)))
+	if err := throughput.Write(w); err != nil {
+		return err
+	}
+
+	if _, err := fmt.Fprint(w, "\nMilliseconds per pod, median of the pairs\n"); err != nil {
+		return err
+	}
+	return r.spent().Write(w)
+}
+
+// spent tabulates where the time goes.
+func (r *Result) spent() *report.Table {
+	table := report.NewTable(report.Left("TIME"), report.Right("DEFAULT"), report.Right("ADDED"), report.Right("SHIPPED"))
+	for _, point := range []struct {
+		name   string
+		millis func(Figures) float64
+	}{
+		{"processor, whole cluster", func(f Figures) float64 { return f.ProcessorMillis }},
+		{"PreScore", func(f Figures) float64 { return f.PreScoreMillis }},
+		{"Score", func(f Figures) float64 { return f.ScoreMillis }},
+	} {
+		row := []string{point.name}
+		for _, v := range Variants() {
+			row = append(row, fmt.Sprintf("%.3f", r.median(func(p Pair) float64 { return point.millis(p[v]) })))
+		}
+		table.Add(row...)
+	}
+	return table
+}
+
+// podsPerSecond and ratio write numbers with as many digits as mean something.
+func podsPerSecond(x float64) string { return fmt.Sprintf("%.1f", x) }
+
+func ratio(x float64) string { return fmt.Sprintf("%.3f", x) }
+
+// MarshalJSON returns the result as machines read it: the pairs, and the median
+// ratio of each variant to the default.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"nodes": r.Nodes,
+		"pods":  r.Pods,
+		"pairs": r.Pairs,
+		"medianRatio": map[Variant]float64{
+			Added:   r.MedianRatio(Added),
+			Shipped: r.MedianRatio(Shipped),
+		},
+	})
+}
