@@ -55,7 +55,7 @@ test-unit: ## Run the tests that need no control plane
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
 test-integration: ## Run the tests against a real API server, started for them
-	go list ./... | sed -ne '\|/test/integration|p' -e '\|/hack/|p' | xargs -r go test -p 1 -timeout 25m
+	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -timeout 25m
 
 .PHONY: test-cluster
 test-cluster: ## Run the tests of hack/cluster, the local control plane

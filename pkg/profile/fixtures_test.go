@@ -35,8 +35,8 @@ func declared(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.Workloa
 }
 
 // loading is a demand of which each thread spends that fraction of its time.
-func loading(resource, fraction string) v1alpha1.ResourceDemand {
-	return v1alpha1.ResourceDemand{Name: resource, Loading: quantity(fraction)}
+func loading(name, fraction string) v1alpha1.ResourceDemand {
+	return v1alpha1.ResourceDemand{Name: name, Loading: quantity(fraction)}
 }
 
 // machines is a NodeProfile for the nodes with app=name.
@@ -47,8 +47,8 @@ func machines(name string, servers ...v1alpha1.ResourceServers) *v1alpha1.NodePr
 	}
 }
 
-func servers(resource string, n int32) v1alpha1.ResourceServers {
-	return v1alpha1.ResourceServers{Name: resource, Servers: new(n)}
+func servers(name string, n int32) v1alpha1.ResourceServers {
+	return v1alpha1.ResourceServers{Name: name, Servers: new(n)}
 }
 
 func quantity(s string) *resource.Quantity { return new(resource.MustParse(s)) }

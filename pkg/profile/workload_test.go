@@ -135,23 +135,28 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 		want          contention.Vector // cpu, disk, network, memory-bandwidth, gpu
 	}{
 		"loadings": {
-			0, []v1alpha1.ResourceDemand{loading("gpu", "0.25"), loading("cpu", "500m")},
+			0,
+			[]v1alpha1.ResourceDemand{loading("gpu", "0.25"), loading("cpu", "500m")},
 			contention.Vector{contention.Symmetric(0.5), {}, {}, {}, contention.Symmetric(0.25)},
 		},
 		"loadings that add up to 1 but for rounding": {
-			0, []v1alpha1.ResourceDemand{loading("cpu", "0.7"), loading("disk", "0.1"), loading("network", "0.2")},
+			0,
+			[]v1alpha1.ResourceDemand{loading("cpu", "0.7"), loading("disk", "0.1"), loading("network", "0.2")},
 			contention.Vector{contention.Symmetric(0.7), contention.Symmetric(0.1), contention.Symmetric(0.2), {}, {}},
 		},
 		"every way to write 1": {
-			0, []v1alpha1.ResourceDemand{loading("cpu", "1000000000n"), loading("disk", "0")},
+			0,
+			[]v1alpha1.ResourceDemand{loading("cpu", "1000000000n"), loading("disk", "0")},
 			contention.Vector{contention.Symmetric(1), contention.Symmetric(0), {}, {}, {}},
 		},
 		"service demands": {
-			400, []v1alpha1.ResourceDemand{{Name: "disk", DemandMillis: new(int64(100))}, {Name: "network", DemandMillis: new(int64(300))}},
+			400,
+			[]v1alpha1.ResourceDemand{{Name: "disk", DemandMillis: new(int64(100))}, {Name: "network", DemandMillis: new(int64(300))}},
 			contention.Vector{{}, contention.Symmetric(0.25), contention.Symmetric(0.75), {}, {}},
 		},
 		"a pressure of its own, and threads": {
-			0, []v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(16384))}},
+			0,
+			[]v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(16384))}},
 			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 16384}, {}, {}, {}, {}},
 		},
 	}

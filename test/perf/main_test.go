@@ -17,7 +17,7 @@ var (
 	pairs = flag.Int("perf-pairs", 3, "how often to run each scheduler configuration, at least 1")
 	nodes = flag.Int("perf-nodes", 5000, "nodes of each cluster, at least 1")
 	pods  = flag.Int("perf-pods", 10000, "pods whose scheduling is measured; so many that it takes several seconds")
-	quick = flag.Bool("perf-quick", false, "one pair, 500 nodes and 5000 pods: shows that the benchmark works, measures little")
+	quick = flag.Bool("perf-quick", false, "one pair, 500 nodes and 3000 pods: shows that the benchmark works, measures little")
 	out   = flag.String("perf-out", "../../out/perf", "folder for scheduling.json, and for the logs of a run that failed")
 )
 
@@ -34,7 +34,7 @@ func initialize() error {
 		return err
 	}
 	if *quick {
-		*pairs, *nodes, *pods = 1, 500, 5000
+		*pairs, *nodes, *pods = 1, 500, 3000
 	}
 	if *pairs < 1 || *nodes < 1 || *pods < 1 {
 		return fmt.Errorf("-perf-pairs=%d -perf-nodes=%d -perf-pods=%d: each must be at least 1", *pairs, *nodes, *pods)

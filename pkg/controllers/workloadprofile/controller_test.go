@@ -105,14 +105,15 @@ func declared(name, key, value, loading string) *v1alpha1.WorkloadProfile {
 	}
 }
 
-func pod(namespace, name, app string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app, "tier": "front"}}}
+// pod is a pod of the app web.
+func pod(namespace, name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": "web", "tier": "front"}}}
 }
 
 func TestAStatusIsWrittenOnceAndNotAgainUntilSomethingChanges(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, declared("web", "app", "web", "0.58"), declared("db", "app", "db", "0.1"),
-		pod("shop", "web-0", "web"), pod("shop", "web-1", "web"), pod("elsewhere", "web-0", "web"))
+		pod("shop", "web-0"), pod("shop", "web-1"), pod("elsewhere", "web-0"))
 
 	written, emitted := c.reconcile(t)
 	if diff := cmp.Diff([]string{"db", "web"}, written); diff != "" {
@@ -129,7 +130,7 @@ func TestAStatusIsWrittenOnceAndNotAgainUntilSomethingChanges(t *testing.T) {
 	if written, _ := c.reconcile(t); len(written) > 0 {
 		t.Errorf("nothing changed, and written again: %v", written)
 	}
-	if err := c.Create(t.Context(), pod("shop", "web-2", "web")); err != nil {
+	if err := c.Create(t.Context(), pod("shop", "web-2")); err != nil {
 		t.Fatal(err)
 	}
 	if written, _ := c.reconcile(t); !cmp.Equal(written, []string{"web"}) {
@@ -141,7 +142,7 @@ func TestANamespaceWithoutProfilesIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	elsewhere := declared("web", "app", "web", "0.5")
 	elsewhere.Namespace = "elsewhere"
-	c := newCluster(t, elsewhere, pod("shop", "web-0", "web"))
+	c := newCluster(t, elsewhere, pod("shop", "web-0"))
 	if written, emitted := c.reconcile(t); len(written)+len(emitted) > 0 {
 		t.Errorf("written: %v, emitted: %v, want nothing", written, emitted)
 	}
@@ -175,7 +176,7 @@ func TestAResourceThatANodeProfileNamesIsKnown(t *testing.T) {
 func TestAWarningIsEmittedWhenAProfileTurnsBadAndNotAgain(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, declared("heavy", "app", "heavy", "7"), declared("web", "app", "web", "0.5"), declared("front", "tier", "front", "0.5"),
-		pod("shop", "web-0", "web"))
+		pod("shop", "web-0"))
 	conflict := "; of equally specific profiles the oldest wins, then the first by name: make the selectors disjoint, or add a requirement to the one that should win"
 	_, emitted := c.reconcile(t)
 	want := []string{
@@ -187,7 +188,7 @@ func TestAWarningIsEmittedWhenAProfileTurnsBadAndNotAgain(t *testing.T) {
 		t.Errorf("unexpected events (-want +got):\n%s", diff)
 	}
 
-	if err := c.Create(t.Context(), pod("shop", "web-1", "web")); err != nil {
+	if err := c.Create(t.Context(), pod("shop", "web-1")); err != nil {
 		t.Fatal(err)
 	}
 	if written, emitted := c.reconcile(t); len(written) != 2 || len(emitted) > 0 {
