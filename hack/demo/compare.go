@@ -24,17 +24,6 @@ import (
 // patience is how long all pods may take to be bound or to be gone.
 const patience = 3 * time.Minute
 
-// The configurations of the two schedulers: kube-scheduler as it comes, and
-// Loadline's as it is installed.
-const loadlineProfile = `profiles:
-- schedulerName: loadline
-  plugins:
-    multiPoint:
-      enabled: [{name: Dilation, weight: 10}]
-    score:
-      disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]
-`
-
 // outcome is how one scheduler placed the pods.
 type outcome struct {
 	name      string
@@ -65,10 +54,14 @@ func compare(ctx context.Context, log *progress, plane *controlplane.ControlPlan
 	if err := s.prepare(ctx, plane); err != nil {
 		return err
 	}
+	profiles, err := cluster.ShippedProfiles(root)
+	if err != nil {
+		return err
+	}
 	var outcomes []*outcome
 	for _, by := range []struct{ name, schedulerName, profile string }{
 		{"kube-scheduler", "default-scheduler", ""},
-		{"Loadline", "loadline", loadlineProfile},
+		{"Loadline", "loadline", profiles},
 	} {
 		o, err := s.place(ctx, by.name, by.schedulerName, by.profile)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -31,10 +32,24 @@ clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000}
 	return path, nil
 }
 
+// ShippedProfiles returns the profiles of config/scheduler, for SchedulerConfig.
+func ShippedProfiles(root string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(root, "config", "scheduler", "scheduler.yaml")) //nolint:gosec // a file of the repository
+	if err != nil {
+		return "", err
+	}
+	start := bytes.Index(content, []byte("\nprofiles:\n"))
+	if start < 0 {
+		return "", errors.New("config/scheduler/scheduler.yaml has no profiles")
+	}
+	return string(content[start+1:]), nil
+}
+
 // Process is a running command of Loadline.
 type Process struct {
 	command *exec.Cmd
 	log     *buffer
+	address string // where it answers, such as https://127.0.0.1:10259
 	exited  chan struct{}
 	err     error // once exited
 }
@@ -46,8 +61,9 @@ func StartScheduler(ctx context.Context, binary, config string, flags ...string)
 	if err != nil {
 		return nil, err
 	}
-	flags = append([]string{"--config", config, "--bind-address", "127.0.0.1", "--secure-port", port}, flags...)
-	return start(ctx, "https://127.0.0.1:"+port+"/readyz", binary, flags...)
+	return start(ctx, "https://127.0.0.1:"+port, binary, append([]string{"--config", config,
+		"--bind-address", "127.0.0.1", "--secure-port", port,
+		"--authorization-always-allow-paths", "/healthz,/livez,/readyz,/metrics"}, flags...)...)
 }
 
 // StartManager starts a manager and waits until it is ready.
@@ -56,15 +72,16 @@ func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, err
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, "http://127.0.0.1:"+port+"/readyz", binary, "--kubeconfig", kubeconfig,
+	return start(ctx, "http://127.0.0.1:"+port, binary, "--kubeconfig", kubeconfig,
 		"--metrics-bind-address", "0", "--health-probe-bind-address", "127.0.0.1:"+port)
 }
 
-// start starts a command and waits until it answers at ready.
-func start(ctx context.Context, ready, binary string, flags ...string) (*Process, error) {
+// start starts a command and waits until it says that it is ready.
+func start(ctx context.Context, address, binary string, flags ...string) (*Process, error) {
 	p := &Process{
 		command: exec.Command(binary, flags...), //nolint:noctx,gosec // ends by Stop or Kill, not with ctx; the binary is ours
 		log:     &buffer{},
+		address: address,
 		exited:  make(chan struct{}),
 	}
 	p.command.Stdout, p.command.Stderr = p.log, p.log
@@ -75,34 +92,20 @@ func start(ctx context.Context, ready, binary string, flags ...string) (*Process
 		p.err = p.command.Wait()
 		close(p.exited)
 	}()
-	if err := p.awaitReady(ctx, ready); err != nil {
+	if err := p.awaitReady(ctx); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
 	return p, nil
 }
 
-func (p *Process) awaitReady(ctx context.Context, url string) error {
+func (p *Process) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	probe := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its own certificate, on the loopback
-		DisableKeepAlives: true,
-	}}
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
 	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return err
-		}
-		if response, err := probe.Do(request); err == nil {
-			status := response.StatusCode
-			if err := response.Body.Close(); err != nil {
-				return err
-			}
-			if status == http.StatusOK {
-				return nil
-			}
+		if _, err := p.Get(ctx, "/readyz"); err == nil {
+			return nil
 		}
 		select {
 		case <-p.exited:
@@ -112,6 +115,28 @@ func (p *Process) awaitReady(ctx context.Context, url string) error {
 		case <-ticks.C:
 		}
 	}
+}
+
+// Get returns what the process answers at a path, such as /metrics.
+func (p *Process) Get(ctx context.Context, path string) (body string, err error) {
+	c := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its own certificate, on the loopback
+		DisableKeepAlives: true,
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := c.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	content, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %s", path, response.Status, content)
+	}
+	return string(content), err
 }
 
 // Exited is closed when the process has ended.
