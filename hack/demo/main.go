@@ -30,6 +30,13 @@ type options struct {
 }
 
 func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
 	o := options{}
 	flag.StringVar(&o.out, "out", "out/demo", "folder for the charts")
 	flag.IntVar(&o.pods, "pods", 1000, "how many pods of the trace to place, from its start")
@@ -38,13 +45,11 @@ func main() {
 	ctrl.SetLogger(logr.Discard()) // what matters is printed below
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, &o); err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		os.Exit(1)
-	}
+	return demonstrate(ctx, &o)
 }
 
-func run(ctx context.Context, o *options) (err error) {
+// demonstrate shows both parts.
+func demonstrate(ctx context.Context, o *options) (err error) {
 	if flag.NArg() > 0 || o.pods < 1 || o.every < 1 {
 		return errors.New("--pods and --every must be at least 1, and there are no other arguments")
 	}

@@ -35,11 +35,11 @@ type inputs struct {
 func readTrace(dir string, o *options) (*inputs, error) {
 	in := &inputs{}
 	const podsFile, nodesFile = "openb_pod_list_first_2000.csv", "openb_node_list_all_node.csv"
-	file, err := os.Open(filepath.Join(dir, podsFile)) //nolint:gosec // a file of the repository
+	file, err := os.Open(filepath.Join(dir, podsFile))
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	for pod, err := range trace.OpenbPods(podsFile, file, trace.OpenbPodOptions{}) {
 		if err != nil {
 			return nil, err
@@ -48,11 +48,11 @@ func readTrace(dir string, o *options) (*inputs, error) {
 			break
 		}
 	}
-	nodes, err := os.Open(filepath.Join(dir, nodesFile)) //nolint:gosec // a file of the repository
+	nodes, err := os.Open(filepath.Join(dir, nodesFile))
 	if err != nil {
 		return nil, err
 	}
-	defer nodes.Close() //nolint:errcheck // only read
+	defer nodes.Close()
 	number := 0
 	for node, err := range trace.OpenbNodes(nodesFile, nodes) {
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,7 +35,7 @@ clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000}
 
 // ShippedProfiles returns the profiles of config/scheduler, for SchedulerConfig.
 func ShippedProfiles(root string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(root, "config", "scheduler", "scheduler.yaml")) //nolint:gosec // a file of the repository
+	content, err := os.ReadFile(filepath.Join(root, "config", "scheduler", "scheduler.yaml"))
 	if err != nil {
 		return "", err
 	}
@@ -57,29 +58,45 @@ type Process struct {
 // StartScheduler starts a scheduler and waits until it is ready. The caller
 // ends it with Stop or Kill.
 func StartScheduler(ctx context.Context, binary, config string, flags ...string) (*Process, error) {
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return start(ctx, "https://127.0.0.1:"+port, binary, append([]string{"--config", config,
-		"--bind-address", "127.0.0.1", "--secure-port", port,
-		"--authorization-always-allow-paths", "/healthz,/livez,/readyz,/metrics"}, flags...)...)
+	return startOnFreePort(ctx, "https", binary, func(port string) []string {
+		return append([]string{
+			"--config", config,
+			"--bind-address", "127.0.0.1", "--secure-port", port,
+			"--authorization-always-allow-paths", "/healthz,/livez,/readyz,/metrics",
+		}, flags...)
+	})
 }
 
 // StartManager starts a manager and waits until it is ready.
 func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, error) {
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
+	return startOnFreePort(ctx, "http", binary, func(port string) []string {
+		return []string{
+			"--kubeconfig", kubeconfig, "--metrics-bind-address", "0",
+			"--health-probe-bind-address", "127.0.0.1:" + port,
+		}
+	})
+}
+
+// startOnFreePort starts a command that listens on a port, on another one if
+// somebody was faster.
+func startOnFreePort(ctx context.Context, scheme, binary string, flags func(port string) []string) (*Process, error) {
+	const tries = 5
+	for try := 1; ; try++ {
+		port, err := freePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p, err := start(ctx, scheme+"://127.0.0.1:"+port, binary, flags(port)...)
+		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
+			return p, err
+		}
 	}
-	return start(ctx, "http://127.0.0.1:"+port, binary, "--kubeconfig", kubeconfig,
-		"--metrics-bind-address", "0", "--health-probe-bind-address", "127.0.0.1:"+port)
 }
 
 // start starts a command and waits until it says that it is ready.
 func start(ctx context.Context, address, binary string, flags ...string) (*Process, error) {
 	p := &Process{
-		command: exec.Command(binary, flags...), //nolint:noctx,gosec // ends by Stop or Kill, not with ctx; the binary is ours
+		command: exec.Command(binary, flags...), //nolint:noctx // ends by Stop or Kill, not with ctx
 		log:     &buffer{},
 		address: address,
 		exited:  make(chan struct{}),

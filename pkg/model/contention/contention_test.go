@@ -30,8 +30,7 @@ func TestValidateNamesTheFieldTheValueAndTheRule(t *testing.T) {
 			got := ""
 			if err != nil {
 				got = err.Error()
-				var demand *contention.DemandError
-				if !errors.As(err, &demand) {
+				if _, ok := errors.AsType[*contention.DemandError](err); !ok {
 					t.Errorf("error is a %T, want a *DemandError", err)
 				}
 			}
@@ -66,14 +65,18 @@ func TestDilationReproducesThePaper(t *testing.T) {
 	}{
 		"FileComp beside the standard I/O job": {
 			[]contention.Vector{contention.Loadings(0.58, 0.42), contention.Loadings(0, 1)},
-			[]float64{78.1, 200}, []float64{110.9, 284}, 0.05,
+			[]float64{78.1, 200},
+			[]float64{110.9, 284},
+			0.05,
 		},
 		"three MapReduce jobs together": {
 			[]contention.Vector{sort, grep, pi}, []float64{56, 95, 90}, []float64{112, 190, 180}, 1e-9,
 		},
 		"four of Sort": {
-			[]contention.Vector{sort, sort, sort, sort}, []float64{56, 56, 56, 56},
-			[]float64{193.8, 193.8, 193.8, 193.8}, 0.05,
+			[]contention.Vector{sort, sort, sort, sort},
+			[]float64{56, 56, 56, 56},
+			[]float64{193.8, 193.8, 193.8, 193.8},
+			0.05,
 		},
 		"fileserver and varmail": {
 			[]contention.Vector{fileserver, varmail}, []float64{1, 1}, []float64{1.884, 1.884}, 1e-9,

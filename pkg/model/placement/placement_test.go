@@ -42,8 +42,10 @@ func TestPoliciesReproduceFig8(t *testing.T) {
 func TestPoliciesPlaceTheJobsOfTable3InOrder(t *testing.T) {
 	cpu, io := contention.Loadings(1, 0), contention.Loadings(0, 1)
 	jobs := []placement.Job{
-		{Neutral: 110.56, Vector: cpu}, {Neutral: 115.83, Vector: io},
-		{Neutral: 180, Vector: cpu}, {Neutral: 110.56, Vector: cpu},
+		{Neutral: 110.56, Vector: cpu},
+		{Neutral: 115.83, Vector: io},
+		{Neutral: 180, Vector: cpu},
+		{Neutral: 110.56, Vector: cpu},
 	}
 	for _, test := range []struct {
 		policy placement.Policy

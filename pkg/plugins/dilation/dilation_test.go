@@ -182,7 +182,7 @@ func checkCluster(t *testing.T, random *rand.Rand) {
 			}
 		}
 		best := want[a] <= slices.Min(want)+rounding
-		if best != (normalized[a].Score == fwk.MaxNodeScore) {
+		if best != (normalized[a].Score == fwk.MaxScore) {
 			t.Errorf("costs %v: node %d scores %d", want, a, normalized[a].Score)
 		}
 	}
@@ -217,7 +217,7 @@ func TestAPodThatComesToANodeRaisesItsPrice(t *testing.T) {
 	busy, idle := testNode("busy", 1), testNode("idle", 1)
 	nodes := []fwk.NodeInfo{busy, idle}
 	_, normalized := scores(t, d, testPod("first", "job"), nodes)
-	if normalized[0].Score != fwk.MaxNodeScore || normalized[1].Score != fwk.MaxNodeScore {
+	if normalized[0].Score != fwk.MaxScore || normalized[1].Score != fwk.MaxScore {
 		t.Errorf("two empty nodes: %v", normalized)
 	}
 	info, err := framework.NewPodInfo(testPod("first", "job"))
@@ -226,7 +226,7 @@ func TestAPodThatComesToANodeRaisesItsPrice(t *testing.T) {
 	}
 	busy.AddPodInfo(info) // as when the scheduler assumes a pod
 	_, normalized = scores(t, d, testPod("second", "job"), nodes)
-	if normalized[0].Score != fwk.MinNodeScore || normalized[1].Score != fwk.MaxNodeScore {
+	if normalized[0].Score != fwk.MinScore || normalized[1].Score != fwk.MaxScore {
 		t.Errorf("one busy node: %v", normalized)
 	}
 }

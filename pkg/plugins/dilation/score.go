@@ -32,11 +32,11 @@ func (*Dilation) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.P
 	for i := range scores {
 		cost := decodeCost(scores[i].Score)
 		if cost-lowest <= tie*cost {
-			scores[i].Score = fwk.MaxNodeScore
+			scores[i].Score = fwk.MaxScore
 			continue
 		}
 		above := (highest - cost) / (highest - lowest) // below 1
-		scores[i].Score = min(int64(above*float64(fwk.MaxNodeScore)), fwk.MaxNodeScore-1)
+		scores[i].Score = min(int64(above*float64(fwk.MaxScore)), fwk.MaxScore-1)
 	}
 	return nil
 }
