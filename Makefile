@@ -114,8 +114,8 @@ bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE
 	$(TOOLS)/benchstat '$(BASE)' bench.txt
 
 .PHONY: perf
-perf: ## Measure scheduling throughput and latency at scale
-	go test -tags perf -v -timeout 60m ./test/perf/...
+perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick)
+	go test -tags perf -run '^$$' -bench . -timeout 60m ./test/perf $(if $(ARGS),-args $(ARGS))
 
 ##@ Try
 

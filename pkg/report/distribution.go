@@ -31,7 +31,7 @@ type Distribution struct {
 	// tell them apart.
 	Samples []Sample
 	// LogX draws the horizontal axis to a logarithmic scale; all values must
-	// then be above 0.
+	// then be above 0, from 1e-290 up.
 	LogX bool
 }
 
@@ -62,8 +62,8 @@ func (d Distribution) check() error {
 		if err := checkSample(sample.Values); err != nil {
 			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
 		}
-		if least := slices.Min(sample.Values); d.LogX && least <= 0 {
-			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values above 0 only", i, sample.Name, least)
+		if least := slices.Min(sample.Values); d.LogX && least < 1/maxMagnitude {
+			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values from %g up", i, sample.Name, least, 1/maxMagnitude)
 		}
 	}
 	return nil
@@ -129,7 +129,7 @@ func (d Distribution) pad(low, high float64) (float64, float64) {
 	const fraction = 0.03
 	if d.LogX {
 		room := math.Max(math.Exp((math.Log(high)-math.Log(low))*fraction), 1.01)
-		return math.Max(low/room, math.SmallestNonzeroFloat64), high * room
+		return low / room, high * room
 	}
 	size := math.Max(math.Abs(low), math.Abs(high))
 	if size == 0 {
