@@ -412,4 +412,11 @@ func TestAStatusSharesNothingWithItsProfile(t *testing.T) {
 	if *status.ObservedGeneration != 3 {
 		t.Errorf("the observed generation became %d with the profile's own", *status.ObservedGeneration)
 	}
+	profiles[0].Status, profiles[0].Spec.Selector = status, nil
+	if next := evaluate.WorkloadProfiles(profiles, nil, nil, noon)[0]; meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
+		t.Error("a profile without selector is ready")
+	}
+	if !meta.IsStatusConditionTrue(profiles[0].Status.Conditions, v1alpha1.ConditionReady) {
+		t.Error("the condition of the profile changed with that of its new status")
+	}
 }

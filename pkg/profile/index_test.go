@@ -56,9 +56,11 @@ func TestAPodFollowsTheProfilesOfItsNamespaceOnly(t *testing.T) {
 func TestASnapshotFollowsEveryChangeOfASpec(t *testing.T) {
 	t.Parallel()
 	web := declared("web", loading("cpu", "0.5"))
-	faster := changed(web, spends("0.25"))
 	recreated := declared("web", loading("cpu", "0.75"))
 	recreated.UID = "another uid"
+	faster := changed(recreated, spends("0.25"))
+	wrong := changed(faster, spends("2"))
+	corrected := changed(wrong, spends("0.125"))
 
 	steps := []struct {
 		name   string
@@ -67,13 +69,11 @@ func TestASnapshotFollowsEveryChangeOfASpec(t *testing.T) {
 	}{
 		{"nothing yet", func(*profile.Index) {}, unprofiled},
 		{"added", func(x *profile.Index) { x.OnAdd(web, false) }, 0.5},
-		{"changed", func(x *profile.Index) { x.OnUpdate(web, faster) }, 0.25},
-		{"deleted and recreated, seen as an update", func(x *profile.Index) { x.OnUpdate(faster, recreated) }, 0.75},
-		{"made invalid", func(x *profile.Index) { x.OnUpdate(recreated, changed(recreated, spends("2"))) }, unprofiled},
-		{"corrected", func(x *profile.Index) {
-			x.OnUpdate(recreated, changed(changed(recreated, spends("2")), spends("0.125")))
-		}, 0.125},
-		{"deleted", func(x *profile.Index) { x.OnDelete(recreated) }, unprofiled},
+		{"deleted and recreated, seen as an update", func(x *profile.Index) { x.OnUpdate(web, recreated) }, 0.75},
+		{"changed", func(x *profile.Index) { x.OnUpdate(recreated, faster) }, 0.25},
+		{"made invalid", func(x *profile.Index) { x.OnUpdate(faster, wrong) }, unprofiled},
+		{"corrected", func(x *profile.Index) { x.OnUpdate(wrong, corrected) }, 0.125},
+		{"deleted", func(x *profile.Index) { x.OnDelete(corrected) }, unprofiled},
 		{"added again", func(x *profile.Index) { x.OnAdd(web, false) }, 0.5},
 		{"deleted while the watch was broken", func(x *profile.Index) {
 			x.OnDelete(cache.DeletedFinalStateUnknown{Key: "shop/web", Obj: web})
