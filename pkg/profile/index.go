@@ -138,7 +138,7 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 	if x.nodesDiff {
 		classes := x.compileNodes()
 		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
-		if r := NewResources(classes); !slices.Equal(r.names, old.resources.names) {
+		if r := NewResources(classes, ruled(x.requests)...); !slices.Equal(r.names, old.resources.names) {
 			next.resources = r
 		}
 		x.nodesDiff = false
@@ -227,10 +227,20 @@ type Snapshot struct {
 func newSnapshot(requests []config.RequestRule) *Snapshot {
 	return &Snapshot{
 		requests:   requests,
-		resources:  NewResources(nil),
+		resources:  NewResources(nil, ruled(requests)...),
 		namespaces: map[string]*namespace{},
 		nodes:      NewRanking[*NodeClass](nil),
 	}
+}
+
+// ruled returns the resources that rules are about. They are the cluster's even
+// if no NodeProfile names them: without them, pods could weigh nothing.
+func ruled(requests []config.RequestRule) []string {
+	names := make([]string, len(requests))
+	for i, rule := range requests {
+		names[i] = rule.Resource
+	}
+	return names
 }
 
 // Resources returns the resources that the snapshot's vectors are about.

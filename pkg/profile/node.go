@@ -24,10 +24,10 @@ type Resources struct {
 	index map[string]int
 }
 
-// NewResources returns the built-in resources and those that the profiles of a
-// cluster's nodes name. Invalid profiles add none.
-func NewResources(nodes []*NodeClass) *Resources {
-	r := &Resources{names: slices.Clone(builtIn)}
+// NewResources returns the built-in resources, those that the profiles of a
+// cluster's nodes name, and others.
+func NewResources(nodes []*NodeClass, others ...string) *Resources {
+	r := &Resources{names: slices.Concat(builtIn, others)}
 	for _, class := range nodes {
 		for name := range class.servers {
 			r.names = append(r.names, name)

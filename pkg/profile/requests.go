@@ -17,16 +17,13 @@ const rounding = 1e-12
 // fromRequests returns the vector of a pod that follows no profile: for each
 // rule, as many threads as its request makes, together busy for the utilization
 // of the request. Where the loadings of the rules add up to more than 1 they
-// are scaled down to 1: a thread is at one place at a time.
+// are scaled down to 1: a thread is at one place at a time. The resources must
+// include those of the rules.
 func fromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) contention.Vector {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
 	v := make(contention.Vector, len(resources.names))
 	total := 0.0
 	for _, rule := range rules {
-		i, ok := resources.index[rule.Resource]
-		if !ok {
-			continue
-		}
 		quantity := requests[rule.Request]
 		amount := max(quantity.AsApproximateFloat64(), rule.Minimum) / rule.PerThread
 		if amount == 0 {
@@ -35,7 +32,7 @@ func fromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 		threads := min(max(1, math.Ceil(amount*(1-rounding))), contention.MaxThreads)
 		loading := min(1, rule.Utilization*amount/threads)
 		total += loading
-		v[i] = contention.Demand{Loading: loading, Pressure: loading, Threads: int(threads)}
+		v[resources.index[rule.Resource]] = contention.Demand{Loading: loading, Pressure: loading, Threads: int(threads)}
 	}
 	if total > 1 {
 		for i := range v {

@@ -112,10 +112,10 @@ func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 			}},
 			want: contention.Vector{{Loading: 2. / 3, Pressure: 2. / 3, Threads: 4}, {}, {}, {}, {Loading: 1. / 3, Pressure: 1. / 3, Threads: 1}},
 		},
-		"a resource that no node has": {
+		"a resource that no NodeProfile names": {
 			rules: []config.RequestRule{cpuRule, {Resource: "tape", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1}},
 			spec:  corev1.PodSpec{Containers: []corev1.Container{cpu("1")}},
-			want:  contention.Vector{{Loading: 1, Pressure: 1, Threads: 1}, {}, {}, {}, {}},
+			want:  contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 1}, {}, {}, {}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 1}},
 		},
 		"more threads than the model takes": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1M")}},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"          //nolint:depguard // Watch is tested against a server
-	"net/http/httptest" //nolint:depguard // Watch is tested against a server
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"

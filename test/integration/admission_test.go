@@ -57,6 +57,7 @@ func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 		},
 		"a percentage":            {"  selector: {}\n  resources: [{name: cpu, loading: 58%}]", "spec.resources[0].loading: Invalid value: "},
 		"not a number":            {"  selector: {}\n  resources: [{name: cpu, loading: NaN}]", "spec.resources[0].loading: Invalid value: "},
+		"an endless exponent":     {"  selector: {}\n  resources: [{name: cpu, loading: '1e999999999999'}]", "spec.resources[0].loading: Invalid value: "},
 		"infinity":                {"  selector: {}\n  resources: [{name: cpu, loading: Inf}]", "spec.resources[0].loading: Invalid value: "},
 		"a floating-point number": {"  selector: {}\n  resources: [{name: cpu, loading: 0.58}]", "spec.resources[0].loading: Invalid value: \"number\""},
 		"a pressure above 1": {

@@ -87,6 +87,7 @@ type ResourceDemand struct {
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[-+]?[0-9]*[.]?[0-9]*[num]?$`
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a loading is a fraction of the neutral time: write a number from 0 to 1, such as \"0.58\""
 	Loading *resource.Quantity `json:"loading,omitempty"`
 
@@ -104,6 +105,7 @@ type ResourceDemand struct {
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[-+]?[0-9]*[.]?[0-9]*[num]?$`
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a pressure is a fraction of time: write a number from 0 to 1, such as \"0.58\"; a pod that presses harder than one thread can has several threads"
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
