@@ -4,6 +4,11 @@
 //
 //	go test -tags perf -bench . -timeout 60m ./test/perf
 //	go test -tags perf -bench . ./test/perf -args -perf-quick
+//	go test -tags perf -bench Scheduling/pair-1/shipped -cpuprofile cpu.prof ./test/perf
+//
+// The first takes about ten minutes and leaves its figures in
+// out/perf/scheduling.json, the second shows that it works, the third says where
+// the time goes.
 //
 // The workload is SchedulingBasic of k8s.io/kubernetes/test/integration/scheduler_perf:
 // nodes are created, then a first lot of pods, then the pods whose scheduling is

@@ -99,33 +99,46 @@ func (r *Result) WriteTables(w io.Writer) error {
 	return r.spent().Write(w)
 }
 
-// spent tabulates where the time goes.
+// spent tabulates where the time goes, each variant also as a multiple of the
+// default of its pair.
 func (r *Result) spent() *report.Table {
-	table := report.NewTable(report.Left("TIME"), report.Right("DEFAULT"), report.Right("ADDED"), report.Right("SHIPPED"))
-	for _, point := range []struct {
+	table := report.NewTable(report.Left("TIME"), report.Right("DEFAULT"),
+		report.Right("ADDED"), report.Right(""), report.Right("SHIPPED"), report.Right(""))
+	for _, at := range []struct {
 		name   string
 		millis func(Figures) float64
 	}{
-		{"processor, whole cluster", func(f Figures) float64 { return f.ProcessorMillis }},
+		{"processor, whole cluster", processorMillis},
 		{"PreScore", func(f Figures) float64 { return f.PreScoreMillis }},
 		{"Score", func(f Figures) float64 { return f.ScoreMillis }},
 	} {
-		row := []string{point.name}
+		row := []string{at.name}
 		for _, v := range Variants() {
-			row = append(row, fmt.Sprintf("%.3f", r.median(func(p Pair) float64 { return point.millis(p[v]) })))
+			row = append(row, fmt.Sprintf("%.3f", r.median(func(p Pair) float64 { return at.millis(p[v]) })))
+			if v != Default {
+				row = append(row, report.Times(r.medianMultiple(v, at.millis)))
+			}
 		}
 		table.Add(row...)
 	}
 	return table
 }
 
+// medianMultiple returns the median of what a variant took, as a multiple of
+// what the default took in the same pair.
+func (r *Result) medianMultiple(v Variant, millis func(Figures) float64) float64 {
+	return r.median(func(p Pair) float64 { return millis(p[v]) / millis(p[Default]) })
+}
+
+func processorMillis(f Figures) float64 { return f.ProcessorMillis }
+
 // podsPerSecond and ratio write numbers with as many digits as mean something.
 func podsPerSecond(x float64) string { return fmt.Sprintf("%.1f", x) }
 
 func ratio(x float64) string { return fmt.Sprintf("%.3f", x) }
 
-// MarshalJSON returns the result as machines read it: the pairs, and the median
-// ratio of each variant to the default.
+// MarshalJSON returns the result as machines read it: the pairs, and the medians
+// of each variant's throughput and processor time relative to the default's.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"nodes": r.Nodes,
@@ -134,6 +147,10 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		"medianRatio": map[Variant]float64{
 			Added:   r.MedianRatio(Added),
 			Shipped: r.MedianRatio(Shipped),
+		},
+		"medianProcessorRatio": map[Variant]float64{
+			Added:   r.medianMultiple(Added, processorMillis),
+			Shipped: r.medianMultiple(Shipped, processorMillis),
 		},
 	})
 }

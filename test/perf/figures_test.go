@@ -53,10 +53,10 @@ PAIR     DEFAULT   ADDED   RATIO   SHIPPED   RATIO
 median     200.0   194.0   0.970     210.0   1.050
 
 Milliseconds per pod, median of the pairs
-TIME                       DEFAULT   ADDED   SHIPPED
-processor, whole cluster     6.000   6.200     5.800
-PreScore                     0.020   0.300     0.290
-Score                        2.000   2.200     1.200
+TIME                       DEFAULT   ADDED            SHIPPED
+processor, whole cluster     6.000   6.200    1.03×     5.800    0.97×
+PreScore                     0.020   0.300   15.00×     0.290   14.50×
+Score                        2.000   2.200    1.10×     1.200    0.60×
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -71,7 +71,7 @@ func TestJSONHoldsThePairsAndTheMedianRatios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"medianRatio":{"added":0.96,"shipped":1.06},"nodes":5000,"pairs":[{` +
+	want := `{"medianProcessorRatio":{"added":1.04,"shipped":0.96},"medianRatio":{"added":0.96,"shipped":1.06},"nodes":5000,"pairs":[{` +
 		`"added":{"podsPerSecond":384,"processorMillis":5.2,"preScoreMillis":0.2,"scoreMillis":1.1},` +
 		`"default":{"podsPerSecond":400,"processorMillis":5,"preScoreMillis":0.01,"scoreMillis":1},` +
 		`"shipped":{"podsPerSecond":424,"processorMillis":4.8,"preScoreMillis":0.19,"scoreMillis":0.6}}],"pods":10000}`

@@ -5,6 +5,9 @@ package contention
 // They change only when the node's jobs do. Prices are read-only once made and
 // safe for concurrent use.
 type Prices struct {
+	// alone holds own[0] and inflicted[0] of each resource side by side: all
+	// that a job with one thread needs, in as few cache lines as can be.
+	alone     []float64
 	resources []price
 }
 
@@ -19,7 +22,7 @@ type price struct {
 // Prices returns the prices of a node with this load, in O(m·(n + c)) time for
 // m resources, n threads and c servers.
 func (l *Load) Prices() *Prices {
-	p := &Prices{resources: make([]price, len(l.stations))}
+	p := &Prices{alone: make([]float64, 2*len(l.stations)), resources: make([]price, len(l.stations))}
 	size := 0
 	for i := range l.stations {
 		size += 2 * l.stations[i].servers
@@ -31,6 +34,7 @@ func (l *Load) Prices() *Prices {
 		p.resources[i] = price{servers: c, own: memory[:c:c], inflicted: memory[c : 2*c : 2*c]}
 		memory = memory[2*c:]
 		s.price(&p.resources[i])
+		p.alone[2*i], p.alone[2*i+1] = p.resources[i].own[0], p.resources[i].inflicted[0]
 	}
 	return p
 }
@@ -133,11 +137,11 @@ func (p *Prices) Of(c *Candidate) float64 {
 	cost := 0.0
 	for i := range c.bids {
 		b := &c.bids[i]
-		r := &p.resources[b.resource]
 		if len(b.own) == 1 {
-			cost += b.own[0]*r.own[0] + b.inflicted[0]*r.inflicted[0]
+			cost += b.own[0]*p.alone[2*b.resource] + b.inflicted[0]*p.alone[2*b.resource+1]
 			continue
 		}
+		r := &p.resources[b.resource]
 		for x := range b.own {
 			cost += b.own[x]*r.ownAt(x) + b.inflicted[x]*r.inflictedAt(x)
 		}

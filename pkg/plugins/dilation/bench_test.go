@@ -50,6 +50,7 @@ func BenchmarkScore(b *testing.B) {
 	for _, resources := range []int{4, 16} {
 		b.Run(fmt.Sprintf("nodes=%d/resources=%d", benchNodes, resources), func(b *testing.B) {
 			d, nodes, pod := benchCluster(b, resources)
+			scores(b, d, pod, nodes) // the first cycle prices the nodes
 			state := framework.NewCycleState()
 			d.PreScore(b.Context(), state, pod, nodes)
 			b.ReportAllocs()

@@ -1,10 +1,11 @@
 // Package dilation is the scheduler plugin that puts a pod on the node where it
 // and its neighbours are slowed down least.
 //
-// PreScore resolves the pod's vector and brings the prices of the nodes up to
-// date; Score is two dot products of the two (see package contention), without
-// a lock or an allocation; NormalizeScore maps the costs to the framework's
-// range. The framework's snapshot, which counts assumed pods, is the only
+// PreScore resolves the pod's vector; Score multiplies it with the prices of a
+// node, two dot products (see package contention) without a lock or an
+// allocation, after pricing the node again if its pods have changed;
+// NormalizeScore maps the costs to the framework's range. The framework's
+// snapshot, which counts assumed pods, is the only
 // source of which pod is where: there is no informer lag, and in a burst each
 // pod sees all those before it.
 package dilation
@@ -30,8 +31,10 @@ const Name = "Dilation"
 
 // Dilation is the plugin. See the package comment.
 type Dilation struct {
-	index  *profile.Index
-	prices *priceTable
+	index   *profile.Index
+	cluster fwk.SharedLister
+	prices  *priceTable
+	version uint64 // of the profiles that the metrics are about
 }
 
 var (
@@ -61,11 +64,11 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	if !cache.WaitForCacheSync(waiting.Done(), synced...) {
 		log.Error(nil, "The profiles were not read in time; pods are placed by their requests until they are", "syncTimeoutSeconds", args.SyncTimeoutSeconds)
 	}
-	return newPlugin(index), nil
+	return newPlugin(index, handle.SnapshotSharedLister()), nil
 }
 
-func newPlugin(index *profile.Index) *Dilation {
-	return &Dilation{index: index, prices: newPriceTable()}
+func newPlugin(index *profile.Index, cluster fwk.SharedLister) *Dilation {
+	return &Dilation{index: index, cluster: cluster, prices: newPriceTable()}
 }
 
 // Name returns the plugin's name.
@@ -74,47 +77,47 @@ func (*Dilation) Name() string { return Name }
 // ScoreExtensions returns the plugin itself, for NormalizeScore.
 func (d *Dilation) ScoreExtensions() fwk.ScoreExtensions { return d }
 
-// candidateKey is where PreScore leaves the candidate for Score.
-const candidateKey = fwk.StateKey(Name)
+// cycleKey is where PreScore leaves the cycle for Score.
+const cycleKey = fwk.StateKey(Name)
 
-// candidate is the pod of a scheduling cycle.
-type candidate struct{ *contention.Candidate }
+// cycle is what the scores of one scheduling cycle are about.
+type cycle struct {
+	candidate *contention.Candidate
+	snapshot  *profile.Snapshot
+}
 
-// Clone returns the candidate itself, which never changes.
-func (c candidate) Clone() fwk.StateData { return c }
+// Clone returns the cycle itself, which never changes.
+func (c *cycle) Clone() fwk.StateData { return c }
 
-// PreScore resolves the pod's vector and brings the prices of the feasible
-// nodes up to date: those of nodes on which nothing changed since they were
-// last seen are at hand.
-func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
-	snapshot := d.index.Snapshot()
-	d.prices.update(snapshot, nodes)
-
-	vector, source := snapshot.Vector(pod), fromRequests
-	if snapshot.Workload(pod) != nil {
-		source = fromProfile
+// PreScore resolves the pod's vector.
+func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+	nodes, err := d.cluster.NodeInfos().List()
+	if err != nil {
+		return fwk.AsStatus(err)
 	}
-	podsScored.WithLabelValues(source).Inc()
-	state.Write(candidateKey, candidate{contention.NewCandidate(vector)})
+	d.prices.beginCycle(len(nodes))
+	snapshot := d.index.Snapshot()
+	if d.version != snapshot.Version {
+		d.version = snapshot.Version
+		reportProfiles(snapshot)
+	}
+	reportVector(snapshot.Workload(pod) != nil)
+	state.Write(cycleKey, &cycle{contention.NewCandidate(snapshot.Vector(pod)), snapshot})
 	return nil
 }
 
 // Score returns what it would cost to put the pod on the node, encoded so that
 // costs keep their order: the dilation added to the pod and to its neighbours.
 func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	data, err := state.Read(candidateKey)
+	data, err := state.Read(cycleKey)
 	if err != nil {
 		return 0, fwk.AsStatus(err)
 	}
-	c, ok := data.(candidate)
+	c, ok := data.(*cycle)
 	if !ok {
-		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type candidate, got %T", data))
+		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type cycle, got %T", data))
 	}
-	prices := d.prices.of(node)
-	if prices == nil {
-		return 0, fwk.AsStatus(fmt.Errorf("node %s was not seen by PreScore", node.Node().Name))
-	}
-	return encodeCost(prices.Of(c.Candidate)), nil
+	return encodeCost(d.prices.of(c.snapshot, node).Of(c.candidate)), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -32,14 +33,27 @@ func defaultRules(t testing.TB) []config.RequestRule {
 	return args.Requests
 }
 
-// testPlugin returns a plugin that knows the given profiles.
+// testPlugin returns a plugin for a cluster of 5,000 nodes that knows the given
+// profiles.
 func testPlugin(t testing.TB, profiles ...any) *Dilation {
 	index := profile.NewIndex(defaultRules(t), logr.Discard())
 	for _, p := range profiles {
 		index.OnAdd(p, false)
 	}
-	return newPlugin(index)
+	return newPlugin(index, clusterOf(5000))
 }
+
+// clusterOf is a cluster of so many nodes, all that the plugin asks about it.
+func clusterOf(nodes int) fwk.SharedLister { return cluster{nodes: make([]fwk.NodeInfo, nodes)} }
+
+type cluster struct {
+	fwk.SharedLister
+	fwk.NodeInfoLister
+	nodes []fwk.NodeInfo
+}
+
+func (c cluster) NodeInfos() fwk.NodeInfoLister { return c }
+func (c cluster) List() ([]fwk.NodeInfo, error) { return c.nodes, nil }
 
 // workload returns a profile for the pods whose label app is its name.
 func workload(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.WorkloadProfile {
@@ -192,23 +206,52 @@ func TestScoreAllocatesNothing(t *testing.T) {
 	d := testPlugin(t, workload("job", demand("cpu", 0.4), demand("disk", 0.3)))
 	node := testNode("node", 8, testPod("a", "job"), testPod("b", "none"))
 	pod := testPod("c", "job")
+	nodes := []fwk.NodeInfo{node}
+	scores(t, d, pod, nodes) // the first cycle prices the node
 	state := framework.NewCycleState()
-	d.PreScore(t.Context(), state, pod, []fwk.NodeInfo{node})
+	d.PreScore(t.Context(), state, pod, nodes)
 	if n := testing.AllocsPerRun(100, func() { d.Score(t.Context(), state, pod, node) }); n != 0 {
 		t.Errorf("Score allocates %v times", n)
 	}
 }
 
-func TestScoreOfANodeThatPreScoreHasNotSeenIsAnError(t *testing.T) {
+func TestScoreWithoutPreScoreIsAnError(t *testing.T) {
 	d := testPlugin(t)
-	state := framework.NewCycleState()
-	pod, node := testPod("a", "x"), testNode("node", 1)
-	if _, status := d.Score(t.Context(), state, pod, node); status.Code() != fwk.Error {
-		t.Errorf("without PreScore: %v", status)
+	if _, status := d.Score(t.Context(), framework.NewCycleState(), testPod("a", "x"), testNode("node", 1)); status.Code() != fwk.Error {
+		t.Errorf("got %v", status)
 	}
-	d.PreScore(t.Context(), state, pod, nil)
-	if _, status := d.Score(t.Context(), state, pod, node); status.Code() != fwk.Error {
-		t.Errorf("with another node: %v", status)
+}
+
+// As the scheduler does it: the nodes of a cycle are scored in parallel, and
+// nodes come, change and go between cycles. Meant for the race detector.
+func TestNodesAreScoredInParallel(t *testing.T) {
+	d := testPlugin(t, workload("job", demand("disk", 0.1)))
+	d.cluster = clusterOf(20)
+	for round := range 10 {
+		var nodes []fwk.NodeInfo
+		for n := range 20 {
+			pods := make([]*corev1.Pod, round)
+			for k := range pods {
+				pods[k] = testPod(fmt.Sprintf("pod-%d", k), "job")
+			}
+			nodes = append(nodes, testNode(fmt.Sprintf("node-%d", 10*round+n), 1, pods...))
+		}
+		state, pod := framework.NewCycleState(), testPod("candidate", "job")
+		d.PreScore(t.Context(), state, pod, nodes)
+		var group sync.WaitGroup
+		for _, node := range nodes {
+			group.Go(func() {
+				score, status := d.Score(t.Context(), state, pod, node)
+				want := 2 * 0.1 * 0.1 * float64(round)
+				if got := decodeCost(score); !status.IsSuccess() || math.Abs(got-want) > 1e-12 {
+					t.Errorf("round %d: cost %v (%v), want %v", round, got, status, want)
+				}
+			})
+		}
+		group.Wait()
+		if known := len(d.prices.nodes) + len(d.prices.added); known > 2*20+20 {
+			t.Errorf("round %d: the table knows %d nodes of a cluster of 20", round, known)
+		}
 	}
 }
 

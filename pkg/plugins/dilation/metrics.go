@@ -38,6 +38,14 @@ var (
 	})
 )
 
+func reportVector(profiled bool) {
+	source := fromRequests
+	if profiled {
+		source = fromProfile
+	}
+	podsScored.WithLabelValues(source).Inc()
+}
+
 func reportProfiles(s *profile.Snapshot) {
 	used, ignored := s.Counts()
 	profiles.WithLabelValues("used").Set(float64(used))

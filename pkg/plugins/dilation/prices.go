@@ -1,57 +1,81 @@
 package dilation
 
 import (
+	"sync"
+	"sync/atomic"
+
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// priceTable holds the prices of nodes. The scheduling cycle writes it in
-// PreScore, when no Score is running, and Score only reads it: it needs no
-// lock.
+// priceTable holds the prices of nodes.
+//
+// Its map is written by beginCycle alone, when no Score is running, so that
+// Score reads it without a lock. What Score finds to be out of date it prices
+// again in place: of the goroutines of a cycle only one scores a given node.
+// Nodes that the map does not have yet wait in a list for the next cycle.
 type priceTable struct {
-	version uint64 // of the profile snapshot that all prices are of
-	nodes   map[string]*nodePrices
+	nodes map[string]*atomic.Pointer[nodePrices]
+
+	mu    sync.Mutex
+	added map[string]*nodePrices // not in nodes yet
 }
 
 // nodePrices are the prices of one node at one generation of its NodeInfo,
-// which changes whenever a pod comes or goes, assumed ones included.
+// which changes whenever a pod comes or goes, assumed ones included, and at one
+// version of the profiles.
 type nodePrices struct {
 	generation int64
+	version    uint64
 	prices     *contention.Prices
 }
 
 func newPriceTable() *priceTable {
-	return &priceTable{nodes: map[string]*nodePrices{}}
+	return &priceTable{nodes: map[string]*atomic.Pointer[nodePrices]{}, added: map[string]*nodePrices{}}
 }
 
-// of returns the prices of a node, nil if update has not seen it.
-func (t *priceTable) of(node fwk.NodeInfo) *contention.Prices {
-	if n := t.nodes[node.Node().Name]; n != nil {
+// beginCycle takes in the nodes that are new since the last cycle. A table that
+// has grown to more than twice the number of nodes in the cluster is mostly
+// about nodes that are gone, and starts again.
+func (t *priceTable) beginCycle(clusterNodes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.added) == 0 {
+		return
+	}
+	if len(t.nodes)+len(t.added) > 2*clusterNodes {
+		clear(t.nodes)
+	}
+	for name, n := range t.added {
+		p := &atomic.Pointer[nodePrices]{}
+		p.Store(n)
+		t.nodes[name] = p
+	}
+	clear(t.added)
+}
+
+// of returns the prices of a node as it is now. It takes no lock and allocates
+// nothing unless the node, or the profiles, changed since it was last asked.
+func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *contention.Prices {
+	name := node.Node().Name
+	known := t.nodes[name]
+	if known != nil {
+		if n := known.Load(); n.generation == node.GetGeneration() && n.version == snapshot.Version {
+			return n.prices
+		}
+	}
+	n := price(snapshot, node)
+	nodesRepriced.Inc()
+	if known != nil {
+		known.Store(n)
 		return n.prices
 	}
-	return nil
-}
-
-// update brings the prices of the nodes up to date.
-func (t *priceTable) update(snapshot *profile.Snapshot, nodes []fwk.NodeInfo) {
-	if t.version != snapshot.Version {
-		clear(t.nodes)
-		t.version = snapshot.Version
-		reportProfiles(snapshot)
-	}
-	repriced := 0
-	for _, node := range nodes {
-		name, generation := node.Node().Name, node.GetGeneration()
-		known := t.nodes[name]
-		if known != nil && known.generation == generation {
-			continue
-		}
-		t.nodes[name] = price(snapshot, node)
-		repriced++
-	}
-	nodesRepriced.Add(float64(repriced))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.added[name] = n
+	return n.prices
 }
 
 // price computes the prices of a node from the pods on it.
@@ -60,5 +84,5 @@ func price(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
 	for _, pod := range node.GetPods() {
 		load.Add(snapshot.Vector(pod.GetPod()))
 	}
-	return &nodePrices{generation: node.GetGeneration(), prices: load.Prices()}
+	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: load.Prices()}
 }
