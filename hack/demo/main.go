@@ -30,22 +30,22 @@ type options struct {
 }
 
 func main() {
-	if err := run(); err != nil {
+	o := options{}
+	flag.StringVar(&o.out, "out", "out/demo", "folder for the charts")
+	flag.IntVar(&o.pods, "pods", 1000, "how many pods of the trace to place, from its start")
+	flag.IntVar(&o.every, "every", 7, "take every so many of the trace's 1,523 nodes")
+	flag.Parse()
+	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	o := options{}
-	flag.StringVar(&o.out, "out", "out/demo", "folder for the charts")
-	flag.IntVar(&o.pods, "pods", 1000, "how many pods of the trace to place, from its start")
-	flag.IntVar(&o.every, "every", 6, "take every so many of the trace's 1,523 nodes")
-	flag.Parse()
+func run(o *options) error {
 	ctrl.SetLogger(logr.Discard()) // what matters is printed below
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return demonstrate(ctx, &o)
+	return demonstrate(ctx, o)
 }
 
 // demonstrate shows both parts.
