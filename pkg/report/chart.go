@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Chart is what can be drawn: a [Distribution] or a [Timeline].
+// Chart is what can be drawn: a [Distribution], a [HeatMap], a [Scatter] or a
+// [Timeline].
 type Chart interface {
 	// check says which field cannot be drawn, and why.
 	check() error
@@ -30,7 +31,8 @@ const (
 	// SVG scales and is small; its texts can be searched. Viewers without the
 	// Liberation Sans font use Arial, which has the same widths.
 	SVG Format = "svg"
-	// PNG has 200 pixels per inch: a chart is 1600 pixels wide.
+	// PNG has 200 pixels per inch: a distribution or a timeline is 1600 pixels
+	// wide, a scatter 1300, a heat map as wide as its matrix needs.
 	PNG Format = "png"
 )
 

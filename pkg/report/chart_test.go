@@ -41,6 +41,10 @@ func twoSamples() Distribution {
 	}
 }
 
+func oneOfEachChart() map[string]Chart {
+	return map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules(), "scatter": twoModels(), "heat map": threeByTwo()}
+}
+
 func encoded(tb testing.TB, chart Chart, format Format) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -87,7 +91,7 @@ func wantTexts(t *testing.T, chart Chart, want ...string) {
 	}
 }
 
-func TestPNGChartsAreSixteenHundredPixelsWide(t *testing.T) {
+func TestADistributionAndATimelineAreSixteenHundredPixelsWide(t *testing.T) {
 	t.Parallel()
 	for name, chart := range map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules()} {
 		image, err := png.Decode(bytes.NewReader(encoded(t, chart, PNG)))
@@ -103,7 +107,7 @@ func TestPNGChartsAreSixteenHundredPixelsWide(t *testing.T) {
 func TestTheSameChartIsDrawnTheSameTwice(t *testing.T) {
 	t.Parallel()
 	for _, format := range []Format{SVG, PNG} {
-		for name, chart := range map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules()} {
+		for name, chart := range oneOfEachChart() {
 			if !bytes.Equal(encoded(t, chart, format), encoded(t, chart, format)) {
 				t.Errorf("two %s drawings of the %s differ", format, name)
 			}

@@ -51,14 +51,14 @@ func (d Distribution) check() error {
 	if n := len(d.Samples); n < 1 || n > len(palette) {
 		return fmt.Errorf("samples: there are %d; a chart shows 1 to %d", n, len(palette))
 	}
+	names := make([]string, len(d.Samples))
 	for i, sample := range d.Samples {
-		if sample.Name == "" {
-			return fmt.Errorf("samples[%d].name: is empty", i)
-		}
-		sameName := func(other Sample) bool { return other.Name == sample.Name }
-		if first := slices.IndexFunc(d.Samples, sameName); first < i {
-			return fmt.Errorf("samples[%d].name: %q is also the name of samples[%d]", i, sample.Name, first)
-		}
+		names[i] = sample.Name
+	}
+	if err := checkNames("samples", ".name", names); err != nil {
+		return err
+	}
+	for i, sample := range d.Samples {
 		if err := checkSample(sample.Values); err != nil {
 			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
 		}
@@ -81,22 +81,38 @@ func (d Distribution) drawInside(c draw.Canvas) {
 		curves[i] = newCurve(i, sample)
 	}
 	c = drawTitle(c, d.Title)
-	c = d.drawLegend(c, curves)
-	d.plot(curves).Draw(c)
+	c = d.legend(curves).draw(c)
+	of := "values"
+	if d.Of != "" {
+		of = printable(d.Of)
+	}
+	drawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
+}
+
+// legend has the figures of each curve.
+func (d Distribution) legend(curves []curve) legend {
+	const swatch = 34
+	grey := draw.LineStyle{Color: softInk}
+	l := legend{swatchWidth: swatch, headers: []legendHeader{
+		{text: "mean", glyph: meanGlyph(grey)}, {text: "p95", glyph: p95Glyph(grey)}, {text: "max"}, {text: "count"},
+	}}
+	unit := printable(d.Unit)
+	for _, curve := range curves {
+		s := curve.summary
+		l.entries = append(l.entries, legendEntry{
+			name:    curve.name,
+			figures: []string{Value(s.Mean) + unit, Value(s.P95) + unit, Value(s.Max) + unit, Count(int64(s.Count))},
+			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
+				c.StrokeLine2(curve.line, x, y, x+swatch, y)
+			},
+		})
+	}
+	return l
 }
 
 // plot sets up the axes and adds the curves.
 func (d Distribution) plot(curves []curve) *plot.Plot {
 	p := newPlot()
-	p.X.Label.Text = printable(d.Quantity)
-	if d.Unit != "" {
-		p.X.Label.Text += " (" + printable(d.Unit) + ")"
-	}
-	of := d.Of
-	if of == "" {
-		of = "values"
-	}
-	p.Y.Label.Text = "fraction of " + printable(of) + " at or below"
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = percentTicks(0, 0.25, 0.5, 0.75, 0.95, 1)
 
@@ -109,7 +125,7 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 		p.X.Scale = plot.LogScale{}
 		ticks = logTicks
 	}
-	p.X.Min, p.X.Max = d.pad(low, high)
+	p.X.Min, p.X.Max = padded(low, high, d.LogX)
 	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
 
 	grid := plotter.NewGrid()
@@ -122,19 +138,4 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 		p.Add(marks{c})
 	}
 	return p
-}
-
-// pad leaves a little room beside the outermost values.
-func (d Distribution) pad(low, high float64) (float64, float64) {
-	const fraction = 0.03
-	if d.LogX {
-		room := math.Max(math.Exp((math.Log(high)-math.Log(low))*fraction), 1.01)
-		return low / room, high * room
-	}
-	size := math.Max(math.Abs(low), math.Abs(high))
-	if size == 0 {
-		size = 1
-	}
-	room := math.Max((high-low)*fraction, size*0.005)
-	return low - room, high + room
 }

@@ -8,8 +8,9 @@
 //	err := t.Write(os.Stdout)
 //
 // A [Chart] is a plain value that describes what to show: [Distribution]
-// compares samples, [Timeline] compares schedules. [WriteChart] draws one into
-// a file, SVG or PNG by its extension. Charts with wrong data (no samples, a
+// compares samples, [Timeline] schedules, [Scatter] predictions with
+// measurements, and [HeatMap] shows a matrix, of who slows whom say.
+// [WriteChart] draws one into a file, SVG or PNG by its extension. Charts with wrong data (no samples, a
 // value that is not a number, a bar that ends before it starts) are refused
 // with an error that names the field, and no file is touched.
 //

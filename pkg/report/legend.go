@@ -8,60 +8,79 @@ import (
 // legendRow is the height of a line of the legend.
 const legendRow = textSize * 1.5
 
-// drawLegend writes a small table above the plot, where it covers no curve:
-// each sample's line, name, mean, 95th percentile and maximum. It returns the
-// canvas below.
-func (d Distribution) drawLegend(c draw.Canvas, curves []curve) draw.Canvas {
+// legend is a small table above a plot, where it covers no data: a line for
+// each series with its swatch, its name and its figures.
+type legend struct {
+	swatchWidth vg.Length
+	headers     []legendHeader
+	entries     []legendEntry
+}
+
+// legendHeader stands above a column of figures.
+type legendHeader struct {
+	text  string
+	glyph draw.GlyphStyle // marks the figure in the plot; without a shape, nothing does
+}
+
+type legendEntry struct {
+	name    string
+	figures []string // one per header
+	// drawSwatch shows how the plot draws the series, from x to the right,
+	// centred on y.
+	drawSwatch func(c draw.Canvas, x, y vg.Length)
+}
+
+// legendHeight is that of the table and of the gap below it.
+func legendHeight(entries int) vg.Length { return vg.Length(entries+1)*legendRow + 8 }
+
+// draw writes the table at the top left and returns the canvas below it.
+func (l legend) draw(c draw.Canvas) draw.Canvas {
 	const (
-		row      = legendRow
-		swatch   = 34
-		gap      = 22
-		maxNames = 260
+		gap       = 22
+		glyphRoom = 10
+		leastName = 60
+		mostName  = 260
 	)
 	name, number, head := sans(textSize, ink), alignRight(sans(textSize, ink)), alignRight(sans(smallSize, softInk))
 
-	headers := []string{"mean", "p95", "max", "count"}
-	table := make([][]string, len(curves))
-	names := make([]string, len(curves))
-	widths := make([]vg.Length, len(headers))
-	for k, header := range headers {
-		widths[k] = head.Width(header) + 10 // a glyph stands before the header
-	}
-	var nameWidth vg.Length
-	for i, curve := range curves {
-		names[i] = fit(name, curve.name, maxNames)
-		nameWidth = max(nameWidth, name.Width(names[i]))
-		s := curve.summary
-		unit := printable(d.Unit)
-		table[i] = []string{Value(s.Mean) + unit, Value(s.P95) + unit, Value(s.Max) + unit, Count(int64(s.Count))}
-		for k, cell := range table[i] {
-			widths[k] = max(widths[k], number.Width(cell))
+	left := c.Min.X + l.swatchWidth + 8
+	room := c.Max.X - left
+	widths := make([]vg.Length, len(l.headers))
+	for k, header := range l.headers {
+		widths[k] = head.Width(header.text)
+		if header.glyph.Shape != nil {
+			widths[k] += glyphRoom
 		}
+		for _, entry := range l.entries {
+			widths[k] = max(widths[k], number.Width(entry.figures[k]))
+		}
+		room -= gap + widths[k]
+	}
+	names := make([]string, len(l.entries))
+	var nameWidth vg.Length
+	for i, entry := range l.entries {
+		names[i] = fit(name, entry.name, min(max(room, leastName), mostName))
+		nameWidth = max(nameWidth, name.Width(names[i]))
 	}
 
-	left := c.Min.X + swatch + 8
-	rights := make([]vg.Length, len(headers))
-	for k, x := 0, left+nameWidth; k < len(headers); k++ {
+	y := c.Max.Y - legendRow/2
+	rights := make([]vg.Length, len(l.headers))
+	x := left + nameWidth
+	for k, header := range l.headers {
 		x += gap + widths[k]
 		rights[k] = x
-	}
-
-	y := c.Max.Y - row/2
-	grey := draw.LineStyle{Color: softInk}
-	glyphs := []draw.GlyphStyle{meanGlyph(grey), p95Glyph(grey)}
-	for k, header := range headers {
-		write(c, head, rights[k], y, header)
-		if k < len(glyphs) {
-			c.DrawGlyphNoClip(glyphs[k], vg.Point{X: rights[k] - head.Width(header) - 7, Y: y})
+		write(c, head, x, y, header.text)
+		if header.glyph.Shape != nil {
+			c.DrawGlyphNoClip(header.glyph, vg.Point{X: x - head.Width(header.text) - 7, Y: y})
 		}
 	}
-	for i, curve := range curves {
-		y -= row
-		c.StrokeLine2(curve.line, c.Min.X, y, c.Min.X+swatch, y)
+	for i, entry := range l.entries {
+		y -= legendRow
+		entry.drawSwatch(c, c.Min.X, y)
 		write(c, name, left, y, names[i])
-		for k, cell := range table[i] {
-			write(c, number, rights[k], y, cell)
+		for k, figure := range entry.figures {
+			write(c, number, rights[k], y, figure)
 		}
 	}
-	return draw.Crop(c, 0, 0, 0, -(vg.Length(len(curves)+1)*row + 8))
+	return draw.Crop(c, 0, 0, 0, -legendHeight(len(l.entries)))
 }

@@ -18,6 +18,8 @@ const (
 	titleSize = 13
 	textSize  = 10
 	smallSize = 9
+
+	titleHeight = titleSize * 1.9
 )
 
 var (
@@ -25,6 +27,12 @@ var (
 	softInk  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xFF}
 	gridLine = color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
 	backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF}
+
+	// hatchLine is what stripes on the backdrop are drawn in.
+	hatchLine = color.NRGBA{R: 0xC4, G: 0xC4, B: 0xC4, A: 0xFF}
+
+	// bandColor is what is nearly right; grid lines show on it.
+	bandColor = color.NRGBA{R: 0xEE, G: 0xF3, B: 0xEC, A: 0xFF}
 )
 
 // palette is the one of Okabe and Ito (Color Universal Design, 2008) without
@@ -53,8 +61,7 @@ var dashes = [][]vg.Length{
 
 // tint mixes a colour with white, light enough for dark text on it.
 func tint(c color.NRGBA) color.NRGBA {
-	mix := func(x uint8) uint8 { return uint8(255 - (255-int(x))*45/100) }
-	return color.NRGBA{R: mix(c.R), G: mix(c.G), B: mix(c.B), A: c.A}
+	return mix(color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: c.A}, c, 0.45)
 }
 
 // sans is the text style of charts, aligned left on the baseline.
@@ -77,6 +84,11 @@ func alignRight(style draw.TextStyle) draw.TextStyle {
 	return style
 }
 
+func alignCenter(style draw.TextStyle) draw.TextStyle {
+	style.XAlign = draw.XCenter
+	return style
+}
+
 // write puts one line of text at (x, y), y being half the height of a capital
 // above the baseline. The alignments of gonum/plot centre the whole line box
 // instead, which looks too low beside a line or a glyph.
@@ -87,10 +99,21 @@ func write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, text string) {
 	c.FillText(style, vg.Point{X: x, Y: y - halfCapital*size - boxToBaseline}, text)
 }
 
+// writeTurned is write for a line that rises by an angle, in radians.
+func writeTurned(c draw.Canvas, style draw.TextStyle, x, y vg.Length, angle float64, text string) {
+	c.Push()
+	c.Translate(vg.Point{X: x, Y: y})
+	c.Rotate(angle)
+	write(c, style, 0, 0, text)
+	c.Pop()
+}
+
 // fill paints a rectangle.
 func fill(c draw.Canvas, clr color.Color, left, bottom, right, top vg.Length) {
 	c.FillPolygon(clr, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 }
+
+func center(r vg.Rectangle) vg.Point { return r.Min.Add(r.Max).Scale(0.5) }
 
 // fit cuts a text, with an ellipsis, to what the style can write in the width.
 func fit(style draw.TextStyle, text string, width vg.Length) string {
@@ -102,6 +125,22 @@ func fit(style draw.TextStyle, text string, width vg.Length) string {
 		runes = runes[:len(runes)-1]
 	}
 	return string(runes) + "…"
+}
+
+// fitMiddle is fit for names, which often differ in their ends only: it keeps
+// both ends.
+func fitMiddle(style draw.TextStyle, text string, width vg.Length) string {
+	if style.Width(text) <= width {
+		return text
+	}
+	runes := []rune(text)
+	for kept := len(runes) - 1; kept > 0; kept-- {
+		head, tail := (kept+1)/2, kept/2
+		if cut := string(runes[:head]) + "…" + string(runes[len(runes)-tail:]); style.Width(cut) <= width {
+			return cut
+		}
+	}
+	return "…"
 }
 
 // newPlot is an empty plot in our look, its axes not yet labelled.
@@ -130,5 +169,5 @@ func drawTitle(c draw.Canvas, title string) draw.Canvas {
 	style.YAlign = draw.YTop
 	title = fit(style, printable(title), c.Max.X-c.Min.X)
 	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
-	return draw.Crop(c, 0, 0, 0, -titleSize*1.9)
+	return draw.Crop(c, 0, 0, 0, -titleHeight)
 }

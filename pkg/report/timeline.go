@@ -105,7 +105,7 @@ func (t Timeline) size() (width, height vg.Length) {
 	const lane, axis, least = 24, 60, 220
 	height = newRows(t.Schedules).height*lane + axis + 2*margin
 	if t.Title != "" {
-		height += titleSize * 1.9
+		height += titleHeight
 	}
 	return chartWidth, min(max(height, least), 28*vg.Inch)
 }

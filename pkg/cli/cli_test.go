@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// invoke runs a command line with some standard input.
+func invoke(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = Run(t.Context(), "v1.2.3", args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})
+	return code, out.String(), errs.String()
+}
+
+// write puts a file into the test's folder and returns its path.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown verb":   {[]string{"fti"}, `unknown command "fti"`},
+		"an unknown flag":   {[]string{"fit", "--fiel", "x"}, "unknown flag: --fiel\nSee 'kubectl loadline fit --help' for usage and examples"},
+		"an unknown format": {[]string{"version", "-o", "xml"}, `"xml" is not one of table, json, yaml`},
+		"an argument":       {[]string{"version", "now"}, `unknown command "now" for "kubectl loadline version"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, "", test.args...)
+			if code != 2 || stdout != "" || !strings.HasPrefix(stderr, "Error: ") || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, output %q, errors %q, want %q", code, stdout, stderr, test.want)
+			}
+		})
+	}
+}
+
+func TestEveryVerbHasExamplesThatStartWithTheCommand(t *testing.T) {
+	t.Parallel()
+	root := newRoot("v1.2.3", Streams{})
+	for _, command := range root.Commands() {
+		if command.Name() == "completion" || command.Name() == "help" {
+			continue
+		}
+		if !strings.Contains(command.Example, "  kubectl loadline "+command.Name()) {
+			t.Errorf("%s has no example of itself", command.Name())
+		}
+	}
+}
+
+func TestVersionPrintsInEveryFormat(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{"table": "kubectl loadline v1.2.3 (go", "json": `"version": "v1.2.3"`, "yaml": "version: v1.2.3"} {
+		if code, stdout, _ := invoke(t, "", "version", "-o", format); code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit code %d, output %q, want %q", format, code, stdout, want)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// fitVerb holds the flags of the verb fit.
+type fitVerb struct {
+	streams  Streams
+	file     string
+	declared []string
+	options  fit.Options
+	plot     string
+	heatMap  string
+	output   outputFlag
+}
+
+func newFit(streams Streams) *cobra.Command {
+	f := &fitVerb{streams: streams}
+	command := &cobra.Command{
+		Use:   "fit -f FILE",
+		Short: "Learn loading vectors from measured co-locations",
+		Long: `fit learns how sensitive jobs are to each other, and how hard they press on each
+other, from measurements of who ran with whom and how much longer each took than
+alone. It finds as many hidden resources as predict unseen runs best, or fits the
+resources that you name.
+
+The file is CSV with the header run,job,dilation and optionally seconds. Rows of
+one run ran together; a job may appear more than once; an empty dilation was not
+measured.`,
+		Example: `  # Vectors, their quality, and how well they predict runs that they have not seen
+  kubectl loadline fit -f observations.csv
+
+  # Predicted against measured dilations, and a map of who slows whom
+  kubectl loadline fit -f observations.csv --plot fit.svg --heat-map pairs.svg
+
+  # At known resources, pulled towards declared profiles
+  kubectl loadline fit -f observations.csv --resources cpu,disk --declared profiles.yaml -o yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return f.run() },
+	}
+	flags := command.Flags()
+	flags.StringVarP(&f.file, "filename", "f", "", "CSV file with observations, - for standard input")
+	flags.StringSliceVar(&f.options.Resources, "resources", nil, "names of the resources, if known (default hidden ones are found)")
+	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
+	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
+	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "try at most so many hidden resources (default 5)")
+	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
+	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
+	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
+	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
+	flags.StringVar(&f.heatMap, "heat-map", "", "draw the dilation of every pair of jobs to this file (.svg or .png)")
+	f.output.add(command)
+	return command
+}
+
+func (f *fitVerb) run() error {
+	if f.file == "" {
+		return errors.New("name a file with observations: -f observations.csv")
+	}
+	for flag, path := range map[string]string{"--plot": f.plot, "--heat-map": f.heatMap} {
+		if path == "" {
+			continue
+		}
+		if _, err := report.FormatOf(path); err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	file, name, err := open(f.file, f.streams.In)
+	if err != nil {
+		return err
+	}
+	runs, warnings, err := fit.Read(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, warning := range warnings {
+		if _, err := fmt.Fprintf(f.streams.Err, "Warning: %s: %s\n", name, warning); err != nil {
+			return err
+		}
+	}
+	declared, err := readManifests(f.declared, f.streams.In)
+	if err != nil {
+		return err
+	}
+	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.workloads})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := f.draw(answer); err != nil {
+		return err
+	}
+	return f.output.print(f.streams.Out, answer, func() error { return printFit(f.streams.Out, answer) })
+}
+
+// draw draws the charts that were asked for.
+func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
+	if f.plot != "" {
+		series := report.Series{Name: "runs not seen by the fit"}
+		for _, p := range answer.Points() {
+			series.Pairs = append(series.Pairs, report.Pair{Measured: p.Measured, Predicted: p.Predicted})
+		}
+		if len(series.Pairs) == 0 {
+			return errors.New("--plot: too few runs to leave some out, so there are no predictions to draw")
+		}
+		chart := report.Scatter{Title: "Predicted against measured dilation", Quantity: "dilation", Unit: "×", Series: []report.Series{series}}
+		if err := report.WriteChart(f.plot, chart); err != nil {
+			return err
+		}
+	}
+	if f.heatMap == "" {
+		return nil
+	}
+	values, err := answer.Pairwise()
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(answer.Jobs))
+	for i, j := range answer.Jobs {
+		names[i] = j.Name
+	}
+	return report.WriteChart(f.heatMap, report.HeatMap{
+		Title: "Who slows whom", Quantity: "dilation", Unit: "×",
+		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: values,
+	})
+}
+
+func printFit(w io.Writer, a *evaluate.FitAnswer) error {
+	columns := []report.Column{report.Left("JOB"), report.Right("MEASURED")}
+	for _, r := range a.Resources {
+		columns = append(columns, report.Right("SENSITIVITY "+r), report.Right("PRESSURE "+r))
+	}
+	jobs := report.NewTable(columns...)
+	for _, j := range a.Jobs {
+		cells := []string{j.Name, report.Count(int64(j.Measured))}
+		for i := range a.Resources {
+			cells = append(cells, interval(j.Sensitivity[i]), interval(j.Pressure[i]))
+		}
+		jobs.Add(cells...)
+	}
+	if err := jobs.Write(w); err != nil {
+		return err
+	}
+	kind := "known"
+	if a.Hidden {
+		kind = "hidden"
+	}
+	pressures := "pressures of their own"
+	if a.Symmetric {
+		pressures = "pressures equal to the sensitivities"
+	}
+	_, err := fmt.Fprintf(w, "%d %s resources, %s, %s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
+		len(a.Resources), kind, pressures, a.Solver, report.Percent(a.Confidence),
+		a.Quality.Observations, a.Quality.Runs, report.Percent(a.Quality.MeanError), report.Percent(a.Quality.P90Error))
+	if err != nil {
+		return err
+	}
+	return errors.Join(printHoldOut(w, a.HoldOut), printDoubts(w, a.Doubts))
+}
+
+func interval(v evaluate.Interval) string {
+	return fmt.Sprintf("%.3f ± %.3f", v.Value, v.High-v.Value)
+}
+
+func printHoldOut(w io.Writer, h *evaluate.HoldOut) error {
+	if h == nil {
+		_, err := fmt.Fprintln(w, "Too few runs to leave some out: how well this predicts other runs is not known.")
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
+		return err
+	}
+	table := report.NewTable(report.Left("MODEL"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"))
+	for _, m := range h.Models {
+		table.Add(m.Model, report.Percent(m.MeanError), report.Percent(m.P90Error))
+	}
+	return table.Write(w)
+}
+
+func printDoubts(w io.Writer, doubts []evaluate.Doubt) error {
+	if len(doubts) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w, "\nTo be doubted:"); err != nil {
+		return err
+	}
+	const most = 10
+	for _, d := range doubts[:min(most, len(doubts))] {
+		if _, err := fmt.Fprintf(w, "  %s\n", d.Message); err != nil {
+			return err
+		}
+	}
+	if more := len(doubts) - most; more > 0 {
+		if _, err := fmt.Fprintf(w, "  and %d more (-o json lists all)\n", more); err != nil {
+			return err
+		}
+	}
+	return nil
+}

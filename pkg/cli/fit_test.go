@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+const k80 = "../../test/testdata/colocation/gpu-pairs-k80.csv"
+
+// The bar: jobs on a real accelerator, predicted in pairs that the fit has not
+// seen, within 5 % on average, where the D-factor is off by more than 15 %.
+func TestFitPredictsMeasuredPairsWithinFivePercent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	plot, heatMap := filepath.Join(dir, "fit.svg"), filepath.Join(dir, "pairs.png")
+	code, stdout, stderr := invoke(t, "", "fit", "-f", k80, "-o", "json", "--plot", plot, "--heat-map", heatMap)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var answer evaluate.FitAnswer
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	errs := map[string]float64{}
+	for _, m := range answer.HoldOut.Models {
+		errs[m.Model] = m.MeanError
+	}
+	if ours := answer.HoldOut.Models[0].MeanError; ours > 0.05 {
+		t.Errorf("mean error %.3f, want at most 0.05", ours)
+	}
+	for _, other := range []string{"D-factor", "linear sum", "constant"} {
+		if errs[other] < 0.15 {
+			t.Errorf("%s: mean error %.3f, want one of more than 0.15", other, errs[other])
+		}
+	}
+	if len(answer.Jobs) != 25 || answer.Quality.Observations != 612 {
+		t.Errorf("%d jobs and %d observations, want 25 and 612", len(answer.Jobs), answer.Quality.Observations)
+	}
+	for _, path := range []string{plot, heatMap} {
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Errorf("%s is not drawn: %v", path, err)
+		}
+	}
+}
+
+// Three jobs at one CPU and one disk, pairs by the D-factor: 1 + p·p'.
+const observations = "run,job,dilation\n1,a,1.58\n1,cpu,1.58\n2,a,1.42\n2,disk,1.42\n3,cpu,1\n3,disk,1\n"
+
+func TestFitPrintsATableForPeople(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, observations, "fit", "-f", "-")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{"JOB", "MEASURED", "SENSITIVITY r1", "6 observations in 3 runs", "On runs that a model has not seen", "linear sum", "disk"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+}
+
+func TestFitIsPulledTowardsDeclaredProfiles(t *testing.T) {
+	t.Parallel()
+	profiles := write(t, "profiles.yaml", `
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: cpu}
+spec: {selector: {}, resources: [{name: cpu, loading: "1"}]}
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: disk}
+spec: {selector: {}, resources: [{name: disk, loading: "1"}]}
+`)
+	code, stdout, stderr := invoke(t, observations, "fit", "-f", "-", "--resources", "cpu,disk", "--declared", profiles, "--fractions", "-o", "json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var answer evaluate.FitAnswer
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	if answer.Hidden || strings.Join(answer.Resources, ",") != "cpu,disk" {
+		t.Errorf("the resources are %v", answer.Resources)
+	}
+	for _, job := range answer.Jobs {
+		cpu := job.Sensitivity[0].Value
+		disk := job.Sensitivity[1].Value
+		if (job.Name == "cpu") != (cpu > 0.8 && disk < 0.2) || (job.Name == "disk") != (disk > 0.8 && cpu < 0.2) {
+			t.Errorf("%s: sensitivity %.3f at cpu and %.3f at disk", job.Name, cpu, disk)
+		}
+	}
+}
+
+func TestFitRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	profiles := write(t, "profiles.yaml", "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: a}\nspec: {selector: {}, resources: [{name: tape, loading: '1'}]}\n")
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		"no file":                       {"", nil, "Error: name a file with observations: -f observations.csv"},
+		"a file that is not there":      {"", []string{"-f", "none.csv"}, "Error: open none.csv: no such file"},
+		"an empty file":                 {"", []string{"-f", "-"}, "Error: standard input: line 1: the file is empty"},
+		"a dilation that is no number":  {"run,job,dilation\n1,a,fast\n", []string{"-f", "-"}, `standard input: line 2: dilation: "fast"`},
+		"a negative dilation":           {"run,job,dilation\n1,a,-2\n", []string{"-f", "-"}, `line 2: dilation: "-2"`},
+		"nothing measured in company":   {"run,job,dilation\n1,a,2\n", []string{"-f", "-"}, "nothing to learn from"},
+		"declared, at hidden resources": {observations, []string{"-f", "-", "--declared", profiles}, "declared profiles need named resources"},
+		"declared, at another resource": {observations, []string{"-f", "-", "--declared", profiles, "--resources", "cpu"}, `profile a: resource "tape" is not among the resources of the fit`},
+		"a chart of an unknown kind":    {observations, []string{"-f", "-", "--plot", "fit.bmp"}, "--plot: fit.bmp: cannot draw .bmp"},
+		"too many folds of too little":  {observations, []string{"-f", "-", "--folds", "1"}, "folds: 1 is less than 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, test.stdin, append([]string{"fit"}, test.args...)...)
+			if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, output %q, errors %q, want %q", code, stdout, stderr, test.want)
+			}
+		})
+	}
+}
+
+func TestFitWithTooFewRunsToLeaveOutSaysSo(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "run,job,dilation\n1,a,1.5\n1,b,1.4\n", "fit", "-f", "-")
+	if code != 0 || !strings.Contains(stdout, "Too few runs to leave some out") {
+		t.Errorf("exit code %d, output %q, errors %q", code, stdout, stderr)
+	}
+}

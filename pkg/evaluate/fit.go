@@ -1,0 +1,216 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// FitInput is measured co-locations, and what is known beforehand.
+type FitInput struct {
+	Runs []fit.Run
+	// Options are the fit's; its Beliefs are added to by Declared.
+	Options fit.Options
+	// Declared are profiles whose vectors the fit is pulled towards, by the
+	// names of the jobs. They need named resources.
+	Declared []v1alpha1.WorkloadProfile
+}
+
+// FitAnswer is what was learnt, and how well it predicts.
+type FitAnswer struct {
+	// Resources are the names of the components of the jobs' vectors. Hidden
+	// ones were found, not given, and have no meaning of their own.
+	Resources []string `json:"resources"`
+	Hidden    bool     `json:"hidden"`
+	// Solver is how dilations follow from the vectors. Symmetric says that
+	// pressures equal sensitivities.
+	Solver    string `json:"solver"`
+	Symmetric bool   `json:"symmetric"`
+	// Confidence is the coverage of the intervals.
+	Confidence float64     `json:"confidence"`
+	Jobs       []FittedJob `json:"jobs"`
+	Quality    FitQuality  `json:"quality"`
+	// HoldOut is absent where there are too few runs to leave some out.
+	HoldOut *HoldOut `json:"holdOut,omitempty"`
+	// Doubts are sentences: warnings about the input, outliers, contradictions,
+	// and what the runs do not determine.
+	Doubts []Doubt `json:"doubts"`
+
+	result *fit.Result
+	points []fit.Point
+}
+
+// FittedJob is the vector of one job.
+type FittedJob struct {
+	Name        string     `json:"name"`
+	Sensitivity []Interval `json:"sensitivity"`
+	Pressure    []Interval `json:"pressure"`
+	// Measured counts the dilations of the job that were measured in company.
+	Measured int `json:"measured"`
+}
+
+// Interval is a value and its confidence interval.
+type Interval struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
+
+// FitQuality says how well the fit agrees with what it was made from. Errors are
+// relative.
+type FitQuality struct {
+	Runs         int     `json:"runs"`
+	Observations int     `json:"observations"`
+	Unknowns     int     `json:"unknowns"`
+	MeanError    float64 `json:"meanError"`
+	P90Error     float64 `json:"p90Error"`
+	Noise        float64 `json:"noise"`
+}
+
+// HoldOut says how well models predict runs that they have not seen.
+type HoldOut struct {
+	Folds  int          `json:"folds"`
+	Models []ModelError `json:"models"`
+}
+
+// ModelError is the relative error of one model on runs that it has not seen.
+type ModelError struct {
+	Model     string  `json:"model"`
+	MeanError float64 `json:"meanError"`
+	P90Error  float64 `json:"p90Error"`
+	Count     int     `json:"count"`
+}
+
+// Doubt is something to know before one relies on a fit.
+type Doubt struct {
+	// Kind is Outlier, Contradiction or Unidentified.
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// Fit learns vectors from measured co-locations and says how well they predict.
+func Fit(in FitInput) (*FitAnswer, error) {
+	options := in.Options
+	beliefs, err := declaredBeliefs(in.Declared, options.Resources)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(beliefs, options.Beliefs)
+	options.Beliefs = beliefs
+	result, err := fit.Fit(in.Runs, options)
+	if err != nil {
+		return nil, err
+	}
+	answer := &FitAnswer{
+		Resources: result.Resources, Hidden: result.Hidden, Solver: result.Solver, Symmetric: result.Symmetric,
+		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
+		Quality: FitQuality{
+			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
+			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
+		},
+	}
+	if answer.Confidence == 0 {
+		answer.Confidence = fit.DefaultConfidence
+	}
+	holdOut, err := fit.CrossValidate(in.Runs, options)
+	if errors.Is(err, fit.ErrTooFewRuns) {
+		return answer, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer.points = holdOut.Points
+	answer.HoldOut = &HoldOut{Folds: holdOut.Folds}
+	for _, m := range holdOut.Models {
+		answer.HoldOut.Models = append(answer.HoldOut.Models, ModelError{m.Model, m.Mean, m.P90, m.Count})
+	}
+	return answer, nil
+}
+
+// Points returns every measured dilation beside what the model, not having seen
+// its run, predicts for it.
+func (a *FitAnswer) Points() []fit.Point { return a.points }
+
+// Pairwise returns the dilation of each job beside each other one: [slowed
+// job][because of job], in the order of Jobs.
+func (a *FitAnswer) Pairwise() ([][]float64, error) {
+	matrix := make([][]float64, len(a.Jobs))
+	for i, slowed := range a.Jobs {
+		matrix[i] = make([]float64, len(a.Jobs))
+		for j, other := range a.Jobs {
+			pair, err := a.result.Predict(slowed.Name, other.Name)
+			if err != nil {
+				return nil, err
+			}
+			matrix[i][j] = pair[0].Value
+		}
+	}
+	return matrix, nil
+}
+
+// declaredBeliefs returns the vectors of declared profiles at the named
+// resources.
+func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (map[string]fit.Belief, error) {
+	all := make(map[string]fit.Belief, len(declared))
+	if len(declared) > 0 && len(resources) == 0 {
+		return nil, errors.New("declared profiles need named resources: hidden ones have no meaning before the fit")
+	}
+	place := make(map[string]int, len(resources))
+	for i, name := range resources {
+		place[name] = i
+	}
+	known := profile.NewResources(nil, resources...)
+	for i := range declared {
+		w, errs := profile.NewWorkload(&declared[i], known)
+		if len(errs) > 0 {
+			return nil, fmt.Errorf("profile %s: %w", declared[i].Name, errs.ToAggregate())
+		}
+		belief := fit.Belief{Sensitivity: make([]float64, len(resources)), Pressure: make([]float64, len(resources))}
+		for _, d := range w.Demands {
+			r, ok := place[d.Resource]
+			if !ok {
+				return nil, fmt.Errorf("profile %s: resource %q is not among the resources of the fit", w.Name, d.Resource)
+			}
+			belief.Sensitivity[r], belief.Pressure[r] = d.Loading, d.Pressure
+		}
+		if _, again := all[w.Name]; again {
+			return nil, fmt.Errorf("profile %s: is declared twice", w.Name)
+		}
+		all[w.Name] = belief
+	}
+	return all, nil
+}
+
+func fittedJobs(result *fit.Result) []FittedJob {
+	jobs := make([]FittedJob, len(result.Jobs))
+	for i, j := range result.Jobs {
+		jobs[i] = FittedJob{Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure)}
+	}
+	return jobs
+}
+
+func intervals(estimates []fit.Estimate) []Interval {
+	all := make([]Interval, len(estimates))
+	for i, e := range estimates {
+		all[i] = Interval(e)
+	}
+	return all
+}
+
+func doubts(result *fit.Result) []Doubt {
+	all := []Doubt{}
+	for _, o := range result.Outliers {
+		all = append(all, Doubt{"Outlier", o.String()})
+	}
+	for _, c := range result.Contradictions {
+		all = append(all, Doubt{"Contradiction", c.String()})
+	}
+	for _, u := range result.Unidentified {
+		all = append(all, Doubt{"Unidentified", u.String()})
+	}
+	return all
+}

@@ -1,0 +1,246 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+)
+
+const (
+	// thrift is by which fraction of the error, and leastGain by how much of it,
+	// a simpler model may be worse and still be chosen.
+	thrift, leastGain = 0.02, 0.001
+	// hopeless is by which factor a number of resources must be worse than the
+	// best for larger ones not to be tried.
+	hopeless = 1.1
+	// outclassed is by which factor two resources must be worse than another
+	// model for more not to be tried.
+	outclassed = 1.5
+)
+
+// Candidate is a model that cross-validation looked at.
+type Candidate struct {
+	Resources int     // the number of resources
+	Solver    string  // the name of the [Predictor]
+	Symmetric bool    // whether pressures equal sensitivities, as in the D-factor
+	Pull      float64 // how many typical observations the average job counts
+	Error     float64 // the mean absolute relative error on runs left out
+
+	settings settings
+}
+
+// choose returns the candidates that it looked at, and which of them predicts
+// best the runs that it has not seen; the simplest of those that are as good.
+// With fewer than two runs it looks at one, whose error is 0.
+func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates []Candidate, chosen int) {
+	folds := foldsOf(p, o.Folds, random)
+	best := math.Inf(1)
+	for _, s := range variants(p.table, base, o) {
+		if len(folds) == 0 {
+			return []Candidate{candidate(max(1, len(o.Resources)), s, 0)}, 0
+		}
+		walked := walk(folds, s, o, best, random)
+		for _, c := range walked {
+			best = min(best, c.Error)
+		}
+		candidates = append(candidates, walked...)
+	}
+	chosen = -1
+	for i, c := range candidates {
+		if c.Error > best*(1+thrift)+leastGain {
+			continue
+		}
+		if chosen < 0 || simpler(c, candidates[chosen]) {
+			chosen = i
+		}
+	}
+	return candidates, chosen
+}
+
+func candidate(resources int, s settings, err float64) Candidate {
+	return Candidate{Resources: resources, Solver: s.predictor.Name(), Symmetric: s.tied, Pull: s.pull, Error: err, settings: s}
+}
+
+// simpler orders models that are as good as each other: fewer numbers for each
+// job, then the first order, then the smaller error.
+func simpler(a, b Candidate) bool {
+	if a.perJob() != b.perJob() {
+		return a.perJob() < b.perJob()
+	}
+	if first := scaleFree(a.settings.predictor); first != scaleFree(b.settings.predictor) {
+		return first
+	}
+	return a.Error < b.Error
+}
+
+// perJob returns how many numbers the model has for each job.
+func (c Candidate) perJob() int {
+	if c.Symmetric {
+		return c.Resources
+	}
+	return 2 * c.Resources
+}
+
+// variants returns the settings to choose from: every predictor, pressures free
+// or equal to sensitivities, every strength of the pull.
+func variants(t *table, base settings, o Options) []settings {
+	predictors := o.Predictors
+	if len(predictors) == 0 {
+		predictors = []Predictor{FirstOrder{}}
+		if t.largest() > 2 {
+			predictors = append(predictors, SecondOrder{})
+		}
+	}
+	symmetries := []bool{false, true}
+	switch {
+	case base.tied:
+		symmetries = symmetries[1:]
+	case len(o.Resources) > 0:
+		symmetries = symmetries[:1]
+	}
+	var all []settings
+	for _, predictor := range predictors {
+		for _, symmetric := range symmetries {
+			for _, pull := range []float64{0.01, 0.1, 1} {
+				s := base
+				s.predictor, s.tied, s.pull = predictor, symmetric, pull
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// fold is one division of the runs.
+type fold struct {
+	train *problem
+	test  *problem
+}
+
+// foldsOf divides the runs of a problem at random into parts of equal size, and
+// returns for each the rest to learn from and the part to predict. With fewer
+// than two runs there are none.
+func foldsOf(p *problem, parts int, random *rand.Rand) []fold {
+	parts = min(parts, len(p.use))
+	if parts < 2 || len(p.samples) < 2 {
+		return nil
+	}
+	order := random.Perm(len(p.use))
+	folds := make([]fold, parts)
+	for f := range folds {
+		var train, test []int
+		for place, u := range order {
+			if place%parts == f {
+				test = append(test, p.use[u])
+			} else {
+				train = append(train, p.use[u])
+			}
+		}
+		folds[f] = fold{newProblem(p.table, train), newProblem(p.table, test)}
+	}
+	return folds
+}
+
+// walk adds hidden resources one by one, each fit starting from the one before,
+// for as long as that may help: not beyond a number that is clearly worse than
+// the one before, nor where two are far from the best model known so far.
+// Named resources are one step.
+func walk(folds []fold, s settings, o Options, known float64, random *rand.Rand) []Candidate {
+	var candidates []Candidate
+	fits := make([]*factors, len(folds))
+	best := math.Inf(1)
+	first, last := 1, min(o.MaxResources, len(folds[0].train.jobs))
+	if n := len(o.Resources); n > 0 {
+		first, last = n, n
+	}
+	for m := first; m <= last; m++ {
+		err := advance(folds, fits, m, s, o, random)
+		candidates = append(candidates, candidate(m, s, err))
+		best = min(best, err)
+		if err > hopeless*best || m > first && best > outclassed*known {
+			break
+		}
+	}
+	return candidates
+}
+
+// advance takes the fit of every fold to m resources, all folds at once, and
+// returns the mean absolute relative error on what they leave out.
+func advance(folds []fold, fits []*factors, m int, s settings, o Options, random *rand.Rand) float64 {
+	totals := make([]float64, len(folds))
+	count := 0
+	var running sync.WaitGroup
+	for f, fold := range folds {
+		own := rand.New(rand.NewPCG(random.Uint64(), random.Uint64()))
+		count += len(fold.test.samples)
+		running.Go(func() {
+			fits[f] = step(fold.train, fits[f], m, s, o, brief(), own)
+			unseen := newAlternation(fold.test, fits[f], s)
+			unseen.correct()
+			for i, sample := range unseen.samples {
+				totals[f] += math.Abs(unseen.predicted(i)/sample.dilation - 1)
+			}
+		})
+	}
+	running.Wait()
+	return sum(totals) / float64(max(1, count))
+}
+
+// step returns the best fit with m resources of several starts: one from the
+// fit with one resource less, which is near, the rest from nowhere, far
+// from where that one may be stuck.
+func step(p *problem, from *factors, m int, s settings, o Options, until patience, random *rand.Rand) *factors {
+	if len(o.Resources) > 0 {
+		f := believed(p, m, s)
+		newAlternation(p, f, s).run(until)
+		return f
+	}
+	tries := until.starts
+	if m == 1 {
+		tries = 1 // all end alike
+	}
+	var best *factors
+	least := math.Inf(1)
+	for try := range tries {
+		var f *factors
+		if from == nil || try > 0 {
+			f = scatter(len(p.jobs), m, s.tied, random)
+		} else {
+			f = grow(from, len(p.jobs), s.tied, random)
+		}
+		if loss := newAlternation(p, f, s).run(until); best == nil || loss < least {
+			best, least = f, loss
+		}
+	}
+	return best
+}
+
+// train fits a problem as a candidate says.
+func train(p *problem, c Candidate, o Options, random *rand.Rand) *factors {
+	first := 1
+	if len(o.Resources) > 0 {
+		first = c.Resources
+	}
+	var f *factors
+	for m := first; m <= c.Resources; m++ {
+		f = step(p, f, m, c.settings, o, full(), random)
+	}
+	return f
+}
+
+// believed returns the start of a fit of named resources: every job where it is
+// believed to be, or else equally at all of them.
+func believed(p *problem, m int, s settings) *factors {
+	f := newFactors(len(p.jobs), m, s.tied)
+	for j := range p.jobs {
+		for i := range m {
+			f.sensitivityOf(j)[i] = 1 / float64(m)
+			f.pressureOf(j)[i] = 1 / float64(m)
+		}
+		if b := s.belief(j); b != nil {
+			copy(f.sensitivityOf(j), b.Sensitivity)
+			copy(f.pressureOf(j), b.pressure())
+		}
+	}
+	return f
+}

@@ -1,0 +1,45 @@
+// Package fit learns how much jobs slow each other down from measurements of
+// who ran with whom and how much longer each took than alone.
+//
+// It takes runs (the jobs that shared a node, each with its measured dilation)
+// and gives every job a sensitivity s_j and a pressure q_j at each of a few
+// resources, with confidence intervals, such that to first order
+//
+//	λ_j = 1 + s_j · Σ_{k≠j} q_k
+//
+// With q = s = p and resources of one server this is Eq. (5) of Lim et al.,
+// "D-factor", SIGMETRICS 2012. It is pure: it reads no files, no clock and no
+// global source of randomness, and the same input and seed give the same
+// answer.
+//
+// # Three ways in
+//
+//   - [Probe] uses runs beside jobs that load a single resource (Property 3 of
+//     the paper): the most accurate, if one can arrange them.
+//   - [Copies] uses runs of identical copies (Algorithm 1 of the paper), for
+//     busy jobs and two resources. It cannot tell p from 1 − p.
+//   - [Fit] uses any co-locations at all, n-way, with values missing. Resources
+//     may be named, with some jobs known, or hidden, and then as many are found
+//     as predict unseen runs best.
+//
+// # How Fit works
+//
+// It minimizes the squared relative error of the dilations, ((λ̂ − λ)/λ)², with
+// weights that take from outliers what they would pull (Cauchy's), by
+// alternating over the jobs: with everything else held, one job's
+// sensitivities, or its pressures, are the solution of a small non-negative
+// least-squares problem. Each job is pulled towards what is believed of it or
+// else towards the average job, as strongly as a stated number of typical
+// observations; so a job seen once, or never, still has an answer, and
+// [Result.Unidentified] says what in it was not measured. The number of
+// resources, the strength of the pull, whether pressures differ from
+// sensitivities, and the solver are chosen by cross-validation over runs; of
+// models that predict equally well the simplest is taken.
+//
+// # Fractions, or not
+//
+// In the paper a loading is a fraction of the neutral time: at each job they add
+// up to at most 1, and two jobs can at most double each other's time. Measured
+// accelerators break that bound (a small job beside one with long kernels takes
+// many times as long), so [Options.Fractions] asks for it only where it holds.
+package fit

@@ -1,0 +1,120 @@
+package fit
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// farOff is how many standard deviations make an outlier. One observation in
+	// 16,000 is that far off by chance.
+	farOff = 4
+	// leastDoubt is the smallest relative difference worth a word.
+	leastDoubt = 0.05
+)
+
+// Outlier is an observation that the fit does not explain.
+type Outlier struct {
+	Run, Job         string
+	Measured, Fitted float64
+	// Deviations is how far off it is, in standard deviations of such an error:
+	// negative where the job was faster than the fit says.
+	Deviations float64
+}
+
+// String returns the outlier as a sentence.
+func (o Outlier) String() string {
+	return fmt.Sprintf("run %q: job %q: a dilation of %.3g was measured where the fit gives %.3g (%.1f standard deviations)",
+		o.Run, o.Job, o.Measured, o.Fitted, math.Abs(o.Deviations))
+}
+
+// outliersOf returns the observations whose errors, each divided by its own
+// standard deviation, are far from what noise does; the farthest first. An
+// observation that the fit had to follow, because there is little else on its
+// job, has a small error with a small deviation.
+func outliersOf(a *alternation, c *covariance) []Outlier {
+	var outliers []Outlier
+	for o, s := range a.samples {
+		fitted := a.predicted(o)
+		g := a.gradient(a.members[s.run], s.member, fitted)
+		leverage := min(0.99, a.trust[o]*s.weight*c.variance(g)/c.scale)
+		deviations := -a.relativeError(o) / (c.noise * math.Sqrt(1-leverage))
+		if math.Abs(deviations) > farOff && math.Abs(fitted/s.dilation-1) > leastDoubt {
+			outliers = append(outliers, Outlier{a.runs[s.run].Name, a.jobs[s.job], s.dilation, fitted, deviations})
+		}
+	}
+	slices.SortStableFunc(outliers, func(x, y Outlier) int { return cmp.Compare(math.Abs(y.Deviations), math.Abs(x.Deviations)) })
+	return outliers
+}
+
+// Contradiction is a job that was measured more than once in the same company,
+// with dilations that noise does not explain.
+type Contradiction struct {
+	Job          string
+	Company      []string // who else was there
+	Lowest, Most float64  // the dilations furthest apart
+	Runs         []string // where they were measured
+}
+
+// String returns the contradiction as a sentence.
+func (c Contradiction) String() string {
+	return fmt.Sprintf("job %q beside %s: dilations of %.3g and %.3g were measured (runs %s)",
+		c.Job, strings.Join(c.Company, ", "), c.Lowest, c.Most, strings.Join(c.Runs, " and "))
+}
+
+// contradictionsOf compares the observations of equal company.
+func contradictionsOf(a *alternation, noise float64) []Contradiction {
+	same := map[string][]int{}
+	var order []string
+	for o, s := range a.samples {
+		others := slices.Clone(s.others)
+		slices.SortFunc(others, func(x, y company) int { return cmp.Compare(x.job, y.job) })
+		key := fmt.Sprint(s.job, others)
+		if same[key] == nil {
+			order = append(order, key)
+		}
+		same[key] = append(same[key], o)
+	}
+	var found []Contradiction
+	for _, key := range order {
+		by := func(x, y int) int { return cmp.Compare(a.samples[x].dilation, a.samples[y].dilation) }
+		low, high := slices.MinFunc(same[key], by), slices.MaxFunc(same[key], by)
+		l, h := a.samples[low], a.samples[high]
+		if math.Log(h.dilation/l.dilation) <= max(2*leastDoubt, farOff*math.Sqrt2*noise) {
+			continue
+		}
+		c := Contradiction{Job: a.jobs[l.job], Lowest: l.dilation, Most: h.dilation, Runs: []string{a.runs[l.run].Name, a.runs[h.run].Name}}
+		for b, job := range a.members[l.run] {
+			if b != l.member {
+				c.Company = append(c.Company, a.jobs[job])
+			}
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// qualityOf compares the fit with what it was made from.
+func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
+	m := a.resources
+	q := Quality{Runs: len(informative(a.problem)), Observations: len(a.samples), Noise: c.noise}
+	q.Unknowns, _ = a.unknowns()
+	for j := range a.jobs {
+		if a.strength(j) >= pinned {
+			q.Unknowns -= 2 * m
+		}
+	}
+	if hidden && a.scaleFree() {
+		q.Unknowns -= len(newFreedom(a.factors, true).directions)
+	}
+	errs := make([]float64, len(a.samples))
+	for o, s := range a.samples {
+		errs[o] = math.Abs(a.predicted(o)/s.dilation - 1)
+	}
+	e := modelError("", errs)
+	q.Mean, q.P90, q.Worst = e.Mean, e.P90, e.Worst
+	return q
+}

@@ -1,0 +1,154 @@
+package fit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// HoldOut says how well models predict runs that they have not seen.
+type HoldOut struct {
+	// Folds is the number of parts that the runs were divided into.
+	Folds int
+	// Models holds one entry per model, ours first.
+	Models []ModelError
+	// Points holds every measured dilation beside what our model, not having
+	// seen its run, predicted for it.
+	Points []Point
+}
+
+// ModelError is the error of one model on runs that it has not seen.
+type ModelError struct {
+	Model string
+	// Mean, P90 and Worst are of the absolute relative error |λ̂ − λ|/λ.
+	Mean, P90, Worst float64
+	// Count is the number of dilations predicted.
+	Count int
+}
+
+// Point is a measured dilation and its prediction.
+type Point struct {
+	Run, Job            string
+	Measured, Predicted float64
+}
+
+// ErrTooFewRuns is wrapped by the error of [CrossValidate] when there are too
+// few runs to leave some out.
+var ErrTooFewRuns = errors.New("too few to leave some out")
+
+// CrossValidate divides the runs at random into [Options.Folds] parts, predicts
+// each from the others, and returns the errors of
+//
+//   - our model, chosen and fitted anew for each part;
+//   - the D-factor, λ_j = 1 + p_j·Σ p_k, in as many hidden resources as predict
+//     best and free of the bound Σ p ≤ 1, which flatters it;
+//   - the linear sum, λ = the number of jobs;
+//   - a constant, the median dilation.
+//
+// At least two runs with a measured dilation in company are needed, or the error
+// wraps [ErrTooFewRuns].
+func CrossValidate(runs []Run, options Options) (HoldOut, error) {
+	p, base, o, err := prepare(runs, options)
+	if err != nil {
+		return HoldOut{}, err
+	}
+	p = newProblem(p.table, informative(p))
+	random := rand.New(rand.NewPCG(o.Seed, 1))
+	folds := foldsOf(p, o.Folds, random)
+	if len(folds) == 0 {
+		return HoldOut{}, fmt.Errorf("runs: %d with a measured dilation in company are %w; at least 2 are needed", len(p.use), ErrTooFewRuns)
+	}
+	result := HoldOut{Folds: len(folds)}
+	for _, m := range models(base, o) {
+		var errs []float64
+		for _, f := range folds {
+			predict := m.train(f.train, random)
+			for _, s := range f.test.samples {
+				predicted := predict(s)
+				errs = append(errs, math.Abs(predicted/s.dilation-1))
+				if len(result.Models) == 0 {
+					result.Points = append(result.Points, Point{p.runs[s.run].Name, p.jobs[s.job], s.dilation, predicted})
+				}
+			}
+		}
+		result.Models = append(result.Models, modelError(m.name, errs))
+	}
+	return result, nil
+}
+
+// informative returns the runs that have a sample.
+func informative(p *problem) []int {
+	var runs []int
+	for _, s := range p.samples {
+		if len(runs) == 0 || runs[len(runs)-1] != s.run {
+			runs = append(runs, s.run)
+		}
+	}
+	return runs
+}
+
+func modelError(name string, errs []float64) ModelError {
+	slices.Sort(errs)
+	return ModelError{
+		Model: name, Count: len(errs), Mean: sum(errs) / float64(len(errs)),
+		P90: quantile(errs, 0.9), Worst: errs[len(errs)-1],
+	}
+}
+
+// quantile returns the smallest of the sorted values that at least that share
+// of them does not exceed.
+func quantile(sorted []float64, share float64) float64 {
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
+}
+
+// model is a way to predict dilations from a set of runs.
+type model struct {
+	name  string
+	train func(p *problem, random *rand.Rand) func(sample) float64
+}
+
+func models(base settings, o Options) []model {
+	symmetric := base
+	symmetric.tied, symmetric.fractions, symmetric.beliefs = true, false, nil
+	paper := o
+	paper.Resources, paper.Predictors = nil, []Predictor{FirstOrder{}}
+	return []model{
+		{"sensitivity · pressure", func(p *problem, random *rand.Rand) func(sample) float64 { return learn(p, base, o, random) }},
+		{"D-factor", func(p *problem, random *rand.Rand) func(sample) float64 { return learn(p, symmetric, paper, random) }},
+		{"linear sum", func(p *problem, _ *rand.Rand) func(sample) float64 {
+			return func(s sample) float64 { return float64(len(p.members[s.run])) }
+		}},
+		{"constant", func(p *problem, _ *rand.Rand) func(sample) float64 {
+			seen := make([]float64, len(p.samples))
+			for i, s := range p.samples {
+				seen[i] = s.dilation
+			}
+			slices.Sort(seen)
+			median := quantile(seen, 0.5)
+			return func(sample) float64 { return median }
+		}},
+	}
+}
+
+// learn chooses and fits a model.
+func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample) float64 {
+	candidates, chosen := choose(p, base, o, random)
+	c := candidates[chosen]
+	f := train(p, c, o, random)
+	return func(s sample) float64 {
+		return f.dilations(p.members[s.run], c.settings.predictor)[s.member]
+	}
+}
+
+// dilations returns what a predictor says of jobs on one node.
+func (f *factors) dilations(members []int, predictor Predictor) []float64 {
+	sensitivity, pressure := make([][]float64, len(members)), make([][]float64, len(members))
+	for a, job := range members {
+		sensitivity[a], pressure[a] = f.sensitivityOf(job), f.pressureOf(job)
+	}
+	dilations := make([]float64, len(members))
+	predictor.Dilations(sensitivity, pressure, dilations)
+	return dilations
+}

@@ -1,0 +1,62 @@
+package fit
+
+import "math"
+
+// settings are what a single fit is made with.
+type settings struct {
+	pull      float64 // how many typical observations the average job counts
+	predictor Predictor
+	tied      bool      // q = s: the D-factor
+	fractions bool      // Σ s ≤ 1, q ≤ 1
+	beliefs   []*Belief // per job, nil where nothing is known; may be empty
+}
+
+// belief returns what is believed of a job, or nil.
+func (s settings) belief(job int) *Belief {
+	if job >= len(s.beliefs) {
+		return nil
+	}
+	return s.beliefs[job]
+}
+
+// strength returns how many observations what is assumed of a job counts.
+func (s settings) strength(job int) float64 {
+	switch b := s.belief(job); {
+	case b == nil:
+		return s.pull
+	case b.Weight > 0:
+		return min(pinned, b.Weight)
+	}
+	return 1
+}
+
+// scaleFree reports whether hidden resources may be scaled without changing
+// anything.
+func (s settings) scaleFree() bool { return scaleFree(s.predictor) && !s.fractions }
+
+// pinned is the weight, in observations, of a belief that must not move.
+const pinned = 1e8
+
+// bounds returns the largest value of one sensitivity or pressure, and of the
+// sum of a job's sensitivities.
+func (s settings) bounds() (most, total float64) {
+	if s.fractions {
+		return 1, 1
+	}
+	return math.Inf(1), math.Inf(1)
+}
+
+// patience is how long an alternation goes on: at most so many rounds, ended
+// early when checkedRounds change the loss by no more than that fraction.
+type patience struct {
+	rounds  int
+	settled float64
+	starts  int // how many random starts each number of hidden resources gets
+}
+
+// brief is for comparing models: a fit only has to be good enough to tell them
+// apart, and what is left to gain is far below the noise of the data.
+func brief() patience { return patience{rounds: 80, settled: 5e-4, starts: 2} }
+
+// full is for the fit that is kept.
+func full() patience { return patience{rounds: 600, settled: 1e-6, starts: 6} }

@@ -1,0 +1,45 @@
+package fit
+
+// side is one half of the model, sensitivities or pressures, and what it is
+// pulled towards.
+type side struct {
+	mean   []float64 // the average job
+	scaled []float64 // for typical
+}
+
+func (a *alternation) suffersAtAll(job int) bool  { return len(a.suffers[job]) > 0 }
+func (a *alternation) inflictsAtAll(job int) bool { return len(a.inflicts[job]) > 0 }
+
+// average sets a side's mean to that of the jobs that were observed and of
+// which nothing is believed.
+func (a *alternation) average(s *side, of func(int) []float64, observed func(int) bool) {
+	clear(s.mean)
+	count := 0.0
+	for j := range a.jobs {
+		if !observed(j) || a.belief(j) != nil {
+			continue
+		}
+		count++
+		for i, v := range of(j) {
+			s.mean[i] += v
+		}
+	}
+	for i := range s.mean {
+		s.mean[i] /= max(1, count)
+	}
+}
+
+// typical returns what a job of which nothing is believed is pulled towards: the
+// average job, scaled to the job's own size as far as that was observed. So the
+// pull keeps to the average which resources matter, and hardly how much.
+func (s side) typical(values []float64, observations int, pull float64) []float64 {
+	along, size := dot(s.mean, values), dot(s.mean, s.mean)
+	scale := 1.0
+	if size > 0 {
+		scale = (pull + float64(observations)*along/size) / (pull + float64(observations))
+	}
+	for i, v := range s.mean {
+		s.scaled[i] = scale * v
+	}
+	return s.scaled
+}
