@@ -17,6 +17,7 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/test/cluster"
 )
@@ -177,8 +178,8 @@ func (s *session) clear(ctx context.Context) error {
 	return err
 }
 
-// dilations returns the dilation of every pod that is on a node, by the fixed
-// point of the contention model: not by the first-order price that placed it.
+// dilations returns the dilation of every pod that is on a node, as the contention
+// model predicts it: not by the first-order price that placed it.
 func (in *inputs) dilations(pods map[string]*corev1.Pod) ([]float64, error) {
 	on := map[string][]contention.Vector{}
 	for _, p := range in.pods {
@@ -188,11 +189,11 @@ func (in *inputs) dilations(pods map[string]*corev1.Pod) ([]float64, error) {
 	}
 	var all []float64
 	for _, n := range in.nodes {
-		dilations, err := contention.FixedPoint(on[n.Name], servers(n))
+		prediction, err := contention.Predict(on[n.Name], servers(n), queueing.Options{})
 		if err != nil {
 			return nil, fmt.Errorf("node %s: %w", n.Name, err)
 		}
-		all = append(all, dilations...)
+		all = append(all, prediction.Dilations...)
 	}
 	return all, nil
 }
@@ -215,6 +216,6 @@ func show(outcomes []*outcome, out string) error {
 	if err := table.Write(os.Stdout); err != nil {
 		return err
 	}
-	fmt.Println("Dilations by the fixed point of the contention model, given who ended up with whom.")
+	fmt.Println("Dilations as the contention model predicts them, given who ended up with whom.")
 	return writeCharts(chart, filepath.Join(out, "openb-dilation"))
 }

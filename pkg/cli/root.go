@@ -65,6 +65,6 @@ works on files: the manifests that you would apply to a cluster, and measurement
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	root.AddCommand(newFit(streams), newVersion(version, streams))
+	root.AddCommand(newPredict(streams), newFit(streams), newVersion(version, streams))
 	return root
 }

@@ -275,7 +275,7 @@ func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
 // Servers returns how many servers each resource has on a node: what its
 // profile says, else its allocatable cores for cpu and one for all others.
 func (s *Snapshot) Servers(node *corev1.Node) []int {
-	return s.resources.servers(node, s.NodeClass(node))
+	return s.resources.Servers(node, s.NodeClass(node))
 }
 
 // Counts returns how many profiles of both kinds are used and ignored.

@@ -97,9 +97,9 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 	return class, nil
 }
 
-// servers returns how many servers each resource has on a node of class c, nil
+// Servers returns how many servers each resource has on a node of class c, nil
 // where no profile matches.
-func (r *Resources) servers(node *corev1.Node, c *NodeClass) []int {
+func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 	servers := make([]int, len(r.names))
 	for i, name := range r.names {
 		servers[i] = 1

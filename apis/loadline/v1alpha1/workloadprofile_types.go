@@ -66,7 +66,8 @@ type WorkloadProfileSpec struct {
 	Resources []ResourceDemand `json:"resources,omitempty"`
 
 	// neutralMillis is the neutral time: how long a job of this kind takes with
-	// nobody else on the node, in milliseconds.
+	// nobody else on the node, and servers enough for its threads, in
+	// milliseconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
@@ -111,7 +112,8 @@ type ResourceDemand struct {
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
 	// threads is how many threads of the pod use the resource at once. A pod
-	// with 4 threads loads a node as 4 pods with one thread do. Defaults to 1.
+	// with 4 threads loads a node as 4 pods with one thread do; where a node has
+	// fewer servers than that, the threads wait for each other. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16384

@@ -27,7 +27,8 @@
 //
 // The first-order model is exact for two jobs and c = 1. For many jobs it can
 // imply a resource that is more than fully busy; rank placements by it, and use
-// [FixedPoint] to predict dilations.
+// [Predict] for dilations, which looks for the others where they are when all are
+// dilated, by any of the solvers of package queueing.
 //
 // # Prices
 //

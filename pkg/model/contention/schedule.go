@@ -3,6 +3,8 @@ package contention
 import (
 	"fmt"
 	"math"
+
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Run is one job on a node: when it starts and how long it would take alone.
@@ -13,15 +15,23 @@ type Run struct {
 }
 
 // Completions returns when each of the runs that share a node completes, in
-// their order. Between two events (a start or a completion) the mix of running
-// jobs is constant, so each progresses at 1/λ of its neutral speed, λ its
-// first-order dilation in that mix. For two jobs that start together this is
-// the two-job formula of section 5 of the D-factor paper; for any number of
-// partially overlapping jobs it is the algorithm that the paper leaves open
-// (Remark 4).
-//
-// It takes O(n²·m) time for n runs and m resources with one server each.
+// their order, by first-order dilations: see [CompletionsBy]. For two jobs that
+// start together this is the two-job formula of section 5 of the D-factor paper;
+// for any number of partially overlapping jobs it is the algorithm that the paper
+// leaves open (Remark 4).
 func Completions(runs []Run, servers []int) ([]float64, error) {
+	return CompletionsBy(runs, servers, queueing.Options{Solver: queueing.FirstOrder})
+}
+
+// CompletionsBy returns when each of the runs that share a node completes, in
+// their order. Between two events (a start or a completion) the mix of running
+// jobs is constant, so each progresses at 1/λ of its neutral speed, λ its dilation
+// in that mix as [Predict] has it with the options. Each mix starts from the
+// solution of the one before; a Start in the options serves for the first.
+//
+// There are at most two events per run. The error names the first invalid run, or
+// is that of Predict.
+func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float64, error) {
 	if err := ValidateServers(servers); err != nil {
 		return nil, err
 	}
@@ -32,16 +42,15 @@ func Completions(runs []Run, servers []int) ([]float64, error) {
 		if !(r.Neutral >= 0) || math.IsInf(r.Neutral, 0) {
 			return nil, fmt.Errorf("run %d: neutral: %v is not a finite time of at least 0", j, r.Neutral)
 		}
-		if err := r.Vector.Validate(); err != nil {
+		if err := r.Vector.validateOn(servers); err != nil {
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
-		if len(r.Vector) > len(servers) {
-			return nil, fmt.Errorf("run %d: %d demands for %d resources", j, len(r.Vector), len(servers))
-		}
 	}
-	s := newSchedule(runs, servers)
+	s := newSchedule(runs, servers, options)
 	for len(s.running) > 0 || len(s.waiting) > 0 {
-		s.step()
+		if err := s.step(); err != nil {
+			return nil, err
+		}
 	}
 	return s.completions, nil
 }
@@ -49,19 +58,21 @@ func Completions(runs []Run, servers []int) ([]float64, error) {
 // schedule is a node on its way from event to event.
 type schedule struct {
 	runs        []Run
+	servers     []int
+	options     queueing.Options
 	now         float64
-	load        *Load
 	left        []float64 // neutral time left, per run
 	waiting     []int     // runs that have not started, in no order
 	running     []int     // runs on the node, in order of start
 	completions []float64
 }
 
-func newSchedule(runs []Run, servers []int) *schedule {
+func newSchedule(runs []Run, servers []int, options queueing.Options) *schedule {
 	s := &schedule{
 		runs:        runs,
+		servers:     servers,
+		options:     options,
 		now:         math.Inf(-1),
-		load:        NewLoad(servers),
 		left:        make([]float64, len(runs)),
 		completions: make([]float64, len(runs)),
 	}
@@ -72,15 +83,31 @@ func newSchedule(runs []Run, servers []int) *schedule {
 	return s
 }
 
+// dilations returns the dilation of each running job.
+func (s *schedule) dilations() ([]float64, error) {
+	mix := make([]Vector, len(s.running))
+	for r, j := range s.running {
+		mix[r] = s.runs[j].Vector
+	}
+	prediction, err := Predict(mix, s.servers, s.options)
+	if err != nil {
+		return nil, err
+	}
+	s.options.Start = prediction.Solution
+	return prediction.Dilations, nil
+}
+
 // step moves on to the next event and carries out all that happens then.
-func (s *schedule) step() {
+func (s *schedule) step() error {
+	dilations, err := s.dilations()
+	if err != nil {
+		return err
+	}
 	next := math.Inf(1)
 	for _, j := range s.waiting {
 		next = min(next, s.runs[j].Start)
 	}
-	dilations := make([]float64, len(s.running))
 	for r, j := range s.running {
-		dilations[r] = s.load.Dilation(s.runs[j].Vector)
 		next = min(next, s.now+s.left[j]*dilations[r])
 	}
 
@@ -90,7 +117,6 @@ func (s *schedule) step() {
 		// rounding says.
 		if s.now+s.left[j]*dilations[r] <= next {
 			s.completions[j] = next
-			s.load.Remove(s.runs[j].Vector)
 			continue
 		}
 		s.left[j] -= (next - s.now) / dilations[r]
@@ -106,7 +132,7 @@ func (s *schedule) step() {
 			continue
 		}
 		s.running = append(s.running, j)
-		s.load.Add(s.runs[j].Vector)
 	}
 	s.waiting = later
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Table 3 and Fig. 8 of the D-factor paper: the machine of its own schedule,
@@ -108,6 +109,35 @@ func TestCompletionsRefuseBadInput(t *testing.T) {
 	} {
 		if _, err := contention.Completions([]contention.Run{test.run}, []int{1}); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+// Four equal jobs that are nothing but at the CPU take four times as long, whoever
+// computes it; mixed ones are told apart by the solvers.
+func TestCompletionsFollowTheSolver(t *testing.T) {
+	cpu := contention.Loadings(1)
+	for _, solver := range solvers {
+		got, err := contention.CompletionsBy([]contention.Run{{0, 1, cpu}, {0, 1, cpu}, {0, 1, cpu}, {0, 1, cpu}}, []int{1}, queueing.Options{Solver: solver})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range got {
+			if math.Abs(c-4) > 1e-4 { // the tolerance of the iterations, ten times
+				t.Errorf("%v: run %d completes at %v, want 4", solver, j, c)
+			}
+		}
+	}
+
+	// Epochs, Table 1: J2 arrives at 3, J1 has half of its (2, 4) seconds left.
+	runs := []contention.Run{{0, 6, contention.Loadings(1.0/3, 2.0/3)}, {3, 8, contention.Loadings(3.0/8, 5.0/8)}}
+	got, err := contention.CompletionsBy(runs, []int{1, 1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{7.69, 12.67} { // as printed
+		if math.Abs(got[j]-want) > 0.01 {
+			t.Errorf("J%d completes at %.4f, want %.2f", j+1, got[j], want)
 		}
 	}
 }

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// Two jobs of the D-factor paper, section 5.
+const paperJobs = `# comments and empty documents are nothing
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: filecomp}
+spec:
+  selector: {matchLabels: {app: filecomp}}
+  resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]
+  neutralMillis: 78100
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: std-io}
+spec:
+  selector: {matchLabels: {app: std-io}}
+  resources: [{name: disk, loading: "1"}]
+  neutralMillis: 200000
+`
+
+func TestPredictReproducesThePaper(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, paperJobs, "predict", "-f", "-")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	// FileComp beside the standard I/O job: 110.9 s as printed in the paper. The
+	// other job then goes on alone: 78.1·1.42 + (200 − 78.1).
+	const want = `POD        NEUTRAL   DILATION   DONE AT   WAITS FOR
+filecomp     78.1s      1.42×    110.9s   disk 0.42 (std-io 0.42)
+std-io      200.0s      1.42×    232.8s   disk 0.42 (filecomp 0.42)
+2 pods on one node (servers: cpu 1, disk 1), exact; the node is done after 232.8s
+`
+	if stdout != want {
+		t.Errorf("the output is\n%swant\n%s", stdout, want)
+	}
+}
+
+func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	profiles := write(t, "profiles.yaml", strings.ReplaceAll(paperJobs, "\n", "\r\n"))
+	nodes := write(t, "nodes.yaml", "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: nvme}\nspec: {selector: {}, resources: [{name: disk, servers: 2}]}\n")
+	plot := filepath.Join(t.TempDir(), "times.svg")
+	code, stdout, stderr := invoke(t, "", "predict", "-f", profiles, "-f", nodes, "--cores", "4",
+		"--pod", "filecomp=3", "--pod", "std-io@1m", "--plot", plot, "-o", "json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var p evaluate.Prediction
+	if err := json.Unmarshal([]byte(stdout), &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Resources) != 2 || p.Resources[0].Servers != 4 || p.Resources[1].Servers != 2 {
+		t.Errorf("the resources are %+v, want 4 servers at cpu and 2 at disk", p.Resources)
+	}
+	for _, pods := range p.Pods {
+		sum := 0.0
+		for _, wait := range pods.Waits {
+			sum += wait.Dilation
+			because := 0.0
+			for _, b := range wait.Because {
+				because += b.Dilation
+			}
+			if math.Abs(because-wait.Dilation) > 1e-9 {
+				t.Errorf("%s: the blame for %s adds up to %v, not %v", pods.Profile, wait.Resource, because, wait.Dilation)
+			}
+		}
+		if math.Abs(sum-(pods.Dilation-1)) > 1e-9 || pods.Dilation <= 1 {
+			t.Errorf("%s: the waits add up to %v, the dilation is %v", pods.Profile, sum, pods.Dilation)
+		}
+		if done := *pods.DoneAtSeconds; done < pods.StartSeconds+*pods.NeutralSeconds || done > *p.DoneAtSeconds {
+			t.Errorf("%s: done at %v", pods.Profile, done)
+		}
+	}
+	if p.Pods[0].Copies != 3 || p.Pods[1].StartSeconds != 60 {
+		t.Errorf("the pods are %+v", p.Pods)
+	}
+	if info, err := os.Stat(plot); err != nil || info.Size() == 0 {
+		t.Errorf("the chart is not drawn: %v", err)
+	}
+}
+
+func TestPredictTakesEverySolver(t *testing.T) {
+	t.Parallel()
+	for _, solver := range evaluate.Solvers() {
+		code, stdout, stderr := invoke(t, paperJobs, "predict", "-f", "-", "--solver", solver)
+		if code != 0 || !strings.Contains(stdout, "filecomp") {
+			t.Errorf("%s: exit code %d: %s", solver, code, stderr)
+		}
+	}
+}
+
+func TestPredictRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	const header = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: a}\nspec: "
+	never := filepath.Join(t.TempDir(), "never.svg")
+	for name, test := range map[string]struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		"no file":                   {"", []string{}, "name a file with WorkloadProfiles: -f profiles.yaml"},
+		"an empty file":             {"", []string{"-f", "-"}, "there is no WorkloadProfile"},
+		"a file that is no YAML":    {"{", []string{"-f", "-"}, "standard input, document 1:"},
+		"another kind":              {"apiVersion: v1\nkind: Pod\n", []string{"-f", "-"}, `no kind "Pod" is registered`},
+		"a misspelt field":          {header + "{selector: {}, resurces: []}", []string{"-f", "-"}, `unknown field "spec.resurces"`},
+		"a sum over 1":              {header + "{selector: {}, resources: [{name: cpu, loading: '0.7'}, {name: disk, loading: '0.4'}]}", []string{"-f", "-"}, "spec.resources: Invalid value: \"1.1\": the loadings add up to more than 1"},
+		"an unknown profile":        {paperJobs, []string{"-f", "-", "--pod", "sort"}, `pods "sort": there is no such WorkloadProfile (there are filecomp, std-io)`},
+		"no copies":                 {paperJobs, []string{"-f", "-", "--pod", "filecomp=0"}, "copies: 0 is not between 1 and 10000"},
+		"copies that are no number": {paperJobs, []string{"-f", "-", "--pod", "filecomp=two"}, `--pod filecomp=two: copies: "two" is not a whole number`},
+		"a start without a unit":    {paperJobs, []string{"-f", "-", "--pod", "filecomp@60"}, `start: "60" is not a duration such as 90s or 1m30s`},
+		"a start in the past":       {paperJobs, []string{"-f", "-", "--pod", "filecomp@-1s"}, "start: -1s is before 0"},
+		"no name":                   {paperJobs, []string{"-f", "-", "--pod", "=2"}, "write PROFILE[=COPIES][@START]"},
+		"no cores":                  {paperJobs, []string{"-f", "-", "--cores", "0"}, "cores: 0 is not between 1 and"},
+		"an unknown solver":         {paperJobs, []string{"-f", "-", "--solver", "magic"}, `solver: "magic" is not one of auto, exact, linearizer, schweitzer, first-order`},
+		"an unknown node":           {paperJobs, []string{"-f", "-", "--node", "nvme"}, `node: "nvme" is not a NodeProfile of the input`},
+		"a chart without times":     {strings.ReplaceAll(paperJobs, "  neutralMillis: 78100\n", ""), []string{"-f", "-", "--plot", never}, "set neutralMillis in every profile"},
+		"an unknown chart format":   {paperJobs, []string{"-f", "-", "--plot", "times.pdf"}, "--plot: times.pdf: cannot draw .pdf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, test.stdin, append([]string{"predict"}, test.args...)...)
+			if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, output %q, errors %q, want %q", code, stdout, stderr, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,201 @@
+package contention
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// Prediction tells how jobs that share a node fare, and because of whom. It is
+// read-only and safe for concurrent use.
+type Prediction struct {
+	// Dilations holds the dilation of each job, at least 1.
+	Dilations []float64
+	// Solution is that of the closed network that the jobs make. It says which
+	// solver was used, and is what the prediction of a similar node can start
+	// from. Equal jobs are copies of one class in it.
+	Solution *queueing.Solution
+
+	jobs    []Vector
+	servers int   // length of the list
+	class   []int // of each job, in Solution
+}
+
+// Predict returns how the jobs that share a node fare, whose i-th resource has
+// servers[i] servers. Where the first-order model takes each job to be where it
+// would be if it were alone, here thread k is at resource i for the fraction
+// q_ik·(1 + w_ik)/λ_k of its time, at most 1, w_ik being what it waits there; and
+// what a job finds is looked at without the job itself. The node is solved as a
+// closed network, by the solver that the options name: see [queueing.Solve], which
+// also tells the errors of each. The zero options choose well.
+//
+// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], but for
+// the bounds: no resource is more than fully busy, the sum over the threads there
+// of loading/λ being at most the number of its servers.
+//
+// The error names the first invalid job or resource.
+func Predict(jobs []Vector, servers []int, options queueing.Options) (*Prediction, error) {
+	if err := ValidateServers(servers); err != nil {
+		return nil, err
+	}
+	threads := 0
+	for j, v := range jobs {
+		if err := v.validateOn(servers); err != nil {
+			return nil, fmt.Errorf("job %d: %w", j, err)
+		}
+		if threads += v.threads(); threads > queueing.MaxJobs {
+			return nil, fmt.Errorf("job %d: threads: %d with those of the jobs before are more than %d", j, threads, queueing.MaxJobs)
+		}
+	}
+	p := &Prediction{jobs: jobs, servers: len(servers), class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	solution, err := queueing.Solve(p.network(servers), options)
+	if err != nil {
+		return nil, err
+	}
+	p.Solution = solution
+	for j := range jobs {
+		p.Dilations[j] = 1
+		for i := range jobs[j] {
+			p.Dilations[j] += p.Delay(j, i)
+		}
+	}
+	return p, nil
+}
+
+// validateOn returns an error for a vector that is invalid, or too long for the
+// resources of a node.
+func (v Vector) validateOn(servers []int) error {
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	if len(v) > len(servers) {
+		return fmt.Errorf("%d demands for %d resources", len(v), len(servers))
+	}
+	return nil
+}
+
+// threads returns the largest number of threads that the job has anywhere.
+func (v Vector) threads() int {
+	most := 1
+	for _, d := range v {
+		most = max(most, d.threads())
+	}
+	return most
+}
+
+// network returns the closed network that the jobs make, equal jobs as copies of
+// one class, and notes the class of each.
+func (p *Prediction) network(servers []int) *queueing.Network {
+	network := &queueing.Network{Servers: servers}
+	classes := make(map[string]int, len(p.jobs))
+	var key []byte
+	for j, v := range p.jobs {
+		key = v.appendKey(key[:0])
+		class, known := classes[string(key)]
+		if !known {
+			class = len(network.Classes)
+			classes[string(key)] = class
+			network.Classes = append(network.Classes, v.queueingClass())
+		}
+		network.Classes[class].Copies++
+		p.class[j] = class
+	}
+	return network
+}
+
+// appendKey appends what distinguishes a vector from another.
+func (v Vector) appendKey(key []byte) []byte {
+	for i, d := range v {
+		if d.idle() {
+			continue
+		}
+		key = binary.AppendUvarint(key, uint64(i))
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Loading))
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Pressure))
+		key = binary.AppendUvarint(key, uint64(d.threads()))
+	}
+	return key
+}
+
+// queueingClass returns the vector as a class of a closed network, without a copy.
+func (v Vector) queueingClass() queueing.Class {
+	class := queueing.Class{Demands: make([]float64, len(v)), Idle: 1}
+	for i, d := range v {
+		class.Demands[i] = d.Loading
+		class.Idle -= d.Loading
+		if d.Pressure != d.Loading && class.Pressures == nil {
+			class.Pressures = make([]float64, len(v))
+		}
+		if d.threads() > 1 && class.Threads == nil {
+			class.Threads = make([]int, len(v))
+		}
+	}
+	class.Idle = max(0, class.Idle)
+	for i := range class.Pressures {
+		class.Pressures[i] = v[i].Pressure
+	}
+	for i := range class.Threads {
+		class.Threads[i] = v[i].threads()
+	}
+	return class
+}
+
+// Wait returns how long a thread of job j waits at resource i, as a multiple of
+// the time it is served there, at least 0.
+func (p *Prediction) Wait(j, i int) float64 { return p.Solution.Waits[p.class[j]][i] }
+
+// Presence returns the probability, from 0 to 1, that a thread of job j stands in
+// the way of others at resource i.
+func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
+
+// Delay returns what waiting at resource i adds to the dilation of job j: its
+// loading times its wait. Over all resources that adds up to λ_j − 1.
+func (p *Prediction) Delay(j, i int) float64 {
+	if i >= len(p.jobs[j]) {
+		return 0
+	}
+	return p.jobs[j][i].Loading * p.Wait(j, i)
+}
+
+// Blame returns what each job contributes to the dilation of job j. That adds up
+// to λ_j − 1. See [Prediction.BlameAt] for the rule.
+func (p *Prediction) Blame(j int) []float64 {
+	blame := make([]float64, len(p.jobs))
+	for i := range p.servers {
+		for k, b := range p.BlameAt(j, i) {
+			blame[k] += b
+		}
+	}
+	return blame
+}
+
+// BlameAt returns what each job contributes to the dilation of job j by standing
+// in its way at resource i. That adds up to [Prediction.Delay].
+//
+// The rule: the delay is shared out in proportion to how many threads of each job
+// a thread of job j finds there on average, which is what the wait is made of when
+// the resource has one server. Job j itself is to blame for its other threads.
+func (p *Prediction) BlameAt(j, i int) []float64 {
+	blame := make([]float64, len(p.jobs))
+	sum := 0.0
+	for k, v := range p.jobs {
+		if i >= len(v) {
+			continue
+		}
+		threads := v[i].threads()
+		if k == j {
+			threads-- // the one that waits
+		}
+		blame[k] = float64(threads) * p.Presence(k, i)
+		sum += blame[k]
+	}
+	if sum == 0 { // nobody else is ever there
+		return blame
+	}
+	for k := range blame {
+		blame[k] *= p.Delay(j, i) / sum
+	}
+	return blame
+}

@@ -1,0 +1,289 @@
+package contention_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+var solvers = []queueing.Solver{queueing.Auto, queueing.FirstOrder, queueing.Schweitzer, queueing.Linearizer, queueing.Exact}
+
+func predict(t testing.TB, jobs []contention.Vector, servers []int, options queueing.Options) *contention.Prediction {
+	t.Helper()
+	prediction, err := contention.Predict(jobs, servers, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prediction
+}
+
+// Table 1 of the Epochs paper: J1 = (1, 2) and J2 = (3, 5) seconds.
+func TestPredictReproducesTable1OfEpochs(t *testing.T) {
+	jobs := []contention.Vector{contention.Loadings(1.0/3, 2.0/3), contention.Loadings(3.0/8, 5.0/8)}
+	for solver, want := range map[queueing.Solver][2]float64{
+		queueing.Schweitzer: {4.69165, 12.44226}, // 4.69 and 12.44 in print
+		queueing.Exact:      {4.625, 12 + 1.0/3},
+	} {
+		got := predict(t, jobs, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-9}).Dilations
+		for j, neutral := range []float64{3, 8} {
+			if math.Abs(got[j]*neutral-want[j]) > 5e-6 {
+				t.Errorf("%v: J%d takes %.6f s, want %.5f", solver, j+1, got[j]*neutral, want[j])
+			}
+		}
+	}
+}
+
+// The first-order rung is the model that the scheduler plugin prices with.
+func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		servers := drawServers(t, m, 8)
+		jobs := drawVectors(t, m, 4, 12)
+		prediction, err := contention.Predict(jobs, servers, queueing.Options{Solver: queueing.FirstOrder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		load := loadOf(servers, jobs)
+		want := make([]float64, len(jobs))
+		for j, v := range jobs {
+			want[j] = load.Dilation(v)
+		}
+		bound := false
+		for i, c := range servers {
+			bound = bound || busy(jobs, want, i) > float64(c)
+		}
+		for j := range jobs {
+			got := prediction.Dilations[j]
+			// Package queueing takes a presence of less than 1e-9 for none.
+			within := 1e-7 * want[j]
+			if got < want[j]-within || !bound && math.Abs(got-want[j]) > within {
+				t.Fatalf("job %d: dilation %v, the load says %v (a resource is beyond its bound: %v)", j, got, want[j], bound)
+			}
+		}
+	})
+}
+
+// busy returns how many servers of a resource the jobs keep busy: what they load
+// it with, as far as they stand in others' way with it.
+func busy(jobs []contention.Vector, dilations []float64, resource int) float64 {
+	sum := 0.0
+	for j, v := range jobs {
+		if resource < len(v) {
+			sum += float64(max(1, v[resource].Threads)) * min(v[resource].Loading, v[resource].Pressure) / dilations[j]
+		}
+	}
+	return sum
+}
+
+func TestPredictionsKeepTheBoundsWithEverySolver(t *testing.T) {
+	t.Parallel()
+	for _, solver := range solvers {
+		t.Run(solver.String(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				const m = 2
+				servers := drawServers(t, m, 16)
+				jobs := drawVectors(t, m, 4, 12)
+				prediction, err := contention.Predict(jobs, servers, queueing.Options{Solver: solver})
+				if errors.Is(err, queueing.ErrNotStandard) || errors.Is(err, queueing.ErrTooLarge) || errors.Is(err, queueing.ErrUnsettled) {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j, dilation := range prediction.Dilations {
+					if !(dilation >= 1) || math.IsInf(dilation, 0) {
+						t.Fatalf("job %d: dilation %v is below 1 or not finite", j, dilation)
+					}
+				}
+				for i, c := range servers {
+					if got := busy(jobs, prediction.Dilations, i); got > float64(c)*(1+1e-8) {
+						t.Fatalf("resource %d: %v of %d servers are busy", i, got, c)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestBlameAddsUpToTheDilation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		servers := drawServers(t, m, 4)
+		jobs := drawVectors(t, m, 3, 10)
+		prediction, err := contention.Predict(jobs, servers, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range jobs {
+			delay, blamed := 0.0, 0.0
+			for i := range servers {
+				delay += prediction.Delay(j, i)
+			}
+			for k, b := range prediction.Blame(j) {
+				if b < 0 {
+					t.Fatalf("job %d speeds job %d up by %v", k, j, -b)
+				}
+				blamed += b
+			}
+			want := prediction.Dilations[j] - 1
+			if math.Abs(delay-want) > 1e-9*(1+want) || math.Abs(blamed-want) > 1e-9*(1+want) {
+				t.Fatalf("job %d: λ − 1 is %v, delays add up to %v and blame to %v", j, want, delay, blamed)
+			}
+		}
+	})
+}
+
+func TestBlameFallsOnThoseWhoAreThere(t *testing.T) {
+	jobs := []contention.Vector{contention.Loadings(0.58, 0.42), contention.Loadings(0, 1), contention.Loadings(0.3, 0.1)}
+	prediction := predict(t, jobs, []int{1, 1}, queueing.Options{Solver: queueing.FirstOrder})
+	blame := prediction.Blame(2)
+	if blame[2] != 0 {
+		t.Errorf("a job with one thread is to blame for %v of its own dilation", blame[2])
+	}
+	if got := prediction.BlameAt(2, 0)[1]; got != 0 {
+		t.Errorf("a job that leaves the CPU alone is to blame for %v there", got)
+	}
+	if blame[1] <= prediction.BlameAt(2, 1)[0] {
+		t.Errorf("at the disk %v is blamed on the job that is always there, %v on the other", blame[1], prediction.BlameAt(2, 1)[0])
+	}
+}
+
+func TestAJobIsToBlameForItsOwnThreads(t *testing.T) {
+	v := contention.Vector{{Loading: 1, Pressure: 1, Threads: 32}}
+	prediction := predict(t, []contention.Vector{v}, []int{16}, queueing.Options{})
+	if !closeTo(prediction.Dilations[0], 2) || !closeTo(prediction.Blame(0)[0], 1) {
+		t.Errorf("32 busy threads on 16 cores: dilation %v, self-inflicted %v, want 2 and 1", prediction.Dilations[0], prediction.Blame(0)[0])
+	}
+}
+
+func TestPressureThatEqualsTheLoadingIsTheStandardTheory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 8).Draw(t, "n")
+		jobs := make([]contention.Vector, n)
+		network := &queueing.Network{Servers: drawServers(t, 2, 3)}
+		for j := range jobs {
+			a := rapid.Float64Range(0.01, 1).Draw(t, "a")
+			b := (1 - a) * rapid.Float64Range(0, 1).Draw(t, "b")
+			jobs[j] = contention.Loadings(a, b)
+			network.Classes = append(network.Classes, queueing.Class{Demands: []float64{a, b}, Idle: max(0, 1-a-b)})
+		}
+		for _, solver := range []queueing.Solver{queueing.Schweitzer, queueing.Exact} {
+			options := queueing.Options{Solver: solver, Tolerance: 1e-10}
+			want, err := queueing.Solve(network, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := contention.Predict(jobs, network.Servers, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range jobs {
+				if math.Abs(got.Dilations[j]-want.Dilations[j]) > 1e-8*want.Dilations[j] {
+					t.Fatalf("%v, job %d: dilation %v, standard theory %v", solver, j, got.Dilations[j], want.Dilations[j])
+				}
+			}
+		}
+	})
+}
+
+// The fixed point of the definition, by hand: two jobs at one server, where the
+// first presses half as hard as it is sensitive.
+func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
+	jobs := []contention.Vector{{{Loading: 0.6, Pressure: 0.3}}, contention.Loadings(0.5)}
+	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
+	for j, other := range []int{1, 0} {
+		q := jobs[other][0].Pressure * (1 + got.Wait(other, 0)) / got.Dilations[other]
+		if want := 1 + jobs[j][0].Loading*q; math.Abs(got.Dilations[j]-want) > 1e-9 || math.Abs(got.Presence(other, 0)-q) > 1e-9 {
+			t.Errorf("job %d: dilation %v, presence of the other %v, want %v and %v", j, got.Dilations[j], got.Presence(other, 0), want, q)
+		}
+	}
+	even := predict(t, []contention.Vector{contention.Loadings(0.6), jobs[1]}, []int{1}, queueing.Options{Solver: queueing.Schweitzer})
+	if got.Dilations[1] >= even.Dilations[1] {
+		t.Errorf("the neighbour of a gentle job is dilated by %v, of an ordinary one by %v", got.Dilations[1], even.Dilations[1])
+	}
+}
+
+func TestEqualJobsAreCopiesOfOneClass(t *testing.T) {
+	padded := append(contention.Loadings(0.3), contention.Demand{}) // the same job
+	jobs := slices.Repeat([]contention.Vector{contention.Loadings(0.3), padded, contention.Loadings(0.2, 0.3)}, 100)
+	prediction := predict(t, jobs, []int{16, 1}, queueing.Options{Solver: queueing.Linearizer})
+	if got := len(prediction.Solution.Dilations); got != 2 {
+		t.Errorf("%d classes, want 2", got)
+	}
+	if prediction.Dilations[0] != prediction.Dilations[1] || prediction.Dilations[0] == prediction.Dilations[2] {
+		t.Errorf("dilations %v, want the first two equal and the third not", prediction.Dilations[:3])
+	}
+}
+
+func TestPredictRefusesBadInput(t *testing.T) {
+	good := contention.Loadings(0.5)
+	crowd := contention.Vector{{Loading: 0.1, Threads: contention.MaxThreads}}
+	for name, test := range map[string]struct {
+		jobs    []contention.Vector
+		servers []int
+		want    string
+	}{
+		"no servers":           {[]contention.Vector{good}, []int{0}, "resource 0: invalid number of servers: 0 is not between 1 and 16384"},
+		"a loading beyond one": {[]contention.Vector{good, contention.Loadings(2)}, []int{1}, "job 1: resource 0: loading: 2 is not a fraction from 0 to 1"},
+		"a NaN loading":        {[]contention.Vector{contention.Loadings(math.NaN())}, []int{1}, "job 0: resource 0: loading: NaN is not a fraction from 0 to 1"},
+		"an infinite pressure": {[]contention.Vector{{{Pressure: math.Inf(1)}}}, []int{1}, "job 0: resource 0: pressure: +Inf is not a fraction from 0 to 1"},
+		"a negative loading":   {[]contention.Vector{contention.Loadings(-0.1)}, []int{1}, "job 0: resource 0: loading: -0.1 is not a fraction from 0 to 1"},
+		"a sum beyond one":     {[]contention.Vector{contention.Loadings(0.8, 0.3)}, []int{1, 1}, "job 0: loading: 1.1 in all is more than 1: loadings are fractions of the neutral time"},
+		"an unknown resource":  {[]contention.Vector{contention.Loadings(0.1, 0.1)}, []int{1}, "job 0: 2 demands for 1 resources"},
+		"too many threads":     {slices.Repeat([]contention.Vector{crowd}, 5), []int{1}, "job 4: threads: 81920 with those of the jobs before are more than 65536"},
+	} {
+		if _, err := contention.Predict(test.jobs, test.servers, queueing.Options{}); err == nil || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+	}
+	if _, err := contention.Predict(nil, []int{1}, queueing.Options{Tolerance: -1}); err == nil || err.Error() != "tolerance: -1 is not a finite number of at least 0" {
+		t.Errorf("a negative tolerance: got %v", err)
+	}
+	if _, err := contention.Predict([]contention.Vector{{{Loading: 0.5, Pressure: 0.1}}, good}, []int{1}, queueing.Options{Solver: queueing.Exact}); !errors.Is(err, queueing.ErrNotStandard) {
+		t.Errorf("an exact prediction of an asymmetric job: got %v", err)
+	}
+}
+
+func TestAnEmptyNodeIsPredicted(t *testing.T) {
+	for _, jobs := range [][]contention.Vector{nil, {}, {nil}, {contention.Loadings()}} {
+		prediction := predict(t, jobs, []int{1}, queueing.Options{})
+		if len(prediction.Dilations) != len(jobs) {
+			t.Errorf("%d dilations for %d jobs", len(prediction.Dilations), len(jobs))
+		}
+		for j, dilation := range prediction.Dilations {
+			if dilation != 1 || prediction.Blame(j)[j] != 0 {
+				t.Errorf("a job that asks for nothing is dilated by %v", dilation)
+			}
+		}
+	}
+}
+
+func ExamplePredict() {
+	jobs := []contention.Vector{
+		contention.Loadings(0.58, 0.42), // filecomp
+		contention.Loadings(0.10, 0.90), // backup
+		contention.Loadings(0.80, 0.05), // encoder
+	}
+	prediction, err := contention.Predict(jobs, []int{1, 1}, queueing.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("filecomp is %.2f times slower (%v)\n", prediction.Dilations[0], prediction.Solution.Solver)
+	for i, resource := range []string{"cpu", "disk"} {
+		blame := prediction.BlameAt(0, i)
+		fmt.Printf("%s %.2f: backup %.2f, encoder %.2f\n", resource, prediction.Delay(0, i), blame[1], blame[2])
+	}
+	// Output:
+	// filecomp is 1.93 times slower (exact)
+	// cpu 0.55: backup 0.10, encoder 0.45
+	// disk 0.39: backup 0.35, encoder 0.03
+}

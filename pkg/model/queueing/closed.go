@@ -1,0 +1,75 @@
+package queueing
+
+// closed is a network in the form that the solvers work on: only the stations
+// at which somebody may have to wait, only the classes that go there, and times
+// in rounds, so that every class has a neutral time of 1. Whatever does not wait
+// is idle time. Arrays over classes and stations are flat: class k and station i
+// at k·m + i.
+type closed struct {
+	m        int       // stations
+	n        int       // classes
+	servers  []int     // per station
+	most     []int     // per station: the threads that may be there
+	idle     []float64 // per class
+	demand   []float64
+	pressure []float64
+	threads  []float64 // copies · threads, 0 where a class leaves a station alone
+	station  []int     // the network's index of each station
+	class    []int     // and of each class
+}
+
+// reduce brings a valid network into that form.
+func reduce(network *Network) *closed {
+	c := &closed{}
+	for i, servers := range network.Servers {
+		most := 0
+		for k := range network.Classes {
+			most += network.Classes[k].at(i)
+		}
+		if most > servers {
+			c.station = append(c.station, i)
+			c.servers = append(c.servers, servers)
+			c.most = append(c.most, most)
+		}
+	}
+	c.m = len(c.station)
+	for k := range network.Classes {
+		class := &network.Classes[k]
+		involved, idle, neutral := false, 1.0, class.neutral()
+		for _, i := range c.station {
+			threads := class.at(i)
+			involved = involved || threads > 0
+			c.demand = append(c.demand, class.demand(i)/neutral)
+			c.pressure = append(c.pressure, class.pressure(i)/neutral)
+			c.threads = append(c.threads, float64(threads))
+			idle -= class.demand(i) / neutral
+		}
+		if !involved {
+			cut := c.n * c.m
+			c.demand, c.pressure, c.threads = c.demand[:cut], c.pressure[:cut], c.threads[:cut]
+			continue
+		}
+		c.class = append(c.class, k)
+		c.idle = append(c.idle, max(0, idle))
+		c.n++
+	}
+	return c
+}
+
+// at returns how many threads of the class there may be at station i.
+func (c *Class) at(i int) int {
+	if c.demand(i) == 0 && c.pressure(i) == 0 {
+		return 0
+	}
+	return c.copies() * c.threads(i)
+}
+
+// response returns by how much class k is dilated when it waits so long at each
+// station: λ = 1 + Σ_i D_i·W_i.
+func (c *closed) response(k int, waits []float64) float64 {
+	dilation := 1.0
+	for i := range c.m {
+		dilation += c.demand[k*c.m+i] * waits[k*c.m+i]
+	}
+	return dilation
+}

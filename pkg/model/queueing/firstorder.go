@@ -1,0 +1,35 @@
+package queueing
+
+// firstOrder returns the waits when every job finds the others where they would
+// be if they were alone, independently of each other: Eq. (5) of Lim et al.,
+// "D-factor", SIGMETRICS 2012, for stations with one server, E[(N+1−c)^+]/c with
+// N a Poisson binomial number for more.
+func firstOrder(c *closed) (waits []float64) {
+	waits = make([]float64, c.n*c.m)
+	var everyone, others crowd
+	for i, servers := range c.servers {
+		if servers == 1 {
+			total := 0.0
+			for x := i; x < len(waits); x += c.m {
+				total += c.threads[x] * min(1, c.pressure[x])
+			}
+			for x := i; x < len(waits); x += c.m {
+				waits[x] = max(0, total-min(1, c.pressure[x]))
+			}
+			continue
+		}
+		everyone.empty()
+		for x := i; x < len(waits); x += c.m {
+			for range int(c.threads[x]) {
+				everyone.add(min(1, c.pressure[x]))
+			}
+		}
+		for x := i; x < len(waits); x += c.m {
+			if c.threads[x] > 0 {
+				others.without(&everyone, min(1, c.pressure[x]))
+				waits[x] = others.wait(servers)
+			}
+		}
+	}
+	return waits
+}

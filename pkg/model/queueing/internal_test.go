@@ -1,0 +1,177 @@
+package queueing
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Two algorithms that have nothing but the model in common.
+func TestBothWaysToTheExactSolutionAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 3).Draw(t, "stations")
+		network := &Network{Servers: rapid.SliceOfN(rapid.IntRange(1, 4), m, m).Draw(t, "servers")}
+		for range rapid.IntRange(1, 4).Draw(t, "classes") {
+			class := Class{Idle: rapid.Float64Range(0.01, 2).Draw(t, "idle"), Copies: rapid.IntRange(1, 4).Draw(t, "copies")}
+			class.Demands = rapid.SliceOfN(rapid.Float64Range(0, 1), m, m).Draw(t, "demands")
+			network.Classes = append(network.Classes, class)
+		}
+		c := reduce(network)
+		copies, standard := c.copies()
+		if !standard {
+			t.Fatal("a network with neither pressures nor threads is not standard")
+		}
+		one, other := byPopulation(c, copies), byChain(c, copies)
+		for x := range one {
+			if math.Abs(one[x]-other[x]) > 1e-11*(1+one[x]) {
+				t.Fatalf("wait %d: %v and %v", x, one[x], other[x])
+			}
+		}
+	})
+}
+
+// At the limits of range: 512 jobs, from nearly idle to nearly always there.
+func TestExactSolutionsOfManyJobsStayInRange(t *testing.T) {
+	for _, servers := range []int{1, 64, 500} {
+		for _, p := range []float64{1e-6, 0.5, 1 - 1e-9} {
+			network := &Network{Servers: []int{servers, 1}, Classes: []Class{{Demands: []float64{p, (1 - p) / 2}, Idle: (1 - p) / 2, Copies: MaxExactJobs}}}
+			c := reduce(network)
+			copies, _ := c.copies()
+			one, other := byPopulation(c, copies), byChain(c, copies)
+			for x := range one {
+				if !(math.Abs(one[x]-other[x]) <= 1e-9*(1+one[x])) {
+					t.Errorf("%d servers, p = %v: waits %v and %v", servers, p, one[x], other[x])
+				}
+			}
+		}
+	}
+}
+
+func TestSimplexNumbersEveryStateOnce(t *testing.T) {
+	const n, m = 6, 3
+	seen := map[[m]int]int{}
+	byIndex := [][m]int{}
+	x := newSimplex(n, m, func(s int, jobs []int) {
+		state := [m]int(jobs)
+		if _, again := seen[state]; again || s != len(byIndex) {
+			t.Fatalf("state %v has index %d, and is not new or not the next", state, s)
+		}
+		seen[state] = s
+		byIndex = append(byIndex, state)
+	})
+	if len(byIndex) != 84 { // C(9, 3)
+		t.Fatalf("%d states, want 84", len(byIndex))
+	}
+	for s := range x.sizes[n-1] {
+		for i := range m {
+			more := byIndex[s]
+			more[i]++
+			if got := int(x.next[s*m+i]); got != seen[more] {
+				t.Errorf("one more at %d in %v has index %d, want %d", i, byIndex[s], got, seen[more])
+			}
+		}
+	}
+}
+
+func TestACrowdWithoutOneIsTheCrowdOfTheOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		presences := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(1e-3, 1), rapid.SampledFrom([]float64{0, 1e-12, 0.5, 1 - 1e-8, 1 - 1e-14, 1})), 1, 40).Draw(t, "presences")
+		var everyone, without, others crowd
+		everyone.empty()
+		for _, q := range presences {
+			everyone.add(q)
+		}
+		k := rapid.IntRange(0, len(presences)-1).Draw(t, "without")
+		without.without(&everyone, presences[k])
+		others.empty()
+		for j, q := range presences {
+			if j != k {
+				others.add(q)
+			}
+		}
+		rare := min(presences[k], 1-presences[k])
+		if rare < almost {
+			rare = 1
+		}
+		for n, want := range others.probability {
+			got := 0.0
+			if n < len(without.probability) {
+				got = without.probability[n]
+			}
+			// The smallest are as right as the largest, but for what was left out
+			// relative to the presence, or absence, of the one that was there.
+			if math.Abs(got-want) > 1e-9*want+negligible/(rare*rare) {
+				t.Fatalf("P(%d) = %v, want %v", n, got, want)
+			}
+		}
+	})
+}
+
+// A station and idle time are all there is: the tilted crowd of n − 1 others with
+// the right mean waits as long as the exact solution says.
+func TestATiltedCrowdIsExactForAFiniteSource(t *testing.T) {
+	for _, test := range []struct{ jobs, servers int }{{5, 2}, {32, 16}, {128, 16}, {40, 39}} {
+		for _, p := range []float64{0.2, 0.6, 0.95} {
+			class := Class{Demands: []float64{p}, Idle: 1 - p, Copies: test.jobs - 1}
+			others := &Network{Servers: []int{test.servers}, Classes: []Class{class}}
+			solution, err := Solve(others, Options{Solver: Exact})
+			if err != nil {
+				t.Fatal(err)
+			}
+			class.Copies++
+			all, err := Solve(&Network{Servers: others.Servers, Classes: []Class{class}}, Options{Solver: Exact})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := solution.Presences[0][0]
+			mean := q * float64(test.jobs-1)
+			var c crowd
+			c.empty()
+			for range test.jobs - 1 {
+				c.add(q)
+			}
+			_, logTheta := c.line(test.servers, 0, 0, mean)
+			drawn, _ := c.line(test.servers, logTheta, 0, mean)
+			if got, want := drawn.wait(mean), all.Waits[0][0]; math.Abs(got-want) > 1e-6*(1+want) {
+				t.Errorf("%d jobs, %d servers, p = %v: wait %v, exact %v", test.jobs, test.servers, p, got, want)
+			}
+		}
+	}
+}
+
+func TestALineNeverFallsAndNeverIsNegative(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return rapid.Float64Range(0, 10).Draw(t, name) }
+		l := newLine(draw("mean"), draw("at"), draw("slope"), draw("curvature"))
+		before := 0.0
+		for mean := 0.0; mean < 20; mean += 0.5 {
+			wait := l.wait(mean)
+			if wait < before-1e-12 {
+				t.Fatalf("wait falls from %v to %v at %v", before, wait, mean)
+			}
+			before = wait
+		}
+	})
+}
+
+func TestBoundsAreLeftAloneWhereTheyHold(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		network := &Network{Servers: []int{1, 2}}
+		for range 6 {
+			network.Classes = append(network.Classes, Class{Demands: []float64{r.Float64(), r.Float64()}, Idle: r.Float64()})
+		}
+		c := reduce(network)
+		copies, _ := c.copies()
+		waits := byChain(c, copies)
+		before := append([]float64(nil), waits...)
+		c.bound(waits)
+		for x := range waits {
+			if math.Abs(waits[x]-before[x]) > 1e-9*(1+before[x]) {
+				t.Fatalf("an exact wait of %v became %v", before[x], waits[x])
+			}
+		}
+	}
+}

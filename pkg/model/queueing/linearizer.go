@@ -1,0 +1,173 @@
+package queueing
+
+import "math"
+
+// linearizer estimates what a job finds from the network that lacks it, by the
+// arrival theorem. It solves that network in the same way, and there takes what
+// the absence of one more job does to be what it does in the whole network: Chandy
+// and Neuse, "Linearizer: a heuristic algorithm for queueing network models of
+// computing systems", CACM 25 (2), 1982. With one job per class, and δ_ilk what
+// the absence of job k adds to the presence of job l at station i, job j finds
+//
+//	Σ_{l≠j} (Q_il + δ_ilj)            in the whole network
+//	Σ_{l≠j,k} (Q_il + δ_ilk + δ_ilj)  in the network that lacks job k
+//
+// The sums of δ are kept, so that one iteration over the n networks takes O(n²·m)
+// steps: de Souza e Silva and Muntz, "A note on the computational cost of the
+// Linearizer algorithm for queueing networks", IEEE Trans. Computers 39 (6), 1990.
+//
+// A class of one job is taken away like any other. Implementations that correct
+// only what is left of a job's own class do nothing at all for such classes.
+type linearizer struct {
+	*approximation
+	lacks   [][]float64 // lacks[j] is δ for one job of class j taken away, per class and station
+	known   bool        // δ is that of a solution of this very network
+	damping float64     // how far offset follows δ in one iteration
+	reduced []line      // lines, level where with two jobs less nobody waits
+	base    []float64   // offset − presence
+	total   []float64   // scratch, per station
+	wait    []float64   // scratch, per station
+	fewer   []float64   // scratch, per station
+}
+
+// If what a job finds followed δ at once, it would sway where about half of the
+// jobs wait. It follows less closely when changes grow in spite of that.
+const (
+	firstDamping = 0.85
+	leastDamping = 0.1
+	lessDamping  = 0.8 // from one iteration to the next
+	patience     = 3   // iterations before that
+)
+
+// newLinearizer starts with no correction: δ = 0 is Schweitzer's approximation.
+func newLinearizer(a *approximation) *linearizer {
+	size := len(a.presence)
+	l := &linearizer{
+		approximation: a, damping: firstDamping, lacks: make([][]float64, a.n),
+		reduced: make([]line, size), base: make([]float64, size),
+		total: make([]float64, a.m), wait: make([]float64, a.m), fewer: make([]float64, a.m),
+	}
+	cells := make([]float64, a.n*size)
+	for j := range l.lacks {
+		l.lacks[j] = cells[j*size : (j+1)*size : (j+1)*size]
+	}
+	return l
+}
+
+// solve iterates until presences in the whole network settle, given what the
+// networks with a job less say. It reports whether they did within the limit.
+func (l *linearizer) solve(tolerance float64, limit int) (iterations int, settled bool) {
+	l.gather()
+	before := math.Inf(1)
+	for iterations = range limit {
+		change := l.settle(tolerance, limit)
+		if change <= tolerance && (l.known || iterations > 0) {
+			return iterations, true
+		}
+		if change > before && iterations > patience {
+			l.damping = max(leastDamping, l.damping*lessDamping)
+		}
+		before = change
+		l.prepare()
+		for j := range l.n {
+			l.sweep(j)
+		}
+	}
+	return limit, false
+}
+
+// settle iterates the whole network, and returns how much it changed at first.
+func (l *linearizer) settle(tolerance float64, limit int) (change float64) {
+	l.drawLines()
+	change = l.step()
+	next := change
+	for n := 0; next > tolerance && n < limit; n++ {
+		next = l.step()
+	}
+	return change
+}
+
+// gather computes the offsets, Σ_l δ_ilk over all that job k may find.
+func (l *linearizer) gather() {
+	for k, delta := range l.lacks {
+		offset := l.offset[k*l.m : (k+1)*l.m]
+		for i := range offset {
+			offset[i] = -delta[k*l.m+i]
+		}
+		for row := 0; row < len(delta); row += l.m {
+			for i := range offset {
+				offset[i] += l.threads[row+i] * delta[row+i]
+			}
+		}
+	}
+}
+
+// prepare gets ready to sweep.
+func (l *linearizer) prepare() {
+	copy(l.reduced, l.lines)
+	for i, most := range l.most {
+		if most-2 < l.servers[i] {
+			for x := i; x < len(l.reduced); x += l.m {
+				l.reduced[x] = level
+			}
+		}
+	}
+	for x, offset := range l.offset {
+		l.base[x] = offset - l.presence[x]
+	}
+}
+
+// sweep takes a step in the network that lacks one job of class j.
+func (l *linearizer) sweep(j int) {
+	own := j * l.m
+	for i := range l.total {
+		l.total[i] = l.totals[i] - l.presence[own+i] + l.offset[own+i]
+		l.fewer[i] = max(0, l.threads[own+i]-1)
+	}
+	clear(l.sums)
+	for k := range l.n {
+		threads := l.threads[k*l.m : (k+1)*l.m]
+		if k == j {
+			threads = l.fewer
+		}
+		l.respond(j, k, threads)
+	}
+	l.newton.advance(l.sums, l.total)
+	delta := l.lacks[j]
+	for row := 0; row < len(delta); row += l.m {
+		for i, factor := range l.sums {
+			delta[row+i] += (delta[row+i] + l.presence[row+i]) * (factor - 1)
+		}
+	}
+	for i := range l.total {
+		x := own + i
+		l.offset[x] += l.damping * (l.total[i] - l.totals[i] + l.presence[x] - l.offset[x])
+		if l.fewer[i] == 0 {
+			delta[x] = 0
+		}
+	}
+}
+
+// respond computes where class k is in the network that lacks one job of class j
+// and has so many of its threads, and adds that to the sums.
+func (l *linearizer) respond(j, k int, threads []float64) {
+	m := len(threads)
+	row := k * m
+	lines, base, demand := l.reduced[row:row+m], l.base[row:row+m], l.demand[row:row+m]
+	presence, pressure, delta := l.presence[row:row+m], l.pressure[row:row+m], l.lacks[j][row:row+m]
+	other, total, wait, sums := l.lacks[k][j*m:j*m+m], l.total[:m], l.wait[:m], l.sums[:m]
+	dilation := 1.0
+	for i := range m {
+		wait[i] = lines[i].wait(total[i] + base[i] - delta[i] - other[i])
+		dilation += demand[i] * wait[i]
+	}
+	speed := 1 / dilation
+	for i := range m {
+		now := pressure[i] * (1 + wait[i]) * speed
+		if now > 1 {
+			now = 1
+		}
+		sums[i] += threads[i] * now
+		delta[i] = now - presence[i]
+	}
+}
