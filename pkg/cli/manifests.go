@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
@@ -67,6 +69,9 @@ func (m *manifests) read(name string, file io.Reader, decoder runtime.Decoder) e
 			continue
 		}
 		object, _, err := decoder.Decode(document, nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			err = unknownKind(document)
+		}
 		if err != nil {
 			return fmt.Errorf("%s, document %d: %w", name, number, err)
 		}
@@ -81,6 +86,16 @@ func (m *manifests) read(name string, file io.Reader, decoder runtime.Decoder) e
 			m.nodes = append(m.nodes, o.Items...)
 		}
 	}
+}
+
+// unknownKind says of a document that is not of our API what it is and what
+// belongs there.
+func unknownKind(document []byte) error {
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &kind); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile and NodeProfile of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
 }
 
 // stripComments removes comment lines and document markers, to see whether
