@@ -24,8 +24,10 @@ func run(command *cobra.Command, args ...string) (string, error) {
 	return written.String(), err
 }
 
+// The tests of this package do not run in parallel: commands share flags such
+// as --version, which making one writes to.
+
 func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
-	t.Parallel()
 	help, err := run(newCommand(), "--help")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +43,6 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 }
 
 func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
-	t.Parallel()
 	command := newCommand()
 	examples := 0
 	for line := range strings.Lines(command.Example) {
@@ -64,7 +65,6 @@ func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
 }
 
 func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
-	t.Parallel()
 	ours := []string{"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address"}
 	flags := newCommand().Flags()
 	for _, name := range ours {
@@ -85,7 +85,6 @@ func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
 }
 
 func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
-	t.Parallel()
 	tests := map[string]struct {
 		args []string
 		want string
@@ -98,7 +97,6 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			written, err := run(newCommand(), test.args...)
 			if err == nil {
 				t.Fatalf("accepted, with %q", written)
@@ -111,7 +109,6 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 }
 
 func TestAKubeconfigFileThatCannotBeReadIsNamed(t *testing.T) {
-	t.Parallel()
 	missing, broken := filepath.Join(t.TempDir(), "missing"), filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("contexts: 7"), 0o600); err != nil {
 		t.Fatal(err)
@@ -125,7 +122,6 @@ func TestAKubeconfigFileThatCannotBeReadIsNamed(t *testing.T) {
 }
 
 func TestAKubeconfigFileSaysWhereTheClusterIs(t *testing.T) {
-	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	const kubeconfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
 		"clusters": [{"name": "here", "cluster": {"server": "https://127.0.0.1:6443"}}]}`
@@ -143,7 +139,6 @@ func TestAKubeconfigFileSaysWhereTheClusterIs(t *testing.T) {
 }
 
 func TestTheCacheHoldsNoPodsThatHaveTerminated(t *testing.T) {
-	t.Parallel()
 	options := cacheOptions()
 	if len(options.ByObject) != 1 {
 		t.Fatalf("%d kinds with options, want 1", len(options.ByObject))

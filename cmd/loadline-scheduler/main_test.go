@@ -12,8 +12,10 @@ import (
 	"loadline.dev/loadline/pkg/plugins/dilation"
 )
 
+// The tests of this package do not run in parallel: commands share flags such
+// as --version, which making one writes to.
+
 func TestHelpTellsWhatTheSchedulerAddsAndHowToRunIt(t *testing.T) {
-	t.Parallel()
 	command := newCommand()
 	var help bytes.Buffer
 	command.SetOut(&help)
@@ -29,7 +31,6 @@ func TestHelpTellsWhatTheSchedulerAddsAndHowToRunIt(t *testing.T) {
 }
 
 func TestTheConfigurationInTheExampleIsValidAndEnablesThePlugin(t *testing.T) {
-	t.Parallel()
 	_, yaml, found := strings.Cut(newCommand().Long, "# scheduler.yaml\n")
 	if !found {
 		t.Fatal("the example has no scheduler.yaml")
