@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,14 +115,16 @@ type place struct {
 	nodes     []string
 }
 
+// places counts places, to tell those of one test from each other.
+var places atomic.Int32
+
 // newPlace makes a namespace and n nodes with 16 cores that only its pods use,
 // so that tests share a cluster without seeing each other.
 func (e *environment) newPlace(t *testing.T, n int) *place {
 	t.Helper()
-	p := &place{environment: e, namespace: strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
-	if len(p.namespace) > 50 {
-		p.namespace = p.namespace[:50]
-	}
+	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	name = name[:min(len(name), 45)]
+	p := &place{environment: e, namespace: fmt.Sprintf("%s-%d", name, places.Add(1))}
 	must(t, e.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}}))
 	// The controller manager makes it too; the API server admits no pod before.
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "default"}}
@@ -146,7 +149,7 @@ func (p *place) pod(name, app string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: name, Labels: map[string]string{"app": app}},
 		Spec: corev1.PodSpec{
-			SchedulerName: "loadline",
+			SchedulerName: p.namespace,
 			NodeSelector:  map[string]string{"place": p.namespace},
 			Containers:    []corev1.Container{{Name: "main", Image: "example.test/none"}},
 		},
@@ -189,10 +192,13 @@ const onlyDilation = `profiles:
       enabled: [{name: Dilation, weight: 1}]
 `
 
-// startScheduler runs the scheduler until the test ends.
-func (e *environment) startScheduler(t *testing.T, profiles string, edits ...func(string) string) *cluster.Process {
+// startScheduler runs a scheduler for the pods of the place until the test ends.
+// The profiles' scheduler is called loadline; the place's goes by its own name,
+// so that no other test's scheduler takes its pods.
+func (p *place) startScheduler(t *testing.T, profiles string, edits ...func(string) string) *cluster.Process {
 	t.Helper()
-	config, err := cluster.SchedulerConfig(t.TempDir(), e.plane.Kubeconfig(), profiles)
+	profiles = replaceOnce(profiles, "schedulerName: loadline\n", "schedulerName: "+p.namespace+"\n")
+	config, err := cluster.SchedulerConfig(t.TempDir(), p.plane.Kubeconfig(), profiles)
 	must(t, err)
 	content, err := os.ReadFile(filepath.Clean(config))
 	must(t, err)
@@ -200,15 +206,15 @@ func (e *environment) startScheduler(t *testing.T, profiles string, edits ...fun
 		content = []byte(edit(string(content)))
 	}
 	must(t, os.WriteFile(config, content, 0o600))
-	p, err := cluster.StartScheduler(t.Context(), scheduler, config)
+	process, err := cluster.StartScheduler(t.Context(), scheduler, config)
 	must(t, err)
 	t.Cleanup(func() {
-		must(t, p.Kill())
+		must(t, process.Kill())
 		if t.Failed() {
-			t.Logf("the scheduler's log:\n%s", p.Log())
+			t.Logf("the scheduler's log:\n%s", process.Log())
 		}
 	})
-	return p
+	return process
 }
 
 // awaitBound waits until n pods of the place are on nodes and returns where.
