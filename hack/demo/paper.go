@@ -18,16 +18,21 @@ type paperJob struct {
 	placement.Job
 }
 
-// paper works the example of the D-factor paper (Table 3, Fig. 8): three jobs
-// run on two machines, each with one CPU and one disk, when a fourth arrives.
-func paper(out string) error {
+// paperJobs are the four jobs.
+func paperJobs() []paperJob {
 	cpu, disk := contention.Loadings(1, 0), contention.Loadings(0, 1)
-	jobs := []paperJob{
+	return []paperJob{
 		{"W1", 0, placement.Job{Neutral: 110.56, Vector: cpu}},
 		{"W2", 0, placement.Job{Neutral: 115.83, Vector: disk}},
 		{"W3", 0, placement.Job{Neutral: 180.00, Vector: cpu}},
 		{"W4", 60, placement.Job{Neutral: 110.56, Vector: cpu}},
 	}
+}
+
+// paper works the example of the D-factor paper (Table 3, Fig. 8): three jobs
+// run on two machines, each with one CPU and one disk, when a fourth arrives.
+func paper(out string) error {
+	jobs := paperJobs()
 	fmt.Print(`1. The example of the D-factor paper (Table 3, Fig. 8)
 
 Four jobs on two machines with one CPU and one disk each. W1, W3 and W4 use only
