@@ -5,17 +5,15 @@ package main
 import (
 	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"loadline.dev/loadline/pkg/cli"
 )
 
 var version = "unknown" // set by the linker
 
+// No signal is caught: the verbs compute and then write, files at one stroke, so
+// that Ctrl-C may end them anywhere.
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, version, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	stop()
-	os.Exit(code)
+	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	os.Exit(cli.Run(context.Background(), version, os.Args[1:], streams))
 }

@@ -37,6 +37,8 @@ const example = `  # As a second scheduler, for pods with schedulerName: loadlin
     plugins:
       multiPoint:
         enabled: [{name: Dilation, weight: 10}]
+      preScore:
+        disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]
       score:
         disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]`
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -18,27 +17,19 @@ type Streams struct {
 // Exit codes.
 const (
 	exitDone  = 0
-	exitNo    = 1
-	exitWrong = 2
+	exitWrong = 2 // 1 is kept for an answer that is no
 )
-
-// errNo is returned by a verb whose answer, already printed, is no.
-var errNo = errors.New("the answer is no")
 
 // Run runs a command line, without the name of the program, and returns the
 // exit code. Errors are printed.
 func Run(ctx context.Context, version string, args []string, streams Streams) int {
 	root := newRoot(version, streams)
 	root.SetArgs(args)
-	switch err := root.ExecuteContext(ctx); {
-	case err == nil:
-		return exitDone
-	case errors.Is(err, errNo):
-		return exitNo
-	default:
+	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(streams.Err, "Error:", err) //nolint:errcheck // nowhere left to report it
 		return exitWrong
 	}
+	return exitDone
 }
 
 func newRoot(version string, streams Streams) *cobra.Command {
