@@ -101,7 +101,7 @@ func (s *session) prepare(ctx context.Context, plane *controlplane.ControlPlane)
 func (s *session) place(ctx context.Context, name, schedulerName, profile string) (o *outcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	s.log.step("creating %d pods", len(s.in.pods))
+	s.log.step("creating %d pods", len(s.in.jobs))
 	group, creating := errgroup.WithContext(ctx)
 	group.SetLimit(32)
 	for _, pod := range s.in.kubernetesPods(schedulerName) {
@@ -152,11 +152,11 @@ func (s *session) await(ctx context.Context) (placed map[string]*corev1.Pod, per
 			}
 			bound = now
 		}
-		s.log.count("placed", now, len(s.in.pods))
-		return now+unfit == len(s.in.pods)
+		s.log.count("placed", now, len(s.in.jobs))
+		return now+unfit == len(s.in.jobs)
 	})
 	if err != nil {
-		return nil, 0, fmt.Errorf("waiting for the pods to be placed, %d of %d are: %w", bound, len(s.in.pods), err)
+		return nil, 0, fmt.Errorf("waiting for the pods to be placed, %d of %d are: %w", bound, len(s.in.jobs), err)
 	}
 	maps.DeleteFunc(pods, func(_ string, pod *corev1.Pod) bool { return pod.Spec.NodeName == "" })
 	return pods, float64(bound-before) / last.Sub(first).Seconds(), nil
@@ -182,9 +182,9 @@ func (s *session) clear(ctx context.Context) error {
 // model predicts it: not by the first-order price that placed it.
 func (in *inputs) dilations(pods map[string]*corev1.Pod) ([]float64, error) {
 	on := map[string][]contention.Vector{}
-	for _, p := range in.pods {
-		if pod := pods[p.Name]; pod != nil {
-			on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], vector(p))
+	for _, job := range in.jobs {
+		if pod := pods[job.Name]; pod != nil {
+			on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], vector(job))
 		}
 	}
 	var all []float64

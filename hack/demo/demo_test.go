@@ -30,15 +30,15 @@ func TestTheTraceBecomesValidProfilesForAllPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(in.pods) != 2000 || len(in.nodes) != 1523 {
-		t.Errorf("%d pods and %d nodes, want 2000 and 1523", len(in.pods), len(in.nodes))
+	if len(in.jobs) != 2000-158 || len(in.nodes) != 1523 { // 158 pods were never scheduled
+		t.Errorf("%d jobs and %d nodes, want 1842 and 1523", len(in.jobs), len(in.nodes))
 	}
 	profiles := map[string]bool{}
 	for _, p := range in.workloadProfiles() {
 		profiles[p.Name] = len(p.Spec.Resources) > 0
 	}
 	for i, pod := range in.kubernetesPods("loadline") {
-		if v := vector(in.pods[i]); v.Validate() != nil {
+		if v := vector(in.jobs[i]); v.Validate() != nil {
 			t.Errorf("%s: %v", pod.Name, v.Validate())
 		}
 		if !profiles[pod.Labels[shapeLabel]] {

@@ -8,6 +8,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -20,12 +21,13 @@ type paperJob struct {
 
 // paperJobs are the four jobs.
 func paperJobs() []paperJob {
-	cpu, disk := contention.Loadings(1, 0), contention.Loadings(0, 1)
+	cpu := &contention.JobType{Name: "CPU-bound", Vector: contention.Loadings(1, 0)}
+	disk := &contention.JobType{Name: "disk-bound", Vector: contention.Loadings(0, 1)}
 	return []paperJob{
-		{"W1", 0, placement.Job{Neutral: 110.56, Vector: cpu}},
-		{"W2", 0, placement.Job{Neutral: 115.83, Vector: disk}},
-		{"W3", 0, placement.Job{Neutral: 180.00, Vector: cpu}},
-		{"W4", 60, placement.Job{Neutral: 110.56, Vector: cpu}},
+		{"W1", 0, placement.Job{Type: cpu, Neutral: 110.56}},
+		{"W2", 0, placement.Job{Type: disk, Neutral: 115.83}},
+		{"W3", 0, placement.Job{Type: cpu, Neutral: 180.00}},
+		{"W4", 60, placement.Job{Type: cpu, Neutral: 110.56}},
 	}
 }
 
@@ -64,27 +66,34 @@ machine had one resource; Loadline looks at p'·p̄, what W4 shares with the oth
 }
 
 // scheduleW4 places the last job by a policy, beside the others as the paper
-// has them, and returns who runs where and when.
+// has them, and returns who runs where and when. The paper's list scheduler adds
+// up whole neutral times, not what is left of them after 60 s: the machine is
+// chosen as of second 0.
 func scheduleW4(jobs []paperJob, policy placement.Policy) (report.Schedule, [2]string, error) {
-	servers := []int{1, 1}
-	nodes := []*placement.Node{{Load: contention.NewLoad(servers)}, {Load: contention.NewLoad(servers)}}
-	on := [2][]paperJob{{jobs[0], jobs[1]}, {jobs[2]}}
-	for m := range on {
-		for _, j := range on[m] {
-			nodes[m].Add(j.Job)
-		}
-	}
-	chosen := policy.Choose(jobs[3].Job, nodes)
-	on[chosen] = append(on[chosen], jobs[3])
-
 	var schedule report.Schedule
 	var machines [2]string
+	class := contention.NodeClass{Servers: []int{1, 1}}
+	on := [2][]paperJob{{jobs[0], jobs[1]}, {jobs[2]}}
+	var nodes []*placement.Node
+	for m := range on {
+		node, err := placement.NewNode(class, queueing.Options{Solver: queueing.FirstOrder})
+		if err != nil {
+			return schedule, machines, err
+		}
+		for i := range on[m] {
+			node.Start(0, &on[m][i].Job, i, nil)
+		}
+		nodes = append(nodes, node)
+	}
+	chosen := policy.Choose(0, &jobs[3].Job, nodes)
+	on[chosen] = append(on[chosen], jobs[3])
+
 	for m := range on {
 		runs := make([]contention.Run, len(on[m]))
 		for i, j := range on[m] {
-			runs[i] = contention.Run{Start: j.start, Neutral: j.Neutral, Vector: j.Vector}
+			runs[i] = contention.Run{Start: j.start, Neutral: j.Neutral, Vector: j.Type.Vector}
 		}
-		ends, err := contention.Completions(runs, servers)
+		ends, err := contention.Completions(runs, class.Servers)
 		if err != nil {
 			return schedule, machines, err
 		}

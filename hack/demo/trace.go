@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,9 +27,10 @@ const (
 	shapeLabel, gpusLabel = "openb.test/shape", "openb.test/gpus"
 )
 
-// inputs is what is placed: pods and nodes of the openb trace.
+// inputs is what is placed, and on what: jobs and nodes of the openb trace. Each
+// job becomes a pod.
 type inputs struct {
-	pods  []trace.OpenbPod
+	jobs  []trace.Job
 	nodes []trace.OpenbNode
 }
 
@@ -40,11 +42,11 @@ func readTrace(dir string, o *options) (*inputs, error) {
 		return nil, err
 	}
 	defer file.Close()
-	for pod, err := range trace.OpenbPods(podsFile, file, trace.OpenbPodOptions{}) {
+	for job, err := range trace.Jobs(podsFile, file, trace.Options{Format: trace.Openb}) {
 		if err != nil {
 			return nil, err
 		}
-		if in.pods = append(in.pods, pod); len(in.pods) == o.pods {
+		if in.jobs = append(in.jobs, job); len(in.jobs) == o.pods {
 			break
 		}
 	}
@@ -75,41 +77,44 @@ func (in *inputs) describe() {
 	fmt.Printf(`
 2. A production trace, placed by kube-scheduler and by Loadline
 
-The first %s pods of the openb trace (a Kubernetes GPU cluster), created at once, on
-%d of its nodes: %s cores and %s GPUs, on a real API server, with KWOK in the
-place of kubelets. The trace tells what pods request, not how they spend their time.
+The first %s pods of the openb trace (a Kubernetes GPU cluster) that ever ran, created
+at once, on %d of its nodes: %s cores and %s GPUs, on a real API server, with KWOK in
+the place of kubelets. The trace tells what pods request, not how they spend their time.
 Their loading vectors are derived so: a pod that requests g GPUs by m thousandths is
 at a GPU for m/1000 of its time, with g threads; the rest of the time it keeps the
 CPUs busy that it requests, with a thread per core. This leaves out: pods that use
 less than they request, disk, network and memory bandwidth, when pods come and go,
 and that a pod is tied to the GPUs it was given.
 
-`, report.Count(int64(len(in.pods))), len(in.nodes), report.Count(cores), report.Count(int64(gpus)))
+`, report.Count(int64(len(in.jobs))), len(in.nodes), report.Count(cores), report.Count(int64(gpus)))
 }
 
-// vector returns the loading vector of a pod, at cpu and gpu, by the rule that
-// describe states.
-func vector(p trace.OpenbPod) contention.Vector {
-	atGPU := 0.0
-	if p.GPUs > 0 {
-		atGPU = float64(p.GPUMilli) / 1000
+// resources are those of the derived jobs, in the order of vectors.
+var resources = []string{"cpu", "gpu"}
+
+// vector returns the loading vector of a job.
+func vector(job trace.Job) contention.Vector {
+	v := make(contention.Vector, len(resources))
+	for _, d := range job.Demands {
+		loading := d.Seconds / job.Neutral
+		v[slices.Index(resources, d.Resource)] = contention.Demand{Loading: loading, Pressure: loading, Threads: d.Threads}
 	}
-	cores := float64(p.CPUMilli) / 1000
-	threads := math.Ceil(cores)
-	atCPU := 0.0
-	if threads > 0 {
-		atCPU = (1 - atGPU) * cores / threads
-	}
-	return contention.Vector{
-		{Loading: atCPU, Pressure: atCPU, Threads: int(threads)},
-		{Loading: atGPU, Pressure: atGPU, Threads: p.GPUs},
-	}
+	return v
 }
 
-// shape names what the vector of a pod depends on.
-func shape(p trace.OpenbPod) string {
-	return fmt.Sprintf("cpu%d-gpu%dx%d", p.CPUMilli, p.GPUs, p.GPUMilli)
+// shape names the vector of a job, as cpu-0.540000x6-gpu-0.460000x1 does: jobs of
+// one shape have one profile.
+func shape(job trace.Job) string {
+	var parts []string
+	for i, d := range vector(job) {
+		if d.Loading > 0 {
+			parts = append(parts, fmt.Sprintf("%s-%sx%d", resources[i], decimals(d.Loading), d.Threads))
+		}
+	}
+	return strings.Join(parts, "-")
 }
+
+func decimals(loading float64) string { return strconv.FormatFloat(loading, 'f', 6, 64) }
 
 // servers returns how many servers a node has at cpu and gpu. A node without
 // GPUs gets one, which no pod uses.
@@ -117,12 +122,12 @@ func servers(n trace.OpenbNode) []int {
 	return []int{int(max(1, n.CPUMilli/1000)), max(1, n.GPUs)}
 }
 
-// workloadProfiles returns a profile for each shape of pods.
+// workloadProfiles returns a profile for each shape of jobs.
 func (in *inputs) workloadProfiles() []*v1alpha1.WorkloadProfile {
 	var profiles []*v1alpha1.WorkloadProfile
 	seen := map[string]bool{}
-	for _, p := range in.pods {
-		name := shape(p)
+	for _, job := range in.jobs {
+		name := shape(job)
 		if seen[name] {
 			continue
 		}
@@ -131,13 +136,13 @@ func (in *inputs) workloadProfiles() []*v1alpha1.WorkloadProfile {
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 			Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{shapeLabel: name}}},
 		}
-		for i, d := range vector(p) {
+		for i, d := range vector(job) {
 			if d.Loading == 0 {
 				continue
 			}
 			profile.Spec.Resources = append(profile.Spec.Resources, v1alpha1.ResourceDemand{
-				Name:    []string{"cpu", "gpu"}[i],
-				Loading: new(resource.MustParse(strconv.FormatFloat(d.Loading, 'f', 9, 64))),
+				Name:    resources[i],
+				Loading: new(resource.MustParse(decimals(d.Loading))),
 				Threads: new(int32(d.Threads)),
 			})
 		}
@@ -184,30 +189,35 @@ func (in *inputs) kubernetesNodes() []*corev1.Node {
 	return nodes
 }
 
-// kubernetesPods returns the pods as objects for one of the schedulers.
+// kubernetesPods returns the jobs as pods for one of the schedulers.
 func (in *inputs) kubernetesPods(scheduler string) []*corev1.Pod {
-	pods := make([]*corev1.Pod, len(in.pods))
-	for i, p := range in.pods {
-		requests := corev1.ResourceList{
-			corev1.ResourceCPU:    *resource.NewMilliQuantity(p.CPUMilli, resource.DecimalSI),
-			corev1.ResourceMemory: *resource.NewQuantity(p.MemoryMiB<<20, resource.BinarySI),
-		}
-		if p.GPUs > 0 {
-			requests[gpuMilli] = *resource.NewQuantity(int64(p.GPUs*p.GPUMilli), resource.DecimalSI)
-		}
+	pods := make([]*corev1.Pod, len(in.jobs))
+	for i, job := range in.jobs {
+		needs := requirements(job)
 		pods[i] = &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.Name, Labels: map[string]string{shapeLabel: shape(p)}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name, Labels: map[string]string{shapeLabel: shape(job)}},
 			Spec: corev1.PodSpec{
 				SchedulerName: scheduler,
-				Containers: []corev1.Container{{
-					Name: "main", Image: "openb.test/none",
-					Resources: corev1.ResourceRequirements{Requests: requests, Limits: corev1.ResourceList{gpuMilli: requests[gpuMilli]}},
-				}},
+				Containers:    []corev1.Container{{Name: "main", Image: "openb.test/none", Resources: needs}},
 			},
-		}
-		if p.GPUs == 0 {
-			pods[i].Spec.Containers[0].Resources.Limits = nil
 		}
 	}
 	return pods
+}
+
+// requirements returns what a job requests as a pod does.
+func requirements(job trace.Job) corev1.ResourceRequirements {
+	needs := corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
+	for _, r := range job.Requests {
+		switch thousandths := int64(math.Round(r.Amount * 1000)); r.Resource {
+		case "cpu":
+			needs.Requests[corev1.ResourceCPU] = *resource.NewMilliQuantity(thousandths, resource.DecimalSI)
+		case "memory":
+			needs.Requests[corev1.ResourceMemory] = *resource.NewQuantity(int64(r.Amount), resource.BinarySI)
+		case "gpu":
+			needs.Requests[gpuMilli] = *resource.NewQuantity(thousandths, resource.DecimalSI)
+			needs.Limits = corev1.ResourceList{gpuMilli: needs.Requests[gpuMilli]} // as for every extended resource
+		}
+	}
+	return needs
 }

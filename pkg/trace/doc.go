@@ -1,16 +1,20 @@
-// Package trace reads job traces: what was asked of a cluster, when, and what
-// became of it.
+// Package trace reads and writes job traces: what was asked of a cluster, when,
+// and what became of it.
 //
-// A trace is read as a sequence, one record at a time, so that memory does not
-// grow with the length of the trace. Each format has its own record types and
-// its own functions, named after the format:
+// [Jobs] reads every [Format] as a sequence of [Job] records, one at a time, so
+// that memory does not grow with the length of the trace:
 //
-//	for pod, err := range trace.OpenbPods("pods.csv.gz", file, trace.OpenbPodOptions{}) {
+//	for job, err := range trace.Jobs("week.csv.gz", file, trace.Options{}) {
 //		if err != nil {
 //			return err
 //		}
-//		fmt.Println(pod.Name, pod.Created, pod.CPUMilli)
+//		fmt.Println(job.Name, job.Arrival, job.Demands)
 //	}
+//
+// All times are seconds since the start of the trace. What a format does not
+// hold is derived by a rule that stands with its [Format]: neither SWF nor openb
+// measures how long a job was at a resource. [OpenbPods] and [OpenbNodes] give
+// the rows of an openb trace as they are. [Writer] writes our own format.
 //
 // A sequence ends with the first error: a record that breaks a rule is never
 // skipped and never handed out. Errors about the content are of type *[Error]
@@ -18,9 +22,9 @@
 //
 // Input is plain or gzip (told apart by the first two bytes). Lines end in LF
 // or CRLF, a byte order mark and blank lines are skipped, and a line holds
-// exactly one record of at most [MaxLineBytes]. Columns are found by the names
-// in the header row, in any order; unknown columns are ignored.
+// exactly one record of at most [MaxLineBytes]. The columns of a CSV are found
+// by the names in the header row, in any order; unknown columns are ignored.
 //
-// The package never opens files and never interprets a trace: loading vectors
-// and service demands, which none of these formats has, are derived elsewhere.
+// The package never opens files and knows no profiles: what a [Job.Type] means
+// is for the caller to find out.
 package trace

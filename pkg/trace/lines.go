@@ -73,7 +73,7 @@ func (l *lines) next() (string, error) {
 		line := bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r"))
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull), len(line) > MaxLineBytes:
-			return "", l.wrong("is longer than " + grouped(MaxLineBytes) + " bytes; is this a CSV trace?")
+			return "", l.wrong("is longer than " + grouped(MaxLineBytes) + " bytes; is this a trace?")
 		case err != nil && !last:
 			return "", l.unreadable(err)
 		case len(bytes.TrimSpace(line)) > 0:

@@ -3,7 +3,6 @@ package trace
 import (
 	"io"
 	"iter"
-	"time"
 )
 
 // OpenbPod is one pod of an openb trace: the pods and nodes of a production
@@ -28,8 +27,9 @@ type OpenbPod struct {
 	// Phase is the phase in which the trace leaves the pod, as written:
 	// Pending, Running, Succeeded, Failed.
 	Phase string
-	// Created is the time of creation since the start of the trace.
-	Created time.Duration
+	// Created is the time of creation, in whole seconds since the start of the
+	// trace.
+	Created float64
 	// Scheduled is when the pod got a node, not before Created. It has not
 	// happened for a pod that stayed pending.
 	Scheduled Moment
@@ -85,19 +85,20 @@ var openbPodColumns = []string{
 // the trace; an empty scheduled_time or deletion_time means never. The
 // sequence can be ranged over once, because in can be read once.
 func OpenbPods(file string, in io.Reader, options OpenbPodOptions) iter.Seq2[OpenbPod, error] {
-	var previous time.Duration
+	previous := 0.0
 	names := nameLines{}
-	return readRows(file, in, openbPodColumns, func(r *row) OpenbPod {
+	open := func() (rowReader, error) { return openTable(file, in, openbPodColumns) }
+	return readRows(open, func(r *row) (OpenbPod, bool) {
 		pod := openbPod(r)
 		if pod.Created < previous && !options.AllowUnsorted {
-			r.reject(podCreated, "is before the row above, "+grouped(int64(previous/time.Second))+
+			r.reject(podCreated, "is before the row above, "+grouped(int64(previous))+
 				"; sort the trace by creation_time")
 		}
 		previous = pod.Created
 		if options.UniqueNames {
 			names.check(r, podName)
 		}
-		return pod
+		return pod, true
 	})
 }
 

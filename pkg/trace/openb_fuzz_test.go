@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -49,13 +48,13 @@ func writePods(t *testing.T, pods []OpenbPod) string {
 		if !m.Happened {
 			return ""
 		}
-		return whole(int64(m.At / time.Second))
+		return number(m.At)
 	}
 	for _, p := range pods {
 		err := w.Write([]string{
 			podName: p.Name, podCPU: whole(p.CPUMilli), podMemory: whole(p.MemoryMiB), podGPUs: strconv.Itoa(p.GPUs),
 			podGPUMilli: strconv.Itoa(p.GPUMilli), podGPUSpec: p.GPUSpec, podQoS: p.QoS, podPhase: p.Phase,
-			podCreated: whole(int64(p.Created / time.Second)), podDeleted: moment(p.Deleted), podScheduled: moment(p.Scheduled),
+			podCreated: number(p.Created), podDeleted: moment(p.Deleted), podScheduled: moment(p.Scheduled),
 		})
 		if err != nil {
 			t.Fatal(err)

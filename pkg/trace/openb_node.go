@@ -37,7 +37,8 @@ var openbNodeColumns = []string{
 // ranged over once.
 func OpenbNodes(file string, in io.Reader) iter.Seq2[OpenbNode, error] {
 	names := nameLines{}
-	return readRows(file, in, openbNodeColumns, func(r *row) OpenbNode {
+	open := func() (rowReader, error) { return openTable(file, in, openbNodeColumns) }
+	return readRows(open, func(r *row) (OpenbNode, bool) {
 		names.check(r, nodeName)
 		return OpenbNode{
 			Name:      r.name(nodeName),
@@ -45,6 +46,6 @@ func OpenbNodes(file string, in io.Reader) iter.Seq2[OpenbNode, error] {
 			MemoryMiB: r.whole(nodeMemory, maxMiB),
 			GPUs:      int(r.whole(nodeGPUs, maxGPUs)),
 			Model:     r.word(nodeModel),
-		}
+		}, true
 	})
 }

@@ -6,13 +6,11 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
-func at(n int64) Moment             { return Moment{At: seconds(n), Happened: true} }
+func at(seconds float64) Moment { return Moment{At: seconds, Happened: true} }
 
 func TestOpenbPodsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
@@ -21,7 +19,7 @@ func TestOpenbPodsAreReadAsTheyWereWritten(t *testing.T) {
 			Name: "a", CPUMilli: 12000, MemoryMiB: 16384, GPUs: 1, GPUMilli: 460, GPUSpec: "T4|P100",
 			QoS: "LS", Phase: "Running", Deleted: at(20), Scheduled: at(0),
 		},
-		{Name: "b", CPUMilli: 1000, QoS: "BE", Phase: "Pending", Created: seconds(5)},
+		{Name: "b", CPUMilli: 1000, QoS: "BE", Phase: "Pending", Created: 5},
 	}
 	const rows = "a,12000,16384,1,460,T4|P100,LS,Running,0,20,0\n" + "b,1000,0,0,0,,BE,Pending,5,,\n"
 	for name, csv := range map[string]string{
@@ -114,7 +112,7 @@ func TestABadPodIsReportedWithItsPlaceAndTheRule(t *testing.T) {
 		},
 		"an endless line": {
 			podHeader + good + strings.Repeat("b", MaxLineBytes+1),
-			`pods.csv, line 3: is longer than 65,536 bytes; is this a CSV trace?`,
+			`pods.csv, line 3: is longer than 65,536 bytes; is this a trace?`,
 		},
 		"a value too long to repeat": {
 			podHeader + "b," + strings.Repeat("7", 1000) + ",1,1,1000,,LS,Running,10,20,15\n",
@@ -242,7 +240,7 @@ func TestTheRealPodsAreAllRead(t *testing.T) {
 		}
 	}
 	// Counted with awk in the original file.
-	if len(pods) != 2000 || pending != 158 || pods[1999].Created != seconds(10_725_805) {
-		t.Errorf("got %d pods, %d pending, the last created at %v, want 2000, 158, 10725805 s", len(pods), pending, pods[len(pods)-1].Created)
+	if len(pods) != 2000 || pending != 158 || pods[1999].Created != 10_725_805 {
+		t.Errorf("got %d pods, %d pending, the last created at %.0f s, want 2000, 158, 10725805", len(pods), pending, pods[len(pods)-1].Created)
 	}
 }

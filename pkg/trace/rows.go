@@ -8,22 +8,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unique"
 )
 
-// readRows reads a CSV table whose header has at least the given columns and
-// makes a record of each row. The sequence ends with the first error.
-func readRows[T any](file string, in io.Reader, columns []string, parse func(*row) T) iter.Seq2[T, error] {
+// rowReader hands out rows, each valid until the call after, and io.EOF after
+// the last one.
+type rowReader interface {
+	next() (*row, error)
+}
+
+// readRows makes a record of each row, unless parse says not to keep it. The
+// sequence ends with the first error.
+func readRows[T any](open func() (rowReader, error), parse func(*row) (record T, keep bool)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		t, err := openTable(file, in, columns)
+		rows, err := open()
 		if err != nil {
 			yield(none, err)
 			return
 		}
 		for {
-			r, err := t.next()
+			r, err := rows.next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
@@ -31,12 +36,12 @@ func readRows[T any](file string, in io.Reader, columns []string, parse func(*ro
 				yield(none, err)
 				return
 			}
-			record := parse(r)
+			record, keep := parse(r)
 			if r.err != nil {
 				yield(none, r.err)
 				return
 			}
-			if !yield(record, nil) {
+			if keep && !yield(record, nil) {
 				return
 			}
 		}
@@ -46,7 +51,6 @@ func readRows[T any](file string, in io.Reader, columns []string, parse func(*ro
 // table finds the wanted columns of a CSV table.
 type table struct {
 	lines *lines
-	rows  int
 	width int   // columns in the file
 	place []int // of each wanted column in the file
 	cells []string
@@ -58,18 +62,25 @@ func openTable(file string, in io.Reader, columns []string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{lines: l, row: row{file: file, columns: columns, cells: make([]string, len(columns))}}
-	header, err := l.next()
+	t := &table{lines: l}
+	err = t.readHeader()
 	if errors.Is(err, io.EOF) {
 		return nil, &Error{File: file, Rule: "is empty; want a header row with the columns " + strings.Join(columns, ", ")}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := t.split(header); err != nil {
-		return nil, err
-	}
 	return t, t.findColumns(columns)
+}
+
+// readHeader puts the names of all columns into t.cells. It returns io.EOF if
+// there is no header.
+func (t *table) readHeader() error {
+	header, err := t.lines.next()
+	if err != nil {
+		return err
+	}
+	return t.split(header)
 }
 
 func (t *table) findColumns(columns []string) error {
@@ -88,16 +99,17 @@ func (t *table) findColumns(columns []string) error {
 	}
 	if len(missing) > 0 {
 		return t.lines.wrong("the header lacks the columns " + strings.Join(missing, ", ") +
-			"; it must have " + strings.Join(columns, ", "))
+			"; it must have " + strings.Join(columns, ", ") + hint(strings.Join(t.cells, ","), Openb))
 	}
+	t.row = row{file: t.lines.file, columns: columns, cells: make([]string, len(columns))}
 	return nil
 }
 
-// next returns the next row, valid until the call after, and io.EOF after the
-// last one. A table without rows is an error: nothing could be said about it.
+// next is a rowReader's. A table without rows is an error: nothing could be
+// said about it.
 func (t *table) next() (*row, error) {
 	line, err := t.lines.next()
-	if errors.Is(err, io.EOF) && t.rows == 0 {
+	if errors.Is(err, io.EOF) && t.row.number == 0 {
 		return nil, &Error{File: t.lines.file, Rule: "has a header but no rows"}
 	}
 	if err != nil {
@@ -110,7 +122,7 @@ func (t *table) next() (*row, error) {
 		return nil, t.lines.wrong("has " + strconv.Itoa(len(t.cells)) + " of " +
 			strconv.Itoa(t.width) + " columns; each row must have as many as the header")
 	}
-	t.rows++
+	t.row.number++
 	t.row.line = t.lines.number
 	for i, place := range t.place {
 		t.row.cells[i] = t.cells[place]
@@ -140,7 +152,8 @@ func (t *table) split(line string) error {
 // one that fails is kept in err, so that a record is read in one expression.
 type row struct {
 	file    string
-	line    int
+	line    int // in the file
+	number  int // among the rows, from 1
 	columns []string
 	cells   []string
 	err     error
@@ -153,17 +166,66 @@ func (r *row) reject(column int, rule string) {
 	}
 }
 
+// rejectNamed records the flaw of a record whose columns are named as in the file.
+func (r *row) rejectNamed(f *flaw) {
+	if column := slices.Index(r.columns, f.column); column >= 0 {
+		r.reject(column, f.rule)
+		return
+	}
+	r.rejectWhole(f.column + " " + f.rule)
+}
+
+// rejectWhole records that a row breaks a rule that is not about one cell.
+func (r *row) rejectWhole(rule string) {
+	if r.err == nil {
+		r.err = &Error{File: r.file, Line: r.line, Rule: rule}
+	}
+}
+
 // name returns a cell that must not be empty.
 func (r *row) name(column int) string {
 	if r.cells[column] == "" {
 		r.reject(column, "must not be empty")
 	}
+	if !printable(r.cells[column]) {
+		r.reject(column, notPrintable)
+	}
 	return strings.Clone(r.cells[column]) // the row itself is not kept alive
 }
 
-// word returns a cell that takes few different values, each stored once.
+// word returns a cell that takes few different values.
 func (r *row) word(column int) string {
-	return unique.Make(r.cells[column]).Value()
+	if !printable(r.cells[column]) {
+		r.reject(column, notPrintable)
+	}
+	return intern(r.cells[column])
+}
+
+// intern returns a text of which there are few different ones, each stored once.
+func intern(text string) string { return unique.Make(text).Value() }
+
+// optional returns a cell, empty if the table has no such column.
+func (r *row) optional(column int) string {
+	if column < 0 {
+		return ""
+	}
+	return r.cells[column]
+}
+
+// decimalOr returns a number that the table, or the row, may not have.
+func (r *row) decimalOr(column int, otherwise float64) float64 {
+	if cell := r.optional(column); cell != "" {
+		return decimal(cell)
+	}
+	return otherwise
+}
+
+// decimalMoment is decimalOr for what may never have happened.
+func (r *row) decimalMoment(column int) Moment {
+	if r.optional(column) == "" {
+		return Moment{}
+	}
+	return Moment{At: decimal(r.cells[column]), Happened: true}
 }
 
 // whole returns a cell that must be a whole number from 0 to limit.
@@ -176,13 +238,8 @@ func (r *row) whole(column int, limit int64) int64 {
 	return n
 }
 
-// maxSeconds is the longest time.Duration, 292 years, in seconds.
-const maxSeconds = int64(1<<63-1) / int64(time.Second)
-
-// seconds returns a cell that counts seconds since the start of the trace.
-func (r *row) seconds(column int) time.Duration {
-	return time.Duration(r.whole(column, maxSeconds)) * time.Second
-}
+// seconds returns a cell that counts whole seconds since the start of the trace.
+func (r *row) seconds(column int) float64 { return float64(r.whole(column, maxSeconds)) }
 
 // moment is seconds for what may never have happened: then the cell is empty.
 func (r *row) moment(column int) Moment {

@@ -1,8 +1,10 @@
 package contention
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -26,8 +28,7 @@ func Completions(runs []Run, servers []int) ([]float64, error) {
 // CompletionsBy returns when each of the runs that share a node completes, in
 // their order. Between two events (a start or a completion) the mix of running
 // jobs is constant, so each progresses at 1/λ of its neutral speed, λ its dilation
-// in that mix as [Predict] has it with the options. Each mix starts from the
-// solution of the one before; a Start in the options serves for the first.
+// in that mix as [Predict] has it with the options.
 //
 // There are at most two events per run. The error names the first invalid run, or
 // is that of Predict.
@@ -46,93 +47,58 @@ func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
 	}
-	s := newSchedule(runs, servers, options)
-	for len(s.running) > 0 || len(s.waiting) > 0 {
-		if err := s.step(); err != nil {
-			return nil, err
-		}
-	}
-	return s.completions, nil
-}
-
-// schedule is a node on its way from event to event.
-type schedule struct {
-	runs        []Run
-	servers     []int
-	options     queueing.Options
-	now         float64
-	left        []float64 // neutral time left, per run
-	waiting     []int     // runs that have not started, in no order
-	running     []int     // runs on the node, in order of start
-	completions []float64
-}
-
-func newSchedule(runs []Run, servers []int, options queueing.Options) *schedule {
-	s := &schedule{
-		runs:        runs,
-		servers:     servers,
-		options:     options,
-		now:         math.Inf(-1),
-		left:        make([]float64, len(runs)),
-		completions: make([]float64, len(runs)),
-	}
-	for j, r := range runs {
-		s.left[j] = r.Neutral
-		s.waiting = append(s.waiting, j)
-	}
-	return s
-}
-
-// dilations returns the dilation of each running job.
-func (s *schedule) dilations() ([]float64, error) {
-	mix := make([]Vector, len(s.running))
-	for r, j := range s.running {
-		mix[r] = s.runs[j].Vector
-	}
-	prediction, err := Predict(mix, s.servers, s.options)
+	mixes, err := NewMixes(NodeClass{Servers: servers}, options)
 	if err != nil {
 		return nil, err
 	}
-	s.options.Start = prediction.Solution
-	return prediction.Dilations, nil
+	ends := completions(runs, NewRunning(mixes))
+	return ends, mixes.Err()
 }
 
-// step moves on to the next event and carries out all that happens then.
-func (s *schedule) step() error {
-	dilations, err := s.dilations()
-	if err != nil {
-		return err
+// completions runs the jobs on an empty node.
+func completions(runs []Run, node *Running) []float64 {
+	types, ends := jobTypes(runs), make([]float64, len(runs))
+	waiting := make([]int, len(runs))
+	for j := range runs {
+		waiting[j] = j
 	}
-	next := math.Inf(1)
-	for _, j := range s.waiting {
-		next = min(next, s.runs[j].Start)
-	}
-	for r, j := range s.running {
-		next = min(next, s.now+s.left[j]*dilations[r])
-	}
-
-	stay := s.running[:0]
-	for r, j := range s.running {
-		// The job whose completion is the event has nothing left, whatever
-		// rounding says.
-		if s.now+s.left[j]*dilations[r] <= next {
-			s.completions[j] = next
-			continue
+	slices.SortStableFunc(waiting, func(a, b int) int { return cmp.Compare(runs[a].Start, runs[b].Start) })
+	var done []int
+	now := math.Inf(-1) // of the last event
+	for len(waiting) > 0 || node.Mix().Jobs() > 0 {
+		elapsed, event := node.Next(), math.Inf(1)
+		if node.Mix().Jobs() > 0 {
+			event = now + elapsed
 		}
-		s.left[j] -= (next - s.now) / dilations[r]
-		stay = append(stay, j)
-	}
-	s.running = stay
-	s.now = next
-
-	later := s.waiting[:0]
-	for _, j := range s.waiting {
-		if s.runs[j].Start > next {
-			later = append(later, j)
-			continue
+		starts := len(waiting) > 0 && runs[waiting[0]].Start < event
+		if starts {
+			event = runs[waiting[0]].Start
+			elapsed = event - now
 		}
-		s.running = append(s.running, j)
+		if node.Mix().Jobs() > 0 {
+			done = node.Advance(elapsed, done[:0])
+			for _, j := range done {
+				ends[j] = event
+			}
+		}
+		if starts {
+			node.Start(types[waiting[0]], runs[waiting[0]].Neutral, waiting[0])
+			waiting = waiting[1:]
+		}
+		now = event
 	}
-	s.waiting = later
-	return nil
+	return ends
+}
+
+// jobTypes returns the type of each run; equal vectors have one.
+func jobTypes(runs []Run) []*JobType {
+	types, byKey := make([]*JobType, len(runs)), map[string]*JobType{}
+	for j, r := range runs {
+		key := string(r.Vector.appendKey(nil))
+		if byKey[key] == nil {
+			byKey[key] = &JobType{Name: fmt.Sprintf("run %d", j), Vector: r.Vector}
+		}
+		types[j] = byKey[key]
+	}
+	return types
 }

@@ -141,3 +141,70 @@ func TestCompletionsFollowTheSolver(t *testing.T) {
 		}
 	}
 }
+
+// By the definition, with no cache and no shortcut: predict the mix, go on to the
+// next event, take off what has been done.
+func TestCompletionsFollowTheirDefinition(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 2
+		servers := drawServers(t, m, 3)
+		options := queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12, Iterations: 10_000}
+		var runs []contention.Run
+		for range rapid.IntRange(0, 6).Draw(t, "runs") {
+			runs = append(runs, contention.Run{
+				Start:   float64(rapid.IntRange(-5, 5).Draw(t, "start")),
+				Neutral: rapid.Float64Range(0, 5).Draw(t, "neutral"),
+				Vector:  drawVector(t, m, 2),
+			})
+		}
+		got, err := contention.CompletionsBy(runs, servers, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := naiveCompletions(t, runs, servers, options)
+		for j := range runs {
+			if math.Abs(got[j]-want[j]) > 1e-7 {
+				t.Fatalf("run %d completes at %v, want %v", j, got[j], want[j])
+			}
+		}
+	})
+}
+
+func naiveCompletions(t *rapid.T, runs []contention.Run, servers []int, options queueing.Options) []float64 {
+	left, ends := make([]float64, len(runs)), make([]float64, len(runs))
+	for j, r := range runs {
+		left[j], ends[j] = r.Neutral, math.Inf(1)
+	}
+	now := -5.0
+	for {
+		var running []int
+		var mix []contention.Vector
+		next, starts := math.Inf(1), false
+		for j, r := range runs {
+			switch {
+			case r.Start > now:
+				next, starts = min(next, r.Start), true
+			case math.IsInf(ends[j], 1):
+				running, mix = append(running, j), append(mix, r.Vector)
+			}
+		}
+		if len(running) == 0 && !starts {
+			return ends
+		}
+		prediction, err := contention.Predict(mix, servers, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, j := range running {
+			next = min(next, now+left[j]*prediction.Dilations[k])
+		}
+		for k, j := range running {
+			left[j] -= (next - now) / prediction.Dilations[k]
+			if left[j] < 1e-12 {
+				ends[j] = next
+			}
+		}
+		now = next
+	}
+}

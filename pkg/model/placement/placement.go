@@ -1,7 +1,7 @@
-// Package placement holds the policies that choose a node for a job, for use in
-// replays and comparisons. A policy sees the job and the state of the nodes,
-// and returns an index. The scheduler plugin prices nodes with the same code as
-// [LeastDilation].
+// Package placement holds the policies that choose a node for a job, one file
+// each. A policy sees the job and the nodes that can take it, with all that runs
+// there and how much of it is left, and returns an index. It does not change the
+// nodes. The scheduler plugin prices nodes with the same code as [LeastDilation].
 package placement
 
 import (
@@ -12,36 +12,32 @@ import (
 
 // Job is a job to place.
 type Job struct {
-	Neutral float64 // its neutral time, in any unit, at least 0
-	Vector  contention.Vector
+	// Type says how it loads a node.
+	Type *contention.JobType
+	// Neutral is its neutral time on a node of speed 1, in seconds, at least 0.
+	Neutral float64
+	// Requests is what it asks to be set aside of each of a node's capacities, in
+	// their units, at least 0. It may be shorter than these: what is missing is 0.
+	Requests []float64
 }
 
-// Node is a node to choose from.
-type Node struct {
-	Load *contention.Load
-	Work float64 // sum of the neutral times of the jobs on it, in their unit
-}
-
-// Add puts a job on the node.
-func (n *Node) Add(j Job) {
-	n.Load.Add(j.Vector)
-	n.Work += j.Neutral
-}
-
-// Policy chooses nodes for jobs.
+// Policy chooses nodes for jobs. It may remember what it chose, so that one policy
+// serves one replay, and is not safe for concurrent use.
 type Policy interface {
 	// Name names the policy as users write it.
 	Name() string
-	// Choose returns the index of the node that the job should go to, the
-	// lowest of those that are equally good, −1 if there are no nodes.
-	Choose(j Job, nodes []*Node) int
+	// Choose returns the index of the node that the job should go to at a time
+	// not before that of the last call, −1 if it should wait: the lowest of those
+	// that are equally good. A policy must not let a job wait for ever while
+	// nothing runs. There is at least one node.
+	Choose(now float64, j *Job, nodes []*Node) int
 }
 
 // tie is the relative difference below which two costs are the same: sums of
 // the same numbers in another order.
 const tie = 1e-12
 
-// cheapest returns the first index of the least cost, −1 for no nodes.
+// cheapest returns the first index of the least cost, which is at least 0.
 func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	best, least := -1, math.Inf(1)
 	for i, n := range nodes {
@@ -52,29 +48,35 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	return best
 }
 
-// LeastDilation puts a job where it costs least, min ΔW: what it waits plus
-// what it makes the others wait. For one server per resource and symmetric jobs
-// this is Definition 2 of Lim et al., "D-factor", SIGMETRICS 2012: min p'·p̄.
-type LeastDilation struct{}
-
-// Name returns "least-dilation".
-func (LeastDilation) Name() string { return "least-dilation" }
-
-// Choose returns the node of the least price.
-func (LeastDilation) Choose(j Job, nodes []*Node) int {
-	candidate := contention.NewCandidate(j.Vector)
-	return cheapest(nodes, func(n *Node) float64 { return n.Load.Prices().Of(candidate) })
+// highest returns the first index of the highest score, of any sign.
+func highest(nodes []*Node, score func(*Node) float64) int {
+	best, most := -1, math.Inf(-1)
+	for i, n := range nodes {
+		if s := score(n); best < 0 || s-most > tie*math.Abs(most) {
+			best, most = i, s
+		}
+	}
+	return best
 }
 
-// List is Graham's list scheduler: it puts a job where the sum of the neutral
-// times would be least, as if a node had a single resource (Eq. (16) of the
-// D-factor paper).
-type List struct{}
-
-// Name returns "list".
-func (List) Name() string { return "list" }
-
-// Choose returns the node with the least work.
-func (List) Choose(_ Job, nodes []*Node) int {
-	return cheapest(nodes, func(n *Node) float64 { return n.Work })
+// leastCrowded returns the index of the node of the least cost; of equally cheap
+// nodes one on which fewest jobs run, the first of those. It is for costs that do
+// not grow without end: utilizations are the same on all nodes that are busy all the
+// time, and of these always the first would be taken.
+func leastCrowded(nodes []*Node, cost func(*Node) float64) int {
+	best, least, fewest := 0, math.Inf(1), 0
+	for i, n := range nodes {
+		c, jobs := cost(n), n.Running.Mix().Jobs()
+		switch {
+		case math.IsInf(least, 1) || least-c > saturation:
+			best, least, fewest = i, c, jobs
+		case c-least <= saturation && jobs < fewest:
+			best, least, fewest = i, min(least, c), jobs
+		}
+	}
+	return best
 }
+
+// saturation is by how much utilizations differ at least that are not the same: they
+// are as exact as the solver of the model.
+const saturation = 1e-6

@@ -1,101 +1,224 @@
 package placement_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/contention/bruteforce"
 	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-func machines(n int) []*placement.Node {
-	nodes := make([]*placement.Node, n)
-	for i := range nodes {
-		nodes[i] = &placement.Node{Load: contention.NewLoad([]int{1, 1})}
+var (
+	cpu = &contention.JobType{Name: "cpu", Vector: contention.Loadings(1, 0)}
+	io  = &contention.JobType{Name: "io", Vector: contention.Loadings(0, 1)}
+)
+
+// machine is a node with all that ever started there.
+type machine struct {
+	*placement.Node
+	runs []contention.Run // as they are on the node, by start
+}
+
+// Nodes of one class share what is known of mixes, as those of a replay do.
+func newMachines(t testing.TB, n int, class contention.NodeClass, allocatable ...float64) []*machine {
+	t.Helper()
+	mixes, err := contention.NewMixes(class, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := make([]*machine, n)
+	for i := range machines {
+		machines[i] = &machine{Node: &placement.Node{
+			Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: i,
+			Capacity:    slices.Repeat([]float64{math.Inf(1)}, len(allocatable)),
+			Allocatable: allocatable, Requested: make([]float64, len(allocatable)),
+		}}
+	}
+	return machines
+}
+
+func nodesOf(machines []*machine) []*placement.Node {
+	nodes := make([]*placement.Node, len(machines))
+	for i, m := range machines {
+		nodes[i] = m.Node
 	}
 	return nodes
 }
 
-// Table 3 of the D-factor paper: W1 and W2 run on machine 1 and W3 on machine 2
-// when W4 arrives. p'·p̄ ties, and the paper takes the first machine.
-func TestPoliciesReproduceFig8(t *testing.T) {
-	cpu, io := contention.Loadings(1, 0), contention.Loadings(0, 1)
-	w1, w2 := placement.Job{Neutral: 110.56, Vector: cpu}, placement.Job{Neutral: 115.83, Vector: io}
-	w3, w4 := placement.Job{Neutral: 180, Vector: cpu}, placement.Job{Neutral: 110.56, Vector: cpu}
-	nodes := machines(2)
-	nodes[0].Add(w1)
-	nodes[0].Add(w2)
-	nodes[1].Add(w3)
-	if got := (placement.List{}).Choose(w4, nodes); got != 1 {
-		t.Errorf("the list scheduler puts W4 on machine %d, the paper's on machine 2", got+1)
+// start starts a job, after what completes until then.
+func (m *machine) start(now float64, j *placement.Job) {
+	for m.Since+m.Running.Next() <= now {
+		m.Since += m.Running.Next()
+		m.Running.Advance(m.Running.Next(), nil)
 	}
-	if got := (placement.LeastDilation{}).Choose(w4, nodes); got != 0 {
-		t.Errorf("least dilation puts W4 on machine %d, the paper's on machine 1", got+1)
+	m.Start(now, j, len(m.runs), nil)
+	m.runs = append(m.runs, m.run(now, j))
+}
+
+func (m *machine) run(now float64, j *placement.Job) contention.Run {
+	vector, stretch := m.Class.On(j.Type.Vector)
+	return contention.Run{Start: now, Neutral: j.Neutral * stretch, Vector: vector}
+}
+
+// cluster is some machines on which jobs are on their way, and one job more that
+// arrives at some time.
+type cluster struct {
+	machines []*machine
+	now      float64
+	job      *placement.Job
+}
+
+// drawCluster draws machines of several classes, each with its speeds. All jobs
+// request something of two capacities, one of which is not known everywhere.
+func drawCluster(t *rapid.T) cluster {
+	const m = 2
+	var types []*contention.JobType
+	for k := range rapid.IntRange(1, 3).Draw(t, "types") {
+		a := rapid.Float64Range(0, 1).Draw(t, "a")
+		vector := contention.Loadings(a, (1-a)*rapid.Float64Range(0, 1).Draw(t, "b"))
+		vector[0].Threads = rapid.IntRange(0, 2).Draw(t, "threads")
+		types = append(types, &contention.JobType{Name: fmt.Sprint(k), Vector: vector})
+	}
+	drawJob := func() *placement.Job {
+		return &placement.Job{
+			Type:     rapid.SampledFrom(types).Draw(t, "type"),
+			Neutral:  rapid.Float64Range(0.1, 20).Draw(t, "neutral"),
+			Requests: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 2).Draw(t, "requests"),
+		}
+	}
+	c := cluster{now: rapid.Float64Range(5, 10).Draw(t, "now")}
+	for range rapid.IntRange(1, 3).Draw(t, "classes") {
+		class := contention.NodeClass{
+			Servers: rapid.SliceOfN(rapid.IntRange(1, 3), m, m).Draw(t, "servers"),
+			Speeds:  rapid.SliceOfN(rapid.Float64Range(0.5, 2), 0, m).Draw(t, "speeds"),
+		}
+		allocatable := []float64{rapid.Float64Range(4, 8).Draw(t, "allocatable"), rapid.SampledFrom([]float64{0, 4}).Draw(t, "or none")}
+		mixes, err := contention.NewMixes(class, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 2).Draw(t, "count") {
+			c.machines = append(c.machines, &machine{Node: &placement.Node{
+				Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: len(c.machines),
+				Capacity: slices.Repeat([]float64{math.Inf(1)}, m), Allocatable: allocatable, Requested: make([]float64, m),
+			}})
+		}
+	}
+	for _, machine := range c.machines {
+		for _, now := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Float64Range(0, 5), 0, 4).Draw(t, "starts"))) {
+			machine.start(now, drawJob())
+		}
+		// What the scheduler sees has been brought up to date.
+		for machine.Since+machine.Running.Next() <= c.now {
+			machine.Since += machine.Running.Next()
+			machine.Running.Advance(machine.Running.Next(), nil)
+		}
+	}
+	c.job = drawJob()
+	return c
+}
+
+// mustBeLeast fails unless a choice has the least cost of all.
+func mustBeLeast(t *rapid.T, policy placement.Policy, chosen int, costs []float64) {
+	const rounding = 5e-6 // much more than sums differ in another order, much less than matters
+	for i, cost := range costs {
+		if cost < costs[chosen]-rounding*max(1, math.Abs(cost)) {
+			t.Fatalf("%s chose node %d at %v; node %d is at %v", policy.Name(), chosen, costs[chosen], i, cost)
+		}
 	}
 }
 
-// From the first job on, least dilation arrives at the paper's schedule by
-// itself, and the list scheduler at another one of the same makespan.
-func TestPoliciesPlaceTheJobsOfTable3InOrder(t *testing.T) {
-	cpu, io := contention.Loadings(1, 0), contention.Loadings(0, 1)
-	jobs := []placement.Job{
-		{Neutral: 110.56, Vector: cpu},
-		{Neutral: 115.83, Vector: io},
-		{Neutral: 180, Vector: cpu},
-		{Neutral: 110.56, Vector: cpu},
+// costs returns what each machine costs.
+func (c cluster) costs(cost func(*machine) float64) []float64 {
+	costs := make([]float64, len(c.machines))
+	for i, m := range c.machines {
+		costs[i] = cost(m)
 	}
+	return costs
+}
+
+// Each policy by its rule, spelled out.
+func TestPoliciesChooseByTheirRules(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		policy placement.Policy
-		want   []int
-	}{{placement.List{}, []int{0, 1, 0, 1}}, {placement.LeastDilation{}, []int{0, 0, 1, 0}}} {
-		nodes := machines(2)
-		var got []int
-		for _, j := range jobs {
-			i := test.policy.Choose(j, nodes)
-			nodes[i].Add(j)
-			got = append(got, i)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: (-want +got)\n%s", test.policy.Name(), diff)
-		}
+		cost   func(*testing.T, cluster, *machine) float64
+	}{
+		{placement.List{}, workLeft},
+		{placement.LeastRequested{}, requested},
+		{placement.TargetLoadPacking{Target: 0.6}, packing(0.6)},
+		{placement.TargetLoadPacking{}, packing(0.4)},
+		{placement.LMUF{}, busiest},
+		{placement.LeastDilation{}, growthOfWait},
+		{&placement.LRT{}, completionOfTheJob},
+		{&placement.LeastCompletion{}, completionOfAll},
+	} {
+		t.Run(test.policy.Name(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				c := drawCluster(rt)
+				chosen := test.policy.Choose(c.now, c.job, nodesOf(c.machines))
+				mustBeLeast(rt, test.policy, chosen, c.costs(func(m *machine) float64 { return test.cost(t, c, m) }))
+			})
+		})
 	}
 }
 
-func TestNoNodesNoChoice(t *testing.T) {
-	for _, policy := range []placement.Policy{placement.List{}, placement.LeastDilation{}} {
-		if got := policy.Choose(placement.Job{Vector: contention.Loadings(1)}, nil); got != -1 {
-			t.Errorf("%s chooses %d from nothing", policy.Name(), got)
-		}
-	}
-}
-
-func TestLeastDilationMinimizesTheGrowthOfTheTotalWait(t *testing.T) {
+// Of equal nodes the first is taken, whatever runs there.
+func TestTiesGoToTheFirstNode(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		servers := []int{rapid.IntRange(1, 3).Draw(t, "c"), 1}
-		draw := func() contention.Vector {
-			a := rapid.Float64Range(0, 1).Draw(t, "a")
-			return contention.Loadings(a, 1-a)
+		c := drawCluster(t)
+		for range 2 {
+			// The same node under another index.
+			twin := *c.machines[0].Node
+			twin.Index = len(c.machines)
+			c.machines = append(c.machines, &machine{Node: &twin, runs: c.machines[0].runs})
 		}
-		job := placement.Job{Vector: draw()}
-		nodes := make([]*placement.Node, rapid.IntRange(1, 4).Draw(t, "nodes"))
-		growth := make([]float64, len(nodes))
-		for i := range nodes {
-			nodes[i] = &placement.Node{Load: contention.NewLoad(servers)}
-			var on []contention.Vector
-			for range rapid.IntRange(0, 4).Draw(t, "jobs") {
-				v := draw()
-				nodes[i].Add(placement.Job{Vector: v})
-				on = append(on, v)
+		nodes := nodesOf([]*machine{c.machines[0], c.machines[len(c.machines)-2], c.machines[len(c.machines)-1]})
+		for _, policy := range []placement.Policy{
+			placement.List{},
+			placement.LeastRequested{},
+			placement.TargetLoadPacking{},
+			placement.LMUF{},
+			placement.LeastDilation{},
+			&placement.LRT{}, &placement.LeastCompletion{}, &placement.RoundRobin{},
+		} {
+			if got := policy.Choose(c.now, c.job, nodes); got != 0 {
+				t.Fatalf("%s chose node %d of three that are equal", policy.Name(), got)
 			}
-			growth[i] = bruteforce.TotalWait(servers, append(on, job.Vector)) - bruteforce.TotalWait(servers, on)
 		}
-		chosen := growth[placement.LeastDilation{}.Choose(job, nodes)]
-		for i := range growth {
-			if growth[i] < chosen-1e-10 {
-				t.Fatalf("chose a node where the wait grows by %v, node %d grows by %v", chosen, i, growth[i])
+	})
+}
+
+// Choosing changes nothing on the nodes.
+func TestPoliciesOnlyLook(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCluster(t)
+		state := func() []any {
+			var all []any
+			for _, m := range c.machines {
+				all = append(all, m.Since, m.Running.Next(), m.Running.Left(0), m.Running.Mix().Jobs(), slices.Clone(m.Requested))
+			}
+			return all
+		}
+		before := state()
+		for _, name := range placement.Names() {
+			policy, err := placement.Named(name, placement.Options{Rand: rand.New(rand.NewPCG(1, 2))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			policy.Choose(c.now, c.job, nodesOf(c.machines))
+			if diff := cmp.Diff(before, state()); diff != "" {
+				t.Fatalf("%s changed the nodes (-before +after)\n%s", name, diff)
 			}
 		}
 	})

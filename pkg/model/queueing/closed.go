@@ -33,6 +33,11 @@ func reduce(network *Network) *closed {
 		}
 	}
 	c.m = len(c.station)
+	classes := len(network.Classes)
+	cells := make([]float64, 3*classes*c.m)
+	c.demand, cells = cells[:0:classes*c.m], cells[classes*c.m:]
+	c.pressure, c.threads = cells[:0:classes*c.m], cells[classes*c.m:classes*c.m]
+	c.idle, c.class = make([]float64, 0, classes), make([]int, 0, classes)
 	for k := range network.Classes {
 		class := &network.Classes[k]
 		involved, idle, neutral := false, 1.0, class.neutral()

@@ -1,0 +1,356 @@
+package contention
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// Mixes predicts the mixes of jobs that occur on the nodes of one class, each mix
+// once: dilations depend on nothing but the loading vectors that are there (for
+// jobs that are one of a kind, scaling the demands of one changes no queue), so a
+// replay of a million jobs meets the same few mixes again and again. Going from a
+// mix to the next, when a job comes or goes, is looking up a pointer.
+//
+// Mixes is not safe for concurrent use.
+type Mixes struct {
+	class   NodeClass
+	options queueing.Options
+	types   map[*JobType]*localType
+	mixes   map[string]*Mix
+	size    int // parts of all mixes
+	empty   *Mix
+	err     error
+}
+
+// localType is what a type of jobs is on the nodes of the class.
+type localType struct {
+	*JobType
+	number    int    // among the types, in the order in which they were met
+	key       string // what distinguishes its vector
+	vector    Vector
+	stretch   float64
+	network   queueing.Class // what it is in a closed network, without copies
+	candidate *Candidate
+}
+
+// Part is the jobs of one type in a mix.
+type Part struct {
+	Type   *JobType
+	Copies int // at least 1
+}
+
+// NewMixes returns a cache of the mixes on nodes of a class, predicted with the
+// options as by [Predict]. Start in the options is not used.
+func NewMixes(class NodeClass, options queueing.Options) (*Mixes, error) {
+	if err := class.Validate(); err != nil {
+		return nil, err
+	}
+	options.Start = nil
+	m := &Mixes{class: class, options: options}
+	m.Forget()
+	return m, nil
+}
+
+// Empty returns the mix of no jobs.
+func (m *Mixes) Empty() *Mix { return m.empty }
+
+// Size returns how much is remembered: the number of parts of all mixes, each
+// worth about 200 bytes.
+func (m *Mixes) Size() int { return m.size }
+
+// Forget drops all mixes and types. A mix that is still in use must be replaced
+// by what [Mixes.Recall] returns for it, or it keeps all that is forgotten.
+func (m *Mixes) Forget() {
+	m.types, m.mixes, m.size = map[*JobType]*localType{}, map[string]*Mix{}, 0
+	m.empty = m.remember(nil)
+}
+
+// Recall returns the mix of the same jobs as another one, from before Forget.
+func (m *Mixes) Recall(before *Mix) *Mix {
+	parts := make([]part, len(before.parts))
+	for k, p := range before.parts {
+		parts[k] = part{m.local(p.JobType), p.Copies}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.compare(b.localType) })
+	return m.remember(parts)
+}
+
+// Err returns the first error of a prediction, or of an invalid vector, since the
+// beginning; nil if there is none. What is predicted after an error is worth
+// nothing.
+func (m *Mixes) Err() error { return m.err }
+
+// Stretch returns by how much a type's neutral time is stretched on nodes of the
+// class, 1 where they have speed 1.
+func (m *Mixes) Stretch(t *JobType) float64 { return m.local(t).stretch }
+
+// local returns what a type is here.
+func (m *Mixes) local(t *JobType) *localType {
+	if l, ok := m.types[t]; ok {
+		return l
+	}
+	l := &localType{JobType: t, number: len(m.types), key: string(t.Vector.appendKey(nil)), stretch: 1}
+	vector := t.Vector
+	for last := len(vector) - 1; last >= len(m.class.Servers) && vector[last].idle(); last-- {
+		vector = vector[:last] // nobody needs what is not there
+	}
+	if err := vector.validateOn(m.class.Servers); err != nil {
+		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
+	} else {
+		l.vector, l.stretch = m.class.On(vector)
+		l.network = l.vector.queueingClass()
+	}
+	m.types[t] = l
+	return l
+}
+
+// compare puts types in order by what they are, so that the numbers that come out
+// do not depend, not even in the last digit, on which type was met first.
+func (l *localType) compare(other *localType) int {
+	return cmp.Or(strings.Compare(l.key, other.key), cmp.Compare(l.number, other.number))
+}
+
+func (m *Mixes) fail(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+}
+
+// remember returns the mix of some parts, in order, and keeps them.
+func (m *Mixes) remember(parts []part) *Mix {
+	var key []byte
+	for _, p := range parts {
+		key = binary.AppendUvarint(key, uint64(p.number))
+		key = binary.AppendUvarint(key, uint64(p.Copies))
+	}
+	if x, ok := m.mixes[string(key)]; ok {
+		return x
+	}
+	x := &Mix{of: m, parts: parts}
+	for _, p := range parts {
+		x.jobs += p.Copies
+	}
+	m.mixes[string(key)] = x
+	m.size += len(parts) + 1
+	return x
+}
+
+// Mix is the jobs that run on a node: a multiset of types. It is known by its
+// address: equal mixes of one [Mixes] are the same.
+type Mix struct {
+	of    *Mixes
+	parts []part // in order of the types
+	jobs  int
+
+	// To the mix with one job more or less, as far as known.
+	with, without map[*JobType]*Mix
+
+	// As far as asked for.
+	solved      bool
+	dilations   []float64 // per part
+	utilization []float64 // per resource
+	busiest     float64   // the largest of them
+	prices      *Prices
+}
+
+type part struct {
+	*localType
+	Copies int
+}
+
+// Jobs returns the number of jobs.
+func (x *Mix) Jobs() int { return x.jobs }
+
+// Parts returns the jobs by type, in an order that depends on their vectors; types
+// of equal vectors in that in which the [Mixes] met them.
+func (x *Mix) Parts() []Part {
+	parts := make([]Part, len(x.parts))
+	for k, p := range x.parts {
+		parts[k] = Part{p.JobType, p.Copies}
+	}
+	return parts
+}
+
+// With returns the mix with one more job of a type.
+func (x *Mix) With(t *JobType) *Mix {
+	if y, ok := x.with[t]; ok {
+		return y
+	}
+	return x.change(t, 1)
+}
+
+// Without returns the mix with one job less of a type, which must be in it.
+func (x *Mix) Without(t *JobType) *Mix {
+	if y, ok := x.without[t]; ok {
+		return y
+	}
+	return x.change(t, -1)
+}
+
+// change finds the mix that has one job more or less, and notes the way.
+func (x *Mix) change(t *JobType, by int) *Mix {
+	l := x.of.local(t)
+	parts := make([]part, 0, len(x.parts)+1)
+	at, present := slices.BinarySearchFunc(x.parts, l, func(p part, l *localType) int { return p.compare(l) })
+	parts = append(parts, x.parts[:at]...)
+	copies := by
+	rest := x.parts[at:]
+	if present {
+		copies += rest[0].Copies
+		rest = rest[1:]
+	}
+	if copies > 0 {
+		parts = append(parts, part{l, copies})
+	}
+	parts = append(parts, rest...)
+	y := x.of.remember(parts)
+	if by > 0 {
+		x.with, y.without = link(x.with, t, y), link(y.without, t, x)
+	} else {
+		x.without, y.with = link(x.without, t, y), link(y.with, t, x)
+	}
+	return y
+}
+
+func link(ways map[*JobType]*Mix, t *JobType, to *Mix) map[*JobType]*Mix {
+	if ways == nil {
+		ways = map[*JobType]*Mix{}
+	}
+	ways[t] = to
+	return ways
+}
+
+// Dilation returns the dilation of the jobs of a type, at least 1. The type must
+// be in the mix.
+func (x *Mix) Dilation(t *JobType) float64 {
+	x.solve()
+	return x.dilations[x.find(t)]
+}
+
+// find returns the part that holds the jobs of a type, which there must be.
+func (x *Mix) find(t *JobType) int {
+	for k := range x.parts {
+		if x.parts[k].JobType == t {
+			return k
+		}
+	}
+	panic("contention: no job of type " + t.Name + " is in the mix")
+}
+
+// first returns where the jobs of a type begin among all jobs.
+func (x *Mix) first(t *JobType) int {
+	jobs := 0
+	for _, p := range x.parts[:x.find(t)] {
+		jobs += p.Copies
+	}
+	return jobs
+}
+
+// Utilization returns which fraction of the servers of a resource is busy, from 0
+// to 1: Σ loading·threads/λ over the jobs, by the number of servers. It is more
+// than 1 where jobs that press less than they load do not get in each other's way.
+func (x *Mix) Utilization(resource int) float64 {
+	x.solve()
+	return x.utilization[resource]
+}
+
+// MaxUtilization returns the utilization of the busiest resource.
+func (x *Mix) MaxUtilization() float64 {
+	x.solve()
+	return x.busiest
+}
+
+// Price returns ΔW ≥ 0, by how much the total wait of the node would grow, to
+// first order, with one more job of a type: see [Prices.Of].
+func (x *Mix) Price(t *JobType) float64 {
+	l := x.of.local(t)
+	if l.candidate == nil {
+		l.candidate = NewCandidate(l.vector)
+	}
+	if x.prices == nil {
+		load := NewLoad(x.of.class.Servers)
+		for _, p := range x.parts {
+			for range p.Copies {
+				load.Add(p.vector)
+			}
+		}
+		x.prices = load.Prices()
+	}
+	return x.prices.Of(l.candidate)
+}
+
+// solve predicts the mix, once.
+func (x *Mix) solve() {
+	if x.solved {
+		return
+	}
+	x.solved = true
+	servers := x.of.class.Servers
+	numbers := make([]float64, len(x.parts)+len(servers))
+	x.dilations, x.utilization = numbers[:len(x.parts):len(x.parts)], numbers[len(x.parts):]
+	classes := x.classes()
+	waits := x.waits(classes)
+	for c, class := range classes {
+		dilation := 1.0
+		if waits != nil {
+			for i, d := range class.vector {
+				dilation += d.Loading * waits[c][i]
+			}
+		}
+		for k := class.first; k < class.end; k++ {
+			x.dilations[k] = dilation
+		}
+		for i, d := range class.vector {
+			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (dilation * float64(servers[i]))
+		}
+	}
+	for _, u := range x.utilization {
+		x.busiest = max(x.busiest, u)
+	}
+}
+
+// class is the parts of a mix from first to before end, whose vectors are equal.
+type class struct {
+	*localType
+	first, end, copies int
+}
+
+// classes returns the parts by their vectors. Those that are equal are next to each
+// other.
+func (x *Mix) classes() []class {
+	classes := make([]class, 0, len(x.parts))
+	for k, p := range x.parts {
+		if k == 0 || p.key != x.parts[k-1].key {
+			classes = append(classes, class{localType: p.localType, first: k})
+		}
+		last := &classes[len(classes)-1]
+		last.end = k + 1
+		last.copies += p.Copies
+	}
+	return classes
+}
+
+// waits returns how long jobs of each class wait at each resource, as [Predict] has
+// it, or nil if there was an error.
+func (x *Mix) waits(classes []class) [][]float64 {
+	m := x.of
+	if m.err != nil {
+		return nil
+	}
+	network := &queueing.Network{Servers: m.class.Servers, Classes: make([]queueing.Class, len(classes))}
+	for c, class := range classes {
+		network.Classes[c] = class.network
+		network.Classes[c].Copies = class.copies
+	}
+	solution, err := queueing.Solve(network, m.options)
+	if err != nil {
+		m.fail(err)
+		return nil
+	}
+	return solution.Waits
+}

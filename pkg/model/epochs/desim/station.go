@@ -1,0 +1,71 @@
+package desim
+
+import (
+	"math"
+	"slices"
+)
+
+// station shares its servers among the jobs that are there.
+type station struct {
+	servers float64
+	speed   float64
+	present []guest // the next to leave last
+	// What each guest has been served since somebody was here first, and until
+	// when that is counted. All guests get the same, so that the order in which
+	// they leave does not change when others come.
+	served, until float64
+	// When the next leaves if nobody comes: +Inf if nobody is here.
+	due float64
+}
+
+// guest is a job on a visit.
+type guest struct {
+	job   *job
+	leave float64 // what the guests will have been served when it leaves
+}
+
+// enter lets a job in that wants the given work.
+func (s *station) enter(now float64, j *job, work float64) {
+	s.serve(now)
+	leave := s.served + work
+	at, _ := slices.BinarySearchFunc(s.present, leave, func(g guest, leave float64) int {
+		if g.leave > leave {
+			return -1
+		}
+		return 1
+	})
+	s.present = slices.Insert(s.present, at, guest{j, leave})
+	s.schedule()
+}
+
+// leave lets the next job go, at the time when it is due.
+func (s *station) leave() *job {
+	last := len(s.present) - 1
+	next := s.present[last]
+	s.present = s.present[:last]
+	s.served, s.until = next.leave, s.due
+	s.schedule()
+	return next.job
+}
+
+// rate returns at how many seconds of work per second each guest is served.
+func (s *station) rate() float64 {
+	return s.speed * min(1, s.servers/float64(len(s.present)))
+}
+
+// serve counts what the guests have been served until now.
+func (s *station) serve(now float64) {
+	if len(s.present) > 0 {
+		s.served += (now - s.until) * s.rate()
+	}
+	s.until = now
+}
+
+// schedule finds out when the next guest leaves.
+func (s *station) schedule() {
+	if len(s.present) == 0 {
+		s.served, s.due = 0, math.Inf(1) // small numbers keep their digits
+		return
+	}
+	s.due = s.until + (s.present[len(s.present)-1].leave-s.served)/s.rate()
+}

@@ -1,0 +1,14 @@
+package placement
+
+// LRT (least response time) puts a job where it is done first, by the model, if
+// nobody else comes: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
+// The jobs that are there leave as they are done.
+type LRT struct{ forecast forecast }
+
+// Name returns "lrt".
+func (*LRT) Name() string { return "lrt" }
+
+// Choose returns the node where the job is done first.
+func (l *LRT) Choose(now float64, j *Job, nodes []*Node) int {
+	return l.forecast.first(false, now, j, nodes)
+}

@@ -1,0 +1,78 @@
+package placement
+
+import (
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// Node is a node to choose from.
+type Node struct {
+	// Class is the class of the node, of which Mixes predicts the mixes.
+	Class contention.NodeClass
+	Mixes *contention.Mixes
+	// Running is what runs on the node, as it was at Since, in seconds. What
+	// runs has not changed since then.
+	Running *contention.Running
+	Since   float64
+	// Capacity is what the requests of the jobs may add up to, in any units;
+	// +Inf is no limit. MaxJobs is how many jobs may run at once; 0 is no limit.
+	Capacity []float64
+	MaxJobs  int
+	// Requested is what they add up to now. It is as long as Capacity.
+	Requested []float64
+	// Allocatable is what the node has of each capacity, for policies that score
+	// by requests: Capacity where that is a limit. 0 is not known.
+	Allocatable []float64
+	// Index tells the node from all others of the cluster.
+	Index int
+}
+
+// NewNode returns an empty node of its own class, without limits.
+func NewNode(class contention.NodeClass, options queueing.Options) (*Node, error) {
+	mixes, err := contention.NewMixes(class, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Node{Class: class, Mixes: mixes, Running: contention.NewRunning(mixes)}, nil
+}
+
+// Fits reports whether the node's limits have room for a job now.
+func (n *Node) Fits(j *Job) bool {
+	if n.MaxJobs > 0 && n.Running.Mix().Jobs() >= n.MaxJobs {
+		return false
+	}
+	for i, r := range j.Requests {
+		if r > 0 && !WithinCapacity(n.Requested[i]+r, n.Capacity[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// FitsEver reports whether they would if nothing else ran there.
+func (n *Node) FitsEver(j *Job) bool {
+	for i, r := range j.Requests {
+		if !WithinCapacity(r, n.Capacity[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// WithinCapacity reports whether a sum of requests is within a capacity, but for
+// rounding.
+func WithinCapacity(sum, capacity float64) bool { return sum <= capacity*(1+1e-9) }
+
+// Start starts a job on the node at a time not before Since, and returns done with
+// the numbers of the jobs appended that completed until then.
+func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
+	if n.Running.Mix().Jobs() > 0 && now > n.Since {
+		done = n.Running.Advance(now-n.Since, done)
+	}
+	n.Since = now
+	n.Running.Start(j.Type, j.Neutral, id)
+	for i, r := range j.Requests {
+		n.Requested[i] += r
+	}
+	return done
+}

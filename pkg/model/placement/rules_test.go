@@ -1,0 +1,157 @@
+package placement_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/contention/bruteforce"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// What policies minimize, computed from all that ever started on a machine, and not
+// from what a node remembers.
+
+// running returns the runs that are not yet done, when they will be if nobody
+// comes, and what their vectors are.
+func (m *machine) running(t *testing.T, now float64) (runs []contention.Run, ends []float64, vectors []contention.Vector) {
+	t.Helper()
+	all := completionsOf(t, m, m.runs)
+	for j, r := range m.runs {
+		if all[j] > now {
+			runs, ends, vectors = append(runs, r), append(ends, all[j]), append(vectors, r.Vector)
+		}
+	}
+	return runs, ends, vectors
+}
+
+func completionsOf(t *testing.T, m *machine, runs []contention.Run) []float64 {
+	t.Helper()
+	ends, err := contention.CompletionsBy(runs, m.Class.Servers, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ends
+}
+
+// workLeft is what the jobs that run would take alone from now on: what each would
+// take in all, less what it has done, in each epoch the time by its dilation then.
+func workLeft(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	left := make([]float64, len(m.runs))
+	for j, r := range m.runs {
+		left[j] = r.Neutral
+	}
+	ends := completionsOf(t, m, m.runs)
+	var events []float64
+	for j, r := range m.runs {
+		events = append(events, r.Start, ends[j])
+	}
+	events = append(events, c.now)
+	slices.Sort(events)
+	for e := 1; e < len(events) && events[e] <= c.now; e++ {
+		var mix []contention.Vector
+		var who []int
+		for j, r := range m.runs {
+			if r.Start <= events[e-1] && ends[j] > events[e-1] {
+				mix, who = append(mix, r.Vector), append(who, j)
+			}
+		}
+		prediction, err := contention.Predict(mix, m.Class.Servers, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, j := range who {
+			left[j] -= (events[e] - events[e-1]) / prediction.Dilations[k]
+		}
+	}
+	sum := 0.0
+	for j := range left {
+		if ends[j] > c.now {
+			sum += left[j]
+		}
+	}
+	return sum
+}
+
+// requested is the mean fraction that is set aside of the capacities that are known.
+func requested(_ *testing.T, c cluster, m *machine) float64 {
+	sum, known := 0.0, 0.0
+	for i, allocatable := range m.Allocatable {
+		if allocatable == 0 {
+			continue
+		}
+		total := m.Requested[i]
+		if i < len(c.job.Requests) {
+			total += c.job.Requests[i]
+		}
+		sum += total / allocatable
+		known++
+	}
+	return sum / known
+}
+
+// utilizations are those of the machine's resources now.
+func (m *machine) utilizations(t *testing.T, now float64) []float64 {
+	t.Helper()
+	_, _, vectors := m.running(t, now)
+	prediction, err := contention.Predict(vectors, m.Class.Servers, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := make([]float64, len(m.Class.Servers))
+	for j, v := range vectors {
+		for i, d := range v {
+			u[i] += d.Loading * float64(max(1, d.Threads)) / prediction.Dilations[j] / float64(m.Class.Servers[i])
+		}
+	}
+	return u
+}
+
+func busiest(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	return slices.Max(m.utilizations(t, c.now))
+}
+
+// packing is the formula of the published plugin, at the first resource; the
+// highest score is the least cost.
+func packing(target float64) func(t *testing.T, c cluster, m *machine) float64 {
+	return func(t *testing.T, c cluster, m *machine) float64 {
+		t.Helper()
+		own := m.run(c.now, c.job).Vector[0]
+		u := 100 * (m.utilizations(t, c.now)[0] + own.Loading*float64(max(1, own.Threads))/float64(m.Class.Servers[0]))
+		x := 100 * target
+		switch {
+		case u > 100:
+			return 0
+		case u > x:
+			return -x * (100 - u) / (100 - x)
+		default:
+			return -((100-x)*u/x + x)
+		}
+	}
+}
+
+// growthOfWait is ΔW by enumeration of who is where, before and after.
+func growthOfWait(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	_, _, vectors := m.running(t, c.now)
+	with := append(slices.Clone(vectors), m.run(c.now, c.job).Vector)
+	return bruteforce.TotalWait(m.Class.Servers, with) - bruteforce.TotalWait(m.Class.Servers, vectors)
+}
+
+func completionOfTheJob(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	ends := completionsOf(t, m, append(slices.Clone(m.runs), m.run(c.now, c.job)))
+	return ends[len(ends)-1] - c.now
+}
+
+func completionOfAll(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	last := math.Inf(-1)
+	for _, end := range completionsOf(t, m, append(slices.Clone(m.runs), m.run(c.now, c.job))) {
+		last = max(last, end)
+	}
+	return last - c.now
+}

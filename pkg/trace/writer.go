@@ -1,0 +1,139 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Columns names the resources that a [Writer] has columns for.
+type Columns struct {
+	// Demands are the resources at which jobs have demands.
+	Demands []string
+	// Requests are the resources that jobs request.
+	Requests []string
+}
+
+// Writer writes jobs in our CSV format. [Jobs] reads back exactly what was
+// written; only [Job.Line], and the order of the demands and requests, become
+// those of the file.
+type Writer struct {
+	out     *bufio.Writer
+	columns []string
+	cells   []string // of the row being written
+	line    bytes.Buffer
+	csv     *csv.Writer // into line
+}
+
+// NewWriter returns a Writer to out, with the version and the header written. A
+// name that is not that of a resource, or that is given twice, is an error.
+func NewWriter(out io.Writer, columns Columns) (*Writer, error) {
+	w := &Writer{
+		out:     bufio.NewWriter(out),
+		columns: []string{columnJob, columnType, columnArrival, columnNeutral, columnStart, columnEnd, columnNode},
+	}
+	w.csv = csv.NewWriter(&w.line)
+	for _, name := range columns.Demands {
+		w.columns = append(w.columns, demandPrefix+name, threadsPrefix+name)
+	}
+	for _, name := range columns.Requests {
+		w.columns = append(w.columns, requestPrefix+name)
+	}
+	for _, name := range slices.Concat(columns.Demands, columns.Requests) {
+		if !resourceName.MatchString(name) {
+			return nil, fmt.Errorf("columns: %q: %s", abridged(name), notResourceName)
+		}
+	}
+	for i, column := range w.columns {
+		if slices.Contains(w.columns[:i], column) {
+			return nil, fmt.Errorf("columns: %s is given twice", column)
+		}
+	}
+	if _, err := w.out.WriteString(Version + "\n"); err != nil {
+		return nil, err
+	}
+	w.cells = slices.Clone(w.columns)
+	return w, w.writeRow()
+}
+
+// Write adds a job, whose [Job.Line] does not matter. A job that breaks a rule
+// of [Job], or has a resource without a column, is an error and not written.
+// Jobs may come in any order, but a replay wants them by arrival.
+func (w *Writer) Write(job Job) error {
+	job.complete()
+	if f := job.flaw(); f != nil {
+		return fmt.Errorf("job %q: %s %q: %s", abridged(job.Name), f.column, abridged(f.value), f.rule)
+	}
+	err := w.fill(&job)
+	if err == nil {
+		err = w.writeRow()
+	}
+	if err != nil {
+		return fmt.Errorf("job %q: %w", abridged(job.Name), err)
+	}
+	return nil
+}
+
+// Flush writes what is buffered. It is to be called after the last job.
+func (w *Writer) Flush() error { return w.out.Flush() }
+
+func (w *Writer) fill(job *Job) error {
+	clear(w.cells)
+	neutral := Moment{At: job.Neutral, Happened: job.Neutral > 0}
+	copy(w.cells, []string{job.Name, job.Type, number(job.Arrival), optional(neutral), optional(job.Start), optional(job.End), job.Node})
+	for _, d := range job.Demands {
+		if err := w.set(demandPrefix+d.Resource, number(d.Seconds)); err != nil {
+			return err
+		}
+		if err := w.set(threadsPrefix+d.Resource, strconv.Itoa(d.Threads)); err != nil {
+			return err
+		}
+	}
+	for _, r := range job.Requests {
+		if err := w.set(requestPrefix+r.Resource, number(r.Amount)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set fills a cell that is still empty.
+func (w *Writer) set(column, value string) error {
+	i := slices.Index(w.columns, column)
+	if i < 0 {
+		return fmt.Errorf("the file has no column %s", column)
+	}
+	if w.cells[i] != "" {
+		return fmt.Errorf("has %s twice", column)
+	}
+	w.cells[i] = value
+	return nil
+}
+
+func (w *Writer) writeRow() error {
+	w.line.Reset()
+	if err := w.csv.Write(w.cells); err != nil {
+		return err
+	}
+	w.csv.Flush()
+	if err := w.csv.Error(); err != nil {
+		return err
+	}
+	if length := w.line.Len() - len("\n"); length > MaxLineBytes {
+		return fmt.Errorf("takes %s bytes; a line may have %s", grouped(int64(length)), grouped(MaxLineBytes))
+	}
+	_, err := w.out.Write(w.line.Bytes())
+	return err
+}
+
+// optional writes a moment, or nothing for one that has not happened.
+func optional(m Moment) string {
+	if !m.Happened {
+		return ""
+	}
+	return number(m.At)
+}
