@@ -5,15 +5,17 @@ package main
 import (
 	"context"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"loadline.dev/loadline/pkg/cli"
 )
 
 var version = "unknown" // set by the linker
 
-// No signal is caught: the verbs compute and then write, files at one stroke, so
-// that Ctrl-C may end them anywhere.
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the command at once
 	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(cli.Run(context.Background(), version, os.Args[1:], streams))
+	os.Exit(cli.Run(ctx, version, os.Args[1:], streams))
 }

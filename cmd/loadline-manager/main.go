@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,8 +30,11 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
+	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
 )
+
+var version = "unknown" // set by the linker
 
 // options are the flags.
 type options struct {
@@ -39,6 +43,7 @@ type options struct {
 	leaderElectionNamespace string
 	metricsAddress          string
 	healthAddress           string
+	replay                  tracereplay.Worker
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -49,20 +54,28 @@ func main() {
 }
 
 func newCommand() *cobra.Command {
-	o := options{logs: logsapi.NewLoggingConfiguration()}
+	o := options{
+		replay: tracereplay.Worker{Image: defaultReplayImage(), CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi")},
+		logs:   logsapi.NewLoggingConfiguration(),
+	}
 	command := &cobra.Command{
 		Use:   "loadline-manager",
 		Short: "Loadline's operator",
-		Long: `loadline-manager is Loadline's operator. It keeps the status of
+		Long: `loadline-manager is Loadline's operator. It carries out TraceReplays, and keeps
+the status of
 
   WorkloadProfile   whether the scheduler uses it, with which vector, for how many
                     pods, and whether another profile competes for them
-  NodeProfile       the same for nodes`,
+  NodeProfile       the same for nodes
+  TraceReplay       how far it is, and what was found of each policy`,
 		Example: `  # In a cluster
   loadline-manager --leader-elect
 
   # From a workstation
-  loadline-manager --kubeconfig ~/.kube/config`,
+  loadline-manager --kubeconfig ~/.kube/config
+
+  # With more memory for every run of a TraceReplay
+  loadline-manager --replay-memory 2Gi`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
@@ -75,9 +88,23 @@ func newCommand() *cobra.Command {
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader election lease. Defaults to the namespace that the manager runs in.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address to serve Prometheus metrics on, or 0 for none.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on, or 0 for none.")
+	flags.StringVar(&o.replay.Image, "replay-image", o.replay.Image, "Image of the pods that carry out TraceReplays, with kubectl-loadline on its PATH. Defaults to that in "+replayImageVariable+".")
+	flags.Var((*quantity)(&o.replay.CPU), "replay-cpu", "CPU that each run of a TraceReplay asks for and is limited to.")
+	flags.Var((*quantity)(&o.replay.Memory), "replay-memory", "Memory that each run of a TraceReplay asks for and is limited to.")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
+}
+
+// replayImageVariable is the environment variable that names the image for
+// TraceReplays where the flag does not.
+const replayImageVariable = "LOADLINE_REPLAY_IMAGE"
+
+func defaultReplayImage() string {
+	if image := os.Getenv(replayImageVariable); image != "" {
+		return image
+	}
+	return "loadline/kubectl-loadline"
 }
 
 func (o *options) run(command *cobra.Command) error {
@@ -109,7 +136,7 @@ func (o *options) run(command *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	if err := addControllers(mgr); err != nil {
+	if err := o.addControllers(mgr); err != nil {
 		return err
 	}
 	return mgr.Start(command.Context())
@@ -145,7 +172,7 @@ func cacheOptions() cache.Options {
 	}
 }
 
-func addControllers(mgr ctrl.Manager) error {
+func (o *options) addControllers(mgr ctrl.Manager) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
 	if err := workloads.SetupWithManager(mgr); err != nil {
@@ -154,6 +181,10 @@ func addControllers(mgr ctrl.Manager) error {
 	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
 	if err := nodes.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the NodeProfile controller: %w", err)
+	}
+	replays := &tracereplay.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Worker: o.replay, Version: version}
+	if err := replays.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the TraceReplay controller: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

@@ -33,8 +33,9 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Loadline's operator", "WorkloadProfile", "NodeProfile", "Examples:", "loadline-manager --leader-elect",
+		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--health-probe-bind-address", "--logging-format", "--version",
+		"--replay-image", "--replay-cpu", "--replay-memory",
 	} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, help)
@@ -65,7 +66,7 @@ func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
 }
 
 func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
-	ours := []string{"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address"}
+	ours := []string{"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address", "replay-image", "replay-cpu", "replay-memory"}
 	flags := newCommand().Flags()
 	for _, name := range ours {
 		f := flags.Lookup(name)
@@ -91,6 +92,8 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 	}{
 		"an unknown flag":                    {[]string{"--leader-elekt"}, "unknown flag: --leader-elekt"},
 		"a value of the wrong type":          {[]string{"--leader-elect=often"}, `invalid argument "often" for "--leader-elect" flag`},
+		"memory that is none":                {[]string{"--replay-memory=much"}, `invalid argument "much" for "--replay-memory" flag: "much" is not a quantity above 0 such as 500m or 2Gi`},
+		"no CPU":                             {[]string{"--replay-cpu=0"}, `"0" is not a quantity above 0 such as 500m or 2Gi`},
 		"an argument":                        {[]string{"start"}, `unknown command "start" for "loadline-manager"`},
 		"a log format that does not exist":   {[]string{"--logging-format=xml"}, `format: Invalid value: "xml": Unsupported log format`},
 		"a flag of another program's syntax": {[]string{"-leader-elect"}, "unknown shorthand flag: 'l'"},
@@ -154,5 +157,16 @@ func TestTheCacheHoldsNoPodsThatHaveTerminated(t *testing.T) {
 				t.Errorf("holds %s pods: %v, want %v", phase, got, want)
 			}
 		}
+	}
+}
+
+func TestTheImageForReplaysIsThatOfTheFlagThenOfTheEnvironment(t *testing.T) {
+	image := func() string { return newCommand().Flags().Lookup("replay-image").DefValue }
+	if got := image(); got != "loadline/kubectl-loadline" {
+		t.Errorf("without any setting it is %s", got)
+	}
+	t.Setenv("LOADLINE_REPLAY_IMAGE", "example.test/loadline:v1")
+	if got := image(); got != "example.test/loadline:v1" {
+		t.Errorf("with the variable set it is %s", got)
 	}
 }

@@ -45,7 +45,7 @@ measured.`,
   # At known resources, pulled towards declared profiles
   kubectl loadline fit -f observations.csv --resources cpu,disk --declared profiles.yaml -o yaml`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return f.run() },
+		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), f.run) },
 	}
 	flags := command.Flags()
 	flags.StringVarP(&f.file, "filename", "f", "", "CSV file with observations, - for standard input")

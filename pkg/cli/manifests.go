@@ -22,11 +22,13 @@ import (
 type manifests struct {
 	workloads []v1alpha1.WorkloadProfile
 	nodes     []v1alpha1.NodeProfile
+	replays   []v1alpha1.TraceReplay
 }
 
-// open opens a file, or standard input for "-". name is for messages.
+// open opens a file, or standard input for "-" where that may be. name is for
+// messages.
 func open(path string, stdin io.Reader) (file io.ReadCloser, name string, err error) {
-	if path == "-" {
+	if path == "-" && stdin != nil {
 		return io.NopCloser(stdin), "standard input", nil
 	}
 	file, err = os.Open(filepath.Clean(path))
@@ -84,6 +86,10 @@ func (m *manifests) read(name string, file io.Reader, decoder runtime.Decoder) e
 			m.nodes = append(m.nodes, *o)
 		case *v1alpha1.NodeProfileList:
 			m.nodes = append(m.nodes, o.Items...)
+		case *v1alpha1.TraceReplay:
+			m.replays = append(m.replays, *o)
+		case *v1alpha1.TraceReplayList:
+			m.replays = append(m.replays, o.Items...)
 		}
 	}
 }
@@ -95,7 +101,7 @@ func unknownKind(document []byte) error {
 	if err := yaml.Unmarshal(document, &kind); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile and NodeProfile of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
+	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile and TraceReplay of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
 }
 
 // stripComments removes comment lines and document markers, to see whether

@@ -11,13 +11,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// outputFlag is -o: table (the default), json or yaml.
-type outputFlag struct{ format string }
+// outputFlag is -o: table (the default), json or yaml, and for some verbs wide.
+type outputFlag struct {
+	format  string
+	formats []string
+}
 
-var formats = []string{"table", "json", "yaml"}
+func (o *outputFlag) add(command *cobra.Command) { o.addFormats(command, "table", "json", "yaml") }
 
-func (o *outputFlag) add(command *cobra.Command) {
-	o.format = formats[0]
+// addWide adds the flag for a verb that has a table of more columns, too.
+func (o *outputFlag) addWide(command *cobra.Command) {
+	o.addFormats(command, "table", wide, "json", "yaml")
+}
+
+const wide = "wide"
+
+func (o *outputFlag) addFormats(command *cobra.Command, formats ...string) {
+	o.format, o.formats = formats[0], formats
 	command.Flags().VarP(o, "output", "o", "output format: "+strings.Join(formats, ", "))
 	completions := cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
 	if err := command.RegisterFlagCompletionFunc("output", completions); err != nil {
@@ -31,8 +41,8 @@ func (o *outputFlag) String() string { return o.format }
 
 // Set takes a format.
 func (o *outputFlag) Set(format string) error {
-	if !slices.Contains(formats, format) {
-		return fmt.Errorf("%q is not one of %s", format, strings.Join(formats, ", "))
+	if !slices.Contains(o.formats, format) {
+		return fmt.Errorf("%q is not one of %s", format, strings.Join(o.formats, ", "))
 	}
 	o.format = format
 	return nil

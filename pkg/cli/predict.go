@@ -43,7 +43,7 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
   # On a node that follows a NodeProfile; everything in JSON
   kubectl loadline predict -f profiles.yaml -f nodes.yaml --node nvme -o json`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.run() },
+		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), p.run) },
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&p.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")

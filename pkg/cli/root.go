@@ -14,22 +14,23 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Exit codes.
-const (
-	exitDone  = 0
-	exitWrong = 2 // 1 is kept for an answer that is no
-)
-
 // Run runs a command line, without the name of the program, and returns the
-// exit code. Errors are printed.
+// exit code. Errors are printed. When the context ends so does the command, with
+// what it has by then.
 func Run(ctx context.Context, version string, args []string, streams Streams) int {
+	streams.In = &interruptible{ctx: ctx, in: streams.In}
 	root := newRoot(version, streams)
 	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	code := exitCode(err)
+	switch code {
+	case exitDone:
+	case exitInterrupted:
+		fmt.Fprintln(streams.Err, "Interrupted:", err) //nolint:errcheck // nowhere left to report it
+	default:
 		fmt.Fprintln(streams.Err, "Error:", err) //nolint:errcheck // nowhere left to report it
-		return exitWrong
 	}
-	return exitDone
+	return code
 }
 
 func newRoot(version string, streams Streams) *cobra.Command {
@@ -37,12 +38,16 @@ func newRoot(version string, streams Streams) *cobra.Command {
 		Use:   "kubectl-loadline",
 		Short: "Know how much pods slow each other down, before they are placed",
 		Long: `kubectl loadline answers questions about how much pods slow each other down. It
-works on files: the manifests that you would apply to a cluster, and measurements.`,
+works on files: the manifests that you would apply to a cluster, traces of jobs, and
+measurements. Only record needs a cluster.`,
 		Example: `  # How much would these workloads slow each other down on one node?
   kubectl loadline predict -f profiles.yaml
 
   # Learn loading vectors from measured co-locations
-  kubectl loadline fit -f observations.csv`,
+  kubectl loadline fit -f observations.csv
+
+  # What would last week have looked like with other nodes, or another policy?
+  kubectl loadline replay --trace lastweek.csv --nodes 4 --cores 64`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadline"},
 		Version:       version,
 		Args:          cobra.NoArgs,
@@ -56,6 +61,6 @@ works on files: the manifests that you would apply to a cluster, and measurement
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	root.AddCommand(newPredict(streams), newFit(streams), newVersion(version, streams))
+	root.AddCommand(newPredict(streams), newFit(streams), newReplay(version, streams), newRecord(streams), newVersion(version, streams))
 	return root
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -135,7 +134,7 @@ func setConditions(conditions *[]metav1.Condition, generation int64, now metav1.
 	for _, c := range next {
 		c.ObservedGeneration = generation
 		c.LastTransitionTime = now
-		c.Message = shorten(c.Message)
+		c.Message = ConditionMessage(c.Message)
 		meta.SetStatusCondition(conditions, c)
 	}
 }
@@ -144,15 +143,8 @@ func setConditions(conditions *[]metav1.Condition, generation int64, now metav1.
 // carry the message: the API server refuses events with a longer note.
 const maxMessage = 1024
 
-// shorten cuts off what is too long of a message.
-func shorten(message string) string {
-	const ellipsis = "…"
-	if len(message) <= maxMessage {
-		return message
-	}
-	end := maxMessage - len(ellipsis)
-	for !utf8.RuneStart(message[end]) {
-		end--
-	}
-	return message[:end] + ellipsis
+// ConditionMessage makes a text the message of a condition: what is too long is
+// cut off, and what is no text replaced.
+func ConditionMessage(message string) string {
+	return abridge(strings.ToValidUTF8(message, "\uFFFD"), maxMessage)
 }

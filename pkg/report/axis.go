@@ -46,3 +46,10 @@ func padded(low, high float64, logarithmic bool) (float64, float64) {
 	room := math.Max((high-low)*fraction, size*0.005)
 	return low - room, high + room
 }
+
+// isSpan reports whether an axis can lead from low to high: between numbers that
+// differ in their last digits only there is no room for ticks.
+func isSpan(low, high float64) bool {
+	const least = 1e-6
+	return low >= -maxMagnitude && high <= maxMagnitude && high-low >= least*max(math.Abs(low), math.Abs(high)) && high > low
+}

@@ -14,9 +14,12 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Chart is what can be drawn: a [Distribution], a [HeatMap], a [Scatter] or a
-// [Timeline].
+// Chart is what can be drawn: a [Comparison], a [Distribution], a [HeatMap],
+// [Intervals], an [Occupancy], [Regions], a [Scatter], a
+// [Staircase] or a [Timeline].
 type Chart interface {
+	// label says in words what the chart shows, to those who cannot see it.
+	label() string
 	// check says which field cannot be drawn, and why.
 	check() error
 	size() (width, height vg.Length)
@@ -31,8 +34,10 @@ const (
 	// SVG scales and is small; its texts can be searched. Viewers without the
 	// Liberation Sans font use Arial, which has the same widths.
 	SVG Format = "svg"
-	// PNG has 200 pixels per inch: a distribution or a timeline is 1600 pixels
-	// wide, a scatter 1300, a heat map as wide as its matrix needs.
+	// PNG has 200 pixels per inch: most charts are 1600 pixels wide, a scatter and
+	// regions 1300, a comparison and a heat map as wide as they need to be.
+	// Characters that the font lacks, such as Chinese ones, are left out of it:
+	// SVG leaves them to the viewer.
 	PNG Format = "png"
 )
 
@@ -57,30 +62,31 @@ func EncodeChart(w io.Writer, chart Chart, format Format) error {
 	if err := chart.check(); err != nil {
 		return err
 	}
-	width, height := chart.size()
 	switch format {
 	case SVG:
-		canvas := vgsvg.New(width, height)
-		drawOn(canvas, chart)
-		return writeSVG(w, canvas)
+		return encodeSVG(w, chart)
 	case PNG:
-		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDotsPerInch))
-		drawOn(canvas, chart)
-		_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
-		return err
+		return encodePNG(w, chart, pngDotsPerInch)
 	default:
 		return fmt.Errorf("format: %q is neither svg nor png", string(format))
 	}
 }
 
-func drawOn(canvas vg.CanvasSizer, chart Chart) {
-	whole := draw.New(canvas)
-	fill(whole, color.White, whole.Min.X, whole.Min.Y, whole.Max.X, whole.Max.Y) // SVG is transparent otherwise
-	chart.drawInside(draw.Crop(whole, margin, -margin, margin, -margin))
+// encodePNG draws a chart that passed check.
+func encodePNG(w io.Writer, chart Chart, dotsPerInch int) error {
+	width, height := chart.size()
+	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dotsPerInch))
+	drawOn(canvas, chart)
+	_, err := vgimg.PngCanvas{Canvas: canvas}.WriteTo(w)
+	return err
 }
 
-// writeSVG adds fonts to fall back on to the one that texts are measured with.
-func writeSVG(w io.Writer, canvas *vgsvg.Canvas) error {
+// encodeSVG draws a chart that passed check. It adds fonts to fall back on to
+// the one that texts are measured with, and says which format pictures have,
+// which gonum/plot gets wrong.
+func encodeSVG(w io.Writer, chart Chart) error {
+	canvas := vgsvg.New(chart.size())
+	drawOn(canvas, chart)
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
@@ -88,6 +94,13 @@ func writeSVG(w io.Writer, canvas *vgsvg.Canvas) error {
 	svg := bytes.ReplaceAll(b.Bytes(),
 		[]byte("font-family:Liberation Sans;"),
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+	svg = bytes.ReplaceAll(svg, []byte(`"data:image/jpg;base64,`), []byte(`"data:image/png;base64,`))
 	_, err := w.Write(svg)
 	return err
+}
+
+func drawOn(canvas vg.CanvasSizer, chart Chart) {
+	whole := draw.New(canvas)
+	fill(whole, color.White, whole.Min.X, whole.Min.Y, whole.Max.X, whole.Max.Y) // SVG is transparent otherwise
+	chart.drawInside(draw.Crop(whole, margin, -margin, margin, -margin))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/plot/vg"
 )
 
 // twoSchedules are the schedules of Fig. 8 of Lim et al., "D-factor",
@@ -42,7 +43,10 @@ func twoSamples() Distribution {
 }
 
 func oneOfEachChart() map[string]Chart {
-	return map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules(), "scatter": twoModels(), "heat map": threeByTwo()}
+	return map[string]Chart{
+		"comparison": twoPolicies(), "distribution": twoSamples(), "heat map": threeByTwo(), "intervals": threeEstimates(),
+		"occupancy": twoServers(), "regions": dedicatedOrShared(), "scatter": twoModels(), "staircase": twoClasses(), "timeline": twoSchedules(),
+	}
 }
 
 func encoded(tb testing.TB, chart Chart, format Format) []byte {
@@ -91,26 +95,43 @@ func wantTexts(t *testing.T, chart Chart, want ...string) {
 	}
 }
 
-func TestADistributionAndATimelineAreSixteenHundredPixelsWide(t *testing.T) {
+func TestAPNGHasTwoHundredPixelsPerInch(t *testing.T) {
 	t.Parallel()
-	for name, chart := range map[string]Chart{"distribution": twoSamples(), "timeline": twoSchedules()} {
-		image, err := png.Decode(bytes.NewReader(encoded(t, chart, PNG)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if size := image.Bounds().Size(); size.X != 1600 || size.Y < 600 {
-			t.Errorf("the %s has %d by %d pixels", name, size.X, size.Y)
+	chart := threeByTwo() // the one with the fewest pixels
+	image, err := png.Decode(bytes.NewReader(encoded(t, chart, PNG)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	width, height := chart.size()
+	if size := image.Bounds().Size(); size.X != pixels(width) || size.Y != pixels(height) {
+		t.Errorf("the chart of %v by %v points has %d by %d pixels", width, height, size.X, size.Y)
+	}
+}
+
+func TestMostChartsAreEightInchesWide(t *testing.T) {
+	t.Parallel()
+	all := oneOfEachChart()
+	for _, name := range []string{"comparison", "distribution", "intervals", "occupancy", "staircase", "timeline"} {
+		if width, height := all[name].size(); width != 8*vg.Inch || height < 2*vg.Inch {
+			t.Errorf("the %s is %v by %v points", name, width, height)
 		}
 	}
 }
 
 func TestTheSameChartIsDrawnTheSameTwice(t *testing.T) {
 	t.Parallel()
-	for _, format := range []Format{SVG, PNG} {
-		for name, chart := range oneOfEachChart() {
-			if !bytes.Equal(encoded(t, chart, format), encoded(t, chart, format)) {
-				t.Errorf("two %s drawings of the %s differ", format, name)
-			}
+	// Pixels take long, and as many as on paper show no more here.
+	const few = 40
+	for name, chart := range oneOfEachChart() {
+		if !bytes.Equal(encoded(t, chart, SVG), encoded(t, chart, SVG)) {
+			t.Errorf("two SVG drawings of the %s differ", name)
+		}
+		var first, second bytes.Buffer
+		if err := errors.Join(encodePNG(&first, chart, few), encodePNG(&second, chart, few)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(first.Bytes(), second.Bytes()) {
+			t.Errorf("two PNG drawings of the %s differ", name)
 		}
 	}
 }
@@ -143,7 +164,7 @@ func TestTheFormatIsToldByTheExtension(t *testing.T) {
 func TestAnErrorOfTheWriterEndsEncoding(t *testing.T) {
 	t.Parallel()
 	for _, format := range []Format{SVG, PNG} {
-		if err := EncodeChart(brokenWriter{}, twoSamples(), format); !errors.Is(err, errBroken) {
+		if err := EncodeChart(brokenWriter{}, threeByTwo(), format); !errors.Is(err, errBroken) {
 			t.Errorf("%s: error = %v, want the writer's", format, err)
 		}
 	}

@@ -23,27 +23,24 @@ type colorBar struct {
 	unknown string // why some values are not known; empty if all are
 }
 
-// newColorBar is as long as the cells of a heat map are high, within limits.
-func newColorBar(h HeatMap, gridHeight vg.Length) colorBar {
+// newColorBar is as long as what stands beside it is high, within limits. It
+// explains unknown values unless that is empty.
+func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Length) colorBar {
 	const (
 		shortest, longest = 130, 320
 		widestTick        = 70
 		widestUnknown     = 120
 	)
-	known, label := h.known(), sans(smallSize, ink)
-	b := colorBar{colors: newColorScale(known)}
-	if len(known) < len(h.Rows)*len(h.Columns) {
-		b.unknown = "not known"
-		if h.Unknown != "" {
-			b.unknown = fit(label, printable(h.Unknown), widestUnknown)
-		}
-		gridHeight -= unknownHeight
+	label := sans(smallSize, ink)
+	b := colorBar{colors: colors, unknown: fit(label, printable(unknown), widestUnknown)}
+	if b.unknown != "" {
+		beside -= unknownHeight
 	}
-	b.length = min(max(gridHeight, shortest), longest)
-	b.title = fit(sans(textSize, ink), axisTitle(h.Quantity, h.Unit), b.length)
-	b.ticks = linearTicks(b.colors.low, b.colors.high)
+	b.length = min(max(beside, shortest), longest)
+	b.title = fit(sans(textSize, ink), axisTitle(quantity, unit), b.length)
+	b.ticks = colors.ticks()
 	for i := range b.ticks {
-		b.ticks[i].Label = fit(label, b.ticks[i].Label+printable(h.Unit), widestTick)
+		b.ticks[i].Label = fit(label, b.ticks[i].Label+printable(unit), widestTick)
 	}
 	return b
 }
@@ -73,15 +70,14 @@ func (b colorBar) draw(c draw.Canvas) {
 	const steps = 120
 	bottom, right := c.Max.Y-b.length, c.Min.X+barWidth
 	toY := func(fraction float64) vg.Length { return bottom + vg.Length(fraction)*b.length }
-	low, span := b.colors.low, b.colors.high-b.colors.low
 	for i := range steps {
 		// Each step reaches to the top: no seam shows between two of them.
-		fill(c, b.colors.at(low+(float64(i)+0.5)/steps*span), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
+		fill(c, heatAt((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
 	}
 
 	label, line := sans(smallSize, ink), draw.LineStyle{Color: softInk, Width: 0.5}
 	for _, tick := range b.ticks {
-		y := toY(math.Min(math.Max((tick.Value-low)/span, 0), 1))
+		y := toY(b.colors.position(tick.Value))
 		c.StrokeLine2(line, right, y, right+3, y)
 		write(c, label, right+barLabelGap, y, tick.Label)
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"sort"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -12,24 +11,21 @@ import (
 // curve is one sample as it is drawn.
 type curve struct {
 	name    string
-	sorted  []float64
+	steps   steps
 	summary Summary
 	line    draw.LineStyle
 }
 
+// newCurve takes a sample that was checked.
 func newCurve(i int, sample Sample) curve {
 	sorted := slices.Sorted(slices.Values(sample.Values))
+	all := stepsOf(sample, sorted)
 	return curve{
 		name:    printable(sample.Name),
-		sorted:  sorted,
-		summary: summarizeSorted(sorted),
+		steps:   all,
+		summary: sample.summarize(all, sorted),
 		line:    draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]},
 	}
-}
-
-// atOrBelow is the fraction of the sample that is not above x.
-func (c curve) atOrBelow(x float64) float64 {
-	return float64(sort.Search(len(c.sorted), func(i int) bool { return c.sorted[i] > x })) / float64(len(c.sorted))
 }
 
 // Plot draws the steps of the distribution function, except those that are too
@@ -37,15 +33,11 @@ func (c curve) atOrBelow(x float64) float64 {
 func (c curve) Plot(canvas draw.Canvas, p *plot.Plot) {
 	const visible = 0.2 // points
 	toX, toY := p.Transforms(&canvas)
-	last := vg.Point{X: toX(c.sorted[0]), Y: toY(0)}
+	last := vg.Point{X: toX(c.steps.least()), Y: toY(0)}
 	path := []vg.Point{last}
-	for i, x := range c.sorted {
-		end := i == len(c.sorted)-1
-		if !end && c.sorted[i+1] == x {
-			continue
-		}
-		next := vg.Point{X: toX(x), Y: toY(float64(i+1) / float64(len(c.sorted)))}
-		if !end && next.X-last.X < visible && next.Y-last.Y < visible {
+	for i, step := range c.steps {
+		next := vg.Point{X: toX(step.Value), Y: toY(step.Fraction)}
+		if i < len(c.steps)-1 && next.X-last.X < visible && next.Y-last.Y < visible {
 			continue
 		}
 		path = append(path, vg.Point{X: next.X, Y: last.Y}, next)
@@ -65,7 +57,7 @@ func (m marks) Plot(canvas draw.Canvas, p *plot.Plot) {
 		canvas.StrokeLine2(drop, at.X, toY(0), at.X, at.Y)
 		canvas.DrawGlyphNoClip(glyph, at)
 	}
-	mark(meanGlyph(m.line), m.summary.Mean, m.atOrBelow(m.summary.Mean))
+	mark(meanGlyph(m.line), m.summary.Mean, m.steps.atOrBelow(m.summary.Mean))
 	mark(p95Glyph(m.line), m.summary.P95, 0.95) // on the step that passes 95%
 }
 

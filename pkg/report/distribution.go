@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -27,21 +26,12 @@ type Distribution struct {
 	// Of names what the values belong to, in the plural, such as "pods"; it
 	// labels the vertical axis. Empty means "values".
 	Of string
-	// Samples are drawn in this order; 1 to 7 of them, so that a reader can
+	// Samples are drawn in this order; 1 to 10 of them, so that a reader can
 	// tell them apart.
 	Samples []Sample
 	// LogX draws the horizontal axis to a logarithmic scale; all values must
 	// then be above 0, from 1e-290 up.
 	LogX bool
-}
-
-// Sample is a named set of values in any order, which is left as it is.
-type Sample struct {
-	// Name tells the sample in the legend, "kube-scheduler" say; not empty
-	// and unique in its chart.
-	Name string
-	// Values are finite; at least one.
-	Values []float64
 }
 
 func (d Distribution) check() error {
@@ -59,10 +49,10 @@ func (d Distribution) check() error {
 		return err
 	}
 	for i, sample := range d.Samples {
-		if err := checkSample(sample.Values); err != nil {
+		if err := sample.check(); err != nil {
 			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
 		}
-		if least := slices.Min(sample.Values); d.LogX && least < 1/maxMagnitude {
+		if least := sample.least(); d.LogX && least < 1/maxMagnitude {
 			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values from %g up", i, sample.Name, least, 1/maxMagnitude)
 		}
 	}
@@ -118,7 +108,7 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range curves {
-		low, high = math.Min(low, c.sorted[0]), math.Max(high, c.sorted[len(c.sorted)-1])
+		low, high = math.Min(low, c.steps.least()), math.Max(high, c.steps.largest())
 	}
 	ticks := linearTicks
 	if d.LogX {

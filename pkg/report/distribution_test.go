@@ -26,17 +26,17 @@ func TestADistributionThatCannotBeDrawnSaysWhichField(t *testing.T) {
 		want  string
 	}{
 		"no quantity":  {Distribution{Samples: []Sample{good}}, `quantity: is empty; name what the values measure`},
-		"no samples":   {Distribution{Quantity: "x"}, `samples: there are 0; a chart shows 1 to 7`},
-		"many samples": {Distribution{Quantity: "x", Samples: make([]Sample, 8)}, `samples: there are 8; a chart shows 1 to 7`},
+		"no samples":   {Distribution{Quantity: "x"}, `samples: there are 0; a chart shows 1 to 10`},
+		"many samples": {Distribution{Quantity: "x", Samples: make([]Sample, 11)}, `samples: there are 11; a chart shows 1 to 10`},
 		"no name":      {Distribution{Quantity: "x", Samples: []Sample{{Values: []float64{1}}}}, `samples[0].name: is empty`},
 		"a name twice": {Distribution{Quantity: "x", Samples: []Sample{good, good}}, `samples[1].name: "a" is also the name of samples[0]`},
 		"no values":    {Distribution{Quantity: "x", Samples: []Sample{{Name: "b"}}}, `samples[0] ("b"): has no values`},
 		"not a number": {
-			Distribution{Quantity: "x", Samples: []Sample{{"b", []float64{math.NaN()}}}},
+			Distribution{Quantity: "x", Samples: []Sample{{Name: "b", Values: []float64{math.NaN()}}}},
 			`samples[0] ("b"): value 1: NaN is not a finite number within ±1e+290`,
 		},
 		"zero in the log": {
-			Distribution{Quantity: "x", LogX: true, Samples: []Sample{{"b", []float64{1, 0}}}},
+			Distribution{Quantity: "x", LogX: true, Samples: []Sample{{Name: "b", Values: []float64{1, 0}}}},
 			`samples[0] ("b"): 0: a logarithmic axis shows values from 1e-290 up`,
 		},
 	} {
@@ -74,7 +74,7 @@ func TestADrawingDoesNotGrowWithTheSample(t *testing.T) {
 	for i := range values {
 		values[i] = 1 + random.ExpFloat64()
 	}
-	svg := encoded(t, Distribution{Quantity: "x", Samples: []Sample{{"a", values}}}, SVG)
+	svg := encoded(t, Distribution{Quantity: "x", Samples: []Sample{{Name: "a", Values: values}}}, SVG)
 	// A step takes some 30 bytes: 200,000 of them would be 6 MB.
 	if len(svg) > 200_000 {
 		t.Errorf("the SVG has %d bytes", len(svg))
@@ -85,7 +85,7 @@ func TestTheFractionAtOrBelowCountsEqualValues(t *testing.T) {
 	t.Parallel()
 	c := newCurve(0, Sample{Name: "a", Values: []float64{3, 1, 2, 2}})
 	for x, want := range map[float64]float64{0.5: 0, 1: 0.25, 2: 0.75, 2.5: 0.75, 3: 1} {
-		if got := c.atOrBelow(x); got != want {
+		if got := c.steps.atOrBelow(x); got != want {
 			t.Errorf("atOrBelow(%v) = %v, want %v", x, got, want)
 		}
 	}

@@ -7,12 +7,24 @@
 //	t.Add("filecomp", report.Times(1.42))
 //	err := t.Write(os.Stdout)
 //
-// A [Chart] is a plain value that describes what to show: [Distribution]
-// compares samples, [Timeline] schedules, [Scatter] predictions with
-// measurements, and [HeatMap] shows a matrix, of who slows whom say.
-// [WriteChart] draws one into a file, SVG or PNG by its extension. Charts with wrong data (no samples, a
-// value that is not a number, a bar that ends before it starts) are refused
-// with an error that names the field, and no file is touched.
+// A [Chart] is a plain value that describes what to show: [Comparison] shows
+// contenders case by case, [Intervals] estimates with their confidence,
+// [Distribution] samples, [Timeline] the jobs of schedules, [Occupancy] how busy
+// machines were, [Scatter] predictions beside measurements, [HeatMap] a matrix, of
+// who slows whom say, [Staircase] what a rising rate needs in whole units,
+// and [Regions] what is better where. [WriteChart] draws one into a file, SVG or PNG
+// by its extension. Charts with wrong data (no samples, a value that is not a
+// number, a bar that ends before it starts) are refused with an error that names
+// the field, and no file is touched.
+//
+// A [Page] puts texts, tables and charts into one HTML file that loads nothing
+// else, which [WritePage] writes:
+//
+//	err := report.WritePage("week.html", report.Page{
+//		Title:    "Last week under four policies",
+//		Summary:  "Least dilation finishes 17.7% sooner than round robin.",
+//		Sections: []report.Section{{Title: "Results", Table: t, Charts: []report.Chart{makespans}}},
+//	})
 //
 // [Summarize] gives the mean and the quantiles that tables and charts show.
 //

@@ -60,7 +60,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 	for k := range longest {
 		for i, points := range shown {
 			if k < len(points) {
-				c.DrawGlyphNoClip(dotGlyph(i, d.radius), points[k])
+				c.DrawGlyphNoClip(translucent(i, d.radius), points[k])
 				drawn = append(drawn, points[k])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // WriteChart draws a chart into a file, SVG or PNG by its extension. A file
@@ -21,6 +22,30 @@ func WriteChart(path string, chart Chart) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return replaceFile(path, content.Bytes())
+}
+
+// WritePage writes a page into a file, as [WriteChart] does a chart. The file's
+// name must end in .html or .htm.
+func WritePage(path string, page Page) error {
+	if err := CheckPagePath(path); err != nil {
+		return err
+	}
+	var content bytes.Buffer
+	if err := EncodePage(&content, page); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return replaceFile(path, content.Bytes())
+}
+
+// CheckPagePath refuses file names that [WritePage] refuses. Call it before a
+// long computation whose result is to be reported.
+func CheckPagePath(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".html", ".htm":
+		return nil
+	default:
+		return fmt.Errorf("%s: a report's file name must end in .html or .htm", path)
+	}
 }
 
 // replaceFile writes a file beside path and renames it into place.

@@ -11,7 +11,7 @@ func TestAChartIsWrittenAsItsExtensionSays(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]string{"chart.svg": "<?xml", "chart.png": "\x89PNG"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := WriteChart(path, twoSamples()); err != nil {
+		if err := WriteChart(path, threeByTwo()); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(path)
@@ -39,7 +39,7 @@ func TestAChartThatCannotBeDrawnLeavesTheFileAsItWas(t *testing.T) {
 	t.Parallel()
 	path := fileWith(t, "chart.svg", "old")
 	err := WriteChart(path, Distribution{Quantity: "dilation"})
-	if want := path + ": samples: there are 0; a chart shows 1 to 7"; errorText(err) != want {
+	if want := path + ": samples: there are 0; a chart shows 1 to 10"; errorText(err) != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
 	if got := only(t, path); got != "old" {

@@ -7,13 +7,19 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// dotGlyph is how the i-th series of a scatter draws a dot: in a colour and in
-// a shape of its own, so that neither alone must tell the series apart. Dots
-// are translucent: where many lie on each other it is darker.
+// dotGlyph is how the i-th series of a chart draws a dot: in a colour and in
+// a shape of its own, so that neither alone must tell the series apart.
 func dotGlyph(i int, radius vg.Length) draw.GlyphStyle {
-	hue := palette[i]
+	return draw.GlyphStyle{Color: palette[i], Radius: radius, Shape: dotShapes[i]}
+}
+
+// translucent is for dots that may lie on each other: where many do, it is
+// darker.
+func translucent(i int, radius vg.Length) draw.GlyphStyle {
+	glyph, hue := dotGlyph(i, radius), palette[i]
 	hue.A = 0xB8
-	return draw.GlyphStyle{Color: hue, Radius: radius, Shape: dotShapes[i]}
+	glyph.Color = hue
+	return glyph
 }
 
 // dotShapes has one shape per colour of the palette, of about the same area.
@@ -25,6 +31,22 @@ var dotShapes = []draw.GlyphDrawer{
 	regular(3, -math.Pi/2, 1.45), // triangle on its tip
 	cross(0, 1.3),                // plus
 	cross(math.Pi/4, 1.3),        // times
+	ring{},
+	polygon{{X: -1.1, Y: 1.2}, {X: 1.1, Y: 1.2}, {X: -1.1, Y: -1.2}, {X: 1.1, Y: -1.2}}, // hourglass
+	polygon{{X: -1.5, Y: 0.5}, {X: 1.5, Y: 0.5}, {X: 1.5, Y: -0.5}, {X: -1.5, Y: -0.5}}, // bar
+}
+
+// ring is a circle that is not filled.
+type ring struct{}
+
+// DrawGlyph implements [draw.GlyphDrawer].
+func (ring) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	c.SetLineStyle(draw.LineStyle{Color: style.Color, Width: style.Radius * 0.55})
+	var circle vg.Path
+	circle.Move(vg.Point{X: at.X + style.Radius, Y: at.Y})
+	circle.Arc(at, style.Radius, 0, 2*math.Pi)
+	circle.Close()
+	c.Stroke(circle)
 }
 
 // polygon is a filled glyph; its corners are in units of the glyph's radius.

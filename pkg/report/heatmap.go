@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,6 +37,10 @@ type HeatMap struct {
 	// Unknown says why values are not known, "not measured" for instance.
 	// Empty means "not known".
 	Unknown string
+	// Log gives the values colours to a logarithmic scale, so that a few large
+	// ones do not make the others look alike; all values must then be above 0,
+	// from 1e-290 up.
+	Log bool
 }
 
 const maxHeatMapNames = 60
@@ -64,6 +69,9 @@ func (h HeatMap) check() error {
 			}
 			if err := checkNumber(value); err != nil {
 				return fmt.Errorf("values[%d][%d] (%q, %q): %w", r, c, h.Rows[r], h.Columns[c], err)
+			}
+			if h.Log && value < 1/maxMagnitude {
+				return fmt.Errorf("values[%d][%d] (%q, %q): %v: logarithmic colours show values from %g up", r, c, h.Rows[r], h.Columns[c], value, 1/maxMagnitude)
 			}
 			known++
 		}
@@ -136,14 +144,7 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 	for r, text := range l.rows {
 		write(c, name, grid.Min.X-nameGap, grid.Max.Y-l.cell*(vg.Length(r)+0.5), text)
 	}
-	for k, text := range l.columns {
-		x := grid.Min.X + l.cell*(vg.Length(k)+0.5)
-		if l.turned {
-			writeTurned(c, name, x+l.nameSize/4, grid.Min.Y-nameGap-l.nameSize/4, math.Pi/4, text)
-		} else {
-			write(c, alignCenter(name), x, grid.Min.Y-nameGap-l.nameSize/2, text)
-		}
-	}
+	l.columns.draw(c, grid.Min)
 	middle, size := center(grid), grid.Size()
 	if h.RowsAre != "" {
 		text := fit(title, printable(h.RowsAre), max(size.Y, leastTitle))
@@ -158,4 +159,12 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 // known returns the values that are known.
 func (h HeatMap) known() []float64 {
 	return slices.DeleteFunc(slices.Concat(h.Values...), math.IsNaN)
+}
+
+// unknown says why some values are not known; empty if all are.
+func (h HeatMap) unknown() string {
+	if len(h.known()) == len(h.Rows)*len(h.Columns) {
+		return ""
+	}
+	return cmp.Or(h.Unknown, "not known")
 }

@@ -8,8 +8,6 @@ import (
 
 // Lengths that the parts of a heat map share.
 const (
-	nameGap    = 5   // between the cells and the names
-	widestName = 180 // of longer names, the middle is left out
 	leastTitle = 100 // room for what the rows or the columns are, however few
 	barGap     = 26  // between the cells and the colour bar
 )
@@ -17,10 +15,10 @@ const (
 // heatLayout says how large the parts of a heat map are.
 type heatLayout struct {
 	cell          vg.Length
-	rows, columns []string // names as they are written
+	rows          []string // names as they are written
+	columns       nameRow
 	nameSize      vg.Length
 	valueSize     vg.Length // of the values in the cells; 0 if there is no room for them
-	turned        bool      // names of columns rise to the right, by 45 degrees
 	left, below   vg.Length // room for names and titles beside the cells
 	bar           colorBar
 	width, height vg.Length // of all, without title and margins
@@ -32,26 +30,18 @@ func newHeatLayout(h HeatMap) heatLayout {
 	// Larger matrices get smaller cells, but not as small as a page asks for.
 	l.cell = vg.Length(min(max(120/math.Sqrt(float64(max(len(h.Rows), len(h.Columns)))), least), most))
 	l.nameSize = min(l.cell*0.55, textSize)
-	l.rows, l.columns = l.fitted(h.Rows), l.fitted(h.Columns)
+	for _, name := range h.Rows {
+		l.rows = append(l.rows, fitMiddle(sans(l.nameSize, ink), printable(name), widestName))
+	}
+	l.columns = newNameRow(h.Columns, l.nameSize, l.cell)
 	l.valueSize = l.sizeOfValues(h.known())
 
-	style := sans(l.nameSize, ink)
+	l.left = l.columns.overhang()
 	for _, name := range l.rows {
-		l.left = max(l.left, style.Width(name))
+		l.left = max(l.left, sans(l.nameSize, ink).Width(name))
 	}
-	for _, name := range l.columns {
-		l.turned = l.turned || style.Width(name) > l.cell-4
-	}
-	l.below = l.nameSize
-	if l.turned {
-		for k, name := range l.columns {
-			along := style.Width(name) * math.Sqrt2 / 2
-			l.left = max(l.left, along-l.cell*(vg.Length(k)+0.5))
-			l.below = max(l.below, along+l.nameSize)
-		}
-	}
+	l.below = l.columns.height()
 	l.left += nameGap
-	l.below += nameGap
 	if h.RowsAre != "" {
 		l.left += axisTitleHeight
 	}
@@ -60,19 +50,10 @@ func newHeatLayout(h HeatMap) heatLayout {
 	}
 
 	gridHeight := l.cell * vg.Length(len(h.Rows))
-	l.bar = newColorBar(h, gridHeight)
+	l.bar = newColorBar(newColorScale(h.known(), h.Log), h.Quantity, h.Unit, h.unknown(), gridHeight)
 	l.width = l.left + l.cell*vg.Length(len(h.Columns)) + barGap + l.bar.width()
 	l.height = max(gridHeight+l.below, l.bar.height())
 	return l
-}
-
-func (l heatLayout) fitted(names []string) []string {
-	style := sans(l.nameSize, ink)
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = fitMiddle(style, printable(name), widestName)
-	}
-	return texts
 }
 
 // sizeOfValues is the largest size, within reason, at which every value fits

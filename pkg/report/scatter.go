@@ -27,7 +27,7 @@ type Scatter struct {
 	Quantity string
 	// Unit of the values, such as "s" or "×"; empty if they have none.
 	Unit string
-	// Series are drawn in this order; 1 to 7 of them, so that a reader can
+	// Series are drawn in this order; 1 to 10 of them, so that a reader can
 	// tell them apart, with 100,000 pairs at most in all.
 	Series []Series
 	// Log draws both axes to a logarithmic scale.
@@ -161,7 +161,7 @@ func (s Scatter) legend() legend {
 			name:    printable(series.Name),
 			figures: []string{Value(100*a.mean) + "%", Value(100*a.p90) + "%", Count(int64(a.count))},
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				c.DrawGlyphNoClip(dotGlyph(i, 3.5), vg.Point{X: x + swatch/2, Y: y})
+				c.DrawGlyphNoClip(translucent(i, 3.5), vg.Point{X: x + swatch/2, Y: y})
 			},
 		})
 	}

@@ -53,8 +53,8 @@ func TestAScatterThatCannotBeDrawnSaysWhichField(t *testing.T) {
 		want  string
 	}{
 		"no quantity":  {Scatter{Series: []Series{good}}, `quantity: is empty; name what was measured and predicted`},
-		"no series":    {Scatter{Quantity: "x"}, `series: there are 0; a chart shows 1 to 7`},
-		"many series":  {Scatter{Quantity: "x", Series: make([]Series, 8)}, `series: there are 8; a chart shows 1 to 7`},
+		"no series":    {Scatter{Quantity: "x"}, `series: there are 0; a chart shows 1 to 10`},
+		"many series":  {Scatter{Quantity: "x", Series: make([]Series, 11)}, `series: there are 11; a chart shows 1 to 10`},
 		"no name":      {Scatter{Quantity: "x", Series: []Series{{Pairs: good.Pairs}}}, `series[0].name: is empty`},
 		"a name twice": {Scatter{Quantity: "x", Series: []Series{good, good}}, `series[1].name: "a" is also the name of series[0]`},
 		"no pairs":     {of(), `series[0] ("b").pairs: is empty`},

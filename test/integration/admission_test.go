@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
 // admit sends a manifest to the API server as kubectl apply would, without
@@ -120,6 +122,137 @@ func TestTheServerRefusesBadNodeProfiles(t *testing.T) {
 			t.Parallel()
 			check(t, admit(t, header, test.spec), test.want)
 		})
+	}
+}
+
+func TestTheServerRefusesBadSLAs(t *testing.T) {
+	t.Parallel()
+	const header = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: job, namespace: default}"
+	const profile = "  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  sla: "
+	for name, test := range map[string]struct{ sla, want string }{
+		"a response time":               {"{responseTimeMillis: 3000}", ""},
+		"a percentile":                  {"{responseTimeMillis: 3000, probability: '0.99', maxDilation: '1.5'}", ""},
+		"a dilation":                    {"{maxDilation: 2}", ""},
+		"nothing":                       {"{}", "spec.sla: Invalid value: give responseTimeMillis (with a probability) or maxDilation, or both"},
+		"a probability of nothing":      {"{maxDilation: 2, probability: '0.9'}", "spec.sla.probability: Invalid value: the probability is that of keeping within responseTimeMillis"},
+		"a certainty":                   {"{responseTimeMillis: 1, probability: 1}", "spec.sla.probability: Invalid value: 1: a probability is a number above 0 and below 1"},
+		"a dilation that speeds up":     {"{maxDilation: '0.9'}", `spec.sla.maxDilation: Invalid value: "0.9": a dilation is how many times longer than alone a job takes`},
+		"a response time before asking": {"{responseTimeMillis: 0}", "spec.sla.responseTimeMillis: Invalid value: 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, admit(t, header, profile+test.sla), test.want)
+		})
+	}
+}
+
+func TestTheServerRefusesBadTraceReplays(t *testing.T) {
+	t.Parallel()
+	const header = "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: replay, namespace: default}"
+	const (
+		nodes = "  nodes: [{name: small}]\n"
+		trace = "  trace: {configMap: {name: traces, key: week.csv}}\n"
+		types = "types: [{profile: job}]"
+	)
+	arrivals := func(interarrival string) string {
+		return nodes + "  arrivals: {jobs: 100, interarrival: {" + interarrival + "}, " + types + "}\n"
+	}
+	with := func(more string) string { return nodes + trace + "  " + more }
+	for name, test := range map[string]struct{ spec, want string }{
+		"a trace":               {nodes + trace, ""},
+		"a trace on a volume":   {nodes + "  trace: {format: swf, persistentVolumeClaim: {claimName: data, path: traces/week..swf.gz}, limit: 1000, unsorted: sort}", ""},
+		"Poisson arrivals":      {arrivals("meanMillis: 20"), ""},
+		"bursty arrivals":       {arrivals("distribution: hyperexponential, meanMillis: 20, scv: '4.5'"), ""},
+		"regular arrivals":      {arrivals("distribution: gamma, meanMillis: 20, scv: 250m"), ""},
+		"measured arrivals":     {arrivals("distribution: empirical, gapsMillis: [0, 10, 30]"), ""},
+		"all that nodes can be": {trace + "  nodes: [{name: large, count: 16, nodeProfile: nvme, maxJobs: 20, resources: [{name: cpu, servers: 16, speed: '1.5'}], capacity: [{name: memory, quantity: 64Gi}, {name: gpu, quantity: 0}]}]", ""},
+		"all that one can ask":  {with("policies: [{name: lmuf-t, threshold: '0.9'}, {name: target-load-packing, target: '0.5'}]\n  seeds: 500\n  solver: first-order\n  queue: fifo\n  parallelism: 8\n  output: {persistentVolumeClaim: {claimName: data, path: out}}"), ""},
+
+		"neither trace nor arrivals": {nodes, "spec: Invalid value: give either trace (recorded jobs) or arrivals (generated jobs), and not both"},
+		"a trace and arrivals":       {arrivals("meanMillis: 20") + trace, "spec: Invalid value: give either trace"},
+		"a trace that is nowhere":    {nodes + "  trace: {format: csv}", "spec.trace: Invalid value: give either configMap or persistentVolumeClaim, and not both"},
+		"a trace in two places": {
+			nodes + "  trace: {configMap: {name: a, key: b}, persistentVolumeClaim: {claimName: a, path: b}}",
+			"spec.trace: Invalid value: give either configMap or persistentVolumeClaim",
+		},
+		"an unknown format":       {nodes + "  trace: {format: tsv, configMap: {name: a, key: b}}", `spec.trace.format: Unsupported value: "tsv": supported values: "csv", "swf", "openb"`},
+		"a key that is a path":    {nodes + "  trace: {configMap: {name: a, key: ../b}}", `spec.trace.configMap.key: Invalid value: "../b": a key of a ConfigMap consists of`},
+		"an absolute path":        {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: /etc/passwd}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"/etc/passwd\": a path is relative"},
+		"a path out of a volume":  {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: traces/../../b}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"traces/../../b\": a path is relative"},
+		"no jobs of a trace":      {nodes + "  trace: {limit: 0, configMap: {name: a, key: b}}", "spec.trace.limit: Invalid value: 0"},
+		"no jobs":                 {nodes + "  arrivals: {jobs: 0, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 0"},
+		"too many jobs":           {nodes + "  arrivals: {jobs: 10000001, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 10000001"},
+		"jobs of no type":         {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: []}", "spec.arrivals.types: Invalid value: 0"},
+		"a type twice":            {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a}, {profile: a}]}", "spec.arrivals.types[1]: Duplicate value"},
+		"a weight of zero":        {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, weight: 0}]}", "spec.arrivals.types[0].weight: Invalid value: 0"},
+		"arrivals without a mean": {arrivals("distribution: constant"), "spec.arrivals.interarrival: Invalid value: every distribution needs meanMillis, but for empirical"},
+		"measured and with a mean": {
+			arrivals("distribution: empirical, meanMillis: 3, gapsMillis: [1]"),
+			"spec.arrivals.interarrival: Invalid value: every distribution needs meanMillis, but for empirical",
+		},
+		"measured without measurements": {arrivals("distribution: empirical"), "spec.arrivals.interarrival: Invalid value: the distribution empirical needs gapsMillis, the others take none"},
+		"gaps of Poisson arrivals":      {arrivals("meanMillis: 3, gapsMillis: [1]"), "spec.arrivals.interarrival: Invalid value: the distribution empirical needs gapsMillis"},
+		"a negative gap":                {arrivals("distribution: empirical, gapsMillis: [1, -1]"), "spec.arrivals.interarrival.gapsMillis[1]: Invalid value: -1"},
+		"gamma without scv":             {arrivals("distribution: gamma, meanMillis: 3"), "spec.arrivals.interarrival: Invalid value: gamma, lognormal and hyperexponential need scv"},
+		"scv of Poisson arrivals":       {arrivals("meanMillis: 3, scv: 2"), "spec.arrivals.interarrival: Invalid value: gamma, lognormal and hyperexponential need scv"},
+		"scv of zero":                   {arrivals("distribution: gamma, meanMillis: 3, scv: 0"), "spec.arrivals.interarrival.scv: Invalid value: 0: a squared coefficient of variation is a number above 0"},
+		"scv too small": {
+			arrivals("distribution: hyperexponential, meanMillis: 3, scv: '0.5'"),
+			"spec.arrivals.interarrival.scv: Invalid value: a hyperexponential distribution varies at least as much as an exponential one",
+		},
+		"scv with an endless exponent": {arrivals("distribution: hyperexponential, meanMillis: 3, scv: '1e99999999'"), "spec.arrivals.interarrival.scv: Invalid value: "},
+
+		"no nodes":                {trace + "  nodes: []", "spec.nodes: Invalid value: 0"},
+		"nodes left out":          {trace, "spec.nodes: Required value"},
+		"nodes named twice":       {trace + "  nodes: [{name: a}, {name: a}]", "spec.nodes[1]: Duplicate value"},
+		"zero nodes":              {trace + "  nodes: [{name: a, count: 0}]", "spec.nodes[0].count: Invalid value: 0"},
+		"zero speed":              {trace + "  nodes: [{name: a, resources: [{name: cpu, speed: 0}]}]", "spec.nodes[0].resources[0].speed: Invalid value: 0: a speed is relative to the node on which demands were measured"},
+		"zero servers of a class": {trace + "  nodes: [{name: a, resources: [{name: cpu, servers: 0}]}]", "spec.nodes[0].resources[0].servers: Invalid value: 0"},
+		"a negative capacity":     {trace + "  nodes: [{name: a, capacity: [{name: cpu, quantity: '-1'}]}]", "spec.nodes[0].capacity[0].quantity: Invalid value: \"-1\": a capacity is a number that is not negative"},
+		"a capacity in capitals":  {trace + "  nodes: [{name: a, capacity: [{name: GPU, quantity: 1}]}]", `spec.nodes[0].capacity[0].name: Invalid value: "GPU": a resource name consists of`},
+		"no quantity":             {trace + "  nodes: [{name: a, capacity: [{name: cpu}]}]", "spec.nodes[0].capacity[0].quantity: Required value"},
+		"nodes for no job":        {trace + "  nodes: [{name: a, maxJobs: 0}]", "spec.nodes[0].maxJobs: Invalid value: 0"},
+
+		"an unknown policy":          {with("policies: [{name: best}]"), `spec.policies[0].name: Unsupported value: "best": supported values: "round-robin"`},
+		"a policy twice":             {with("policies: [{name: lmuf}, {name: lmuf}]"), "spec.policies[1]: Duplicate value"},
+		"no policy":                  {with("policies: []"), "spec.policies: Invalid value: 0"},
+		"a threshold of another":     {with("policies: [{name: lmuf, threshold: 1}]"), "spec.policies[0].threshold: Invalid value: only lmuf-t has a threshold"},
+		"a threshold that is full":   {with("policies: [{name: lmuf-t, threshold: '1.1'}]"), `spec.policies[0].threshold: Invalid value: "1.1": a threshold is a utilization`},
+		"a target of another":        {with("policies: [{name: lmuf, target: '0.5'}]"), "spec.policies[0].target: Invalid value: only target-load-packing has a target"},
+		"a target that is full":      {with("policies: [{name: target-load-packing, target: 1}]"), "spec.policies[0].target: Invalid value: 1: a target is a utilization"},
+		"no seed":                    {with("seeds: 0"), "spec.seeds: Invalid value: 0"},
+		"too many runs":              {with("policies: [{name: lmuf}, {name: lrt}]\n  seeds: 501"), "spec: Invalid value: each policy is run with each seed, 1000 runs at most"},
+		"too many runs by default":   {with("seeds: 251"), "spec: Invalid value: each policy is run with each seed, 1000 runs at most"},
+		"an unknown solver":          {with("solver: best"), "spec.solver: Unsupported value"},
+		"an unknown queue":           {with("queue: lifo"), `spec.queue: Unsupported value: "lifo": supported values: "backfill", "fifo"`},
+		"a replay that stands still": {with("parallelism: 0"), "spec.parallelism: Invalid value: 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, admit(t, header, test.spec), test.want)
+		})
+	}
+}
+
+func TestTheSpecOfATraceReplayCannotBeChanged(t *testing.T) {
+	t.Parallel()
+	p := shared.newPlace(t, 0)
+	replay := &v1alpha1.TraceReplay{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "replay"},
+		Spec: v1alpha1.TraceReplaySpec{
+			Trace: &v1alpha1.ReplayTrace{ConfigMap: &v1alpha1.ConfigMapKey{Name: "traces", Key: "week.csv"}},
+			Nodes: []v1alpha1.ReplayNodes{{Name: "small"}},
+		},
+	}
+	must(t, p.Create(t.Context(), replay))
+	before := replay.DeepCopy()
+	replay.Labels = map[string]string{"team": "a"}
+	must(t, p.Patch(t.Context(), replay, client.MergeFrom(before)))
+	before = replay.DeepCopy()
+	replay.Spec.Seeds = new(int32(2))
+	err := p.Patch(t.Context(), replay, client.MergeFrom(before))
+	if want := "the spec of a TraceReplay cannot be changed: delete it and create another"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the server says %v, want %q", err, want)
 	}
 }
 

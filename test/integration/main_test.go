@@ -32,6 +32,7 @@ var (
 	root      string
 	scheduler string // the path of the built command
 	manager   string
+	plugin    string // kubectl-loadline
 	shared    *environment
 )
 
@@ -59,6 +60,9 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	if manager, err = cluster.Build(ctx, root, dir, "loadline-manager"); err != nil {
+		return 0, err
+	}
+	if plugin, err = cluster.Build(ctx, root, dir, "kubectl-loadline"); err != nil {
 		return 0, err
 	}
 	if shared, err = newEnvironment(ctx); err != nil {

@@ -3,18 +3,24 @@ package integration
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -23,7 +29,40 @@ import (
 
 func (e *environment) startManager(t *testing.T) *cluster.Process {
 	t.Helper()
-	p, err := cluster.StartManager(t.Context(), manager, e.plane.Kubeconfig())
+	return e.startManagerAs(t, e.plane.Kubeconfig())
+}
+
+// startManagerWithItsRole starts a manager that may do what config/rbac allows
+// and nothing else.
+func (e *environment) startManagerWithItsRole(t *testing.T) *cluster.Process {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "config", "rbac", "role.yaml"))
+	must(t, err)
+	role := &rbacv1.ClusterRole{}
+	must(t, yaml.Unmarshal(content, role))
+	must(t, e.Create(t.Context(), role))
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role.Name}}
+	must(t, e.Create(t.Context(), account))
+	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+	}))
+	token := &authenticationv1.TokenRequest{}
+	must(t, e.SubResource("token").Create(t.Context(), account, token))
+	config, err := clientcmd.LoadFromFile(e.plane.Kubeconfig())
+	must(t, err)
+	for _, user := range config.AuthInfos {
+		*user = clientcmdapi.AuthInfo{Token: token.Status.Token}
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, clientcmd.WriteToFile(*config, kubeconfig))
+	return e.startManagerAs(t, kubeconfig)
+}
+
+func (e *environment) startManagerAs(t *testing.T, kubeconfig string) *cluster.Process {
+	t.Helper()
+	p, err := cluster.StartManager(t.Context(), manager, kubeconfig)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, p.Stop())

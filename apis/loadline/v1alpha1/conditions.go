@@ -20,3 +20,22 @@ const (
 	// ReasonNoOverlap says that no other selector does.
 	ReasonNoOverlap = "NoOverlap"
 )
+
+// Condition type and reasons of TraceReplay.
+const (
+	// ConditionComplete is True when every run has ended and the results are
+	// final.
+	ConditionComplete = "Complete"
+
+	// ReasonSucceeded says that every run has ended well.
+	ReasonSucceeded = "Succeeded"
+	// ReasonPartlyFailed says that every run has ended, and some were given up:
+	// the results are those of the others.
+	ReasonPartlyFailed = "PartlyFailed"
+	// ReasonFailed says that no run ended well.
+	ReasonFailed = "Failed"
+	// ReasonPending says what the runs wait for before they can begin.
+	ReasonPending = "Pending"
+	// ReasonRunning says that runs are going on.
+	ReasonRunning = "Running"
+)

@@ -14,6 +14,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&WorkloadProfile{}, &WorkloadProfileList{},
 		&NodeProfile{}, &NodeProfileList{},
+		&TraceReplay{}, &TraceReplayList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

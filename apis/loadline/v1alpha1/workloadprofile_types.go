@@ -72,6 +72,41 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	NeutralMillis *int64 `json:"neutralMillis,omitempty"`
+
+	// sla is what is asked of the jobs' response time. Replays say how many of
+	// the jobs keep within it.
+	// +optional
+	SLA *SLA `json:"sla,omitempty"`
+}
+
+// SLA is a service level agreement: on the response time itself, on how many
+// times longer than the neutral time it may be, or on both.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.responseTimeMillis) || has(self.maxDilation)",message="give responseTimeMillis (with a probability) or maxDilation, or both"
+// +kubebuilder:validation:XValidation:rule="has(self.responseTimeMillis) || !has(self.probability)",fieldPath=".probability",message="the probability is that of keeping within responseTimeMillis: set responseTimeMillis too"
+type SLA struct {
+	// responseTimeMillis is the response time, from arrival to completion, that
+	// jobs should keep within, in milliseconds.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	ResponseTimeMillis *int64 `json:"responseTimeMillis,omitempty"`
+
+	// probability is the fraction of jobs that must keep within
+	// responseTimeMillis, between 0 and 1. Defaults to 0.95.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a probability is a number above 0 and below 1, such as \"0.95\""
+	Probability *resource.Quantity `json:"probability,omitempty"`
+
+	// maxDilation is how many times longer than the neutral time a job may
+	// take, at least 1.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0",message="a dilation is how many times longer than alone a job takes: write a number of at least 1, such as \"1.5\""
+	MaxDilation *resource.Quantity `json:"maxDilation,omitempty"`
 }
 
 // ResourceDemand is what one pod asks of one resource of its node.

@@ -1,4 +1,4 @@
 // Package report holds what Loadline's controllers share in telling users what
-// happened: [Status] writes a status once and warns of what turned bad,
+// happened: [Patch] writes a status once, [Status] also warns of what turned bad,
 // [Delayed] gathers many changes into one reconciliation.
 package report

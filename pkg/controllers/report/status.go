@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
@@ -23,21 +22,29 @@ import (
 func Status[T client.Object](
 	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition,
 ) error {
-	if equality.Semantic.DeepEqual(before, after) {
-		return nil
-	}
 	warnings := turnedBad(conditions(before), conditions(after))
-	err := c.Status().Patch(ctx, after, client.MergeFrom(before))
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	written, err := Patch(ctx, c, before, after)
 	if err != nil {
 		return fmt.Errorf("writing the status of profile %s: %w", client.ObjectKeyFromObject(before), err)
+	}
+	if !written {
+		return nil
 	}
 	for _, w := range warnings {
 		recorder.Eventf(after, nil, corev1.EventTypeWarning, w.Reason, "Evaluate", "%s", w.Message)
 	}
 	return nil
+}
+
+// Patch writes what changed between two states of an object's status, and tells
+// whether it did: it does nothing where nothing changed, or the object is gone.
+// The object after then holds what the API server answered.
+func Patch(ctx context.Context, c client.StatusClient, before, after client.Object) (written bool, err error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return false, nil
+	}
+	err = c.Status().Patch(ctx, after, client.MergeFrom(before))
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 // turnedBad returns the conditions that are bad after and were not before.

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// interruptible is a reader whose Read returns with the context's error when the
+// context ends, even while there is nothing to read.
+type interruptible struct {
+	ctx   context.Context //nolint:containedctx // it lives as long as one call of Run
+	in    io.Reader
+	begin sync.Once
+	pipe  *io.PipeReader
+}
+
+// Read reads.
+func (r *interruptible) Read(p []byte) (int, error) {
+	r.begin.Do(func() {
+		var out *io.PipeWriter
+		r.pipe, out = io.Pipe()
+		context.AfterFunc(r.ctx, func() { out.CloseWithError(r.ctx.Err()) }) // the first error is the one that counts
+		go func() {
+			_, err := io.Copy(out, r.in)
+			out.CloseWithError(err)
+		}()
+	})
+	return r.pipe.Read(p)
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/trace"
+)
+
+// ofArrivals are the flags that describe generated jobs.
+var ofArrivals = []string{"generate", "every", "distribution", "scv", "gaps-from", "types"}
+
+// applyArrivals describes generated jobs by the flags; what they do not say is left
+// as it is.
+func (f *replayFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
+	i := slices.IndexFunc(ofArrivals, changed)
+	if i < 0 {
+		return nil
+	}
+	if spec.Trace != nil {
+		return fmt.Errorf("--%s is about generated jobs, and there is a trace: leave one out", ofArrivals[i])
+	}
+	fresh := spec.Arrivals == nil
+	if fresh {
+		spec.Arrivals = &v1alpha1.ReplayArrivals{}
+	}
+	if changed("generate") {
+		spec.Arrivals.Jobs = &f.generate
+	}
+	if err := f.applyGaps(&spec.Arrivals.Interarrival, fresh, changed); err != nil {
+		return err
+	}
+	if len(f.types) > 0 || fresh {
+		var err error
+		spec.Arrivals.Types, err = f.jobTypes(workloads)
+		return err
+	}
+	return nil
+}
+
+// applyGaps describes the times between arrivals.
+func (f *replayFlags) applyGaps(i *v1alpha1.Interarrival, fresh bool, changed func(flag string) bool) error {
+	if f.gapsFrom != "" {
+		for _, flag := range []string{"every", "distribution", "scv"} {
+			if changed(flag) {
+				return fmt.Errorf("--%s and --gaps-from both say when jobs arrive: leave one out", flag)
+			}
+		}
+		gaps, err := f.gaps()
+		*i = v1alpha1.Interarrival{Distribution: v1alpha1.DistributionEmpirical, GapsMillis: gaps}
+		return err
+	}
+	switch {
+	case f.distribution == v1alpha1.DistributionEmpirical && changed("distribution"):
+		return errors.New("--distribution empirical: name a trace that has the times, --gaps-from trace.csv")
+	case changed("every") && f.every < time.Millisecond:
+		return fmt.Errorf("--every: %v is not at least 1ms", f.every)
+	case fresh && !changed("every"):
+		return errors.New("--generate: say how often a job arrives, --every 6s or --gaps-from trace.csv")
+	}
+	if changed("distribution") || i.Distribution == v1alpha1.DistributionEmpirical && changed("every") {
+		i.Distribution, i.GapsMillis = f.distribution, nil
+		if !evaluate.VariesBySCV(f.distribution) {
+			i.SCV = nil
+		}
+	}
+	if changed("every") {
+		i.MeanMillis = new(f.every.Milliseconds())
+	}
+	if changed("scv") {
+		q, err := resource.ParseQuantity(f.scv)
+		if err != nil {
+			return fmt.Errorf("--scv: %q is not a number such as 4", f.scv)
+		}
+		i.SCV = &q
+	}
+	return nil
+}
+
+// jobTypes returns the types that the flag names, or else all that can be generated.
+func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1alpha1.ReplayJobType, err error) {
+	for _, text := range f.types {
+		name, weight, weighted := strings.Cut(text, "=")
+		t := v1alpha1.ReplayJobType{Profile: name}
+		if weighted {
+			n, err := strconv.ParseInt(weight, 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("--types %s: %q is not a whole number", text, weight)
+			}
+			t.Weight = new(int32(n))
+		}
+		types = append(types, t)
+	}
+	if len(types) > 0 {
+		return types, nil
+	}
+	for i := range workloads {
+		if p := &workloads[i]; p.Spec.NeutralMillis != nil {
+			t := v1alpha1.ReplayJobType{Profile: p.Name}
+			if p.Namespace != "" {
+				t.Profile = p.Namespace + "/" + p.Name
+			}
+			types = append(types, t)
+		}
+	}
+	if len(types) == 0 {
+		return nil, errors.New("--generate: give the WorkloadProfiles of the jobs, with neutralMillis: -f profiles.yaml")
+	}
+	return types, nil
+}
+
+// gaps reads the times between the jobs of a trace, in milliseconds.
+func (f *replayFlags) gaps() ([]int64, error) {
+	file, name, err := open(f.gapsFrom, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	jobs := trace.Jobs(name, file, trace.Options{Format: trace.Format(f.format), AllowUnsorted: f.sort})
+	if f.sort {
+		if jobs, err = trace.Sorted(jobs); err != nil {
+			return nil, err
+		}
+	}
+	var gaps []int64
+	first, previous := true, int64(0)
+	for job, err := range jobs {
+		if err != nil {
+			return nil, err
+		}
+		at := int64(math.Round(1000 * job.Arrival))
+		if !first {
+			gaps = append(gaps, at-previous)
+		}
+		first, previous = false, at
+	}
+	if len(gaps) == 0 {
+		return nil, fmt.Errorf("--gaps-from %s: there is one job only, and no time between jobs", f.gapsFrom)
+	}
+	return gaps, nil
+}

@@ -1,0 +1,214 @@
+package tracereplay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/report"
+)
+
+// podDelay is for how long changes of a replay's pods are gathered.
+const podDelay = 500 * time.Millisecond
+
+// Reconciler carries out TraceReplays. SetupWithManager sets what is left unset.
+type Reconciler struct {
+	// Client writes, and reads profiles from the manager's cache.
+	Client client.Client
+	// API reads past all caches. Defaults to the manager's.
+	API client.Reader
+	// Made reads Jobs and pods that the controller made. Defaults to a cache
+	// of these alone.
+	Made     client.Reader
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+	Worker   Worker
+	// Version is the manager's, for the foot of reports.
+	Version string
+	// Metrics count runs. Defaults to those of the manager.
+	Metrics *Metrics
+}
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays/status,verbs=patch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;delete;get;patch
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
+	made, err := cacheOfMade(mgr)
+	if err != nil {
+		return err
+	}
+	r.API, r.Made = mgr.GetAPIReader(), made
+	if r.Metrics, err = NewMetrics(); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.TraceReplay{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{},
+			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.TraceReplay{}, handler.OnlyControllerOwner()))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(podDelay, replayOfPod))).
+		Complete(r)
+}
+
+// cacheOfMade returns a cache of the objects that the controller made, which
+// the manager runs: the Jobs and pods of others are none of its business.
+func cacheOfMade(mgr ctrl.Manager) (cache.Cache, error) {
+	ours, err := labels.NewRequirement(replayKey, selection.Exists, nil)
+	if err != nil {
+		return nil, err
+	}
+	made, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
+		o.Scheme = mgr.GetScheme()
+		o.Cache.DefaultLabelSelector = labels.NewSelector().Add(*ours)
+		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the cache of Jobs: %w", err)
+	}
+	return made.GetCache(), mgr.Add(made)
+}
+
+// waiting maps a profile to the replays that have not begun.
+func (r *Reconciler) waiting(ctx context.Context, o client.Object) []reconcile.Request {
+	var replays v1alpha1.TraceReplayList
+	if err := r.Client.List(ctx, &replays, client.InNamespace(o.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list TraceReplays from the cache")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range replays.Items {
+		if replay := &replays.Items[i]; replay.Status.StartTime == nil && !ended(replay) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(replay)})
+		}
+	}
+	return requests
+}
+
+// replayOfPod maps a pod to its replay.
+func replayOfPod(_ context.Context, pod client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetAnnotations()[replayKey]}}}
+}
+
+// Reconcile takes one replay a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	// Read past the cache: a replay that has just ended must not begin again.
+	replay := &v1alpha1.TraceReplay{}
+	if err := r.API.Get(ctx, request.NamespacedName, replay); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !replay.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil // what was made goes with it
+	}
+	in, err := r.gather(ctx, replay)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	p, err := decide(in)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: p.again}, r.act(ctx, replay, p)
+}
+
+// act carries out a plan. What it does twice has the effect of once.
+func (r *Reconciler) act(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
+	for _, w := range p.writes {
+		if err := r.write(ctx, w); err != nil {
+			return err
+		}
+	}
+	if p.start != nil {
+		if err := r.Client.Create(ctx, p.start); err != nil {
+			return fmt.Errorf("creating Job %s: %w", p.start.Name, err)
+		}
+	}
+	if err := r.report(ctx, replay, p); err != nil {
+		return err
+	}
+	var errs []error
+	for _, o := range p.remove {
+		err := r.Client.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("deleting %s: %w", o.GetName(), err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Reconciler) write(ctx context.Context, w write) error {
+	var err error
+	if w.before == nil {
+		err = r.Client.Create(ctx, w.after)
+	} else {
+		err = r.Client.Patch(ctx, w.after, client.MergeFrom(w.before))
+	}
+	if err != nil {
+		return fmt.Errorf("writing ConfigMap %s: %w", w.after.Name, err)
+	}
+	return nil
+}
+
+// report writes the status, and tells of it by an event when the condition's
+// reason changes, and by the metrics.
+func (r *Reconciler) report(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
+	after := replay.DeepCopy()
+	after.Status = p.status
+	written, err := report.Patch(ctx, r.Client, replay, after)
+	if err != nil {
+		return fmt.Errorf("writing the status of TraceReplay %s: %w", client.ObjectKeyFromObject(replay), err)
+	}
+	if !written {
+		return nil
+	}
+	r.Metrics.count(p.seconds, failed(&p.status)-failed(&replay.Status))
+	was := meta.FindStatusCondition(replay.Status.Conditions, v1alpha1.ConditionComplete)
+	is := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionComplete)
+	if was != nil && was.Reason == is.Reason {
+		return nil
+	}
+	kind := corev1.EventTypeNormal
+	switch is.Reason {
+	case v1alpha1.ReasonInvalid, v1alpha1.ReasonPending, v1alpha1.ReasonFailed, v1alpha1.ReasonPartlyFailed:
+		kind = corev1.EventTypeWarning
+	}
+	r.Recorder.Eventf(after, nil, kind, is.Reason, "Replay", "%s", is.Message)
+	return nil
+}
+
+func failed(status *v1alpha1.TraceReplayStatus) int32 {
+	if status.Runs == nil || status.Runs.Failed == nil {
+		return 0
+	}
+	return *status.Runs.Failed
+}

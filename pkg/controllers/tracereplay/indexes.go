@@ -1,0 +1,55 @@
+package tracereplay
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parseIndexes reads the indexes in the status of a Job, such as "0,3-5,7".
+func parseIndexes(text string) ([]int, error) {
+	var indexes []int
+	if text == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.Atoi(first)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no list of indexes such as 0,3-5: %w", text, err)
+		}
+		to, err := strconv.Atoi(last)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no list of indexes such as 0,3-5: %w", text, err)
+		}
+		for i := from; i <= to; i++ {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes, nil
+}
+
+// formatRuns writes runs one in a line.
+func formatRuns(runs []int) string {
+	var text strings.Builder
+	for _, run := range runs {
+		fmt.Fprintln(&text, run)
+	}
+	return text.String()
+}
+
+// parseRuns reads what formatRuns writes.
+func parseRuns(text string) ([]int, error) {
+	var runs []int
+	for line := range strings.Lines(text) {
+		run, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			return nil, fmt.Errorf("%q is no list of runs: %w", text, err)
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}

@@ -1,0 +1,251 @@
+package tracereplay
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+const (
+	// maxRounds is how many times a run is begun whose result gets lost.
+	maxRounds = 3
+	// recheckAfter is how long the controller waits for what it does not watch.
+	recheckAfter = 10 * time.Second
+)
+
+// input is what a plan depends on.
+type input struct {
+	replay    *v1alpha1.TraceReplay
+	workloads []v1alpha1.WorkloadProfile // of the namespace
+	nodes     []v1alpha1.NodeProfile
+	// obstacle says what is missing or in the way, "" for nothing.
+	obstacle string
+	// What was made so far.
+	question *corev1.ConfigMap // nil before the first round
+	results  []*corev1.ConfigMap
+	report   *corev1.ConfigMap // nil before the end
+	jobs     []batchv1.Job     // one per round, the oldest first
+	pods     []corev1.Pod      // of the Jobs
+	worker   *Worker
+	version  string // of the manager
+	now      metav1.Time
+}
+
+// plan is what to do, in this order.
+type plan struct {
+	writes []write
+	start  *batchv1.Job // to create
+	status v1alpha1.TraceReplayStatus
+	remove []client.Object
+	// again is when to look again without having been woken, 0 for never.
+	again time.Duration
+	// seconds is how long each of the runs took that this plan is the first to
+	// count.
+	seconds []float64
+}
+
+// ended tells whether a replay has come to its end, good or bad.
+func ended(replay *v1alpha1.TraceReplay) bool { return replay.Status.CompletionTime != nil }
+
+// decide plans the next step of a replay. It is pure: the same input gives the
+// same plan. What is wrong with the replay goes to its status; an error means
+// that the cluster holds what the controller cannot have made.
+func decide(in *input) (*plan, error) {
+	p := &plan{}
+	in.replay.Status.DeepCopyInto(&p.status)
+	if ended(in.replay) {
+		p.remove = in.made()
+		return p, nil
+	}
+	p.status.ObservedGeneration = new(in.replay.Generation)
+
+	asked := ask(in.replay, in.workloads, in.nodes)
+	if in.question != nil {
+		var err error
+		if asked, err = readQuestion(in.question); err != nil {
+			return nil, err
+		}
+	}
+	replayer, err := asked.replayer()
+	if err != nil {
+		p.refuse(in, err)
+		return p, nil
+	}
+	written, err := asked.configMap(in.replay)
+	if err != nil {
+		p.refuse(in, err)
+		return p, nil
+	}
+	if in.obstacle != "" {
+		p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonPending, in.obstacle)
+		p.again = recheckAfter
+		return p, nil
+	}
+	if in.question == nil {
+		p.writes = append(p.writes, write{after: written})
+	}
+	return p, p.advance(in, replayer)
+}
+
+// advance decides on a replay that can go on: whether to wait for runs, to begin
+// some, or to come to an end.
+func (p *plan) advance(in *input, replayer *evaluate.Replay) error {
+	t, err := count(in.results, in.jobs, in.pods)
+	if err != nil {
+		return err
+	}
+	for _, run := range slices.Sorted(maps.Keys(t.seconds)) {
+		p.seconds = append(p.seconds, t.seconds[run])
+	}
+	runs := replayer.Runs()
+	missing := t.missing(seedMajor(runs))
+	if len(missing) == 0 {
+		return p.end(in, replayer, t)
+	}
+	if in.goingOn() {
+		if hopeless(runs, t) {
+			t.giveUp(missing, failure{message: "not tried, for no policy can do with this input"})
+			return p.end(in, replayer, t)
+		}
+		return p.goOn(in, replayer, t)
+	}
+	if len(in.jobs) >= maxRounds {
+		t.giveUp(missing, failure{message: fmt.Sprintf("its result was lost %d times", maxRounds)})
+		return p.end(in, replayer, t)
+	}
+	p.start = in.worker.job(in.replay, in.freeRound(), missing)
+	if p.status.StartTime == nil {
+		p.status.StartTime = new(in.now)
+	}
+	return p.goOn(in, replayer, t)
+}
+
+// seedMajor returns the numbers of the runs, the first seed of every policy
+// first: early results are of all policies.
+func seedMajor(runs []evaluate.ReplayRun) []int {
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(runs[a].Seed, runs[b].Seed) })
+	return order
+}
+
+// hopeless tells whether the input is bad for every policy, so that further
+// seeds would only fail like the ones before them.
+func hopeless(runs []evaluate.ReplayRun, t *tally) bool {
+	if len(t.results) > 0 {
+		return false
+	}
+	bad := map[string]bool{}
+	for i, run := range runs {
+		bad[run.Policy] = bad[run.Policy] || t.failures[i].badInput
+	}
+	for _, is := range bad {
+		if !is {
+			return false
+		}
+	}
+	return true
+}
+
+// goingOn tells whether the latest Job has not finished.
+func (in *input) goingOn() bool { return len(in.jobs) > 0 && !finished(&in.jobs[len(in.jobs)-1]) }
+
+// freeRound returns the least number of a round that has no Job.
+func (in *input) freeRound() int {
+	for round := 1; ; round++ {
+		name := jobName(in.replay.Name, round)
+		if !slices.ContainsFunc(in.jobs, func(j batchv1.Job) bool { return j.Name == name }) {
+			return round
+		}
+	}
+}
+
+// made lists what the controller has made, but for the report. The Jobs are
+// last: while one is left, something may be left.
+func (in *input) made() []client.Object {
+	var objects []client.Object
+	if in.question != nil {
+		objects = append(objects, in.question)
+	}
+	for _, c := range in.results {
+		objects = append(objects, c)
+	}
+	for i := range in.jobs {
+		objects = append(objects, &in.jobs[i])
+	}
+	return objects
+}
+
+// refuse says what is wrong with a replay and cleans up. The replay begins when
+// a change of the profiles makes it right.
+func (p *plan) refuse(in *input, why error) {
+	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonInvalid, why.Error())
+	p.remove = in.made()
+}
+
+// goOn reports progress, and keeps the results that there are.
+func (p *plan) goOn(in *input, replayer *evaluate.Replay, t *tally) error {
+	p.writes = append(p.writes, storeResults(in.replay, in.results, t.further)...)
+	p.summarize(replayer, t)
+	p.status.Best = "" // what is best so far says little
+	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonRunning, progress(t, len(replayer.Runs())))
+	return nil
+}
+
+// end reports what was found, and cleans up.
+func (p *plan) end(in *input, replayer *evaluate.Replay, t *tally) error {
+	answer := p.summarize(replayer, t)
+	status, reason, message := verdict(replayer.Runs(), t, p.status.Best)
+	p.writes = nil // the report holds all
+	if answer != nil {
+		r, err := reportOn(in, answer)
+		if err != nil {
+			return err
+		}
+		p.writes = append(p.writes, write{before: in.report, after: r.stored})
+		p.status.Report = &v1alpha1.ConfigMapKey{Name: r.stored.Name, Key: r.results}
+		message += r.lacks
+	}
+	p.setComplete(in, status, reason, message)
+	p.status.CompletionTime = new(in.now)
+	p.remove = in.made()
+	return nil
+}
+
+// summarize brings the numbers of the status up to date. The answer is nil
+// while no run has ended well.
+func (p *plan) summarize(replayer *evaluate.Replay, t *tally) *evaluate.ReplayAnswer {
+	p.status.Runs = &v1alpha1.ReplayRuns{
+		Total:     new(int32(len(replayer.Runs()))),
+		Succeeded: new(int32(len(t.results))),
+		Active:    new(t.active),
+		Failed:    new(int32(len(t.failures))),
+	}
+	if len(t.results) == 0 {
+		return nil
+	}
+	answer := replayer.Merge(t.results)
+	replayer.Status(&p.status, answer)
+	return answer
+}
+
+// setComplete sets the condition Complete.
+func (p *plan) setComplete(in *input, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&p.status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionComplete, Status: status, Reason: reason, Message: evaluate.ConditionMessage(message),
+		ObservedGeneration: in.replay.Generation, LastTransitionTime: in.now,
+	})
+}

@@ -1,0 +1,175 @@
+package tracereplay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// tally is where each run stands.
+type tally struct {
+	// results are those of the runs that ended well.
+	results map[int]*evaluate.RunResult
+	// further are the results that are not stored yet, as the pods left them.
+	further map[int]string
+	// seconds is how long the runs in further took.
+	seconds map[int]float64
+	// failures are the runs that were given up.
+	failures map[int]failure
+	// active is how many pods are going on.
+	active int32
+	// stuck says why some pod does not begin, "" when none is stuck.
+	stuck string
+}
+
+// failure is why a run was given up.
+type failure struct {
+	message string
+	// badInput is true when the run itself found that it cannot end well.
+	badInput bool
+}
+
+// count finds out where each run stands: from the stored results, from the
+// Jobs and from their pods.
+func count(stored []*corev1.ConfigMap, jobs []batchv1.Job, pods []corev1.Pod) (*tally, error) {
+	t := &tally{
+		results: readResults(stored), further: map[int]string{}, seconds: map[int]float64{}, failures: map[int]failure{},
+	}
+	for i := range jobs {
+		if err := t.countJob(&jobs[i], pods); err != nil {
+			return nil, fmt.Errorf("the Job %s: %w", jobs[i].Name, err)
+		}
+	}
+	return t, nil
+}
+
+func (t *tally) countJob(job *batchv1.Job, pods []corev1.Pod) error {
+	runs, err := parseRuns(job.Spec.Template.Annotations[runsKey])
+	if err != nil {
+		return err
+	}
+	failed := map[int]*corev1.Pod{}
+	for i := range pods {
+		pod := &pods[i]
+		run, ok := runOf(pod, runs)
+		if !ok || !metav1.IsControlledBy(pod, job) {
+			continue
+		}
+		switch pod.Status.Phase {
+		case corev1.PodSucceeded:
+			t.countResult(run, pod)
+		case corev1.PodFailed:
+			if last := failed[run]; last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp) {
+				failed[run] = pod
+			}
+		default:
+			t.active++
+			if t.stuck == "" {
+				t.stuck = whyStuck(pod)
+			}
+		}
+	}
+	if job.Status.FailedIndexes == nil {
+		return nil
+	}
+	indexes, err := parseIndexes(*job.Status.FailedIndexes)
+	if err != nil {
+		return fmt.Errorf("status.failedIndexes: %w", err)
+	}
+	for _, index := range indexes {
+		if index >= len(runs) {
+			return fmt.Errorf("status.failedIndexes: %d is not one of the Job's %d indexes", index, len(runs))
+		}
+		if run := runs[index]; t.results[run] == nil {
+			t.failures[run] = whyFailed(failed[run])
+		}
+	}
+	return nil
+}
+
+// countResult takes the result that a pod left, if it left one.
+func (t *tally) countResult(run int, pod *corev1.Pod) {
+	end := terminated(pod)
+	if end == nil || t.results[run] != nil {
+		return
+	}
+	result, err := evaluate.DecodeRun(end.Message)
+	if err != nil {
+		return
+	}
+	t.results[run], t.further[run] = result, end.Message
+	t.seconds[run] = end.FinishedAt.Sub(end.StartedAt.Time).Seconds()
+}
+
+// missing lists those of some runs that have neither a result nor failed.
+func (t *tally) missing(runs []int) []int {
+	return slices.DeleteFunc(slices.Clone(runs), func(run int) bool {
+		_, failed := t.failures[run]
+		return failed || t.results[run] != nil
+	})
+}
+
+// giveUp counts runs as failed.
+func (t *tally) giveUp(runs []int, why failure) {
+	for _, run := range runs {
+		t.failures[run] = why
+	}
+	t.active = 0
+}
+
+// terminated returns how the container of a pod ended, nil while it has not.
+func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+	for i := range pod.Status.ContainerStatuses {
+		if s := &pod.Status.ContainerStatuses[i]; s.Name == containerName {
+			return s.State.Terminated
+		}
+	}
+	return nil
+}
+
+// whyFailed says why a run was given up, from its last pod; nil when that is
+// gone.
+func whyFailed(pod *corev1.Pod) failure {
+	if pod == nil {
+		return failure{message: "its pods failed, and are gone with the reason"}
+	}
+	end := terminated(pod)
+	switch {
+	case end == nil:
+		return failure{message: strings.TrimSpace(pod.Status.Reason + " " + pod.Status.Message)}
+	case end.Reason == "OOMKilled":
+		return failure{message: "it ran out of memory: run the manager with a larger --replay-memory"}
+	case strings.TrimSpace(end.Message) == "":
+		return failure{message: fmt.Sprintf("it ended with exit code %d", end.ExitCode), badInput: end.ExitCode == exitBadInput}
+	default:
+		return failure{message: strings.TrimPrefix(strings.TrimSpace(end.Message), "Error: "), badInput: end.ExitCode == exitBadInput}
+	}
+}
+
+// whyStuck says why a pod does not begin, "" when nothing is wrong with it.
+func whyStuck(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf("pod %s is on no node: %s", pod.Name, c.Message)
+		}
+	}
+	for _, s := range pod.Status.ContainerStatuses {
+		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return strings.TrimSpace(fmt.Sprintf("pod %s waits: %s %s", pod.Name, w.Reason, w.Message))
+		}
+	}
+	return ""
+}
+
+// finished tells whether a Job starts no more pods and has none going on.
+func finished(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}

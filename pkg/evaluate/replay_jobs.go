@@ -1,0 +1,117 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// jobTypes are the types of jobs that follow a profile.
+type jobTypes struct {
+	names  []string             // of the profiles: namespace/name
+	byName map[string]*workType // by name too; nil where several have it
+}
+
+// workType is the type of the jobs that follow a profile.
+type workType struct {
+	*contention.JobType
+	neutral float64 // seconds; 0 if the profile does not say
+	sla     *replaySLA
+}
+
+// replaySLA is what is asked of a job; 0 is nothing.
+type replaySLA struct{ response, dilation float64 }
+
+// kept reports whether a job kept within what is asked of it, but for rounding.
+func (s *replaySLA) kept(o *epochs.Outcome) bool {
+	const rounding = 1 + 1e-9
+	return (s.response == 0 || o.Response() <= s.response*rounding) && (s.dilation == 0 || o.Dilation() <= s.dilation*rounding)
+}
+
+// slaOf returns what is asked of a job; nil is nothing.
+func slaOf(j *epochs.Job) *replaySLA {
+	sla, _ := j.Data.(*replaySLA)
+	return sla
+}
+
+func (r *Replay) setJobTypes(in ReplayInput) error {
+	r.jobTypes = &jobTypes{byName: map[string]*workType{}}
+	for i := range in.Workloads {
+		if err := r.jobTypes.add(&in.Workloads[i], r.resources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *jobTypes) add(p *v1alpha1.WorkloadProfile, resources *profile.Resources) error {
+	name := qualified(p)
+	if slices.Contains(t.names, name) {
+		return fmt.Errorf("workload profile %s: there are two of this name", name)
+	}
+	t.names = append(t.names, name)
+	w, errs := profile.NewWorkload(p, resources)
+	if len(errs) > 0 {
+		return fmt.Errorf("workload profile %s: %w", name, errs.ToAggregate())
+	}
+	work := &workType{JobType: &contention.JobType{Name: name, Vector: w.Vector}, sla: slaIn(p)}
+	if p.Spec.NeutralMillis != nil {
+		work.neutral = float64(*p.Spec.NeutralMillis) / 1000
+	}
+	t.byName[name] = work
+	if _, taken := t.byName[p.Name]; taken && name != p.Name {
+		work = nil
+	}
+	t.byName[p.Name] = work
+	return nil
+}
+
+// slaIn returns what a profile asks of its jobs, nil if nothing.
+func slaIn(p *v1alpha1.WorkloadProfile) *replaySLA {
+	s := p.Spec.SLA
+	if s == nil {
+		return nil
+	}
+	sla := &replaySLA{}
+	if s.ResponseTimeMillis != nil {
+		sla.response = float64(*s.ResponseTimeMillis) / 1000
+	}
+	if s.MaxDilation != nil {
+		sla.dilation = s.MaxDilation.AsApproximateFloat64()
+	}
+	return sla
+}
+
+// named returns the type of the jobs that follow a profile, nil if there is none,
+// or more than one of that name.
+func (t *jobTypes) named(name string) *workType { return t.byName[name] }
+
+// unknown says why there is no profile of a name.
+func (t *jobTypes) unknown(name string) string {
+	if _, several := t.byName[name]; several {
+		return "there are several such WorkloadProfiles: write namespace/name"
+	}
+	const most = 10
+	switch n := len(t.names); {
+	case n == 0:
+		return "there is no such WorkloadProfile, nor any other"
+	case n > most:
+		return fmt.Sprintf("there is no such WorkloadProfile; there are %s and %d more", strings.Join(t.names[:most], ", "), n-most)
+	default:
+		return "there is no such WorkloadProfile; there are " + strings.Join(t.names, ", ")
+	}
+}
+
+// coresOf returns how many cores a job without a request keeps busy when it is
+// alone. The cpu is the first resource.
+func coresOf(t *contention.JobType) float64 {
+	if len(t.Vector) == 0 {
+		return 0
+	}
+	return t.Vector[0].Loading * float64(max(1, t.Vector[0].Threads))
+}

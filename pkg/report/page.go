@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// Page is a report that people open in a browser, mail or print: one HTML file
+// that holds its charts and loads nothing, with a light and a dark look. All
+// texts are plain: markup in them is shown as it is.
+type Page struct {
+	// Title heads the page; not empty.
+	Title string
+	// Summary is the answer in a sentence or two; it comes first. May be empty.
+	Summary string
+	// Sections follow in this order. With three or more, links lead to them.
+	Sections []Section
+	// Footer says what made the page, from what; may be empty.
+	Footer string
+}
+
+// Section is a part of a [Page]. What is empty is left out.
+type Section struct {
+	// Title heads the section; not empty.
+	Title string
+	// Text comes first. Blank lines separate its paragraphs.
+	Text string
+	// Table follows the text.
+	Table *Table
+	// Charts follow the table.
+	Charts []Chart
+	// Notes end the section: what was left out or assumed, say.
+	Notes []string
+}
+
+// EncodePage writes a page to w. The error names the field that cannot be
+// shown, or is w's.
+func EncodePage(w io.Writer, page Page) error {
+	view, err := page.view()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, view); err != nil {
+		return err
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+//go:embed page.html
+var pageSource string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageSource))
+
+// pageView is a page as its template wants it.
+type pageView struct {
+	Title, Summary, Footer string
+	Sections               []sectionView
+}
+
+type sectionView struct {
+	ID         string
+	Title      string
+	Paragraphs []string
+	Table      *tableView
+	Charts     []chartView
+	Notes      []string
+}
+
+type chartView struct {
+	Label string
+	Width string // as CSS writes it
+	SVG   template.HTML
+}
+
+func (p Page) view() (pageView, error) {
+	if p.Title == "" {
+		return pageView{}, errors.New("title: is empty")
+	}
+	view := pageView{Title: printable(p.Title), Summary: printable(p.Summary), Footer: printable(p.Footer)}
+	for i, section := range p.Sections {
+		s, err := section.view()
+		if err != nil {
+			return pageView{}, fmt.Errorf("sections[%d]%w", i, err)
+		}
+		s.ID = fmt.Sprintf("section-%d", i+1)
+		view.Sections = append(view.Sections, s)
+	}
+	return view, nil
+}
+
+func (s Section) view() (sectionView, error) {
+	if s.Title == "" {
+		return sectionView{}, errors.New(".title: is empty")
+	}
+	view := sectionView{Title: printable(s.Title), Paragraphs: paragraphs(s.Text)}
+	if s.Table != nil {
+		view.Table = s.Table.view()
+	}
+	for i, chart := range s.Charts {
+		c, err := viewOf(chart)
+		if err != nil {
+			return sectionView{}, fmt.Errorf(" (%q).charts[%d].%w", s.Title, i, err)
+		}
+		view.Charts = append(view.Charts, c)
+	}
+	for _, note := range s.Notes {
+		view.Notes = append(view.Notes, printable(note))
+	}
+	return view, nil
+}
+
+// paragraphs are separated by blank lines. Single line ends are spaces.
+func paragraphs(text string) []string {
+	var all []string
+	var lines []string
+	end := func() {
+		if len(lines) > 0 {
+			all = append(all, printable(strings.Join(lines, " ")))
+		}
+		lines = nil
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			end()
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	end()
+	return all
+}
+
+// viewOf draws a chart as an element of the page.
+func viewOf(chart Chart) (chartView, error) {
+	var b bytes.Buffer
+	if err := EncodeChart(&b, chart, SVG); err != nil {
+		return chartView{}, err
+	}
+	// What stands before the element is for files of their own.
+	_, element, found := strings.Cut(b.String(), "<svg")
+	if !found {
+		panic("report: a drawing without an svg element")
+	}
+	width, _ := chart.size()
+	return chartView{
+		Label: chart.label(),
+		Width: fmt.Sprintf("%.0fpt", width/vg.Points(1)),
+		SVG:   template.HTML("<svg" + element), //nolint:gosec // our own drawing; it escapes its texts
+	}, nil
+}

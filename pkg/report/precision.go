@@ -1,0 +1,66 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// exactPercent writes a fraction that somebody wrote down, as it was written.
+func exactPercent(fraction float64) string {
+	const dust = 1e9 // percents have no more digits than this tells apart
+	return withDecimal(strconv.FormatFloat(math.Round(100*fraction*dust)/dust, 'f', -1, 64)) + "%"
+}
+
+// duration writes a time that somebody wrote down: "3.0s", "1.25s" or "250ms".
+func duration(seconds float64) string {
+	if seconds < 1 {
+		return strconv.FormatFloat(seconds*1000, 'g', 6, 64) + "ms"
+	}
+	return grouped(withDecimal(strconv.FormatFloat(seconds, 'f', -1, 64))) + "s"
+}
+
+// withDecimal gives whole numbers a decimal.
+func withDecimal(number string) string {
+	if strings.Contains(number, ".") {
+		return number
+	}
+	return number + ".0"
+}
+
+// percentBeside is Percent with as many more decimals (eight at most) as it takes to
+// tell on which side of another fraction the fraction is.
+func percentBeside(fraction, other float64) string {
+	if !isFinite(fraction) {
+		return Absent
+	}
+	const most = 8
+	text := Percent(fraction)
+	for decimals := 2; decimals <= most && !tells(text, fraction, other); decimals++ {
+		text = decimal(100*fraction, decimals) + "%"
+	}
+	return text
+}
+
+// tells reports whether the text of a percentage is on the side of another fraction
+// that the fraction is on: not below where it is not below.
+func tells(text string, fraction, other float64) bool {
+	const dust = 1e-12
+	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	return err != nil || (percent/100 >= other-dust) == (fraction >= other)
+}
+
+// apart writes a number and a larger one with as many decimals as it takes to see
+// how far they are apart. The larger one is rounded down, for it is a limit.
+func apart(now, most float64) (nowText, mostText string) {
+	const fewest, digits = 2, 6
+	decimals := digits
+	if room := most - now; room > 0 {
+		decimals = int(min(max(math.Ceil(-math.Log10(room))+1, 0), digits))
+	}
+	if now < 100 {
+		decimals = max(decimals, fewest)
+	}
+	unit := math.Pow10(decimals)
+	return decimal(now, decimals), decimal(math.Floor(most*unit*(1+1e-12))/unit, decimals)
+}

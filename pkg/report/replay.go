@@ -1,0 +1,258 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// ReplayTable returns the table of what a replay found: a row per policy. A wide
+// one has the columns of [ReplayDetails], too. Columns of what there is not, such as
+// jobs with an SLA, are left out.
+func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *Table {
+	columns := append([]replayColumn{{Left("POLICY"), policyName}}, mainColumns(a)...)
+	if wide {
+		columns = append(columns, detailColumns(a)...)
+	}
+	return replayTable(a, columns)
+}
+
+// ReplayDetails returns a table of what is less often asked for.
+func ReplayDetails(a *evaluate.ReplayAnswer) *Table {
+	return replayTable(a, append([]replayColumn{{Left("POLICY"), policyName}}, detailColumns(a)...))
+}
+
+func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *Table {
+	headers := make([]Column, len(columns))
+	for i, column := range columns {
+		headers[i] = column.header
+	}
+	t := NewTable(headers...)
+	for i := range a.Policies {
+		cells := make([]string, len(columns))
+		for k, column := range columns {
+			cells[k] = column.cell(&a.Policies[i])
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+// replayColumn is a column of a table, and what it says of a policy.
+type replayColumn struct {
+	header Column
+	cell   func(*evaluate.PolicyAnswer) string
+}
+
+// figure is a column of numbers of the jobs that were done, if any was.
+func figure(header string, cell func(*evaluate.PolicyAnswer) string) replayColumn {
+	return replayColumn{Right(header), func(p *evaluate.PolicyAnswer) string {
+		if p.Jobs == 0 {
+			return Absent
+		}
+		return cell(p)
+	}}
+}
+
+func mainColumns(a *evaluate.ReplayAnswer) []replayColumn {
+	type policy = evaluate.PolicyAnswer
+	columns := []replayColumn{
+		figure("MAKESPAN", func(p *policy) string { return elapsed(p.MakespanSeconds.Mean) }),
+		figure("MEAN", func(p *policy) string { return elapsed(p.Execution.Mean) }),
+		figure("P50", func(p *policy) string { return elapsed(p.Execution.P50) }),
+		figure("P95", func(p *policy) string { return elapsed(p.Execution.P95) }),
+		figure("P99", func(p *policy) string { return elapsed(p.Execution.P99) }),
+		figure("DILATION", func(p *policy) string { return Times(p.Dilation.Mean) }),
+		figure("WAITED", func(p *policy) string { return waited(p, p.Wait.Mean) }),
+	}
+	for _, name := range replayResources(a) {
+		columns = append(columns, figure(strings.ToUpper(name), func(p *policy) string { return Percent(utilization(p, name).Mean) }))
+	}
+	if hasSLA(a) {
+		columns = append(columns, figure("SLA MET", slaMet))
+	}
+	if len(a.Policies) > 1 {
+		columns = append(columns, figure("SAVED", saved), replayColumn{Left(""), func(p *policy) string { return bestMark(a, p) }})
+	}
+	return columns
+}
+
+func detailColumns(a *evaluate.ReplayAnswer) []replayColumn {
+	type policy = evaluate.PolicyAnswer
+	columns := []replayColumn{
+		{Right("JOBS"), func(p *policy) string { return Count(int64(p.Jobs)) }},
+		{Right("DROPPED"), func(p *policy) string { return Count(int64(p.Dropped)) }},
+		figure("RESPONSE", func(p *policy) string { return elapsed(p.Response.Mean) }),
+		figure("DILATION P95", func(p *policy) string { return Times(p.Dilation.P95) }),
+		figure("DILATION P99", func(p *policy) string { return Times(p.Dilation.P99) }),
+		figure("WAITED P99", func(p *policy) string { return waited(p, p.Wait.P99) }),
+	}
+	for _, name := range replayResources(a) {
+		columns = append(columns, figure(strings.ToUpper(name)+" MAX", func(p *policy) string { return Percent(utilization(p, name).Busiest) }))
+	}
+	return columns
+}
+
+func policyName(p *evaluate.PolicyAnswer) string {
+	if p.Partial {
+		return p.Policy + " (partial)"
+	}
+	return p.Policy
+}
+
+// waited tells waiting for a short time from not waiting.
+func waited(p *evaluate.PolicyAnswer, seconds float64) string {
+	if p.Waited == 0 {
+		return Absent
+	}
+	return elapsed(seconds)
+}
+
+func hasSLA(a *evaluate.ReplayAnswer) bool {
+	for i := range a.Policies {
+		if a.Policies[i].SLAAttained != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func slaMet(p *evaluate.PolicyAnswer) string {
+	if p.SLAAttained == nil {
+		return Absent
+	}
+	return Percent(*p.SLAAttained)
+}
+
+// saved writes "12.3% ± 0.4%".
+func saved(p *evaluate.PolicyAnswer) string {
+	e := p.Improvement
+	switch {
+	case e == nil:
+		return Absent
+	case e.Low == nil:
+		return Percent(e.Mean)
+	default:
+		return Percent(e.Mean) + " ± " + Percent((*e.High-*e.Low)/2)
+	}
+}
+
+// bestMark marks the best policy, unless all are as good.
+func bestMark(a *evaluate.ReplayAnswer, p *evaluate.PolicyAnswer) string {
+	if p.Policy != a.Best {
+		return ""
+	}
+	for i := range a.Policies {
+		if a.Policies[i].Response.Mean > p.Response.Mean*(1+1e-9) {
+			return "best"
+		}
+	}
+	return ""
+}
+
+func elapsed(seconds float64) string {
+	const longest = 9e9 // what a time.Duration holds
+	if !(math.Abs(seconds) < longest) {
+		return Absent
+	}
+	return Elapsed(time.Duration(seconds * float64(time.Second)))
+}
+
+// replayResources lists the resources that some policy used, in order.
+func replayResources(a *evaluate.ReplayAnswer) []string {
+	var names []string
+	seen := map[string]bool{}
+	for i := range a.Policies {
+		for _, u := range a.Policies[i].Utilization {
+			if !seen[u.Resource] {
+				seen[u.Resource] = true
+				names = append(names, u.Resource)
+			}
+		}
+	}
+	return names
+}
+
+func utilization(p *evaluate.PolicyAnswer, resource string) evaluate.ResourceUtilization {
+	for _, u := range p.Utilization {
+		if u.Resource == resource {
+			return u
+		}
+	}
+	return evaluate.ResourceUtilization{}
+}
+
+// ReplaySummary returns the answer in a sentence or two.
+func ReplaySummary(a *evaluate.ReplayAnswer) string {
+	text := bestSentence(a)
+	if a.Partial {
+		text += fmt.Sprintf(" The answer is partial: it is of the jobs that were done in %s of %s runs.", Count(int64(a.Done)), Count(int64(a.Runs)))
+	}
+	return text
+}
+
+func bestSentence(a *evaluate.ReplayAnswer) string {
+	if !anyJob(a) {
+		return "No job was done."
+	}
+	for i := range a.Policies {
+		p := &a.Policies[i]
+		if p.Policy != a.Best {
+			continue
+		}
+		text := fmt.Sprintf("With %s a job takes %s on average", p.Policy, elapsed(p.Response.Mean))
+		if p.Waited > 0 {
+			text += fmt.Sprintf(", of which it waits %s at the scheduler", elapsed(p.Wait.Mean))
+		}
+		text += fmt.Sprintf("; it runs %s as long as alone.", Times(p.Dilation.Mean))
+		if p.Improvement != nil && p.Improvement.Mean > 0 {
+			text += fmt.Sprintf(" That is %s less than with %s.", saved(p), a.Policies[0].Policy)
+		}
+		return text
+	}
+	return "No policy is the best: some runs were ended before their time."
+}
+
+// ReplayNotes says what the answer leaves out: jobs that were dropped or skipped.
+func ReplayNotes(a *evaluate.ReplayAnswer) []string {
+	var notes []string
+	for i := range a.Policies {
+		p := &a.Policies[i]
+		if p.Dropped == 0 {
+			continue
+		}
+		who := p.Policy
+		if same := sameDrops(a); same && i > 0 {
+			break
+		} else if same && len(a.Policies) > 1 {
+			who = "every policy"
+		}
+		notes = append(notes, fmt.Sprintf("With %s %s dropped. The first: %s.", who, jobsWere(p.Dropped, ""), p.FirstDrop))
+	}
+	if len(a.Policies) > 0 && len(a.Policies[0].Runs) > 0 {
+		if run := a.Policies[0].Runs[0]; run.Skipped > 0 {
+			notes = append(notes, fmt.Sprintf("%s left out. The first: %s.", jobsWere(run.Skipped, " of the trace"), run.FirstSkip))
+		}
+	}
+	return notes
+}
+
+// sameDrops reports whether all policies dropped the same.
+func sameDrops(a *evaluate.ReplayAnswer) bool {
+	for i := range a.Policies {
+		if a.Policies[i].Dropped != a.Policies[0].Dropped || a.Policies[i].FirstDrop != a.Policies[0].FirstDrop {
+			return false
+		}
+	}
+	return true
+}
+
+func jobsWere(n int, which string) string {
+	if n == 1 {
+		return "1 job" + which + " was"
+	}
+	return Count(int64(n)) + " jobs" + which + " were"
+}

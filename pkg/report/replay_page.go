@@ -1,0 +1,73 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// ReplayPage returns the report of a replay. The footer says what made it.
+func ReplayPage(a *evaluate.ReplayAnswer, footer string) Page {
+	page := Page{Title: strings.TrimSpace("Replay " + a.Name), Summary: ReplaySummary(a), Footer: footer}
+	if len(a.Policies) == 0 {
+		return page
+	}
+	page.Sections = []Section{
+		{Title: "Policies", Table: ReplayTable(a, false), Text: mainLegend(a), Notes: ReplayNotes(a), Charts: comparisons(a)},
+		{Title: "Details", Table: ReplayDetails(a), Text: detailLegend},
+	}
+	if charts := occupancies(a); len(charts) > 0 {
+		page.Sections = append(page.Sections, Section{
+			Title: "Nodes over time", Charts: charts,
+			Text: "How busy the busiest resource of each node was in the first run of each policy. Where there are many nodes a row is the mean of several.",
+		})
+	}
+	return page
+}
+
+func mainLegend(a *evaluate.ReplayAnswer) string {
+	text := "MAKESPAN is from the first arrival to the last completion. MEAN to P99 are of execution times. DILATION is how many times " +
+		"longer than alone jobs run, WAITED how long they wait at the scheduler on average. The columns of resources say how busy they are."
+	if hasSLA(a) {
+		text += " SLA MET are the jobs that kept within the SLA of their profile, among those that have one."
+	}
+	if len(a.Policies) > 1 {
+		text += " SAVED is by how much the mean response time, waiting included, is less than with " + a.Policies[0].Policy + "."
+	}
+	return text
+}
+
+const detailLegend = "RESPONSE is the mean time from arrival to completion. The columns of resources are of the busiest node."
+
+// comparisons are the charts that show more than the table: of several runs, of
+// jobs that were slowed down.
+func comparisons(a *evaluate.ReplayAnswer) []Chart {
+	var all []Chart
+	if a.Runs > len(a.Policies) {
+		all = append(all, ReplayImprovements(a), ReplayMakespans(a))
+	}
+	const noticeable = 1.005
+	for i := range a.Policies {
+		if a.Policies[i].Dilation.Max >= noticeable {
+			all = append(all, ReplayDilations(a))
+			break
+		}
+	}
+	return known(all)
+}
+
+func occupancies(a *evaluate.ReplayAnswer) []Chart {
+	var all []Chart
+	for i := range a.Policies {
+		if runs := a.Policies[i].Runs; len(runs) > 0 {
+			all = append(all, ReplayOccupancy(runs[0]))
+		}
+	}
+	return known(all)
+}
+
+// known leaves out charts that have nothing to show.
+func known(charts []Chart) []Chart {
+	return slices.DeleteFunc(charts, func(c Chart) bool { return c == nil })
+}
