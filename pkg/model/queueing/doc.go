@@ -1,6 +1,23 @@
-// Package queueing solves closed networks of queues in which every job may be
-// different: who is slowed down by how much when certain jobs share certain
-// stations.
+// Package queueing solves queues: closed networks in which every job may be different,
+// and open queues at which jobs arrive at random.
+//
+// # Open queues
+//
+// How long do responses take? Rates are in jobs per unit of time, any unit; times are in
+// that unit. All queues are in the steady state, and an offered load that keeps all
+// servers busy is refused with [ErrUnstable].
+//
+//	            order                  service times             answer
+//	[MMm]       first come first       exponential               exact
+//	[MGm]       first come first       any variation, classes    approximate; it says how well
+//	[Priority]  higher classes first   exponential, one rate     exact to 1e-9
+//
+// [Queues] and [MixedQueues] give one queue after the other, with one server more each,
+// to find how many are enough. [PreemptiveMeanResponse] has means only.
+//
+// # Closed networks
+//
+// Who is slowed down by how much when certain jobs share certain stations?
 //
 // A [Network] is a list of stations, each with a number of servers, and a list of
 // classes: a job, or several copies of it, with its service demand at each station

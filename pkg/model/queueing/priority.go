@@ -1,0 +1,149 @@
+package queueing
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"slices"
+)
+
+// Priority is a queue like [MMm] with classes of jobs, of which a server that
+// becomes free takes a job of the highest class that waits: head of the line, non-
+// preemptive. All classes are served at the same rate; each arrives at random.
+type Priority struct {
+	queue    MMm // of all classes together
+	arrivals []float64
+}
+
+// NewPriority returns the queue with the given rates of arrivals, of the highest
+// class first, and of service of each of its servers. The errors are those of
+// [NewMMm]; there must be at least one class.
+func NewPriority(arrivals []float64, service float64, servers int) (*Priority, error) {
+	if len(arrivals) == 0 {
+		return nil, &ValueError{"classes", 0, "is not at least 1"}
+	}
+	total := 0.0
+	for k, rate := range arrivals {
+		if err := validateRates(rate, service); err != nil {
+			return nil, fmt.Errorf("classes[%d]: %w", k, err)
+		}
+		total += rate
+	}
+	queue, err := NewMMm(total, service, servers)
+	if err != nil {
+		return nil, err
+	}
+	return &Priority{queue: queue, arrivals: slices.Clone(arrivals)}, nil
+}
+
+// Prioritized returns the queue with the same servers and the arrivals told apart:
+// the rates of each class, of the highest first, which must add up to those of the
+// queue. It takes no time to speak of, where [NewPriority] solves the queue anew.
+func (q MMm) Prioritized(arrivals []float64) (*Priority, error) {
+	total := 0.0
+	for k, rate := range arrivals {
+		if !(rate >= 0) {
+			return nil, fmt.Errorf("classes[%d]: %w", k, &ValueError{"arrival rate", rate, "is not a finite rate of at least 0"})
+		}
+		total += rate
+	}
+	if math.Abs(total-q.arrival) > 1e-9*q.arrival {
+		return nil, &ValueError{"arrival rate", total, fmt.Sprintf("of all classes is not that of the queue, %v", q.arrival)}
+	}
+	return &Priority{queue: q, arrivals: slices.Clone(arrivals)}, nil
+}
+
+// higher returns the rate of arrivals of the classes above class k.
+func (p *Priority) higher(k int) float64 {
+	sum := 0.0
+	for _, rate := range p.arrivals[:k] {
+		sum += rate
+	}
+	return sum
+}
+
+// MeanWait returns the mean waiting time of class k: Cobham, "Priority assignment in
+// waiting line problems", Operations Research 2 (1), 1954.
+func (p *Priority) MeanWait(k int) float64 {
+	capacity := float64(p.queue.servers) * p.queue.service
+	above := p.higher(k) / capacity
+	upTo := above + p.arrivals[k]/capacity
+	return p.queue.waits / (capacity * (1 - above) * (1 - upTo))
+}
+
+// MeanResponse returns the mean time from arrival to completion of class k.
+func (p *Priority) MeanResponse(k int) float64 { return p.MeanWait(k) + 1/p.queue.service }
+
+// ResponseBeyond returns the probability that a job of class k takes longer than x ≥
+// 0 from arrival to completion, to about 1e-9 times the probability that it waits.
+//
+// A job that has to wait lets pass everybody of its class and above who is there, and
+// those of higher classes who come meanwhile. While all servers are busy, departures
+// come at rate mμ whoever is served, and the number of those who wait is geometrically
+// distributed with ratio σ = Λ_≤k/(mμ). Each of them, and the departure that is due
+// anyhow, takes a busy period with the higher classes, with transform B; so the wait
+// has the transform (1 − σ)B/(1 − σB): Davis, "Waiting-time distribution of a multi-
+// server, priority queuing system", Operations Research 14 (1), 1966.
+func (p *Priority) ResponseBeyond(k int, x float64) float64 {
+	return min(1, math.Exp(-p.queue.service*max(0, x))+p.lateBecauseOfWait(k, x))
+}
+
+// ResponseWithin returns the probability that a job of class k takes at most x ≥ 0,
+// to about 1e-9 times the probability that it waits.
+func (p *Priority) ResponseWithin(k int, x float64) float64 {
+	return max(0, -math.Expm1(-p.queue.service*max(0, x))-p.lateBecauseOfWait(k, x))
+}
+
+// lateBecauseOfWait returns the probability that the service takes at most x, but
+// wait and service together take longer. Given that it waits, with transform W, that
+// has the transform (1 − W)/s · μ/(μ + s), and 1 − W is (1 − B)/(1 − σB).
+func (p *Priority) lateBecauseOfWait(k int, x float64) float64 {
+	capacity := float64(p.queue.servers) * p.queue.service
+	above := p.higher(k)
+	if above == 0 { // those below do not matter once it waits
+		return delay{p.queue.waits, math.FMA(float64(p.queue.servers), p.queue.service, -p.arrivals[k])}.lateBecauseOf(p.queue.service, x)
+	}
+	if p.queue.waits == 0 || !(x > 0) || math.IsInf(x, 1) {
+		return 0
+	}
+	sigma, service := complex((above+p.arrivals[k])/capacity, 0), complex(p.queue.service, 0)
+	transform := func(s complex128) complex128 {
+		b := busyPeriod(s, above, capacity)
+		return (1 - b) / (1 - sigma*b) / s * service / (service + s)
+	}
+	return p.queue.waits * min(1, max(0, invertLaplace(transform, x)))
+}
+
+// busyPeriod returns the transform of the busy period of a single server, at s: the
+// root of λB² − (s + λ + μ)B + μ = 0 that is at most 1, in a form that cancels nothing.
+func busyPeriod(s complex128, arrival, service float64) complex128 {
+	sum := s + complex(arrival+service, 0)
+	root := cmplx.Sqrt(sum*sum - complex(4*arrival*service, 0))
+	if real(root)*real(sum)+imag(root)*imag(sum) < 0 { // the one on the side of sum
+		root = -root
+	}
+	return complex(2*service, 0) / (sum + root)
+}
+
+// PreemptiveMeanResponse returns the mean response time of each class, the highest
+// first, when a job of a higher class takes the server of one of a lower class, which
+// goes on later. Classes 1 to k together see nothing of those below, and as all are
+// served at the same rate the number of them in the system is that of an M/M/m queue.
+// Each class must have arrivals; the errors are those of [NewMMm].
+func PreemptiveMeanResponse(arrivals []float64, service float64, servers int) ([]float64, error) {
+	means := make([]float64, len(arrivals))
+	rate, jobs := 0.0, 0.0
+	for k, arrival := range arrivals {
+		if !(arrival > 0) {
+			return nil, fmt.Errorf("classes[%d]: %w", k, &ValueError{"arrival rate", arrival, "is not above 0"})
+		}
+		queue, err := NewMMm(rate+arrival, service, servers)
+		if err != nil {
+			return nil, fmt.Errorf("classes[%d]: %w", k, err)
+		}
+		together := (rate + arrival) * queue.MeanResponse()
+		means[k] = (together - jobs) / arrival
+		rate, jobs = rate+arrival, together
+	}
+	return means, nil
+}

@@ -1,0 +1,65 @@
+package sizing_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"loadline.dev/loadline/pkg/model/sizing"
+)
+
+func BenchmarkFewest(b *testing.B) {
+	for _, rate := range []float64{10, 1000, 1e6} {
+		for _, probability := range []float64{0.9, 0.95} {
+			classes := []sizing.Class{class(rate, 3, probability)}
+			b.Run(fmt.Sprintf("%g per second, %v", rate, classes[0].SLA), func(b *testing.B) {
+				for b.Loop() {
+					fewest(b, classes, sizing.Options{})
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkBest(b *testing.B) {
+	for _, d := range []sizing.Discipline{sizing.FCFS, sizing.HOL} {
+		for _, n := range []int{2, 5, 10, 12} {
+			classes := draw(rand.New(rand.NewPCG(1, uint64(n))), n)
+			b.Run(fmt.Sprintf("%v, %d classes", d, n), func(b *testing.B) {
+				for b.Loop() {
+					best(b, classes, sizing.Options{Discipline: d})
+				}
+			})
+		}
+	}
+	classes := draw(rand.New(rand.NewPCG(1, 50)), 50)
+	b.Run("search, 50 classes", func(b *testing.B) {
+		for b.Loop() {
+			best(b, classes, sizing.Options{})
+		}
+	})
+}
+
+// BenchmarkProcedure2 takes 10,000 combinations, for FCFS and HOL.
+func BenchmarkProcedure2(b *testing.B) {
+	for b.Loop() {
+		if _, err := sizing.Procedure2(b.Context(), sizing.PaperSettings()[0], 10_000, nil, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkProcedure1(b *testing.B) {
+	for b.Loop() {
+		if _, err := sizing.Procedure1(b.Context(), sizing.PaperSettings()[0], 1000, sizing.PaperAngleTable(), 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPDP sizes a pool for two classes by simulation.
+func BenchmarkPDP(b *testing.B) {
+	for b.Loop() {
+		fewest(b, twoClasses, sizing.Options{Discipline: sizing.PDP})
+	}
+}

@@ -1,0 +1,79 @@
+package sizing
+
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// lowerBound returns what every partition of valid classes costs at least.
+//
+// Every pool serves its load, at a cost per server of each of its classes' own or more;
+// and the pool of a class has at least as many servers as the class would need alone.
+// (That does not hold where late jobs may be given up.) Where all are served in order of
+// arrival at one rate there is a better bound: the pool of a class has servers to spare,
+// m − ρ, and the larger the pool, the more. They are fewest in the smallest pool that can
+// serve the class, filled up with others as far as the SLA of the class allows.
+func lowerBound(classes []Class, o Options) float64 {
+	load, count, least, spare, alone := 0.0, 0.0, math.Inf(1), 0.0, 0.0
+	fifo := o.Discipline == FCFS && uniform(classes)
+	for _, c := range classes {
+		load += c.load() * c.cost()
+		count += c.load()
+		least = min(least, c.cost())
+		if o.Discipline == LateLast {
+			continue
+		}
+		var pool Pool
+		if err := pool.analyze([]Class{c}, 1, FCFS); err != nil {
+			continue // no bound from this class
+		}
+		alone = max(alone, c.cost()*float64(pool.Servers))
+		if fifo {
+			spare = max(spare, c.cost()*(float64(pool.Servers)-capacity(c.Service, pool.Servers, c.SLA)))
+		}
+	}
+	bound := max(alone, least*(math.Floor(count)+1))
+	bound = max(bound, load+spare)
+	if unit := commonCost(classes); unit > 0 {
+		return unit * math.Ceil(bound/unit-1e-6)
+	}
+	return bound
+}
+
+// commonCost returns what a server costs, 0 if that differs between classes.
+func commonCost(classes []Class) float64 {
+	for _, c := range classes {
+		if c.cost() != classes[0].cost() {
+			return 0
+		}
+	}
+	return classes[0].cost()
+}
+
+// capacity returns the largest load with which an M/M/m queue meets a feasible SLA.
+func capacity(service float64, servers int, sla SLA) float64 {
+	return largest(0, float64(servers), func(load float64) bool {
+		q, err := queueing.NewMMm(load*service, service, servers)
+		return err == nil && q.ResponseWithin(sla.Within) >= sla.Probability
+	})
+}
+
+// largest returns the largest value between low and high that holds, to the last bit or
+// two, if all smaller ones do too; low if none does.
+func largest(low, high float64, holds func(float64) bool) float64 {
+	if holds(high) {
+		return high
+	}
+	for {
+		middle := low + (high-low)/2
+		if middle <= low || middle >= high {
+			return low
+		}
+		if holds(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package sizing
+
+import (
+	"iter"
+
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// arrivalStation is a pool that serves jobs in order of arrival.
+type arrivalStation struct {
+	classes []Class
+	size    int
+	within  func(k int, x float64) float64
+	suspect *int // the class that missed its SLA last, and is looked at first
+}
+
+func (s arrivalStation) servers() int { return s.size }
+
+func (s arrivalStation) meets(k int) bool {
+	return s.within(k, s.classes[k].SLA.Within) >= s.classes[k].SLA.Probability
+}
+
+func (s arrivalStation) order() ([]int, bool) {
+	if !s.meets(*s.suspect) {
+		return nil, false
+	}
+	for k := range s.classes {
+		if !s.meets(k) {
+			*s.suspect = k
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+func (s arrivalStation) attained([]int) []float64 {
+	attained := make([]float64, len(s.classes))
+	for k, c := range s.classes {
+		attained[k] = s.within(k, c.SLA.Within)
+	}
+	return attained
+}
+
+func arrivalStations(classes []Class) (iter.Seq[station], error) {
+	if uniform(classes) {
+		return uniformStations(classes)
+	}
+	queues, err := queueing.MixedQueues(streams(classes))
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(station) bool) {
+		suspect := new(int)
+		for q := range queues {
+			if !yield(arrivalStation{classes, q.Servers(), q.ResponseWithin, suspect}) {
+				return
+			}
+		}
+	}, nil
+}
+
+// uniformStations are for classes with one rate of exponential service: M/M/m.
+func uniformStations(classes []Class) (iter.Seq[station], error) {
+	queues, err := queueing.Queues(arrivals(classes), classes[0].Service)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(station) bool) {
+		suspect := new(int)
+		for q := range queues {
+			within := func(_ int, x float64) float64 { return q.ResponseWithin(x) }
+			if !yield(arrivalStation{classes, q.Servers(), within, suspect}) {
+				return
+			}
+		}
+	}, nil
+}
+
+// uniform reports whether all service times are exponential with one rate.
+func uniform(classes []Class) bool {
+	for _, c := range classes {
+		if c.scv() != 1 || c.Service != classes[0].Service {
+			return false
+		}
+	}
+	return true
+}
+
+// arrivals returns the rate of arrivals of all classes.
+func arrivals(classes []Class) float64 {
+	rate := 0.0
+	for _, c := range classes {
+		rate += c.Arrival
+	}
+	return rate
+}
+
+// arrivalStationWith returns the station with so many servers.
+func arrivalStationWith(classes []Class, servers int) (station, error) {
+	if uniform(classes) {
+		q, err := queueing.NewMMm(arrivals(classes), classes[0].Service, servers)
+		if err != nil {
+			return nil, err
+		}
+		return arrivalStation{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, new(int)}, nil
+	}
+	q, err := queueing.NewMGm(streams(classes), servers)
+	if err != nil {
+		return nil, err
+	}
+	return arrivalStation{classes, servers, q.ResponseWithin, new(int)}, nil
+}
+
+func streams(classes []Class) []queueing.Stream {
+	streams := make([]queueing.Stream, len(classes))
+	for k, c := range classes {
+		streams[k] = c.stream()
+	}
+	return streams
+}

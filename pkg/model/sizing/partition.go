@@ -1,0 +1,141 @@
+package sizing
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/bits"
+)
+
+// Best returns the plan that costs least, of equally cheap ones one with the fewest
+// pools. Up to [Options].MaxExactClasses classes it compares all partitions; with more
+// it searches, and says in Plan.Gap how far from the best it may be. The errors are
+// those of [Validate] and the context.
+func Best(ctx context.Context, classes []Class, o Options) (Plan, error) {
+	if err := errors.Join(o.validate(), Validate(classes)); err != nil {
+		return Plan{}, err
+	}
+	if len(classes) > o.maxExactClasses() {
+		return search(ctx, classes, o)
+	}
+	plan, err := bestPartition(ctx, classes, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.Exact = true
+	return plan.bounded(plan.Cost), nil
+}
+
+// set is a set of classes, a bit for each.
+type set uint32
+
+func (s set) members() []int {
+	members := make([]int, 0, bits.OnesCount32(uint32(s)))
+	for ; s != 0; s &= s - 1 {
+		members = append(members, bits.TrailingZeros32(uint32(s)))
+	}
+	return members
+}
+
+// price is what a set of pools costs. Fewer pools are better at the same cost.
+type price struct {
+	cost  float64
+	pools int
+}
+
+func (p price) plus(q price) price { return price{p.cost + q.cost, p.pools + q.pools} }
+
+// below reports whether p is better than q; sums of the same costs in another order are
+// the same.
+func (p price) below(q price) bool {
+	if math.Abs(p.cost-q.cost) > 1e-9*math.Min(p.cost, q.cost) {
+		return p.cost < q.cost
+	}
+	return p.pools < q.pools
+}
+
+// bestPartition finds the cheapest partition of every set of classes from those of
+// smaller sets: its first class is in some pool, the others are partitioned at best.
+func bestPartition(ctx context.Context, classes []Class, o Options) (Plan, error) {
+	all := set(1)<<len(classes) - 1
+	pools, err := allPools(ctx, classes, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	best := make([]price, all+1)
+	first := make([]set, all+1) // the pool of the first class of each set
+	for s := set(1); s <= all; s++ {
+		lowest := s & -s
+		rest := s &^ lowest
+		best[s].cost = math.Inf(1)
+		for others := rest; ; others = (others - 1) & rest {
+			pool := lowest | others
+			if p := (price{pools[pool].cost, 1}).plus(best[s&^pool]); p.below(best[s]) {
+				best[s], first[s] = p, pool
+			}
+			if others == 0 {
+				break
+			}
+		}
+	}
+	var chosen []Pool
+	for s := all; s != 0; s &^= first[s] {
+		pool, err := pools[first[s]].pool(ctx, classes, first[s].members(), o)
+		if err != nil {
+			return Plan{}, err
+		}
+		chosen = append(chosen, pool)
+	}
+	return newPlan(chosen, len(classes)), nil
+}
+
+// option is a pool that a plan may have.
+type option struct {
+	servers   int
+	cost      float64
+	simulated *Pool // nil if it is computed
+}
+
+// pool returns all about it.
+func (p option) pool(ctx context.Context, classes []Class, members []int, o Options) (Pool, error) {
+	if p.simulated != nil {
+		return *p.simulated, nil
+	}
+	return fewest(ctx, classes, members, p.servers, o)
+}
+
+// allPools returns the smallest pool for each set of classes; one with an infinite cost
+// where the classes cannot share. A pool is not tried with fewer servers than one with a
+// class less needs, where it is certain that another class never helps.
+func allPools(ctx context.Context, classes []Class, o Options) ([]option, error) {
+	pools := make([]option, 1<<len(classes))
+	monotone := o.Discipline != LateLast && uniform(classes)
+	for s := set(1); int(s) < len(pools); s++ {
+		atLeast := 1
+		for rest := s; monotone && rest != 0; rest &= rest - 1 {
+			atLeast = max(atLeast, pools[s&^(rest&-rest)].servers)
+		}
+		pool, err := optionOf(ctx, classes, s.members(), atLeast, o)
+		if err != nil {
+			return nil, err
+		}
+		pools[s] = pool
+	}
+	return pools, nil
+}
+
+func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, o Options) (option, error) {
+	chosen := selected(classes, members)
+	if o.simulates(chosen) {
+		pool, err := fewest(ctx, classes, members, atLeast, o)
+		return option{pool.Servers, pool.Cost, &pool}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return option{}, err
+	}
+	servers, err := count(chosen, atLeast, o.Discipline)
+	if errors.Is(err, ErrDifferentRates) {
+		return option{cost: math.Inf(1)}, nil
+	}
+	return option{servers: servers, cost: costOf(chosen, servers)}, err
+}

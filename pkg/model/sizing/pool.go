@@ -1,0 +1,187 @@
+package sizing
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+)
+
+// Pool is a number of servers with one queue. Slices per class are in the order of
+// Classes.
+type Pool struct {
+	Classes  []int // that it serves, as indices into the classes given, in ascending order
+	Servers  int
+	Cost     float64 // of all servers; each costs what the most expensive class asks for
+	Load     float64 // servers that are busy on average, ρ
+	Attained []float64
+	// WithFewer and WithMore are what would be attained with one server fewer, nil if
+	// these could not keep up with the load or there would be none, and with one more.
+	WithFewer, WithMore []float64
+	// Binding is the class, as an index into the classes given, that misses its SLA the
+	// most with one server fewer, or −1 if that could not keep up with the load at all.
+	Binding int
+	// Order has the classes of a HOL pool, of the highest priority first, as indices
+	// into the classes given; nil for other disciplines.
+	Order []int
+	// HalfWidth is half the width of the confidence interval of each Attained; nil
+	// unless simulated.
+	HalfWidth []float64
+	// Undecided says that the budget of the simulation was spent before it was sure
+	// that one server fewer does not do. Servers is on the safe side.
+	Undecided bool
+}
+
+// Utilization returns the fraction of the servers that is busy.
+func (p Pool) Utilization() float64 { return p.Load / float64(p.Servers) }
+
+// ErrDifferentRates is wrapped by the error of a HOL pool whose classes do not have one
+// rate of exponential service.
+var ErrDifferentRates = errors.New("HOL needs classes with one rate of exponential service times")
+
+// Fewest returns the pool with the fewest servers that meets the SLAs of all classes.
+// The error is that of [Validate], or wraps [ErrDifferentRates], or is that of the
+// context, which simulations heed.
+func Fewest(ctx context.Context, classes []Class, o Options) (Pool, error) {
+	if err := errors.Join(o.validate(), Validate(classes)); err != nil {
+		return Pool{}, err
+	}
+	return fewest(ctx, classes, everyone(classes), 1, o)
+}
+
+func everyone(classes []Class) []int {
+	members := make([]int, len(classes))
+	for i := range members {
+		members[i] = i
+	}
+	return members
+}
+
+// fewest returns the smallest pool with at least so many servers for some of the
+// classes, all of them valid.
+func fewest(ctx context.Context, classes []Class, members []int, atLeast int, o Options) (Pool, error) {
+	if err := ctx.Err(); err != nil {
+		return Pool{}, err
+	}
+	chosen := selected(classes, members)
+	pool := Pool{Binding: -1}
+	var err error
+	if o.simulates(chosen) {
+		err = pool.simulate(ctx, chosen, atLeast, o)
+	} else {
+		err = pool.analyze(chosen, atLeast, o.Discipline)
+	}
+	if err != nil {
+		return Pool{}, err
+	}
+	pool.Classes = members
+	if pool.Binding >= 0 {
+		pool.Binding = members[pool.Binding]
+	}
+	for i, k := range pool.Order {
+		pool.Order[i] = members[k]
+	}
+	for _, c := range chosen {
+		pool.Load += c.load()
+	}
+	pool.Cost = costOf(chosen, pool.Servers)
+	return pool, nil
+}
+
+func selected(classes []Class, members []int) []Class {
+	chosen := make([]Class, len(members))
+	for i, k := range members {
+		chosen[i] = classes[k]
+	}
+	return chosen
+}
+
+// costOf returns what the servers of a pool cost.
+func costOf(classes []Class, servers int) float64 {
+	dearest := 0.0
+	for _, c := range classes {
+		dearest = max(dearest, c.cost())
+	}
+	return dearest * float64(servers)
+}
+
+// A station is a pool whose answers are computed.
+type station interface {
+	servers() int
+	// order tells whether all classes meet their SLAs, and for HOL the order of
+	// priority with which they do.
+	order() ([]int, bool)
+	// attained returns the probability of each class, given that order.
+	attained(order []int) []float64
+}
+
+// stations returns the stable stations for the classes, from the fewest servers up.
+func stations(classes []Class, d Discipline) (iter.Seq[station], error) {
+	if d == HOL {
+		return priorityStations(classes)
+	}
+	return arrivalStations(classes)
+}
+
+// count returns the fewest servers, at least so many as are known to be needed, where
+// nothing else is asked for.
+func count(classes []Class, atLeast int, d Discipline) (int, error) {
+	candidates, err := stations(classes, d)
+	if err != nil {
+		return 0, err
+	}
+	for s := range candidates {
+		if s.servers() < atLeast {
+			continue
+		}
+		if _, ok := s.order(); ok {
+			return s.servers(), nil
+		}
+	}
+	return 0, errTooLarge
+}
+
+// errTooLarge is for SLAs beyond queueing.MaxQueueServers.
+var errTooLarge = errors.New("classes: the SLAs need more servers than can be computed")
+
+// analyze sizes the pool, given at least so many servers as are needed.
+func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
+	candidates, err := stations(classes, d)
+	if err != nil {
+		return err
+	}
+	var fewer station
+	for s := range candidates {
+		if p.Servers > 0 { // the one after the answer
+			p.WithMore = s.attained(p.Order)
+			break
+		}
+		if s.servers() >= atLeast {
+			if order, ok := s.order(); ok {
+				p.Servers, p.Order, p.Attained = s.servers(), order, s.attained(order)
+				if fewer != nil {
+					p.WithFewer = fewer.attained(order)
+					p.Binding = furthestBelow(classes, p.WithFewer)
+				}
+				continue
+			}
+		}
+		fewer = s
+	}
+	if p.Servers == 0 {
+		return errTooLarge
+	}
+	p.Order = slices.Clone(p.Order)
+	return nil
+}
+
+// furthestBelow returns the class that misses its SLA the most, −1 if none does.
+func furthestBelow(classes []Class, attained []float64) int {
+	worst, by := -1, 0.0
+	for k, c := range classes {
+		if missed := c.SLA.Probability - attained[k]; missed > by {
+			worst, by = k, missed
+		}
+	}
+	return worst
+}
