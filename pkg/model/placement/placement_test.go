@@ -127,7 +127,7 @@ func drawCluster(t *rapid.T) cluster {
 
 // mustBeLeast fails unless a choice has the least cost of all.
 func mustBeLeast(t *rapid.T, policy placement.Policy, chosen int, costs []float64) {
-	const rounding = 5e-6 // much more than sums differ in another order, much less than matters
+	const rounding = 1e-6 // much more than sums differ in another order, much less than matters
 	for i, cost := range costs {
 		if cost < costs[chosen]-rounding*max(1, math.Abs(cost)) {
 			t.Fatalf("%s chose node %d at %v; node %d is at %v", policy.Name(), chosen, costs[chosen], i, cost)

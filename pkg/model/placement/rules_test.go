@@ -115,7 +115,7 @@ func busiest(t *testing.T, c cluster, m *machine) float64 {
 }
 
 // packing is the formula of the published plugin, at the first resource; the
-// highest score is the least cost.
+// highest score is the least cost. It is a fraction, as utilizations are.
 func packing(target float64) func(t *testing.T, c cluster, m *machine) float64 {
 	return func(t *testing.T, c cluster, m *machine) float64 {
 		t.Helper()
@@ -126,9 +126,9 @@ func packing(target float64) func(t *testing.T, c cluster, m *machine) float64 {
 		case u > 100:
 			return 0
 		case u > x:
-			return -x * (100 - u) / (100 - x)
+			return -x * (100 - u) / (100 - x) / 100
 		default:
-			return -((100-x)*u/x + x)
+			return -((100-x)*u/x + x) / 100
 		}
 	}
 }
