@@ -2,13 +2,22 @@ package fit
 
 import "math"
 
+// effort bounds the coordinate descent of [quadratic.descend].
+type effort struct {
+	sweeps int
+	still  float64 // the change, relative to the largest unknown, that ends it
+}
+
+var (
+	// loose is enough where the alternation comes back to the same function,
+	// hardly changed, with the unknowns where they were left.
+	loose = effort{10, 1e-4}
+	// tight is what comparing sums takes: a descent that ends early has not come
+	// to the sum that its charge leads to.
+	tight = effort{1000, 1e-10}
+)
+
 const (
-	// maxSweeps bounds the coordinate descent of [quadratic.descend], and still
-	// is the change, relative to the largest unknown, that ends it. Both are loose
-	// because the alternation comes back to the same function, hardly changed,
-	// with the unknowns where they were left.
-	maxSweeps = 10
-	still     = 1e-4
 	// halvings of the multiplier of a binding sum leave it 10⁻⁹ of its range.
 	halvings = 30
 )
@@ -64,7 +73,7 @@ func (q quadratic) pull(towards []float64, strength float64) {
 // minimize improves x until it minimizes q subject to 0 ≤ x_i ≤ most and,
 // where total is finite, Σ x_i ≤ total.
 func (q quadratic) minimize(x []float64, most, total float64) {
-	q.descend(x, most, 0)
+	q.descend(x, most, 0, loose)
 	if sum(x) <= total {
 		return
 	}
@@ -76,14 +85,14 @@ func (q quadratic) minimize(x []float64, most, total float64) {
 	}
 	for range halvings {
 		charge := (low + high) / 2
-		q.descend(x, most, charge)
+		q.descend(x, most, charge, tight)
 		if sum(x) > total {
 			low = charge
 		} else {
 			high = charge
 		}
 	}
-	q.descend(x, most, high)
+	q.descend(x, most, high, tight)
 	if over := sum(x) / total; over > 1 { // where the descent came to an early end
 		for i := range x {
 			x[i] /= over
@@ -92,9 +101,9 @@ func (q quadratic) minimize(x []float64, most, total float64) {
 }
 
 // descend minimizes q + charge·Σx over 0 ≤ x ≤ most, one coordinate at a time.
-func (q quadratic) descend(x []float64, most, charge float64) {
+func (q quadratic) descend(x []float64, most, charge float64, limit effort) {
 	n := len(q.b)
-	for range maxSweeps {
+	for range limit.sweeps {
 		moved, size := 0.0, 0.0
 		for i := range n {
 			diagonal := q.a[i*n+i]
@@ -110,7 +119,7 @@ func (q quadratic) descend(x []float64, most, charge float64) {
 			size = max(size, next)
 			x[i] = next
 		}
-		if moved <= still*size {
+		if moved <= limit.still*size {
 			return
 		}
 	}
