@@ -55,8 +55,11 @@ test-unit: ## Run the tests that need no control plane
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
-test-integration: ## Run the tests against a real API server, started for them
+test-integration: $(TOOLS)/prometheus ## Run the tests against a real API server, started for them
 	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -timeout 25m
+
+.PHONY: prometheus
+prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tests ask
 
 .PHONY: test-cluster
 test-cluster: ## Run the tests of hack/cluster, the local control plane
@@ -118,6 +121,11 @@ bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE
 perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick)
 	go test -tags perf -run '^$$' -bench . -timeout 60m ./test/perf $(if $(ARGS),-args $(ARGS))
 
+.PHONY: fairshare-linux
+fairshare-linux: ## Measure what shares do on this Linux beside what the models say; needs root (ARGS='-setting 1:10')
+	go test -tags perf -run Real ./hack/fairshare
+	go run ./hack/fairshare $(ARGS)
+
 ##@ Try
 
 OUT ?= out/demo
@@ -147,4 +155,10 @@ $(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat
 $(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat: hack/tools/go.mod hack/tools/go.sum
 	@echo "build $(@F) (the first time takes a minute)"
 	@cd hack/tools && go build -o $@ $(TOOL)
+	@touch $@
+
+# The server alone: neither its service discovery nor its pages are of use to a test.
+$(TOOLS)/prometheus: hack/prometheus/go.mod hack/prometheus/go.sum
+	@echo "build prometheus (the first time takes some minutes)"
+	@cd hack/prometheus && go build -trimpath -tags netgo,remove_all_sd -o $@ github.com/prometheus/prometheus/cmd/prometheus
 	@touch $@

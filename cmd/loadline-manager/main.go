@@ -30,6 +30,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
+	"loadline.dev/loadline/pkg/controllers/poolplan"
+	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
 )
@@ -61,13 +63,15 @@ func newCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "loadline-manager",
 		Short: "Loadline's operator",
-		Long: `loadline-manager is Loadline's operator. It carries out TraceReplays, and keeps
-the status of
+		Long: `loadline-manager is Loadline's operator. It carries out TraceReplays, scales the
+pools of PoolPlans that ask for it, and keeps the status of
 
   WorkloadProfile   whether the scheduler uses it, with which vector, for how many
                     pods, and whether another profile competes for them
   NodeProfile       the same for nodes
-  TraceReplay       how far it is, and what was found of each policy`,
+  TraceReplay       how far it is, and what was found of each policy
+  PoolPlan          how many servers each pool needs, and what was done about it
+  ShareTree         which response times its shares give`,
 		Example: `  # In a cluster
   loadline-manager --leader-elect
 
@@ -185,6 +189,14 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	replays := &tracereplay.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Worker: o.replay, Version: version}
 	if err := replays.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the TraceReplay controller: %w", err)
+	}
+	pools := &poolplan.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	if err := pools.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the PoolPlan controller: %w", err)
+	}
+	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	if err := trees.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

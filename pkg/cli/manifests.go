@@ -23,6 +23,8 @@ type manifests struct {
 	workloads []v1alpha1.WorkloadProfile
 	nodes     []v1alpha1.NodeProfile
 	replays   []v1alpha1.TraceReplay
+	plans     []v1alpha1.PoolPlan
+	trees     []v1alpha1.ShareTree
 }
 
 // open opens a file, or standard input for "-" where that may be. name is for
@@ -90,6 +92,14 @@ func (m *manifests) read(name string, file io.Reader, decoder runtime.Decoder) e
 			m.replays = append(m.replays, *o)
 		case *v1alpha1.TraceReplayList:
 			m.replays = append(m.replays, o.Items...)
+		case *v1alpha1.PoolPlan:
+			m.plans = append(m.plans, *o)
+		case *v1alpha1.PoolPlanList:
+			m.plans = append(m.plans, o.Items...)
+		case *v1alpha1.ShareTree:
+			m.trees = append(m.trees, *o)
+		case *v1alpha1.ShareTreeList:
+			m.trees = append(m.trees, o.Items...)
 		}
 	}
 }
@@ -101,7 +111,7 @@ func unknownKind(document []byte) error {
 	if err := yaml.Unmarshal(document, &kind); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile and TraceReplay of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
+	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
 }
 
 // stripComments removes comment lines and document markers, to see whether

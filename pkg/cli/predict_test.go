@@ -115,7 +115,7 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		"no file":                   {"", []string{}, "name a file with WorkloadProfiles: -f profiles.yaml"},
 		"an empty file":             {"", []string{"-f", "-"}, "there is no WorkloadProfile"},
 		"a file that is no YAML":    {"{", []string{"-f", "-"}, "standard input, document 1:"},
-		"another kind":              {"apiVersion: v1\nkind: Pod\n", []string{"-f", "-"}, `standard input, document 1: Pod of "v1" is not read here; give WorkloadProfile, NodeProfile and TraceReplay of "loadline.dev/v1alpha1"`},
+		"another kind":              {"apiVersion: v1\nkind: Pod\n", []string{"-f", "-"}, `standard input, document 1: Pod of "v1" is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of "loadline.dev/v1alpha1"`},
 		"a misspelt field":          {header + "{selector: {}, resurces: []}", []string{"-f", "-"}, `unknown field "spec.resurces"`},
 		"a sum over 1":              {header + "{selector: {}, resources: [{name: cpu, loading: '0.7'}, {name: disk, loading: '0.4'}]}", []string{"-f", "-"}, "spec.resources: Invalid value: \"1.1\": the loadings add up to more than 1"},
 		"an unknown profile":        {paperJobs, []string{"-f", "-", "--pod", "sort"}, `pods "sort": there is no such WorkloadProfile (there are filecomp, std-io)`},

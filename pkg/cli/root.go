@@ -39,12 +39,18 @@ func newRoot(version string, streams Streams) *cobra.Command {
 		Short: "Know how much pods slow each other down, before they are placed",
 		Long: `kubectl loadline answers questions about how much pods slow each other down. It
 works on files: the manifests that you would apply to a cluster, traces of jobs, and
-measurements. Only record needs a cluster.`,
+measurements. Only record and share --node need a cluster.`,
 		Example: `  # How much would these workloads slow each other down on one node?
   kubectl loadline predict -f profiles.yaml
 
+  # How many servers keep every promised response time, and who should share them?
+  kubectl loadline size -f poolplan.yaml
+
   # Learn loading vectors from measured co-locations
   kubectl loadline fit -f observations.csv
+
+  # How long do jobs take that share a processor by weight?
+  kubectl loadline share -f config/samples/sharetree.yaml
 
   # What would last week have looked like with other nodes, or another policy?
   kubectl loadline replay --trace lastweek.csv --nodes 4 --cores 64`,
@@ -61,6 +67,6 @@ measurements. Only record needs a cluster.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	root.AddCommand(newPredict(streams), newFit(streams), newReplay(version, streams), newRecord(streams), newVersion(version, streams))
+	root.AddCommand(newPredict(streams), newSize(streams), newFit(streams), newReplay(version, streams), newRecord(streams), newShare(streams), newVersion(version, streams))
 	return root
 }

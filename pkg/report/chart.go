@@ -15,7 +15,7 @@ import (
 )
 
 // Chart is what can be drawn: a [Comparison], a [Distribution], a [HeatMap],
-// [Intervals], an [Occupancy], [Regions], a [Scatter], a
+// [Intervals], an [Occupancy], [Regions], a [Scatter], a [ShareTree], a
 // [Staircase] or a [Timeline].
 type Chart interface {
 	// label says in words what the chart shows, to those who cannot see it.

@@ -12,7 +12,7 @@
 // [Distribution] samples, [Timeline] the jobs of schedules, [Occupancy] how busy
 // machines were, [Scatter] predictions beside measurements, [HeatMap] a matrix, of
 // who slows whom say, [Staircase] what a rising rate needs in whole units,
-// and [Regions] what is better where. [WriteChart] draws one into a file, SVG or PNG
+// [Regions] what is better where, and [ShareTree] shares and what they give. [WriteChart] draws one into a file, SVG or PNG
 // by its extension. Charts with wrong data (no samples, a value that is not a
 // number, a bar that ends before it starts) are refused with an error that names
 // the field, and no file is touched.

@@ -52,6 +52,10 @@ func (s Scatter) label() string {
 	return labelOf(s.Title, "predicted against measured "+s.Quantity+" by", names)
 }
 
+func (s ShareTree) label() string {
+	return labelOf(s.Title, "tree of shares with utilizations and response times", nil)
+}
+
 func (s Staircase) label() string {
 	var names []string
 	for _, stair := range s.Stairs {

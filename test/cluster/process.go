@@ -51,6 +51,7 @@ type Process struct {
 	command *exec.Cmd
 	log     *buffer
 	address string // where it answers, such as https://127.0.0.1:10259
+	ready   string // the path that answers when it is ready
 	exited  chan struct{}
 	err     error // once exited
 }
@@ -58,7 +59,7 @@ type Process struct {
 // StartScheduler starts a scheduler and waits until it is ready. The caller
 // ends it with Stop or Kill.
 func StartScheduler(ctx context.Context, binary, config string, flags ...string) (*Process, error) {
-	return startOnFreePort(ctx, "https", binary, func(port string) []string {
+	return startOnFreePort(ctx, "https", readyz, binary, func(port string) []string {
 		return append([]string{
 			"--config", config,
 			"--bind-address", "127.0.0.1", "--secure-port", port,
@@ -69,7 +70,7 @@ func StartScheduler(ctx context.Context, binary, config string, flags ...string)
 
 // StartManager starts a manager and waits until it is ready.
 func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, error) {
-	return startOnFreePort(ctx, "http", binary, func(port string) []string {
+	return startOnFreePort(ctx, "http", readyz, binary, func(port string) []string {
 		return []string{
 			"--kubeconfig", kubeconfig, "--metrics-bind-address", "0",
 			"--health-probe-bind-address", "127.0.0.1:" + port,
@@ -79,26 +80,30 @@ func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, err
 
 // startOnFreePort starts a command that listens on a port, on another one if
 // somebody was faster.
-func startOnFreePort(ctx context.Context, scheme, binary string, flags func(port string) []string) (*Process, error) {
+func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
 	const tries = 5
 	for try := 1; ; try++ {
 		port, err := freePort(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, scheme+"://127.0.0.1:"+port, binary, flags(port)...)
+		p, err := start(ctx, scheme+"://127.0.0.1:"+port, ready, binary, flags(port)...)
 		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
 			return p, err
 		}
 	}
 }
 
+// readyz is where Kubernetes components say that they are ready.
+const readyz = "/readyz"
+
 // start starts a command and waits until it says that it is ready.
-func start(ctx context.Context, address, binary string, flags ...string) (*Process, error) {
+func start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
 	p := &Process{
 		command: exec.Command(binary, flags...), //nolint:noctx // ends by Stop or Kill, not with ctx
 		log:     &buffer{},
 		address: address,
+		ready:   ready,
 		exited:  make(chan struct{}),
 	}
 	p.command.Stdout, p.command.Stderr = p.log, p.log
@@ -121,7 +126,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
 	for {
-		if _, err := p.Get(ctx, "/readyz"); err == nil {
+		if _, err := p.Get(ctx, p.ready); err == nil {
 			return nil
 		}
 		select {
@@ -133,6 +138,9 @@ func (p *Process) awaitReady(ctx context.Context) error {
 		}
 	}
 }
+
+// Address returns where the process answers: SCHEME://HOST:PORT.
+func (p *Process) Address() string { return p.address }
 
 // Get returns what the process answers at a path, such as /metrics.
 func (p *Process) Get(ctx context.Context, path string) (body string, err error) {

@@ -39,3 +39,79 @@ const (
 	// ReasonRunning says that runs are going on.
 	ReasonRunning = "Running"
 )
+
+// Condition types and reasons of PoolPlan. Its condition Ready is True when the
+// inputs are known and a plan is found.
+const (
+	// ConditionApplied is True when every pool has the servers that it needs.
+	ConditionApplied = "Applied"
+	// ConditionOptimal is True when no other way to share pools costs less.
+	ConditionOptimal = "Optimal"
+
+	// ReasonPlanned says that a plan is found.
+	ReasonPlanned = "Planned"
+	// ReasonInfeasible says that no number of servers meets an SLA.
+	ReasonInfeasible = "Infeasible"
+	// ReasonUnstable says that the servers that a pool may have at most cannot
+	// keep up with the arrivals.
+	ReasonUnstable = "Unstable"
+	// ReasonMissingData says that a query has no usable answer.
+	ReasonMissingData = "MissingData"
+	// ReasonStaleData says that a query's last answer is too old.
+	ReasonStaleData = "StaleData"
+
+	// ReasonAdvising says that nothing is scaled because the mode is advise.
+	ReasonAdvising = "Advising"
+	// ReasonAtTarget says that every pool has the servers that it needs.
+	ReasonAtTarget = "AtTarget"
+	// ReasonScaled says that a pool was just scaled to what it needs.
+	ReasonScaled = "Scaled"
+	// ReasonStepping says that a pool is on its way up, step by step.
+	ReasonStepping = "Stepping"
+	// ReasonWaitingToScaleDown says that a pool has more servers than it needs,
+	// and keeps them for a while.
+	ReasonWaitingToScaleDown = "WaitingToScaleDown"
+	// ReasonLimited says that a pool needs more servers than it may have.
+	ReasonLimited = "Limited"
+	// ReasonHPAConflict says that a HorizontalPodAutoscaler scales a target too.
+	ReasonHPAConflict = "HPAConflict"
+	// ReasonTargetNotFound says that a target is not there, or has no /scale.
+	ReasonTargetNotFound = "TargetNotFound"
+	// ReasonTargetForbidden says that the manager may not scale a target.
+	ReasonTargetForbidden = "TargetForbidden"
+	// ReasonTargetUnavailable says that the API server could not read or scale a
+	// target for another reason.
+	ReasonTargetUnavailable = "TargetUnavailable"
+
+	// ReasonCheapest says that no other way to share pools costs less.
+	ReasonCheapest = "Cheapest"
+	// ReasonCheaperStrategy says which one does.
+	ReasonCheaperStrategy = "CheaperStrategy"
+	// ReasonNotCompared says why the pools were not compared with others.
+	ReasonNotCompared = "NotCompared"
+)
+
+// Condition type and reasons of ShareTree, and of WorkloadProfiles in one. A
+// ShareTree's condition Ready is True when response times are predicted.
+const (
+	// ConditionSLAAttainable is True when the tree lets the mean response time of
+	// a workload keep within its SLA, or when there is no SLA.
+	ConditionSLAAttainable = "SLAAttainable"
+
+	// ReasonPredicted says that response times are predicted.
+	ReasonPredicted = "Predicted"
+	// ReasonOverloaded says that the workloads keep the processors busy all the
+	// time: jobs would wait without end.
+	ReasonOverloaded = "Overloaded"
+
+	// ReasonWithinSLA says that the mean response time keeps within the SLA.
+	ReasonWithinSLA = "WithinSLA"
+	// ReasonExceedsSLA says that it does not.
+	ReasonExceedsSLA = "ExceedsSLA"
+	// ReasonNoSLA says that there is no SLA to keep.
+	ReasonNoSLA = "NoSLA"
+	// ReasonTreeNotFound says that there is no such ShareTree.
+	ReasonTreeNotFound = "TreeNotFound"
+	// ReasonTreeNotReady says that the tree has no response times.
+	ReasonTreeNotReady = "TreeNotReady"
+)

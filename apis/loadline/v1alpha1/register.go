@@ -15,6 +15,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 		&WorkloadProfile{}, &WorkloadProfileList{},
 		&NodeProfile{}, &NodeProfileList{},
 		&TraceReplay{}, &TraceReplayList{},
+		&PoolPlan{}, &PoolPlanList{},
+		&ShareTree{}, &ShareTreeList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

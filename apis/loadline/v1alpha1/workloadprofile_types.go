@@ -47,6 +47,7 @@ type WorkloadProfile struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || self.resources.all(r, !has(r.demandMillis)) || has(self.neutralMillis)",fieldPath=".neutralMillis",reason=FieldValueRequired,message="demandMillis is turned into a loading by dividing it by neutralMillis, the time that the job takes alone on a node: set neutralMillis too, or give loading in place of demandMillis"
 // +kubebuilder:validation:XValidation:rule="!has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
 // +kubebuilder:validation:XValidation:rule="has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="!has(self.fairShare) || has(self.fairShare.utilization) || (has(self.arrival) && has(self.neutralMillis))",fieldPath=".fairShare",message="the tree must know how busy the workload keeps it: set fairShare.utilization, or arrival.ratePerSecond and neutralMillis"
 type WorkloadProfileSpec struct {
 	// selector chooses the pods of the profile's namespace that it is for. An
 	// empty selector ({}) chooses all of them, which makes the profile the
@@ -73,10 +74,30 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:Maximum=1000000000000
 	NeutralMillis *int64 `json:"neutralMillis,omitempty"`
 
+	// arrival is how often jobs of this kind arrive, for the sizing of pools.
+	// +optional
+	Arrival *Arrival `json:"arrival,omitempty"`
+
 	// sla is what is asked of the jobs' response time. Replays say how many of
 	// the jobs keep within it.
 	// +optional
 	SLA *SLA `json:"sla,omitempty"`
+
+	// fairShare makes the workload a leaf of a ShareTree, which predicts its
+	// response time.
+	// +optional
+	FairShare *FairShare `json:"fairShare,omitempty"`
+}
+
+// Arrival is how often jobs arrive.
+type Arrival struct {
+	// ratePerSecond is how many jobs arrive per second, at least 0, such as
+	// "0.6".
+	// +required
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1G')) <= 0",message="a rate is how many jobs arrive per second: write a number that is not negative, such as \"0.6\""
+	RatePerSecond *resource.Quantity `json:"ratePerSecond,omitempty"`
 }
 
 // SLA is a service level agreement: on the response time itself, on how many
@@ -157,8 +178,9 @@ type ResourceDemand struct {
 
 // WorkloadProfileStatus says how a profile is used.
 type WorkloadProfileStatus struct {
-	// conditions are Ready (the scheduler uses the profile) and Conflicted (an
-	// equally specific profile matches some of the same pods).
+	// conditions are Ready (the scheduler uses the profile), Conflicted (an equally
+	// specific profile matches some of the same pods) and, with a fairShare,
+	// SLAAttainable (the ShareTree lets the mean response time keep within the SLA).
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -1,4 +1,5 @@
 // Package report holds what Loadline's controllers share in telling users what
 // happened: [Patch] writes a status once, [Status] also warns of what turned bad,
-// [Delayed] gathers many changes into one reconciliation.
+// [Shared] does so where two controllers write to one status, [Delayed] gathers
+// many changes into one reconciliation.
 package report

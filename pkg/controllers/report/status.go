@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -22,10 +23,25 @@ import (
 func Status[T client.Object](
 	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition,
 ) error {
+	return status(ctx, c, recorder, before, after, conditions, client.MergeFrom(before))
+}
+
+// Shared is [Status] for an object whose status another controller writes, too: it
+// is refused, with a conflict, if the object has changed since before was read. A
+// list of conditions is written as a whole, and must not undo what the other wrote.
+func Shared[T client.Object](
+	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition,
+) error {
+	return status(ctx, c, recorder, before, after, conditions, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+func status[T client.Object](
+	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition, patch client.Patch,
+) error {
 	warnings := turnedBad(conditions(before), conditions(after))
-	written, err := Patch(ctx, c, before, after)
+	written, err := write(ctx, c, before, after, patch)
 	if err != nil {
-		return fmt.Errorf("writing the status of profile %s: %w", client.ObjectKeyFromObject(before), err)
+		return fmt.Errorf("writing the status of %s: %w", strings.TrimPrefix(client.ObjectKeyFromObject(before).String(), "/"), err)
 	}
 	if !written {
 		return nil
@@ -40,10 +56,14 @@ func Status[T client.Object](
 // whether it did: it does nothing where nothing changed, or the object is gone.
 // The object after then holds what the API server answered.
 func Patch(ctx context.Context, c client.StatusClient, before, after client.Object) (written bool, err error) {
+	return write(ctx, c, before, after, client.MergeFrom(before))
+}
+
+func write(ctx context.Context, c client.StatusClient, before, after client.Object, patch client.Patch) (written bool, err error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return false, nil
 	}
-	err = c.Status().Patch(ctx, after, client.MergeFrom(before))
+	err = c.Status().Patch(ctx, after, patch)
 	return err == nil, client.IgnoreNotFound(err)
 }
 
@@ -51,7 +71,7 @@ func Patch(ctx context.Context, c client.StatusClient, before, after client.Obje
 func turnedBad(before, after []metav1.Condition) []metav1.Condition {
 	var turned []metav1.Condition
 	for _, c := range after {
-		bad := c.Type == v1alpha1.ConditionReady && c.Status == metav1.ConditionFalse ||
+		bad := (c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionSLAAttainable) && c.Status == metav1.ConditionFalse ||
 			c.Type == v1alpha1.ConditionConflicted && c.Status == metav1.ConditionTrue
 		if bad && !meta.IsStatusConditionPresentAndEqual(before, c.Type, c.Status) {
 			turned = append(turned, c)

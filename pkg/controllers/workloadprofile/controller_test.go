@@ -256,7 +256,7 @@ func TestOneStatusThatCannotBeWrittenDoesNotHoldUpTheOthers(t *testing.T) {
 	c := newCluster(t, declared("a", "app", "a", "7"), declared("b", "app", "b", "0.5"), declared("c", "app", "c", "0.5"))
 	c.refuse["a"], c.refuse["b"] = errors.New("refused"), errors.New("out of order")
 	_, err := c.Reconcile(t.Context(), request)
-	if err == nil || err.Error() != "writing the status of profile shop/a: refused\nwriting the status of profile shop/b: out of order" {
+	if err == nil || err.Error() != "writing the status of shop/a: refused\nwriting the status of shop/b: out of order" {
 		t.Errorf("unexpected error: %v", err)
 	}
 	written, emitted := c.taken()

@@ -1,0 +1,92 @@
+package cgroup
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// QoS returns the QoS class of a pod: that in its status, else what follows from its
+// requests and limits of CPU and memory.
+func QoS(pod *corev1.Pod) corev1.PodQOSClass {
+	if pod.Status.QOSClass != "" {
+		return pod.Status.QOSClass
+	}
+	pod = withDefaults(pod)
+	var sets []corev1.ResourceRequirements
+	if r := pod.Spec.Resources; r != nil { // of the pod as a whole: those of containers do not matter then
+		sets = append(sets, *r)
+	} else {
+		for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+			for i := range list {
+				sets = append(sets, list[i].Resources)
+			}
+		}
+	}
+	none, guaranteed := true, true
+	for _, set := range sets {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			request, limit := set.Requests[name], set.Limits[name]
+			if request.Sign() > 0 || limit.Sign() > 0 {
+				none = false
+			}
+			if limit.Sign() <= 0 || request.Cmp(limit) != 0 {
+				guaranteed = false
+			}
+		}
+	}
+	switch {
+	case none:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	default:
+		return corev1.PodQOSBurstable
+	}
+}
+
+// withDefaults returns a pod as the API server keeps it: what has a limit but no
+// request requests its limit. The pod itself stays as it is.
+func withDefaults(pod *corev1.Pod) *corev1.Pod {
+	pod = pod.DeepCopy()
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			setRequests(&list[i].Resources)
+		}
+	}
+	return pod
+}
+
+func setRequests(r *corev1.ResourceRequirements) {
+	for name, limit := range r.Limits {
+		if _, given := r.Requests[name]; given {
+			continue
+		}
+		if r.Requests == nil {
+			r.Requests = corev1.ResourceList{}
+		}
+		r.Requests[name] = limit
+	}
+}
+
+// WithRequest returns a pod in which a container requests some CPU, and the pod's
+// class is what follows. A limit that is equal to the request before stays equal;
+// no limit is below it: a limit that would be is raised.
+func WithRequest(pod *corev1.Pod, container string, cpu resource.Quantity) *corev1.Pod {
+	pod = withDefaults(pod)
+	pod.Status.QOSClass = ""
+	for _, c := range running(pod) {
+		if c.Name != container {
+			continue
+		}
+		if limit, limited := c.Resources.Limits[corev1.ResourceCPU]; limited {
+			if before := c.Resources.Requests[corev1.ResourceCPU]; before.Cmp(limit) == 0 || limit.Cmp(cpu) < 0 {
+				c.Resources.Limits[corev1.ResourceCPU] = cpu
+			}
+		}
+		if c.Resources.Requests == nil {
+			c.Resources.Requests = corev1.ResourceList{}
+		}
+		c.Resources.Requests[corev1.ResourceCPU] = cpu
+	}
+	return pod
+}

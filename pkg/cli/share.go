@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// share holds the flags of the verb share.
+type share struct {
+	streams Streams
+	files   []string
+	options evaluate.ShareOptions
+	sets    []string
+	compare bool
+	plot    string
+	node    shareNode
+	output  outputFlag
+}
+
+func newShare(streams Streams) *cobra.Command {
+	s := &share{streams: streams}
+	command := &cobra.Command{
+		Use:   "share (-f FILE | --node NAME | --pods FILE)",
+		Short: "Predict the response times that shares of processors give",
+		Long: `share tells how long the jobs of workloads take, on average, that share processors
+by weight: shares are guarantees, not limits, so what one leaves, others may use. It
+reads a ShareTree, and the WorkloadProfiles whose fairShare names it; that needs no
+cluster. Responses are multiples of the time that a job takes with a processor to
+itself. Exit code 1 means that a mean response time is above that of an SLA.
+
+With --node it shows the tree of shares that the kubelet makes of the CPU requests of
+a node's pods, and the response times that this gives while the pods use as much CPU
+as the metrics API says, or the file of --usage. With --pods it takes pods, and the
+node, from a file, as kubectl get -o yaml prints them.
+
+The methods: race is exact to a tolerance for trees of any size; subsets,
+hierarchical and permutations are exact, for small trees; monte-carlo and ahmc draw
+orders at random; caps takes shares as limits, as CPU limits are.`,
+		Example: `  # The response times of a tree
+  kubectl loadline share -f sharetree.yaml
+
+  # What if web had 70 shares, and the group db 20?
+  kubectl loadline share -f sharetree.yaml --set web=70 --set db=20
+
+  # Draw it; see how long each method takes, and how far it is off
+  kubectl loadline share -f sharetree.yaml --plot tree.svg --compare
+
+  # Who slows whom by its CPU requests on a node, and what if one requested 500m?
+  kubectl loadline share --node worker-3 --set shop/cart-0=500m`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&s.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	flags.StringVar(&s.options.Method, "method", evaluate.ShareMethods()[0], "how to compute the response times: "+strings.Join(evaluate.ShareMethods(), ", "))
+	flags.Float64Var(&s.options.Tolerance, "tolerance", 0, "relative error that race may leave (default 1e-10)")
+	flags.IntVar(&s.options.Samples, "samples", 0, "how many orders monte-carlo and ahmc draw (default 5000)")
+	flags.Uint64Var(&s.options.Seed, "seed", 0, "seed of monte-carlo and ahmc")
+	flags.StringSliceVar(&s.sets, "set", nil, "another share of a group or workload, as NAME=SHARE or PATH=SHARE; of a node another CPU request, as NAMESPACE/POD[/CONTAINER]=CPU; may be repeated")
+	flags.BoolVar(&s.compare, "compare", false, "show the time and the error of every method")
+	flags.StringVar(&s.plot, "plot", "", "draw the tree to this file (.svg or .png)")
+	s.node.add(command)
+	s.output.add(command)
+	return command
+}
+
+// shareReport is what is printed in JSON and YAML.
+type shareReport struct {
+	*evaluate.ShareTreeAnswer
+	// ElapsedSeconds is how long the computation took.
+	ElapsedSeconds float64 `json:"elapsedSeconds"`
+	// Comparison is there with --compare.
+	Comparison []comparedMethod `json:"comparison,omitempty"`
+}
+
+func (s *share) run(ctx context.Context) error {
+	if s.plot != "" {
+		if _, err := report.FormatOf(s.plot); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	if s.node.asked() {
+		return s.runNode(ctx)
+	}
+	if err := s.node.alone(); err != nil {
+		return err
+	}
+	in := evaluate.ShareTreeInput{Options: s.options}
+	for _, text := range s.sets {
+		change, err := parseShareChange(text)
+		if err != nil {
+			return fmt.Errorf("--set %s: %w", text, err)
+		}
+		in.Changes = append(in.Changes, change)
+	}
+	if len(s.files) == 0 {
+		return errors.New("name a file with a ShareTree, -f sharetree.yaml; or a node, --node worker-3")
+	}
+	m, err := readManifests(s.files, s.streams.In)
+	if err != nil {
+		return err
+	}
+	if in.Tree, err = onlyTree(m); err != nil {
+		return err
+	}
+	in.Profiles = m.workloads
+	answer, elapsed, err := timedShareTree(ctx, in)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	r := shareReport{ShareTreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
+	if s.compare {
+		if r.Comparison, err = compareShareMethods(ctx, in); err != nil {
+			return s.explain(ctx, err)
+		}
+	}
+	if s.plot != "" {
+		if err := report.WriteChart(s.plot, report.ShareTree{Title: "Shares, and the response times that they give", Answer: answer}); err != nil {
+			return err
+		}
+	}
+	if err := s.output.print(s.streams.Out, r, func() error { return printShare(s.streams.Out, &r, elapsed) }); err != nil {
+		return err
+	}
+	return s.explain(ctx, missedSLAs(answer))
+}
+
+// onlyTree returns the ShareTree of the manifests.
+func onlyTree(m *manifests) (*v1alpha1.ShareTree, error) {
+	switch len(m.trees) {
+	case 0:
+		return nil, errors.New("there is no ShareTree in the files: give one, -f sharetree.yaml")
+	case 1:
+		return &m.trees[0], nil
+	default:
+		return nil, fmt.Errorf("there are %d ShareTrees in the files, share takes one", len(m.trees))
+	}
+}
+
+// parseShareChange reads NAME=SHARE.
+func parseShareChange(text string) (evaluate.ShareChange, error) {
+	name, value, err := pair(text, "web=70")
+	if err != nil {
+		return evaluate.ShareChange{}, err
+	}
+	share, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || share < 1 {
+		return evaluate.ShareChange{}, fmt.Errorf("%q is not a whole number of at least 1", value)
+	}
+	return evaluate.ShareChange{Name: name, Share: int32(share)}, nil
+}
+
+func timedShareTree(ctx context.Context, in evaluate.ShareTreeInput) (*evaluate.ShareTreeAnswer, time.Duration, error) {
+	start := time.Now()
+	answer, err := evaluate.ShareTree(ctx, in)
+	return answer, time.Since(start), err
+}
+
+// explain says which file an error is about.
+func (s *share) explain(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &interrupted{kept: "nothing"}
+	case len(s.files) == 1 && s.files[0] != "-":
+		return fmt.Errorf("%s: %w", filepath.Base(s.files[0]), err)
+	default:
+		return err
+	}
+}
+
+// missedSLAs is an answer that is no, nil if every SLA is met.
+func missedSLAs(a *evaluate.ShareTreeAnswer) error {
+	const most = 3
+	missed := a.Missed()
+	if len(missed) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, n := range missed[:min(most, len(missed))] {
+		texts = append(texts, fmt.Sprintf("%s misses its SLA: %s", n.Name, n.Verdict()))
+	}
+	if more := len(missed) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more miss theirs", more))
+	}
+	return &no{errors.New(strings.Join(texts, "; "))}
+}
+
+// printShare prints the answer for people.
+func printShare(w io.Writer, r *shareReport, elapsed time.Duration) error {
+	if err := report.ShareTable(r.ShareTreeAnswer).Write(w); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(w, report.ShareSummary(r.ShareTreeAnswer, elapsed)); err != nil {
+		return err
+	}
+	return printComparedMethods(w, r.Comparison)
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// shareNode holds the flags of the verb share that are about a node.
+type shareNode struct {
+	name    string
+	pods    []string
+	usage   string
+	cores   int
+	weights string
+	cgroup  string
+	cluster clusterFlags
+}
+
+// Values of flags.
+const (
+	weightsAuto = "auto"
+	cgroupV1    = "v1"
+	cgroupV2    = "v2"
+)
+
+func (n *shareNode) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&n.name, "node", "", "show the shares of the pods on this node")
+	flags.StringSliceVar(&n.pods, "pods", nil, "file with pods, and the node that they are on, in place of a cluster; - for standard input; may be repeated")
+	flags.StringVar(&n.usage, "usage", "", "file with how much CPU containers use, as lines of NAMESPACE/POD,CONTAINER,CPU below the header pod,container,cpu (default what the metrics API says)")
+	flags.IntVar(&n.cores, "cores", 0, "how many cores the node has (default its own)")
+	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
+	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
+	n.cluster.add(flags)
+}
+
+func (n *shareNode) asked() bool { return n.name != "" || len(n.pods) > 0 }
+
+// alone refuses flags that are about a node, without one.
+func (n *shareNode) alone() error {
+	if n.usage != "" || n.cores != 0 {
+		return errors.New("--usage and --cores are about a node: name one, --node worker-3, or give its pods, --pods pods.yaml")
+	}
+	return nil
+}
+
+// options says how shares become weights on a node, and why.
+func (n *shareNode) options(node *corev1.Node) (options cgroup.Options, why string, err error) {
+	switch n.cgroup {
+	case cgroupV1:
+		return cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}, "cgroup v1", nil
+	case cgroupV2:
+	default:
+		return options, "", fmt.Errorf("--cgroup: %q is not one of v1, v2", n.cgroup)
+	}
+	switch n.weights {
+	case cgroup.Linear.String():
+		return cgroup.Options{Containers: cgroup.Linear}, "", nil
+	case cgroup.Logarithmic.String():
+		return cgroup.Options{Containers: cgroup.Logarithmic}, "", nil
+	case weightsAuto:
+		detected, why := cgroup.Detect(node)
+		return cgroup.Options{Containers: detected}, why + "; --container-weights says otherwise", nil
+	default:
+		return options, "", fmt.Errorf("--container-weights: %q is not one of auto, linear, log", n.weights)
+	}
+}
+
+// nodeReport is what is printed in JSON and YAML.
+type nodeReport struct {
+	*evaluate.NodeSharesAnswer
+	// ElapsedSeconds is how long the computation took.
+	ElapsedSeconds float64 `json:"elapsedSeconds"`
+}
+
+// runNode answers for the pods of a node.
+func (s *share) runNode(ctx context.Context) error {
+	if len(s.files) > 0 || s.compare {
+		return errors.New("-f and --compare are about a ShareTree: leave them out with --node and --pods")
+	}
+	in := evaluate.NodeSharesInput{Options: s.options}
+	for _, text := range s.sets {
+		change, err := parseRequestChange(text)
+		if err != nil {
+			return fmt.Errorf("--set %s: %w", text, err)
+		}
+		in.Requests = append(in.Requests, change)
+	}
+	node, err := s.gather(ctx, &in)
+	if err != nil {
+		return err
+	}
+	in.Node = node.Name
+	if in.Cores = s.node.cores; in.Cores == 0 {
+		if in.Cores, err = coresOf(node); err != nil {
+			return err
+		}
+	}
+	var why string
+	if in.Weights, why, err = s.node.options(node); err != nil {
+		return err
+	}
+	start := time.Now()
+	answer, err := evaluate.NodeShares(ctx, in)
+	elapsed := time.Since(start)
+	if err != nil {
+		return s.explain(ctx, err)
+	}
+	if s.plot != "" {
+		if err := report.WriteChart(s.plot, report.ShareTree{Title: "CPU weights of pods, and the response times that they give", Answer: answer.ShareTreeAnswer}); err != nil {
+			return err
+		}
+	}
+	return s.output.print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func() error {
+		return printNodeShares(s.streams.Out, answer, elapsed, why)
+	})
+}
+
+// gather finds the node, its pods and their usage, in files or in the cluster.
+func (s *share) gather(ctx context.Context, in *evaluate.NodeSharesInput) (*corev1.Node, error) {
+	var node *corev1.Node
+	var err error
+	if len(s.node.pods) > 0 {
+		if s.node.usage == "" {
+			return nil, errors.New("say how much CPU the containers use: --usage usage.csv, with the header pod,container,cpu")
+		}
+		node, in.Pods, err = readNode(s.node.pods, s.node.name, s.streams.In)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		c, _, err := s.node.cluster.connect(s.streams.Err)
+		if err != nil {
+			return nil, err
+		}
+		if node, in.Pods, err = podsOfNode(ctx, c, s.node.name); err != nil {
+			return nil, err
+		}
+		if s.node.usage == "" {
+			in.Usage, err = usageOfPods(ctx, c, in.Pods)
+			return node, err
+		}
+	}
+	in.Usage, err = readUsage(s.node.usage, in.Pods)
+	return node, err
+}
+
+// coresOf returns how many cores a node has.
+func coresOf(node *corev1.Node) (int, error) {
+	cpu, known := node.Status.Capacity[corev1.ResourceCPU]
+	if !known {
+		cpu, known = node.Status.Allocatable[corev1.ResourceCPU]
+	}
+	if !known {
+		return 0, errors.New("how many cores the node has is not known: add the Node to the file of --pods, or say it, --cores 8")
+	}
+	return max(1, int(cpu.MilliValue()/1000)), nil
+}
+
+// parseRequestChange reads NAMESPACE/POD[/CONTAINER]=CPU, or POD=CPU.
+func parseRequestChange(text string) (evaluate.RequestChange, error) {
+	name, value, err := pair(text, "shop/cart-0=500m")
+	if err != nil {
+		return evaluate.RequestChange{}, err
+	}
+	cpu, err := parseNumber(value, "500m or 2")
+	if err != nil {
+		return evaluate.RequestChange{}, err
+	}
+	change := evaluate.RequestChange{Pod: name, CPU: *cpu}
+	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
+		change.Pod, change.Container = parts[0]+"/"+parts[1], parts[2]
+	}
+	return change, nil
+}
+
+// printNodeShares prints the answer for people.
+func printNodeShares(w io.Writer, a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) error {
+	if err := report.NodeSharesTable(a).Write(w); err != nil {
+		return err
+	}
+	for _, line := range report.NodeSharesSummary(a, elapsed, why) {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// size holds the flags of the verb size.
+type size struct {
+	streams    Streams
+	files      []string
+	name       string
+	flags      sizeFlags // in place of, or over, the manifest's
+	simulation sizing.Simulation
+	drawings   sizeDrawings
+	output     outputFlag
+}
+
+func newSize(streams Streams) *cobra.Command {
+	s := &size{streams: streams}
+	command := &cobra.Command{
+		Use:   "size (-f FILE | --class CLASS)",
+		Short: "Find the fewest servers that keep every promised response time",
+		Long: `size tells how many servers some classes of jobs need so that each is answered
+within its time as often as promised, whether the classes should share a pool of
+servers or have their own, and how far the answer holds. It reads a PoolPlan, and
+the WorkloadProfiles that it refers to; or makes one of flags. It needs no cluster.
+
+A class arrives at random with a rate, one server is busy with each of its jobs for
+a mean time, and its SLA says within which time a job is to be answered, with which
+probability. Exit code 1 means that an SLA cannot be met.
+
+The disciplines: fcfs serves jobs in order of arrival; hol those of the class with
+the stricter SLA first; pdp those of the class that is furthest behind its SLA, which
+is simulated; late-last like pdp, but gives up on jobs that are late already.`,
+		Example: `  # What a PoolPlan asks, with the profiles that it refers to
+  kubectl loadline size -f poolplan.yaml -f profiles.yaml
+
+  # Two classes: shared or dedicated?
+  kubectl loadline size \
+    --class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95 \
+    --class name=search,rate=3.6,service=1s,within=5s,probability=0.8
+
+  # If checkout grew to 0.9 requests per second
+  kubectl loadline size -f poolplan.yaml --rate checkout=0.9
+
+  # Servers against arrival rate, and a map of where dedicated pools are better
+  kubectl loadline size -f poolplan.yaml --plot-servers servers.svg --plot-map map.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&s.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	flags.StringVar(&s.name, "plan", "", "name of the PoolPlan, where the files have several")
+	s.flags.add(flags)
+	s.drawings.add(flags)
+	flags.Uint64Var(&s.simulation.Seed, "seed", 0, "seed of simulations (pdp and late-last)")
+	flags.IntVar(&s.simulation.Replications, "replications", 64, "how long to simulate a pool at most, in replications of thousands of jobs")
+	s.output.addWide(command)
+	return command
+}
+
+func (s *size) run(ctx context.Context) error {
+	if err := s.drawings.check(); err != nil {
+		return err
+	}
+	m, err := readManifests(s.files, s.streams.In)
+	if err != nil {
+		return err
+	}
+	plan, err := s.plan(m)
+	if err != nil {
+		return err
+	}
+	progress := newSizeProgress(s.streams.Err)
+	s.simulation.Confidence = report.SizeConfidence
+	s.simulation.Progress = progress.show
+	in := evaluate.PoolPlanInput{Plan: plan, Profiles: m.workloads, Simulation: s.simulation}
+	answer, err := evaluate.PoolPlan(ctx, in)
+	progress.clear()
+	if err != nil {
+		return s.explain(ctx, plan, err)
+	}
+	err = s.output.print(s.streams.Out, answer, func() error { return printSize(s.streams.Out, answer, s.output.format == wide) })
+	if err != nil {
+		return err
+	}
+	if err := s.draw(ctx, in); err != nil {
+		return s.explain(ctx, plan, err)
+	}
+	if unmet := report.SizeUnmet(answer); len(unmet) > 0 {
+		return s.explain(ctx, plan, &no{errors.New(strings.Join(unmet, "; "))})
+	}
+	return nil
+}
+
+// explain says which plan an error is about, and makes of SLAs that cannot be met an
+// answer that is no.
+func (s *size) explain(ctx context.Context, plan *v1alpha1.PoolPlan, err error) error {
+	if ctx.Err() != nil {
+		return &interrupted{kept: "nothing"}
+	}
+	if errors.As(err, new(*sizing.InfeasibleError)) {
+		err = &no{err}
+	}
+	switch {
+	case len(s.files) == 0:
+		return err
+	case len(s.files) == 1 && s.files[0] != "-":
+		return fmt.Errorf("%s: %w", filepath.Base(s.files[0]), err)
+	default:
+		return fmt.Errorf("PoolPlan %q: %w", plan.Name, err)
+	}
+}
+
+// plan returns the PoolPlan of the manifests, or one made of flags; flags count more.
+func (s *size) plan(m *manifests) (*v1alpha1.PoolPlan, error) {
+	plans := m.plans
+	if s.name != "" {
+		plans = slices.DeleteFunc(slices.Clone(plans), func(p v1alpha1.PoolPlan) bool { return p.Name != s.name })
+	}
+	var plan v1alpha1.PoolPlan
+	switch fromFlags := len(s.flags.classes) > 0; {
+	case len(m.plans) > 0 && fromFlags:
+		return nil, errors.New("the files have a PoolPlan, which says what the classes are: leave out --class, or change a rate, --rate checkout=0.9")
+	case len(plans) == 1:
+		plan = plans[0]
+	case s.name != "":
+		return nil, fmt.Errorf("--plan: there are %d PoolPlans named %q in the files, which have %s", len(plans), s.name, cmp.Or(planNames(m.plans), "none"))
+	case len(plans) > 1:
+		return nil, fmt.Errorf("there are %d PoolPlans in the files: choose one, --plan %s (there are %s)", len(plans), plans[0].Name, planNames(plans))
+	case !fromFlags && len(s.files) > 0:
+		return nil, errors.New("there is no PoolPlan in the files: " + givePlan)
+	case !fromFlags:
+		return nil, errors.New(givePlan)
+	}
+	return &plan, s.flags.apply(&plan.Spec)
+}
+
+const givePlan = "give a PoolPlan, -f poolplan.yaml; or classes, " + classExample
+
+// planNames lists the plans that there are.
+func planNames(plans []v1alpha1.PoolPlan) string {
+	names := make([]string, len(plans))
+	for i := range plans {
+		names[i] = plans[i].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// draw draws what was asked for, and says what was written.
+func (s *size) draw(ctx context.Context, in evaluate.PoolPlanInput) error {
+	if !s.drawings.asked() {
+		return nil
+	}
+	classes, discipline, err := evaluate.PoolPlanClasses(in)
+	if err != nil {
+		return err
+	}
+	wrote, err := s.drawings.draw(ctx, classes, discipline)
+	if len(wrote) > 0 {
+		_, writeErr := fmt.Fprintf(s.streams.Err, "Wrote %s.\n", strings.Join(wrote, ", "))
+		err = errors.Join(err, writeErr)
+	}
+	return err
+}
+
+// printSize prints the answer for people: what to do, why, and how far it holds.
+func printSize(w io.Writer, a *evaluate.PoolPlanAnswer, wide bool) error {
+	if _, err := fmt.Fprintln(w, report.SizeSummary(a)); err != nil {
+		return err
+	}
+	if err := report.SizeTable(a, wide).Write(w); err != nil {
+		return err
+	}
+	for _, note := range report.SizeNotes(a) {
+		if _, err := fmt.Fprintln(w, note); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// sizeDrawings holds the names of files that a plan is drawn to.
+type sizeDrawings struct{ servers, strategies string }
+
+func (d *sizeDrawings) add(flags *pflag.FlagSet) {
+	flags.StringVar(&d.servers, "plot-servers", "", "draw how many servers each class needs alone, against its arrival rate, to this file (.svg or .png)")
+	flags.StringVar(&d.strategies, "plot-map", "", "draw where dedicated pools beat a shared one, over the arrival rates of two classes, to this file (.svg or .png)")
+}
+
+// asked reports whether anything is to be drawn.
+func (d *sizeDrawings) asked() bool { return d.servers != "" || d.strategies != "" }
+
+// check refuses names of files that cannot be written, before the work.
+func (d *sizeDrawings) check() error {
+	for _, chart := range []struct{ flag, path string }{{"plot-servers", d.servers}, {"plot-map", d.strategies}} {
+		if chart.path == "" {
+			continue
+		}
+		if _, err := report.FormatOf(chart.path); err != nil {
+			return fmt.Errorf("--%s: %w", chart.flag, err)
+		}
+	}
+	return nil
+}
+
+// draw draws what was asked for and returns the names of the files.
+func (d *sizeDrawings) draw(ctx context.Context, classes []sizing.Class, discipline sizing.Discipline) (wrote []string, err error) {
+	for _, drawing := range []struct {
+		flag, path string
+		chart      func() (report.Chart, error)
+	}{
+		{"plot-servers", d.servers, func() (report.Chart, error) { return serversChart(ctx, classes) }},
+		{"plot-map", d.strategies, func() (report.Chart, error) { return strategyMap(ctx, classes, discipline) }},
+	} {
+		if drawing.path == "" {
+			continue
+		}
+		chart, chartErr := drawing.chart()
+		if chartErr == nil {
+			chartErr = report.WriteChart(drawing.path, chart)
+		}
+		if chartErr != nil {
+			err = errors.Join(err, fmt.Errorf("--%s: %w", drawing.flag, chartErr))
+			continue
+		}
+		wrote = append(wrote, drawing.path)
+	}
+	return wrote, err
+}

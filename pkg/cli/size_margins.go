@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// marginScale puts margins, by how much dedicated pools cost less than a shared one,
+// into few findings. Where all servers cost the same it tells them apart by numbers of
+// servers.
+type marginScale struct {
+	// steps are the least numbers of servers of each degree, from 1 on; only the first
+	// counts where costs differ.
+	steps []int
+	most  int // servers of the largest margin
+	cost  bool
+}
+
+// maxDegrees is how many degrees there are on each side, so that their colours can be
+// told apart.
+const maxDegrees = 4
+
+// newMarginScale makes a scale for all margins of a map. Numbers of servers have a
+// degree each if they are few, else each degree is as many times larger as the last.
+func newMarginScale(margins [][]float64, sameCost bool) marginScale {
+	s := marginScale{steps: []int{1}, most: 1, cost: !sameCost}
+	if s.cost {
+		return s
+	}
+	for _, row := range margins {
+		for _, margin := range row {
+			s.most = max(s.most, int(math.Round(math.Abs(margin))))
+		}
+	}
+	ratio := 1
+	if s.most > maxDegrees {
+		ratio = int(math.Ceil(math.Pow(float64(s.most+1), 1.0/maxDegrees) - 1e-9))
+	}
+	for len(s.steps) < maxDegrees {
+		last := s.steps[len(s.steps)-1]
+		next := last * ratio
+		if ratio == 1 {
+			next = last + 1
+		}
+		if next > s.most {
+			break
+		}
+		s.steps = append(s.steps, next)
+	}
+	return s
+}
+
+// findings lists what may be found: dedicated pools being best by far first, a shared
+// one last.
+func (s marginScale) findings() []report.Finding {
+	n := len(s.steps)
+	all := make([]report.Finding, 2*n+1)
+	all[n] = report.Finding{Name: "as many servers either way"}
+	if s.cost {
+		all[n].Name = "the same cost either way"
+	}
+	for degree := 1; degree <= n; degree++ {
+		lean := float64(degree) / maxDegrees
+		all[n-degree] = report.Finding{Name: s.name("dedicated pools need", "dedicated pools cost", degree), Lean: lean}
+		all[n+degree] = report.Finding{Name: s.name("a shared pool needs", "a shared pool costs", degree), Lean: -lean}
+	}
+	return all
+}
+
+// name says what a degree means.
+func (s marginScale) name(needs, costs string, degree int) string {
+	if s.cost {
+		return costs + " less"
+	}
+	least, most := s.steps[degree-1], s.most
+	if degree < len(s.steps) {
+		most = s.steps[degree] - 1
+	}
+	if least == most {
+		return needs + " " + plural(least, "server", "servers") + " fewer"
+	}
+	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, most)
+}
+
+// finding returns the index of what a margin means.
+func (s marginScale) finding(margin float64) int {
+	const nothing = 1e-9 // of a cost
+	n, degree := len(s.steps), 0
+	if math.Abs(margin) > nothing {
+		degree = 1
+	}
+	for !s.cost && degree > 0 && degree < n && int(math.Round(math.Abs(margin))) >= s.steps[degree] {
+		degree++
+	}
+	if margin > 0 {
+		return n - degree
+	}
+	return n + degree
+}

@@ -1,0 +1,415 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/sizing"
+)
+
+// classes make flags of classes.
+func classes(list ...string) []string {
+	args := []string{"size"}
+	for _, class := range list {
+		args = append(args, "--class", class)
+	}
+	return slices.Clip(args) // so that tests that append do not share
+}
+
+// The classes of table 2 of Hu et al., CASCON 2009, of service rate 1.
+var (
+	tableCase1 = classes("name=a,rate=0.6,service=1s,within=3s,probability=0.8", "name=b,rate=3,service=1s,within=5s,probability=0.95")
+	tableCase2 = classes("name=a,rate=0.6,service=1s,within=3s,probability=0.95", "name=b,rate=3.6,service=1s,within=5s,probability=0.8")
+)
+
+const checkoutPlan = `apiVersion: loadline.dev/v1alpha1
+kind: PoolPlan
+metadata: {name: shop}
+spec:
+  classes:
+  - name: checkout
+    profile: {namespace: shop, name: checkout}
+    arrival: {query: 'sum(rate(requests[5m]))'}
+  - name: search
+    arrival: {ratePerSecond: "3.6"}
+    service: {meanMillis: 1000}
+    sla: {responseTimeMillis: 5000, probability: "0.8"}
+`
+
+const checkoutProfile = `---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: checkout, namespace: shop}
+spec:
+  selector: {matchLabels: {app: checkout}}
+  resources: [{name: cpu, loading: "1"}]
+  neutralMillis: 1000
+  sla: {responseTimeMillis: 3000, probability: "0.95"}
+`
+
+// pools are a bound for each class of the plan.
+const boundedPools = `  pools:
+  - {name: web, classes: [checkout], maxServers: 3}
+  - {name: find, classes: [search], maxServers: 3}
+`
+
+// sized runs a command that ends well and returns its answer.
+func sized(t *testing.T, stdin string, args ...string) *evaluate.PoolPlanAnswer {
+	t.Helper()
+	code, stdout, stderr := invoke(t, stdin, append(args, "-o", "json")...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	answer := &evaluate.PoolPlanAnswer{}
+	if err := json.Unmarshal([]byte(stdout), answer); err != nil {
+		t.Fatalf("%v\n%s", err, stdout)
+	}
+	return answer
+}
+
+func TestSizeReproducesTheTableOfThePaper(t *testing.T) {
+	t.Parallel()
+	// Table 2 prints 5 and 6 for case 1 the wrong way round, and 8 and 7 for case 2,
+	// where 8 and 10 is what Eq. (1) gives.
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"case 1": {tableCase1, `A shared pool, 5 servers: one fewer than dedicated.
+POOL        CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER
+shared      a               5   80.0% within 3.0s      91.5%            62.0%
+            b                   95.0% within 5.0s      98.7%            82.4%
+dedicated   each            6   a 2, b 4
+The answer holds while b stays under 3.64 requests/s (now 3.00) and a under 1.24 (now 0.60), if only one of them changes.
+All rates may rise by 17.9%, or all services may take 13.3% longer, before a server is missing.
+`},
+		"case 2": {tableCase2, `Dedicated pools, 8 servers: 2 fewer than shared.
+POOL     CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER
+a        a               4   95.0% within 3.0s      95.0%            94.9%
+b        b               4   80.0% within 5.0s      82.4%       overloaded
+shared   both           10   a is the one that needs them
+The answer holds while b stays under 3.631 requests/s (now 3.600) and a under 0.79 (now 0.60).
+All rates may rise by 0.8%, or all services may take 0.09% longer, before a server is missing.
+`},
+		"what the wider table adds": {append(classes("name=a,rate=0,service=250ms,within=1s"), "-o", "wide"), `One pool, 1 server.
+POOL   CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER   WITH ONE MORE   BUSY     RATE   ENOUGH UP TO   SERVICE
+a      a               1   95.0% within 1.0s      98.2%                -           98.2%   0.0%   0.00/s              -     250ms
+All services may take 33.5% longer, before a server is missing.
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, "", c.args...)
+			if code != 0 || stdout != c.want || stderr != "" {
+				t.Errorf("exit code %d, errors %q, the output is\n%swant\n%s", code, stderr, stdout, c.want)
+			}
+		})
+	}
+}
+
+func TestTheServersAreEnoughUpToTheRateThatSizeSaysAndNoFurther(t *testing.T) {
+	t.Parallel()
+	answer := sized(t, "", append(tableCase1, "--strategy", "shared")...)
+	for _, class := range answer.Pools[0].Classes {
+		for factor, enough := range map[float64]bool{1 - 1e-6: true, 1 + 1e-6: false} {
+			rate := class.Name + "=" + number(*class.MaxArrival*factor)
+			again := sized(t, "", append(tableCase1, "--strategy", "shared", "--rate", rate)...)
+			if (again.Servers <= answer.Servers) != enough {
+				t.Errorf("at a rate of %s it takes %d servers, %d before", rate, again.Servers, answer.Servers)
+			}
+		}
+	}
+}
+
+func TestSizeReadsProfilesAndTakesMeasuredRatesFromFlags(t *testing.T) {
+	t.Parallel()
+	answer := sized(t, checkoutPlan+checkoutProfile, "size", "-f", "-", "--rate", "checkout=0.6")
+	if answer.Servers != 8 || answer.Strategy != "dedicated" || answer.Alternatives[0].Servers != 10 {
+		t.Errorf("the answer is %+v", answer)
+	}
+	answer = sized(t, checkoutPlan+checkoutProfile, "size", "-f", "-", "--rate", "checkout=0.6", "--service", "checkout=500ms")
+	if input := answer.Inputs[0]; input.Service.Value != 0.5 || answer.Servers >= 8 {
+		t.Errorf("with services half as long it takes %d servers; the input is %+v", answer.Servers, input)
+	}
+}
+
+func TestOneOfSeveralPlansIsChosenByName(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(checkoutPlan, "name: shop}", "name: other}", 1)
+	both := checkoutPlan + "---\n" + other + checkoutProfile
+	if answer := sized(t, both, "size", "-f", "-", "--plan", "other", "--rate", "checkout=0.6"); answer.Name != "other" {
+		t.Errorf("sized %q", answer.Name)
+	}
+}
+
+func TestAnSLAThatCannotBeMetIsAnAnswerThatIsNo(t *testing.T) {
+	t.Parallel()
+	plan := write(t, "checkout.yaml", strings.Replace(checkoutPlan+checkoutProfile, `"0.95"`, `"0.9999"`, 1))
+	const infeasible = `class "checkout": 99.99% within 3s cannot be met by any number of servers: with a mean service time of 1s even an idle server answers only 95.02% in time. Relax the SLA or make the service faster` + "\n"
+	for name, c := range map[string]struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		"in a file":       {"", []string{"size", "-f", plan, "--rate", "checkout=1"}, "Error: checkout.yaml: " + infeasible},
+		"by flags":        {"", classes("name=checkout,rate=1,service=1s,within=3s,probability=0.9999"), "Error: " + infeasible},
+		"with too little": {checkoutPlan + boundedPools + checkoutProfile, []string{"size", "-f", "-", "--rate", "checkout=0.6"}, `Error: PoolPlan "shop": pool "web" may have at most 3 servers and needs 4: checkout is answered within 3.0s only 94.9% of the time, not 95.0%; pool "find" may have at most 3 servers and needs 4: too few to keep up with the arrivals` + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := invoke(t, c.stdin, c.args...)
+			if code != 1 || stderr != c.want {
+				t.Errorf("exit code %d, errors\n%swant\n%s", code, stderr, c.want)
+			}
+		})
+	}
+}
+
+func TestABoundedPoolWithPrioritiesSaysWhichClassMissesItsSLA(t *testing.T) {
+	t.Parallel()
+	// Checkout is the stricter class, and comes second in the plan.
+	const plan = `apiVersion: loadline.dev/v1alpha1
+kind: PoolPlan
+metadata: {name: shop}
+spec:
+  discipline: hol
+  classes:
+  - name: search
+    arrival: {ratePerSecond: "3.7"}
+    service: {meanMillis: 1000}
+    sla: {responseTimeMillis: 5000, probability: "0.9"}
+  - name: checkout
+    arrival: {ratePerSecond: "1"}
+    service: {meanMillis: 1000}
+    sla: {responseTimeMillis: 3000, probability: "0.9"}
+  pools:
+  - {name: all, classes: [search, checkout], maxServers: 5}
+`
+	code, stdout, stderr := invoke(t, plan, "size", "-f", "-")
+	if code != 1 || strings.Index(stdout, "checkout") > strings.Index(stdout, "search") {
+		t.Errorf("exit code %d, output\n%s", code, stdout)
+	}
+	if !strings.Contains(stderr, "search is answered within 5.0s only") || strings.Contains(stderr, "checkout is answered") {
+		t.Errorf("errors %q", stderr)
+	}
+}
+
+func TestSizeRefusesBadInput(t *testing.T) {
+	t.Parallel()
+	with := func(changes string) []string {
+		class := "name=a,rate=0.6,service=1s,within=3s,probability=0.9"
+		key, _, _ := strings.Cut(changes, "=")
+		var kept []string
+		for part := range strings.SplitSeq(class, ",") {
+			if !strings.HasPrefix(part, key+"=") {
+				kept = append(kept, part)
+			}
+		}
+		return classes(strings.Join(append(kept, changes), ","))
+	}
+	never := filepath.Join(t.TempDir(), "never.svg")
+	for name, c := range map[string]struct {
+		stdin string
+		args  []string
+		want  string
+	}{
+		"no question":                {"", []string{"size"}, "give a PoolPlan, -f poolplan.yaml; or classes, --class name=checkout,rate=0.6"},
+		"no plan in the files":       {checkoutProfile, []string{"size", "-f", "-"}, "there is no PoolPlan in the files: give"},
+		"two plans":                  {checkoutPlan + "---\n" + checkoutPlan, []string{"size", "-f", "-"}, "there are 2 PoolPlans in the files: choose one, --plan shop"},
+		"an unknown plan":            {checkoutPlan, []string{"size", "-f", "-", "--plan", "no"}, `there are 0 PoolPlans named "no" in the files, which have shop`},
+		"a plan and classes":         {checkoutPlan, append(tableCase1, "-f", "-"), "leave out --class"},
+		"a rate to be measured":      {checkoutPlan + checkoutProfile, []string{"size", "-f", "-"}, `class "checkout": its arrival rate is measured by a query, for which there is no cluster here: give it, --rate checkout=0.6`},
+		"an unknown profile":         {checkoutPlan, []string{"size", "-f", "-", "--rate", "checkout=1"}, `spec.classes[0].profile: Invalid value: "shop/checkout": there is no such WorkloadProfile`},
+		"an unknown class":           {"", append(tableCase1, "--rate", "c=1"), "--rate c=1: there is no such class (there are a, b)"},
+		"a class twice":              {"", classes("name=a,rate=1,service=1s,within=3s,probability=0.9", "name=a,rate=1,service=1s,within=3s,probability=0.9"), `spec.classes[1].name: Duplicate value: "a"`},
+		"a key twice":                {"", classes("name=a,rate=1,rate=2"), "rate: is given twice"},
+		"an unknown key":             {"", with("speed=1"), "speed: is not one of name, rate, service, within, probability, scv, cost"},
+		"a key too few":              {"", classes("name=a,rate=1,within=3s"), "service: is missing; write name=checkout,rate=0.6"},
+		"no value":                   {"", classes("name"), "write NAME=VALUE, such as rate=0.6"},
+		"a rate that is NaN":         {"", with("rate=NaN"), `rate: "NaN" is not a number such as 0.6`},
+		"a negative rate":            {"", with("rate=-1"), `spec.classes[0].arrival.ratePerSecond: Invalid value: "-1": must be a number from 0`},
+		"more than can be served":    {"", with("rate=1e12"), `spec.classes[0].arrival.ratePerSecond: Invalid value: "1000000000000"`},
+		"no service":                 {"", with("service=0s"), "spec.classes[0].service.meanMillis: Invalid value: 0: a service time is at least 1 millisecond"},
+		"a service of microseconds":  {"", with("service=1500us"), `service: "1500us" is not a whole number of milliseconds`},
+		"a time without a unit":      {"", with("within=3"), `within: "3" is not a duration such as 1s or 250ms`},
+		"no time at all":             {"", with("within=0s"), "spec.classes[0].sla.responseTimeMillis: Invalid value: 0: a response time is at least 1 millisecond"},
+		"more than always":           {"", with("probability=1.2"), `spec.classes[0].sla.probability: Invalid value: "1.2": a probability is above 0 and below 1`},
+		"always":                     {"", with("probability=1"), `spec.classes[0].sla.probability: Invalid value: "1"`},
+		"never":                      {"", with("probability=0"), `spec.classes[0].sla.probability: Invalid value: "0"`},
+		"a negative variation":       {"", with("scv=-1"), `spec.classes[0].service.scv: Invalid value: "-1"`},
+		"servers for nothing":        {"", with("cost=0"), `spec.classes[0].costPerServer: Invalid value: "0": a cost is above 0`},
+		"an unknown discipline":      {"", append(tableCase1, "--discipline", "lifo"), `spec.discipline: Unsupported value: "lifo"`},
+		"an unknown strategy":        {"", append(tableCase1, "--strategy", "best"), `spec.strategy: Unsupported value: "best"`},
+		"too short a simulation":     {"", append(tableCase1, "--replications", "1"), "simulation.replications: 1 is not between 8 and 4096"},
+		"an unknown chart format":    {"", append(tableCase1, "--plot-map", "map.pdf"), "--plot-map: map.pdf: cannot draw .pdf"},
+		"a map of one class":         {"", append(with("rate=1"), "--plot-map", never), "--plot-map: a map has two axes, and there are 1 classes: it takes two"},
+		"hol with different service": {"", append(classes("name=a,rate=1,service=1s,within=9s", "name=b,rate=1,service=2s,within=9s"), "--discipline", "hol", "--strategy", "shared"), "HOL needs classes with one rate of exponential service times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, stderr := invoke(t, c.stdin, c.args...)
+			if code != 2 || !strings.HasPrefix(stderr, "Error: ") || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit code %d, errors %q, want %q", code, stderr, c.want)
+			}
+		})
+	}
+	if _, err := os.Stat(never); err == nil {
+		t.Error("a chart that cannot be drawn was written")
+	}
+}
+
+func TestASimulatedAnswerIsTheSameForASeedAndHasNoMap(t *testing.T) {
+	t.Parallel()
+	args := slices.Concat(tableCase1, []string{"--discipline", "pdp", "--strategy", "shared", "--seed", "7", "--replications", "8"})
+	first, again := sized(t, "", args...), sized(t, "", args...)
+	if first.Pools[0].Classes[0].HalfWidth == nil || first.Pools[0].Classes[0].Attained != again.Pools[0].Classes[0].Attained {
+		t.Errorf("the answers are %+v and %+v", first.Pools[0], again.Pools[0])
+	}
+	code, stdout, stderr := invoke(t, "", append(args, "--plot-map", filepath.Join(t.TempDir(), "map.svg"))...)
+	if code != 2 || !strings.Contains(stdout, "Simulated; ± is the 99.0% confidence interval.") || !strings.Contains(stderr, errSimulatedMap.Error()) {
+		t.Errorf("exit code %d, output\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestSizeStopsWhenItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := &size{streams: Streams{Out: io.Discard, Err: io.Discard}, flags: sizeFlags{classes: []string{tableCase1[2], tableCase1[4]}, discipline: "pdp"}}
+	s.simulation.Replications = 64
+	if err := s.run(ctx); exitCode(err) != exitInterrupted || err.Error() != "kept nothing" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+func TestSizeDrawsItsCharts(t *testing.T) {
+	t.Parallel()
+	servers, dedicated := filepath.Join(t.TempDir(), "servers.svg"), filepath.Join(t.TempDir(), "map.svg")
+	code, _, stderr := invoke(t, "", append(tableCase2, "--plot-servers", servers, "--plot-map", dedicated)...)
+	if want := "Wrote " + servers + ", " + dedicated + ".\n"; code != 0 || stderr != want {
+		t.Errorf("exit code %d, errors %q, want %q", code, stderr, want)
+	}
+	for path, want := range map[string][]string{
+		servers:   {">a, 95% within 3s<", ">3.600/s<", ">3.631/s<"},
+		dedicated: {">dedicated pools need 2 servers fewer<", ">now<"},
+	} {
+		svg, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !strings.Contains(string(svg), text) {
+				t.Errorf("%s has no %s", filepath.Base(path), text)
+			}
+		}
+	}
+}
+
+func TestAStaircaseStepsWhereOneServerMoreIsNeeded(t *testing.T) {
+	t.Parallel()
+	class := sizing.Class{Name: "a", Service: 1, SLA: sizing.SLA{Within: 3, Probability: 0.9}}
+	needs := func(rate float64) float64 {
+		class := class
+		class.Arrival = rate
+		pool, err := sizing.Fewest(t.Context(), []sizing.Class{class}, sizing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(pool.Servers)
+	}
+	for _, c := range []struct {
+		now, to float64
+		log     bool
+	}{{3, 10, false}, {3, 10, true}, {1000, 2000, false}, {1000, 1e6, true}, {4e5, 1e6, false}} {
+		class.Arrival = c.now
+		climber := climber{ctx: t.Context(), class: class, from: 0.5, to: c.to, log: c.log}
+		steps, err := climber.climb()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k < len(steps); k++ {
+			at, before := steps[k], steps[k-1]
+			if !(at.From > before.From && at.Needs > before.Needs && at.Needs == needs(at.From)) {
+				t.Errorf("up to %v: the steps %+v and %+v do not rise, or are wrong", c.to, before, at)
+			}
+			isNow := before.From <= c.now && c.now < at.From
+			if just := at.From * (1 - 1e-7); (isNow || c.to == 10) && needs(just) != before.Needs {
+				t.Errorf("up to %v: the step at %v begins before", c.to, at.From)
+			}
+			if isNow && before.Needs != needs(c.now) {
+				t.Errorf("up to %v: %v servers now, want %v", c.to, before.Needs, needs(c.now))
+			}
+		}
+		if c.to == 10 && len(steps) != int(needs(10)-needs(0.5))+1 {
+			t.Errorf("there are %d steps", len(steps))
+		}
+	}
+}
+
+func TestAClassThatIsFarSmallerThanAnotherIsDrawnToALogarithmicScale(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rates    []float64
+		from, to float64
+		log      bool
+	}{
+		"alike":          {[]float64{1, 3}, 0, 6, false},
+		"far apart":      {[]float64{0.1, 30}, 0.05, 60, true},
+		"one of nothing": {[]float64{0, 3}, 0, 6, false},
+		"nothing at all": {[]float64{0, 0}, 0, 4, false},
+	} {
+		var classes []sizing.Class
+		for _, rate := range c.rates {
+			classes = append(classes, sizing.Class{Arrival: rate, Service: 2})
+		}
+		if from, to, log := rateAxis(classes); from != c.from || to != c.to || log != c.log {
+			t.Errorf("%s: the axis is from %v to %v, logarithmic %v", name, from, to, log)
+		}
+	}
+}
+
+func TestMarginsAreTold(t *testing.T) {
+	t.Parallel()
+	name := func(s marginScale, margin float64) string { return s.findings()[s.finding(margin)].Name }
+	few := newMarginScale([][]float64{{0, 1}, {-3, 2}}, true)
+	many := newMarginScale([][]float64{{0, 30}, {-80, 2}}, true)
+	costs := newMarginScale([][]float64{{0, 0.5}, {-3, 2}}, false)
+	for _, c := range []struct {
+		scale  marginScale
+		margin float64
+		want   string
+	}{
+		{few, 0, "as many servers either way"},
+		{few, 1, "dedicated pools need 1 server fewer"},
+		{few, 2, "dedicated pools need 2 servers fewer"},
+		{few, -3, "a shared pool needs 3 servers fewer"},
+		{many, 2, "dedicated pools need 1 to 2 servers fewer"},
+		{many, 3, "dedicated pools need 3 to 8 servers fewer"},
+		{many, 30, "dedicated pools need 27 to 80 servers fewer"},
+		{many, -80, "a shared pool needs 27 to 80 servers fewer"},
+		{costs, 0.5, "dedicated pools cost less"},
+		{costs, -3, "a shared pool costs less"},
+		{costs, 1e-12, "the same cost either way"},
+	} {
+		if got := name(c.scale, c.margin); got != c.want {
+			t.Errorf("a margin of %v is told as %q, want %q", c.margin, got, c.want)
+		}
+	}
+}
+
+func TestTheProgressOfASimulationSaysWhatIsSimulated(t *testing.T) {
+	t.Parallel()
+	line := sizeProgressLine(sizing.Progress{Classes: 3, Servers: 1, Replications: 24}, 8*time.Second)
+	if want := "simulating 1 server for 3 classes: 24 replications, 8s"; line != want {
+		t.Errorf("the line is %q, want %q", line, want)
+	}
+	newSizeProgress(io.Discard).show(sizing.Progress{}) // says nothing where nobody looks
+}

@@ -1,0 +1,394 @@
+package poolplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// world is a plan with one pool over time: each step decides as the controller
+// does, with what the step before left in the status.
+type world struct {
+	plan     *v1alpha1.PoolPlan
+	now      time.Time
+	replicas int32
+	problem  *problem
+	reading  evaluate.Reading
+	applied  *metav1.Condition
+	again    time.Duration
+}
+
+const measuredPlan = `
+mode: apply
+prometheus: {address: "http://prometheus"}
+classes:
+- {name: a, arrival: {query: rate}, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}
+pools:
+- {name: p, classes: [a], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}}
+scaling: {stabilizationSeconds: 60, minSecondsBetweenSteps: 10}
+`
+
+// needs maps servers to an arrival rate that needs just so many, far from where
+// it would need another number; servers of one class at 100 ms within 500 ms.
+func needs(t rapid.TB, servers int) float64 {
+	plan := readPlan(t, measuredPlan)
+	for rate := 0.5; rate < 10_000; rate *= 1.01 {
+		in := evaluate.PoolPlanInput{Plan: plan, Measured: []evaluate.Measurement{{Class: "a", Arrival: &evaluate.Reading{Value: rate}}}}
+		a, err := evaluate.PoolPlan(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := a.Pools[0]; p.Servers == servers && p.Bounds.ReplicasToKeep == servers {
+			return rate
+		}
+	}
+	t.Fatalf("no rate needs %d servers", servers)
+	return 0
+}
+
+func readPlan(t rapid.TB, spec string) *v1alpha1.PoolPlan {
+	plan := &v1alpha1.PoolPlan{ObjectMeta: metav1.ObjectMeta{Name: "plan", Generation: 1}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &plan.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func newWorld(t rapid.TB, spec string, replicas int32) *world {
+	return &world{plan: readPlan(t, spec), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), replicas: replicas}
+}
+
+// step decides and acts.
+func (w *world) step(t rapid.TB) {
+	reading := w.reading
+	in := &input{
+		plan: w.plan, now: w.now,
+		measured: []evaluate.Measurement{{Class: "a", Arrival: &reading}},
+		targets:  map[string]*target{"p": {replicas: new(w.replicas), problem: w.problem}},
+	}
+	d, err := decide(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.settle(in)
+	for _, m := range d.moves {
+		w.replicas = m.to
+		if m.reason == "" || m.message == "" {
+			t.Fatalf("a move without a reason: %+v", m)
+		}
+	}
+	w.plan.Status, w.again = d.status, d.again
+	w.applied = meta.FindStatusCondition(d.status.Conditions, v1alpha1.ConditionApplied)
+	if p := d.status.Pools; len(p) > 0 && p[0].CurrentReplicas != nil && *p[0].CurrentReplicas != w.replicas {
+		t.Fatalf("the status says %d replicas, there are %d", *p[0].CurrentReplicas, w.replicas)
+	}
+}
+
+// expect checks what the last step led to.
+func (w *world) expect(t *testing.T, replicas int32, status metav1.ConditionStatus, reason, message string) {
+	t.Helper()
+	c := w.applied
+	if w.replicas != replicas || c.Status != status || c.Reason != reason || !strings.Contains(c.Message, message) {
+		t.Errorf("there are %d replicas, and Applied is %s %s %q; want %d, %s %s %q", w.replicas, c.Status, c.Reason, c.Message, replicas, status, reason, message)
+	}
+}
+
+const (
+	yes     = metav1.ConditionTrue
+	no      = metav1.ConditionFalse
+	unknown = metav1.ConditionUnknown
+)
+
+func TestAPoolGrowsAtOnceAndShrinksAfterAWhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, measuredPlan, 1)
+	w.reading.Value = needs(t, 5)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonScaled, `pool "p": scaled from 1 to 5 replicas: it needs 5 servers, 5 replicas`)
+	w.now = w.now.Add(30 * time.Second)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonAtTarget, "it needs 5 servers")
+
+	w.reading.Value = needs(t, 3)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonWaitingToScaleDown, "goes from 5 to 3 when that has been enough for 1m0s")
+	w.now = w.now.Add(30 * time.Second)
+	w.reading.Value = needs(t, 4)
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonWaitingToScaleDown, "goes from 5 to 4")
+	if w.again != 30*time.Second {
+		t.Errorf("looks again in %v, the wait is over in 30s", w.again)
+	}
+	w.now = w.now.Add(30 * time.Second)
+	w.reading.Value = needs(t, 3)
+	w.step(t)
+	w.expect(t, 4, yes, v1alpha1.ReasonScaled, "scaled from 5 to 4 replicas: it needs 3 servers") // the most in that time
+	w.now = w.now.Add(time.Second)
+	w.step(t)
+	w.expect(t, 4, yes, v1alpha1.ReasonWaitingToScaleDown, "goes from 4 to 3")
+	w.now = w.now.Add(60 * time.Second)
+	w.step(t)
+	w.expect(t, 3, yes, v1alpha1.ReasonScaled, "scaled from 4 to 3")
+}
+
+func TestABriefNeedForAllServersBeginsTheWaitAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, measuredPlan, 5)
+	for _, servers := range []int{3, 5, 3} { // each 50 s after the other
+		w.reading.Value = needs(t, servers)
+		w.step(t)
+		w.now = w.now.Add(50 * time.Second)
+	}
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonWaitingToScaleDown, "goes from 5 to 3")
+	w.now = w.now.Add(10 * time.Second)
+	w.step(t)
+	w.expect(t, 3, yes, v1alpha1.ReasonScaled, "")
+}
+
+func TestStepsAreLimitedInSizeAndRate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, measuredPlan, 1)
+	w.plan.Spec.Scaling.MaxStepServers = new(int32(3))
+	w.reading.Value = needs(t, 9)
+	for _, want := range []int32{4, 7} {
+		w.step(t)
+		w.expect(t, want, no, v1alpha1.ReasonStepping, fmt.Sprintf("scaled from %d to %d replicas", want-3, want))
+		w.now = w.now.Add(9 * time.Second)
+		w.step(t)
+		w.expect(t, want, no, v1alpha1.ReasonStepping, "was scaled less than 10s ago")
+		w.now = w.now.Add(time.Second)
+	}
+	w.step(t)
+	w.expect(t, 9, yes, v1alpha1.ReasonScaled, "")
+	w.reading.Value = needs(t, 4)
+	w.step(t)
+	w.now = w.now.Add(time.Minute)
+	w.step(t)
+	w.expect(t, 6, yes, v1alpha1.ReasonWaitingToScaleDown, "scaled from 9 to 6")
+	w.now = w.now.Add(10 * time.Second) // no need to see it for another minute
+	w.step(t)
+	w.expect(t, 4, yes, v1alpha1.ReasonScaled, "")
+}
+
+func TestNothingIsScaledWithoutGoodData(t *testing.T) {
+	t.Parallel()
+	down := errors.New("connection refused")
+	for name, test := range map[string]struct {
+		reading  evaluate.Reading
+		replicas int32 // before and after
+		status   metav1.ConditionStatus
+		reason   string
+	}{
+		"NaN scales nothing down":         {evaluate.Reading{Value: math.NaN()}, 9, unknown, v1alpha1.ReasonMissingData},
+		"NaN scales nothing up":           {evaluate.Reading{Value: math.NaN()}, 1, unknown, v1alpha1.ReasonMissingData},
+		"zero scales nothing down":        {evaluate.Reading{Value: 0}, 9, unknown, v1alpha1.ReasonMissingData},
+		"a negative rate":                 {evaluate.Reading{Value: -3}, 9, unknown, v1alpha1.ReasonMissingData},
+		"infinity scales nothing up":      {evaluate.Reading{Value: math.Inf(1)}, 1, unknown, v1alpha1.ReasonMissingData},
+		"no answer ever":                  {evaluate.Reading{Never: true, Problem: down}, 9, unknown, v1alpha1.ReasonMissingData},
+		"an old answer":                   {evaluate.Reading{Value: 1, Age: time.Hour, Problem: down}, 9, unknown, v1alpha1.ReasonStaleData},
+		"a recent answer scales not down": {evaluate.Reading{Value: 1, Age: time.Minute, Problem: down}, 9, yes, v1alpha1.ReasonWaitingToScaleDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, measuredPlan, test.replicas)
+			w.reading = test.reading
+			for range 5 {
+				w.step(t)
+				w.now = w.now.Add(time.Hour)
+			}
+			w.expect(t, test.replicas, test.status, test.reason, "")
+		})
+	}
+}
+
+// A wait to scale down is not passed by time without data.
+func TestTimeWithoutDataDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, measuredPlan, 5)
+	few := needs(t, 3)
+	w.reading.Value = few
+	w.step(t)
+	w.now = w.now.Add(time.Minute)
+	w.reading.Value = math.NaN()
+	w.step(t)
+	w.reading.Value = few
+	w.step(t)
+	w.expect(t, 5, yes, v1alpha1.ReasonWaitingToScaleDown, "")
+	w.now = w.now.Add(time.Minute)
+	w.step(t)
+	w.expect(t, 3, yes, v1alpha1.ReasonScaled, "")
+}
+
+func TestAPoolThatCannotBeScaledStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{v1alpha1.ReasonHPAConflict, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetUnavailable} {
+		w := newWorld(t, measuredPlan, 1)
+		w.reading.Value = needs(t, 5)
+		w.problem = &problem{reason, "this is why"}
+		w.replicas = 0
+		w.step(t)
+		w.expect(t, 0, no, reason, `pool "p": this is why`)
+	}
+}
+
+func TestAdviceScalesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(measuredPlan, "mode: apply", "mode: advise", 1), 1)
+	w.reading.Value = needs(t, 5)
+	w.step(t)
+	w.expect(t, 1, no, v1alpha1.ReasonAdvising, "nothing is scaled, for the mode is advise")
+	if p := w.plan.Status.Pools[0]; *p.Servers != 5 || *p.DesiredReplicas != 5 || *p.CurrentReplicas != 1 {
+		t.Errorf("the pool is %+v", p)
+	}
+}
+
+func TestBoundsLimitAPool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(measuredPlan, "classes: [a],", "classes: [a], minServers: 2, maxServers: 7,", 1), 1)
+	w.reading.Value = needs(t, 9)
+	w.step(t)
+	w.expect(t, 7, no, v1alpha1.ReasonLimited, "it needs 9 servers and may have 7")
+	w.now = w.now.Add(time.Hour)
+	w.step(t)
+	w.expect(t, 7, no, v1alpha1.ReasonLimited, "it needs 9 servers and may have 7")
+	w.reading.Value = needs(t, 1)
+	w.step(t)
+	w.now = w.now.Add(time.Hour)
+	w.step(t)
+	w.expect(t, 2, yes, v1alpha1.ReasonScaled, "")
+}
+
+// Whatever the rate does, these hold.
+func TestScalingKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, strings.Replace(measuredPlan, "classes: [a],", "classes: [a], minServers: 2, maxServers: 40, serversPerReplica: 2,", 1), rapid.Int32Range(0, 30).Draw(t, "replicas"))
+		w.plan.Spec.Scaling.MaxStepServers = new(rapid.Int32Range(1, 20).Draw(t, "step"))
+		step := (*w.plan.Spec.Scaling.MaxStepServers + 1) / 2
+		var lastScaled, fewerSince time.Time
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			bad := rapid.SampledFrom([]float64{1, 1, 1, 1, math.NaN(), 0}).Draw(t, "bad")
+			w.reading.Value = bad * rapid.Float64Range(1, 300).Draw(t, "rate")
+			before := w.replicas
+			w.step(t)
+			good := bad == 1
+			enough := good && w.plan.Status.Pools[0].DesiredReplicas != nil && *w.plan.Status.Pools[0].DesiredReplicas < before
+			if !enough {
+				fewerSince = time.Time{}
+			} else if fewerSince.IsZero() {
+				fewerSince = w.now
+			}
+			switch moved := w.replicas - before; {
+			case moved == 0:
+			case !good:
+				t.Fatalf("scaled by %d on nonsense", moved)
+			case max(moved, -moved) > step:
+				t.Fatalf("scaled by %d replicas, more than %d", moved, step)
+			case !lastScaled.IsZero() && w.now.Sub(lastScaled) < 10*time.Second:
+				t.Fatalf("scaled twice within %v", w.now.Sub(lastScaled))
+			case moved > 0 && w.replicas > *w.plan.Status.Pools[0].DesiredReplicas:
+				t.Fatalf("scaled up to %d, more than %d", w.replicas, *w.plan.Status.Pools[0].DesiredReplicas)
+			case moved < 0 && w.replicas < *w.plan.Status.Pools[0].DesiredReplicas:
+				t.Fatalf("scaled down to %d, less than %d", w.replicas, *w.plan.Status.Pools[0].DesiredReplicas)
+			case moved < 0 && w.now.Sub(fewerSince) < time.Minute:
+				t.Fatalf("scaled down after %v", w.now.Sub(fewerSince))
+			default:
+				lastScaled = w.now
+			}
+			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "seconds")) * time.Second)
+		}
+	})
+}
+
+// At a boundary, where a little more needs another server, noise within the
+// tolerance scales the pool once and never back.
+func TestNoiseAtABoundaryDoesNotFlap(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t, measuredPlan, 1)
+		center := rapid.Float64Range(5, 200).Draw(t, "center")
+		scalings := 0
+		for i := range 60 {
+			w.reading.Value = center * rapid.Float64Range(0.96, 1.04).Draw(t, "noise")
+			before := w.replicas
+			w.step(t)
+			if w.replicas < before {
+				t.Fatalf("scaled down from %d to %d at %v", before, w.replicas, w.reading.Value)
+			}
+			if w.replicas != before && i > 0 {
+				scalings++
+			}
+			w.now = w.now.Add(30 * time.Second)
+		}
+		if most := int(center*0.1*0.08) + 2; scalings > most {
+			t.Fatalf("scaled %d times, more than the %d servers between the least and the most", scalings, most)
+		}
+	})
+}
+
+// Events tell what turned bad or good and what was scaled, not every wait.
+func TestEventsAreOfWhatMatters(t *testing.T) {
+	t.Parallel()
+	condition := func(kind, reason string) metav1.Condition { return metav1.Condition{Type: kind, Reason: reason} }
+	for name, test := range map[string]struct {
+		before, after string // the reasons of Applied
+		scaled        bool
+		want          int
+	}{
+		"the first condition":   {"", v1alpha1.ReasonAtTarget, false, 1},
+		"nothing new":           {v1alpha1.ReasonAtTarget, v1alpha1.ReasonAtTarget, false, 0},
+		"a wait":                {v1alpha1.ReasonAtTarget, v1alpha1.ReasonWaitingToScaleDown, false, 0},
+		"scaled once more":      {v1alpha1.ReasonScaled, v1alpha1.ReasonScaled, true, 1},
+		"a target that is gone": {v1alpha1.ReasonAtTarget, v1alpha1.ReasonTargetNotFound, false, 1},
+		"still gone":            {v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetNotFound, false, 0},
+		"back again":            {v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonAtTarget, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := &decision{}
+			d.status.Conditions = []metav1.Condition{condition(v1alpha1.ConditionApplied, test.after)}
+			if test.scaled {
+				d.moves = []move{{from: 1, to: 2}}
+			}
+			var before []metav1.Condition
+			if test.before != "" {
+				before = append(before, condition(v1alpha1.ConditionApplied, test.before))
+			}
+			if got := d.news(before); len(got) != test.want {
+				t.Errorf("events of %+v, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOfSeveralPoolsTheWorstGivesTheReason(t *testing.T) {
+	t.Parallel()
+	d := &decision{moves: []move{
+		{pool: "a", from: 1, to: 2, reason: v1alpha1.ReasonScaled, message: "one"},
+		{pool: "b", reason: v1alpha1.ReasonTargetNotFound, message: "two"},
+		{pool: "c", reason: v1alpha1.ReasonAtTarget, message: "three"},
+	}}
+	plan := readPlan(t, measuredPlan)
+	got := d.applied(&input{plan: plan})
+	want := metav1.Condition{
+		Type: v1alpha1.ConditionApplied, Status: no, Reason: v1alpha1.ReasonTargetNotFound,
+		Message: `pool "a": one; pool "b": two; pool "c": three`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Applied (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,155 @@
+package poolplan
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// move is what to do with one pool.
+type move struct {
+	pool    string
+	servers int // that it needs
+	bounds  evaluate.BoundedPool
+	// from and to are how many replicas it has and is to have.
+	from, to int32
+	// reason and message are those of the condition Applied, as far as this pool
+	// is concerned.
+	reason, message string
+}
+
+// scales tells whether the move changes anything.
+func (m *move) scales() bool { return m.to != m.from }
+
+// stay leaves the pool as it is.
+func (m *move) stay(reason, format string, arguments ...any) {
+	m.to = m.from
+	m.reason, m.message = reason, fmt.Sprintf(format, arguments...)
+}
+
+// fail leaves the pool as it is because of a problem.
+func (m *move) fail(p *problem) { m.stay(p.reason, "%s", p.message) }
+
+// rules say how fast pools are scaled.
+type rules struct {
+	stabilization time.Duration
+	betweenSteps  time.Duration
+	maxStep       int // servers
+}
+
+func newRules(spec *v1alpha1.PoolScaling) rules {
+	if spec == nil {
+		spec = &v1alpha1.PoolScaling{}
+	}
+	r := rules{
+		stabilization: seconds(spec.StabilizationSeconds, defaultStabilization),
+		betweenSteps:  seconds(spec.MinSecondsBetweenSteps, defaultBetweenSteps),
+		maxStep:       math.MaxInt32,
+	}
+	if spec.MaxStepServers != nil {
+		r.maxStep = int(*spec.MaxStepServers)
+	}
+	return r
+}
+
+// next decides where a pool goes from m.from, and notes in its status what a
+// later decision depends on. Held says why it must not be scaled down, "" if it
+// may be. Again is when something may change that nobody tells of, 0 for never.
+func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held string) (again time.Duration) {
+	want, keep := int32(m.bounds.Replicas), int32(max(m.bounds.Replicas, m.bounds.ReplicasToKeep))
+	if m.from < want || m.from <= keep || held != "" {
+		status.FewerSince, status.FewerReplicas = nil, nil
+	}
+	switch {
+	case m.from < want:
+		return r.up(m, status, want, now)
+	case m.from <= keep:
+		m.stay(m.arrived(), "%s", m.target())
+		return 0
+	case held != "":
+		m.stay(v1alpha1.ReasonWaitingToScaleDown, "%s, and keeps %d: %s", m.target(), m.from, held)
+		return 0
+	default:
+		return r.down(m, status, keep, now)
+	}
+}
+
+// up takes a step up, if one may be taken now.
+func (r rules) up(m *move, status *v1alpha1.PoolStatus, want int32, now time.Time) (again time.Duration) {
+	if wait := r.wait(status, now); wait > 0 {
+		m.stay(v1alpha1.ReasonStepping, "%s, has %d, and was scaled less than %v ago", m.target(), m.from, r.betweenSteps)
+		return wait
+	}
+	m.to = min(want, m.from+r.step(m))
+	m.reason, m.message = v1alpha1.ReasonScaled, fmt.Sprintf("scaled from %d to %d replicas: %s", m.from, m.to, m.target())
+	if m.to < want {
+		m.reason = v1alpha1.ReasonStepping
+		return r.betweenSteps
+	}
+	if m.bounds.Limited {
+		m.reason = v1alpha1.ReasonLimited
+	}
+	return 0
+}
+
+// down takes a step down, if fewer servers have been enough for long.
+func (r rules) down(m *move, status *v1alpha1.PoolStatus, keep int32, now time.Time) (again time.Duration) {
+	if status.FewerSince == nil {
+		status.FewerSince, status.FewerReplicas = new(metav1.NewMicroTime(now)), new(keep)
+	}
+	goal := max(keep, *status.FewerReplicas)
+	status.FewerReplicas = new(goal)
+	wait := max(status.FewerSince.Add(r.stabilization).Sub(now), r.wait(status, now))
+	if wait > 0 {
+		m.stay(v1alpha1.ReasonWaitingToScaleDown, "%s; goes from %d to %d when that has been enough for %v", m.target(), m.from, goal, r.stabilization)
+		return wait
+	}
+	if goal >= m.from { // it was needed meanwhile; see from now on
+		status.FewerSince, status.FewerReplicas = new(metav1.NewMicroTime(now)), new(keep)
+		m.stay(v1alpha1.ReasonWaitingToScaleDown, "%s; goes from %d to %d when that has been enough for %v", m.target(), m.from, keep, r.stabilization)
+		return r.stabilization
+	}
+	m.to = max(goal, m.from-r.step(m))
+	m.reason, m.message = v1alpha1.ReasonScaled, fmt.Sprintf("scaled from %d to %d replicas: %s", m.from, m.to, m.target())
+	if m.to > goal {
+		m.reason = v1alpha1.ReasonWaitingToScaleDown
+		return r.betweenSteps
+	}
+	status.FewerSince, status.FewerReplicas = nil, nil
+	return 0
+}
+
+// wait returns how long a pool must be left alone.
+func (r rules) wait(status *v1alpha1.PoolStatus, now time.Time) time.Duration {
+	if status.LastScaleTime == nil {
+		return 0
+	}
+	return status.LastScaleTime.Add(r.betweenSteps).Sub(now)
+}
+
+// step returns the most replicas by which a pool is scaled at once.
+func (r rules) step(m *move) int32 {
+	each := max(m.bounds.Servers/max(m.bounds.Replicas, 1), 1)
+	return int32(min((r.maxStep-1)/each+1, math.MaxInt32/2))
+}
+
+// arrived is the reason for a pool that stays as it is.
+func (m *move) arrived() string {
+	if m.bounds.Limited {
+		return v1alpha1.ReasonLimited
+	}
+	return v1alpha1.ReasonAtTarget
+}
+
+// target says what the pool needs.
+func (m *move) target() string {
+	if m.bounds.Limited {
+		return fmt.Sprintf("it needs %d servers and may have %d, %d replicas", m.servers, m.bounds.Servers, m.bounds.Replicas)
+	}
+	return fmt.Sprintf("it needs %d servers, %d replicas", m.servers, m.bounds.Replicas)
+}

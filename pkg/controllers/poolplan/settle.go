@@ -1,0 +1,71 @@
+package poolplan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// severity lists the reasons of the condition Applied, the worst first: of
+// several pools the worst one gives the reason.
+var severity = []string{
+	v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetUnavailable, v1alpha1.ReasonHPAConflict,
+	v1alpha1.ReasonLimited, v1alpha1.ReasonStepping, v1alpha1.ReasonScaled, v1alpha1.ReasonWaitingToScaleDown, v1alpha1.ReasonAtTarget,
+}
+
+// scaled tells whether some pool was scaled.
+func (d *decision) scaled() bool {
+	return slices.ContainsFunc(d.moves, func(m move) bool { return m.scales() })
+}
+
+// settle sets the condition Applied, and for each pool that was scaled when and to
+// what, once every move was made or has failed.
+func (d *decision) settle(in *input) {
+	c := d.applied(in)
+	c.ObservedGeneration, c.LastTransitionTime = in.plan.Generation, metav1.NewTime(in.now)
+	c.Message = evaluate.ConditionMessage(c.Message)
+	meta.SetStatusCondition(&d.status.Conditions, c)
+	for i := range d.moves {
+		m := &d.moves[i]
+		if !m.scales() {
+			continue
+		}
+		for k := range d.status.Pools {
+			if d.status.Pools[k].Name == m.pool {
+				d.status.Pools[k].CurrentReplicas = new(m.to)
+				d.status.Pools[k].LastScaleTime = new(metav1.NewMicroTime(in.now))
+			}
+		}
+	}
+}
+
+// applied is the condition Applied.
+func (d *decision) applied(in *input) metav1.Condition {
+	c := metav1.Condition{Type: v1alpha1.ConditionApplied, Status: metav1.ConditionFalse}
+	ready := meta.FindStatusCondition(d.status.Conditions, v1alpha1.ConditionReady)
+	switch {
+	case in.plan.Spec.Mode != v1alpha1.ModeApply:
+		c.Reason, c.Message = v1alpha1.ReasonAdvising, "nothing is scaled, for the mode is advise"
+		return c
+	case len(d.moves) == 0:
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, ready.Reason, "nothing is scaled: "+ready.Message
+		return c
+	}
+	worst := len(severity) - 1
+	var messages []string
+	for _, m := range d.moves {
+		worst = min(worst, slices.Index(severity, m.reason))
+		messages = append(messages, fmt.Sprintf("pool %q: %s", m.pool, m.message))
+	}
+	c.Reason, c.Message = severity[worst], strings.Join(messages, "; ")
+	if worst >= slices.Index(severity, v1alpha1.ReasonScaled) {
+		c.Status = metav1.ConditionTrue
+	}
+	return c
+}

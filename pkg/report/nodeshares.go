@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// NodeSharesTable is the tree of a node's pods: what each requests, what weight that
+// makes among its siblings, how many cores it keeps busy, and how long its work takes
+// as a multiple of what it takes with a core to itself.
+func NodeSharesTable(a *evaluate.NodeSharesAnswer) *Table {
+	t := NewTable(Left("POD"), Right("CPU REQUEST"), Right("WEIGHT"), Right("USAGE"), Right("RESPONSE"))
+	name := a.Name
+	if name == "" {
+		name = "node"
+	}
+	t.Add(name, "", "", millis(a.Utilization), "")
+	branches := shareBranches(a.ShareTreeAnswer)
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		request, response := milliCPU(n.RequestMilliCPU), ""
+		if before := n.RequestMilliCPUBefore; before != nil && *before != *n.RequestMilliCPU {
+			request = milliCPU(before) + " → " + request
+		}
+		if n.Factor != nil {
+			response = shareFactor(n)
+		}
+		t.Add(branches[i]+n.Name, request, shareText(n), millis(n.Utilization), response)
+	}
+	return t
+}
+
+func milliCPU(m *int64) string {
+	if m == nil || *m == 0 {
+		return Absent
+	}
+	return strconv.FormatInt(*m, 10) + "m"
+}
+
+// millis writes cores in thousandths, as Kubernetes does.
+func millis(cores float64) string { return decimal(cores*1000, 0) + "m" }
+
+// NodeSharesSummary says how busy the node is, how good the answer, and what to keep
+// in mind; why is for which reason containers' shares are taken to become the weights
+// that they do, empty if that was asked for.
+func NodeSharesSummary(a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) []string {
+	cores := fmt.Sprintf("%d cores", a.Processors)
+	if a.Processors == 1 {
+		cores = "1 core"
+	}
+	lines := []string{
+		fmt.Sprintf("%s of %s busy; responses are multiples of the time that work takes with a core to itself", Percent(a.Utilization/float64(a.Processors)), cores),
+		ShareSummary(a.ShareTreeAnswer, elapsed),
+	}
+	weights := "weights of containers: " + a.Weights
+	if why != "" {
+		weights += " (" + why + ")"
+	}
+	lines = append(lines, weights)
+	if a.Unmeasured > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s containers have no usage, which is taken as idle", Count(int64(a.Unmeasured)), Count(int64(a.Workloads))))
+	}
+	return lines
+}

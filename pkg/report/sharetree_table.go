@@ -1,0 +1,140 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// ShareTable is the tree of an answer with what each group and workload gets. It
+// has no header: the root is its first line.
+func ShareTable(a *evaluate.ShareTreeAnswer) *Table {
+	timed := slices.ContainsFunc(a.Nodes, func(n evaluate.ShareNode) bool { return n.ResponseSeconds != nil })
+	columns := []Column{Left(""), Right(""), Right(""), Right(""), Left("")}
+	if timed {
+		columns = slices.Insert(columns, 4, Right(""))
+	}
+	t := NewTable(columns...)
+	t.NoHeader = true
+	add := func(name, share, busy, response, seconds, verdict string) {
+		if timed {
+			t.Add(name, share, busy, response, seconds, verdict)
+		} else {
+			t.Add(name, share, busy, response, verdict)
+		}
+	}
+	add(shareTreeName(a), "", busy(a.Utilization, a), "", "", "")
+	branches := shareBranches(a)
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		response, seconds := "", ""
+		if n.Factor != nil {
+			response = "response " + shareFactor(n)
+		}
+		if n.ResponseSeconds != nil {
+			seconds = shareTime(*n.ResponseSeconds)
+		}
+		add(branches[i]+n.Name, "share "+shareText(n), busy(n.Utilization, a), response, seconds, shareVerdict(n))
+	}
+	return t
+}
+
+func shareTreeName(a *evaluate.ShareTreeAnswer) string {
+	if a.Name == "" {
+		return "tree"
+	}
+	return a.Name
+}
+
+// shareBranches returns, for each node, the lines that lead to it from the root.
+func shareBranches(a *evaluate.ShareTreeAnswer) []string {
+	branches := make([]string, len(a.Nodes))
+	follows := map[int]bool{} // whether a node of that depth comes further down, in the same group
+	for i := len(a.Nodes) - 1; i >= 0; i-- {
+		depth := a.Nodes[i].Depth
+		var b strings.Builder
+		for d := 1; d < depth; d++ {
+			if follows[d] {
+				b.WriteString("│  ")
+			} else {
+				b.WriteString("   ")
+			}
+		}
+		if follows[depth] {
+			b.WriteString("├─ ")
+		} else {
+			b.WriteString("└─ ")
+		}
+		branches[i] = b.String()
+		follows[depth], follows[depth+1] = true, false
+	}
+	return branches
+}
+
+func busy(utilization float64, a *evaluate.ShareTreeAnswer) string {
+	return Percent(utilization/float64(a.Processors)) + " busy"
+}
+
+// shareText writes the share of a group or workload, and what it was.
+func shareText(n *evaluate.ShareNode) string {
+	if n.ShareBefore != nil {
+		return shareNumber(*n.ShareBefore) + " → " + shareNumber(n.Share)
+	}
+	return shareNumber(n.Share)
+}
+
+func shareNumber(share float64) string { return Count(int64(math.Round(share))) }
+
+func shareFactor(n *evaluate.ShareNode) string {
+	if n.FactorBefore != nil {
+		return Times(*n.FactorBefore) + " → " + Times(*n.Factor)
+	}
+	return Times(*n.Factor)
+}
+
+// shareVerdict says what the SLA is and whether it is met.
+func shareVerdict(n *evaluate.ShareNode) string {
+	if n.SLA == nil {
+		return ""
+	}
+	var asked []string
+	if n.SLA.MaxFactor != nil {
+		asked = append(asked, Times(*n.SLA.MaxFactor))
+	}
+	if n.SLA.ResponseSeconds != nil {
+		asked = append(asked, duration(*n.SLA.ResponseSeconds))
+	}
+	verdict := "ok"
+	if !n.SLA.Met {
+		verdict = "missed"
+	}
+	return "SLA " + strings.Join(asked, " and ") + " " + verdict
+}
+
+func shareTime(seconds float64) string {
+	if seconds > 1e9 {
+		return Seconds(seconds, 0)
+	}
+	return Elapsed(time.Duration(seconds * float64(time.Second)))
+}
+
+// ShareSummary says how good the answer is and what it took.
+func ShareSummary(a *evaluate.ShareTreeAnswer, elapsed time.Duration) string {
+	quality := fmt.Sprintf("exact to %.0e", math.Max(a.RelativeError, 1e-16))
+	if !a.Exact {
+		quality = fmt.Sprintf("± %s (95%% confidence)", Percent(a.RelativeError))
+	}
+	workloads := Count(int64(a.Workloads)) + " workload"
+	if a.Workloads != 1 {
+		workloads += "s"
+	}
+	text := fmt.Sprintf("%s, %s, %s by %s", quality, workloads, Elapsed(elapsed), a.Method)
+	if a.Method == "caps" {
+		return text + "; shares are taken as limits: what one leaves, nobody uses"
+	}
+	return text + fmt.Sprintf("; conservation residual %.0e", a.Residual)
+}

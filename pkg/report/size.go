@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// SizeConfidence is that of the intervals that are printed beside simulated
+// probabilities: simulate with it.
+const SizeConfidence = 0.99
+
+// SizeSummary says in a line what a plan takes, and how that compares, such as
+// "Dedicated pools, 5 servers: one fewer than shared.".
+func SizeSummary(a *evaluate.PoolPlanAnswer) string {
+	text := sizeSubject(a) + ", " + serverCount(a.Servers)
+	byCost := !sameAsServers(a)
+	if byCost {
+		text += " that cost " + short(a.Cost)
+	}
+	var than []string
+	for _, other := range a.Alternatives {
+		difference := compareServers(other.Servers - a.Servers)
+		if byCost {
+			difference = compareCost(other.Cost - a.Cost)
+		}
+		than = append(than, difference+" "+alternativeName(other.Strategy))
+	}
+	if len(than) > 0 {
+		text += ": " + strings.Join(than, ", ")
+	}
+	return text + "."
+}
+
+// sizeSubject names what was sized.
+func sizeSubject(a *evaluate.PoolPlanAnswer) string {
+	switch {
+	case a.Given && len(a.Pools) == 1:
+		return "The plan's pool"
+	case a.Given:
+		return "The plan's pools"
+	case len(a.Pools) == 1 && len(a.Pools[0].Classes) == 1:
+		return "One pool"
+	case a.Strategy == v1alpha1.StrategyDedicated:
+		return "Dedicated pools"
+	case a.Strategy == v1alpha1.StrategyShared:
+		return "A shared pool"
+	default:
+		return fmt.Sprintf("%d pools", len(a.Pools))
+	}
+}
+
+// sameAsServers reports whether all costs are numbers of servers.
+func sameAsServers(a *evaluate.PoolPlanAnswer) bool {
+	same := a.Cost == float64(a.Servers)
+	for _, other := range a.Alternatives {
+		same = same && other.Cost == float64(other.Servers)
+	}
+	return same
+}
+
+// compareServers says how this compares with an alternative of so many more servers.
+func compareServers(more int) string {
+	switch {
+	case more == 1:
+		return "one fewer than"
+	case more == -1:
+		return "one more than"
+	case more > 0:
+		return Count(int64(more)) + " fewer than"
+	case more < 0:
+		return Count(int64(-more)) + " more than"
+	default:
+		return "as many as"
+	}
+}
+
+// compareCost says how this compares with an alternative that costs so much more.
+func compareCost(more float64) string {
+	const nothing = 1e-9
+	switch {
+	case more > nothing:
+		return short(more) + " less than"
+	case more < -nothing:
+		return short(-more) + " more than"
+	default:
+		return "as much as"
+	}
+}
+
+// alternativeName names a strategy to compare with.
+func alternativeName(strategy string) string {
+	if strategy == v1alpha1.StrategyPartitioned {
+		return "the best partition"
+	}
+	return strategy
+}
+
+func serverCount(n int) string {
+	if n == 1 {
+		return "1 server"
+	}
+	return Count(int64(n)) + " servers"
+}
+
+// SizeTable has a row for each class, with what it gets from its pool, and one for
+// each alternative. A wide table has more columns.
+func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *Table {
+	columns := []Column{Left("POOL"), Left("CLASSES"), Right("SERVERS"), Left("SLA"), Right("ATTAINED"), Right("WITH ONE FEWER")}
+	if wide {
+		columns = append(columns, Right("WITH ONE MORE"), Right("BUSY"), Right("RATE"), Right("ENOUGH UP TO"), Right("SERVICE"))
+	}
+	if a.Given {
+		columns = append(columns, Right("REPLICAS"))
+	}
+	t := NewTable(columns...)
+	for i := range a.Pools {
+		pool := &a.Pools[i]
+		for k := range pool.Classes {
+			t.Add(sizeRow(a, pool, k, wide)...)
+		}
+	}
+	for i := range a.Alternatives {
+		other := &a.Alternatives[i]
+		t.Add(other.Strategy, alternativeClasses(a, other), Count(int64(other.Servers)), alternativeRemark(other))
+	}
+	return t
+}
+
+// sizeRow has what a pool is in the row of its first class.
+func sizeRow(a *evaluate.PoolPlanAnswer, pool *evaluate.PoolAnswer, k int, wide bool) []string {
+	class := &pool.Classes[k]
+	name, size, busy, replicas := "", "", "", ""
+	if k == 0 {
+		name, size, busy = pool.Name, Count(int64(pool.Servers)), Percent(pool.Utilization)
+		if pool.Bounds != nil {
+			replicas = Count(int64(pool.Bounds.Replicas))
+		}
+	}
+	attained := percentBeside(class.Attained, class.Probability)
+	if class.HalfWidth != nil {
+		attained += " ± " + Percent(*class.HalfWidth)
+	}
+	row := []string{name, class.Name, size, slaText(class), attained, withOneFewer(pool, class)}
+	if wide {
+		more := Absent
+		if class.WithOneMore != nil {
+			more = percentBeside(*class.WithOneMore, class.Probability)
+		}
+		row = append(row, more, busy)
+		row = append(row, rates(a, class)...)
+	}
+	if a.Given {
+		row = append(row, replicas)
+	}
+	return row
+}
+
+// slaText writes what a class was promised, to the last digit: "95.0% within 3.0s".
+func slaText(class *evaluate.ClassAnswer) string {
+	return exactPercent(class.Probability) + " within " + duration(class.WithinSeconds)
+}
+
+// withOneFewer says what a class would get from its pool with one server fewer.
+func withOneFewer(pool *evaluate.PoolAnswer, class *evaluate.ClassAnswer) string {
+	switch {
+	case class.WithOneFewer != nil:
+		return percentBeside(*class.WithOneFewer, class.Probability)
+	case pool.Servers > 1:
+		return "overloaded"
+	default:
+		return Absent
+	}
+}
+
+// rates returns the arrival rate of a class, up to which its servers are enough,
+// and its mean service time.
+func rates(a *evaluate.PoolPlanAnswer, class *evaluate.ClassAnswer) []string {
+	cells := []string{Absent, Absent, Absent}
+	input := inputOf(a, class.Name)
+	if input == nil || input.Arrival == nil || input.Service == nil {
+		return cells
+	}
+	cells[0], cells[2] = Value(input.Arrival.Value)+"/s", duration(input.Service.Value)
+	if class.MaxArrival != nil {
+		now, most := apart(input.Arrival.Value, *class.MaxArrival)
+		cells[0], cells[1] = now+"/s", most+"/s"
+	}
+	return cells
+}
+
+func inputOf(a *evaluate.PoolPlanAnswer, class string) *evaluate.ClassInput {
+	for i := range a.Inputs {
+		if a.Inputs[i].Class == class {
+			return &a.Inputs[i]
+		}
+	}
+	return nil
+}
+
+// alternativeClasses says how an alternative shares its pools.
+func alternativeClasses(a *evaluate.PoolPlanAnswer, other *evaluate.PoolAlternative) string {
+	switch other.Strategy {
+	case v1alpha1.StrategyDedicated:
+		return "each"
+	case v1alpha1.StrategyShared:
+		if len(a.Inputs) == 2 {
+			return "both"
+		}
+		return "all"
+	default:
+		return fmt.Sprintf("%d pools", len(other.Pools))
+	}
+}
+
+// alternativeRemark says why an alternative takes its servers.
+func alternativeRemark(other *evaluate.PoolAlternative) string {
+	const most = 6 // pools that are listed
+	if len(other.Pools) == 1 {
+		if binding := other.Pools[0].Binding; binding != "" {
+			return binding + " is the one that needs " + them(other.Servers)
+		}
+		return "the arrivals of all need " + them(other.Servers)
+	}
+	var list []string
+	for _, pool := range other.Pools[:min(most, len(other.Pools))] {
+		list = append(list, strings.Join(pool.Classes, "+")+" "+Count(int64(pool.Servers)))
+	}
+	if rest := len(other.Pools) - most; rest > 0 {
+		list = append(list, fmt.Sprintf("and %d more", rest))
+	}
+	return strings.Join(list, ", ")
+}
+
+func them(servers int) string {
+	if servers == 1 {
+		return "it"
+	}
+	return "them"
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// SizeNotes says how far an answer holds, and what to know about how it was found,
+// in a line each.
+func SizeNotes(a *evaluate.PoolPlanAnswer) []string {
+	var notes []string
+	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), searched(a)} {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+// roomOfEach says how far the arrival rates of classes may rise, that of the one with
+// the least room first.
+func roomOfEach(a *evaluate.PoolPlanAnswer) string {
+	const most = 3 // that are told
+	type room struct {
+		factor, now, limit float64
+		class              string
+	}
+	var rooms []room
+	alone := ""
+	for i := range a.Pools {
+		if len(a.Pools[i].Classes) > 1 {
+			alone = ", if only one of them changes"
+		}
+		for k := range a.Pools[i].Classes {
+			class := &a.Pools[i].Classes[k]
+			if input := inputOf(a, class.Name); class.MaxArrival != nil && input != nil && input.Arrival != nil {
+				now, limit := input.Arrival.Value, *class.MaxArrival
+				rooms = append(rooms, room{limit / now, now, limit, class.Name})
+			}
+		}
+	}
+	if len(rooms) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(a.factor, b.factor) })
+	var texts []string
+	for i, r := range rooms[:min(most, len(rooms))] {
+		now, limit := apart(r.now, r.limit)
+		text := fmt.Sprintf("%s under %s (now %s)", r.class, limit, now)
+		if i == 0 {
+			text = fmt.Sprintf("%s stays under %s requests/s (now %s)", r.class, limit, now)
+		}
+		texts = append(texts, text)
+	}
+	if more := len(rooms) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more with more room", more))
+	}
+	if len(rooms) == 1 {
+		alone = ""
+	}
+	return "The answer holds while " + enumerate(texts) + alone + "."
+}
+
+// enumerate joins texts as a sentence does.
+func enumerate(texts []string) string {
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
+// roomOfAll says how far all rates may move at once.
+func roomOfAll(a *evaluate.PoolPlanAnswer) string {
+	arrivals, services := math.Inf(1), 0.0
+	for i := range a.Pools {
+		if factor := a.Pools[i].MaxArrivalFactor; factor != nil {
+			arrivals = min(arrivals, *factor)
+		}
+		if factor := a.Pools[i].MinServiceFactor; factor != nil {
+			services = max(services, *factor)
+		}
+	}
+	least := 1e-6
+	if isSimulated(a) { // which finds them to a hundredth
+		least = 0.01
+	}
+	var parts []string
+	if !math.IsInf(arrivals, 1) {
+		parts = append(parts, "all rates may rise by "+roundedDown(arrivals-1, least))
+	}
+	if services > 0 {
+		parts = append(parts, "all services may take "+roundedDown(1/services-1, least)+" longer")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, ", or ")
+	return strings.ToUpper(text[:1]) + text[1:] + ", before a server is missing."
+}
+
+// roundedDown writes how much room there is at least, in percent, with more decimals
+// where there is little; least is what can be told from none.
+func roundedDown(fraction, least float64) string {
+	if fraction < least {
+		return "less than " + strconv.FormatFloat(100*least, 'g', 3, 64) + "%"
+	}
+	unit := 10.0
+	for decimals := 1; ; decimals++ {
+		if down := math.Floor(100*fraction*unit*(1+1e-12)) / unit; down > 0 {
+			return decimal(down, decimals) + "%"
+		}
+		unit *= 10
+	}
+}
+
+// isSimulated reports whether figures are from simulations.
+func isSimulated(a *evaluate.PoolPlanAnswer) bool {
+	return a.Discipline == v1alpha1.DisciplinePDP || a.Discipline == v1alpha1.DisciplineLateLast
+}
+
+// simulated says what the figures of a simulation are worth.
+func simulated(a *evaluate.PoolPlanAnswer) string {
+	var undecided []string
+	some := false
+	for i := range a.Pools {
+		for k := range a.Pools[i].Classes {
+			some = some || a.Pools[i].Classes[k].HalfWidth != nil
+		}
+		if a.Pools[i].Undecided {
+			undecided = append(undecided, a.Pools[i].Name)
+		}
+	}
+	switch {
+	case !some:
+		return ""
+	case len(undecided) == 0:
+		return fmt.Sprintf("Simulated; ± is the %s confidence interval.", Percent(SizeConfidence))
+	default:
+		return fmt.Sprintf("Simulated; ± is the %s confidence interval. One server fewer may do for %s: it takes a longer simulation to tell.",
+			Percent(SizeConfidence), strings.Join(undecided, ", "))
+	}
+}
+
+// searched says how good a partition is that was searched for.
+func searched(a *evaluate.PoolPlanAnswer) string {
+	if a.Gap <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("There are too many partitions to try all: the best may cost up to %s less.", Percent(a.Gap))
+}
+
+// SizeUnmet says which SLAs the pools of a plan cannot keep within their bounds;
+// empty if there are none.
+func SizeUnmet(a *evaluate.PoolPlanAnswer) []string {
+	var unmet []string
+	for i := range a.Pools {
+		pool := &a.Pools[i]
+		if pool.Bounds == nil || !pool.Bounds.Limited {
+			continue
+		}
+		text := fmt.Sprintf("pool %q may have at most %s and needs %s: ", pool.Name, serverCount(pool.Bounds.Servers), Count(int64(pool.Servers)))
+		if pool.Bounds.Unstable {
+			unmet = append(unmet, text+"too few to keep up with the arrivals")
+			continue
+		}
+		var missed []string
+		for k := range pool.Classes {
+			class := &pool.Classes[k]
+			if k < len(pool.Bounds.Attained) && pool.Bounds.Attained[k] < class.Probability {
+				missed = append(missed, fmt.Sprintf("%s is answered within %s only %s of the time, not %s",
+					class.Name, duration(class.WithinSeconds), percentBeside(pool.Bounds.Attained[k], class.Probability), exactPercent(class.Probability)))
+			}
+		}
+		unmet = append(unmet, text+strings.Join(missed, ", "))
+	}
+	return unmet
+}
