@@ -375,13 +375,13 @@ type ReplayCapacity struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.threshold) || self.name == 'lmuf-t'",fieldPath=".threshold",message="only lmuf-t has a threshold"
 // +kubebuilder:validation:XValidation:rule="!has(self.target) || self.name == 'target-load-packing'",fieldPath=".target",message="only target-load-packing has a target"
 type ReplayPolicy struct {
-	// name is the policy: round-robin; random; lrt (least response time); lmuf
-	// (least maximum utilization first); lmuf-t (the same, with jobs waiting
-	// while every node is above a threshold); list (the node that is idle
-	// first); least-dilation (jobs slow each other down least);
-	// least-completion (the job is done first); least-requested (what
-	// kube-scheduler does by default); target-load-packing (nodes are filled to
-	// a target).
+	// name is the policy: round-robin; random; lrt (least response time: the job
+	// is done first); lmuf (least maximum utilization first); lmuf-t (the same,
+	// with jobs waiting while every node is above a threshold); list (the node
+	// with the least work left); least-dilation (jobs slow each other down
+	// least); least-completion (the node that is done first with all its jobs);
+	// least-requested (what kube-scheduler does by default);
+	// target-load-packing (nodes are filled to a target).
 	// +required
 	// +kubebuilder:validation:Enum=round-robin;random;lrt;lmuf;lmuf-t;list;least-dilation;least-completion;least-requested;target-load-packing
 	Name string `json:"name,omitempty"`

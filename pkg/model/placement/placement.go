@@ -27,8 +27,8 @@ type Policy interface {
 	// Name names the policy as users write it.
 	Name() string
 	// Choose returns the index of the node that the job should go to at a time
-	// not before that of the last call, −1 if it should wait: the lowest of those
-	// that are equally good. A policy must not let a job wait for ever while
+	// not before that of the last call, −1 if it should wait: of those that are
+	// equally good the lowest, unless the policy says otherwise. A policy must not let a job wait for ever while
 	// nothing runs. There is at least one node.
 	Choose(now float64, j *Job, nodes []*Node) int
 }
