@@ -3,7 +3,6 @@ package fit
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -142,49 +141,22 @@ func (s *slopes) estimates(confidence float64) []Estimate {
 
 func fraction(x float64) float64 { return min(1, max(0, x)) }
 
-// shareOut makes the values add up to at most 1 and returns what they added up
-// to: the nearest such values, where each counts by how well it is known.
+// shareOut makes the estimates add up to at most 1 and returns what they added up
+// to. Each counts by how well it is known.
 func shareOut(estimates []Estimate, weights []float64) float64 {
+	values, variances := make([]float64, len(estimates)), make([]float64, len(estimates))
 	total := 0.0
-	for _, e := range estimates {
-		total += e.Value
-	}
-	if total <= 1 {
-		return total
-	}
-	// The nearest point takes from each value in inverse proportion to its
-	// weight, those that reach 0 aside; which they are is found from the smallest
-	// value · weight up.
-	order := make([]int, 0, len(estimates))
 	for i, e := range estimates {
+		values[i] = e.Value
+		total += e.Value
 		if e.Value > 0 {
-			order = append(order, i)
+			variances[i] = 1 / weights[i]
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := estimates[a].Value*weights[a], estimates[b].Value*weights[b]
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return a - b
-	})
-	excess, give := total-1, 0.0
-	for _, i := range order {
-		give += 1 / weights[i]
-	}
-	for _, i := range order {
-		step := excess / give
-		if taken := estimates[i].Value; taken*weights[i] <= step {
-			excess -= taken
-			give -= 1 / weights[i]
-			estimates[i].Value = 0
-		} else {
-			estimates[i].Value -= step / weights[i]
-		}
-		estimates[i].Low = min(estimates[i].Low, estimates[i].Value)
+	WithinOne(values, variances)
+	for i := range estimates {
+		estimates[i].Value = values[i]
+		estimates[i].Low = min(estimates[i].Low, values[i])
 	}
 	return total
 }

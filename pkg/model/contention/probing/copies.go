@@ -1,0 +1,124 @@
+package probing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/contention/fit"
+)
+
+// CopiesTime is how long each of some identical copies of a job took, started
+// together on a node of their own.
+type CopiesTime struct {
+	// Copies is their number, at least 1.
+	Copies int
+	// Time is the completion time of a copy, or the mean of all, above 0, in any
+	// unit.
+	Time float64
+}
+
+// Twins is what identical copies tell of a job that is always busy at one of two
+// resources with one server each, with the loading p at one and 1 − p at the other.
+type Twins struct {
+	// Neutral is the time of one copy, in the unit of the times.
+	Neutral Estimate
+	// Square is p·p, by how much each further copy dilates a job.
+	Square Estimate
+	// Low and High are the candidates for p: Low ≤ ½ ≤ High = 1 − Low. Copies look
+	// the same with the two resources exchanged. Their errors are those of the
+	// scatter, or by how much they move when the dilations do by ±1 %, whichever is
+	// more: near ½ that is a lot. At p = 0.58, two copies, it is 0.06.
+	Low, High Estimate
+	// Busy is false when copies dilate each other so little that the job must idle
+	// or use more than two resources: then the candidates are not its loadings.
+	Busy bool
+}
+
+// Copies finds the loading of a job from the completion times of n = 1, 2, … of its
+// copies: Algorithm 1 of Lim et al., "D-factor", SIGMETRICS 2012. There must be a time
+// of one copy and one of several; more of them, of the same or other numbers, are
+// combined by least squares as by [fit.Copies].
+//
+// Property 1 of the paper, which it rests on, is exact for two copies. More of them
+// dilate each other by more than it says (four of (0.9, 0.1) to 3.60, not 3.46), so
+// that p comes out too far from ½, by about 0.01 with three copies and 0.02 with four:
+// repeat two rather than adding a fourth.
+func Copies(times []CopiesTime) (Twins, error) {
+	var alone []float64
+	for k, t := range times {
+		if t.Copies < 1 {
+			return Twins{}, fmt.Errorf("times[%d]: copies: %d is less than 1", k, t.Copies)
+		}
+		if !(t.Time > 0) || math.IsInf(t.Time, 1) {
+			return Twins{}, fmt.Errorf("times[%d]: time: %v is not a positive, finite number", k, t.Time)
+		}
+		if t.Copies == 1 {
+			alone = append(alone, t.Time)
+		}
+	}
+	if len(alone) == 0 {
+		return Twins{}, errors.New("times: none is of one copy: the neutral time is needed")
+	}
+	neutral, err := GeometricMean(alone)
+	if err != nil {
+		return Twins{}, err
+	}
+	several := len(times) - len(alone)
+	if several == 0 {
+		return Twins{}, errors.New("times: none is of several copies: a job alone is not dilated")
+	}
+	runs := make([]fit.CopyRun, len(times))
+	for k, t := range times {
+		if rule := dilationRule(t.Time / neutral.Value); rule != "" {
+			return Twins{}, fmt.Errorf("times[%d]: time: %v is %.4g times the neutral time, which %s", k, t.Time, t.Time/neutral.Value, rule)
+		}
+		runs[k] = fit.CopyRun{Copies: t.Copies, Dilation: t.Time / neutral.Value}
+	}
+	loading, err := fit.Copies(runs, confidence)
+	if err != nil {
+		return Twins{}, err
+	}
+	most := slices.MaxFunc(times, func(a, b CopiesTime) int { return a.Copies - b.Copies }).Copies
+	half := func(e fit.Estimate) Estimate { return Estimate{e.Value, (e.High - e.Low) / 2, several} }
+	twins := Twins{Neutral: neutral, Square: half(loading.Square), Low: half(loading.Low), High: half(loading.High), Busy: loading.Busy}
+	condition := conditioning(most, loading.Square.Value)
+	twins.Low.Error, twins.High.Error = max(twins.Low.Error, condition), max(twins.High.Error, condition)
+	return twins, nil
+}
+
+// conditioning returns by how much the roots move when the dilation of n copies with
+// that p·p does by ±1 %: half the way.
+func conditioning(n int, square float64) float64 {
+	dilation := 1 + float64(n-1)*square
+	return (upperRoot(n, 1.01*dilation) - upperRoot(n, 0.99*dilation)) / 2
+}
+
+// upperRoot returns the root of at least ½, of the nearest dilation that has one.
+func upperRoot(n int, dilation float64) float64 {
+	_, high, err := contention.LoadingOfCopies(n, dilation)
+	if err != nil && !errors.Is(err, contention.ErrNoRoot) {
+		panic(err) // there are at least two copies
+	}
+	return high
+}
+
+// Decide returns the candidate that the dilation of the job beside a probe of its
+// first resource speaks for, such as [Sample] has it. The error wraps
+// [contention.ErrUndecided], with the nearer candidate, when the dilation with its
+// error allows for both.
+func (t Twins) Decide(dilation Estimate) (Estimate, error) {
+	if rule := dilationRule(dilation.Value); rule != "" {
+		return Estimate{}, fmt.Errorf("dilation: %v %s", dilation.Value, rule)
+	}
+	if !(dilation.Error >= 0) {
+		return Estimate{}, fmt.Errorf("dilation: error: %v is not a number of at least 0", dilation.Error)
+	}
+	p, err := contention.DecideRoot(t.Low.Value, t.High.Value, [2]float64{1, 0}, dilation.Value, dilation.Error)
+	if p < 0.5 {
+		return t.Low, err
+	}
+	return t.High, err
+}
