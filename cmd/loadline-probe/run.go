@@ -1,0 +1,78 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/probe"
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+func newRun() *cobra.Command {
+	var (
+		to result
+		at place
+		o  probe.RunOptions
+	)
+	command := &cobra.Command{
+		Use:   "run",
+		Short: "Run a standard job",
+		Long: `Runs a standard job until its time is over, its units are done or it is told to end, and
+reports how fast it was, moment by moment.`,
+		Example: `  # Compute for 10 seconds
+  loadline-probe run --job cpu --duration 10s
+
+  # Read with two threads, and look first how much two such jobs slow each other down
+  loadline-probe run --job disk-read --intensity 2 --duration 30s --check 5s --dir /var/tmp`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			quiet()
+			o.Job = at.job(o.Job.Name)
+			return reporting(command, &to, func() (report.Run, error) { return probe.Run(command.Context(), o) })
+		},
+	}
+	addJob(command, &o.Job.Name)
+	flags := command.Flags()
+	flags.IntVar(&o.Intensity, "intensity", 1, "Number of threads that work at once.")
+	flags.DurationVar(&o.Duration, "duration", 0, "How long to work, at most 1h.")
+	must(command.MarkFlagRequired("duration"))
+	flags.Uint64Var(&o.Units, "units", 0, "How many units of work to do at most; 0 is no limit.")
+	flags.DurationVar(&o.Check, "check", 0, "How long to look before how much two such jobs slow each other down, at least 500ms; 0 is not to look.")
+	at.addTo(command)
+	to.addTo(command)
+	return command
+}
+
+func newCalibrate() *cobra.Command {
+	var (
+		to result
+		at place
+		o  probe.CalibrateOptions
+	)
+	command := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Find how many requests a resource serves at once",
+		Long: `Finds the least intensity at which two copies of a standard job slow each other down to
+half their speed: that is how many requests the resource serves at once. Nobody else
+should use it meanwhile.`,
+		Example: `  # How many requests does the disk serve at once?
+  loadline-probe calibrate --job disk-read --max-servers 32 --dir /var/tmp
+
+  # How many cores does this node have for us?
+  loadline-probe calibrate --job cpu --budget 20s`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			quiet()
+			o.Job = at.job(o.Job.Name)
+			return reporting(command, &to, func() (report.Calibration, error) { return probe.Calibrate(command.Context(), o) })
+		},
+	}
+	addJob(command, &o.Job.Name)
+	flags := command.Flags()
+	flags.IntVar(&o.MaxServers, "max-servers", 16, "The highest intensity to try, at most 256.")
+	flags.DurationVar(&o.Budget, "budget", 30*time.Second, "How long it may take, at most 1h.")
+	at.addTo(command)
+	to.addTo(command)
+	return command
+}

@@ -1,0 +1,81 @@
+package probe
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestTheLeastIntensityThatSaturatesIsFoundInFewSteps(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(1, MaxIntensity).Draw(t, "most")
+		servers := rapid.IntRange(1, 2*MaxIntensity).Draw(t, "servers")
+		steps := 0
+		got, err := leastSaturated(most, func(n int) (bool, error) {
+			if n < 1 || n > most {
+				t.Fatalf("tried %d", n)
+			}
+			steps++
+			return n >= servers, nil
+		})
+		want := servers
+		if servers > most {
+			want = 0
+		}
+		if err != nil || got != want {
+			t.Errorf("got %d, %v, want %d", got, err, want)
+		}
+		if steps > mostSteps(most) {
+			t.Errorf("took %d steps, %d are promised", steps, mostSteps(most))
+		}
+	})
+}
+
+func TestAnIntensityThatCannotBeTriedEndsTheSearch(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for _, at := range []int{1, 4, 3} {
+		_, err := leastSaturated(8, func(n int) (bool, error) {
+			if n == at {
+				return false, broken
+			}
+			return n >= 4, nil
+		})
+		if !errors.Is(err, broken) {
+			t.Errorf("at %d: error = %v", at, err)
+		}
+	}
+}
+
+func TestTheConfidenceIntervalIsThatOfStudent(t *testing.T) {
+	t.Parallel()
+	// The standard deviation is √(5/3)·0.1, and t(0.975; 3) is 3.1824.
+	got, half := mean([]float64{1.8, 1.9, 2.0, 2.1})
+	if want := 3.1824 * math.Sqrt(5.0/3) * 0.1 / 2; math.Abs(got-1.95) > 1e-12 || math.Abs(half-want) > 1e-4 {
+		t.Errorf("%v ± %v, want 1.95 ± %v", got, half, want)
+	}
+}
+
+func TestWhatCannotBeCalibratedIsSaidBeforehand(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		options CalibrateOptions
+		want    string
+	}{
+		"no servers":       {CalibrateOptions{Budget: time.Minute}, "max-servers: 0 is not from 1 to 256"},
+		"too many servers": {CalibrateOptions{MaxServers: 257, Budget: time.Minute}, "max-servers: 257 is not from 1 to 256"},
+		"too little time":  {CalibrateOptions{MaxServers: 16, Budget: time.Second}, "budget: 1s is not from 5s, which 16 servers may take to find, to 1h0m0s"},
+		"too much time":    {CalibrateOptions{MaxServers: 16, Budget: 2 * time.Hour}, "budget: 2h0m0s is not from 5s"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Calibrate(t.Context(), test.options)
+			wantError(t, err, test.want)
+		})
+	}
+}

@@ -1,0 +1,45 @@
+//go:build amd64 || arm64
+
+package probe
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Now returns the time of CLOCK_BOOTTIME in nanoseconds.
+func Now() (int64, error) { return readClock(unix.CLOCK_BOOTTIME) }
+
+// cpuTime returns how many nanoseconds the threads of the process have run.
+func cpuTime() (int64, error) { return readClock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func readClock(clock uintptr) (int64, error) {
+	var t unix.Timespec
+	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&t)), 0) //nolint:gosec // a system call takes an address
+	if errno != 0 {
+		return 0, fmt.Errorf("reading clock %d: %w", clock, errno)
+	}
+	return t.Nano(), nil
+}
+
+// sleepUntil blocks the calling thread until a time of [Now]. A signal may wake it early.
+func sleepUntil(t int64) error {
+	until := unix.NsecToTimespec(t)
+	_, _, errno := unix.RawSyscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_BOOTTIME, unix.TIMER_ABSTIME,
+		uintptr(unsafe.Pointer(&until)), 0, 0, 0) //nolint:gosec // a system call takes an address
+	if errno != 0 && errno != syscall.EINTR {
+		return fmt.Errorf("waiting: %w", errno)
+	}
+	return nil
+}
+
+// bootID returns the kernel's boot id.
+func bootID() (string, error) {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id)), err
+}

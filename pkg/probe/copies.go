@@ -1,0 +1,99 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+)
+
+const (
+	// MinCheck is the least time in which to find out how much two copies slow each other
+	// down.
+	MinCheck = 500 * time.Millisecond
+	// pairs is how many times two copies are compared with one.
+	pairs = 4
+	// student is the 97.5 % quantile of Student's t distribution with pairs-1 degrees of
+	// freedom.
+	student = 3.182
+)
+
+// comparison is what two copies of a job do to each other.
+type comparison struct {
+	dilation       float64 // of each, at least about 1
+	err            float64 // half the width of its 95 % confidence interval
+	unitsPerSecond float64 // of one copy alone
+}
+
+// compareCopies alternates one and two copies of a job, each of n workers, in slices of
+// the time: A B A B … A, after a slice of both to warm up, so that what drifts evenly
+// cancels.
+func compareCopies(ctx context.Context, a, b *crew, n int, within time.Duration) (comparison, error) {
+	runtime.GC() // nothing collects garbage while it is measured
+	one := a.units[:n]
+	two := slices.Concat(one, b.units[:n])
+	slice := within / (2*pairs + 2)
+	if _, err := speed(ctx, two, slice); err != nil {
+		return comparison{}, err
+	}
+	before, err := speed(ctx, one, slice)
+	if err != nil {
+		return comparison{}, err
+	}
+	var c comparison
+	var dilations [pairs]float64
+	for i := range dilations {
+		both, err := speed(ctx, two, slice)
+		if err != nil {
+			return comparison{}, err
+		}
+		after, err := speed(ctx, one, slice)
+		if err != nil {
+			return comparison{}, err
+		}
+		alone := (before + after) / 2
+		dilations[i] = 2 * alone / both
+		c.unitsPerSecond += alone / pairs
+		before = after
+	}
+	c.dilation, c.err = mean(dilations[:])
+	return c, nil
+}
+
+// mean returns the mean of the dilations, and half the width of its 95 % confidence
+// interval.
+func mean(dilations []float64) (mean, half float64) {
+	n := float64(len(dilations))
+	for _, d := range dilations {
+		mean += d / n
+	}
+	squares := 0.0
+	for _, d := range dilations {
+		squares += (d - mean) * (d - mean)
+	}
+	return mean, student * math.Sqrt(squares/(n-1)/n)
+}
+
+// errTooSlow is the error of a slice in which nothing was done.
+var errTooSlow = errors.New("no unit of work was done in the time: give it more")
+
+// speed returns how many units per second workers do together, without the first tenth
+// of the time, in which they start.
+func speed(ctx context.Context, units []unit, duration time.Duration) (float64, error) {
+	w, err := work(ctx, units, limits{duration: duration}, duration/20)
+	if err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	_, last := w.series.Span()
+	rate, ok := w.series.Rate(w.series.Begin+duration.Nanoseconds()/10, last)
+	if !ok || rate == 0 {
+		return 0, fmt.Errorf("%w (%v)", errTooSlow, duration)
+	}
+	return rate, nil
+}

@@ -1,0 +1,32 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+)
+
+// networkUnit is how many bytes a unit of the network job sends.
+const networkUnit = 64 << 10
+
+// networkCrew returns a crew whose workers each send blocks to a sink, the next one when
+// the sink has the last.
+func networkCrew(ctx context.Context, j Job) (*crew, error) {
+	if j.Peer == "" {
+		return nil, errors.New("peer: is empty; it must be the address of a sink, such as 10.0.0.7:7077")
+	}
+	if _, _, err := net.SplitHostPort(j.Peer); err != nil {
+		return nil, fmt.Errorf("peer: %w; want host:port", err)
+	}
+	c := &crew{}
+	c.hire = func() (unit, error) {
+		l, err := dial(ctx, j.Peer)
+		if err != nil {
+			return nil, err
+		}
+		c.unmake = append(c.unmake, l.close)
+		return l.exchange, nil
+	}
+	return c, nil
+}

@@ -1,0 +1,49 @@
+package report
+
+import "time"
+
+// Watch is what an observer saw of the other containers of its pod.
+type Watch struct {
+	Version int `json:"version"`
+	// BootID is the kernel's boot id.
+	BootID string `json:"bootID"`
+	// Begin is when the first of them started, 0 if none did. End is when the last
+	// ended, 0 if it was still running when the observer was told to end.
+	Begin int64 `json:"begin"`
+	End   int64 `json:"end"`
+	// CPUNanos is how long their threads ran, WaitNanos how long they stood in the run
+	// queue, in nanoseconds. What a thread did after the observer last looked is
+	// missing.
+	CPUNanos  int64 `json:"cpuNanos"`
+	WaitNanos int64 `json:"waitNanos"`
+	// Processes is how many processes there were.
+	Processes int `json:"processes"`
+	// Complete is false if processes or threads came and went between two looks, so
+	// that CPUNanos and WaitNanos lack what they did.
+	Complete bool `json:"complete"`
+}
+
+// Elapsed returns how long the containers ran, from the first start to the last exit;
+// ok is false if they did not start or not end.
+func (w Watch) Elapsed() (elapsed time.Duration, ok bool) {
+	if w.Begin == 0 || w.End == 0 {
+		return 0, false
+	}
+	return time.Duration(w.End - w.Begin), true
+}
+
+// ParseWatch reads what [Encode] made of a watch. Its errors name the field, or are
+// [ErrTruncated].
+func ParseWatch(message string) (Watch, error) { return parse[Watch](message) }
+
+func (w Watch) validate() error {
+	var rules rules
+	rules.bootID(w.BootID)
+	rules.notNegative("begin", w.Begin)
+	rules.notNegative("end", w.End)
+	rules.require(w.End == 0 || w.Begin != 0 && w.End >= w.Begin, "end: %d is before begin, %d", w.End, w.Begin)
+	rules.notNegative("cpuNanos", w.CPUNanos)
+	rules.notNegative("waitNanos", w.WaitNanos)
+	rules.notNegative("processes", int64(w.Processes))
+	return rules.err()
+}

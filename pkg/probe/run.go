@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+// MaxDuration is how long a job runs at most.
+const MaxDuration = time.Hour
+
+// RunOptions say how to run a standard job.
+type RunOptions struct {
+	Job Job
+	// Intensity is the number of workers, from 1 to [MaxIntensity].
+	Intensity int
+	// Duration is how long they work, at most [MaxDuration].
+	Duration time.Duration
+	// Units is how many units they do at most; 0 is no limit.
+	Units uint64
+	// Check is how long to look for the self dilation before, at least [MinCheck]; 0 is
+	// not at all.
+	Check time.Duration
+}
+
+// Run runs a standard job until its duration is over, its units are done or the context
+// ends: that is no error, if the workers have begun.
+func Run(ctx context.Context, o RunOptions) (report.Run, error) {
+	if o.Duration <= 0 || o.Duration > MaxDuration {
+		return report.Run{}, fmt.Errorf("duration: %v is not above 0 and at most %v", o.Duration, MaxDuration)
+	}
+	if o.Check != 0 && (o.Check < MinCheck || o.Check > MaxDuration) {
+		return report.Run{}, fmt.Errorf("check: %v is not from %v to %v (0 is not to check)", o.Check, MinCheck, MaxDuration)
+	}
+	boot, err := bootID()
+	if err != nil {
+		return report.Run{}, err
+	}
+	r := report.Run{Job: o.Job.Name, Intensity: o.Intensity, BootID: boot}
+	if o.Check > 0 {
+		found, err := checkSelf(ctx, o)
+		if err != nil {
+			return report.Run{}, fmt.Errorf("finding the self dilation: %w", err)
+		}
+		r.SelfDilation = found
+	}
+	err = o.Job.with(ctx, 1, o.Intensity, func(crews ...*crew) error {
+		w, err := work(ctx, crews[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
+		r.Begin, r.Series, r.Units, r.CPUNanos, r.Ended = w.series.Begin, w.series, w.units, w.cpuNanos, w.ended
+		return err
+	})
+	return r, err
+}
+
+// checkSelf returns how many times slower each of two such jobs is.
+func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
+	err = o.Job.with(ctx, 2, o.Intensity, func(crews ...*crew) error {
+		c, err := compareCopies(ctx, crews[0], crews[1], o.Intensity, o.Check)
+		dilation = c.dilation
+		return err
+	})
+	return dilation, err
+}
