@@ -49,6 +49,38 @@ std-io      200.0s      1.42×    232.8s   disk 0.42 (filecomp 0.42)
 	}
 }
 
+// What kubectl get -o yaml prints of a measured profile and a calibrated class.
+const measuredJob = `apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: sort}
+spec:
+  selector: {matchLabels: {app: sort}}
+  measurement: {target: {kind: Job, name: sort}}
+status:
+  measurements:
+  - {nodeProfile: small, node: a, time: "2026-07-01T12:00:00Z", question: q, method: probes, rounds: 3, neutralMillis: 20000, resources: [{name: cpu, loading: "1", pressure: "1", threads: 1, samples: 3}]}
+  - {nodeProfile: big, node: b, time: "2026-07-01T11:00:00Z", question: q, method: probes, rounds: 3, neutralMillis: 10000, resources: [{name: cpu, loading: "0.5", pressure: "0.5", threads: 1, samples: 3}]}
+---
+apiVersion: loadline.dev/v1alpha1
+kind: NodeProfile
+metadata: {name: big}
+spec: {selector: {}, calibration: {resources: [{name: cpu}]}}
+status:
+  resources: [{name: cpu, job: cpu, servers: 1, dilation: "2", node: b, time: "2026-07-01T10:00:00Z", question: q}]
+`
+
+func TestPredictReadsWhatWasMeasuredFromManifestsOfACluster(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, measuredJob, "predict", "-f", "-", "--pod", "sort=2", "--cores", "8")
+	const want = `POD             NEUTRAL   DILATION   DONE AT   WAITS FOR
+sort (2 pods)     10.0s      1.25×     12.5s   cpu 0.25 (sort 0.25)
+2 pods on one node (servers: cpu 1), exact; the node is done after 12.5s
+`
+	if code != 0 || stdout != want {
+		t.Errorf("exit code %d, errors %q, the output is\n%swant\n%s", code, stderr, stdout, want)
+	}
+}
+
 func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", strings.ReplaceAll(paperJobs, "\n", "\r\n"))

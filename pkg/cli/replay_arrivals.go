@@ -13,6 +13,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -104,7 +105,7 @@ func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1
 		return types, nil
 	}
 	for i := range workloads {
-		if p := &workloads[i]; p.Spec.NeutralMillis != nil {
+		if p := &workloads[i]; profile.NeutralMillis(p, profile.AnyClass) != nil {
 			t := v1alpha1.ReplayJobType{Profile: p.Name}
 			if p.Namespace != "" {
 				t.Profile = p.Namespace + "/" + p.Name

@@ -169,8 +169,12 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 		if len(errs) > 0 {
 			return nil, fmt.Errorf("profile %s: %w", declared[i].Name, errs.ToAggregate())
 		}
+		v := w.On(profile.AnyClass)
+		if v == nil {
+			return nil, fmt.Errorf("profile %s: %w", w.Name, errNoVector)
+		}
 		belief := fit.Belief{Sensitivity: make([]float64, len(resources)), Pressure: make([]float64, len(resources))}
-		for _, d := range w.Demands {
+		for _, d := range v.Demands {
 			r, ok := place[d.Resource]
 			if !ok {
 				return nil, fmt.Errorf("profile %s: resource %q is not among the resources of the fit", w.Name, d.Resource)

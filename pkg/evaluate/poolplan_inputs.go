@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Measurement is what queries answered about a class. Nil is not asked yet.
@@ -190,14 +191,23 @@ func (r *poolInputs) service(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfi
 		return &InputValue{Value: float64(*s.MeanMillis) / 1000, Source: v1alpha1.SourceSpec}
 	case s != nil && s.Query != "":
 		return r.read(spec.Name, "service time", reading, maxAge)
-	case p != nil && p.Spec.NeutralMillis != nil && *p.Spec.NeutralMillis >= 1:
-		return &InputValue{Value: float64(*p.Spec.NeutralMillis) / 1000, Source: v1alpha1.SourceProfile}
+	case p != nil && neutralSeconds(p) > 0:
+		return &InputValue{Value: neutralSeconds(p), Source: v1alpha1.SourceProfile}
 	case p != nil:
 		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no neutralMillis: give meanMillis or query here, or the time there", qualified(p)))
 	case spec.Profile == nil:
 		r.require(path, "give meanMillis, query, or a profile that has it")
 	}
 	return nil
+}
+
+// neutralSeconds returns the neutral time of a workload wherever it runs, 0 if
+// nobody knows.
+func neutralSeconds(p *v1alpha1.WorkloadProfile) float64 {
+	if millis := profile.NeutralMillis(p, profile.AnyClass); millis != nil {
+		return float64(max(0, *millis)) / 1000
+	}
+	return 0
 }
 
 // sla returns the SLA of a class.

@@ -156,8 +156,13 @@ func Predict(in PredictionInput) (*Prediction, error) {
 	return p, nil
 }
 
+// errNoVector says that a profile leaves its vector to a measurement that is not
+// there.
+var errNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured")
+
 // sharedNode is a node and the pods on it, as the model takes them.
 type sharedNode struct {
+	class   string   // that vectors are of: see profile.Workload
 	names   []string // of the resources
 	servers []int
 	groups  []group
@@ -184,15 +189,16 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 	}
 	var others []string // a resource that no NodeProfile names has one server
 	for i := range in.Profiles {
-		for _, r := range in.Profiles[i].Spec.Resources {
-			others = append(others, r.Name)
-		}
+		others = append(others, profile.Named(&in.Profiles[i])...)
 	}
 	resources := profile.NewResources(classes, others...)
 	node := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 		corev1.ResourceCPU: *resource.NewQuantity(int64(in.Cores), resource.DecimalSI),
 	}}}
-	n := &sharedNode{names: resources.Names(), servers: resources.Servers(node, class)}
+	n := &sharedNode{class: profile.AnyClass, names: resources.Names(), servers: resources.Servers(node, class)}
+	if class != nil {
+		n.class = class.Class()
+	}
 	pods := in.Pods
 	if len(pods) == 0 {
 		for i := range in.Profiles {
@@ -247,13 +253,17 @@ func (n *sharedNode) add(pods Pods, profiles []v1alpha1.WorkloadProfile, resourc
 	if len(errs) > 0 {
 		return errs.ToAggregate()
 	}
+	v := w.On(n.class)
+	if v == nil {
+		return errNoVector
+	}
 	g := group{Pods: pods, first: len(n.vectors)}
-	if p.Spec.NeutralMillis != nil {
-		g.neutral = new(float64(*p.Spec.NeutralMillis) / 1000)
+	if millis := profile.NeutralMillis(p, n.class); millis != nil {
+		g.neutral = new(float64(*millis) / 1000)
 	}
 	n.groups = append(n.groups, g)
 	for range pods.Copies {
-		n.vectors = append(n.vectors, w.Vector)
+		n.vectors = append(n.vectors, v.Vector)
 	}
 	return nil
 }

@@ -1,7 +1,8 @@
 package evaluate
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,8 @@ import (
 
 // WorkloadProfiles returns the status of each of the profiles of one namespace,
 // given the labels of the pods there and the profiles of the cluster's nodes.
-// Conditions that stay as they are keep their time; others change at now.
+// Conditions that stay as they are keep their time; others change at now. What
+// measurements write stays as it is.
 func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, nodes []v1alpha1.NodeProfile, now metav1.Time) []v1alpha1.WorkloadProfileStatus {
 	var classes []*profile.NodeClass
 	for i := range nodes {
@@ -46,13 +48,16 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 		p, status := &profiles[i], &statuses[i]
 		profiles[i].Status.DeepCopyInto(status)
 		status.ObservedGeneration = new(p.Generation)
-		status.Resources = nil
+		status.Resources, status.NeutralMillis = nil, nil
 		var ready metav1.Condition
 		if w := byName[p.Name]; w == nil {
 			ready = notReady(invalid[i])
 		} else {
 			ready = workloadReady(w)
-			status.Resources = loadings(w)
+			status.Resources = loadings(w.On(profile.AnyClass))
+			if n := profile.NeutralMillis(p, profile.AnyClass); n != nil {
+				status.NeutralMillis = new(*n)
+			}
 		}
 		f := following[p.Name]
 		status.Pods = new(f.count)
@@ -62,14 +67,16 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 }
 
 // NodeProfiles returns the status of each of the profiles of a cluster's nodes,
-// given the labels of the nodes.
+// given the labels of the nodes. What calibrations write stays as it is.
 func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav1.Time) []v1alpha1.NodeProfileStatus {
 	var classes []*profile.NodeClass
+	byName := map[string]*profile.NodeClass{}
 	invalid := make([]field.ErrorList, len(profiles))
 	for i := range profiles {
 		class, errs := profile.NewNodeClass(&profiles[i])
 		if invalid[i] = errs; len(errs) == 0 {
 			classes = append(classes, class)
+			byName[class.Name] = class
 		}
 	}
 	following := follow(classes, nodes, func(c *profile.NodeClass) string { return c.Name })
@@ -79,12 +86,13 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 		p, status := &profiles[i], &statuses[i]
 		profiles[i].Status.DeepCopyInto(status)
 		status.ObservedGeneration = new(p.Generation)
-		ready := metav1.Condition{
-			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
-			Message: "the scheduler uses the servers in spec.resources for the nodes that follow this profile",
-		}
-		if len(invalid[i]) > 0 {
+		status.Servers = nil
+		var ready metav1.Condition
+		if class := byName[p.Name]; class == nil {
 			ready = notReady(invalid[i])
+		} else {
+			ready = classReady(p)
+			status.Servers = serversInUse(class)
 		}
 		f := following[p.Name]
 		status.Nodes = new(f.count)
@@ -93,32 +101,25 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 	return statuses
 }
 
-func notReady(errs field.ErrorList) metav1.Condition {
-	return metav1.Condition{
-		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalid,
-		Message: "the scheduler ignores this profile: " + errs.ToAggregate().Error(),
+// loadings returns a vector as a status shows it, nil if there is none.
+func loadings(v *profile.InUse) []v1alpha1.ResourceLoading {
+	if v == nil {
+		return nil
 	}
-}
-
-func workloadReady(w *profile.Workload) metav1.Condition {
-	c := metav1.Condition{
-		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
-		Message: "the scheduler uses the vector in spec.resources for the pods that follow this profile",
-	}
-	if len(w.Unknown) > 0 {
-		c.Reason = v1alpha1.ReasonUnknownResource
-		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", strings.Join(w.Unknown, ", "))
-	}
-	return c
-}
-
-// loadings returns the vector of a workload as its status shows it.
-func loadings(w *profile.Workload) []v1alpha1.ResourceLoading {
-	list := make([]v1alpha1.ResourceLoading, len(w.Demands))
-	for i, d := range w.Demands {
+	list := make([]v1alpha1.ResourceLoading, len(v.Demands))
+	for i, d := range v.Demands {
 		list[i] = v1alpha1.ResourceLoading{
 			Name: d.Resource, Loading: fraction(d.Loading), Pressure: fraction(d.Pressure), Threads: new(int32(d.Threads)),
 		}
+	}
+	return list
+}
+
+// serversInUse returns the servers of a class as its status shows them.
+func serversInUse(c *profile.NodeClass) []v1alpha1.ResourceServers {
+	var list []v1alpha1.ResourceServers
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		list = append(list, v1alpha1.ResourceServers{Name: name, Servers: new(int32(c.Servers[name]))})
 	}
 	return list
 }

@@ -113,7 +113,7 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 		"one with two mistakes": {
 			profile: matching(workload("web", 0), nil),
 			want: "False Invalid: the scheduler ignores this profile: [spec.selector: Required value: say which labels to match; {} matches all, " +
-				"spec.resources: Required value: list at least one resource]",
+				"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them]",
 		},
 	}
 	for name, test := range tests {

@@ -42,6 +42,7 @@ type Replay struct {
 	runs      []ReplayRun
 	policies  []v1alpha1.ReplayPolicy
 	solver    queueing.Solver
+	profiles  []*profile.NodeClass
 	nodes     []epochs.NodeClass
 	jobTypes  *jobTypes
 	resources *profile.Resources // that somebody names: the order of vectors

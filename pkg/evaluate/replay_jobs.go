@@ -13,8 +13,10 @@ import (
 
 // jobTypes are the types of jobs that follow a profile.
 type jobTypes struct {
-	names  []string             // of the profiles: namespace/name
-	byName map[string]*workType // by name too; nil where several have it
+	class      string               // of nodes, that vectors are of: see profile.Workload
+	names      []string             // of the profiles: namespace/name
+	byName     map[string]*workType // by name too; nil where several have it, or there is no vector
+	unmeasured map[string]bool      // the names for which the latter is so
 }
 
 // workType is the type of the jobs that follow a profile.
@@ -40,7 +42,7 @@ func slaOf(j *epochs.Job) *replaySLA {
 }
 
 func (r *Replay) setJobTypes(in ReplayInput) error {
-	r.jobTypes = &jobTypes{byName: map[string]*workType{}}
+	r.jobTypes = &jobTypes{class: r.vectorClass(), byName: map[string]*workType{}, unmeasured: map[string]bool{}}
 	for i := range in.Workloads {
 		if err := r.jobTypes.add(&in.Workloads[i], r.resources); err != nil {
 			return err
@@ -59,16 +61,33 @@ func (t *jobTypes) add(p *v1alpha1.WorkloadProfile, resources *profile.Resources
 	if len(errs) > 0 {
 		return fmt.Errorf("workload profile %s: %w", name, errs.ToAggregate())
 	}
-	work := &workType{JobType: &contention.JobType{Name: name, Vector: w.Vector}, sla: slaIn(p)}
-	if p.Spec.NeutralMillis != nil {
-		work.neutral = float64(*p.Spec.NeutralMillis) / 1000
-	}
+	work := t.workOf(p, w)
 	t.byName[name] = work
-	if _, taken := t.byName[p.Name]; taken && name != p.Name {
+	t.unmeasured[name] = work == nil
+	if name == p.Name {
+		return nil
+	}
+	_, taken := t.byName[p.Name]
+	if taken {
 		work = nil
 	}
 	t.byName[p.Name] = work
+	t.unmeasured[p.Name] = work == nil && !taken
 	return nil
+}
+
+// workOf returns the type of the jobs that follow a profile, nil if it has no
+// vector yet.
+func (t *jobTypes) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) *workType {
+	v := w.On(t.class)
+	if v == nil {
+		return nil
+	}
+	work := &workType{JobType: &contention.JobType{Name: qualified(p), Vector: v.Vector}, sla: slaIn(p)}
+	if millis := profile.NeutralMillis(p, t.class); millis != nil {
+		work.neutral = float64(*millis) / 1000
+	}
+	return work
 }
 
 // slaIn returns what a profile asks of its jobs, nil if nothing.
@@ -91,8 +110,11 @@ func slaIn(p *v1alpha1.WorkloadProfile) *replaySLA {
 // or more than one of that name.
 func (t *jobTypes) named(name string) *workType { return t.byName[name] }
 
-// unknown says why there is no profile of a name.
+// unknown says why there is no type of jobs of a name.
 func (t *jobTypes) unknown(name string) string {
+	if t.unmeasured[name] {
+		return "the WorkloadProfile " + errNoVector.Error()
+	}
 	if _, several := t.byName[name]; several {
 		return "there are several such WorkloadProfiles: write namespace/name"
 	}

@@ -37,9 +37,7 @@ func (r *Replay) NodeNames() []string {
 func (r *Replay) setResources(in ReplayInput) error {
 	var named []string
 	for i := range in.Workloads {
-		for _, d := range in.Workloads[i].Spec.Resources {
-			named = append(named, d.Name)
-		}
+		named = append(named, profile.Named(&in.Workloads[i])...)
 	}
 	r.requests = []string{cpu}
 	for i := range r.spec.Nodes {
@@ -52,19 +50,18 @@ func (r *Replay) setResources(in ReplayInput) error {
 	}
 	slices.Sort(r.requests)
 	r.requests = slices.Compact(r.requests)
-	var classes []*profile.NodeClass
 	for i := range in.Nodes {
 		class, errs := profile.NewNodeClass(&in.Nodes[i])
 		if len(errs) > 0 {
 			return fmt.Errorf("node profile %s: %w", in.Nodes[i].Name, errs.ToAggregate())
 		}
-		classes = append(classes, class)
+		r.profiles = append(r.profiles, class)
 	}
-	r.resources = profile.NewResources(classes, named...)
+	r.resources = profile.NewResources(r.profiles, named...)
 	return nil
 }
 
-func (r *Replay) setNodes(in ReplayInput) error {
+func (r *Replay) setNodes(ReplayInput) error {
 	path := field.NewPath("spec", "nodes")
 	if len(r.spec.Nodes) == 0 {
 		return field.Required(path, "list at least one class of nodes")
@@ -75,7 +72,7 @@ func (r *Replay) setNodes(in ReplayInput) error {
 		if counts[n.Name] > 0 {
 			return field.Duplicate(path.Index(i).Child("name"), n.Name)
 		}
-		class, err := r.nodeClass(n, in.Nodes, path.Index(i))
+		class, err := r.nodeClass(n, path.Index(i))
 		if err != nil {
 			return err
 		}
@@ -92,6 +89,19 @@ func (r *Replay) setNodes(in ReplayInput) error {
 	return nil
 }
 
+// vectorClass returns the class of nodes that vectors and neutral times are of: the
+// NodeProfile of all nodes, if they follow the same one. Speeds say how other nodes
+// differ.
+func (r *Replay) vectorClass() string {
+	class := r.spec.Nodes[0].NodeProfile
+	for i := range r.spec.Nodes {
+		if r.spec.Nodes[i].NodeProfile != class {
+			return profile.AnyClass
+		}
+	}
+	return class // AnyClass if they follow none
+}
+
 func cutLast(text, separator string) (before, after string, found bool) {
 	if i := strings.LastIndex(text, separator); i >= 0 {
 		return text[:i], text[i+len(separator):], true
@@ -100,7 +110,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 }
 
 // nodeClass makes a class of nodes of what a spec says.
-func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, profiles []v1alpha1.NodeProfile, path *field.Path) (epochs.NodeClass, error) {
+func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, path *field.Path) (epochs.NodeClass, error) {
 	class := epochs.NodeClass{Name: n.Name, Count: 1}
 	if n.Count != nil {
 		class.Count = int(*n.Count)
@@ -117,7 +127,7 @@ func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, profiles []v1alpha1.NodeProf
 	if class.Capacity, err = r.capacity(n, path.Child("capacity")); err != nil {
 		return class, err
 	}
-	servers, err := serversOf(n, profiles, path)
+	servers, err := serversOf(n, r.profiles, path)
 	if err != nil {
 		return class, err
 	}
@@ -164,7 +174,7 @@ func written(q *resource.Quantity) string {
 // serversOf returns the servers of each resource: those that the spec gives, else
 // those of the profile, else one server of what every node has, and as many at the
 // cpu as the capacity says. Other resources the nodes do not have.
-func serversOf(n *v1alpha1.ReplayNodes, profiles []v1alpha1.NodeProfile, path *field.Path) (map[string]int, error) {
+func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *field.Path) (map[string]int, error) {
 	servers := map[string]int{}
 	for _, name := range profile.NewResources(nil).Names() {
 		servers[name] = 1
@@ -175,12 +185,12 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []v1alpha1.NodeProfile, path *f
 		}
 	}
 	if n.NodeProfile != "" {
-		i := slices.IndexFunc(profiles, func(p v1alpha1.NodeProfile) bool { return p.Name == n.NodeProfile })
+		i := slices.IndexFunc(profiles, func(p *profile.NodeClass) bool { return p.Name == n.NodeProfile })
 		if i < 0 {
 			return nil, field.NotFound(path.Child("nodeProfile"), n.NodeProfile)
 		}
-		for _, s := range profiles[i].Spec.Resources {
-			servers[s.Name] = int(*s.Servers) // the profile is valid
+		for _, name := range profiles[i].Named {
+			servers[name] = cmp.Or(profiles[i].Servers[name], servers[name], 1)
 		}
 	}
 	seen := map[string]bool{}

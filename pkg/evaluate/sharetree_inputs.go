@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // mostShareWorkloads bounds the leaves of one tree.
@@ -145,13 +146,13 @@ func (s *shareAssembly) addProfile(p *v1alpha1.WorkloadProfile) {
 	if !s.named(name, path) {
 		return
 	}
-	f := p.Spec.FairShare
+	f, neutral := p.Spec.FairShare, profile.NeutralMillis(p, profile.AnyClass)
 	member := fairshare.Member{Name: name, Parent: f.Group, Workload: true, Share: s.share(f.Share, at.Child("share"), "fairShare")}
 	switch {
 	case f.Utilization != nil:
 		member.Utilization = s.utilization(f.Utilization, at.Child("utilization"))
-	case p.Spec.Arrival != nil && p.Spec.Arrival.RatePerSecond != nil && p.Spec.NeutralMillis != nil:
-		if member.Utilization = p.Spec.Arrival.RatePerSecond.AsApproximateFloat64() * float64(*p.Spec.NeutralMillis) / 1000; !(member.Utilization >= 0) {
+	case p.Spec.Arrival != nil && p.Spec.Arrival.RatePerSecond != nil && neutral != nil:
+		if member.Utilization = p.Spec.Arrival.RatePerSecond.AsApproximateFloat64() * float64(*neutral) / 1000; !(member.Utilization >= 0) {
 			s.refuse(path.Child("arrival", "ratePerSecond"), p.Spec.Arrival.RatePerSecond.String(), "a rate is not negative")
 			return
 		}
@@ -159,7 +160,7 @@ func (s *shareAssembly) addProfile(p *v1alpha1.WorkloadProfile) {
 		s.invalid = append(s.invalid, field.Required(at.Child("utilization"), "the tree must know how busy the workload keeps it: give it, or arrival.ratePerSecond and neutralMillis"))
 		return
 	}
-	s.addLeaf(member, at.Child("group"), shareLeaf{path: path.Child("neutralMillis"), service: p.Spec.NeutralMillis}, p.Spec.SLA, path.Child("sla"))
+	s.addLeaf(member, at.Child("group"), shareLeaf{path: path.Child("neutralMillis"), service: neutral}, p.Spec.SLA, path.Child("sla"))
 }
 
 func (s *shareAssembly) utilization(q *resource.Quantity, path *field.Path) float64 {

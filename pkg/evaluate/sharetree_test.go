@@ -82,6 +82,26 @@ func TestAShareTreeJoinsGroupsWorkloadsAndProfiles(t *testing.T) {
 	}
 }
 
+func TestAShareTreeUsesTheMeasuredNeutralTime(t *testing.T) {
+	t.Parallel()
+	declared, err := ShareTree(t.Context(), timed(company()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := timed(company())
+	p := &in.Profiles[0]
+	p.Spec.Measurement = &v1alpha1.Measurement{}
+	p.Status.Measurements = []v1alpha1.MeasuredVector{{NodeProfile: "big", Time: &metav1.Time{}, NeutralMillis: p.Spec.NeutralMillis}}
+	p.Spec.NeutralMillis = nil
+	measured, err := ShareTree(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(declared.Workloads, measured.Workloads); diff != "" {
+		t.Errorf("unexpected responses (-declared +measured):\n%s", diff)
+	}
+}
+
 func TestEveryMethodGivesTheSameResponses(t *testing.T) {
 	t.Parallel()
 	in := timed(company())

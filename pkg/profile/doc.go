@@ -14,6 +14,17 @@
 // profile never takes pods from one that works; among those of one age the
 // first by name. Invalid profiles match nothing.
 //
+// # Which vector
+//
+// A loading vector belongs to a kind of hardware: on the nodes of a class a pod has
+// the vector that was measured there, where its profile has it measured; else the
+// declared one; else, where none is declared, the one measured last on another
+// class. Until there is any, pods have the vector of pods without a profile. A
+// declared resource that was not measured counts beside the measured ones.
+//
+// A resource of a node has the servers that its profile declares, else those that
+// were found by calibration, else one, and cpu one per allocatable core.
+//
 // # Which resources
 //
 // The resources of a cluster are cpu, disk, network and memory-bandwidth, those

@@ -39,6 +39,35 @@ func loading(name, fraction string) v1alpha1.ResourceDemand {
 	return v1alpha1.ResourceDemand{Name: name, Loading: quantity(fraction)}
 }
 
+// measured returns the profile with its vector measured, and these found so far.
+func measured(p *v1alpha1.WorkloadProfile, vectors ...v1alpha1.MeasuredVector) *v1alpha1.WorkloadProfile {
+	p.Spec.Measurement, p.Status.Measurements = &v1alpha1.Measurement{}, vectors
+	return p
+}
+
+// on is what was found on a class of nodes at a time.
+func on(class string, at time.Time, resources ...v1alpha1.MeasuredLoading) v1alpha1.MeasuredVector {
+	return v1alpha1.MeasuredVector{NodeProfile: class, Time: new(metav1.NewTime(at)), Resources: resources}
+}
+
+// found is a measured component, of one thread.
+func found(name, loading, pressure string) v1alpha1.MeasuredLoading {
+	return v1alpha1.MeasuredLoading{Name: name, Loading: quantity(loading), Pressure: quantity(pressure), Threads: new(int32(1))}
+}
+
+// calibrated returns the profile with a calibrated resource, and its servers if
+// they are found.
+func calibrated(p *v1alpha1.NodeProfile, name string, servers ...int32) *v1alpha1.NodeProfile {
+	if p.Spec.Calibration == nil {
+		p.Spec.Calibration = &v1alpha1.Calibration{}
+	}
+	p.Spec.Calibration.Resources = append(p.Spec.Calibration.Resources, v1alpha1.ProbedResource{Name: name})
+	for _, n := range servers {
+		p.Status.Resources = []v1alpha1.CalibratedResource{{Name: name, Servers: &n, Time: new(metav1.NewTime(noon))}}
+	}
+	return p
+}
+
 // machines is a NodeProfile for the nodes with app=name.
 func machines(name string, servers ...v1alpha1.ResourceServers) *v1alpha1.NodeProfile {
 	return &v1alpha1.NodeProfile{

@@ -53,8 +53,8 @@ func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
 // OnAdd takes in a new profile.
 func (x *Index) OnAdd(obj any, _ bool) { x.set(obj) }
 
-// OnUpdate takes in a changed profile. Changes of anything but the spec leave
-// the index as it is.
+// OnUpdate takes in a changed profile. Changes of anything but the spec and the
+// measurements leave the index as it is.
 func (x *Index) OnUpdate(_, obj any) { x.set(obj) }
 
 // OnDelete forgets a profile.
@@ -83,7 +83,7 @@ func (x *Index) set(obj any) {
 	defer x.mu.Unlock()
 	switch p := obj.(type) {
 	case *v1alpha1.WorkloadProfile:
-		if e, ok := x.workloads[p.Namespace][p.Name]; ok && same(e.profile, p) {
+		if e, ok := x.workloads[p.Namespace][p.Name]; ok && SameWorkload(e.profile, p) {
 			return
 		}
 		if x.workloads[p.Namespace] == nil {
@@ -92,7 +92,7 @@ func (x *Index) set(obj any) {
 		x.workloads[p.Namespace][p.Name] = &entry{profile: p}
 		x.changed[p.Namespace] = true
 	case *v1alpha1.NodeProfile:
-		if old, ok := x.nodes[p.Name]; ok && same(old, p) {
+		if old, ok := x.nodes[p.Name]; ok && SameNodeClass(old, p) {
 			return
 		}
 		x.nodes[p.Name] = p
@@ -102,11 +102,6 @@ func (x *Index) set(obj any) {
 		return
 	}
 	x.stale.Store(true)
-}
-
-// same reports whether two objects of one name have the same spec.
-func same(old, next metav1.Object) bool {
-	return old.GetUID() == next.GetUID() && old.GetGeneration() == next.GetGeneration()
 }
 
 // Snapshot returns the state of the index, with every change that came before
@@ -256,15 +251,21 @@ func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
 	return w
 }
 
-// Vector returns the vector of a pod, which must not be changed: that of the
-// profile that it follows, or one derived from its requests. It is as long as
-// the snapshot's list of resources.
-func (s *Snapshot) Vector(pod *corev1.Pod) contention.Vector {
+// VectorOn returns the vector of a pod on the nodes of a class, which must not be
+// changed: that of the profile that it follows (see [Workload.On]), or one derived
+// from its requests. It is as long as the snapshot's list of resources.
+func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
 	if w := s.Workload(pod); w != nil {
-		return w.Vector
+		if v := w.On(class); v != nil {
+			return v.Vector
+		}
 	}
 	return fromRequests(pod, s.requests, s.resources)
 }
+
+// Vector returns the vector of a pod where nobody knows on which nodes it runs:
+// that on nodes of [AnyClass].
+func (s *Snapshot) Vector(pod *corev1.Pod) contention.Vector { return s.VectorOn(AnyClass, pod) }
 
 // NodeClass returns the profile that a node follows, nil if none.
 func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
@@ -273,7 +274,8 @@ func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {
 }
 
 // Servers returns how many servers each resource has on a node: what its
-// profile says, else its allocatable cores for cpu and one for all others.
+// profile declares, else what was calibrated for it, else its allocatable cores
+// for cpu and one for all others.
 func (s *Snapshot) Servers(node *corev1.Node) []int {
 	return s.resources.Servers(node, s.NodeClass(node))
 }

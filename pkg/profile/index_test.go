@@ -92,26 +92,81 @@ func TestASnapshotFollowsEveryChangeOfASpec(t *testing.T) {
 	}
 }
 
-func TestOnlyAChangeOfASpecMakesANewVersion(t *testing.T) {
+func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 	t.Parallel()
-	web, big := declared("web", loading("cpu", "0.5")), machines("big", servers("disk", 4))
-	x := indexOf(web, big)
-	before := x.Snapshot()
-
-	status := web.DeepCopy()
-	status.ResourceVersion, status.Status.Pods = "2", new(int32(7))
-	x.OnUpdate(web, status)
-	x.OnAdd(web.DeepCopy(), false) // as after a broken watch
-	nodeStatus := big.DeepCopy()
-	nodeStatus.ResourceVersion, nodeStatus.Status.Nodes = "3", new(int32(7))
-	x.OnUpdate(big, nodeStatus)
-	if x.Snapshot() != before {
-		t.Error("a change of status made a new snapshot")
+	web := measured(declared("web", loading("cpu", "0.5")), on("big", noon, found("cpu", "0.625", "0.75")))
+	big := calibrated(machines("big", servers("disk", 4)), "network", 3)
+	for _, change := range []func(*v1alpha1.WorkloadProfileStatus){
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Pods = new(int32(7)) },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Conditions = []metav1.Condition{{Type: "Measured"}} },
+		func(s *v1alpha1.WorkloadProfileStatus) {
+			s.Measuring = &v1alpha1.MeasurementProgress{NodeProfile: "big"}
+		},
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Question = "another" },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Samples = new(int32(7)) },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Loading = quantity("625m") },
+		func(*v1alpha1.WorkloadProfileStatus) {}, // as after a broken watch
+	} {
+		x := indexOf(web, big)
+		before := x.Snapshot()
+		next := web.DeepCopy()
+		change(&next.Status)
+		x.OnUpdate(web, next)
+		nodes := big.DeepCopy()
+		nodes.Status.Nodes, nodes.Status.Resources[0].Node = new(int32(7)), "another"
+		x.OnUpdate(big, nodes)
+		if x.Snapshot() != before {
+			t.Errorf("a new snapshot of %+v", next.Status)
+		}
+	}
+	for _, change := range []func(*v1alpha1.WorkloadProfileStatus){
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements = nil },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].NodeProfile = "small" },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Time = new(metav1.NewTime(noon.Add(1))) },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Name = "disk" },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Loading = quantity("0.5") },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Pressure = quantity("0.5") },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Threads = new(int32(2)) },
+	} {
+		x := indexOf(web, big)
+		before := x.Snapshot()
+		next := web.DeepCopy()
+		change(&next.Status)
+		x.OnUpdate(web, next)
+		if after := x.Snapshot(); after.Version <= before.Version {
+			t.Errorf("the same snapshot of %+v", next.Status.Measurements)
+		}
 	}
 
+	x := indexOf(web, big)
 	x.OnUpdate(web, changed(web, spends("0.25")))
-	if after := x.Snapshot(); after == before || after.Version <= before.Version {
-		t.Errorf("a change of spec left the version at %d", after.Version)
+	if v := x.Snapshot().Version; v != 1 {
+		t.Errorf("after a change of spec the version is %d, want 1", v)
+	}
+	x.OnUpdate(big, calibrated(big.DeepCopy(), "network", 5))
+	if v := x.Snapshot().Version; v != 2 {
+		t.Errorf("after another calibration the version is %d, want 2", v)
+	}
+}
+
+func TestAMeasurementCountsAsSoonAsItIsThere(t *testing.T) {
+	t.Parallel()
+	web := measured(declared("web"))
+	x := indexOf(web)
+	cpu := func(class string) float64 { return x.Snapshot().VectorOn(class, pod("web"))[0].Loading }
+	if got := cpu("big"); got != unprofiled {
+		t.Errorf("before it is measured the loading of cpu is %v, want %v by its requests", got, unprofiled)
+	}
+	next := measured(web.DeepCopy(), on("big", noon, found("cpu", "0.625", "0.75")))
+	x.OnUpdate(web, next)
+	if got := cpu("big"); got != 0.625 {
+		t.Errorf("once it is measured the loading of cpu is %v, want 0.625", got)
+	}
+	x.OnUpdate(next, changed(next, func(p *v1alpha1.WorkloadProfile) {
+		p.Spec.Measurement, p.Spec.Resources = nil, []v1alpha1.ResourceDemand{loading("cpu", "0.5")}
+	}))
+	if got := cpu("big"); got != 0.5 {
+		t.Errorf("once no measurement is wanted the loading of cpu is %v, want the declared 0.5", got)
 	}
 }
 
@@ -123,7 +178,7 @@ func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 	stranger.Namespace = "elsewhere"
 
 	x := indexOf(here, elsewhere)
-	unknown := func(p *corev1.Pod) []string { return x.Snapshot().Workload(p).Unknown }
+	unknown := func(p *corev1.Pod) []string { return x.Snapshot().Workload(p).On(profile.AnyClass).Unknown }
 	if diff := cmp.Diff([]string{"gpu", "fpga"}, unknown(stranger)); diff != "" {
 		t.Fatalf("before: unexpected unknown resources (-want +got):\n%s", diff)
 	}

@@ -29,9 +29,7 @@ type Resources struct {
 func NewResources(nodes []*NodeClass, others ...string) *Resources {
 	r := &Resources{names: slices.Concat(builtIn, others)}
 	for _, class := range nodes {
-		for name := range class.servers {
-			r.names = append(r.names, name)
-		}
+		r.names = append(r.names, class.Named...)
 	}
 	slices.Sort(r.names[len(builtIn):])
 	seen := sets.New[string]()
@@ -50,15 +48,29 @@ func NewResources(nodes []*NodeClass, others ...string) *Resources {
 // Names returns the names, which must not be changed.
 func (r *Resources) Names() []string { return r.names }
 
-// NodeClass is a valid NodeProfile, ready for use.
+// NodeClass is a valid NodeProfile, ready for use. It must not be changed.
 type NodeClass struct {
 	Name string
+	// Named are the resources that the nodes of the class have by their profile,
+	// whether or not the number of servers is known.
+	Named []string
+	// Servers holds the known numbers: those that are declared, else those that
+	// were calibrated.
+	Servers map[string]int
 
-	servers map[string]int
 	matcher matcher
 }
 
 func (c *NodeClass) rank() *matcher { return &c.matcher }
+
+// Class returns by what name measurements go that were made on nodes of class c,
+// which is nil for the nodes that follow no profile.
+func (c *NodeClass) Class() string {
+	if c == nil {
+		return v1alpha1.NoNodeProfile
+	}
+	return c.Name
+}
 
 // EquallySpecific reports whether only age and name decide between c and other.
 func (c *NodeClass) EquallySpecific(other *NodeClass) bool {
@@ -66,35 +78,74 @@ func (c *NodeClass) EquallySpecific(other *NodeClass) bool {
 }
 
 // NewNodeClass returns the profile ready for use, or what is wrong with it.
+// Calibrated servers count for as long as the profile asks for them.
 func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
-	class := &NodeClass{Name: p.Name, servers: make(map[string]int, len(p.Spec.Resources))}
-	m, errs := newMatcher(&p.ObjectMeta, p.Spec.Selector)
-	class.matcher = m
+	class := &NodeClass{Name: p.Name, Servers: make(map[string]int, len(p.Spec.Resources))}
+	var errs field.ErrorList
+	class.matcher, errs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	path := field.NewPath("spec", "resources")
-	if len(p.Spec.Resources) == 0 {
-		errs = append(errs, field.Required(path, "list at least one resource"))
+	if len(p.Spec.Resources) == 0 && p.Spec.Calibration == nil {
+		errs = append(errs, field.Required(path, "list at least one resource, or say under spec.calibration which to measure"))
 	}
 	for i := range p.Spec.Resources {
 		r, path := &p.Spec.Resources[i], path.Index(i)
-		for _, problem := range validation.IsDNS1035Label(r.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), r.Name, problem))
-		}
-		if _, again := class.servers[r.Name]; again {
+		errs = append(errs, class.name(r.Name, path.Child("name"))...)
+		if _, again := class.Servers[r.Name]; again {
 			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
 		}
-		servers := 0
-		if r.Servers != nil {
-			servers = int(*r.Servers)
-		}
-		if servers < 1 || servers > contention.MaxServers {
-			errs = append(errs, field.Invalid(path.Child("servers"), servers, fmt.Sprintf("is not between 1 and %d", contention.MaxServers)))
-		}
-		class.servers[r.Name] = servers
+		errs = append(errs, class.serve(r.Name, r.Servers, path.Child("servers"))...)
 	}
+	errs = append(errs, class.calibrate(p)...)
 	if len(errs) > 0 {
 		return nil, errs
 	}
 	return class, nil
+}
+
+// calibrate adds the resources that are calibrated, and what was found.
+func (c *NodeClass) calibrate(p *v1alpha1.NodeProfile) (errs field.ErrorList) {
+	if p.Spec.Calibration == nil {
+		return nil
+	}
+	for i := range p.Spec.Calibration.Resources {
+		path := field.NewPath("spec", "calibration", "resources").Index(i)
+		errs = append(errs, c.name(p.Spec.Calibration.Resources[i].Name, path.Child("name"))...)
+	}
+	for i := range p.Status.Resources {
+		r := &p.Status.Resources[i]
+		if _, declared := c.Servers[r.Name]; declared || r.Servers == nil {
+			continue
+		}
+		path := field.NewPath("status", "resources").Index(i)
+		errs = append(errs, c.name(r.Name, path.Child("name"))...)
+		errs = append(errs, c.serve(r.Name, r.Servers, path.Child("servers"))...)
+		if r.Time == nil {
+			errs = append(errs, field.Required(path.Child("time"), "say when it was calibrated"))
+		}
+	}
+	return errs
+}
+
+// name adds a resource that nodes of the class have.
+func (c *NodeClass) name(name string, path *field.Path) (errs field.ErrorList) {
+	for _, problem := range validation.IsDNS1035Label(name) {
+		errs = append(errs, field.Invalid(path, name, problem))
+	}
+	c.Named = append(c.Named, name)
+	return errs
+}
+
+// serve gives a resource its servers.
+func (c *NodeClass) serve(name string, n *int32, path *field.Path) field.ErrorList {
+	servers := 0
+	if n != nil {
+		servers = int(*n)
+	}
+	c.Servers[name] = servers
+	if servers < 1 || servers > contention.MaxServers {
+		return field.ErrorList{field.Invalid(path, servers, fmt.Sprintf("is not between 1 and %d", contention.MaxServers))}
+	}
+	return nil
 }
 
 // Servers returns how many servers each resource has on a node of class c, nil
@@ -107,7 +158,7 @@ func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 			servers[i] = cores(node)
 		}
 		if c != nil {
-			if n, ok := c.servers[name]; ok {
+			if n, ok := c.Servers[name]; ok {
 				servers[i] = n
 			}
 		}

@@ -22,7 +22,7 @@ func TestAnInvalidNodeProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		},
 		"no resources": {
 			v1alpha1.NodeProfileSpec{Selector: app("big")},
-			[]string{"spec.resources: Required value: list at least one resource"},
+			[]string{"spec.resources: Required value: list at least one resource, or say under spec.calibration which to measure"},
 		},
 		"a label value": {
 			v1alpha1.NodeProfileSpec{Selector: app("big one"), Resources: []v1alpha1.ResourceServers{servers("cpu", 1)}},
@@ -47,6 +47,10 @@ func TestAnInvalidNodeProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		"one name twice": {
 			v1alpha1.NodeProfileSpec{Selector: app("big"), Resources: []v1alpha1.ResourceServers{servers("cpu", 1), servers("cpu", 2)}},
 			[]string{`spec.resources[1].name: Duplicate value: "cpu"`},
+		},
+		"a Unicode name of a calibrated resource": {
+			v1alpha1.NodeProfileSpec{Selector: app("big"), Calibration: &v1alpha1.Calibration{Resources: []v1alpha1.ProbedResource{{Name: "ディスク"}}}},
+			[]string{`spec.calibration.resources[0].name: Invalid value: "ディスク": ` + notALabel},
 		},
 		"a Unicode name": {
 			v1alpha1.NodeProfileSpec{Selector: app("big"), Resources: []v1alpha1.ResourceServers{servers("ディスク", 1)}},
@@ -74,11 +78,31 @@ func TestTheResourcesAreTheBuiltInOnesAndThoseThatNodeProfilesName(t *testing.T)
 	x := indexOf(
 		machines("a", servers("gpu", 8), servers("cpu", 4)),
 		machines("b", servers("fpga", 1), servers("gpu", 4)),
+		calibrated(machines("c"), "nvme"),
 		machines("invalid", servers("tape", 0)),
 	)
-	want := []string{"cpu", "disk", "network", "memory-bandwidth", "fpga", "gpu"}
+	want := []string{"cpu", "disk", "network", "memory-bandwidth", "fpga", "gpu", "nvme"}
 	if diff := cmp.Diff(want, x.Snapshot().Resources().Names()); diff != "" {
 		t.Errorf("unexpected resources (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeclaredServersCountMoreThanCalibratedOnesAndTheseMoreThanTheDefault(t *testing.T) {
+	t.Parallel()
+	withdrawn := calibrated(machines("withdrawn", servers("network", 2)), "disk", 6)
+	withdrawn.Spec.Calibration = nil
+	x := indexOf(
+		calibrated(machines("both", servers("disk", 4)), "disk", 6),
+		calibrated(calibrated(machines("one", servers("network", 2)), "cpu"), "disk", 6),
+		calibrated(machines("none"), "disk"),
+		withdrawn,
+	)
+	for name, want := range map[string][]int{ // cpu, disk, network, memory-bandwidth
+		"both": {16, 4, 1, 1}, "one": {16, 6, 2, 1}, "none": {16, 1, 1, 1}, "withdrawn": {16, 1, 2, 1},
+	} {
+		if diff := cmp.Diff(want, x.Snapshot().Servers(node(name, "16"))); diff != "" {
+			t.Errorf("%s: unexpected servers (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -1,17 +1,17 @@
 package profile
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 )
+
+// AnyClass stands for the class of nodes where nobody knows it.
+const AnyClass = ""
 
 // Demand is what a pod asks of the resource of that name.
 type Demand struct {
@@ -19,17 +19,33 @@ type Demand struct {
 	contention.Demand
 }
 
-// Workload is a valid WorkloadProfile, ready for use.
-type Workload struct {
-	Namespace, Name string
-	// Demands are the profile's own, in its order.
+// InUse is a vector of a workload, as it is used on some class of nodes. It must
+// not be changed.
+type InUse struct {
+	// Measured is the measurement that the vector is of, nil if it is declared.
+	Measured *v1alpha1.MeasuredVector
+	// Demands are the components of the vector: those that were measured, then
+	// those that are declared, in the order of the profile.
 	Demands []Demand
+	// LeftOut names the resources that are declared and were not measured, and
+	// whose loadings do not fit beside the measured ones: they would add up to
+	// more than 1.
+	LeftOut []string
 	// Unknown names the resources of demands that no node is said to have.
 	Unknown []string
 	// Vector holds the demands at known resources, in the snapshot's order.
 	Vector contention.Vector
+}
 
-	matcher matcher
+// Workload is a valid WorkloadProfile, ready for use.
+type Workload struct {
+	Namespace, Name string
+
+	declared *InUse   // nil: nothing is
+	measured []*InUse // by the names of their classes
+	byClass  map[string]*InUse
+	latest   *InUse // of measured, nil: nothing is
+	matcher  matcher
 }
 
 func (w *Workload) rank() *matcher { return &w.matcher }
@@ -42,110 +58,70 @@ func (w *Workload) EquallySpecific(other *Workload) bool {
 // NewWorkload returns the profile ready for use in a cluster with the given
 // resources, or what is wrong with it. The API server refuses most errors on
 // its own; those that were stored before it knew the rule arrive here.
+// Measurements count for as long as the profile asks for them.
 func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, field.ErrorList) {
 	w := &Workload{Namespace: p.Namespace, Name: p.Name}
-	var selectorErrs, demandErrs field.ErrorList
+	var selectorErrs field.ErrorList
 	w.matcher, selectorErrs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
-	w.Demands, demandErrs = demands(&p.Spec)
-	if errs := slices.Concat(selectorErrs, demandErrs); len(errs) > 0 {
+	declared, demandErrs := demands(&p.Spec)
+	measured, measuredErrs := measurements(p)
+	if errs := slices.Concat(selectorErrs, demandErrs, measuredErrs); len(errs) > 0 {
 		return nil, errs
 	}
-	w.Vector = make(contention.Vector, len(resources.names))
-	for _, d := range w.Demands {
-		if i, ok := resources.index[d.Resource]; ok {
-			w.Vector[i] = d.Demand
-		} else {
-			w.Unknown = append(w.Unknown, d.Resource)
+	if len(declared) > 0 {
+		w.declared = resources.use(&InUse{Demands: declared})
+	}
+	if len(measured) > 0 {
+		w.byClass = make(map[string]*InUse, len(measured))
+	}
+	w.measured = measured
+	slices.SortFunc(w.measured, func(a, b *InUse) int { return cmp.Compare(a.Measured.NodeProfile, b.Measured.NodeProfile) })
+	for _, m := range w.measured {
+		m.add(declared)
+		resources.use(m)
+		w.byClass[m.Measured.NodeProfile] = m
+		if w.latest == nil || later(m.Measured, w.latest.Measured) {
+			w.latest = m
 		}
 	}
 	return w, nil
 }
 
-// demands reads the demands of a spec.
-func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
-	path := field.NewPath("spec", "resources")
-	if len(spec.Resources) == 0 {
-		return nil, field.ErrorList{field.Required(path, "list at least one resource")}
-	}
-	if n := spec.NeutralMillis; n != nil && *n < 1 {
-		return nil, field.ErrorList{field.Invalid(field.NewPath("spec", "neutralMillis"), *n, "must be at least 1")}
-	}
-	var errs field.ErrorList
-	seen := sets.New[string]()
-	all := make([]Demand, 0, len(spec.Resources))
-	vector := make(contention.Vector, 0, len(spec.Resources))
-	for i := range spec.Resources {
-		r, path := &spec.Resources[i], path.Index(i)
-		if seen.Has(r.Name) {
-			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
+// use fills in the vector.
+func (r *Resources) use(v *InUse) *InUse {
+	v.Vector = make(contention.Vector, len(r.names))
+	for _, d := range v.Demands {
+		if i, ok := r.index[d.Resource]; ok {
+			v.Vector[i] = d.Demand
+		} else {
+			v.Unknown = append(v.Unknown, d.Resource)
 		}
-		seen.Insert(r.Name)
-		for _, problem := range validation.IsDNS1035Label(r.Name) {
-			errs = append(errs, field.Invalid(path.Child("name"), r.Name, problem))
-		}
-		d, err := demand(spec, r, path)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		all = append(all, Demand{r.Name, d})
-		vector = append(vector, d)
 	}
-	if len(errs) > 0 {
-		return nil, errs
-	}
-	if err := vector.Validate(); err != nil { // each demand is valid: it is the sum
-		return nil, field.ErrorList{field.Invalid(path, sum(vector), "the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)")}
-	}
-	return all, nil
+	return v
 }
 
-func sum(v contention.Vector) string {
-	total := 0.0
-	for _, d := range v {
-		total += d.Loading
+// On returns the vector in use on the nodes of a class, by the name of its
+// NodeProfile or [v1alpha1.NoNodeProfile]: the one that was measured there, else
+// the one that is declared, else the most recent one of another class. On nodes of
+// [AnyClass] it is the most recent measurement, else the declared one. Nil is a
+// workload of which nothing is declared, and nothing measured yet.
+func (w *Workload) On(class string) *InUse {
+	if w.latest == nil {
+		return w.declared
 	}
-	return fmt.Sprintf("%.6g", total)
+	if class == AnyClass {
+		return w.latest
+	}
+	if m, ok := w.byClass[class]; ok {
+		return m
+	}
+	return w.Elsewhere()
 }
 
-// demand reads one demand, of which everything but the sum over all is checked.
-func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path *field.Path) (contention.Demand, *field.Error) {
-	d := contention.Demand{Threads: 1}
-	switch {
-	case (r.Loading == nil) == (r.DemandMillis == nil):
-		return d, field.Invalid(path, r.Name, "give either loading or demandMillis, and not both")
-	case r.DemandMillis != nil && spec.NeutralMillis == nil:
-		return d, field.Required(field.NewPath("spec", "neutralMillis"), "demandMillis is turned into a loading by dividing it by neutralMillis")
-	case r.DemandMillis != nil:
-		d.Loading = float64(*r.DemandMillis) / float64(*spec.NeutralMillis)
-		if !(d.Loading >= 0 && d.Loading <= 1) {
-			return d, field.Invalid(path.Child("demandMillis"), *r.DemandMillis, fmt.Sprintf("is not between 0 and neutralMillis (%d)", *spec.NeutralMillis))
-		}
-	default:
-		if err := fraction(r.Loading, path.Child("loading"), &d.Loading); err != nil {
-			return d, err
-		}
-	}
-	d.Pressure = d.Loading
-	if r.Pressure != nil {
-		if err := fraction(r.Pressure, path.Child("pressure"), &d.Pressure); err != nil {
-			return d, err
-		}
-	}
-	if r.Threads != nil {
-		if t := int(*r.Threads); t < 1 || t > contention.MaxThreads {
-			return d, field.Invalid(path.Child("threads"), t, fmt.Sprintf("is not between 1 and %d", contention.MaxThreads))
-		}
-		d.Threads = int(*r.Threads)
-	}
-	return d, nil
-}
+// Measured returns the vectors that were measured, by the names of their classes.
+// The list must not be changed.
+func (w *Workload) Measured() []*InUse { return w.measured }
 
-// fraction reads a number from 0 to 1.
-func fraction(q *resource.Quantity, path *field.Path, into *float64) *field.Error {
-	*into = q.AsApproximateFloat64()
-	if !(*into >= 0 && *into <= 1) {
-		return field.Invalid(path, q.String(), "is not a fraction from 0 to 1")
-	}
-	return nil
-}
+// Elsewhere returns the vector in use on the nodes of classes where none was
+// measured, as [Workload.On] does.
+func (w *Workload) Elsewhere() *InUse { return cmp.Or(w.declared, w.latest) }

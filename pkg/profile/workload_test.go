@@ -37,8 +37,8 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		want []string
 	}{
 		"no selector":   {selector(nil), []string{"spec.selector: Required value: say which labels to match; {} matches all"}},
-		"no resources":  {resources(), []string{"spec.resources: Required value: list at least one resource"}},
-		"neither":       {func(spec *v1alpha1.WorkloadProfileSpec) { *spec = v1alpha1.WorkloadProfileSpec{} }, []string{"spec.selector: Required value: say which labels to match; {} matches all", "spec.resources: Required value: list at least one resource"}},
+		"no resources":  {resources(), []string{"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them"}},
+		"neither":       {func(spec *v1alpha1.WorkloadProfileSpec) { *spec = v1alpha1.WorkloadProfileSpec{} }, []string{"spec.selector: Required value: say which labels to match; {} matches all", "spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them"}},
 		"a label value": {selector(app("two words")), []string{`spec.selector.matchLabels: Invalid value: "two words": ` + notAValue}},
 		"two label values": {
 			selector(&metav1.LabelSelector{MatchLabels: map[string]string{"app": "ä", "tier": "-"}}),
@@ -167,7 +167,7 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 			if test.neutralMillis > 0 {
 				p.Spec.NeutralMillis = new(test.neutralMillis)
 			}
-			w := valid(t, p, gpus)
+			w := valid(t, p, gpus).On("any")
 			if diff := cmp.Diff(test.want, w.Vector, rounding); diff != "" {
 				t.Errorf("unexpected vector (-want +got):\n%s", diff)
 			}
@@ -184,7 +184,7 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 func TestADemandAtAResourceThatNoNodeHasIsLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
 	p := declared("web", loading("dsik", "0.4"), loading("cpu", "0.5"), loading("gpu", "0.1"))
-	w := valid(t, p)
+	w := valid(t, p).On("any")
 	if diff := cmp.Diff([]string{"dsik", "gpu"}, w.Unknown); diff != "" {
 		t.Errorf("unexpected unknown resources (-want +got):\n%s", diff)
 	}

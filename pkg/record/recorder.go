@@ -70,7 +70,7 @@ func New(options Options) (*Recorder, error) {
 	for i := range options.Profiles {
 		p := &options.Profiles[i]
 		index.OnAdd(p, true)
-		timed[p.Namespace+"/"+p.Name] = p.Spec.NeutralMillis != nil
+		timed[p.Namespace+"/"+p.Name] = profile.NeutralMillis(p, profile.AnyClass) != nil
 	}
 	profiles := index.Snapshot()
 	_, invalid := profiles.Counts()

@@ -84,7 +84,7 @@ func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 		"too many threads":         {"  selector: {}\n  resources: [{name: cpu, loading: '0.1', threads: 20000}]", "spec.resources[0].threads: Invalid value: 20000"},
 		"a resource named twice":   {"  selector: {}\n  resources: [{name: cpu, loading: '0.1'}, {name: cpu, loading: '0.2'}]", `spec.resources[1]: Duplicate value: {"name":"cpu"}`},
 		"no resources":             {"  selector: {}\n  resources: []", "spec.resources: Invalid value"},
-		"resources left out":       {"  selector: {}", "spec.resources: Required value"},
+		"resources left out":       {"  selector: {}", "spec.resources: Required value: list the resources that the pods use, or say under measurement how to measure that"},
 		"too many resources":       {"  selector: {}\n  resources: [" + strings.TrimSuffix(strings.Repeat("{name: rX, loading: '0.01'},", 17), ",") + "]", "spec.resources: Too many: 17: must have at most 16 items"},
 		"a name in capitals":       {"  selector: {}\n  resources: [{name: CPU, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "CPU": a resource name consists of lower-case letters, digits and '-'`},
 		"a name in another script": {"  selector: {}\n  resources: [{name: процессор, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "процессор": a resource name consists of`},

@@ -10,6 +10,9 @@ const (
 
 	// ReasonDeclared says that the profile's numbers are those of its spec.
 	ReasonDeclared = "Declared"
+	// ReasonNotMeasured says that the profile leaves its numbers to a measurement,
+	// which has not told any yet.
+	ReasonNotMeasured = "NotMeasured"
 	// ReasonUnknownResource says that a demand is left out of account because no
 	// node is said to have such a resource.
 	ReasonUnknownResource = "UnknownResource"
@@ -114,4 +117,47 @@ const (
 	ReasonTreeNotFound = "TreeNotFound"
 	// ReasonTreeNotReady says that the tree has no response times.
 	ReasonTreeNotReady = "TreeNotReady"
+)
+
+// Condition types and reasons of measurements and calibrations. While a result
+// is renewed, the old one stays in use and its condition True.
+const (
+	// ConditionMeasured is True when every class of nodes has a vector that was
+	// measured.
+	ConditionMeasured = "Measured"
+	// ConditionCalibrated is True when the servers of every resource were found.
+	ConditionCalibrated = "Calibrated"
+
+	// ReasonMeasured says that every result is as precise as was asked.
+	ReasonMeasured = "Measured"
+	// ReasonImprecise says that the rounds or the time were used up before that.
+	ReasonImprecise = "Imprecise"
+	// ReasonStale says that a result is too old, or that what it is of has
+	// changed, and that it is being renewed.
+	ReasonStale = "Stale"
+	// ReasonMeasuring says that a measurement is going on.
+	ReasonMeasuring = "Measuring"
+	// ReasonQueued says that others are measured first.
+	ReasonQueued = "Queued"
+	// ReasonNoNode says that there is no node to measure on.
+	ReasonNoNode = "NoNode"
+	// ReasonNoQuietNode says that other pods run on every such node.
+	ReasonNoQuietNode = "NoQuietNode"
+	// ReasonNoRunningPods says that no pod that follows the profile is running.
+	ReasonNoRunningPods = "NoRunningPods"
+	// ReasonTargetFailed says that a copy of the target did not end well.
+	ReasonTargetFailed = "TargetFailed"
+	// ReasonProbeFailed says that a standard job did not end well.
+	ReasonProbeFailed = "ProbeFailed"
+	// ReasonUnsaturated says that the standard job did not keep its resource
+	// busy, so that its slowdown tells nothing.
+	ReasonUnsaturated = "Unsaturated"
+	// ReasonInconsistent says that the results contradict each other.
+	ReasonInconsistent = "Inconsistent"
+	// ReasonInterrupted says that a node or runs on it were lost too often.
+	ReasonInterrupted = "Interrupted"
+	// ReasonCalibrated says that the servers of every resource were found.
+	ReasonCalibrated = "Calibrated"
+	// ReasonCalibrating says that a calibration is going on.
+	ReasonCalibrating = "Calibrating"
 )

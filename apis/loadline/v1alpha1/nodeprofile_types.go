@@ -14,11 +14,12 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=ndp,categories=loadline
-// +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.spec.resources[?(@.name=="cpu")].servers`
-// +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.spec.resources[?(@.name=="disk")].servers`
-// +kubebuilder:printcolumn:name="Network",type=string,JSONPath=`.spec.resources[?(@.name=="network")].servers`
+// +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.status.servers[?(@.name=="cpu")].servers`
+// +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.status.servers[?(@.name=="disk")].servers`
+// +kubebuilder:printcolumn:name="Network",type=string,JSONPath=`.status.servers[?(@.name=="network")].servers`
 // +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Calibrated",type=string,JSONPath=`.status.conditions[?(@.type=="Calibrated")].reason`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type NodeProfile struct {
@@ -37,6 +38,8 @@ type NodeProfile struct {
 }
 
 // NodeProfileSpec is what an operator declares about a class of nodes.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.calibration)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources and their servers, or say under calibration which of them to measure"
 type NodeProfileSpec struct {
 	// selector chooses the nodes of the class by their labels. An empty
 	// selector ({}) chooses all nodes.
@@ -46,13 +49,18 @@ type NodeProfileSpec struct {
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
 	// resources lists the resources whose number of servers differs from the
-	// default.
-	// +required
+	// default. It takes precedence over what a calibration finds.
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceServers `json:"resources,omitempty"`
+
+	// calibration has the servers of resources measured, on one node of the
+	// class, and says how.
+	// +optional
+	Calibration *Calibration `json:"calibration,omitempty"`
 }
 
 // ResourceServers is how many requests one resource of a node serves at once.
@@ -74,8 +82,9 @@ type ResourceServers struct {
 
 // NodeProfileStatus says how a profile is used.
 type NodeProfileStatus struct {
-	// conditions are Ready (the scheduler uses the profile) and Conflicted (an
-	// equally specific profile matches some of the same nodes).
+	// conditions are Ready (the scheduler uses the profile), Conflicted (an
+	// equally specific profile matches some of the same nodes) and, with a
+	// calibration, Calibrated (the servers of every resource were found).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -86,6 +95,25 @@ type NodeProfileStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+
+	// servers are the numbers of servers in use, where the profile declares them
+	// or a calibration found them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=24
+	Servers []ResourceServers `json:"servers,omitempty"`
+
+	// resources are what calibrations found.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Resources []CalibratedResource `json:"resources,omitempty"`
+
+	// calibrating is the calibration that is going on.
+	// +optional
+	Calibrating *CalibrationProgress `json:"calibrating,omitempty"`
 
 	// nodes is how many nodes follow the profile.
 	// +optional

@@ -19,9 +19,10 @@ import (
 // +kubebuilder:printcolumn:name="CPU",type=string,JSONPath=`.status.resources[?(@.name=="cpu")].loading`
 // +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.status.resources[?(@.name=="disk")].loading`
 // +kubebuilder:printcolumn:name="Network",type=string,JSONPath=`.status.resources[?(@.name=="network")].loading`
-// +kubebuilder:printcolumn:name="Neutral ms",type=integer,JSONPath=`.spec.neutralMillis`
+// +kubebuilder:printcolumn:name="Neutral ms",type=integer,JSONPath=`.status.neutralMillis`
 // +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.pods`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Measured",type=string,JSONPath=`.status.conditions[?(@.type=="Measured")].reason`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type WorkloadProfile struct {
@@ -45,9 +46,10 @@ type WorkloadProfile struct {
 // with a large exponent would keep the API server busy for minutes.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || self.resources.all(r, !has(r.demandMillis)) || has(self.neutralMillis)",fieldPath=".neutralMillis",reason=FieldValueRequired,message="demandMillis is turned into a loading by dividing it by neutralMillis, the time that the job takes alone on a node: set neutralMillis too, or give loading in place of demandMillis"
-// +kubebuilder:validation:XValidation:rule="!has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
-// +kubebuilder:validation:XValidation:rule="has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
-// +kubebuilder:validation:XValidation:rule="!has(self.fairShare) || has(self.fairShare.utilization) || (has(self.arrival) && has(self.neutralMillis))",fieldPath=".fairShare",message="the tree must know how busy the workload keeps it: set fairShare.utilization, or arrival.ratePerSecond and neutralMillis"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.measurement)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources that the pods use, or say under measurement how to measure that"
+// +kubebuilder:validation:XValidation:rule="!has(self.fairShare) || has(self.fairShare.utilization) || (has(self.arrival) && (has(self.neutralMillis) || has(self.measurement)))",fieldPath=".fairShare",message="the tree must know how busy the workload keeps it: set fairShare.utilization, or arrival.ratePerSecond and neutralMillis, which a measurement finds too"
 type WorkloadProfileSpec struct {
 	// selector chooses the pods of the profile's namespace that it is for. An
 	// empty selector ({}) chooses all of them, which makes the profile the
@@ -58,13 +60,19 @@ type WorkloadProfileSpec struct {
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
 	// resources lists the resources that the pods queue for. Those not listed
-	// they leave alone.
-	// +required
+	// they leave alone. On nodes of a class that was measured, the measured
+	// vector is used in its place.
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceDemand `json:"resources,omitempty"`
+
+	// measurement has the loading vector measured, and says how. Whoever sets it
+	// must be allowed to create Jobs in the namespace.
+	// +optional
+	Measurement *Measurement `json:"measurement,omitempty"`
 
 	// neutralMillis is the neutral time: how long a job of this kind takes with
 	// nobody else on the node, and servers enough for its threads, in
@@ -179,8 +187,9 @@ type ResourceDemand struct {
 // WorkloadProfileStatus says how a profile is used.
 type WorkloadProfileStatus struct {
 	// conditions are Ready (the scheduler uses the profile), Conflicted (an equally
-	// specific profile matches some of the same pods) and, with a fairShare,
-	// SLAAttainable (the ShareTree lets the mean response time keep within the SLA).
+	// specific profile matches some of the same pods), with a measurement, Measured
+	// (every class of nodes has a result) and, with a fairShare, SLAAttainable (the
+	// ShareTree lets the mean response time keep within the SLA).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -192,12 +201,30 @@ type WorkloadProfileStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// resources is the loading vector in use, with the defaults filled in.
+	// resources is the loading vector in use, with the defaults filled in. Of
+	// several that were measured it is the last.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceLoading `json:"resources,omitempty"`
+
+	// neutralMillis is the neutral time in use: that of the spec, else the one that
+	// was measured last.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	NeutralMillis *int64 `json:"neutralMillis,omitempty"`
+
+	// measurements are the vectors that were measured, one per class of nodes.
+	// +optional
+	// +listType=map
+	// +listMapKey=nodeProfile
+	// +kubebuilder:validation:MaxItems=100
+	Measurements []MeasuredVector `json:"measurements,omitempty"`
+
+	// measuring is the measurement that is going on.
+	// +optional
+	Measuring *MeasurementProgress `json:"measuring,omitempty"`
 
 	// pods is how many pods that have not terminated follow the profile.
 	// +optional

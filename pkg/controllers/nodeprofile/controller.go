@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/events"
@@ -30,6 +31,10 @@ import (
 // nodeDelay is for how long changes of nodes are gathered.
 const nodeDelay = time.Second
 
+// settle is after what time it is decided again where a status was written by
+// somebody else meanwhile: calibrations write to it, too.
+const settle = time.Second
+
 // Reconciler keeps the status of NodeProfiles. Its only request is the empty
 // one.
 type Reconciler struct {
@@ -48,7 +53,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeprofile").
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(everything),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(report.ProfileChanged())).
 		WatchesMetadata(&corev1.Node{}, report.Delayed(nodeDelay, everything),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Complete(r)
@@ -79,12 +84,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 
 	statuses := evaluate.NodeProfiles(profiles.Items, nodeLabels, metav1.NewTime(r.Clock.Now()))
 	var errs []error
+	behind := false
 	for i := range statuses {
 		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
 		after.Status = statuses[i]
-		errs = append(errs, report.Status(ctx, r.Client, r.Recorder, before, after, conditions))
+		err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions)
+		if apierrors.IsConflict(err) {
+			behind = true
+			continue
+		}
+		errs = append(errs, err)
 	}
-	return reconcile.Result{}, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || !behind {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: settle}, nil
 }
 
 func conditions(p *v1alpha1.NodeProfile) []metav1.Condition { return p.Status.Conditions }

@@ -1,6 +1,7 @@
 package nodeprofile_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -103,6 +104,47 @@ func TestEveryNodeProfileIsToldHowItIsUsed(t *testing.T) {
 	if n := len(emitted); n != 3 {
 		t.Errorf("%d events after deciding again, want no more than 3", n)
 	}
+}
+
+func TestAStatusThatSomebodyElseWroteMeanwhileIsDecidedOnAgain(t *testing.T) {
+	t.Parallel()
+	big := declared("big", "size", "big", 4)
+	big.Spec.Calibration = &v1alpha1.Calibration{Resources: []v1alpha1.ProbedResource{{Name: "cpu"}}}
+	r, _ := newReconciler(t, big)
+	through := r.Client
+	r.Client = calibratingAfterList{through}
+	result, err := r.Reconcile(t.Context(), reconcile.Request{})
+	if err != nil || result.RequeueAfter == 0 {
+		t.Errorf("result %+v, error %v, want to be asked again", result, err)
+	}
+	r.Client = through
+	if result, err := r.Reconcile(t.Context(), reconcile.Request{}); err != nil || !result.IsZero() {
+		t.Errorf("result %+v, error %v, want none", result, err)
+	}
+	got := profiles(t, r)["big"].Status
+	if ready := meta.FindStatusCondition(got.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Reason != v1alpha1.ReasonCalibrated {
+		t.Errorf("the condition is %+v, want Calibrated", ready)
+	}
+	if len(got.Resources) != 1 || *got.Resources[0].Servers != 16 {
+		t.Errorf("what was calibrated is undone: %+v", got.Resources)
+	}
+}
+
+// calibratingAfterList is a client that writes what was calibrated once the
+// profiles have been listed.
+type calibratingAfterList struct{ client.Client }
+
+func (c calibratingAfterList) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := c.Client.List(ctx, list, options...); err != nil {
+		return err
+	}
+	all, ok := list.(*v1alpha1.NodeProfileList)
+	if !ok {
+		return nil
+	}
+	p := all.Items[0].DeepCopy()
+	p.Status.Resources = []v1alpha1.CalibratedResource{{Name: "cpu", Servers: new(int32(16)), Time: new(metav1.NewTime(noon))}}
+	return c.Status().Update(ctx, p)
 }
 
 func TestNothingIsDoneWithoutNodeProfiles(t *testing.T) {

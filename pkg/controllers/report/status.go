@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,11 +72,25 @@ func write(ctx context.Context, c client.StatusClient, before, after client.Obje
 func turnedBad(before, after []metav1.Condition) []metav1.Condition {
 	var turned []metav1.Condition
 	for _, c := range after {
-		bad := (c.Type == v1alpha1.ConditionReady || c.Type == v1alpha1.ConditionSLAAttainable) && c.Status == metav1.ConditionFalse ||
-			c.Type == v1alpha1.ConditionConflicted && c.Status == metav1.ConditionTrue
-		if bad && !meta.IsStatusConditionPresentAndEqual(before, c.Type, c.Status) {
+		if old := meta.FindStatusCondition(before, c.Type); bad(&c) && (old == nil || !bad(old)) {
 			turned = append(turned, c)
 		}
 	}
 	return turned
 }
+
+// bad reports whether somebody should look into a condition.
+func bad(c *metav1.Condition) bool {
+	switch c.Type {
+	case v1alpha1.ConditionReady, v1alpha1.ConditionSLAAttainable:
+		return c.Status == metav1.ConditionFalse
+	case v1alpha1.ConditionMeasured, v1alpha1.ConditionCalibrated:
+		return c.Status == metav1.ConditionFalse && !slices.Contains(underWay, c.Reason)
+	case v1alpha1.ConditionConflicted:
+		return c.Status == metav1.ConditionTrue
+	}
+	return false
+}
+
+// underWay are the reasons why there is no result yet, and nothing is wrong.
+var underWay = []string{v1alpha1.ReasonMeasuring, v1alpha1.ReasonCalibrating, v1alpha1.ReasonQueued}

@@ -70,18 +70,18 @@ func treeOf(_ context.Context, o client.Object) []reconcile.Request {
 	}
 }
 
-// changed lets pass what may make a difference to a tree: another spec, or another
+// changed lets pass what may make a difference to a tree: other numbers, or another
 // condition, which somebody else must have written.
 func changed() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return predicate.Or(report.ProfileChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isProfile := e.ObjectOld.(*v1alpha1.WorkloadProfile)
 		after, areProfiles := e.ObjectNew.(*v1alpha1.WorkloadProfile)
-		if !isProfile || !areProfiles || before.Generation != after.Generation {
+		if !isProfile || !areProfiles {
 			return true
 		}
 		a, b := condition(before), condition(after)
 		return (a == nil) != (b == nil) || a != nil && *a != *b
-	}}
+	}})
 }
 
 func condition(p *v1alpha1.WorkloadProfile) *metav1.Condition {

@@ -72,9 +72,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.TraceReplay{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(report.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(report.ProfileChanged())).
 		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{},
 			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.TraceReplay{}, handler.OnlyControllerOwner()))).
 		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(podDelay, replayOfPod))).

@@ -312,6 +312,30 @@ func TestResultsAreSpreadOverConfigMapsThatHoldThem(t *testing.T) {
 	}
 }
 
+func TestMeasuredVectorsAreReplayed(t *testing.T) {
+	t.Parallel()
+	in := asked()
+	w := &in.workloads[0]
+	w.Spec.Resources, w.Spec.NeutralMillis, w.Spec.Measurement = nil, nil, &v1alpha1.Measurement{}
+	w.Status.Measurements = []v1alpha1.MeasuredVector{{
+		NodeProfile: v1alpha1.NoNodeProfile, Node: "node", Time: new(noon), Question: "1", Method: v1alpha1.MethodProbes, NeutralMillis: new(int64(1000)),
+		Resources: []v1alpha1.MeasuredLoading{{
+			Name: "cpu", Loading: new(resource.MustParse("0.8")), Pressure: new(resource.MustParse("0.8")), Threads: new(int32(1)),
+		}},
+	}}
+	if p := mustDecide(t, in); p.start == nil {
+		t.Fatalf("the replay does not begin: %s", told(p).Condition)
+	}
+	in.begin(t)
+	read, err := readQuestion(in.question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.replayer(); err != nil {
+		t.Errorf("the runs cannot do with the question: %v", err)
+	}
+}
+
 func TestAQuestionThatNoConfigMapHoldsIsInvalid(t *testing.T) {
 	t.Parallel()
 	in := asked()

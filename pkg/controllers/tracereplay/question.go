@@ -44,7 +44,7 @@ func ask(replay *v1alpha1.TraceReplay, workloads []v1alpha1.WorkloadProfile, nod
 		}
 		w.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "WorkloadProfile"}
 		w.ObjectMeta = metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}
-		w.Status = v1alpha1.WorkloadProfileStatus{}
+		w.Status = v1alpha1.WorkloadProfileStatus{Measurements: w.Status.Measurements}
 		q.workloads.Items = append(q.workloads.Items, w)
 	}
 	q.nodes.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "NodeProfileList"}
@@ -54,7 +54,7 @@ func ask(replay *v1alpha1.TraceReplay, workloads []v1alpha1.WorkloadProfile, nod
 		}
 		n.TypeMeta = metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "NodeProfile"}
 		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name}
-		n.Status = v1alpha1.NodeProfileStatus{}
+		n.Status = v1alpha1.NodeProfileStatus{Resources: n.Status.Resources}
 		q.nodes.Items = append(q.nodes.Items, n)
 	}
 	slices.SortFunc(q.workloads.Items, func(a, b v1alpha1.WorkloadProfile) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })

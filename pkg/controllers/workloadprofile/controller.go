@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,10 @@ import (
 // decided on again: a Deployment that scales up is one change, not hundreds.
 const podDelay = time.Second
 
+// settle is after what time a namespace is decided on again of which a status was
+// written by somebody else meanwhile: measurements write to it, too.
+const settle = time.Second
+
 // Reconciler keeps the status of WorkloadProfiles. A request names a namespace.
 type Reconciler struct {
 	Client   client.Client
@@ -52,9 +57,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("workloadprofile").
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(report.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
-			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+			builder.WithPredicates(report.ProfileChanged())).
 		WatchesMetadata(&corev1.Pod{}, report.Delayed(podDelay, namespaceOf),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Complete(r)
@@ -108,12 +113,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, metav1.NewTime(r.Clock.Now()))
 	var errs []error
+	behind := false
 	for i := range statuses {
 		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
 		after.Status = statuses[i]
-		errs = append(errs, report.Status(ctx, r.Client, r.Recorder, before, after, conditions))
+		err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions)
+		if apierrors.IsConflict(err) {
+			behind = true
+			continue
+		}
+		errs = append(errs, err)
 	}
-	return reconcile.Result{}, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || !behind {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: settle}, nil
 }
 
 func conditions(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions }

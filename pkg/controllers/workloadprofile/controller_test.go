@@ -265,6 +265,62 @@ func TestOneStatusThatCannotBeWrittenDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
+// A measurement that writes to the status between reading and writing must not be
+// undone.
+func TestAStatusThatSomebodyElseWroteMeanwhileIsDecidedOnAgain(t *testing.T) {
+	t.Parallel()
+	web := declared("web", "app", "web", "0.5")
+	web.Spec.Measurement = &v1alpha1.Measurement{}
+	c := newCluster(t, web)
+	c.Reconciler.Client = measuringAfterList{c.Client, "web"}
+	result, err := c.Reconcile(t.Context(), request)
+	if err != nil || result.RequeueAfter == 0 {
+		t.Errorf("result %+v, error %v, want to be asked again", result, err)
+	}
+	if got := c.status(t, "web"); len(got.Measurements) != 1 || len(got.Conditions) != 1 {
+		t.Errorf("what was measured is undone: %+v", got)
+	}
+
+	c.Reconciler.Client = c.Client
+	if result, err := c.Reconcile(t.Context(), request); err != nil || !result.IsZero() {
+		t.Errorf("result %+v, error %v, want none", result, err)
+	}
+	got := c.status(t, "web")
+	if ready := meta.FindStatusCondition(got.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Reason != v1alpha1.ReasonMeasured {
+		t.Errorf("the condition is %+v, want Measured", ready)
+	}
+	if len(got.Measurements) != 1 || !meta.IsStatusConditionTrue(got.Conditions, v1alpha1.ConditionMeasured) || got.Resources[0].Loading.String() != "600m" {
+		t.Errorf("unexpected status: %+v", got)
+	}
+}
+
+// measuringAfterList is a client that, once the profiles have been listed, writes
+// what was measured of one of them.
+type measuringAfterList struct {
+	client.Client
+	name string
+}
+
+func (c measuringAfterList) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := c.Client.List(ctx, list, options...); err != nil {
+		return err
+	}
+	if _, ok := list.(*v1alpha1.WorkloadProfileList); !ok {
+		return nil
+	}
+	var p v1alpha1.WorkloadProfile
+	if err := c.Get(ctx, types.NamespacedName{Namespace: "shop", Name: c.name}, &p); err != nil {
+		return err
+	}
+	sixty := new(resource.MustParse("0.6"))
+	p.Status.Measurements = []v1alpha1.MeasuredVector{{
+		NodeProfile: v1alpha1.NoNodeProfile, Time: new(metav1.NewTime(noon)),
+		Resources: []v1alpha1.MeasuredLoading{{Name: "cpu", Loading: sixty, Pressure: sixty, Threads: new(int32(1))}},
+	}}
+	meta.SetStatusCondition(&p.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionMeasured, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured})
+	return c.Status().Update(ctx, &p)
+}
+
 func TestAFailureToListNamesWhatWasListed(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -51,6 +52,41 @@ func BenchmarkScore(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d/resources=%d", benchNodes, resources), func(b *testing.B) {
 			d, nodes, pod := benchCluster(b, resources)
 			scores(b, d, pod, nodes) // the first cycle prices the nodes
+			state := framework.NewCycleState()
+			d.PreScore(b.Context(), state, pod, nodes)
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
+					b.Fatal(status)
+				}
+				if n++; n == len(nodes) {
+					n = 0
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkScoreMeasured is BenchmarkScore for a pod whose vector was measured on
+// a number of classes of nodes, among which the nodes are spread.
+func BenchmarkScoreMeasured(b *testing.B) {
+	for _, classes := range []int{1, 8, 100} {
+		b.Run(fmt.Sprintf("nodes=%d/classes=%d", benchNodes, classes), func(b *testing.B) {
+			d, nodes, pod := benchCluster(b, 4)
+			measured := workload("app-7")
+			for c := range classes {
+				class := nodeProfile(map[string]int{"disk": 1})
+				class.Name = fmt.Sprintf("class-%d", c)
+				class.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"class": class.Name}}
+				d.index.OnAdd(class, false)
+				measuredOn(measured, class.Name, map[string]float64{"cpu": 0.5, "disk": 0.25})
+			}
+			for n, node := range nodes {
+				node.Node().Labels = map[string]string{"class": fmt.Sprintf("class-%d", n%classes)}
+			}
+			d.index.OnAdd(measured, false)
+			scores(b, d, pod, nodes)
 			state := framework.NewCycleState()
 			d.PreScore(b.Context(), state, pod, nodes)
 			b.ReportAllocs()

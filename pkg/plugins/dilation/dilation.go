@@ -1,13 +1,13 @@
 // Package dilation is the scheduler plugin that puts a pod on the node where it
 // and its neighbours are slowed down least.
 //
-// PreScore resolves the pod's vector; Score multiplies it with the prices of a
-// node, two dot products (see package contention) without a lock or an
-// allocation, after pricing the node again if its pods have changed;
-// NormalizeScore maps the costs to the framework's range. The framework's
-// snapshot, which counts assumed pods, is the only
-// source of which pod is where: there is no informer lag, and in a burst each
-// pod sees all those before it.
+// PreScore resolves the pod's vector, on each class of nodes that it was measured
+// on; Score multiplies that of the node's class with the prices of the node, two
+// dot products (see package contention) without a lock or an allocation, after
+// pricing the node again if its pods have changed; NormalizeScore maps the costs to
+// the framework's range. The framework's snapshot, which counts assumed pods, is
+// the only source of which pod is where: there is no informer lag, and in a burst
+// each pod sees all those before it.
 package dilation
 
 import (
@@ -82,14 +82,44 @@ const cycleKey = fwk.StateKey(Name)
 
 // cycle is what the scores of one scheduling cycle are about.
 type cycle struct {
-	candidate *contention.Candidate
-	snapshot  *profile.Snapshot
+	snapshot *profile.Snapshot
+	measured map[string]*contention.Candidate // by class of nodes; nil if on none
+	others   *contention.Candidate            // on nodes of all other classes
+	profiled bool                             // the vectors are those of a profile
+}
+
+func newCycle(snapshot *profile.Snapshot, pod *corev1.Pod) *cycle {
+	c := &cycle{snapshot: snapshot}
+	w := snapshot.Workload(pod)
+	if w == nil || w.Elsewhere() == nil {
+		c.others = contention.NewCandidate(snapshot.VectorOn(profile.AnyClass, pod))
+		return c
+	}
+	c.profiled = true
+	c.others = contention.NewCandidate(w.Elsewhere().Vector)
+	for _, m := range w.Measured() {
+		if c.measured == nil {
+			c.measured = map[string]*contention.Candidate{}
+		}
+		c.measured[m.Measured.NodeProfile] = contention.NewCandidate(m.Vector)
+	}
+	return c
+}
+
+// on returns what to score the pod with on nodes of a class.
+func (c *cycle) on(class *profile.NodeClass) *contention.Candidate {
+	if c.measured != nil {
+		if m, ok := c.measured[class.Class()]; ok {
+			return m
+		}
+	}
+	return c.others
 }
 
 // Clone returns the cycle itself, which never changes.
 func (c *cycle) Clone() fwk.StateData { return c }
 
-// PreScore resolves the pod's vector.
+// PreScore resolves the pod's vectors.
 func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
 	nodes, err := d.cluster.NodeInfos().List()
 	if err != nil {
@@ -101,8 +131,9 @@ func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	reportVector(snapshot.Workload(pod) != nil)
-	state.Write(cycleKey, &cycle{contention.NewCandidate(snapshot.Vector(pod)), snapshot})
+	c := newCycle(snapshot, pod)
+	reportVector(c.profiled)
+	state.Write(cycleKey, c)
 	return nil
 }
 
@@ -117,7 +148,8 @@ func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod,
 	if !ok {
 		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type cycle, got %T", data))
 	}
-	return encodeCost(d.prices.of(c.snapshot, node).Of(c.candidate)), nil
+	n := d.prices.of(c.snapshot, node)
+	return encodeCost(n.prices.Of(c.on(n.class))), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods
@@ -126,10 +158,10 @@ func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod,
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
 	signature := podSignature{Version: snapshot.Version}
-	if w := snapshot.Workload(pod); w != nil {
+	if w := snapshot.Workload(pod); w != nil && w.Elsewhere() != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
 	} else {
-		signature.Vector = snapshot.Vector(pod)
+		signature.Vector = snapshot.VectorOn(profile.AnyClass, pod)
 	}
 	return []fwk.SignFragment{{Key: Name, Value: signature}}, nil
 }

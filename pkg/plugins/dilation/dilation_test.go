@@ -2,6 +2,7 @@ package dilation
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -291,6 +292,91 @@ func TestAChangedProfileChangesThePrices(t *testing.T) {
 	d.index.OnUpdate(p, next)
 	if got := cost(); math.Abs(got-2*0.1*0.1) > 1e-15 {
 		t.Errorf("cost %v after the change, want 0.02", got)
+	}
+}
+
+// measuredOn adds what was measured of a workload on a class of nodes.
+func measuredOn(p *v1alpha1.WorkloadProfile, class string, loadings map[string]float64) *v1alpha1.WorkloadProfile {
+	v := v1alpha1.MeasuredVector{NodeProfile: class, Time: new(metav1.Now())}
+	for _, name := range slices.Sorted(maps.Keys(loadings)) {
+		q := quantity(loadings[name])
+		v.Resources = append(v.Resources, v1alpha1.MeasuredLoading{Name: name, Loading: q, Pressure: q, Threads: new(int32(1))})
+	}
+	p.Spec.Measurement = &v1alpha1.Measurement{}
+	p.Status.Measurements = append(p.Status.Measurements, v)
+	return p
+}
+
+// A job computes on slow machines and waits for the disk on fast ones. On each
+// node it, and its neighbours, count with the vector of the node's class.
+func TestAPodIsScoredWithTheVectorOfTheNodesClass(t *testing.T) {
+	job := measuredOn(workload("job", demand("disk", 0.25)), "fast", map[string]float64{"cpu": 0.5, "disk": 0.5})
+	measuredOn(job, "slow", map[string]float64{"cpu": 1})
+	classes := []string{"fast", "slow", "other"}
+	profiles := []any{job}
+	for _, class := range classes {
+		p := nodeProfile(map[string]int{"cpu": 1})
+		p.Name, p.Spec.Selector = class, &metav1.LabelSelector{MatchLabels: map[string]string{"class": class}}
+		profiles = append(profiles, p)
+	}
+	d := testPlugin(t, profiles...)
+	nodes := make([]fwk.NodeInfo, 0, len(classes)+1)
+	for _, class := range append(classes, "none") {
+		node := testNode("on-"+class, 1, testPod("at-"+class, "job"))
+		node.Node().Labels = map[string]string{"class": class}
+		nodes = append(nodes, node)
+	}
+	raw, _ := scores(t, d, testPod("candidate", "job"), nodes)
+	want := []float64{2 * (0.5*0.5 + 0.5*0.5), 2, 2 * 0.25 * 0.25, 2 * 0.25 * 0.25} // 2 p·p
+	for n := range nodes {
+		if got := decodeCost(raw[n].Score); math.Abs(got-want[n]) > 1e-12 {
+			t.Errorf("%s: cost %v, want %v", raw[n].Name, got, want[n])
+		}
+	}
+
+	state, pod := framework.NewCycleState(), testPod("candidate", "job")
+	d.PreScore(t.Context(), state, pod, nodes) // takes in the prices of the cycle before
+	if n := testing.AllocsPerRun(100, func() {
+		for _, node := range nodes {
+			d.Score(t.Context(), state, pod, node)
+		}
+	}); n != 0 {
+		t.Errorf("Score allocates %v times", n)
+	}
+}
+
+// Until a vector is measured, and where none is declared, pods are scored and
+// signed by their requests.
+func TestAPodWhoseVectorIsNotMeasuredYetCountsByItsRequests(t *testing.T) {
+	job := workload("job")
+	job.Spec.Measurement = &v1alpha1.Measurement{}
+	d := testPlugin(t, job)
+	small, large := testPod("small", "job"), testPod("large", "job")
+	large.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")},
+	}}}
+	nodes := []fwk.NodeInfo{testNode("node", 1, testPod("neighbour", "other"))}
+	cost := func(pod *corev1.Pod) int64 {
+		raw, _ := scores(t, d, pod, nodes)
+		return raw[0].Score
+	}
+	if a, b := cost(small), cost(testPod("unprofiled", "none")); a != b {
+		t.Errorf("costs %v, and %v without a profile", decodeCost(a), decodeCost(b))
+	}
+	a, _ := d.SignPod(t.Context(), small)
+	b, _ := d.SignPod(t.Context(), large)
+	if fmt.Sprint(a) == fmt.Sprint(b) {
+		t.Errorf("pods of different requests share the signature %v", a)
+	}
+
+	d.index.OnUpdate(job, measuredOn(job.DeepCopy(), "fast", map[string]float64{"disk": 0.5}))
+	if a, b := cost(small), cost(large); a != b {
+		t.Errorf("measured, and the costs are %v and %v by requests", decodeCost(a), decodeCost(b))
+	}
+	a, _ = d.SignPod(t.Context(), small)
+	b, _ = d.SignPod(t.Context(), large)
+	if fmt.Sprint(a) != fmt.Sprint(b) {
+		t.Errorf("pods of one measured profile have the signatures %v and %v", a, b)
 	}
 }
 

@@ -30,6 +30,7 @@ type nodePrices struct {
 	generation int64
 	version    uint64
 	prices     *contention.Prices
+	class      *profile.NodeClass // of the node, nil if it follows no profile
 }
 
 func newPriceTable() *priceTable {
@@ -58,31 +59,33 @@ func (t *priceTable) beginCycle(clusterNodes int) {
 
 // of returns the prices of a node as it is now. It takes no lock and allocates
 // nothing unless the node, or the profiles, changed since it was last asked.
-func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *contention.Prices {
+func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
 	name := node.Node().Name
 	known := t.nodes[name]
 	if known != nil {
 		if n := known.Load(); n.generation == node.GetGeneration() && n.version == snapshot.Version {
-			return n.prices
+			return n
 		}
 	}
 	n := price(snapshot, node)
 	nodesRepriced.Inc()
 	if known != nil {
 		known.Store(n)
-		return n.prices
+		return n
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.added[name] = n
-	return n.prices
+	return n
 }
 
-// price computes the prices of a node from the pods on it.
+// price computes the prices of a node from the pods on it, each with the vector
+// that it has on nodes of this class.
 func price(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
-	load := contention.NewLoad(snapshot.Servers(node.Node()))
+	class := snapshot.NodeClass(node.Node())
+	load := contention.NewLoad(snapshot.Resources().Servers(node.Node(), class))
 	for _, pod := range node.GetPods() {
-		load.Add(snapshot.Vector(pod.GetPod()))
+		load.Add(snapshot.VectorOn(class.Class(), pod.GetPod()))
 	}
-	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: load.Prices()}
+	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: load.Prices(), class: class}
 }

@@ -1,0 +1,67 @@
+package report_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/report"
+)
+
+func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
+	t.Parallel()
+	workload := func(change func(*v1alpha1.WorkloadProfile)) client.Object {
+		p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
+		p.Spec.Measurement = &v1alpha1.Measurement{}
+		change(p)
+		return p
+	}
+	node := func(change func(*v1alpha1.NodeProfile)) client.Object {
+		p := &v1alpha1.NodeProfile{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 1}}
+		p.Spec.Calibration = &v1alpha1.Calibration{}
+		change(p)
+		return p
+	}
+	tests := map[string]struct {
+		old, next client.Object
+		want      bool
+	}{
+		"a workload's condition": {
+			workload(func(*v1alpha1.WorkloadProfile) {}),
+			workload(func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false,
+		},
+		"a workload's spec": {
+			workload(func(*v1alpha1.WorkloadProfile) {}), workload(func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }), true,
+		},
+		"a workload's measurement": {
+			workload(func(*v1alpha1.WorkloadProfile) {}),
+			workload(func(p *v1alpha1.WorkloadProfile) {
+				p.Status.Measurements = []v1alpha1.MeasuredVector{{
+					NodeProfile: "fast", Resources: []v1alpha1.MeasuredLoading{{Name: "cpu", Loading: new(resource.MustParse("0.5"))}},
+				}}
+			}), true,
+		},
+		"a node's condition": {
+			node(func(*v1alpha1.NodeProfile) {}),
+			node(func(p *v1alpha1.NodeProfile) { p.Status.Conditions = []metav1.Condition{{Type: "Ready"}} }), false,
+		},
+		"a node's calibration": {
+			node(func(*v1alpha1.NodeProfile) {}),
+			node(func(p *v1alpha1.NodeProfile) {
+				p.Status.Resources = []v1alpha1.CalibratedResource{{Name: "disk", Servers: new(int32(4))}}
+			}), true,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := report.ProfileChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.next}); got != test.want {
+				t.Errorf("changed = %v, want %v", got, test.want)
+			}
+		})
+	}
+}

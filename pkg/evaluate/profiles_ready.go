@@ -1,0 +1,145 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+func notReady(errs field.ErrorList) metav1.Condition {
+	return metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonInvalid,
+		Message: "the scheduler ignores this profile: " + errs.ToAggregate().Error(),
+	}
+}
+
+// workloadReady says which vectors the scheduler uses for the pods of a workload.
+func workloadReady(w *profile.Workload) metav1.Condition {
+	c := metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
+		Message: "the scheduler uses the vector in spec.resources for the pods that follow this profile",
+	}
+	if w.Elsewhere() == nil {
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotMeasured
+		c.Message = "the scheduler places the pods that follow this profile by their requests until their vector is measured; the condition Measured says how that goes"
+		return c
+	}
+	used := []*profile.InUse{w.Elsewhere()}
+	if measured := w.Measured(); len(measured) > 0 {
+		used = slices.Concat(measured, used)
+		c.Reason = v1alpha1.ReasonMeasured
+		c.Message = "the scheduler uses the measured vectors for the pods that follow this profile: " + whichWhere(w)
+	}
+	var leftOut, unknown []string
+	for _, v := range used {
+		leftOut = append(leftOut, v.LeftOut...)
+		unknown = append(unknown, v.Unknown...)
+	}
+	if len(leftOut) > 0 {
+		c.Message += fmt.Sprintf("; it leaves out %s of spec.resources where, with what was measured, the loadings would add up to more than 1", once(leftOut))
+	}
+	if len(unknown) > 0 {
+		c.Reason = v1alpha1.ReasonUnknownResource
+		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", once(unknown))
+	}
+	return c
+}
+
+// once lists names in their order, each once.
+func once(names []string) string {
+	var list []string
+	for _, name := range names {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// whichWhere says on which nodes which vector is used, the latest measurement
+// first.
+func whichWhere(w *profile.Workload) string {
+	const most = 5
+	measured := slices.Clone(w.Measured())
+	slices.SortStableFunc(measured, func(a, b *profile.InUse) int { return b.Measured.Time.Compare(a.Measured.Time.Time) })
+	var parts []string
+	for _, v := range measured[:min(len(measured), most)] {
+		parts = append(parts, "on "+nodesOf(v.Measured.NodeProfile)+" that of "+moment(v.Measured.Time))
+	}
+	if more := len(measured) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("on those of %d more their own", more))
+	}
+	if elsewhere := w.Elsewhere(); elsewhere.Measured == nil {
+		parts = append(parts, "on others the one in spec.resources")
+	} else {
+		parts = append(parts, "on others that of "+nodesOf(elsewhere.Measured.NodeProfile))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nodesOf names the nodes of a class.
+func nodesOf(class string) string {
+	if class == v1alpha1.NoNodeProfile {
+		return "nodes without a NodeProfile"
+	}
+	return "nodes of " + class
+}
+
+func moment(t *metav1.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// classReady says where the servers of the nodes of a valid profile come from.
+func classReady(p *v1alpha1.NodeProfile) metav1.Condition {
+	c := metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
+		Message: "the scheduler uses the servers in spec.resources for the nodes that follow this profile",
+	}
+	found, missing := calibrated(p)
+	switch {
+	case len(found) > 0:
+		c.Reason = v1alpha1.ReasonCalibrated
+		c.Message = "the scheduler uses the calibrated servers for the nodes that follow this profile: " + strings.Join(found, ", ")
+		if len(p.Spec.Resources) > 0 {
+			c.Message += ", and those in spec.resources"
+		}
+	case len(p.Spec.Resources) == 0:
+		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotMeasured
+		c.Message = "the scheduler uses the defaults for the nodes that follow this profile until their servers are calibrated; the condition Calibrated says how that goes"
+		return c
+	}
+	if len(missing) > 0 {
+		c.Message += fmt.Sprintf("; the default stands for %s until the servers are found", strings.Join(missing, ", "))
+	}
+	return c
+}
+
+// calibrated returns the resources whose servers were found, with their numbers and
+// when, and the names of those whose servers were not, leaving out those that are
+// declared.
+func calibrated(p *v1alpha1.NodeProfile) (found, missing []string) {
+	if p.Spec.Calibration == nil {
+		return nil, nil
+	}
+	known := map[string]bool{}
+	for _, r := range p.Spec.Resources {
+		known[r.Name] = true
+	}
+	for i := range p.Status.Resources {
+		if r := &p.Status.Resources[i]; !known[r.Name] && r.Servers != nil {
+			known[r.Name] = true
+			found = append(found, fmt.Sprintf("%s %d (%s)", r.Name, *r.Servers, moment(r.Time)))
+		}
+	}
+	for _, r := range p.Spec.Calibration.Resources {
+		if !known[r.Name] {
+			missing = append(missing, r.Name)
+		}
+	}
+	return found, missing
+}

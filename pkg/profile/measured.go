@@ -1,0 +1,157 @@
+package profile
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// sumTolerance is by how much loadings that add up to 1 may be off by rounding.
+const sumTolerance = 1e-9
+
+// measurements reads what was measured of a workload, none where its profile does
+// not ask for that.
+func measurements(p *v1alpha1.WorkloadProfile) ([]*InUse, field.ErrorList) {
+	if p.Spec.Measurement == nil {
+		return nil, nil
+	}
+	var errs field.ErrorList
+	all := make([]*InUse, 0, len(p.Status.Measurements))
+	classes := sets.New[string]()
+	for i := range p.Status.Measurements {
+		m, path := &p.Status.Measurements[i], field.NewPath("status", "measurements").Index(i)
+		if m.NodeProfile == "" {
+			errs = append(errs, field.Required(path.Child("nodeProfile"), "say of which class of nodes it is"))
+		}
+		if classes.Has(m.NodeProfile) {
+			errs = append(errs, field.Duplicate(path.Child("nodeProfile"), m.NodeProfile))
+		}
+		classes.Insert(m.NodeProfile)
+		if m.Time == nil {
+			errs = append(errs, field.Required(path.Child("time"), "say when it was measured"))
+		}
+		demands, more := measured(m, path.Child("resources"))
+		errs = append(errs, more...)
+		all = append(all, &InUse{Measured: m, Demands: demands})
+	}
+	return all, errs
+}
+
+// measured reads a measured vector. What lies outside the range of a fraction, or
+// adds up to more than the whole, does so by the error of the measurement, and is
+// brought back.
+func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, errs field.ErrorList) {
+	if len(m.Resources) == 0 {
+		return nil, field.ErrorList{field.Required(path, "list at least one resource")}
+	}
+	seen := sets.New[string]()
+	total := 0.0
+	for i := range m.Resources {
+		r, path := &m.Resources[i], path.Index(i)
+		if seen.Has(r.Name) {
+			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
+		}
+		seen.Insert(r.Name)
+		d := Demand{Resource: r.Name}
+		for _, err := range []*field.Error{
+			clamped(r.Loading, path.Child("loading"), &d.Loading),
+			clamped(r.Pressure, path.Child("pressure"), &d.Pressure),
+			threads(r.Threads, path.Child("threads"), &d.Threads),
+		} {
+			if err != nil {
+				errs = append(errs, err)
+			}
+		}
+		total += d.Loading
+		demands = append(demands, d)
+	}
+	if total > 1 {
+		for i := range demands {
+			demands[i].Loading /= total
+		}
+	}
+	return demands, errs
+}
+
+// clamped reads a measured fraction.
+func clamped(q *resource.Quantity, path *field.Path, into *float64) *field.Error {
+	if q == nil {
+		return field.Required(path, "every measured resource has it")
+	}
+	*into = min(max(0, q.AsApproximateFloat64()), 1)
+	return nil
+}
+
+// add adds the declared demands at resources that were not measured, as long as
+// the loadings add up to at most 1.
+func (v *InUse) add(declared []Demand) {
+	measured := sets.New[string]()
+	total := 0.0
+	for _, d := range v.Demands {
+		measured.Insert(d.Resource)
+		total += d.Loading
+	}
+	for _, d := range declared {
+		switch {
+		case measured.Has(d.Resource):
+		case total+d.Loading > 1+sumTolerance:
+			v.LeftOut = append(v.LeftOut, d.Resource)
+		default:
+			total += d.Loading
+			v.Demands = append(v.Demands, d)
+		}
+	}
+}
+
+// later reports whether a was measured after b; among measurements of one moment
+// the class decides.
+func later(a, b *v1alpha1.MeasuredVector) bool {
+	if a.Time.Equal(b.Time) {
+		return a.NodeProfile < b.NodeProfile
+	}
+	return b.Time.Before(a.Time)
+}
+
+// NeutralMillis returns the neutral time of a workload on the nodes of a class,
+// in milliseconds, nil if nobody knows: the declared one, else the one measured
+// there, else the one measured last. Classes are named as in [Workload.On].
+func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {
+	if p.Spec.NeutralMillis != nil || p.Spec.Measurement == nil {
+		return p.Spec.NeutralMillis
+	}
+	var latest *v1alpha1.MeasuredVector
+	for i := range p.Status.Measurements {
+		m := &p.Status.Measurements[i]
+		switch {
+		case m.NeutralMillis == nil || *m.NeutralMillis < 1:
+		case m.NodeProfile == class:
+			return m.NeutralMillis
+		case latest == nil || later(m, latest):
+			latest = m
+		}
+	}
+	if latest == nil {
+		return nil
+	}
+	return latest.NeutralMillis
+}
+
+// Named returns the names of the resources that a profile gives loadings for,
+// declared or measured. A name may occur more than once.
+func Named(p *v1alpha1.WorkloadProfile) []string {
+	var names []string
+	for i := range p.Spec.Resources {
+		names = append(names, p.Spec.Resources[i].Name)
+	}
+	if p.Spec.Measurement == nil {
+		return names
+	}
+	for i := range p.Status.Measurements {
+		for _, r := range p.Status.Measurements[i].Resources {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,222 @@
+package profile_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+var evening = noon.Add(6 * time.Hour)
+
+func TestAWorkloadHasTheVectorOfTheClassOfNodes(t *testing.T) {
+	t.Parallel()
+	big, small := on("big", noon, found("cpu", "0.625", "0.75")), on("small", evening, found("cpu", "0.8", "0.9"))
+	none := on(v1alpha1.NoNodeProfile, noon, found("cpu", "0.1", "0.1"))
+	tests := map[string]struct {
+		profile *v1alpha1.WorkloadProfile
+		want    map[string]float64 // the loading of cpu by class
+	}{
+		"declared alone": {
+			declared("web", loading("cpu", "0.5")),
+			map[string]float64{"big": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.5},
+		},
+		"declared, and not measured yet": {
+			measured(declared("web", loading("cpu", "0.5"))),
+			map[string]float64{"big": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.5},
+		},
+		"declared and measured": {
+			measured(declared("web", loading("cpu", "0.5")), big, small),
+			map[string]float64{"big": 0.625, "small": 0.8, "other": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.8},
+		},
+		"measured alone": {
+			measured(declared("web"), small, big),
+			map[string]float64{"big": 0.625, "small": 0.8, "other": 0.8, v1alpha1.NoNodeProfile: 0.8, profile.AnyClass: 0.8},
+		},
+		"measured on nodes without a class": {
+			measured(declared("web"), none),
+			map[string]float64{"big": 0.1, v1alpha1.NoNodeProfile: 0.1, profile.AnyClass: 0.1},
+		},
+		"measured at one moment": {
+			measured(declared("web"), on("b", noon, found("cpu", "0.2", "0")), on("a", noon, found("cpu", "0.1", "0"))),
+			map[string]float64{"a": 0.1, "b": 0.2, "c": 0.1},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := valid(t, test.profile)
+			for class, want := range test.want {
+				if got := w.On(class).Vector[0].Loading; got != want {
+					t.Errorf("on %q: the loading of cpu is %v, want %v", class, got, want)
+				}
+			}
+		})
+	}
+	if v := valid(t, measured(declared("web"))).On("big"); v != nil {
+		t.Errorf("not measured yet, and in use: %+v", v)
+	}
+}
+
+func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		measured []v1alpha1.MeasuredLoading
+		declared []v1alpha1.ResourceDemand
+		want     map[string]contention.Demand
+		leftOut  []string
+	}{
+		"one that fits": {
+			[]v1alpha1.MeasuredLoading{found("cpu", "0.625", "0.75")},
+			[]v1alpha1.ResourceDemand{loading("cpu", "0.1"), loading("network", "0.375")},
+			map[string]contention.Demand{"cpu": {Loading: 0.625, Pressure: 0.75, Threads: 1}, "network": contention.Symmetric(0.375)},
+			nil,
+		},
+		"one that does not, before one that does": {
+			[]v1alpha1.MeasuredLoading{found("cpu", "0.8", "0.8")},
+			[]v1alpha1.ResourceDemand{loading("disk", "0.3"), loading("network", "0.2")},
+			map[string]contention.Demand{"cpu": contention.Symmetric(0.8), "network": contention.Symmetric(0.2)},
+			[]string{"disk"},
+		},
+		"beside what takes all the time": {
+			[]v1alpha1.MeasuredLoading{found("cpu", "1.01", "1.02")},
+			[]v1alpha1.ResourceDemand{loading("disk", "0.001"), loading("network", "0")},
+			map[string]contention.Demand{"cpu": contention.Symmetric(1), "network": contention.Symmetric(0)},
+			[]string{"disk"},
+		},
+		"nothing declared": {
+			[]v1alpha1.MeasuredLoading{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("0.25"), Threads: new(int32(8))}},
+			nil,
+			map[string]contention.Demand{"cpu": {Loading: 0.5, Pressure: 0.25, Threads: 8}},
+			nil,
+		},
+		"errors of the measurement": {
+			[]v1alpha1.MeasuredLoading{found("cpu", "0.9", "1.1"), found("disk", "0.6", "0.6"), found("network", "-0.02", "-0.01")},
+			nil,
+			map[string]contention.Demand{"cpu": {Loading: 0.6, Pressure: 1, Threads: 1}, "disk": {Loading: 0.4, Pressure: 0.6, Threads: 1}, "network": contention.Symmetric(0)},
+			nil,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := valid(t, measured(declared("web", test.declared...), on("big", noon, test.measured...))).On("big")
+			got := map[string]contention.Demand{}
+			for _, d := range v.Demands {
+				got[d.Resource] = d.Demand
+			}
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Errorf("unexpected demands (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.leftOut, v.LeftOut); diff != "" {
+				t.Errorf("unexpectedly left out (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheModelTakesEveryVectorThatIsMeasured(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		fractions := rapid.SampledFrom([]string{"-5", "-0.01", "0", "0.3333333333", "0.5", "0.99", "1", "1.03", "7"})
+		var found []v1alpha1.MeasuredLoading
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cpu", "disk", "network"}), 1, 3, rapid.ID).Draw(t, "measured") {
+			found = append(found, v1alpha1.MeasuredLoading{Name: name, Loading: quantity(fractions.Draw(t, "loading")), Pressure: quantity(fractions.Draw(t, "pressure"))})
+		}
+		p := measured(declared("web", loading("disk", "0.5"), loading("memory-bandwidth", "0.3333333333")), on("big", noon, found...))
+		w, errs := profile.NewWorkload(p, profile.NewResources(nil))
+		if len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+		if err := w.On("big").Vector.Validate(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAnInvalidMeasurementIsRefusedByFieldValueAndRule(t *testing.T) {
+	t.Parallel()
+	at := new(metav1.NewTime(noon))
+	tests := map[string]struct {
+		vectors []v1alpha1.MeasuredVector
+		want    []string
+	}{
+		"nothing": {
+			[]v1alpha1.MeasuredVector{{}},
+			[]string{
+				"status.measurements[0].nodeProfile: Required value: say of which class of nodes it is",
+				"status.measurements[0].time: Required value: say when it was measured",
+				"status.measurements[0].resources: Required value: list at least one resource",
+			},
+		},
+		"no numbers": {
+			[]v1alpha1.MeasuredVector{{NodeProfile: "big", Time: at, Resources: []v1alpha1.MeasuredLoading{{Name: "cpu", Threads: new(int32(0))}}}},
+			[]string{
+				"status.measurements[0].resources[0].loading: Required value: every measured resource has it",
+				"status.measurements[0].resources[0].pressure: Required value: every measured resource has it",
+				"status.measurements[0].resources[0].threads: Invalid value: 0: is not between 1 and 16384",
+			},
+		},
+		"twice the same": {
+			[]v1alpha1.MeasuredVector{on("big", noon, found("cpu", "1", "1"), found("cpu", "1", "1")), on("big", noon, found("cpu", "1", "1"))},
+			[]string{
+				`status.measurements[0].resources[1].name: Duplicate value: "cpu"`,
+				`status.measurements[1].nodeProfile: Duplicate value: "big"`,
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, errs := profile.NewWorkload(measured(declared("web", loading("cpu", "0.5")), test.vectors...), profile.NewResources(nil))
+			if w != nil {
+				t.Errorf("in use as %+v", w)
+			}
+			if diff := cmp.Diff(test.want, messages(errs)); diff != "" {
+				t.Errorf("unexpected errors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheNeutralTimeIsTheDeclaredOneElseThatOfTheClassElseTheLatest(t *testing.T) {
+	t.Parallel()
+	took := func(v v1alpha1.MeasuredVector, millis int64) v1alpha1.MeasuredVector {
+		v.NeutralMillis = new(millis)
+		return v
+	}
+	big, small := took(on("big", noon), 1000), took(on("small", evening), 2000)
+	untimed := on("untimed", evening.Add(time.Hour))
+	stated := measured(declared("web"), big, small)
+	stated.Spec.NeutralMillis = new(int64(500))
+	withdrawn := measured(declared("web"), big)
+	withdrawn.Spec.Measurement = nil
+	for name, test := range map[string]struct {
+		profile *v1alpha1.WorkloadProfile
+		class   string
+		want    int64 // 0: not known
+	}{
+		"declared":                {stated, "big", 500},
+		"measured there":          {measured(declared("web"), big, small, untimed), "big", 1000},
+		"measured elsewhere":      {measured(declared("web"), big, small, untimed), "other", 2000},
+		"measured there, no time": {measured(declared("web"), big, untimed), "untimed", 1000},
+		"where nobody knows":      {measured(declared("web"), small, big), profile.AnyClass, 2000},
+		"not measured yet":        {measured(declared("web")), "big", 0},
+		"no longer asked for":     {withdrawn, "big", 0},
+	} {
+		got := int64(0)
+		if n := profile.NeutralMillis(test.profile, test.class); n != nil {
+			got = *n
+		}
+		if got != test.want {
+			t.Errorf("%s: %d ms, want %d", name, got, test.want)
+		}
+	}
+}
