@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/component-base/cli"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
@@ -29,8 +31,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/calibration"
+	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
@@ -46,6 +51,7 @@ type options struct {
 	metricsAddress          string
 	healthAddress           string
 	replay                  tracereplay.Worker
+	probes                  probejob.Settings
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -57,17 +63,20 @@ func main() {
 
 func newCommand() *cobra.Command {
 	o := options{
-		replay: tracereplay.Worker{Image: defaultReplayImage(), CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi")},
+		replay: tracereplay.Worker{Image: image(replayImageVariable, "loadline/kubectl-loadline"), CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi")},
+		probes: probejob.Settings{Image: image(probeImageVariable, "loadline/loadline-probe"), Memory: resource.MustParse("512Mi"), MaxParallel: 2, Namespace: ownNamespace()},
 		logs:   logsapi.NewLoggingConfiguration(),
 	}
 	command := &cobra.Command{
 		Use:   "loadline-manager",
 		Short: "Loadline's operator",
 		Long: `loadline-manager is Loadline's operator. It carries out TraceReplays, scales the
-pools of PoolPlans that ask for it, and keeps the status of
+pools of PoolPlans that ask for it, runs probes on nodes to measure the workloads
+and nodes whose profiles ask for it, and keeps the status of
 
   WorkloadProfile   whether the scheduler uses it, with which vector, for how many
-                    pods, and whether another profile competes for them
+                    pods, whether another profile competes for them, and what was
+                    measured
   NodeProfile       the same for nodes
   TraceReplay       how far it is, and what was found of each policy
   PoolPlan          how many servers each pool needs, and what was done about it
@@ -79,10 +88,16 @@ pools of PoolPlans that ask for it, and keeps the status of
   loadline-manager --kubeconfig ~/.kube/config
 
   # With more memory for every run of a TraceReplay
-  loadline-manager --replay-memory 2Gi`,
+  loadline-manager --replay-memory 2Gi
+
+  # Measure on up to 10 nodes at once
+  loadline-manager --max-measurements 10`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
+			if o.probes.MaxParallel < 1 {
+				return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
+			}
 			return o.run(command)
 		},
 	}
@@ -95,20 +110,39 @@ pools of PoolPlans that ask for it, and keeps the status of
 	flags.StringVar(&o.replay.Image, "replay-image", o.replay.Image, "Image of the pods that carry out TraceReplays, with kubectl-loadline on its PATH. Defaults to that in "+replayImageVariable+".")
 	flags.Var((*quantity)(&o.replay.CPU), "replay-cpu", "CPU that each run of a TraceReplay asks for and is limited to.")
 	flags.Var((*quantity)(&o.replay.Memory), "replay-memory", "Memory that each run of a TraceReplay asks for and is limited to.")
+	flags.StringVar(&o.probes.Image, "probe-image", o.probes.Image, "Image of the probes and observers that measure, with loadline-probe on its PATH. Defaults to that in "+probeImageVariable+".")
+	flags.Var((*quantity)(&o.probes.Memory), "probe-memory", "Memory that each probe asks for and is limited to.")
+	flags.IntVar(&o.probes.MaxParallel, "max-measurements", o.probes.MaxParallel, "On how many nodes to measure at once, at least 1. On each there is one measurement at a time.")
+	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
 }
 
-// replayImageVariable is the environment variable that names the image for
-// TraceReplays where the flag does not.
-const replayImageVariable = "LOADLINE_REPLAY_IMAGE"
+// The environment variables that name images where the flags do not.
+const (
+	replayImageVariable = "LOADLINE_REPLAY_IMAGE"
+	probeImageVariable  = "LOADLINE_PROBE_IMAGE"
+)
 
-func defaultReplayImage() string {
-	if image := os.Getenv(replayImageVariable); image != "" {
+// image returns the image that an environment variable names, else another.
+func image(variable, otherwise string) string {
+	if image := os.Getenv(variable); image != "" {
 		return image
 	}
-	return "loadline/kubectl-loadline"
+	return otherwise
+}
+
+// namespaceFile is where a pod finds the name of its namespace.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// ownNamespace returns the namespace that the manager runs in, or the one that it
+// is meant for where it runs in none.
+func ownNamespace() string {
+	if name, err := os.ReadFile(namespaceFile); err == nil {
+		return strings.TrimSpace(string(name))
+	}
+	return "loadline-system"
 }
 
 func (o *options) run(command *cobra.Command) error {
@@ -198,8 +232,30 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}
+	if err := o.addMeasuring(mgr, recorder); err != nil {
+		return err
+	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
 	return mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// addMeasuring adds the controllers that run probes. They share the nodes to run
+// them on, and a cache of the Jobs that do.
+func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder) error {
+	made, err := probejob.NewCache(mgr)
+	if err != nil {
+		return err
+	}
+	slots := probejob.NewSlots(o.probes.MaxParallel)
+	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: slots}
+	if err := calibrations.SetupWithManager(mgr, made); err != nil {
+		return fmt.Errorf("setting up the calibration controller: %w", err)
+	}
+	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: slots}
+	if err := measurements.SetupWithManager(mgr, made); err != nil {
+		return fmt.Errorf("setting up the measurement controller: %w", err)
+	}
+	return nil
 }

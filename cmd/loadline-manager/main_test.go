@@ -35,7 +35,7 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 	for _, want := range []string{
 		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--health-probe-bind-address", "--logging-format", "--version",
-		"--replay-image", "--replay-cpu", "--replay-memory",
+		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements",
 	} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, help)
@@ -66,7 +66,10 @@ func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
 }
 
 func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
-	ours := []string{"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address", "replay-image", "replay-cpu", "replay-memory"}
+	ours := []string{
+		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address",
+		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements",
+	}
 	flags := newCommand().Flags()
 	for _, name := range ours {
 		f := flags.Lookup(name)
@@ -94,6 +97,7 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 		"a value of the wrong type":          {[]string{"--leader-elect=often"}, `invalid argument "often" for "--leader-elect" flag`},
 		"memory that is none":                {[]string{"--replay-memory=much"}, `invalid argument "much" for "--replay-memory" flag: "much" is not a quantity above 0 such as 500m or 2Gi`},
 		"no CPU":                             {[]string{"--replay-cpu=0"}, `"0" is not a quantity above 0 such as 500m or 2Gi`},
+		"no measurement at once":             {[]string{"--max-measurements=0"}, "--max-measurements: 0 is not at least 1"},
 		"an argument":                        {[]string{"start"}, `unknown command "start" for "loadline-manager"`},
 		"a log format that does not exist":   {[]string{"--logging-format=xml"}, `format: Invalid value: "xml": Unsupported log format`},
 		"a flag of another program's syntax": {[]string{"-leader-elect"}, "unknown shorthand flag: 'l'"},
@@ -160,13 +164,18 @@ func TestTheCacheHoldsNoPodsThatHaveTerminated(t *testing.T) {
 	}
 }
 
-func TestTheImageForReplaysIsThatOfTheFlagThenOfTheEnvironment(t *testing.T) {
-	image := func() string { return newCommand().Flags().Lookup("replay-image").DefValue }
-	if got := image(); got != "loadline/kubectl-loadline" {
-		t.Errorf("without any setting it is %s", got)
-	}
-	t.Setenv("LOADLINE_REPLAY_IMAGE", "example.test/loadline:v1")
-	if got := image(); got != "example.test/loadline:v1" {
-		t.Errorf("with the variable set it is %s", got)
+func TestAnImageIsThatOfTheFlagThenOfTheEnvironment(t *testing.T) {
+	for _, test := range []struct{ flag, variable, otherwise string }{
+		{"replay-image", "LOADLINE_REPLAY_IMAGE", "loadline/kubectl-loadline"},
+		{"probe-image", "LOADLINE_PROBE_IMAGE", "loadline/loadline-probe"},
+	} {
+		image := func() string { return newCommand().Flags().Lookup(test.flag).DefValue }
+		if got := image(); got != test.otherwise {
+			t.Errorf("--%s without any setting is %s", test.flag, got)
+		}
+		t.Setenv(test.variable, "example.test/loadline:v1")
+		if got := image(); got != "example.test/loadline:v1" {
+			t.Errorf("--%s with the variable set is %s", test.flag, got)
+		}
 	}
 }

@@ -1,0 +1,87 @@
+package calibration
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+)
+
+// waits is what a calibration waits for, "" for nothing: it has ended.
+type waits struct{ reason, message string }
+
+// settle sets the condition Calibrated from the results, the failures and what is
+// waited for. Without a calibration there is none.
+func (p *plan) settle(in *input, what waits) {
+	if in.profile.Spec.Calibration == nil {
+		meta.RemoveStatusCondition(&p.status.Conditions, v1alpha1.ConditionCalibrated)
+		return
+	}
+	s := summarize(in, &p.status)
+	c := metav1.Condition{
+		Type: v1alpha1.ConditionCalibrated, Status: metav1.ConditionFalse,
+		ObservedGeneration: in.profile.Generation, LastTransitionTime: in.now,
+	}
+	if s.complete {
+		c.Status = metav1.ConditionTrue
+	}
+	switch {
+	case what.reason != "" && s.complete:
+		c.Reason, c.Message = v1alpha1.ReasonStale, "results are renewed, and stay in use meanwhile: "+what.message
+	case what.reason != "":
+		c.Reason, c.Message = what.reason, what.message
+	case len(s.failures) > 0:
+		c.Reason, c.Message = s.reason, "tried again later, or when spec.calibration is changed"
+	case len(s.unsaturated) > 0:
+		c.Reason, c.Message = v1alpha1.ReasonUnsaturated,
+			"raise spec.calibration.maxServers or choose another job, or declare the servers in spec.resources"
+	default:
+		c.Reason, c.Message = v1alpha1.ReasonCalibrated, "the servers are "+strings.Join(s.found, ", ")
+	}
+	// What is wrong comes first, what is done about it last.
+	parts := append(append(s.failures, s.unsaturated...), c.Message)
+	c.Message = evaluate.ConditionMessage(strings.Join(parts, "; "))
+	meta.SetStatusCondition(&p.status.Conditions, c)
+}
+
+// summary is what the results and the failures say.
+type summary struct {
+	// complete is true when there are servers for every resource, fresh or not.
+	complete bool
+	// found, failures and unsaturated say so in words, one resource each.
+	found, failures, unsaturated []string
+	reason                       string // of the first failure
+}
+
+func summarize(in *input, status *v1alpha1.NodeProfileStatus) summary {
+	s := summary{complete: true}
+	profile := &v1alpha1.NodeProfile{Status: *status}
+	for _, q := range questions(in.profile) {
+		result, until := q.answer(profile)
+		fresh := in.now.Time.Before(until)
+		if f := in.failed(&q); f != nil && !fresh {
+			s.failures = append(s.failures, f.message)
+			if s.reason == "" {
+				s.reason = f.reason
+			}
+		}
+		switch {
+		case result == nil:
+			s.complete = false
+		case result.Servers != nil:
+			s.found = append(s.found, fmt.Sprintf("%s %d (node %s)", q.resource, *result.Servers, result.Node))
+		default:
+			s.complete = false
+			if fresh {
+				s.unsaturated = append(s.unsaturated, fmt.Sprintf(
+					"%s: two copies of the standard job %s with up to %d requests each made each other only %.2f times slower on node %s, not 2 times, so they did not keep the resource busy",
+					q.resource, q.job, q.maxServers, result.Dilation.AsApproximateFloat64(), result.Node))
+			}
+		}
+	}
+	return s
+}

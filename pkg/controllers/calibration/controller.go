@@ -1,0 +1,177 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/report"
+)
+
+const (
+	// fieldOwner is by what name the controller applies Jobs.
+	fieldOwner = "loadline-calibration"
+	// podDelay is for how long changes of pods are gathered.
+	podDelay = 500 * time.Millisecond
+	// conflictDelay is how long the controller waits that found a status changed by
+	// another.
+	conflictDelay = 200 * time.Millisecond
+)
+
+// Reconciler calibrates NodeProfiles.
+type Reconciler struct {
+	// Client writes, and reads profiles from the manager's cache.
+	Client client.Client
+	// API reads past all caches. SetupWithManager sets it.
+	API client.Reader
+	// Made reads the Jobs and pods of measurements. SetupWithManager sets it.
+	Made     client.Reader
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+	Settings *probejob.Settings
+	// Slots are shared with all controllers that measure.
+	Slots *probejob.Slots
+	// Metrics count calibrations. SetupWithManager sets them.
+	Metrics *Metrics
+
+	failures failures
+}
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles;workloadprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=patch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/finalizers,verbs=update
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller. The cache is that of
+// [probejob.NewCache].
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error {
+	r.API, r.Made = mgr.GetAPIReader(), made
+	var err error
+	if r.Metrics, err = NewMetrics(); err != nil {
+		return err
+	}
+	toProfile := probejob.ToOwner("NodeProfile", false)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("calibration").
+		For(&v1alpha1.NodeProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.NodeProfile{}, r.Slots.WhenGone()).
+		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toProfile))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(podDelay, toProfile))).
+		Complete(r)
+}
+
+// Reconcile takes the calibration of one profile a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if err := r.Slots.Restore(ctx, r.Client); err != nil {
+		return reconcile.Result{}, err
+	}
+	// Read past the cache: a calibration that has just ended must not begin again.
+	profile := &v1alpha1.NodeProfile{}
+	if err := r.API.Get(ctx, request.NamespacedName, profile); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.failures.forget(request.Name)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !profile.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil // what was made goes with it
+	}
+	in, err := r.gather(ctx, profile)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	p := decide(in)
+	err = r.act(ctx, in, p)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return reconcile.Result{RequeueAfter: p.again}, err
+}
+
+// act carries out a plan. What it does twice has the effect of once.
+func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
+	if err := r.report(ctx, in, p); err != nil {
+		return err
+	}
+	if p.start != nil {
+		if err := probejob.Apply(ctx, r.Client, p.start, fieldOwner); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for i := range p.remove {
+		job := &p.remove[i]
+		err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
+		if client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("deleting Job %s: %w", job.Name, err))
+		}
+	}
+	if !p.hold && len(p.remove) == 0 {
+		r.Slots.Release(in.profile.UID)
+	}
+	return errors.Join(errs...)
+}
+
+// report writes the status, and tells of it by an event when the condition's reason
+// changes, and by the metrics.
+func (r *Reconciler) report(ctx context.Context, in *input, p *plan) error {
+	before, after := in.profile, in.profile.DeepCopy()
+	after.Status = p.status
+	changed := !equality.Semantic.DeepEqual(before.Status, after.Status)
+	was := reason(before)
+	if err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions); err != nil {
+		return err
+	}
+	if p.ended != nil {
+		r.failures.set(in.profile, in.withFailure(p.ended))
+		r.Metrics.count(p.ended)
+	}
+	is := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionCalibrated)
+	if !changed || is == nil || is.Reason == was {
+		return nil
+	}
+	kind := corev1.EventTypeNormal
+	switch {
+	case is.Status == metav1.ConditionTrue && (is.Reason == v1alpha1.ReasonProbeFailed || is.Reason == v1alpha1.ReasonInterrupted):
+		kind = corev1.EventTypeWarning // the old results stay in use
+	case is.Status == metav1.ConditionTrue, is.Reason == v1alpha1.ReasonCalibrating, is.Reason == v1alpha1.ReasonQueued:
+	default:
+		return nil // report.Shared has warned
+	}
+	r.Recorder.Eventf(after, nil, kind, is.Reason, "Calibrate", "%s", is.Message)
+	return nil
+}
+
+func conditions(p *v1alpha1.NodeProfile) []metav1.Condition { return p.Status.Conditions }
+
+// reason returns that of the condition Calibrated, "" without one.
+func reason(p *v1alpha1.NodeProfile) string {
+	if c := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionCalibrated); c != nil {
+		return c.Reason
+	}
+	return ""
+}

@@ -1,0 +1,164 @@
+package calibration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+)
+
+// gather reads what the plan for a profile depends on.
+func (r *Reconciler) gather(ctx context.Context, profile *v1alpha1.NodeProfile) (*input, error) {
+	in := &input{
+		profile: profile, settings: r.Settings, now: metav1.NewTime(r.Clock.Now()), failures: r.failures.of(profile),
+	}
+	if err := r.gatherJobs(ctx, in); err != nil {
+		return nil, err
+	}
+	if job := in.job(); job != nil {
+		return in, r.gatherRun(ctx, in, job)
+	}
+	if !in.canBegin() {
+		return in, nil
+	}
+	var err error
+	in.place, err = r.findPlace(ctx, in)
+	return in, err
+}
+
+// gatherJobs reads the Jobs of a profile, and whether pods of theirs still run.
+func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
+	ours := client.MatchingLabels{probejob.MeasurementKey: string(in.profile.UID)}
+	inNamespace := client.InNamespace(r.Settings.Namespace)
+	var jobs batchv1.JobList
+	if err := r.Made.List(ctx, &jobs, inNamespace, ours); err != nil {
+		return fmt.Errorf("listing Jobs: %w", err)
+	}
+	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, in.profile) })
+	if in.job() != nil {
+		return nil
+	}
+	var pods corev1.PodList
+	if err := r.Made.List(ctx, &pods, inNamespace, ours); err != nil {
+		return fmt.Errorf("listing pods: %w", err)
+	}
+	var err error
+	if in.lingering, err = r.linger(ctx, pods.Items); err != nil {
+		return err
+	}
+	return r.gatherNewJob(ctx, in)
+}
+
+// linger tells whether some pods still run. One on a node that is lost may be there
+// until somebody removes the node, and takes nothing away from others.
+func (r *Reconciler) linger(ctx context.Context, pods []corev1.Pod) (bool, error) {
+	for i := range pods {
+		pod := &pods[i]
+		if probejob.Ended(pod) {
+			continue
+		}
+		if pod.Spec.NodeName == "" {
+			return true, nil
+		}
+		node, err := r.node(ctx, pod.Spec.NodeName)
+		if err != nil {
+			return false, err
+		}
+		if alive, _ := probejob.Alive(node); alive {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// gatherNewJob reads the current Job past the cache, which may not know it yet.
+func (r *Reconciler) gatherNewJob(ctx context.Context, in *input) error {
+	q, attempt := in.current()
+	if q == nil {
+		return nil
+	}
+	var job batchv1.Job
+	name := q.jobName(in.profile, attempt)
+	err := r.API.Get(ctx, types.NamespacedName{Namespace: r.Settings.Namespace, Name: name}, &job)
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("reading Job %s: %w", name, err)
+	case metav1.IsControlledBy(&job, in.profile) && job.DeletionTimestamp.IsZero():
+		in.jobs = append(in.jobs, job)
+	}
+	return nil
+}
+
+// gatherRun reads how the current Job and its node fare.
+func (r *Reconciler) gatherRun(ctx context.Context, in *input, job *batchv1.Job) error {
+	r.Slots.Acquire(in.profile.UID, in.profile.Status.Calibrating.Node)
+	var err error
+	if in.outcome, err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
+		return err
+	}
+	in.node, err = r.node(ctx, in.profile.Status.Calibrating.Node)
+	return err
+}
+
+// node reads a node, nil if there is none.
+func (r *Reconciler) node(ctx context.Context, name string) (*corev1.Node, error) {
+	node := &corev1.Node{}
+	err := r.API.Get(ctx, types.NamespacedName{Name: name}, node)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil //nolint:nilnil // there is none
+	case err != nil:
+		return nil, fmt.Errorf("reading node %s: %w", name, err)
+	}
+	return node, nil
+}
+
+// findPlace looks for a node to begin on, and takes it. Nodes and pods are read past
+// the cache, which holds little of them.
+func (r *Reconciler) findPlace(ctx context.Context, in *input) (place, error) {
+	var profiles v1alpha1.NodeProfileList
+	if err := r.Client.List(ctx, &profiles); err != nil {
+		return place{}, fmt.Errorf("listing profiles: %w", err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(in.profile.Spec.Selector)
+	if err != nil {
+		return place{reason: v1alpha1.ReasonNoNode, message: fmt.Sprintf("spec.selector: %v", err)}, nil
+	}
+	var nodes corev1.NodeList
+	if err := r.API.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return place{}, fmt.Errorf("listing nodes: %w", err)
+	}
+	class := followers(in.profile.Name, profiles.Items, nodes.Items)
+	names, none := in.candidates(class, func(node string) bool { return r.Slots.Free(in.profile.UID, node) })
+	if none.reason != "" {
+		return none, nil
+	}
+	var busy []string
+	for _, name := range names[:min(len(names), maxLooks)] {
+		var pods corev1.PodList
+		if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
+			return place{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
+		}
+		quiet, why := probejob.Quiet(name, pods.Items)
+		if !quiet {
+			busy = append(busy, fmt.Sprintf("node %s: %s", name, why))
+			continue
+		}
+		if !r.Slots.Acquire(in.profile.UID, name) {
+			return queued(), nil
+		}
+		return place{node: name}, nil
+	}
+	slices.Sort(busy)
+	return place{reason: v1alpha1.ReasonNoQuietNode, message: "other pods run on every node that was looked at: " + some(busy)}, nil
+}

@@ -1,0 +1,46 @@
+package calibration
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// How calibrations end, as metrics say it.
+const (
+	outcomeCalibrated  = "calibrated"
+	outcomeUnsaturated = "unsaturated"
+	outcomeFailed      = "failed"
+	outcomeInterrupted = "interrupted"
+)
+
+// Metrics count the calibrations of NodeProfiles' resources.
+type Metrics struct {
+	calibrations *prometheus.CounterVec
+	seconds      prometheus.Histogram
+}
+
+// NewMetrics returns metrics that the manager serves.
+func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
+
+func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		calibrations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "loadline_calibrations_total",
+			Help: "Calibrations of a resource of a NodeProfile that have ended, by whether they found the servers (calibrated), could not keep the resource busy (unsaturated), failed, or were interrupted too often.",
+		}, []string{"outcome"}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "loadline_calibration_duration_seconds",
+			Help:    "How long the calibrations of a resource took, however they ended, with all attempts.",
+			Buckets: prometheus.ExponentialBuckets(5, 2, 11), // 5 s to 1.4 h
+		}),
+	}
+	return m, errors.Join(registry.Register(m.calibrations), registry.Register(m.seconds))
+}
+
+// count counts a calibration that has ended.
+func (m *Metrics) count(e *ending) {
+	m.calibrations.WithLabelValues(e.outcome).Inc()
+	m.seconds.Observe(e.seconds)
+}

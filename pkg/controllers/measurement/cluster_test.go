@@ -1,0 +1,469 @@
+package measurement
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+// tick is how finely the simulated nodes are looked at.
+const tick = 100 * time.Millisecond
+
+// simulation is a cluster whose nodes do what the contention model says: probes and
+// targets run, slow each other down, and report.
+type simulation struct {
+	client.Client
+	t          *testing.T
+	reconciler *Reconciler
+	clock      *clocktesting.FakePassiveClock
+	random     *rand.Rand
+	noise      float64
+	events     *events.FakeRecorder
+	heard      []string // events so far
+
+	// The truth, by resource in the order of names.
+	names   []string
+	servers []int
+	target  contention.Vector
+	neutral time.Duration
+	// background are the vectors of pods that run from the start, by app label.
+	background map[string]contention.Vector
+	// self is what probes say of two of them.
+	self map[string]float64
+	// overlap, if set, is the loading of the target at every resource.
+	overlap float64
+	// bootID is that of the nodes.
+	bootID string
+
+	running map[types.UID]*process
+	// others are the vectors of the pods of the background, by node, and predicted
+	// the dilations by what is on a node.
+	others    map[string][]contention.Vector
+	predicted map[string][]float64
+	// Hooks: what becomes of a pod that is about to run (false: nothing, it stays
+	// as the hook left it), and what the containers of a pod say.
+	before func(pod *corev1.Pod) bool
+	says   func(pod *corev1.Pod, container, message string) string
+	serial int
+}
+
+// process is what runs in a pod.
+type process struct {
+	pod      *corev1.Pod
+	vector   contention.Vector
+	begin    time.Time
+	left     time.Duration // of the work of a target, alone
+	end      time.Time     // of a probe
+	speed    float64       // of a probe, units per second
+	units    float64
+	series   []int64
+	isTarget bool
+}
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+func newSimulation(t *testing.T, objects ...client.Object) *simulation {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, batchv1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &simulation{
+		t: t, clock: clocktesting.NewFakePassiveClock(noon), random: rand.New(rand.NewPCG(1, 2)), noise: 0.005,
+		events: events.NewFakeRecorder(1000),
+		names:  []string{"cpu", "disk"}, servers: []int{1, 1},
+		target: contention.Loadings(0.58, 0.42), neutral: 20 * time.Second,
+		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
+		predicted: map[string][]float64{},
+	}
+	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1alpha1.WorkloadProfile{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.Node{}).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", field(func(p *corev1.Pod) string { return p.Spec.NodeName })).
+		WithIndex(&corev1.Pod{}, "status.phase", field(func(p *corev1.Pod) string { return string(p.Status.Phase) })).
+		WithIndex(&corev1.Event{}, "involvedObject.uid", field(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) })).
+		Build()
+	s.restart()
+	return s
+}
+
+// field lets lists select by a field of a kind of objects.
+func field[T client.Object](of func(T) string) client.IndexerFunc {
+	return func(o client.Object) []string {
+		if o, ok := o.(T); ok {
+			return []string{of(o)}
+		}
+		return nil
+	}
+}
+
+// restart replaces the manager.
+func (s *simulation) restart() {
+	metrics, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.reconciler = &Reconciler{
+		Client: s.Client, API: s.Client, Made: s.Client, Recorder: s.events, Clock: s.clock, Metrics: metrics,
+		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},
+		Slots:  probejob.NewSlots(2),
+	}
+}
+
+// reconcile has the controller look once.
+func (s *simulation) reconcile() reconcile.Result {
+	s.t.Helper()
+	result, err := s.reconciler.Reconcile(s.t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "etl", Name: "filecomp"}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return result
+}
+
+// profile reads the profile that is measured.
+func (s *simulation) profile() *v1alpha1.WorkloadProfile {
+	s.t.Helper()
+	p := &v1alpha1.WorkloadProfile{}
+	if err := s.Get(s.t.Context(), types.NamespacedName{Namespace: "etl", Name: "filecomp"}, p); err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
+// condition returns the condition Measured.
+func (s *simulation) condition() metav1.Condition {
+	s.t.Helper()
+	c := meta.FindStatusCondition(s.profile().Status.Conditions, v1alpha1.ConditionMeasured)
+	if c == nil {
+		return metav1.Condition{}
+	}
+	return *c
+}
+
+// until reconciles and lets time pass until the condition has a reason. After every
+// reconciliation each is called.
+func (s *simulation) until(reason string, each ...func()) *v1alpha1.WorkloadProfile {
+	s.t.Helper()
+	deadline := s.clock.Now().Add(12 * time.Hour)
+	for s.clock.Now().Before(deadline) {
+		result := s.reconcile()
+		for _, f := range each {
+			f()
+		}
+		if c := s.condition(); c.Reason == reason && s.profile().Status.Measuring == nil {
+			return s.profile()
+		}
+		switch result.RequeueAfter {
+		case atOnce:
+		case 0:
+			s.pass(10 * time.Second)
+		default:
+			s.pass(min(result.RequeueAfter, 10*time.Second))
+		}
+	}
+	s.t.Fatalf("the condition never has the reason %s; it is %+v, and the status %+v", reason, s.condition(), s.profile().Status.Measuring)
+	return nil
+}
+
+// pass lets time pass, until something happens or it is over.
+func (s *simulation) pass(d time.Duration) {
+	s.t.Helper()
+	end := s.clock.Now().Add(d)
+	for n := 0; s.clock.Now().Before(end); n++ {
+		s.clock.SetTime(s.clock.Now().Add(tick))
+		// Pods are made at once, and begin after a second.
+		if n == 0 && s.step() || n == 10 && s.step() || s.run() {
+			return
+		}
+	}
+}
+
+// step does what the Job controller, the scheduler and the kubelets do, and tells
+// whether a pod changed.
+func (s *simulation) step() bool {
+	s.t.Helper()
+	ctx := s.t.Context()
+	changed := s.jobs(ctx)
+	var pods corev1.PodList
+	s.must(s.List(ctx, &pods))
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Labels[probejob.MeasurementKey] != "" && pod.Status.Phase == corev1.PodPending && s.clock.Now().Sub(pod.CreationTimestamp.Time) >= time.Second {
+			changed = s.begin(ctx, pod) || changed
+		}
+	}
+	s.others = map[string][]contention.Vector{}
+	for i := range pods.Items {
+		if v, ok := s.background[pods.Items[i].Labels["app"]]; ok && pods.Items[i].Labels[probejob.MeasurementKey] == "" {
+			s.others[pods.Items[i].Spec.NodeName] = append(s.others[pods.Items[i].Spec.NodeName], v)
+		}
+	}
+	return changed
+}
+
+// jobs makes the pods of Jobs, and removes those whose Job is gone.
+func (s *simulation) jobs(ctx context.Context) bool {
+	var jobs batchv1.JobList
+	s.must(s.List(ctx, &jobs))
+	var pods corev1.PodList
+	s.must(s.List(ctx, &pods))
+	alive, changed := map[types.UID]bool{}, false
+	for i := range jobs.Items {
+		job := &jobs.Items[i]
+		if job.UID == "" {
+			s.serial++
+			job.UID = types.UID(fmt.Sprintf("job-%d", s.serial))
+			job.CreationTimestamp = metav1.NewTime(s.clock.Now())
+			s.must(s.Update(ctx, job))
+		}
+		alive[job.UID] = true
+		if job.Labels[probejob.MeasurementKey] == "" || probejob.Finished(job) || slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, job) }) {
+			continue
+		}
+		s.serial++
+		pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
+		pod.Namespace, pod.Name, pod.UID = job.Namespace, fmt.Sprintf("%s-%d", job.Name, s.serial), types.UID(fmt.Sprintf("pod-%d", s.serial))
+		pod.Labels[batchv1.ControllerUidLabel] = string(job.UID)
+		pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+		pod.Spec.NodeName = pinnedTo(pod)
+		pod.Status.Phase = corev1.PodPending
+		s.must(s.Create(ctx, pod))
+		changed = true
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" && !alive[owner.UID] {
+			delete(s.running, pod.UID)
+			s.must(client.IgnoreNotFound(s.Delete(ctx, pod)))
+			changed = true
+		}
+	}
+	return changed
+}
+
+// pinnedTo returns the node that a pod must run on.
+func pinnedTo(pod *corev1.Pod) string {
+	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
+}
+
+// begin runs a pod.
+func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
+	if s.before != nil && !s.before(pod) {
+		return false
+	}
+	p := &process{pod: pod, begin: s.clock.Now()}
+	container := pod.Spec.Containers[0]
+	if container.Name == probejob.ProbeContainer {
+		args := arguments(container.Command)
+		duration, err := time.ParseDuration(args["--duration"])
+		s.must(err)
+		if check := args["--check"]; check != "" {
+			d, err := time.ParseDuration(check)
+			s.must(err)
+			p.begin = p.begin.Add(d)
+		}
+		intensity, err := strconv.Atoi(args["--intensity"])
+		s.must(err)
+		p.end, p.speed = p.begin.Add(duration), 1000
+		p.vector = make(contention.Vector, len(s.names))
+		p.vector[slices.Index(s.names, resourceOf(args["--job"]))] = contention.Demand{Loading: 1, Pressure: 1, Threads: intensity}
+	} else {
+		p.isTarget, p.vector = true, s.target
+		p.left = time.Duration(float64(s.neutral) * math.Exp(s.noise*s.random.NormFloat64()))
+	}
+	s.running[pod.UID] = p
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: container.Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.clock.Now())}},
+	}}
+	s.must(s.Status().Update(ctx, pod))
+	return true
+}
+
+func arguments(command []string) map[string]string {
+	args := map[string]string{}
+	for i := 0; i+1 < len(command); i++ {
+		args[command[i]] = command[i+1]
+	}
+	return args
+}
+
+func resourceOf(job string) string {
+	if job == v1alpha1.ProbeDiskRead || job == v1alpha1.ProbeDiskWrite {
+		return "disk"
+	}
+	return job
+}
+
+// run lets what runs go on for a tick, and tells whether something ended.
+func (s *simulation) run() bool {
+	s.t.Helper()
+	changed := false
+	here := map[string][]*process{}
+	for _, uid := range slices.Sorted(maps.Keys(s.running)) {
+		p := s.running[uid]
+		here[p.pod.Spec.NodeName] = append(here[p.pod.Spec.NodeName], p)
+	}
+	for _, node := range slices.Sorted(maps.Keys(here)) {
+		processes := here[node]
+		vectors := slices.Clone(s.others[node])
+		for _, p := range processes {
+			vectors = append(vectors, p.vector)
+		}
+		key := fmt.Sprint(vectors)
+		if s.overlap > 0 && len(vectors) == 2 { // each dilates the other, whatever the resource
+			s.predicted[key] = []float64{1 + s.overlap, 1 + s.overlap}
+		}
+		if s.predicted[key] == nil {
+			predicted, err := contention.Predict(vectors, s.servers, queueing.Options{})
+			s.must(err)
+			s.predicted[key] = predicted.Dilations
+		}
+		for i, p := range processes {
+			changed = s.progress(p, s.predicted[key][len(s.others[node])+i]) || changed
+		}
+	}
+	return changed
+}
+
+// progress lets a process go on for a tick, and tells whether it ended.
+func (s *simulation) progress(p *process, dilation float64) bool {
+	switch {
+	case p.isTarget:
+		if p.left -= time.Duration(float64(tick) / dilation); p.left <= 0 {
+			s.endTarget(s.t.Context(), p)
+			return true
+		}
+	case s.clock.Now().After(p.begin):
+		speed := p.speed * math.Exp(s.noise*s.random.NormFloat64())
+		p.units += speed * tick.Seconds() / dilation
+		p.series = append(p.series, int64(p.units*1000))
+		if !s.clock.Now().Before(p.end) {
+			s.endProbe(s.t.Context(), p)
+			return true
+		}
+	}
+	return false
+}
+
+func nanos(t time.Time) int64 { return t.Sub(noon).Nanoseconds() + int64(time.Hour) }
+
+func (s *simulation) endTarget(ctx context.Context, p *process) {
+	message, err := report.Encode(report.Watch{
+		BootID: s.bootID, Begin: nanos(p.begin), End: nanos(s.clock.Now().Add(time.Duration(float64(p.left)))), Processes: 1, Complete: true,
+	})
+	s.must(err)
+	s.end(ctx, p, probejob.WatchContainer, string(message))
+}
+
+func (s *simulation) endProbe(ctx context.Context, p *process) {
+	every := (len(p.series) + report.MaxSamples - 1) / report.MaxSamples
+	series := report.Series{Begin: nanos(p.begin), Interval: int64(every) * int64(tick), Thousandths: []int64{0}}
+	for i := every - 1; i < len(p.series) && len(series.Thousandths) < report.MaxSamples; i += every {
+		series.Thousandths = append(series.Thousandths, p.series[i])
+	}
+	args := arguments(p.pod.Spec.Containers[0].Command)
+	run := report.Run{
+		Job: args["--job"], Intensity: 1, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: report.EndedDuration,
+	}
+	if args["--check"] != "" {
+		run.SelfDilation = 2
+		if self, ok := s.self[args["--job"]]; ok {
+			run.SelfDilation = self
+		}
+	}
+	message, err := report.Encode(run)
+	s.must(err)
+	s.end(ctx, p, probejob.ProbeContainer, string(message))
+}
+
+// end ends a pod well, and its Job.
+func (s *simulation) end(ctx context.Context, p *process, container, message string) {
+	delete(s.running, p.pod.UID)
+	pod := &corev1.Pod{}
+	s.must(s.Get(ctx, client.ObjectKeyFromObject(p.pod), pod))
+	if s.says != nil {
+		message = s.says(pod, container, message)
+	}
+	pod.Status.Phase = corev1.PodSucceeded
+	ended := corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		StartedAt: metav1.NewTime(p.begin), FinishedAt: metav1.NewTime(s.clock.Now()), Message: message,
+	}}}
+	if container == probejob.WatchContainer {
+		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{ended}
+		ended.Name, ended.State = pod.Spec.Containers[0].Name, *ended.State.DeepCopy()
+		ended.State.Terminated.Message = ""
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{ended}
+	s.must(s.Status().Update(ctx, pod))
+	s.finish(ctx, pod, batchv1.JobComplete, "")
+}
+
+// finish ends the Job of a pod.
+func (s *simulation) finish(ctx context.Context, pod *corev1.Pod, how batchv1.JobConditionType, reason string) {
+	job := &batchv1.Job{}
+	s.must(s.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: jobOf(pod)}, job))
+	job.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue, Reason: reason}}
+	s.must(s.Status().Update(ctx, job))
+}
+
+// fail ends a pod badly, and its Job.
+func (s *simulation) fail(pod *corev1.Pod, code int32, message string) {
+	delete(s.running, pod.UID)
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: "Error", Message: message},
+	}}}
+	s.must(s.Status().Update(s.t.Context(), pod))
+	s.finish(s.t.Context(), pod, batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded)
+}
+
+// nothingLeft fails the test if Jobs or pods of measurements are left.
+func (s *simulation) nothingLeft() {
+	s.t.Helper()
+	s.reconcile()
+	s.step()
+	var jobs batchv1.JobList
+	s.must(s.List(s.t.Context(), &jobs, client.HasLabels{probejob.MeasurementKey}))
+	var pods corev1.PodList
+	s.must(s.List(s.t.Context(), &pods, client.HasLabels{probejob.MeasurementKey}))
+	if len(jobs.Items)+len(pods.Items) > 0 {
+		s.t.Errorf("%d Jobs and %d pods are left", len(jobs.Items), len(pods.Items))
+	}
+}
+
+func (s *simulation) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}

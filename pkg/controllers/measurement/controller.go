@@ -1,0 +1,162 @@
+package measurement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/report"
+)
+
+// fieldOwner is in whose name Jobs are applied.
+const fieldOwner = "loadline-measurement"
+
+// Reconciler measures WorkloadProfiles. SetupWithManager sets what may be left unset.
+type Reconciler struct {
+	// Client writes, and reads profiles and nodes from the manager's cache.
+	Client client.Client
+	// API reads past all caches. Defaults to the manager's.
+	API client.Reader
+	// Made reads the Jobs of measurements and their pods: see probejob.NewCache.
+	Made     client.Reader
+	Recorder events.EventRecorder
+	Clock    clock.PassiveClock
+	// Probes say what probes run.
+	Probes *probejob.Settings
+	// Slots are shared with the other controllers that measure on nodes.
+	Slots *probejob.Slots
+	// Metrics count measurements. Defaults to those of the manager.
+	Metrics *Metrics
+
+	memories memories
+	active   active
+	looks    looks
+}
+
+// Reconcile takes the measurement of one profile a step further.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if err := r.Slots.Restore(ctx, r.Client); err != nil {
+		return reconcile.Result{}, err
+	}
+	// Read past the cache: a step that is over must not be begun again.
+	p := &v1alpha1.WorkloadProfile{}
+	err := r.API.Get(ctx, request.NamespacedName, p)
+	if apierrors.IsNotFound(err) || err == nil && !p.DeletionTimestamp.IsZero() {
+		r.memories.forget(request.NamespacedName)
+		r.Metrics.active.Set(float64(r.active.set(request, false))) // Jobs go with their profile
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	in, err := r.gather(ctx, p)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	plan, err := r.place(in)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = r.act(ctx, in, plan)
+	if apierrors.IsConflict(err) { // somebody else wrote the status meanwhile
+		return reconcile.Result{RequeueAfter: atOnce}, nil
+	}
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	r.Metrics.active.Set(float64(r.active.set(request, plan.status.Measuring != nil)))
+	return reconcile.Result{RequeueAfter: plan.again}, nil
+}
+
+// place decides on a plan for which the nodes are not in use by other measurements.
+func (r *Reconciler) place(in *input) (*plan, error) {
+	for {
+		p, err := decide(in)
+		if err != nil {
+			return nil, err
+		}
+		m := p.status.Measuring
+		if m == nil || r.Slots.Acquire(in.profile.UID, m.Node, m.BaselineNode) {
+			return p, nil
+		}
+		if in.taken.Has(m.Node) { // the plan is to wait for it
+			return p, nil
+		}
+		in.taken.Insert(m.Node)
+	}
+}
+
+// act carries out a plan. What it does twice has the effect of once.
+func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
+	if err := r.write(ctx, in, p); err != nil {
+		return err
+	}
+	r.memories.keep(in.profile, p.memory)
+	if p.status.Measuring == nil {
+		r.Slots.Release(in.profile.UID)
+	}
+	var errs []error
+	for _, job := range p.remove {
+		err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
+		if client.IgnoreNotFound(err) != nil {
+			errs = append(errs, fmt.Errorf("deleting Job %s: %w", job.Name, err))
+		}
+	}
+	for _, job := range p.apply {
+		errs = append(errs, probejob.Apply(ctx, r.Client, job, fieldOwner))
+	}
+	return errors.Join(errs...)
+}
+
+// write writes the status, if it changes, and tells of it by events and metrics.
+func (r *Reconciler) write(ctx context.Context, in *input, p *plan) error {
+	before, after := in.profile, in.profile.DeepCopy()
+	after.Status = p.status
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	silent := func(*v1alpha1.WorkloadProfile) []metav1.Condition { return nil } // the events are our own
+	if err := report.Shared(ctx, r.Client, r.Recorder, before, after, silent); err != nil {
+		return err
+	}
+	r.Metrics.count(p)
+	is := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionMeasured)
+	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionMeasured)
+	switch {
+	case p.ended != nil:
+		kind := corev1.EventTypeWarning
+		if p.ended.outcome == v1alpha1.ReasonMeasured || p.ended.outcome == reasonStopped || p.ended.outcome == reasonAbandoned {
+			kind = corev1.EventTypeNormal
+		}
+		r.Recorder.Eventf(before, nil, kind, p.ended.outcome, "Measure", "%s", p.ended.message)
+	case p.began != "":
+		r.Recorder.Eventf(before, nil, corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, "Measure", "%s", p.began)
+	case is != nil && (was == nil || was.Reason != is.Reason) && slices.Contains(worthTelling, is.Reason):
+		r.Recorder.Eventf(before, nil, corev1.EventTypeWarning, is.Reason, "Measure", "%s", is.Message)
+	}
+	return nil
+}
+
+// Outcomes of measurements that end for no fault of anybody.
+const (
+	reasonStopped   = "Stopped"   // the profile no longer asks for a measurement
+	reasonAbandoned = "Abandoned" // it asks for another one
+)
+
+// worthTelling are the reasons that users should hear of who wait for a result.
+var worthTelling = []string{
+	v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonNoRunningPods, v1alpha1.ReasonTargetFailed,
+}

@@ -1,0 +1,27 @@
+// Package measurement is the controller that has the loading vectors of
+// WorkloadProfiles measured on real nodes, as their spec.measurement asks.
+//
+// A measurement is of one class of nodes and takes place on one node of it. It
+// goes in rounds, a round in steps, and a step is one or two kinds of Jobs at once:
+//
+//   - "alone" runs a copy of the target alone: the neutral time
+//   - "beside-R" runs a standard job that keeps resource R busy, and a copy of the
+//     target beside it for a part of that time. The standard job's slowdown is the
+//     target's pressure, the target's slowdown its loading
+//   - "baseline-R" and, without a target, "beside-R" run the standard job on a
+//     quiet node and beside the pods that follow the profile
+//   - "copies-2" and "copies-3" run so many copies of the target at once
+//
+// Each step that is over leaves a sample in status.measuring, each round ends with
+// an estimate, and the measurement ends with an entry in status.measurements when
+// the estimate is precise enough, or when rounds or time are used up.
+//
+// The controller works in three steps: gathering reads the profile, the nodes and
+// what runs there; a pure function decides on a plan; acting carries it out. All
+// that it has to know from one plan to the next is in the status and in the Jobs
+// themselves, whose names follow from the status, so that a manager that starts
+// again goes on where another stopped. A plan either changes the status or brings
+// the Jobs in line with it, never both: what is not needed by the step that the
+// status names is deleted, what is needed is applied. The one thing kept in memory
+// is how long to wait after a failure.
+package measurement

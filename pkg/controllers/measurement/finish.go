@@ -1,0 +1,126 @@
+package measurement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// record keeps what a step has told, and goes on to the next.
+func (p *plan) record(in *input, steps []step, at int, runs []run) {
+	sample, flaw := in.sample(&steps[at], runs)
+	if flaw != nil {
+		if flaw.hopeless {
+			p.fail(in, flaw.reason, flaw.message)
+		} else {
+			p.begun(in, flaw.reason, flaw.message)
+		}
+		return
+	}
+	m := p.status.Measuring
+	m.Samples = append(m.Samples, sample)
+	m.Attempts = new(int32(0))
+	p.again = atOnce
+	if at+1 < len(steps) {
+		m.Step = steps[at+1].name()
+		p.progress(in, fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node))
+		return
+	}
+	p.rounds = 1
+	p.endRound(in)
+}
+
+// endRound decides whether there is another round.
+func (p *plan) endRound(in *input) {
+	m := p.status.Measuring
+	now := *in
+	now.profile = in.profile.DeepCopy()
+	now.profile.Status.Measuring = m
+	if err := now.quieten(); err != nil {
+		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
+		return
+	}
+	e, err := now.estimate(*m.Round)
+	if err != nil {
+		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
+		return
+	}
+	next := *m.Round + 1
+	spent := in.now.Sub(m.StartTime.Time)
+	switch {
+	case len(e.resources) == 0,
+		e.precise(in.settings, *m.Round),
+		next > in.settings.rounds,
+		len(m.Samples)+len(in.settings.resources)*2+3 > mostSamples,
+		spent+spent/time.Duration(*m.Round) > in.settings.budget:
+		p.finish(&now, e, *m.Round)
+		return
+	}
+	m.Round = new(next)
+	m.Step = in.settings.steps(next, m.Samples)[0].name()
+	p.progress(in, fmt.Sprintf("%s after round %d of at most %d on node %s", e.text(), next-1, in.settings.rounds, m.Node))
+}
+
+// outOfTime ends a measurement whose time is used up in the middle of a round, with
+// what the rounds before have told.
+func (p *plan) outOfTime(in *input) {
+	m := in.profile.Status.Measuring
+	if *m.Round == 1 {
+		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the %d s of budgetSeconds were used up in the first round; raise it", int(in.settings.budget.Seconds())))
+		return
+	}
+	e, err := in.estimate(*m.Round - 1)
+	if err != nil {
+		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
+		return
+	}
+	p.finish(in, e, *m.Round-1)
+}
+
+// finish ends a measurement with its result, as far as there is one.
+func (p *plan) finish(in *input, e *estimate, rounds int32) {
+	if e.contradiction != nil {
+		p.fail(in, v1alpha1.ReasonInconsistent, e.contradiction.Error())
+		return
+	}
+	if len(e.unsaturated) == 0 && len(e.resources) < len(in.settings.resources) {
+		p.fail(in, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
+		return
+	}
+	m := p.status.Measuring
+	if len(e.resources) > 0 {
+		p.keep(e.vector(in, rounds))
+	}
+	if len(e.unsaturated) > 0 {
+		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(e.unsaturated))
+		return
+	}
+	text := fmt.Sprintf("%s on node %s after %s", e.text(), m.Node, count(rounds, "round"))
+	outcome := v1alpha1.ReasonMeasured
+	if !e.precise(in.settings, max(rounds, in.settings.leastRounds())) {
+		outcome = v1alpha1.ReasonImprecise
+		text += in.morePrecise()
+	}
+	p.ended = &ending{outcome: outcome, message: text, seconds: in.elapsed(), result: true}
+	p.status.Measuring = nil
+	delete(p.memory.setbacks, m.NodeProfile)
+	p.condition(in, in.measured(p.status.Measurements, in.classes()), outcome, text)
+	p.remove, p.apply, p.again = nil, nil, atOnce
+}
+
+// keep puts a result in place of the one of its class.
+func (p *plan) keep(v v1alpha1.MeasuredVector) {
+	all := map[string]v1alpha1.MeasuredVector{v.NodeProfile: v}
+	for _, m := range p.status.Measurements {
+		if m.NodeProfile != v.NodeProfile {
+			all[m.NodeProfile] = m
+		}
+	}
+	p.status.Measurements = nil
+	for _, class := range slices.Sorted(maps.Keys(all)) {
+		p.status.Measurements = append(p.status.Measurements, all[class])
+	}
+}

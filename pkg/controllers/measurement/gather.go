@@ -1,0 +1,296 @@
+package measurement
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// gather reads what the plan for a profile depends on.
+func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*input, error) {
+	in := &input{
+		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
+		taken: sets.New[string](), known: sets.New[string](), followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
+	}
+	if err := r.gatherJobs(ctx, in); err != nil {
+		return nil, err
+	}
+	if p.Spec.Measurement == nil {
+		return in, nil
+	}
+	var err error
+	if in.settings, err = newSettings(p.Spec.Measurement); err != nil {
+		return nil, err
+	}
+	if err := r.gatherTemplate(ctx, in); err != nil {
+		return nil, err
+	}
+	snapshot, err := r.gatherNodes(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	in.memory = r.memories.recall(in)
+	if err := r.gatherSurroundings(ctx, in, snapshot); err != nil {
+		return nil, err
+	}
+	return in, r.gatherOutcomes(ctx, in)
+}
+
+// gatherJobs reads the Jobs of a profile.
+func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
+	var jobs batchv1.JobList
+	if err := r.Made.List(ctx, &jobs, client.InNamespace(in.profile.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(in.profile.UID)}); err != nil {
+		return fmt.Errorf("listing Jobs: %w", err)
+	}
+	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, in.profile) })
+	slices.SortFunc(in.jobs, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// gatherTemplate reads the template of the target's pods, or says why there is none.
+func (r *Reconciler) gatherTemplate(ctx context.Context, in *input) error {
+	target := in.settings.target
+	if target == nil {
+		return nil
+	}
+	key := types.NamespacedName{Namespace: in.profile.Namespace, Name: target.Name}
+	var err error
+	if target.Kind == v1alpha1.TargetCronJob {
+		o := &batchv1.CronJob{}
+		err = r.API.Get(ctx, key, o)
+		in.template = &o.Spec.JobTemplate.Spec.Template
+	} else {
+		o := &batchv1.Job{}
+		err = r.API.Get(ctx, key, o)
+		in.template = &o.Spec.Template
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		in.obstacle = fmt.Sprintf("there is no %s %q in namespace %s to take the pod template from", target.Kind, target.Name, in.profile.Namespace)
+		in.template = nil
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading %s %s: %w", target.Kind, target.Name, err)
+	}
+	if err := r.Probes.Observe(in.template.DeepCopy()); err != nil {
+		in.obstacle = fmt.Sprintf("%s %q: %v", target.Kind, target.Name, err)
+	}
+	return nil
+}
+
+// gatherNodes reads the nodes that the spec chooses, and the profiles that say what
+// they are like.
+func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snapshot, error) {
+	args, err := config.LoadDilationArgs(nil) // the rules for pods without a profile
+	if err != nil {
+		return nil, err
+	}
+	index := profile.NewIndex(args.Requests, logr.Discard()) // others tell what is wrong with a profile
+	var classes v1alpha1.NodeProfileList
+	if err := r.Client.List(ctx, &classes); err != nil {
+		return nil, fmt.Errorf("listing node profiles: %w", err)
+	}
+	for i := range classes.Items {
+		in.known.Insert(classes.Items[i].Name)
+		index.OnAdd(&classes.Items[i], true)
+	}
+	var workloads v1alpha1.WorkloadProfileList
+	switch {
+	case in.settings.correct: // neighbours may be of any namespace
+		err = r.Client.List(ctx, &workloads)
+	case in.settings.target == nil:
+		err = r.Client.List(ctx, &workloads, client.InNamespace(in.profile.Namespace))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing workload profiles: %w", err)
+	}
+	for i := range workloads.Items {
+		index.OnAdd(&workloads.Items[i], true)
+	}
+	snapshot := index.Snapshot()
+
+	var nodes corev1.NodeList
+	if err := r.Client.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: in.settings.nodes}); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	for i := range nodes.Items {
+		in.nodes = append(in.nodes, newNode(&nodes.Items[i], in.settings.resources, snapshot))
+	}
+	slices.SortFunc(in.nodes, func(a, b *node) int { return strings.Compare(a.name(), b.name()) })
+	return snapshot, nil
+}
+
+// newNode returns a node of which nobody has looked yet what runs there.
+func newNode(object *corev1.Node, resources []probed, snapshot *profile.Snapshot) *node {
+	class := snapshot.NodeClass(object)
+	n := &node{
+		object: object, class: class.Class(), servers: map[string]int{}, declared: map[string]int{},
+		resources: snapshot.Resources().Names(), capacity: snapshot.Servers(object),
+	}
+	for _, r := range resources {
+		n.servers[r.Name] = 1
+		if i := slices.Index(n.resources, r.Name); i >= 0 {
+			n.servers[r.Name] = n.capacity[i]
+		}
+		if class == nil {
+			continue
+		}
+		if servers, ok := class.Servers[r.Name]; ok {
+			n.declared[r.Name] = servers
+		}
+	}
+	return n
+}
+
+// gatherSurroundings looks what runs on the nodes that matter for the next step.
+func (r *Reconciler) gatherSurroundings(ctx context.Context, in *input, snapshot *profile.Snapshot) error {
+	if in.settings.target == nil {
+		if err := r.gatherFollowers(ctx, in, snapshot); err != nil {
+			return err
+		}
+	}
+	m := in.profile.Status.Measuring
+	if m != nil {
+		for _, name := range []string{m.Node, m.BaselineNode} {
+			if n := in.node(name); n != nil {
+				if err := r.look(ctx, in, n, snapshot); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, class := range in.wanted() {
+		for _, n := range in.candidates(class) {
+			if _, why := in.choose(class); why == nil {
+				break
+			}
+			if err := r.glance(ctx, in, n, snapshot); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// gatherFollowers reads which running pods follow the profile, and where.
+func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *profile.Snapshot) error {
+	var pods corev1.PodList
+	if err := r.API.List(ctx, &pods, client.InNamespace(in.profile.Namespace), client.MatchingFields{"status.phase": string(corev1.PodRunning)}); err != nil {
+		return fmt.Errorf("listing pods: %w", err)
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		w := snapshot.Workload(pod)
+		if w == nil || w.Name != in.profile.Name || pod.Labels[probejob.MeasurementKey] != "" || !pod.DeletionTimestamp.IsZero() {
+			continue
+		}
+		in.followers[pod.UID] = true
+		if n := in.node(pod.Spec.NodeName); n != nil {
+			n.followers++
+			n.weight = requested(&pod.Spec)
+		}
+	}
+	return nil
+}
+
+// look reads which pods are on a node.
+func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
+	var pods corev1.PodList
+	if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": n.name()}); err != nil {
+		return fmt.Errorf("listing the pods of node %s: %w", n.name(), err)
+	}
+	r.looks.keep(n.name(), pods.Items, in.now.Time)
+	in.see(n, pods.Items, snapshot)
+	return nil
+}
+
+// glance is look where it does not matter if somebody looked a moment ago.
+func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
+	if n.looked {
+		return nil
+	}
+	if pods, ok := r.looks.recent(n.name(), in.now.Time); ok {
+		in.see(n, pods, snapshot)
+		return nil
+	}
+	return r.look(ctx, in, n, snapshot)
+}
+
+// see takes note of what runs on a node.
+func (in *input) see(n *node, pods []corev1.Pod, snapshot *profile.Snapshot) {
+	n.looked, n.pods = true, pods
+	if !in.settings.correct {
+		return
+	}
+	for i := range pods {
+		pod := &pods[i]
+		if in.followers[pod.UID] {
+			continue
+		}
+		if none, _ := probejob.Quiet(n.name(), pods[i:i+1], in.profile.UID); !none {
+			n.neighbours = append(n.neighbours, snapshot.VectorOn(n.class, pod))
+		}
+	}
+}
+
+// wanted returns the classes for which the plan may look for a place.
+func (in *input) wanted() []string {
+	if m := in.profile.Status.Measuring; m != nil {
+		return []string{m.NodeProfile}
+	}
+	return slices.DeleteFunc(in.classes(), func(class string) bool {
+		question, err := in.question(class)
+		return err != nil || in.obstacle != "" || in.fresh(in.result(class), question) || in.memory.setbacks[class].holds(question, in.now.Time)
+	})
+}
+
+// gatherOutcomes tells how the Jobs of the step fare that is going on. Those that the
+// cache may not know of yet are looked for past it.
+func (r *Reconciler) gatherOutcomes(ctx context.Context, in *input) error {
+	m := in.profile.Status.Measuring
+	if m == nil || in.obstacle != "" {
+		return nil
+	}
+	steps := in.settings.steps(*m.Round, m.Samples)
+	at := find(steps, m.Step)
+	if at < 0 {
+		return nil
+	}
+	runs, err := in.runs(&steps[at])
+	if err != nil {
+		return nil //nolint:nilerr // the plan says what is wrong with the template
+	}
+	for _, run := range runs {
+		job := in.job(run.job.Name)
+		if job == nil {
+			job = &batchv1.Job{}
+			err := r.API.Get(ctx, client.ObjectKeyFromObject(run.job), job)
+			if apierrors.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("reading Job %s: %w", run.job.Name, err)
+			}
+			in.jobs = append(in.jobs, *job)
+		}
+		if in.outcomes[job.Name], err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}

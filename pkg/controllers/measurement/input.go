@@ -1,0 +1,109 @@
+package measurement
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+)
+
+// input is what a plan depends on.
+type input struct {
+	profile  *v1alpha1.WorkloadProfile
+	settings *settings
+	probes   *probejob.Settings
+	// template is that of the target's pods; nil without a target, and where the
+	// obstacle says why there is none.
+	template *corev1.PodTemplateSpec
+	obstacle string
+	// nodes are those that the spec chooses, by name.
+	nodes []*node
+	// taken are nodes where others measure.
+	taken sets.Set[string]
+	// known are the names of all NodeProfiles.
+	known sets.Set[string]
+	// followers are the running pods that follow the profile.
+	followers map[types.UID]bool
+	// jobs are those of the profile, and outcomes tells how those of the step that
+	// is going on fare, by name.
+	jobs     []batchv1.Job
+	outcomes map[string]probejob.Outcome
+	memory   memory
+	now      metav1.Time
+}
+
+// node returns a node by name, nil if it is not there or not chosen.
+func (in *input) node(name string) *node {
+	i := slices.IndexFunc(in.nodes, func(n *node) bool { return n.name() == name })
+	if i < 0 {
+		return nil
+	}
+	return in.nodes[i]
+}
+
+// job returns a Job of the profile by name, nil if it is not there.
+func (in *input) job(name string) *batchv1.Job {
+	i := slices.IndexFunc(in.jobs, func(j batchv1.Job) bool { return j.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &in.jobs[i]
+}
+
+// classes returns the classes of the nodes that can be measured on, in order.
+// Without a target these are the classes of the nodes where the workload runs.
+func (in *input) classes() []string {
+	classes := sets.New[string]()
+	for _, n := range in.nodes {
+		if ok, _ := n.usable(); ok && (in.settings.target != nil || n.followers > 0) {
+			classes.Insert(n.class)
+		}
+	}
+	return sets.List(classes)
+}
+
+// question returns what is asked about a class of nodes, "" where nobody knows
+// because there is no template or no such node.
+func (in *input) question(class string) (string, error) {
+	if in.obstacle != "" {
+		return "", nil
+	}
+	i := slices.IndexFunc(in.nodes, func(n *node) bool { return n.class == class })
+	if i < 0 {
+		return "", nil
+	}
+	return condense(in.profile.Spec.Measurement, in.template, in.nodes[i].declared)
+}
+
+// result returns what was measured of a class, nil for nothing.
+func (in *input) result(class string) *v1alpha1.MeasuredVector {
+	all := in.profile.Status.Measurements
+	i := slices.IndexFunc(all, func(m v1alpha1.MeasuredVector) bool { return m.NodeProfile == class })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// whole tells whether a result has all resources that are asked for.
+func (in *input) whole(m *v1alpha1.MeasuredVector) bool {
+	return m != nil && !slices.ContainsFunc(in.settings.resources, func(r probed) bool {
+		return !slices.ContainsFunc(m.Resources, func(l v1alpha1.MeasuredLoading) bool { return l.Name == r.Name })
+	})
+}
+
+// expires returns when a result gets stale.
+func (in *input) expires(m *v1alpha1.MeasuredVector) time.Time { return m.Time.Add(in.settings.valid) }
+
+// fresh tells whether a result answers a question, and is not too old. Where nobody
+// knows the question, any answer will do.
+func (in *input) fresh(m *v1alpha1.MeasuredVector, question string) bool {
+	return in.whole(m) && (question == "" || m.Question == question) && in.now.Time.Before(in.expires(m))
+}

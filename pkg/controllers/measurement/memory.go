@@ -1,0 +1,125 @@
+package measurement
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// memory is what is kept from one plan to the next besides the status.
+type memory struct {
+	of types.UID // the profile
+	// setbacks are the failures that are waited after, by class of nodes.
+	setbacks map[string]setback
+	// probe is the Job of a probe that was seen running, and since when.
+	probe types.UID
+	since time.Time
+}
+
+// setback is a measurement of a class that failed.
+type setback struct {
+	question        string // that could not be answered
+	reason, message string
+	failures        int       // in a row
+	until           time.Time // when it is tried again
+}
+
+// holds tells whether a question is not to be asked again yet.
+func (s setback) holds(question string, now time.Time) bool {
+	return s.question == question && now.Before(s.until)
+}
+
+// memories are those of all profiles. The zero value is empty.
+type memories struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]memory
+}
+
+func (m *memories) keep(of *v1alpha1.WorkloadProfile, what memory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil {
+		m.of = map[types.NamespacedName]memory{}
+	}
+	what.of = of.UID
+	m.of[client.ObjectKeyFromObject(of)] = what
+}
+
+func (m *memories) forget(of types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, of)
+}
+
+// failures are the reasons of the condition that are waited after.
+var failures = []string{
+	v1alpha1.ReasonTargetFailed, v1alpha1.ReasonProbeFailed, v1alpha1.ReasonUnsaturated,
+	v1alpha1.ReasonInconsistent, v1alpha1.ReasonInterrupted,
+}
+
+// recall returns what is remembered of a profile. A manager that has just started
+// knows of a failure by the condition, and takes it for one of this moment.
+func (m *memories) recall(in *input) memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known, ok := m.of[client.ObjectKeyFromObject(in.profile)]; ok && known.of == in.profile.UID {
+		return known
+	}
+	c := meta.FindStatusCondition(in.profile.Status.Conditions, v1alpha1.ConditionMeasured)
+	if c == nil || in.profile.Status.Measuring != nil || c.ObservedGeneration != in.profile.Generation || !slices.Contains(failures, c.Reason) {
+		return memory{}
+	}
+	message, _, _ := strings.Cut(c.Message, soFar)
+	for _, class := range in.classes() {
+		question, err := in.question(class)
+		if err == nil && question != "" && !in.fresh(in.result(class), question) {
+			back := setback{question: question, reason: c.Reason, message: message, failures: 1, until: in.now.Add(firstRetry)}
+			return memory{setbacks: map[string]setback{class: back}}
+		}
+	}
+	return memory{}
+}
+
+// looks are what was seen of nodes lately. The zero value is empty.
+type looks struct {
+	mu sync.Mutex
+	at map[string]look
+}
+
+// look is the pods that were on a node at a time.
+type look struct {
+	pods []corev1.Pod
+	when time.Time
+}
+
+// recently is for how long a look counts where a place is looked for.
+const recently = 10 * time.Second
+
+func (l *looks) keep(node string, pods []corev1.Pod, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.at == nil {
+		l.at = map[string]look{}
+	}
+	for name, old := range l.at {
+		if now.Sub(old.when) > recently {
+			delete(l.at, name)
+		}
+	}
+	l.at[node] = look{pods, now}
+}
+
+func (l *looks) recent(node string, now time.Time) ([]corev1.Pod, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seen, ok := l.at[node]
+	return seen.pods, ok && now.Sub(seen.when) <= recently
+}

@@ -1,0 +1,54 @@
+package measurement
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Metrics count measurements.
+type Metrics struct {
+	ended   *prometheus.CounterVec
+	rounds  prometheus.Counter
+	seconds prometheus.Histogram
+	active  prometheus.Gauge
+}
+
+// NewMetrics returns metrics that the manager serves.
+func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
+
+func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "loadline_measurements_total",
+			Help: "Measurements of WorkloadProfiles that have ended, by how: Measured, Imprecise, or the reason for which there is no result.",
+		}, []string{"outcome"}),
+		rounds: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "loadline_measurement_rounds_total",
+			Help: "Rounds of measurements of WorkloadProfiles that have ended.",
+		}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "loadline_measurement_duration_seconds",
+			Help:    "How long measurements of WorkloadProfiles took that have a result.",
+			Buckets: prometheus.ExponentialBuckets(30, 2, 12), // 30 s to 17 h
+		}),
+		active: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "loadline_measurements_active",
+			Help: "Measurements of WorkloadProfiles that are going on.",
+		}),
+	}
+	return m, errors.Join(registry.Register(m.ended), registry.Register(m.rounds), registry.Register(m.seconds), registry.Register(m.active))
+}
+
+// count counts what a plan ends.
+func (m *Metrics) count(p *plan) {
+	m.rounds.Add(float64(p.rounds))
+	if p.ended == nil {
+		return
+	}
+	m.ended.WithLabelValues(p.ended.outcome).Inc()
+	if p.ended.result {
+		m.seconds.Observe(p.ended.seconds)
+	}
+}

@@ -1,0 +1,137 @@
+package measurement
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// node is a node that the measurement may take place on, and what runs there.
+type node struct {
+	object *corev1.Node
+	// class is the NodeProfile that it follows, or v1alpha1.NoNodeProfile.
+	class string
+	// servers are those of the resources to measure, by name; declared are those of
+	// them that the NodeProfile tells of the whole class.
+	servers, declared map[string]int
+	// followers is how many running pods there follow the profile, and weight the
+	// CPU that each of them requests, in thousandths.
+	followers int
+	weight    int64
+
+	// looked tells whether what follows is known.
+	looked bool
+	// pods are all pods on the node, also those that have ended.
+	pods []corev1.Pod
+	// neighbours are the vectors of the pods there that are neither ours nor
+	// followers of the profile, as far as any resource goes; resources are the
+	// names of their components and capacity the servers of these.
+	neighbours []contention.Vector
+	resources  []string
+	capacity   []int
+}
+
+func (n *node) name() string { return n.object.Name }
+
+// usable tells whether Jobs can run on the node, and if not, why. It is nil if
+// there is none.
+func (n *node) usable() (ok bool, why string) {
+	if n == nil {
+		return false, "it is no longer there"
+	}
+	return probejob.Usable(n.object)
+}
+
+// alive tells whether what runs on the node goes on running, and if not, why.
+func (n *node) alive() (ok bool, why string) {
+	if n == nil {
+		return false, "it is no longer there"
+	}
+	return probejob.Alive(n.object)
+}
+
+// quiet tells whether the node has nobody's pods but ours, and if not, whose.
+// Where followers belong to the step they are ours. Where neighbours are corrected
+// for, every node is quiet.
+func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
+	if in.settings.correct {
+		return true, ""
+	}
+	others := n.pods
+	if withFollowers {
+		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return in.followers[p.UID] })
+	}
+	return probejob.Quiet(n.name(), others, in.profile.UID)
+}
+
+// left returns the name of a pod of ours on the node that has not ended and
+// belongs to none of these Jobs, "" for none.
+func (n *node) left(owner types.UID, jobs map[string]bool) string {
+	for i := range n.pods {
+		pod := &n.pods[i]
+		if pod.Labels[probejob.MeasurementKey] == string(owner) && !probejob.Ended(pod) && !jobs[jobOf(pod)] {
+			return pod.Name
+		}
+	}
+	return ""
+}
+
+// newcomer returns the name of a pod that was put on the node after a time, also if
+// it has ended since; "" for none. Ours do not count, nor those of DaemonSets.
+func (n *node) newcomer(in *input, since time.Time) string {
+	for i := range n.pods {
+		pod := n.pods[i].DeepCopy()
+		if !scheduled(pod).After(since) {
+			continue
+		}
+		pod.Status.Phase = corev1.PodRunning
+		if quiet, _ := probejob.Quiet(n.name(), []corev1.Pod{*pod}, in.profile.UID); !quiet {
+			return pod.Namespace + "/" + pod.Name
+		}
+	}
+	return ""
+}
+
+// scheduled returns when a pod was put on its node.
+func scheduled(pod *corev1.Pod) time.Time {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// room returns how much CPU is left for the pods of a measurement, in thousandths.
+func (n *node) room(owner types.UID) int64 {
+	free := n.object.Status.Allocatable.Cpu().MilliValue()
+	for i := range n.pods {
+		pod := &n.pods[i]
+		if probejob.Ended(pod) || pod.Labels[probejob.MeasurementKey] == string(owner) {
+			continue
+		}
+		requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+		free -= requests.Cpu().MilliValue()
+	}
+	return max(free, 0)
+}
+
+// jobOf returns the name of the Job that a pod is of.
+func jobOf(pod *corev1.Pod) string {
+	for _, owner := range pod.OwnerReferences {
+		if owner.Kind == "Job" {
+			return owner.Name
+		}
+	}
+	return ""
+}
+
+// on says why a node cannot be measured on.
+func on(name, why string) string { return fmt.Sprintf("%s: %s", name, why) }

@@ -1,0 +1,115 @@
+package measurement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// place is where a measurement takes place.
+type place struct {
+	node *node
+	// baseline is where probes run without the workload, nil with a target.
+	baseline *node
+}
+
+// obstacle says why there is no place, by one of the condition's reasons.
+type obstacle struct{ reason, message string }
+
+// choose returns where a class can be measured now, or why nowhere. Where the
+// measurement already takes place it is best.
+func (in *input) choose(class string) (place, *obstacle) {
+	var here, there string
+	if m := in.profile.Status.Measuring; m != nil {
+		here, there = m.Node, m.BaselineNode
+	}
+	if in.settings.target != nil {
+		n, why := in.pick(class, here, false)
+		return place{node: n}, why
+	}
+	n, why := in.pick(class, here, true)
+	if why != nil {
+		return place{}, why
+	}
+	b, why := in.pick(class, there, false)
+	if why != nil {
+		why.message = "probes that run without the workload find no place: " + why.message
+	}
+	return place{node: n, baseline: b}, why
+}
+
+// pick returns the node of a class that is best for steps with or without pods of
+// the workload: the current one, else one with few such pods.
+func (in *input) pick(class, current string, withFollowers bool) (*node, *obstacle) {
+	var best *node
+	var no, busy, taken []string
+	for _, n := range in.nodes {
+		if n.class != class || withFollowers != (n.followers > 0) && in.settings.target == nil {
+			continue
+		}
+		if ok, why := n.usable(); !ok {
+			no = append(no, on(n.name(), why))
+			continue
+		}
+		if in.taken.Has(n.name()) {
+			taken = append(taken, n.name())
+			continue
+		}
+		if !n.looked {
+			continue
+		}
+		if ok, why := n.quiet(in, withFollowers); !ok {
+			busy = append(busy, on(n.name(), why))
+			continue
+		}
+		if best == nil || n.name() == current || best.name() != current && n.followers < best.followers {
+			best = n
+		}
+	}
+	switch {
+	case best != nil:
+		return best, nil
+	case len(taken) > 0:
+		return nil, &obstacle{v1alpha1.ReasonQueued, "waiting for other measurements to end, which use " + some(taken)}
+	case len(busy) > 0:
+		return nil, &obstacle{v1alpha1.ReasonNoQuietNode, fmt.Sprintf(
+			"other pods run on the nodes of class %s, %s; waiting for a quiet one, or set neighbours: correct to measure beside them", class, some(busy))}
+	case withFollowers:
+		return nil, &obstacle{v1alpha1.ReasonNoRunningPods, fmt.Sprintf("no pod that follows the profile runs on a usable node of class %s", class)}
+	case len(no) > 0:
+		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("no node of class %s is usable, %s", class, some(no))}
+	default:
+		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("there is no node of class %s to measure on", class)}
+	}
+}
+
+// candidates returns the nodes of a class that may be looked at, in the order in
+// which to do so: another first one every minute, so that each has its turn where
+// there are too many to look at all.
+func (in *input) candidates(class string) []*node {
+	var all []*node
+	for _, n := range in.nodes {
+		if ok, _ := n.usable(); ok && n.class == class && !in.taken.Has(n.name()) {
+			all = append(all, n)
+		}
+	}
+	if len(all) > mostLooks {
+		turn := int(in.now.Unix()/60*mostLooks) % len(all)
+		all = slices.Concat(all[turn:], all[:turn])[:mostLooks]
+	}
+	return all
+}
+
+// mostLooks is at how many nodes of a class one plan looks at most.
+const mostLooks = 50
+
+// some lists the first few of many.
+func some(all []string) string {
+	const few = 3
+	if len(all) <= few {
+		return strings.Join(all, "; ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(all[:few], "; "), len(all)-few)
+}

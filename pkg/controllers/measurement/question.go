@@ -1,0 +1,33 @@
+package measurement
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// condense returns what identifies a question: the template of the target's pods,
+// nil without a target; the measurement as it is asked for, but for where and how
+// often; and the servers that the class of nodes is said to have, by resource. The
+// labels of the template are left out, since the copies do not have them and a Job
+// has one of its own that is new each time.
+func condense(m *v1alpha1.Measurement, template *corev1.PodTemplateSpec, servers map[string]int) (string, error) {
+	how := m.DeepCopy()
+	how.Nodes, how.ValidSeconds = nil, nil
+	what := template.DeepCopy()
+	if what != nil {
+		what.ObjectMeta = metav1.ObjectMeta{Annotations: what.Annotations}
+	}
+	text, err := json.Marshal([]any{how, what, servers})
+	if err != nil {
+		return "", fmt.Errorf("condensing the measurement: %w", err)
+	}
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:16]), nil
+}

@@ -1,0 +1,175 @@
+package measurement
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+// flaw is why the runs of a step, which ended well, tell nothing.
+type flaw struct {
+	// reason is that of the condition if it goes on like this.
+	reason  string
+	message string
+	// hopeless tells that another attempt would end like this one.
+	hopeless bool
+}
+
+// sample reads what a step has told.
+func (in *input) sample(s *step, runs []run) (v1alpha1.MeasurementSample, *flaw) {
+	m := in.profile.Status.Measuring
+	sample := v1alpha1.MeasurementSample{Round: new(*m.Round), Step: s.name()}
+	var probe *report.Run
+	var watches []report.Watch
+	for _, r := range runs {
+		left := in.outcomes[r.job.Name].Messages
+		if r.role == roleProbe {
+			run, err := report.ParseRun(left[probejob.ProbeContainer])
+			if err != nil {
+				return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the probe cannot be read: %v", err)}
+			}
+			probe = &run
+			continue
+		}
+		watch, err := report.ParseWatch(left[probejob.WatchContainer])
+		if err != nil {
+			return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the observer beside the target cannot be read: %v", err)}
+		}
+		if _, ok := watch.Elapsed(); !ok {
+			return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the observer did not see the target begin and end"}
+		}
+		watches = append(watches, watch)
+	}
+	if probe != nil && probe.SelfDilation > 0 {
+		sample.SelfDilation = quantity(probe.SelfDilation)
+	}
+	switch {
+	case s.kind == alone || s.kind == copies:
+		return in.sampleOfCopies(sample, watches)
+	case len(watches) == 0:
+		return sampleOfRate(sample, probe)
+	default:
+		return in.sampleOfPair(sample, probe, &watches[0])
+	}
+}
+
+// sampleOfCopies tells how long copies of the target took. Where they did not begin
+// and end at the same moment, the time that a copy was without the others counts as
+// time alone.
+func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []report.Watch) (v1alpha1.MeasurementSample, *flaw) {
+	if len(watches) == 1 {
+		sample.TargetNanos = new(watches[0].End - watches[0].Begin)
+		return sample, nil
+	}
+	from, to := int64(0), int64(math.MaxInt64)
+	mean := 0.0
+	for _, w := range watches {
+		if w.BootID != watches[0].BootID {
+			return sample, otherBoot
+		}
+		from, to = max(from, w.Begin), min(to, w.End)
+		mean += float64(w.End-w.Begin) / float64(len(watches))
+	}
+	neutral, together := expectedTime(in.profile.Status.Measuring.Samples), float64(to-from)
+	done := neutral - (mean - together) // what a copy did while all were there, in its own time
+	if together < mean/2 || done <= 0 {
+		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, message: fmt.Sprintf(
+			"the copies ran together for %v only, of %v: they are too short to begin at once", seconds(together), seconds(mean))}
+	}
+	sample.TargetNanos = new(int64(neutral * together / done))
+	return sample, nil
+}
+
+// otherBoot says that the times of a step cannot be compared.
+var otherBoot = &flaw{reason: v1alpha1.ReasonInterrupted, message: "the node was booted in between"}
+
+// sampleOfRate tells how fast a probe was that ran by itself or beside the pods that
+// follow the profile.
+func sampleOfRate(sample v1alpha1.MeasurementSample, probe *report.Run) (v1alpha1.MeasurementSample, *flaw) {
+	from, to := probe.Series.Span()
+	rate, ok := probe.Series.Rate(from+int64(settle), to)
+	if !ok || rate <= 0 {
+		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe ran too short a time to tell how fast it was"}
+	}
+	sample.ProbeUnitsPerSecond = quantity(rate)
+	return sample, nil
+}
+
+// sampleOfPair tells how much a probe and the target slowed each other down.
+func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, probe *report.Run, watch *report.Watch) (v1alpha1.MeasurementSample, *flaw) {
+	if probe.BootID != watch.BootID {
+		return sample, otherBoot
+	}
+	m := in.profile.Status.Measuring
+	from, to := probe.Series.Span()
+	if watch.Begin < from || watch.Begin >= to {
+		return sample, &flaw{reason: v1alpha1.ReasonInterrupted, message: "the probe did not run while the target did"}
+	}
+	var before []float64
+	for _, w := range [][2]int64{{from, watch.Begin - int64(settle)}, {watch.End + int64(settle), to}} {
+		if rate, ok := probe.Series.Rate(w[0], w[1]); ok && rate > 0 {
+			before = append(before, rate)
+		}
+	}
+	between, ok := probe.Series.Rate(watch.Begin, min(watch.End, to))
+	switch {
+	case !ok || between <= 0:
+		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, hopeless: true, message: fmt.Sprintf(
+			"the target ended after %v, too soon to tell how much it slows a probe down; measure one that runs for some seconds", seconds(float64(watch.End-watch.Begin)))}
+	case len(before) == 0:
+		return sample, &flaw{reason: v1alpha1.ReasonInterrupted, message: "the probe did not run long enough without the target"}
+	}
+	alone := 0.0
+	for _, rate := range before {
+		alone += rate / float64(len(before))
+	}
+	dilation := alone / between
+	if dilation < probing.LeastDilation {
+		return sample, disturbed("the probe", dilation)
+	}
+	sample.ProbeDilation = quantity(dilation)
+	if neutral := sampleOf(m.Samples, *m.Round, "alone"); neutral != nil && neutral.TargetNanos != nil && watch.End <= to {
+		elapsed := watch.End - watch.Begin
+		if ratio := float64(elapsed) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
+			return sample, disturbed("the target", ratio)
+		}
+		sample.TargetNanos = new(elapsed)
+	}
+	return sample, nil
+}
+
+// disturbed says that something else must have happened on the node.
+func disturbed(who string, dilation float64) *flaw {
+	return &flaw{reason: v1alpha1.ReasonInconsistent, message: fmt.Sprintf(
+		"%s took %.2f times as long in company as alone; something else must have kept the node busy meanwhile", who, dilation)}
+}
+
+// sampleOf returns the sample of a step of a round, nil if there is none.
+func sampleOf(samples []v1alpha1.MeasurementSample, round int32, step string) *v1alpha1.MeasurementSample {
+	for i := range samples {
+		if s := &samples[i]; *s.Round == round && s.Step == step {
+			return s
+		}
+	}
+	return nil
+}
+
+// quantity returns a number with six significant digits.
+func quantity(x float64) *resource.Quantity {
+	digits := 6
+	if x != 0 {
+		digits = max(0, 5-int(math.Floor(math.Log10(math.Abs(x)))))
+	}
+	q := resource.MustParse(fmt.Sprintf("%.*f", min(digits, 9), x))
+	return &q
+}
+
+// seconds returns a duration for people.
+func seconds(nanos float64) time.Duration { return time.Duration(nanos).Round(10 * time.Millisecond) }

@@ -1,0 +1,112 @@
+package measurement
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// Defaults of a measurement, as its fields document them.
+const (
+	defaultPrecision     = 0.03
+	defaultRounds        = 10
+	defaultTimeout       = 600 * time.Second // of a target
+	defaultProbeDuration = 30 * time.Second  // without one
+	defaultBudget        = time.Hour
+	defaultValid         = 30 * 24 * time.Hour
+)
+
+// settings are a spec.measurement with its defaults filled in.
+type settings struct {
+	target    *v1alpha1.MeasurementTarget // nil: the pods as they run
+	copies    bool                        // the method
+	correct   bool                        // for neighbours; else wait until there are none
+	resources []probed
+	nodes     labels.Selector
+	precision float64
+	rounds    int32
+	timeout   time.Duration
+	budget    time.Duration
+	valid     time.Duration
+}
+
+// probed is a resource and the standard job that keeps it busy.
+type probed struct {
+	Name, Job, Peer string
+	Threads         int
+}
+
+// newSettings reads the spec of a measurement.
+func newSettings(m *v1alpha1.Measurement) (*settings, error) {
+	s := &settings{
+		target: m.Target, copies: m.Method == v1alpha1.MethodCopies, correct: m.Neighbours == v1alpha1.NeighboursCorrect,
+		nodes: labels.Everything(), precision: defaultPrecision, rounds: defaultRounds,
+		timeout: defaultTimeout, budget: defaultBudget, valid: defaultValid,
+	}
+	if m.Target == nil {
+		s.timeout = defaultProbeDuration
+	}
+	if m.Nodes != nil {
+		var err error
+		if s.nodes, err = metav1.LabelSelectorAsSelector(m.Nodes); err != nil {
+			return nil, fmt.Errorf("spec.measurement.nodes: %w", err)
+		}
+	}
+	if m.Precision != nil {
+		s.precision = m.Precision.AsApproximateFloat64()
+	}
+	if m.MaxRounds != nil {
+		s.rounds = *m.MaxRounds
+	}
+	override(&s.timeout, m.TimeoutSeconds)
+	override(&s.budget, m.BudgetSeconds)
+	override(&s.valid, m.ValidSeconds)
+	s.resources = newProbed(m.Resources)
+	return s, nil
+}
+
+func override(d *time.Duration, seconds *int64) {
+	if seconds != nil {
+		*d = time.Duration(*seconds) * time.Second
+	}
+}
+
+// newProbed fills in the standard jobs of the resources to measure, and these
+// where there are none.
+func newProbed(resources []v1alpha1.ProbedResource) []probed {
+	if len(resources) == 0 {
+		resources = []v1alpha1.ProbedResource{{Name: "cpu"}, {Name: "disk"}}
+	}
+	all := make([]probed, len(resources))
+	for i, r := range resources {
+		p := probed{Name: r.Name, Job: r.Job, Peer: r.Peer, Threads: 1}
+		switch {
+		case p.Job != "":
+		case p.Name == "disk":
+			p.Job = v1alpha1.ProbeDiskRead
+		default:
+			p.Job = p.Name
+		}
+		if r.Threads != nil {
+			p.Threads = int(*r.Threads)
+		}
+		all[i] = p
+	}
+	return all
+}
+
+// method is the name of the method.
+func (s *settings) method() string {
+	if s.copies {
+		return v1alpha1.MethodCopies
+	}
+	return v1alpha1.MethodProbes
+}
+
+// leastRounds is how many rounds there are at least before a result counts as
+// precise.
+func (s *settings) leastRounds() int32 { return min(3, s.rounds) }

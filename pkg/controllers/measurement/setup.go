@@ -1,0 +1,161 @@
+package measurement
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// The time for which changes are gathered before they are looked at: of our own
+// pods, and of all pods and nodes of the cluster.
+const (
+	ownDelay   = 200 * time.Millisecond
+	otherDelay = time.Second
+)
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/finalizers,verbs=update
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
+// +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller. The cache is that of the Jobs of
+// measurements, see probejob.NewCache; the manager runs it.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error {
+	r.API, r.Made = mgr.GetAPIReader(), made
+	var err error
+	if r.Metrics, err = NewMetrics(); err != nil {
+		return err
+	}
+	toOwner := probejob.ToOwner("WorkloadProfile", true)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("measurement").
+		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
+		Watches(&v1alpha1.NodeProfile{}, report.Delayed(otherDelay, r.measured), builder.WithPredicates(otherClass())).
+		Watches(&corev1.Node{}, report.Delayed(otherDelay, r.measured), builder.WithPredicates(otherNode())).
+		WatchesMetadata(&corev1.Pod{}, report.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
+		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
+		WatchesMetadata(&batchv1.CronJob{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetCronJob)),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toOwner))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(ownDelay, toOwner))).
+		Complete(r)
+}
+
+// otherClass passes changes of NodeProfiles by which a class of nodes is another.
+func otherClass() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*v1alpha1.NodeProfile)
+		after, alike := e.ObjectNew.(*v1alpha1.NodeProfile)
+		return !ok || !alike || !profile.SameNodeClass(before, after)
+	}}
+}
+
+// otherNode passes changes of nodes by which one can or cannot be measured on.
+func otherNode() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*corev1.Node)
+		after, alike := e.ObjectNew.(*corev1.Node)
+		if !ok || !alike {
+			return true
+		}
+		was, _ := probejob.Usable(before)
+		is, _ := probejob.Usable(after)
+		return was != is || !equality.Semantic.DeepEqual(before.Labels, after.Labels)
+	}}
+}
+
+// comesOrGoes passes pods that are made or gone.
+func comesOrGoes() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+// foreign passes what is not of a measurement.
+func foreign() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[probejob.MeasurementKey] == "" })
+}
+
+// measured maps anything to all profiles that are to be measured.
+func (r *Reconciler) measured(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.profiles(ctx, "", func(*v1alpha1.Measurement) bool { return true })
+}
+
+// ofTarget maps objects of a kind to the profiles whose target they are.
+func (r *Reconciler) ofTarget(kind string) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		return r.profiles(ctx, o.GetNamespace(), func(m *v1alpha1.Measurement) bool {
+			return m.Target != nil && m.Target.Kind == kind && m.Target.Name == o.GetName()
+		})
+	}
+}
+
+// profiles returns those of a namespace, or of all, whose measurement is as wanted.
+func (r *Reconciler) profiles(ctx context.Context, namespace string, wanted func(*v1alpha1.Measurement) bool) []reconcile.Request {
+	var all v1alpha1.WorkloadProfileList
+	if err := r.Client.List(ctx, &all, client.InNamespace(namespace)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list WorkloadProfiles from the cache")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range all.Items {
+		if p := &all.Items[i]; p.Spec.Measurement != nil && wanted(p.Spec.Measurement) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(p)})
+		}
+	}
+	return requests
+}
+
+// active are the profiles that are being measured. The zero value is empty.
+type active struct {
+	mu  sync.Mutex
+	now map[reconcile.Request]bool
+}
+
+// set notes whether a profile is being measured, and returns how many are.
+func (a *active) set(request reconcile.Request, measuring bool) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.now == nil {
+		a.now = map[reconcile.Request]bool{}
+	}
+	if measuring {
+		a.now[request] = true
+	} else {
+		delete(a.now, request)
+	}
+	return len(a.now)
+}
+
+// all maps anything to the profiles that are being measured.
+func (a *active) all(context.Context, client.Object) []reconcile.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	requests := make([]reconcile.Request, 0, len(a.now))
+	for request := range a.now {
+		requests = append(requests, request)
+	}
+	return requests
+}

@@ -1,0 +1,98 @@
+package measurement
+
+import (
+	"fmt"
+	"slices"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// kind is what a step of a round does.
+type kind int
+
+const (
+	alone    kind = iota // the target alone
+	copies               // several targets at once
+	beside               // the probe and a target, or the probe beside pods that run
+	baseline             // the probe alone
+)
+
+// step is one step of a round.
+type step struct {
+	kind     kind
+	resource *probed // of beside and baseline
+	copies   int     // of alone and copies
+}
+
+// name is how the status calls the step.
+func (s *step) name() string {
+	switch s.kind {
+	case alone:
+		return "alone"
+	case copies:
+		return fmt.Sprintf("copies-%d", s.copies)
+	case beside:
+		return besideName(s.resource)
+	default:
+		return baselineName(s.resource)
+	}
+}
+
+func besideName(r *probed) string   { return "beside-" + r.Name }
+func baselineName(r *probed) string { return "baseline-" + r.Name }
+
+// steps returns the steps of a round, in their order. The order of the resources
+// rotates, so that a drift of the node falls on all of them alike. Resources that
+// earlier rounds gave up are left out.
+func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []step {
+	if s.copies {
+		all := []step{{kind: alone, copies: 1}, {kind: copies, copies: 2}, {kind: copies, copies: 3}}
+		if round == 1 { // one look beside a probe tells the roots apart
+			all = append(all, step{kind: beside, resource: &s.resources[0]})
+		}
+		return all
+	}
+	var all []step
+	if s.target != nil {
+		all = append(all, step{kind: alone, copies: 1})
+	}
+	for i := range s.resources {
+		r := &s.resources[(i+int(round)-1)%len(s.resources)]
+		if unsaturated(r, samples, round) {
+			continue
+		}
+		if s.target == nil {
+			all = append(all, step{kind: baseline, resource: r})
+		}
+		all = append(all, step{kind: beside, resource: r})
+	}
+	return all
+}
+
+// find returns the place of a step in a round, -1 if it has none.
+func find(all []step, name string) int {
+	return slices.IndexFunc(all, func(s step) bool { return s.name() == name })
+}
+
+// leastSelfDilation is how much two probes must slow each other down for one of
+// them to count as keeping its resource busy. It would be 2 if one did exactly.
+const leastSelfDilation = 1.8
+
+// unsaturated tells whether a round before the given one found that the probe does
+// not keep a resource busy.
+func unsaturated(r *probed, samples []v1alpha1.MeasurementSample, before int32) bool {
+	d, ok := selfDilation(r, samples, before)
+	return ok && d < leastSelfDilation
+}
+
+// selfDilation returns how many times slower each of two probes was, if a round
+// before the given one found out.
+func selfDilation(r *probed, samples []v1alpha1.MeasurementSample, before int32) (float64, bool) {
+	for i := range samples {
+		s := &samples[i]
+		if s.SelfDilation != nil && *s.Round < before && (s.Step == besideName(r) || s.Step == baselineName(r)) {
+			return s.SelfDilation.AsApproximateFloat64(), true
+		}
+	}
+	return 0, false
+}

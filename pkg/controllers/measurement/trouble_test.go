@@ -1,0 +1,268 @@
+package measurement
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// isTarget tells whether a pod is a copy of the target.
+func isTarget(pod *corev1.Pod) bool { return pod.Spec.Containers[0].Name != probejob.ProbeContainer }
+
+// waiting leaves a pod with a container that waits for something.
+func (s *simulation) waiting(pod *corev1.Pod, reason, message string) bool {
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+	}}
+	s.must(s.Status().Update(s.t.Context(), pod))
+	return false
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		profile *v1alpha1.WorkloadProfile
+		target  func(*batchv1.Job)
+		spoil   func(*simulation)
+		reason  string
+		says    []string
+		status  metav1.ConditionStatus
+	}{
+		"a target that is not there": {
+			profile: filecomp(func(m *v1alpha1.Measurement) { m.Target.Name = "nobody" }),
+			reason:  v1alpha1.ReasonTargetFailed, says: []string{`no Job "nobody" in namespace etl`},
+		},
+		"a template with hostPID": {
+			target: func(j *batchv1.Job) { j.Spec.Template.Spec.HostPID = true },
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"hostPID"},
+		},
+		"a command that never ends": {
+			spoil: func(s *simulation) {
+				s.before = func(pod *corev1.Pod) bool {
+					if isTarget(pod) && s.clock.Now().Sub(pod.CreationTimestamp.Time) > 11*time.Minute {
+						pod.Status.Phase = corev1.PodFailed
+						s.must(s.Status().Update(s.t.Context(), pod))
+						s.finish(s.t.Context(), pod, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
+					}
+					return !isTarget(pod)
+				}
+			},
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"did not end within 600 s", "raise timeoutSeconds", "leave out target"},
+		},
+		"a command that fails": {
+			spoil: func(s *simulation) {
+				s.before = func(pod *corev1.Pod) bool { s.fail(pod, 3, "no such file"); return false }
+			},
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"exit code 3: no such file", "step alone"},
+		},
+		"an image that cannot be pulled": {
+			spoil: func(s *simulation) {
+				s.before = func(pod *corev1.Pod) bool { return s.waiting(pod, "ErrImagePull", "not found") }
+			},
+			reason: v1alpha1.ReasonTargetFailed, says: []string{`the image "example.test/filecomp"`, "cannot be pulled: not found"},
+		},
+		"a probe that fails": {
+			spoil: func(s *simulation) {
+				s.before = func(pod *corev1.Pod) bool {
+					if !isTarget(pod) {
+						s.fail(pod, 1, "the disk is full")
+					}
+					return isTarget(pod)
+				}
+			},
+			reason: v1alpha1.ReasonProbeFailed, says: []string{"the probe: ", "the disk is full", "step beside-cpu"},
+		},
+		"pods that are deleted all the time": {
+			spoil: func(s *simulation) {
+				s.before = func(pod *corev1.Pod) bool {
+					s.must(s.Delete(s.t.Context(), pod))
+					s.finish(s.t.Context(), pod, batchv1.JobFailed, batchv1.JobReasonBackoffLimitExceeded)
+					return false
+				}
+			},
+			reason: v1alpha1.ReasonInterrupted, says: []string{"begun 5 times", "is gone with its result"},
+		},
+		"results that are cut off": {
+			spoil: func(s *simulation) {
+				s.says = func(_ *corev1.Pod, _, message string) string { return message[:len(message)/2] }
+			},
+			reason: v1alpha1.ReasonProbeFailed, says: []string{"cut off", "begun 5 times"},
+		},
+		"a node that boots again and again": {
+			spoil: func(s *simulation) {
+				s.says = func(pod *corev1.Pod, _, message string) string {
+					return strings.Replace(message, `"bootID":"boot"`, `"bootID":"`+pod.Name+`"`, 1)
+				}
+			},
+			reason: v1alpha1.ReasonInterrupted, says: []string{"was booted in between"},
+		},
+		"a probe that does not keep its resource busy": {
+			spoil:  func(s *simulation) { s.self[v1alpha1.ProbeDiskRead] = 1.1 },
+			reason: v1alpha1.ReasonUnsaturated, says: []string{"disk-read with 1 request", "1.10 times only, not 2", "add spec.calibration"},
+		},
+		"loadings that overlap": {
+			spoil:  func(s *simulation) { s.overlap = 0.8 },
+			reason: v1alpha1.ReasonInconsistent, says: []string{"add up to"},
+		},
+		"a target that ends too soon": {
+			spoil:  func(s *simulation) { s.neutral = 50 * time.Millisecond },
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"too soon to tell"},
+		},
+		"no pods of a service": {
+			profile: filecomp(asService),
+			reason:  v1alpha1.ReasonNoRunningPods, says: []string{"no pod that follows the profile runs"},
+		},
+		"no usable node": {
+			spoil: func(s *simulation) {
+				n := worker("worker-1", 1)
+				s.must(s.Get(s.t.Context(), client.ObjectKeyFromObject(n), n))
+				n.Spec.Unschedulable = true
+				s.must(s.Update(s.t.Context(), n))
+			},
+			reason: v1alpha1.ReasonNoNode, says: []string{"no usable node"},
+		},
+		"no quiet node": {
+			spoil:  func(s *simulation) { s.must(s.Create(s.t.Context(), service("cart-1", "cart", "worker-1"))) },
+			reason: v1alpha1.ReasonNoQuietNode, says: []string{"worker-1: pod etl/cart-1 runs there", "neighbours: correct"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.profile == nil {
+				test.profile = filecomp()
+			}
+			job := targetJob()
+			if test.target != nil {
+				test.target(job)
+			}
+			s := newSimulation(t, test.profile, job, worker("worker-1", 1))
+			if test.spoil != nil {
+				test.spoil(s)
+			}
+			s.until(test.reason)
+			c := s.condition()
+			if c.Status != metav1.ConditionFalse {
+				t.Errorf("the condition is %s", c.Status)
+			}
+			for _, text := range test.says {
+				if !strings.Contains(c.Message, text) {
+					t.Errorf("the message %q lacks %q", c.Message, text)
+				}
+			}
+			if len(c.Message) > 1000 {
+				t.Errorf("the message has %d characters", len(c.Message))
+			}
+			s.before = nil
+			s.nothingLeft()
+			if !strings.Contains(strings.Join(s.told(), "\n"), test.reason) {
+				t.Errorf("no event tells of it: %v", s.told())
+			}
+		})
+	}
+}
+
+// told returns the events so far.
+func (s *simulation) told() []string {
+	for {
+		select {
+		case e := <-s.events.Events:
+			s.heard = append(s.heard, e)
+		default:
+			return s.heard
+		}
+	}
+}
+
+func TestAFailureIsTriedAgainLaterAndLater(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+	s.before = func(pod *corev1.Pod) bool { s.fail(pod, 1, "no"); return false }
+	var times []time.Time
+	for range 4 {
+		s.until(v1alpha1.ReasonTargetFailed)
+		times = append(times, s.clock.Now())
+		for s.profile().Status.Measuring == nil {
+			result := s.reconcile()
+			s.pass(min(max(result.RequeueAfter, tick), time.Minute))
+		}
+	}
+	for i := range 3 {
+		if waited, want := times[i+1].Sub(times[i]), firstRetry<<i; waited < want || waited > want+time.Minute {
+			t.Errorf("after failure %d it waited %v, want %v", i+1, waited, want)
+		}
+	}
+}
+
+func TestAFailureIsTriedAgainAtOnceWhenTheTemplateChanges(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+	s.before = func(pod *corev1.Pod) bool { s.fail(pod, 1, "no"); return false }
+	s.until(v1alpha1.ReasonTargetFailed)
+	s.before = nil
+	s.edit(func(j *batchv1.Job) { j.Spec.Template.Spec.Containers[0].Image = "example.test/filecomp:fixed" })
+	s.reconcile()
+	if s.profile().Status.Measuring == nil {
+		t.Error("no measurement has begun")
+	}
+	s.until(v1alpha1.ReasonMeasured)
+}
+
+// edit changes the Job that the target is.
+func (s *simulation) edit(change func(*batchv1.Job)) {
+	s.t.Helper()
+	job := targetJob()
+	s.must(s.Get(s.t.Context(), client.ObjectKeyFromObject(job), job))
+	change(job)
+	s.must(s.Update(s.t.Context(), job))
+}
+
+func TestARestartedManagerRemembersAFailure(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+	s.before = func(pod *corev1.Pod) bool { s.fail(pod, 1, "no"); return false }
+	s.until(v1alpha1.ReasonTargetFailed)
+	before := s.condition()
+	s.restart()
+	if result := s.reconcile(); result.RequeueAfter != firstRetry {
+		t.Errorf("it looks again after %v, want %v", result.RequeueAfter, firstRetry)
+	}
+	if after := s.condition(); after != before {
+		t.Errorf("the condition became %+v, was %+v", after, before)
+	}
+}
+
+func TestAnUnsaturatedResourceDoesNotSpoilTheOthers(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(), targetJob(), worker("worker-1", 1))
+	s.self[v1alpha1.ProbeDiskRead] = 1.1
+	vector(t, s.until(v1alpha1.ReasonUnsaturated), v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.58})
+}
+
+func TestAStepIsBegunAgainWhenTheServiceScalesMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(asService, only("cpu")), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
+	s.background["filecomp"] = contention.Loadings(0.3, 0)
+	scaled := false
+	p := s.until(v1alpha1.ReasonMeasured, func() {
+		if m := s.profile().Status.Measuring; m != nil && !scaled && m.Step == "beside-cpu" && len(s.running) > 0 {
+			scaled = true
+			pod := service("b", "filecomp", "worker-2")
+			pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+			s.must(s.Create(t.Context(), pod))
+			s.reconcile()
+			if got := attempts(s.profile().Status.Measuring); got != 1 {
+				t.Errorf("%d attempts came to nothing, want 1", got)
+			}
+		}
+	})
+	vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.3})
+}

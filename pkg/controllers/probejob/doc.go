@@ -1,0 +1,14 @@
+// Package probejob is what the controllers share that measure on real nodes: the
+// Jobs that they run, where and when these may run, and how they fared.
+//
+//   - [Settings] makes the pods: [Settings.Probe] runs a standard job,
+//     [Settings.Calibrate] finds the servers of a resource, [Settings.Observe] adds
+//     an observer to the pods of a workload
+//   - [Job] makes the Job that runs such a pod once, on one node; [Apply] creates it
+//   - [Usable], [Alive] and [Quiet] tell on which nodes one can measure
+//   - [Slots] lets one measurement at a time use a node, and so many the cluster
+//   - [Inspect] tells how a Job fares, in words for users; [Look] reads what that
+//     takes from the cluster
+//
+// It decides nothing about what to measure and keeps nothing but the slots.
+package probejob

@@ -1,0 +1,94 @@
+package probejob_test
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
+)
+
+var noon = metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))
+
+func settings() *probejob.Settings {
+	return &probejob.Settings{Image: "example.test/probe:v1", Memory: resource.MustParse("256Mi"), MaxParallel: 2, Namespace: "loadline"}
+}
+
+func owner() *v1alpha1.NodeProfile {
+	return &v1alpha1.NodeProfile{ObjectMeta: metav1.ObjectMeta{Name: "fast", UID: "fast-uid"}}
+}
+
+// placed is where a Job runs in these tests.
+func placed() probejob.Placement {
+	return probejob.Placement{
+		Owner: owner(), OwnerKind: v1alpha1.GroupVersion.WithKind("NodeProfile"),
+		Namespace: "loadline", Name: "fast-cpu", Node: "worker-1", Step: "calibrate-cpu", Deadline: 10 * time.Minute,
+	}
+}
+
+// job is a Job that was made at noon.
+func job(conditions ...batchv1.JobCondition) *batchv1.Job {
+	j := probejob.Job(placed(), settings().Probe(probejob.Run{Job: "cpu", Intensity: 1, Duration: time.Minute}))
+	j.UID, j.CreationTimestamp = "job-uid", noon
+	j.Status.Conditions = conditions
+	return j
+}
+
+// failed is the condition of a Job that has failed.
+func failed(reason string) batchv1.JobCondition {
+	return batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: reason}
+}
+
+func complete() batchv1.JobCondition {
+	return batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}
+}
+
+// pod is the pod of that Job, made at noon, on worker-1.
+func pod(status corev1.PodStatus, change ...func(*corev1.Pod)) corev1.Pod {
+	j := job()
+	p := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: j.Namespace, Name: "fast-cpu-x", CreationTimestamp: noon, Annotations: j.Annotations,
+			Labels: map[string]string{probejob.MeasurementKey: "fast-uid", batchv1.ControllerUidLabel: string(j.UID)},
+			OwnerReferences: []metav1.OwnerReference{
+				{APIVersion: "batch/v1", Kind: "Job", Name: j.Name, UID: j.UID, Controller: new(true)},
+			},
+		},
+		Spec:   j.Spec.Template.Spec,
+		Status: status,
+	}
+	p.Spec.NodeName = "worker-1"
+	for _, c := range change {
+		c(&p)
+	}
+	return p
+}
+
+// container is the status of a pod whose only container is in that state.
+func container(phase corev1.PodPhase, state corev1.ContainerState) corev1.PodStatus {
+	return corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{Name: probejob.ProbeContainer, State: state}}}
+}
+
+func waiting(reason, message string) corev1.PodStatus {
+	return container(corev1.PodPending, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
+}
+
+func running() corev1.PodStatus {
+	return container(corev1.PodRunning, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: noon}})
+}
+
+func ended(phase corev1.PodPhase, code int32, reason, message string) corev1.PodStatus {
+	return container(phase, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, Message: message, StartedAt: noon,
+	}})
+}
+
+func deleted(p *corev1.Pod) { p.DeletionTimestamp = new(noon) }
+
+func event(reason, message string) corev1.Event {
+	return corev1.Event{Reason: reason, Message: message, LastTimestamp: noon}
+}

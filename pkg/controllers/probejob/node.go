@@ -1,0 +1,85 @@
+package probejob
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Alive tells whether what runs on a node goes on running, and if not, why. The
+// node is nil if there is none.
+func Alive(node *corev1.Node) (ok bool, why string) {
+	switch {
+	case node == nil:
+		return false, "it is no longer there"
+	case !node.DeletionTimestamp.IsZero():
+		return false, "it is being deleted"
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return true, ""
+		}
+	}
+	return false, "it is not ready"
+}
+
+// Usable tells whether pods that tolerate no taints can be placed on a node, and if
+// not, why. The node is nil if there is none.
+func Usable(node *corev1.Node) (ok bool, why string) {
+	if ok, why := Alive(node); !ok {
+		return false, why
+	}
+	if node.Spec.Unschedulable {
+		return false, "it is cordoned"
+	}
+	for _, taint := range node.Spec.Taints {
+		if taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute {
+			return false, fmt.Sprintf("it has the taint %s", taint.ToString())
+		}
+	}
+	return true, ""
+}
+
+// Quiet tells whether nobody's pods run on a node but those of DaemonSets, static
+// pods and those of measurements of the owners to ignore, and if not, whose do. A
+// pod that is being deleted runs until it is gone.
+func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why string) {
+	first, more := "", 0
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Spec.NodeName != node || Ended(pod) || standing(pod) ||
+			slices.Contains(ignore, types.UID(pod.Labels[MeasurementKey])) {
+			continue
+		}
+		if first == "" {
+			first = pod.Namespace + "/" + pod.Name
+		} else {
+			more++
+		}
+	}
+	switch {
+	case first == "":
+		return true, ""
+	case more == 0:
+		return false, "pod " + first + " runs there"
+	default:
+		return false, fmt.Sprintf("pod %s and %d more run there", first, more)
+	}
+}
+
+// standing tells whether a pod belongs to its node.
+func standing(pod *corev1.Pod) bool {
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return true
+	}
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "DaemonSet"
+}
+
+// Ended tells whether all containers of a pod have ended for good.
+func Ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

@@ -1,0 +1,219 @@
+package probejob
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// State is where a Job stands.
+type State int
+
+// The states of a Job.
+const (
+	// Pending is a Job whose pod has not begun.
+	Pending State = iota
+	// Running is a Job whose pod does its work.
+	Running
+	// Succeeded is a Job whose pod ended well.
+	Succeeded
+	// Failed is a Job that did not end well, and would not the next time.
+	Failed
+	// Lost is a Job that ended, or was ended, through no fault of its own: done
+	// again, it may end well.
+	Lost
+)
+
+// String returns the state's name.
+func (s State) String() string {
+	return [...]string{"Pending", "Running", "Succeeded", "Failed", "Lost"}[s]
+}
+
+// Reasons for which a Job is pending, has failed, or was lost.
+const (
+	ReasonPodRefused    = "PodRefused"    // the API server takes no such pod
+	ReasonUnschedulable = "Unschedulable" // the pod does not fit on its node
+	ReasonImage         = "Image"         // an image cannot be pulled
+	ReasonContainer     = "Container"     // a container cannot be made or started
+	ReasonVolume        = "Volume"        // a volume cannot be mounted
+	ReasonDeadline      = "Deadline"      // it took too long
+	ReasonExitCode      = "ExitCode"      // a container ended badly
+	ReasonOutOfMemory   = "OutOfMemory"   // a container needed more memory than it may have
+	ReasonEvicted       = "Evicted"       // the kubelet ended the pod, which used more than it may
+	ReasonDisrupted     = "Disrupted"     // somebody or something ended the pod
+	ReasonGone          = "Gone"          // the pod is gone with what it had to say
+)
+
+// Grace is for how long something that keeps a pod from beginning may last, since
+// the Job or the pod was made, before the Job counts as failed.
+const Grace = time.Minute
+
+// Outcome is how a Job fares.
+type Outcome struct {
+	State State
+	// Reason is one of the Reason constants, and Message says what is wrong, for
+	// users. Both are "" where nothing is.
+	Reason, Message string
+	// Node is where the pod is, "" before it is on one.
+	Node string
+	// Started is when the first of the containers began, but for init containers.
+	// It is zero before that.
+	Started time.Time
+	// Messages are the termination messages of the containers that have ended, by
+	// name, with those of init containers.
+	Messages map[string]string
+}
+
+// Inspect tells how a Job fares from the Job, its pods and the events about these.
+// Pods of other Jobs are passed over. Events matter only while the Job is pending.
+func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now time.Time) Outcome {
+	pod := podOf(job, pods)
+	if pod == nil {
+		return withoutPod(job, events, now)
+	}
+	o := Outcome{Node: pod.Spec.NodeName, Started: started(pod), Messages: messages(pod)}
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		o.State = Succeeded
+	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
+		o.State, o.Reason, o.Message = Failed, ReasonDeadline, overdue(job)
+		if _, why := blocked(pod, events); why != "" {
+			o.Message += ": " + why
+		}
+	case Ended(pod):
+		o.State, o.Reason, o.Message = whyFailed(pod)
+	case !pod.DeletionTimestamp.IsZero():
+		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
+	case pod.Status.Phase == corev1.PodUnknown:
+		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("nothing is known of pod %s any more", pod.Name)
+	default:
+		o.Reason, o.Message = blocked(pod, events)
+		switch {
+		case o.Reason != "":
+			o.State = pendingOrFailed(pod.CreationTimestamp, now)
+		case !o.Started.IsZero():
+			o.State = Running
+		}
+	}
+	return o
+}
+
+// withoutPod tells how a Job fares that has no pod.
+func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome {
+	switch {
+	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
+		return Outcome{State: Failed, Reason: ReasonDeadline, Message: overdue(job)}
+	case Finished(job):
+		return Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
+	}
+	if refused := latest(events, "FailedCreate"); refused != nil {
+		return Outcome{
+			State: pendingOrFailed(job.CreationTimestamp, now), Reason: ReasonPodRefused,
+			Message: "the pod cannot be created: " + refused.Message,
+		}
+	}
+	return Outcome{}
+}
+
+// podOf returns the latest pod of a Job, nil for none.
+func podOf(job *batchv1.Job, pods []corev1.Pod) *corev1.Pod {
+	var last *corev1.Pod
+	for i := range pods {
+		if pod := &pods[i]; metav1.IsControlledBy(pod, job) && (last == nil || last.CreationTimestamp.Before(&pod.CreationTimestamp)) {
+			last = pod
+		}
+	}
+	return last
+}
+
+func pendingOrFailed(since metav1.Time, now time.Time) State {
+	if now.Sub(since.Time) < Grace {
+		return Pending
+	}
+	return Failed
+}
+
+// Finished tells whether a Job has come to its end, and its pod too.
+func Finished(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
+// hasFailed returns the reason for which a Job has failed, "" if it has not.
+func hasFailed(job *batchv1.Job) string {
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+func overdue(job *batchv1.Job) string {
+	if d := job.Spec.ActiveDeadlineSeconds; d != nil {
+		return fmt.Sprintf("it did not end within %d s", *d)
+	}
+	return "it did not end in time"
+}
+
+// started returns when the first container began, the zero time before.
+func started(pod *corev1.Pod) time.Time {
+	var first time.Time
+	for _, s := range pod.Status.ContainerStatuses {
+		var at time.Time
+		switch {
+		case s.State.Running != nil:
+			at = s.State.Running.StartedAt.Time
+		case s.State.Terminated != nil:
+			at = s.State.Terminated.StartedAt.Time
+		}
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// messages returns what the containers of a pod left.
+func messages(pod *corev1.Pod) map[string]string {
+	var left map[string]string
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if end := s.State.Terminated; end != nil {
+			if left == nil {
+				left = map[string]string{}
+			}
+			left[s.Name] = end.Message
+		}
+	}
+	return left
+}
+
+// latest returns the last of the events with a reason, nil for none.
+func latest(events []corev1.Event, reasons ...string) *corev1.Event {
+	var last *corev1.Event
+	for i := range events {
+		if e := &events[i]; slices.Contains(reasons, e.Reason) && (last == nil || seen(last).Before(seen(e))) {
+			last = e
+		}
+	}
+	return last
+}
+
+// seen returns when an event was last seen.
+func seen(e *corev1.Event) time.Time {
+	switch {
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	case !e.EventTime.IsZero():
+		return e.EventTime.Time
+	default:
+		return e.CreationTimestamp.Time
+	}
+}
