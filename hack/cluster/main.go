@@ -1,5 +1,5 @@
-// Cluster runs a real Kubernetes control plane with fake nodes on this machine, built from Go modules. See package
-// controlplane.
+// Cluster runs a real Kubernetes control plane on this machine, with fake nodes, real ones or both, built from Go
+// modules. See packages controlplane and realnode.
 package main
 
 import (
@@ -11,19 +11,30 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
-const usage = `Runs a real Kubernetes control plane with fake nodes on this machine: etcd, kube-apiserver, kube-controller-manager and kwok.
-Only Go is needed. The first time the programs are built, which takes some minutes. There is no scheduler: bring your own.
+const usage = `Runs a real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, and nodes. Only Go is
+needed for fake nodes, which kwok plays. Real nodes run pods: they need root and some Debian packages (make
+node-packages), and bring kube-scheduler along; without them there is no scheduler: bring your own. The first time the
+programs are built, which takes some minutes.
 
 Usage:
-  cluster up [--nodes N] [--dir DIR]    run a control plane until Ctrl-C, or "cluster down"
-  cluster down [--dir DIR]              stop it from another terminal, and wait until it is gone
-  cluster kubeconfig [--dir DIR]        print the path of its kubeconfig file
+  cluster up [--nodes N] [--real-nodes N]   run a control plane until Ctrl-C, or "cluster down"
+  cluster run [FLAGS] COMMAND...            the same for as long as a command runs, with KUBECONFIG set for it
+  cluster down                              stop it from another terminal, and wait until it is gone
+  cluster kubeconfig                        print the path of its kubeconfig file
+  cluster kubectl ARGUMENT...               run kubectl, of the same version, on it
+  cluster load PROGRAM...                   make an image loadline/NAME:dev of each static program, on all real nodes
+  cluster image FOLDER PROGRAM...           write such images into a folder, for other clusters
+  cluster node start NODE                   bring back what of a real node is not running
+  cluster node stop NODE                    cut its power
+  cluster node kill-kubelet NODE            crash its kubelet; its pods go on
 
 Examples, from the root of the repository:
-  # A control plane with ten nodes
+  # A control plane with ten fake nodes
   go run loadline.dev/loadline/hack/cluster up --nodes 10
 
   # Use it from another terminal
@@ -31,6 +42,9 @@ Examples, from the root of the repository:
 
   # A second one beside it
   go run loadline.dev/loadline/hack/cluster up --dir second
+
+  # As root: two nodes that run pods, worker-1 and worker-2, with a core each, and one for operators, named system
+  go run loadline.dev/loadline/hack/cluster up --real-nodes 2
 
 Flags:
 `
@@ -48,8 +62,10 @@ var errWrongUse = errors.New(`see "cluster --help"`)
 // command is what the user asked for.
 type command struct {
 	verb           string
+	args           []string // after the verb
 	dir            string
 	nodes          int
+	realNodes      int
 	stdout, stderr io.Writer
 }
 
@@ -64,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := &command{stdout: stdout, stderr: stderr}
 	err := c.parse(args)
 	if err == nil {
-		err = c.verbs()[c.verb](ctx)
+		err = c.do(ctx)
 	}
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -78,22 +94,38 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 }
 
-func (c *command) verbs() map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{"up": c.up, "down": c.down, "kubeconfig": c.kubeconfig}
+// verbs are what the user can ask for.
+var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "node"}
+
+// do does what was parsed.
+func (c *command) do(ctx context.Context) error {
+	switch c.verb {
+	case "up":
+		return c.up(ctx, c.untilStopped)
+	case "run":
+		return c.up(ctx, c.runCommand)
+	case "down":
+		return c.down(ctx)
+	case "kubeconfig":
+		return c.kubeconfig()
+	case "kubectl":
+		return c.kubectl(ctx)
+	case "load":
+		return c.load(ctx)
+	case "image":
+		return c.image()
+	default:
+		return c.node(ctx)
+	}
 }
 
-// parse reads the command line into c. The verb comes first; flags may stand before or after it.
+// parse reads the command line into c. The verb comes first; flags may stand before or after it, but what follows
+// kubectl is kubectl's, and what follows the command to run is the command's.
 func (c *command) parse(args []string) error {
-	cache, err := os.UserCacheDir()
+	flags, err := c.flags()
 	if err != nil {
 		return err
 	}
-	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // errors are reported once, by run
-	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
-	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
-
-	var words []string
 	for rest := args; ; rest = flags.Args()[1:] {
 		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
 			fmt.Fprint(c.stdout, usage)
@@ -106,17 +138,70 @@ func (c *command) parse(args []string) error {
 		if flags.NArg() == 0 {
 			break
 		}
-		words = append(words, flags.Arg(0))
+		switch c.verb {
+		case "":
+			c.verb = flags.Arg(0)
+			if c.verb == "kubectl" {
+				c.args = flags.Args()[1:]
+				return c.validate()
+			}
+		case "run":
+			c.args = flags.Args()
+			return c.validate()
+		default:
+			c.args = append(c.args, flags.Arg(0))
+		}
 	}
-	if len(words) != 1 {
-		return fmt.Errorf("want one of up, down and kubeconfig, got %q; %w", words, errWrongUse)
+	return c.validate()
+}
+
+func (c *command) flags() (*flag.FlagSet, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
 	}
-	c.verb = words[0]
-	if _, ok := c.verbs()[c.verb]; !ok {
-		return fmt.Errorf("%q is not one of up, down and kubeconfig; %w", c.verb, errWrongUse)
+	flags := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // errors are reported once, by run
+	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
+	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
+	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
+	return flags, nil
+}
+
+// validate tells whether what was parsed makes sense.
+func (c *command) validate() error {
+	if !slices.Contains(verbs, c.verb) {
+		return fmt.Errorf("want one of %s, got %q; %w", strings.Join(verbs, ", "), c.verb, errWrongUse)
 	}
-	if c.nodes < 0 {
-		return fmt.Errorf("--nodes: %d is negative; %w", c.nodes, errWrongUse)
+	for flag, value := range map[string]int{"nodes": c.nodes, "real-nodes": c.realNodes} {
+		if value < 0 {
+			return fmt.Errorf("--%s: %d is negative; %w", flag, value, errWrongUse)
+		}
+	}
+	if n := len(c.socket()); c.realNodes > 0 && n > maxSocketPath {
+		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)
+	}
+	switch n := len(c.args); c.verb {
+	case "up", "down", "kubeconfig":
+		if n > 0 {
+			return fmt.Errorf("%s takes flags only, got %q; %w", c.verb, c.args, errWrongUse)
+		}
+	case "run":
+		if n == 0 {
+			return fmt.Errorf("run what? Name a command; %w", errWrongUse)
+		}
+	case "load":
+		if n == 0 {
+			return fmt.Errorf("load what? Name static programs, such as bin/loadline-manager; %w", errWrongUse)
+		}
+	case "image":
+		if n < 2 {
+			return fmt.Errorf("image takes a folder and static programs, such as out/images bin/loadline-manager; %w", errWrongUse)
+		}
+	case "node":
+		if n != 2 || !slices.Contains(nodeVerbs, c.args[0]) {
+			return fmt.Errorf("node takes one of %s and the name of a node, got %q; %w", strings.Join(nodeVerbs, ", "), c.args, errWrongUse)
+		}
 	}
 	return nil
 }

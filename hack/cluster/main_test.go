@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -141,17 +142,37 @@ func TestACrashEndsUpWithTheReason(t *testing.T) {
 	}
 }
 
+func TestRunLastsAsLongAsItsCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stdout, stderr, code := call(t, "run", "--dir", dir, "sh", "-c", "cat $KUBECONFIG; exit 3")
+	if code != exitFailed || !strings.Contains(stderr, "Error: sh: exit status 3") {
+		t.Errorf("exit code %d, want %d and the command's on standard error:\n%s", code, exitFailed, stderr)
+	}
+	if !strings.Contains(stdout, "server: https://") {
+		t.Errorf("the command did not find a kubeconfig file: %q", stdout)
+	}
+	if parts := proctest.Mentioning(t, dir); len(parts) != 0 {
+		t.Errorf("still running: %v", parts)
+	}
+}
+
 func TestWrongUseIsExplained(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		args []string
 		want string
 	}{
-		"no verb":           {nil, "want one of up, down and kubeconfig"},
-		"two verbs":         {[]string{"up", "down"}, "want one of up, down and kubeconfig"},
-		"an unknown verb":   {[]string{"start"}, `"start" is not one of up, down and kubeconfig`},
+		"no verb":           {nil, "want one of up, run, down, kubeconfig"},
+		"two verbs":         {[]string{"up", "down"}, `up takes flags only, got ["down"]`},
+		"an unknown verb":   {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, node, got "start"`},
 		"an unknown flag":   {[]string{"up", "--node", "3"}, "flag provided but not defined: -node"},
 		"a negative number": {[]string{"up", "--nodes", "-3"}, "--nodes: -3 is negative"},
+		"no command":        {[]string{"run", "--nodes", "1"}, "run what?"},
+		"no program":        {[]string{"load"}, "load what?"},
+		"no folder":         {[]string{"image", "bin/probe"}, "image takes a folder and static programs"},
+		"no node":           {[]string{"node", "stop"}, `node takes one of start, stop, kill-kubelet and the name of a node, got ["stop"]`},
+		"no such verb":      {[]string{"node", "restart", "worker-1"}, `got ["restart" "worker-1"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +246,7 @@ func exitCode(t *testing.T, cmd *exec.Cmd) int {
 func call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, args...) // also when the test is being cleaned up
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatal(err)

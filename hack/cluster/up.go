@@ -4,30 +4,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/cluster/realnode"
 )
 
-// up runs a control plane until ctx ends or a part of it crashes.
-func (c *command) up(ctx context.Context) error {
-	plane, err := controlplane.Start(ctx, controlplane.Options{Dir: c.dir, Log: c.stderr})
+// up runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
+func (c *command) up(ctx context.Context, meanwhile use) error {
+	options := controlplane.Options{Dir: c.dir, Log: c.stderr}
+	if c.realNodes == 0 {
+		return c.upWith(ctx, options, nil, meanwhile)
+	}
+	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Workers: c.realNodes, Log: c.stderr})
 	if err != nil {
 		return err
 	}
-	err = c.serve(ctx, plane)
+	options.Address, options.WithScheduler, options.WithoutKWOK = machine.Address(), true, c.nodes == 0
+	return errors.Join(c.upWith(ctx, options, machine, meanwhile), machine.Release())
+}
+
+// upWith runs a control plane, with real nodes when there is a machine for them.
+func (c *command) upWith(ctx context.Context, options controlplane.Options, machine *realnode.Machine, meanwhile use) error {
+	plane, err := controlplane.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	err = c.serve(ctx, plane, machine, meanwhile)
 	fmt.Fprintln(c.stderr, "stopping")
 	return errors.Join(err, plane.Stop())
 }
 
-// serve adds the nodes, tells the user how to go on, and waits for the end.
-func (c *command) serve(ctx context.Context, plane *controlplane.ControlPlane) error {
+// serve adds the nodes and has the control plane used.
+func (c *command) serve(ctx context.Context, plane *controlplane.ControlPlane, machine *realnode.Machine, meanwhile use) (err error) {
 	if err := c.addNodes(ctx, plane); err != nil {
 		return err
 	}
+	if machine != nil {
+		if err := machine.AddNodes(ctx, plane); err != nil {
+			return err
+		}
+		remote, err := serveRemote(ctx, c.socket(), machine, c.stderr)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, remote.close()) }()
+	}
+	return meanwhile(ctx, plane)
+}
+
+// use is what a control plane is for.
+type use func(context.Context, *controlplane.ControlPlane) error
+
+// untilStopped tells the user how to go on, and waits for the end.
+func (c *command) untilStopped(ctx context.Context, plane *controlplane.ControlPlane) error {
 	fmt.Fprintln(c.stdout, "The control plane is ready. In another terminal:")
 	fmt.Fprintln(c.stdout, "  export KUBECONFIG="+plane.Kubeconfig())
 	fmt.Fprintln(c.stdout, "Ctrl-C stops it, and all in it is gone.")
@@ -39,7 +75,36 @@ func (c *command) serve(ctx context.Context, plane *controlplane.ControlPlane) e
 	}
 }
 
-// addNodes adds the nodes that the user asked for.
+// runCommand runs the user's command on the control plane. A command that does not end well is an error.
+func (c *command) runCommand(ctx context.Context, plane *controlplane.ControlPlane) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-plane.Done():
+			cancel(plane.Err())
+		case <-ctx.Done():
+		}
+	}()
+	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.stdout, c.stderr
+	err := cmd.Run()
+	if cause := context.Cause(ctx); cause != nil {
+		return errors.Join(cause, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.args[0], err)
+	}
+	return nil
+}
+
+// realNodesDir is the folder of the real nodes' files.
+func (c *command) realNodesDir() string { return filepath.Join(c.dir, "nodes") }
+
+// addNodes adds the fake nodes that the user asked for.
 func (c *command) addNodes(ctx context.Context, plane *controlplane.ControlPlane) error {
 	if c.nodes == 0 {
 		return nil

@@ -18,12 +18,35 @@ import (
 // stagesFile, beside the binaries, tells kwok how nodes and pods live.
 const stagesFile = "stages.yaml"
 
-// programs are what to build: the main packages, in the order of their build, by the names of their binaries.
-var programs = []struct{ name, pkg string }{
-	{etcdName, "go.etcd.io/etcd/server/v3"},
-	{apiServerName, "k8s.io/kubernetes/cmd/kube-apiserver"},
-	{controllerManagerName, "k8s.io/kubernetes/cmd/kube-controller-manager"},
-	{kwokName, "sigs.k8s.io/kwok/cmd/kwok"},
+// program is a program to build: the name of its binary and its main package.
+type program struct{ name, pkg string }
+
+// set is a set of programs that are built together, of the versions that one module pins.
+type set struct {
+	of       string // what messages call it
+	module   string // the folder of the module, in that of the module hack/cluster
+	programs []program
+	finish   func(p pins, ctx context.Context, dir string) error // adds what is not a program; may be nil
+}
+
+// controlPlaneSet is what every control plane needs.
+func controlPlaneSet() set {
+	return set{"the control plane", "binaries", []program{
+		{etcdName, "go.etcd.io/etcd/server/v3"},
+		{apiServerName, "k8s.io/kubernetes/cmd/kube-apiserver"},
+		{controllerManagerName, "k8s.io/kubernetes/cmd/kube-controller-manager"},
+		{kwokName, "sigs.k8s.io/kwok/cmd/kwok"},
+	}, pins.copyStages}
+}
+
+// nodeSet is what real nodes, and those who use them, need besides.
+func nodeSet() set {
+	return set{"real nodes", filepath.Join("binaries", "node"), []program{
+		{"kubelet", "k8s.io/kubernetes/cmd/kubelet"},
+		{"kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"},
+		{schedulerName, "k8s.io/kubernetes/cmd/kube-scheduler"},
+		{"kubectl", "k8s.io/kubernetes/cmd/kubectl"},
+	}, nil}
 }
 
 // Binaries returns a folder that holds etcd, kube-apiserver, kube-controller-manager, kwok and kwok's stages, in the
@@ -34,22 +57,33 @@ var programs = []struct{ name, pkg string }{
 // log receives what is being built, and may be nil. Building needs the go command, and the Go module proxy unless
 // the modules are on this machine already.
 func Binaries(ctx context.Context, log io.Writer) (string, error) {
+	return controlPlaneSet().find(ctx, log)
+}
+
+// NodeBinaries is like [Binaries] for a folder that holds kubelet, kube-proxy, kube-scheduler and kubectl, pinned by
+// the module hack/cluster/binaries/node.
+func NodeBinaries(ctx context.Context, log io.Writer) (string, error) {
+	return nodeSet().find(ctx, log)
+}
+
+// find returns the folder of the set's binaries, built if need be.
+func (s set) find(ctx context.Context, log io.Writer) (string, error) {
 	if log == nil {
 		log = io.Discard
 	}
-	dir, err := binaries(ctx, log)
+	dir, err := s.findOrBuild(ctx, log)
 	if err != nil {
-		return "", fmt.Errorf("find or build the binaries of the control plane: %w", err)
+		return "", fmt.Errorf("find or build the binaries of %s: %w", s.of, err)
 	}
 	return dir, nil
 }
 
-func binaries(ctx context.Context, log io.Writer) (string, error) {
-	pins, err := findPins(ctx)
+func (s set) findOrBuild(ctx context.Context, log io.Writer) (string, error) {
+	pins, err := findPins(ctx, s.module)
 	if err != nil {
 		return "", err
 	}
-	key, err := pins.key(ctx)
+	key, err := pins.key(ctx, s.programs)
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +107,7 @@ func binaries(ctx context.Context, log io.Writer) (string, error) {
 	if exists, err := isDir(dir); exists || err != nil { // by the one we waited for
 		return dir, errors.Join(err, lock.Unlock())
 	}
-	return dir, errors.Join(buildInto(ctx, pins, dir, log), lock.Unlock())
+	return dir, errors.Join(s.buildInto(ctx, pins, dir, log), lock.Unlock())
 }
 
 // lockForBuild keeps other builders out, and tells the user when it has to wait for one.
@@ -87,7 +121,7 @@ func lockForBuild(ctx context.Context, path string, log io.Writer) (*filelock.Lo
 }
 
 // buildInto builds everything beside dir and moves it there in one step: dir exists only when it is complete.
-func buildInto(ctx context.Context, pins pins, dir string, log io.Writer) error {
+func (s set) buildInto(ctx context.Context, pins pins, dir string, log io.Writer) error {
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // of a builder that was killed
 		return err
@@ -95,15 +129,15 @@ func buildInto(ctx context.Context, pins pins, dir string, log io.Writer) error 
 	if err := os.Mkdir(partial, 0o755); err != nil {
 		return err
 	}
-	err := pins.build(ctx, partial, log)
+	err := s.build(ctx, pins, partial, log)
 	if err == nil {
 		err = os.Rename(partial, dir)
 	}
 	return errors.Join(err, os.RemoveAll(partial))
 }
 
-// build builds the programs and copies kwok's stages into dir.
-func (p pins) build(ctx context.Context, dir string, log io.Writer) error {
+// build builds the programs, and what else belongs to the set, into dir.
+func (s set) build(ctx context.Context, p pins, dir string, log io.Writer) error {
 	version, err := p.module(ctx, "{{.Version}}", "k8s.io/kubernetes")
 	if err != nil {
 		return err
@@ -112,7 +146,7 @@ func (p pins) build(ctx context.Context, dir string, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, program := range programs {
+	for _, program := range s.programs {
 		begin := time.Now()
 		fmt.Fprintf(log, "building %s (the first time only, some minutes)\n", program.name)
 		args := append([]string{"build"}, buildFlags...)
@@ -122,11 +156,15 @@ func (p pins) build(ctx context.Context, dir string, log io.Writer) error {
 		}
 		fmt.Fprintf(log, "built %s in %.0fs\n", program.name, time.Since(begin).Seconds())
 	}
-	return p.copyStages(ctx, filepath.Join(dir, stagesFile))
+	if s.finish == nil {
+		return nil
+	}
+	return s.finish(p, ctx, dir)
 }
 
-// copyStages writes the stages by which kwok makes nodes and pods ready at once, from kwok's own module, into one file.
-func (p pins) copyStages(ctx context.Context, path string) error {
+// copyStages writes the stages by which kwok makes nodes and pods ready at once, from kwok's own module, into one
+// file in dir.
+func (p pins) copyStages(ctx context.Context, dir string) error {
 	kwok, err := p.module(ctx, "{{.Dir}}", "sigs.k8s.io/kwok")
 	if err != nil {
 		return err
@@ -148,11 +186,11 @@ func (p pins) copyStages(ctx context.Context, path string) error {
 			stages = append(stages, string(stage))
 		}
 	}
-	return os.WriteFile(path, []byte(strings.Join(stages, "\n---\n")), 0o644)
+	return os.WriteFile(filepath.Join(dir, stagesFile), []byte(strings.Join(stages, "\n---\n")), 0o644)
 }
 
-// key names a build: the same pins, Go and flags give the same key.
-func (p pins) key(ctx context.Context) (string, error) {
+// key names a build: the same pins, Go, flags and programs give the same key.
+func (p pins) key(ctx context.Context, programs []program) (string, error) {
 	hash := sha256.New()
 	for _, name := range []string{"go.mod", "go.sum"} {
 		content, err := os.ReadFile(filepath.Join(string(p), name))

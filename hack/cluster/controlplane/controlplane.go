@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 // Options say what to run and where. The zero value runs everything in a temporary folder, silently.
@@ -27,6 +30,11 @@ type Options struct {
 	APIServerFlags []string
 	// WithoutControllerManager leaves kube-controller-manager out: Deployments make no pods, owned objects are not collected.
 	WithoutControllerManager bool
+	// Address is an address of this machine for the API server to listen on, one that real nodes reach. With it the
+	// Service "kubernetes" leads to the API server, and kubelets may do what kubelets may. "" stands for 127.0.0.1.
+	Address string
+	// WithScheduler adds kube-scheduler.
+	WithScheduler bool
 	// WithoutKWOK leaves kwok out: there can be Node objects, but nobody plays them, and AddNodes fails.
 	WithoutKWOK bool
 }
@@ -34,7 +42,8 @@ type Options struct {
 // ControlPlane is a running control plane. Its methods may be called from several goroutines at once.
 type ControlPlane struct {
 	folder      *claimedFolder
-	binaries    string
+	binaries    string // the folder of the programs, but for the scheduler
+	scheduler   string // the path of the scheduler, or ""
 	credentials *credentials
 	prober      *prober
 	options     Options
@@ -46,8 +55,8 @@ type ControlPlane struct {
 	lifecycle sync.Mutex // held while parts are being started and stopped
 	stopped   bool       // guarded by lifecycle
 
-	mu      sync.Mutex          // guards the next two
-	running map[string]*process // by the name of the part
+	mu      sync.Mutex                  // guards the next two
+	running map[string]*process.Process // by the name of the part
 	log     io.Writer
 
 	ended sync.Once
@@ -69,13 +78,17 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
+	scheduler, err := schedulerBinary(ctx, options, log)
+	if err != nil {
+		return nil, err
+	}
 	folder, err := claim(options.Dir)
 	if err != nil {
 		return nil, err
 	}
 	c := &ControlPlane{
-		folder: folder, binaries: binaries, options: options, log: log,
-		running: map[string]*process{}, done: make(chan struct{}),
+		folder: folder, binaries: binaries, scheduler: scheduler, options: options, log: log,
+		running: map[string]*process.Process{}, done: make(chan struct{}),
 	}
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -88,7 +101,7 @@ func (c *ControlPlane) start(ctx context.Context) (err error) {
 	c.lifecycle.Lock()
 	defer c.lifecycle.Unlock()
 
-	if c.credentials, err = newCredentials(c.folder.folder); err != nil {
+	if c.credentials, err = newCredentials(c.folder.folder, cmp.Or(c.options.Address, loopback)); err != nil {
 		return err
 	}
 	c.prober = newProber(c.credentials)
@@ -122,6 +135,9 @@ func (c *ControlPlane) startClients(ctx context.Context) error {
 	var clients []builder
 	if !c.options.WithoutControllerManager {
 		clients = append(clients, controllerManager(c.credentials, kubeconfig))
+	}
+	if c.options.WithScheduler {
+		clients = append(clients, scheduler(c.credentials, c.scheduler, kubeconfig))
 	}
 	if !c.options.WithoutKWOK {
 		clients = append(clients, kwok(c.binaries, kubeconfig))
@@ -170,6 +186,22 @@ func (c *ControlPlane) Kubeconfig() string {
 	return c.folder.kubeconfig()
 }
 
+// WriteKubeconfig writes a kubeconfig file for a user of some groups, who may do what RBAC lets them, for example
+// "system:kube-proxy". The file is as good as the control plane is alive.
+func (c *ControlPlane) WriteKubeconfig(path, user string, groups ...string) error {
+	return c.credentials.writeUserKubeconfig(path, c.port, user, groups)
+}
+
+// AuthorityFile returns the path of the certificate that has signed those of the API server and of all clients.
+func (c *ControlPlane) AuthorityFile() string {
+	return c.credentials.certificateFile
+}
+
+// Logs returns the folder of the logs.
+func (c *ControlPlane) Logs() string {
+	return c.folder.logs()
+}
+
 // RestartAPIServer kills kube-apiserver, as a crash would, and starts it again on the same port and the same etcd.
 // It returns when the API server is ready. When it does not come back, the control plane is at its end: Done is
 // closed, and Stop is all that can be done.
@@ -179,7 +211,7 @@ func (c *ControlPlane) RestartAPIServer(ctx context.Context) error {
 	if c.stopped {
 		return errors.New("restart kube-apiserver: the control plane has been stopped")
 	}
-	if err := c.take(apiServerName).kill(); err != nil {
+	if err := c.take(apiServerName).Kill(); err != nil {
 		return err
 	}
 	err := errPortTaken
@@ -220,9 +252,9 @@ func (c *ControlPlane) Stop() error {
 	c.stopped = true
 	c.end(nil)
 	var errs []error
-	for _, name := range []string{kwokName, controllerManagerName, apiServerName, etcdName} {
+	for _, name := range []string{kwokName, schedulerName, controllerManagerName, apiServerName, etcdName} {
 		if p := c.take(name); p != nil {
-			errs = append(errs, p.stop())
+			errs = append(errs, p.Stop())
 		}
 	}
 	return errors.Join(append(errs, c.folder.release())...)

@@ -1,16 +1,20 @@
 package controlplane
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"os"
+	"slices"
+	"strconv"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -19,21 +23,45 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// adminUser is who the admin token stands for; its group, system:masters, may do everything.
-const adminUser = "loadline-admin"
+const (
+	// adminUser is who the admin token stands for; its group, system:masters, may do everything.
+	adminUser  = "loadline-admin"
+	adminGroup = "system:masters"
+	// serviceAddress is the address of the Service "kubernetes": the first of those that the API server gives to Services.
+	serviceAddress = "10.96.0.1"
+	// serviceRange is what all Services' addresses are taken from.
+	serviceRange = "10.96.0.0/16"
+)
 
 // credentials are what the parts, and their clients, know each other by. They live as long as one control plane.
 type credentials struct {
-	certificate []byte // PEM: serves 127.0.0.1, signed by itself, so it is its own authority
-	token       string // of the cluster administrator
+	host        string            // where the API server listens
+	authority   *x509.Certificate // serves the parts on host and 127.0.0.1; signed by itself; signs clients
+	key         crypto.Signer     // of the authority
+	certificate []byte            // the authority, PEM
+	token       string            // of the cluster administrator
 
 	// Files in the control plane's folder.
 	certificateFile, keyFile, tokenFile, serviceAccountKeyFile string
+	clientCertificateFile, clientKeyFile                       string // of the API server, when it calls kubelets
 }
 
-// newCredentials makes fresh credentials and writes their files into f.
-func newCredentials(f folder) (*credentials, error) {
-	certificate, key, err := servingCertificate()
+// newCredentials makes fresh credentials for an API server that listens on host and writes their files into f.
+func newCredentials(f folder, host string) (*credentials, error) {
+	c := &credentials{
+		host:                  host,
+		token:                 rand.Text(),
+		certificateFile:       f.secret("serving.crt"),
+		keyFile:               f.secret("serving.key"),
+		tokenFile:             f.secret("tokens.csv"),
+		serviceAccountKeyFile: f.secret("service-account.key"),
+		clientCertificateFile: f.secret("client.crt"),
+		clientKeyFile:         f.secret("client.key"),
+	}
+	if err := c.makeAuthority(); err != nil {
+		return nil, err
+	}
+	key, err := keyutil.MarshalPrivateKeyToPEM(c.key)
 	if err != nil {
 		return nil, err
 	}
@@ -41,19 +69,17 @@ func newCredentials(f folder) (*credentials, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &credentials{
-		certificate:           certificate,
-		token:                 rand.Text(),
-		certificateFile:       f.secret("serving.crt"),
-		keyFile:               f.secret("serving.key"),
-		tokenFile:             f.secret("tokens.csv"),
-		serviceAccountKeyFile: f.secret("service-account.key"),
+	clientCertificate, clientKey, err := c.clientCertificate("kube-apiserver", adminGroup)
+	if err != nil {
+		return nil, err
 	}
 	for path, content := range map[string][]byte{
-		c.certificateFile:       certificate,
+		c.certificateFile:       c.certificate,
 		c.keyFile:               key,
-		c.tokenFile:             fmt.Appendf(nil, "%s,%s,1,system:masters\n", c.token, adminUser),
+		c.tokenFile:             fmt.Appendf(nil, "%s,%s,1,%s\n", c.token, adminUser, adminGroup),
 		c.serviceAccountKeyFile: serviceAccountKey,
+		c.clientCertificateFile: clientCertificate,
+		c.clientKeyFile:         clientKey,
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			return nil, err
@@ -62,40 +88,78 @@ func newCredentials(f folder) (*credentials, error) {
 	return c, nil
 }
 
-// servingCertificate makes a certificate for this machine's loopback and its key, both PEM.
-func servingCertificate() (certificate, key []byte, err error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+// makeAuthority makes the certificate that everybody trusts, and its key.
+func (c *credentials) makeAuthority() error {
+	host := net.ParseIP(c.host)
+	if host == nil {
+		return fmt.Errorf("the address for the API server, %q, is not an IP address", c.host)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	addresses := []net.IP{net.ParseIP(loopback), net.ParseIP(serviceAddress)}
+	if !slices.ContainsFunc(addresses, host.Equal) {
+		addresses = append(addresses, host)
+	}
+	template := certificate("loadline-cluster")
+	template.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+	template.IPAddresses = addresses
+	template.KeyUsage |= x509.KeyUsageCertSign
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	template.BasicConstraintsValid, template.IsCA = true, true
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return err
+	}
+	c.key = key
+	c.certificate = pemCertificate(der)
+	c.authority, err = x509.ParseCertificate(der)
+	return err
+}
+
+// clientCertificate makes a certificate by which the API server knows a user of some groups, and its key, both PEM.
+func (c *credentials) clientCertificate(user string, groups ...string) (certificatePEM, keyPEM []byte, err error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
+	template := certificate(user)
+	template.Subject.Organization = groups
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	der, err := x509.CreateCertificate(rand.Reader, template, c.authority, key.Public(), c.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	keyPEM, err = keyutil.MarshalPrivateKeyToPEM(key)
+	return pemCertificate(der), keyPEM, err
+}
+
+// certificate is what all certificates have in common.
+func certificate(name string) *x509.Certificate {
 	now := time.Now()
-	template := &x509.Certificate{
-		SerialNumber:          big.NewInt(1),
-		Subject:               pkix.Name{CommonName: "loadline-cluster"},
-		DNSNames:              []string{"localhost"},
-		IPAddresses:           []net.IP{net.ParseIP(loopback)},
-		NotBefore:             now.Add(-time.Hour),
-		NotAfter:              now.AddDate(1, 0, 0),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()),
+		Subject:      pkix.Name{CommonName: name},
+		NotBefore:    now.Add(-time.Hour),
+		NotAfter:     now.AddDate(1, 0, 0),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		return nil, nil, err
-	}
-	key, err = keyutil.MarshalPrivateKeyToPEM(private)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key, nil
+}
+
+func pemCertificate(der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// address returns where the API server listens.
+func (c *credentials) address(port int) string {
+	return net.JoinHostPort(c.host, strconv.Itoa(port))
 }
 
 // restConfig returns the configuration of a client that is the cluster administrator and is not slowed down.
 func (c *credentials) restConfig(port int) *rest.Config {
 	return &rest.Config{
-		Host:            "https://" + address(port),
+		Host:            "https://" + c.address(port),
 		BearerToken:     c.token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: c.certificate},
 		QPS:             -1, // no limit
@@ -104,10 +168,26 @@ func (c *credentials) restConfig(port int) *rest.Config {
 
 // writeKubeconfig writes what restConfig returns in the form that kubectl reads.
 func (c *credentials) writeKubeconfig(path string, port int) error {
+	return c.write(path, port, &clientcmdapi.AuthInfo{Token: c.token})
+}
+
+// writeUserKubeconfig writes a kubeconfig file for a user of some groups.
+func (c *credentials) writeUserKubeconfig(path string, port int, user string, groups []string) error {
+	if user == "" {
+		return errors.New("write a kubeconfig: the user has no name")
+	}
+	certificate, key, err := c.clientCertificate(user, groups...)
+	if err != nil {
+		return err
+	}
+	return c.write(path, port, &clientcmdapi.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
+}
+
+func (c *credentials) write(path string, port int, user *clientcmdapi.AuthInfo) error {
 	const name = "loadline"
 	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + address(port), CertificateAuthorityData: c.certificate}
-	config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: c.token}
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: "https://" + c.address(port), CertificateAuthorityData: c.certificate}
+	config.AuthInfos[name] = user
 	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name
 	return clientcmd.WriteToFile(*config, path)

@@ -10,10 +10,10 @@
 //	err = plane.AddNodes(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}})
 //	client, err := kubernetes.NewForConfig(plane.RESTConfig())
 //
-// There is no scheduler: that is what its users bring. Pods bound to a node are run by kwok, that is, they become
+// There is no scheduler unless [Options].WithScheduler asks for one: that is what its users bring. Pods bound to a node are run by kwok, that is, they become
 // Ready at once.
 //
-// A control plane is for one use. It listens on 127.0.0.1 only, starts with an empty etcd that does not care about
+// A control plane is for one use. It listens on 127.0.0.1 only unless [Options].Address says otherwise, starts with an empty etcd that does not care about
 // power cuts, and ends with the process that started it, even when that process is killed (on Linux; elsewhere, when
 // it is killed so that it cannot call Stop, the parts outlive it). All that a killed process leaves is its folder.
 package controlplane

@@ -1,9 +1,6 @@
 package controlplane
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,28 +59,5 @@ func TestLinkerFlagsSetTheVersionOfKubernetes(t *testing.T) {
 	}
 	if _, err := linkerFlags("latest"); err == nil || !strings.Contains(err.Error(), `"latest"`) {
 		t.Errorf("a version that is none: got %v, want an error that names it", err)
-	}
-}
-
-func TestTheTailOfALogIsTheLastLinesOfThisProcess(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "part.log")
-	earlier := "from before the restart\n"
-	var lines []string
-	for i := range tailLines + 5 {
-		lines = append(lines, fmt.Sprintf("line %d", i))
-	}
-	for name, test := range map[string]struct{ written, want string }{
-		"nothing":     {"", "it wrote nothing to its log"},
-		"a few lines": {"one\ntwo\n", "the end of its log:\n    one\n    two"},
-		"many lines":  {strings.Join(lines, "\n"), "the end of its log:\n    " + strings.Join(lines[5:], "\n    ")},
-	} {
-		if err := os.WriteFile(path, []byte(earlier+test.written), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p := &process{logPath: path, logFrom: len(earlier)}
-		if got := p.tail(); got != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
-		}
 	}
 }

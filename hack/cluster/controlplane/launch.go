@@ -1,11 +1,14 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 // launchAnywhere starts a part on a free port and returns both when it is ready.
@@ -26,13 +29,15 @@ func (c *ControlPlane) launchAnywhere(ctx context.Context, build builder) (port 
 // launch starts a part and returns when it is ready. A part that fails is gone when launch returns.
 func (c *ControlPlane) launch(ctx context.Context, part part) error {
 	begin := time.Now()
-	binary := filepath.Join(c.binaries, part.name)
-	p, err := startProcess(part.name, binary, part.args, string(c.folder.folder), c.folder.log(part.name))
+	binary := cmp.Or(part.path, filepath.Join(c.binaries, part.name))
+	p, err := process.Start(process.Spec{
+		Name: part.name, Path: binary, Args: part.args, Env: []string{"HOME=" + string(c.folder.folder)}, Log: c.folder.log(part.name),
+	})
 	if err != nil {
 		return err
 	}
 	if err := c.prober.await(ctx, part, p); err != nil {
-		return errors.Join(err, p.stop())
+		return errors.Join(err, p.Stop())
 	}
 	c.put(p)
 	c.say("%s ready after %.1fs\n", part.name, time.Since(begin).Seconds())
@@ -40,14 +45,14 @@ func (c *ControlPlane) launch(ctx context.Context, part part) error {
 }
 
 // put adds a process to those that run, and watches over it.
-func (c *ControlPlane) put(p *process) {
+func (c *ControlPlane) put(p *process.Process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running[p.name] = p
+	c.running[p.Name()] = p
 	go func() {
-		<-p.exited
-		if !p.unwanted.Load() {
-			c.end(p.failure())
+		<-p.Exited()
+		if !p.Unwanted() {
+			c.end(p.Failure())
 		}
 	}()
 }
@@ -60,7 +65,7 @@ func (c *ControlPlane) say(format string, args ...any) {
 }
 
 // take removes a part's process from those that run, and returns it, or nil when there is none.
-func (c *ControlPlane) take(name string) *process {
+func (c *ControlPlane) take(name string) *process.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.running[name]

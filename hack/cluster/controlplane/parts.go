@@ -1,7 +1,9 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 )
 
@@ -10,6 +12,7 @@ const (
 	etcdName              = "etcd"
 	apiServerName         = "kube-apiserver"
 	controllerManagerName = "kube-controller-manager"
+	schedulerName         = "kube-scheduler"
 	kwokName              = "kwok"
 )
 
@@ -22,6 +25,7 @@ const (
 // part is one program of a control plane: how to start it and how to know that it is ready.
 type part struct {
 	name string
+	path string // of the program, where it is not with the others
 	args []string
 	// health answers 200 when the part is ready.
 	health string
@@ -55,18 +59,17 @@ func apiServer(c *credentials, etcdPort int, options Options) builder {
 	return func(port int) part {
 		args := []string{
 			"--etcd-servers=http://" + address(etcdPort),
-			"--bind-address=" + loopback,
-			"--advertise-address=" + loopback,
-			"--endpoint-reconciler-type=none", // a Service cannot have an endpoint on the loopback
+			"--bind-address=" + c.host,
+			"--advertise-address=" + c.host,
 			fmt.Sprintf("--secure-port=%d", port),
 			"--tls-cert-file=" + c.certificateFile,
 			"--tls-private-key-file=" + c.keyFile,
+			"--client-ca-file=" + c.certificateFile,
 			"--token-auth-file=" + c.tokenFile,
-			"--authorization-mode=RBAC",
 			"--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file=" + c.serviceAccountKeyFile,
 			"--service-account-signing-key-file=" + c.serviceAccountKeyFile,
-			"--service-cluster-ip-range=10.96.0.0/16",
+			"--service-cluster-ip-range=" + serviceRange,
 			"--allow-privileged",
 			"--max-requests-inflight=3000",
 			"--max-mutating-requests-inflight=1000",
@@ -75,10 +78,26 @@ func apiServer(c *credentials, etcdPort int, options Options) builder {
 		if options.WithoutControllerManager {
 			args = append(args, "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition")
 		}
+		if options.Address == "" {
+			args = append(args,
+				"--authorization-mode=RBAC",
+				"--endpoint-reconciler-type=none", // a Service cannot have an endpoint on the loopback
+			)
+		} else {
+			args = append(args,
+				"--authorization-mode=Node,RBAC",
+				"--enable-admission-plugins=NodeRestriction",
+				"--requestheader-client-ca-file="+c.certificateFile, // what runs in pods and asks who calls it expects one
+				"--requestheader-allowed-names=nobody",
+				"--kubelet-client-certificate="+c.clientCertificateFile,
+				"--kubelet-client-key="+c.clientKeyFile,
+				"--kubelet-preferred-address-types=InternalIP",
+			)
+		}
 		return part{
 			name:   apiServerName,
 			args:   append(args, options.APIServerFlags...),
-			health: "https://" + address(port) + "/readyz",
+			health: "https://" + c.address(port) + "/readyz",
 		}
 	}
 }
@@ -100,6 +119,35 @@ func controllerManager(c *credentials, kubeconfig string) builder {
 				"--controllers=*,-ttl-controller", // it annotates every node for the sake of real kubelets
 				"--kube-api-qps=2000",
 				"--kube-api-burst=4000",
+				"--profiling=false",
+			},
+			health: "https://" + address(port) + "/healthz",
+		}
+	}
+}
+
+// schedulerBinary returns the path of kube-scheduler, built if need be, or "" when it is not asked for.
+func schedulerBinary(ctx context.Context, options Options, log io.Writer) (string, error) {
+	if !options.WithScheduler {
+		return "", nil
+	}
+	dir, err := NodeBinaries(ctx, log)
+	return filepath.Join(dir, schedulerName), err
+}
+
+// scheduler is the scheduler of Kubernetes, with its defaults.
+func scheduler(c *credentials, path, kubeconfig string) builder {
+	return func(port int) part {
+		return part{
+			name: schedulerName,
+			path: path,
+			args: []string{
+				"--kubeconfig=" + kubeconfig,
+				"--bind-address=" + loopback,
+				fmt.Sprintf("--secure-port=%d", port),
+				"--tls-cert-file=" + c.certificateFile,
+				"--tls-private-key-file=" + c.keyFile,
+				"--leader-elect=false",
 				"--profiling=false",
 			},
 			health: "https://" + address(port) + "/healthz",

@@ -11,10 +11,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
-// clusterModule is the module that this package belongs to; the pins are its folder "binaries", which is a module of
-// its own.
+// clusterModule is the module that this package belongs to; the pins are modules of their own in its folder
+// "binaries".
 const clusterModule = "loadline.dev/loadline/hack/cluster"
 
 // buildFlags make a build independent of where it happens and of GOFLAGS.
@@ -31,11 +33,25 @@ func linkerFlags(version string) (string, error) {
 	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
 }
 
-// pins is the folder of the module that pins the programs' versions.
+// pins is the folder of a module that pins the programs' versions.
 type pins string
 
-// findPins finds the pins from any module that requires ours, or else where this file was compiled.
-func findPins(ctx context.Context) (pins, error) {
+// findPins finds the pins in a folder of our module.
+func findPins(ctx context.Context, module string) (pins, error) {
+	folder, err := ModuleFolder(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(folder, module)
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return "", fmt.Errorf("the module that pins the binaries is missing: %w", err)
+	}
+	return pins(dir), nil
+}
+
+// ModuleFolder returns the folder of the module hack/cluster: found from any module that requires it, or else where
+// this file was compiled.
+func ModuleFolder(ctx context.Context) (string, error) {
 	folder, err := runGo(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", clusterModule)
 	if err != nil {
 		_, file, _, ok := runtime.Caller(0)
@@ -44,11 +60,7 @@ func findPins(ctx context.Context) (pins, error) {
 		}
 		folder = filepath.Dir(filepath.Dir(file))
 	}
-	dir := filepath.Join(folder, "binaries")
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return "", fmt.Errorf("the module that pins the binaries is missing: %w", err)
-	}
-	return pins(dir), nil
+	return folder, nil
 }
 
 // module returns what a template for "go list -m" says of a module among the pins. It has a folder once something of
@@ -71,13 +83,13 @@ func runGo(ctx context.Context, dir string, env []string, args ...string) (strin
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
-	cmd.SysProcAttr = childAttributes()
+	cmd.SysProcAttr = process.Attributes()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which go cleans up after itself
 	cmd.WaitDelay = interruptGrace
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 
-	runtime.LockOSThread() // see startProcess
+	runtime.LockOSThread() // see process.Attributes
 	defer runtime.UnlockOSThread()
 	stdout, err := cmd.Output()
 	if cause := context.Cause(ctx); cause != nil {

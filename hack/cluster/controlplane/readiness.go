@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 const (
@@ -47,12 +49,12 @@ func newProber(c *credentials) *prober {
 
 // await returns when the part that runs as p is ready. The error quotes the end of its log, and is an errPortTaken
 // when it could not listen.
-func (r *prober) await(ctx context.Context, part part, p *process) error {
+func (r *prober) await(ctx context.Context, part part, p *process.Process) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-p.exited:
+		case <-p.Exited():
 			cancel(errors.New("it ended by itself"))
 		case <-ctx.Done():
 		}
@@ -66,8 +68,8 @@ func (r *prober) await(ctx context.Context, part part, p *process) error {
 		return lastAnswer == nil, nil
 	})
 	select {
-	case <-p.exited:
-		failure := p.failure()
+	case <-p.Exited():
+		failure := p.Failure()
 		if strings.Contains(failure.Error(), "address already in use") {
 			return fmt.Errorf("%w: %w", errPortTaken, failure)
 		}
@@ -78,7 +80,7 @@ func (r *prober) await(ctx context.Context, part part, p *process) error {
 		return fmt.Errorf("while %s was starting: %w", part.name, cause)
 	}
 	if err != nil {
-		return fmt.Errorf("%s was not ready within %v: %w\n%s", part.name, readyDeadline, lastAnswer, p.tail())
+		return fmt.Errorf("%s was not ready within %v: %w\n%s", part.name, readyDeadline, lastAnswer, p.Tail())
 	}
 	return nil
 }

@@ -1,0 +1,49 @@
+//go:build linux
+
+package realnode
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"loadline.dev/loadline/hack/cluster/internal/filelock"
+)
+
+// Clean removes what a process has left on this machine that had real nodes in dir, [Options].Dir, and did not get to
+// Release them. When a process has nodes there, Clean waits for it to end.
+func Clean(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) { // it is what Release removes last
+		return nil
+	}
+	lock, err := filelock.Try(lockFile)
+	if errors.Is(err, filelock.ErrHeld) {
+		holder, err := os.ReadFile(lockFile)
+		if err != nil {
+			return err
+		}
+		if string(holder) != dir { // whose Claim has removed everything else
+			return os.RemoveAll(dir)
+		}
+		if lock, err = filelock.Wait(ctx, lockFile); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	return errors.Join(removeRemains(dir), lock.Unlock())
+}
+
+// removeRemains removes everything that may be left. We must hold the machine.
+func removeRemains(dir string) error {
+	groups, err := findCgroups()
+	if err != nil {
+		return err
+	}
+	return errors.Join(unplug(), groups.remove(""), os.RemoveAll(dir))
+}

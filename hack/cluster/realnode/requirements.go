@@ -1,0 +1,119 @@
+//go:build linux
+
+package realnode
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Packages are the Debian packages that real nodes need.
+const Packages = "containerd runc containernetworking-plugins iptables iproute2"
+
+// programs are what these packages bring that a node runs.
+var programs = []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "iptables", "iptables-save", "iptables-restore", "ip"}
+
+// pluginFolders are where network plugins (CNI) may be: Debian's first.
+var pluginFolders = []string{"/usr/lib/cni", "/opt/cni/bin"}
+
+// plugins are the network plugins that a node uses.
+var plugins = []string{"ptp", "host-local", "loopback"}
+
+// missing returns everything that keeps this machine from having real nodes, each as a sentence without a full stop.
+func missing(workers int, dir string) []string {
+	if os.Geteuid() != 0 {
+		return []string{"root: only root can make namespaces and cgroups (whether anything else is missing, root can tell)"}
+	}
+	var all []string
+	if err := capable(); err != nil {
+		all = append(all, err.Error())
+	}
+	var absent []string
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			absent = append(absent, program)
+		}
+	}
+	if _, err := pluginFolder(); err != nil {
+		absent = append(absent, err.Error())
+	}
+	if len(absent) > 0 {
+		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), Packages))
+	}
+	if groups, err := findCgroups(); err != nil {
+		all = append(all, "cgroups: "+err.Error())
+	} else if controllers, err := groups.missing(); err != nil {
+		all = append(all, "cgroups: "+err.Error())
+	} else if len(controllers) > 0 {
+		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupMount))
+	} else if err := groups.writable(); err != nil {
+		all = append(all, "cgroups that may be made: "+err.Error())
+	}
+	if cores, err := onlineCores(); err != nil {
+		all = append(all, "cores: "+err.Error())
+	} else if _, err := planCores(cores, workers); err != nil {
+		all = append(all, "cores: there are "+err.Error())
+	}
+	for _, folder := range hidden {
+		if inside, err := filepath.Rel(folder, dir); err == nil && inside != ".." && !strings.HasPrefix(inside, "../") {
+			all = append(all, fmt.Sprintf("another folder than %s: nodes do not see the machine's %s", dir, folder))
+		}
+	}
+	return all
+}
+
+// capable tells whether root may do what root may: in a container it often may not.
+func capable() error {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	var effective uint64
+	for line := range strings.Lines(string(text)) {
+		if value, found := strings.CutPrefix(line, "CapEff:"); found {
+			if _, err := fmt.Sscanf(value, "%x", &effective); err != nil {
+				return fmt.Errorf("/proc/self/status: CapEff:%q is not a hexadecimal number", value)
+			}
+		}
+	}
+	var absent []string
+	for name, bit := range map[string]int{"SYS_ADMIN": unix.CAP_SYS_ADMIN, "NET_ADMIN": unix.CAP_NET_ADMIN, "SYS_PTRACE": unix.CAP_SYS_PTRACE} {
+		if effective&(1<<bit) == 0 {
+			absent = append(absent, "CAP_"+name)
+		}
+	}
+	if len(absent) > 0 {
+		return fmt.Errorf("capabilities: %s (is this a container? run it with --privileged)", strings.Join(absent, ", "))
+	}
+	return nil
+}
+
+// pluginFolder returns the folder of the network plugins, or an error that names one that is missing.
+func pluginFolder() (string, error) {
+	var problem error
+	for _, folder := range pluginFolders {
+		err := hasPlugins(folder)
+		if err == nil {
+			return folder, nil
+		}
+		if problem == nil {
+			problem = err
+		}
+	}
+	return "", problem
+}
+
+func hasPlugins(folder string) error {
+	for _, plugin := range plugins {
+		if _, err := exec.LookPath(filepath.Join(folder, plugin)); err != nil {
+			return errors.New(filepath.Join(folder, plugin))
+		}
+	}
+	return nil
+}
