@@ -7,35 +7,20 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadline.dev/loadline/pkg/controllers/made"
 )
 
 // NewCache returns a cache of all Jobs of measurements and their pods, which the
 // manager runs. Controllers share one: the Jobs and pods of others are none of
 // their business.
-func NewCache(mgr ctrl.Manager) (cache.Cache, error) {
-	ours, err := labels.NewRequirement(MeasurementKey, selection.Exists, nil)
-	if err != nil {
-		return nil, err
-	}
-	made, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
-		o.Scheme = mgr.GetScheme()
-		o.Cache.DefaultLabelSelector = labels.NewSelector().Add(*ours)
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
-	})
-	if err != nil {
-		return nil, fmt.Errorf("setting up the cache of measurements: %w", err)
-	}
-	return made.GetCache(), mgr.Add(made)
-}
+func NewCache(mgr ctrl.Manager) (cache.Cache, error) { return made.Cache(mgr, MeasurementKey) }
 
 // ToOwner maps Jobs and their pods to the owners of a kind. Owners are looked for
 // in the namespace of the Job if they have one.

@@ -10,22 +10,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/made"
 	"loadline.dev/loadline/pkg/controllers/report"
 )
 
@@ -61,11 +58,11 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	made, err := cacheOfMade(mgr)
+	cache, err := made.Cache(mgr, replayKey)
 	if err != nil {
 		return err
 	}
-	r.API, r.Made = mgr.GetAPIReader(), made
+	r.API, r.Made = mgr.GetAPIReader(), cache
 	if r.Metrics, err = NewMetrics(); err != nil {
 		return err
 	}
@@ -75,28 +72,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			builder.WithPredicates(report.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
 			builder.WithPredicates(report.ProfileChanged())).
-		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{},
+		WatchesRawSource(source.Kind[client.Object](cache, &batchv1.Job{},
 			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.TraceReplay{}, handler.OnlyControllerOwner()))).
-		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(podDelay, replayOfPod))).
+		WatchesRawSource(source.Kind[client.Object](cache, &corev1.Pod{}, report.Delayed(podDelay, replayOfPod))).
 		Complete(r)
-}
-
-// cacheOfMade returns a cache of the objects that the controller made, which
-// the manager runs: the Jobs and pods of others are none of its business.
-func cacheOfMade(mgr ctrl.Manager) (cache.Cache, error) {
-	ours, err := labels.NewRequirement(replayKey, selection.Exists, nil)
-	if err != nil {
-		return nil, err
-	}
-	made, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
-		o.Scheme = mgr.GetScheme()
-		o.Cache.DefaultLabelSelector = labels.NewSelector().Add(*ours)
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
-	})
-	if err != nil {
-		return nil, fmt.Errorf("setting up the cache of Jobs: %w", err)
-	}
-	return made.GetCache(), mgr.Add(made)
 }
 
 // waiting maps a profile to the replays that have not begun.
