@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools and hack/cluster/binaries only pin versions.
+# The modules that hold Go code of ours. hack/tools and those in hack/cluster/binaries only pin versions.
 MODULES := . hack/cluster
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
@@ -23,6 +23,9 @@ KUBERNETES = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
 KUBERNETES_PARTS = $(subst ., ,$(KUBERNETES:v%=%))
 COMPONENT := k8s.io/component-base/version
 
+# What "build" builds.
+PROGRAMS = $(addprefix bin/,$(notdir $(wildcard cmd/*)))
+
 LDFLAGS = -s -w -X main.version=$(VERSION) \
 	-X $(COMPONENT).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
 	-X $(COMPONENT).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
@@ -34,6 +37,10 @@ LDFLAGS = -s -w -X main.version=$(VERSION) \
 build: ## Build every command of cmd/ into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: images
+images: build $(TOOLS)/cluster ## Make an image of every command, without Docker; out/images has their archives
+	$(TOOLS)/cluster image out/images $(PROGRAMS)
 
 .PHONY: clean
 clean: ## Remove what the other targets make
@@ -56,7 +63,7 @@ test-unit: ## Run the tests that need no control plane
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
 test-integration: $(TOOLS)/prometheus ## Run the tests against a real API server, started for them
-	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -timeout 25m
+	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
 
 .PHONY: prometheus
 prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tests ask
@@ -69,6 +76,45 @@ test-cluster: ## Run the tests of hack/cluster, the local control plane
 LINT = run() { failed=0; for module in $(MODULES); do \
 	echo "lint $$module"; (cd "$$module" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml "$$@" ./...) || failed=1; \
 	done; return $$failed; }; run
+
+# The Debian packages that real nodes need. Elsewhere, or without root, the local cluster says what is missing.
+NODE_PACKAGES := containerd runc containernetworking-plugins iptables iproute2
+
+.PHONY: node-packages
+node-packages: ## Install the Debian packages that real nodes need
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(NODE_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(NODE_PACKAGES); fi
+
+.PHONY: test-nodes
+test-nodes: node-packages ## Run the tests of real nodes, as root
+	cd hack/cluster && go test -tags e2e -count 1 -timeout 15m -run Real .
+
+# The cluster runs on cores that worker-1 has no part in, and so do the builds and tests that "run" runs.
+.PHONY: e2e
+e2e: node-packages $(TOOLS)/cluster ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
+	$(TOOLS)/cluster run --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes ARGS='$(ARGS)'
+
+.PHONY: e2e-on-nodes
+e2e-on-nodes: build
+	$(TOOLS)/cluster load $(PROGRAMS)
+	$(E2E) '-node-command=$(TOOLS)/cluster node'
+
+.PHONY: e2e-kind
+e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker (ARGS='-run Replay')
+	export KUBECONFIG=$(CURDIR)/out/kind.kubeconfig; \
+	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
+	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m; \
+	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
+	$(E2E)
+
+.PHONY: docker
+docker:
+	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without' >&2; exit 1; }
+
+# On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
+E2E = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default; \
+	go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
+KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Lint every module
@@ -134,28 +180,39 @@ OUT ?= out/demo
 demo: ## Run the demonstration; its charts go to OUT=out/demo
 	go run ./hack/demo --out '$(OUT)'
 
+.PHONY: demo-nodes
+demo-nodes: ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
+	go run ./hack/demonodes $(ARGS)
+
 .PHONY: cluster-up
-cluster-up: ## Start a local control plane in the foreground (ARGS='--nodes 100')
-	cd hack/cluster && go run . up $(ARGS)
+cluster-up: $(TOOLS)/cluster ## Start a local control plane in the foreground (ARGS='--nodes 100')
+	$(TOOLS)/cluster up $(ARGS)
 
 .PHONY: cluster-down
-cluster-down: ## Stop the local control plane
-	cd hack/cluster && go run . down
+cluster-down: $(TOOLS)/cluster ## Stop the local control plane
+	$(TOOLS)/cluster down
 
 ##@ Help
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
 
 $(TOOLS)/golangci-lint: TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 $(TOOLS)/controller-gen: TOOL = sigs.k8s.io/controller-tools/cmd/controller-gen
 $(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat
 
-$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat: hack/tools/go.mod hack/tools/go.sum
+$(TOOLS)/kind: TOOL = sigs.k8s.io/kind
+
+$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind: hack/tools/go.mod hack/tools/go.sum
 	@echo "build $(@F) (the first time takes a minute)"
 	@cd hack/tools && go build -o $@ $(TOOL)
 	@touch $@
+
+# Ours, so the go command knows when it has changed.
+.PHONY: $(TOOLS)/cluster
+$(TOOLS)/cluster:
+	@cd hack/cluster && go build -o $@ .
 
 # The server alone: neither its service discovery nor its pages are of use to a test.
 $(TOOLS)/prometheus: hack/prometheus/go.mod hack/prometheus/go.sum

@@ -69,12 +69,12 @@ func StartScheduler(ctx context.Context, binary, config string, flags ...string)
 }
 
 // StartManager starts a manager and waits until it is ready.
-func StartManager(ctx context.Context, binary, kubeconfig string) (*Process, error) {
+func StartManager(ctx context.Context, binary, kubeconfig string, flags ...string) (*Process, error) {
 	return startOnFreePort(ctx, "http", readyz, binary, func(port string) []string {
-		return []string{
+		return append([]string{
 			"--kubeconfig", kubeconfig, "--metrics-bind-address", "0",
 			"--health-probe-bind-address", "127.0.0.1:" + port,
-		}
+		}, flags...)
 	})
 }
 

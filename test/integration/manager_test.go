@@ -34,7 +34,7 @@ func (e *environment) startManager(t *testing.T) *cluster.Process {
 
 // startManagerWithItsRole starts a manager that may do what config/rbac allows
 // and nothing else.
-func (e *environment) startManagerWithItsRole(t *testing.T) *cluster.Process {
+func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *cluster.Process {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "config", "rbac", "role.yaml"))
 	must(t, err)
@@ -57,12 +57,12 @@ func (e *environment) startManagerWithItsRole(t *testing.T) *cluster.Process {
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, clientcmd.WriteToFile(*config, kubeconfig))
-	return e.startManagerAs(t, kubeconfig)
+	return e.startManagerAs(t, kubeconfig, flags...)
 }
 
-func (e *environment) startManagerAs(t *testing.T, kubeconfig string) *cluster.Process {
+func (e *environment) startManagerAs(t *testing.T, kubeconfig string, flags ...string) *cluster.Process {
 	t.Helper()
-	p, err := cluster.StartManager(t.Context(), manager, kubeconfig)
+	p, err := cluster.StartManager(t.Context(), manager, kubeconfig, flags...)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, p.Stop())

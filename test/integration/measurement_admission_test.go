@@ -101,7 +101,7 @@ func TestTheServerRefusesBadCalibrations(t *testing.T) {
 	const at = "spec.calibration"
 	for name, test := range map[string]struct{ calibration, want string }{
 		"of two resources":          {"{resources: [{name: cpu}, {name: nvme, job: disk-read}]}", ""},
-		"with all that can be said": {"{resources: [{name: network, peer: 'sink:7070'}], maxServers: 1024, budgetSeconds: 10, validSeconds: 60}", ""},
+		"with all that can be said": {"{resources: [{name: network, peer: 'sink:7070'}], maxServers: 256, budgetSeconds: 10, validSeconds: 60}", ""},
 
 		"of nothing":                {"{}", at + ".resources: Required value"},
 		"of no resource":            {"{resources: []}", at + ".resources: Invalid value"},
@@ -111,7 +111,7 @@ func TestTheServerRefusesBadCalibrations(t *testing.T) {
 		"by no job":                 {"{resources: [{name: nvme}]}", at + ".resources[0].job: Required value: say which standard job keeps the resource busy"},
 		"of a network without peer": {"{resources: [{name: network}]}", at + ".resources[0].peer: Invalid value: the network job needs a peer"},
 		"of no servers":             {"{resources: [{name: cpu}], maxServers: 0}", at + ".maxServers: Invalid value: 0"},
-		"of too many servers":       {"{resources: [{name: cpu}], maxServers: 1025}", at + ".maxServers: Invalid value: 1025"},
+		"of too many servers":       {"{resources: [{name: cpu}], maxServers: 257}", at + ".maxServers: Invalid value: 257"},
 		"of no time":                {"{resources: [{name: cpu}], budgetSeconds: 9}", at + ".budgetSeconds: Invalid value: 9"},
 		"that is old at once":       {"{resources: [{name: cpu}], validSeconds: 59}", at + ".validSeconds: Invalid value: 59"},
 		"with a misspelt field":     {"{resources: [{name: cpu}], maxSevers: 4}", `unknown field "spec.calibration.maxSevers"`},

@@ -38,6 +38,13 @@ func job(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return j
 }
 
+// begun is that Job once it is known to the controller of Jobs.
+func begun() *batchv1.Job {
+	j := job()
+	j.Status.StartTime = &noon
+	return j
+}
+
 // failed is the condition of a Job that has failed.
 func failed(reason string) batchv1.JobCondition {
 	return batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: reason}
@@ -88,6 +95,20 @@ func ended(phase corev1.PodPhase, code int32, reason, message string) corev1.Pod
 }
 
 func deleted(p *corev1.Pod) { p.DeletionTimestamp = new(noon) }
+
+// deletedAfter has somebody delete a pod some time after noon, with 30 s to end.
+func deletedAfter(d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(noon.Add(d+30*time.Second))), new(int64(30))
+	}
+}
+
+// endedAfter is the status of a pod that ended well some time after noon.
+func endedAfter(d time.Duration) corev1.PodStatus {
+	status := ended(corev1.PodSucceeded, 0, "Completed", "")
+	status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(noon.Add(d))
+	return status
+}
 
 func event(reason, message string) corev1.Event {
 	return corev1.Event{Reason: reason, Message: message, LastTimestamp: noon}

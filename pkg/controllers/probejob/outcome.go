@@ -76,17 +76,18 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 		return withoutPod(job, events, now)
 	}
 	o := Outcome{Node: pod.Spec.NodeName, Started: started(pod), Messages: messages(pod)}
+	early := cutShort(pod)
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
+	case pod.Status.Phase == corev1.PodSucceeded && !early:
 		o.State = Succeeded
-	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
+	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded, early && afterDeadline(job, pod):
 		o.State, o.Reason, o.Message = Failed, ReasonDeadline, overdue(job)
 		if _, why := blocked(pod, events); why != "" {
 			o.Message += ": " + why
 		}
-	case Ended(pod):
+	case pod.Status.Phase == corev1.PodFailed:
 		o.State, o.Reason, o.Message = whyFailed(pod)
-	case !pod.DeletionTimestamp.IsZero():
+	case early:
 		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
 	case pod.Status.Phase == corev1.PodUnknown:
 		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("nothing is known of pod %s any more", pod.Name)
@@ -144,14 +145,49 @@ func Finished(job *batchv1.Job) bool {
 	})
 }
 
-// hasFailed returns the reason for which a Job has failed, "" if it has not.
+// hasFailed returns the reason for which a Job has failed, or will have when its pod
+// has ended; "" if there is none.
 func hasFailed(job *batchv1.Job) string {
 	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+		if (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == corev1.ConditionTrue {
 			return c.Reason
 		}
 	}
 	return ""
+}
+
+// cutShort tells whether a pod was deleted before its containers had ended. Those
+// that are told to end may do so well, and yet with half their work done. Times have
+// whole seconds: a pod that was deleted in the second in which it ended counts as cut
+// short.
+func cutShort(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp.IsZero() {
+		return false
+	}
+	deleted := deletedAt(pod)
+	return !Ended(pod) || slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.State.Terminated == nil || !s.State.Terminated.FinishedAt.Time.Before(deleted)
+	})
+}
+
+// deletedAt returns when somebody deleted a pod. Its deletion timestamp is when it
+// will be gone.
+func deletedAt(pod *corev1.Pod) time.Time {
+	grace := time.Duration(0)
+	if seconds := pod.DeletionGracePeriodSeconds; seconds != nil {
+		grace = time.Duration(*seconds) * time.Second
+	}
+	return pod.DeletionTimestamp.Add(-grace)
+}
+
+// afterDeadline tells whether a pod was deleted when its Job was overdue: the Job's
+// controller did so, which says so later only. Their clocks may be a second apart.
+func afterDeadline(job *batchv1.Job, pod *corev1.Pod) bool {
+	limit, since := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime
+	if limit == nil || since == nil {
+		return false
+	}
+	return !deletedAt(pod).Before(since.Add(time.Duration(*limit)*time.Second - time.Second))
 }
 
 func overdue(job *batchv1.Job) string {

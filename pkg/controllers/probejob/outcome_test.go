@@ -113,6 +113,30 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 				`it did not end within 600 s: the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`,
 			},
 		},
+		"a Job that takes too long has failed before its pod has ended": {
+			job:  job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"}),
+			pods: []corev1.Pod{pod(running(), deleted)},
+			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+		},
+		"a pod that is deleted when its Job is overdue was so for that": {
+			job: begun(), pods: []corev1.Pod{pod(running(), deletedAfter(600*time.Second))},
+			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+		},
+		"a pod that ends well when told to has not if its Job is overdue": {
+			job: begun(), pods: []corev1.Pod{pod(endedAfter(601*time.Second), deletedAfter(600*time.Second))},
+			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+		},
+		"a pod that is deleted before its Job is overdue is lost": {
+			job: begun(), pods: []corev1.Pod{pod(running(), deletedAfter(598*time.Second))},
+			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+		},
+		"a pod that ends well when told to is lost": {
+			job: begun(), pods: []corev1.Pod{pod(endedAfter(30*time.Second), deletedAfter(30*time.Second))},
+			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+		},
+		"a pod that is deleted once it has ended well has succeeded": {
+			job: begun(), pods: []corev1.Pod{pod(endedAfter(29*time.Second), deletedAfter(30*time.Second))}, want: answer{State: probejob.Succeeded},
+		},
 		"a container that ends badly is quoted": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 3, "Error", "Error: no such device\n"))},
 			want: answer{probejob.Failed, probejob.ReasonExitCode, "container loadline-probe ended with exit code 3: Error: no such device"},

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"slices"
+
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+// elapsed is how long a job took, in seconds.
+func elapsed(l report.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
+
+// vectorOf returns the loading vector of a job by its own account of a run alone: the
+// fractions of its time in which it computed, and in which it was at the disk but did
+// not compute.
+func vectorOf(l report.Load) [2]float64 {
+	computing, atDisk := int64(0), int64(0)
+	for _, d := range l.Demands {
+		if d.Job == report.CPU {
+			computing += d.Nanos
+		} else {
+			atDisk += d.Nanos
+		}
+	}
+	// What it computed beyond that was part of the calls to the disk.
+	within := min(max(0, l.CPUNanos-computing), atDisk)
+	all := float64(max(1, l.End-l.Begin))
+	return [2]float64{float64(l.CPUNanos) / all, float64(atDisk-within) / all}
+}
+
+// workOf returns how much work a job did, in seconds alone, which differs a little
+// from seed to seed; 0 where it does not say.
+func workOf(l report.Load) float64 {
+	sum := float64(l.IdleNanos) / 1e9
+	for _, d := range l.Demands {
+		if d.UnitsPerSecond > 0 {
+			sum += float64(d.Units) / d.UnitsPerSecond
+		}
+	}
+	return sum
+}
+
+// neutralOf returns how long a job would have taken alone, in seconds, by a run alone
+// of the same kind.
+func neutralOf(l, alone report.Load) float64 {
+	if work := workOf(alone); work > 0 {
+		return elapsed(alone) * workOf(l) / work
+	}
+	return elapsed(alone)
+}
+
+// median returns the middle value, of an even number the mean of the middle two; 0 of
+// none.
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/test/cluster"
+)
+
+// declareProfiles tells the scheduler the vectors of the paper's jobs, and the servers
+// of the nodes.
+func (s *session) declareProfiles(ctx context.Context) error {
+	node := s.nodeProfile()
+	node.Spec.Resources = []v1alpha1.ResourceServers{{Name: "disk", Servers: new(int32(max(1, s.known.DiskServers)))}}
+	if err := s.Create(ctx, node); err != nil {
+		return err
+	}
+	for _, name := range paperKinds() {
+		p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.WorkloadProfileSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{jobLabel: name}},
+		}}
+		for _, c := range s.known.Vectors[name] {
+			p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceDemand{Name: c.Resource, Loading: fraction(c.Loading), Pressure: fraction(c.Pressure)})
+		}
+		if err := s.Create(ctx, p); err != nil {
+			return err
+		}
+		if err := s.awaitCondition(ctx, p, v1alpha1.ConditionReady, func() []metav1.Condition { return p.Status.Conditions }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func paperKinds() []string { return []string{"cpu", "disk"} }
+
+// fraction writes a loading as manifests have it.
+func fraction(f float64) *resource.Quantity {
+	return new(resource.MustParse(strconv.FormatFloat(f, 'f', 3, 64)))
+}
+
+func (s *session) removeProfiles(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	errs := []error{s.removeNodeProfile(ctx)}
+	for _, name := range paperKinds() {
+		errs = append(errs, s.remove(ctx, &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+	}
+	return errors.Join(errs...)
+}
+
+// execute has the four jobs arrive, each as a Job, and waits until all have ended.
+func (s *session) execute(ctx context.Context, a arrangement, alone map[string]map[string]report.Load) (e execution, err error) {
+	jobs := paperJobs(s.scale)
+	created := make([]*batchv1.Job, len(jobs))
+	for i, p := range jobs {
+		created[i] = s.jobOf(a, p, i)
+	}
+	defer func() {
+		for _, j := range created {
+			err = errors.Join(err, s.remove(context.WithoutCancel(ctx), j))
+		}
+	}()
+	begin := time.Now()
+	for i, p := range jobs {
+		select {
+		case <-ctx.Done():
+			return e, ctx.Err()
+		case <-time.After(time.Until(begin.Add(seconds(p.start)))):
+		}
+		if err := s.Create(ctx, created[i]); err != nil {
+			return e, err
+		}
+		if err := s.awaitBound(ctx, created[i]); err != nil {
+			return e, err
+		}
+	}
+	pods, err := s.awaitJobs(ctx, created)
+	if err != nil {
+		return e, err
+	}
+	for i, pod := range pods {
+		l, err := report.ParseLoad(lastWord(pod))
+		if err != nil {
+			return e, fmt.Errorf("pod %s: %w", pod.Name, err)
+		}
+		node, kind := pod.Spec.NodeName, jobs[i].kind
+		e.nodes = append(e.nodes, node)
+		e.jobs = append(e.jobs, ran{
+			start: float64(l.Begin) / 1e9, elapsed: elapsed(l), neutral: neutralOf(l, alone[node][kind]), vector: s.known.vector(kind),
+		})
+	}
+	return e, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// jobOf returns the i-th of the paper's jobs, as an arrangement places it.
+func (s *session) jobOf(a arrangement, p paperJob, i int) *batchv1.Job {
+	pod := template(p.kind, job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.disk))
+	pod.Spec.SchedulerName = a.scheduler
+	if a.nodes != nil {
+		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: a.nodes[i]}
+	}
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.name},
+		Spec:       batchv1.JobSpec{BackoffLimit: new(int32(0)), Template: pod},
+	}
+}
+
+// podOf returns the pod of a Job among those of the namespace, nil if there is none.
+func podOf(j *batchv1.Job, pods map[string]*corev1.Pod) *corev1.Pod {
+	for _, pod := range pods {
+		if metav1.IsControlledBy(pod, j) {
+			return pod
+		}
+	}
+	return nil
+}
+
+// awaitBound waits until the pod of a Job is on a node: the next one is to find it
+// there.
+func (s *session) awaitBound(ctx context.Context, j *batchv1.Job) error {
+	_, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+		pod := podOf(j, pods)
+		return pod != nil && pod.Spec.NodeName != ""
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for a node for %s: %w", j.Name, err)
+	}
+	return nil
+}
+
+// awaitJobs waits until the pods of all Jobs have ended well, and returns them.
+func (s *session) awaitJobs(ctx context.Context, jobs []*batchv1.Job) ([]*corev1.Pod, error) {
+	ended := make([]*corev1.Pod, len(jobs))
+	var failed error
+	_, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+		left := len(jobs)
+		for i, j := range jobs {
+			pod := podOf(j, pods)
+			switch {
+			case pod == nil:
+			case pod.Status.Phase == corev1.PodFailed:
+				failed = fmt.Errorf("%s failed: %s %s", j.Name, pod.Status.Message, lastWord(pod))
+			case pod.Status.Phase == corev1.PodSucceeded:
+				ended[i] = pod
+				left--
+			}
+		}
+		return failed != nil || left == 0
+	})
+	return ended, errors.Join(failed, err)
+}

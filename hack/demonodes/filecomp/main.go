@@ -1,0 +1,57 @@
+// Command filecomp is the example job of the D-factor paper: it compresses files of
+// 256 KiB, one after the other. It reads them past the page cache, and waits until what
+// it writes is stored, so that the time that a file takes does not depend on how much
+// memory is free. When it is done it says how long it was where, as loadline-probe load
+// does.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+// terminationLog is where Kubernetes looks for what a container has to say in the end.
+const terminationLog = "/dev/termination-log"
+
+func main() {
+	o := options{}
+	flag.IntVar(&o.files, "files", 2560, "how many files to compress")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
+	flag.StringVar(&o.dir, "dir", ".", "folder for the files, not in memory")
+	result := flag.String("result", terminationLog, "file for the report")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o, *result); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1) //nolint:gocritic // the context ends with the process
+	}
+}
+
+func run(ctx context.Context, o options, result string) (err error) {
+	if o.files < 1 {
+		return fmt.Errorf("--files: %d is not at least 1", o.files)
+	}
+	dir, err := os.MkdirTemp(o.dir, "filecomp-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o.dir = dir
+	did, err := compressFiles(ctx, o)
+	if err != nil {
+		return err
+	}
+	encoded, err := report.Encode(did)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(result, append(encoded, '\n'), 0o644)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// findings are what the first part leaves for the others, in a file of the output
+// folder.
+type findings struct {
+	// DiskJob is the standard job that stands for the disk.
+	DiskJob string `json:"diskJob"`
+	// Speeds are those of a node with nobody else.
+	Speeds speeds `json:"speeds"`
+	// DiskServers is how many requests the disk serves at once.
+	DiskServers int `json:"diskServers"`
+	// Vectors are the measured vectors of the kinds, by resource.
+	Vectors map[string][]component `json:"vectors"`
+}
+
+// component is what was measured of a job at a resource.
+type component struct {
+	Resource string  `json:"resource"`
+	Loading  float64 `json:"loading"`
+	Pressure float64 `json:"pressure"`
+}
+
+func findingsFile(out string) string { return filepath.Join(out, "measured.json") }
+
+// readFindings reads what an earlier run has found, nothing if there was none.
+func readFindings(out string) (*findings, error) {
+	f := &findings{}
+	content, err := os.ReadFile(findingsFile(out))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading what was measured before: %w (run the part measure again)", err)
+	}
+	return f, nil
+}
+
+// write keeps the findings for later runs.
+func (f *findings) write(out string) error {
+	content, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(findingsFile(out), append(content, '\n'), 0o644)
+}
+
+// require tells whether everything is known that a part needs of some kinds.
+func (f *findings) require(disk string, names ...string) error {
+	if f.DiskJob != disk {
+		return fmt.Errorf("nothing was measured with the job %s for the disk: run the part measure first", disk)
+	}
+	for _, name := range names {
+		if len(f.Vectors[name]) == 0 {
+			return fmt.Errorf("the job %s was not measured: run the part measure first", name)
+		}
+	}
+	return nil
+}
+
+// vector returns the measured vector of a kind.
+func (f *findings) vector(name string) contention.Vector {
+	v := make(contention.Vector, len(resources()))
+	for i, resource := range resources() {
+		for _, c := range f.Vectors[name] {
+			if c.Resource == resource {
+				v[i] = contention.Demand{Loading: c.Loading, Pressure: c.Pressure, Threads: 1}
+			}
+		}
+	}
+	return v
+}
+
+// servers are those of a worker: one core, and the disk's.
+func (f *findings) servers() []int { return []int{1, max(1, f.DiskServers)} }

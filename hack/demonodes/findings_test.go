@@ -1,0 +1,42 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	none, err := readFindings(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none.require("disk-write") == nil {
+		t.Error("what was never measured is good enough")
+	}
+	f := &findings{DiskJob: "disk-write", Speeds: speeds{1, 2, 3}, DiskServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3}}}}
+	if err := f.write(out); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readFindings(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := got.require("disk-write", "x"); err != nil {
+		t.Error(err)
+	}
+	if got.require("disk-write", "x", "y") == nil || got.require("disk-read") == nil {
+		t.Error("a job or a disk that was not measured is good enough")
+	}
+	want := contention.Vector{{}, {Loading: 0.4, Pressure: 0.3, Threads: 1}}
+	if diff := cmp.Diff(want, got.vector("x")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,137 @@
+// Command demonodes repeats the experiments of the D-factor paper on real pods: on a
+// local cluster whose nodes have one core each it has the operator measure jobs whose
+// loading vectors are known, compares predicted with measured dilations of jobs that
+// run together, and has the example of the paper's Fig. 8 placed by kube-scheduler and
+// by Loadline. It needs root, as real nodes do.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// options are the flags.
+type options struct {
+	out     string
+	repeat  int
+	quick   bool
+	only    []string
+	disk    string
+	seconds float64
+	scale   float64
+}
+
+// The parts, in their order.
+const (
+	partMeasure = "measure"
+	partMixes   = "mixes"
+	partFig8    = "fig8"
+)
+
+func parts() []string { return []string{partMeasure, partMixes, partFig8} }
+
+func main() {
+	o := options{}
+	var only string
+	flag.StringVar(&o.out, "out", "out/demo-nodes", "folder for the charts and for what was measured")
+	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
+	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
+	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; mixes and fig8 use what measure left in the folder --out")
+	flag.StringVar(&o.disk, "disk-job", "disk-write", "the standard job that stands for the disk: disk-write or disk-read")
+	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
+	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
+	flag.Parse()
+	o.only = strings.Split(only, ",")
+	if err := o.complete(flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(2)
+	}
+	if err := run(&o); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1)
+	}
+}
+
+// complete checks the flags, and shortens the runs if that is asked for.
+func (o *options) complete(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("%q: there are no arguments but flags", rest)
+	}
+	for _, part := range o.only {
+		if !slices.Contains(parts(), part) {
+			return fmt.Errorf("--only: %q is none of %s", part, strings.Join(parts(), ", "))
+		}
+	}
+	if o.repeat < 1 {
+		return fmt.Errorf("--repeat: %d is not at least 1", o.repeat)
+	}
+	if o.disk != string(diskWrite) && o.disk != string(diskRead) {
+		return fmt.Errorf("--disk-job: %q is neither %s nor %s", o.disk, diskWrite, diskRead)
+	}
+	if !(o.seconds >= 1 && o.seconds <= 600) {
+		return fmt.Errorf("--seconds: %v is not from 1 to 600", o.seconds)
+	}
+	if !(o.scale >= 1 && o.scale <= 100) {
+		return fmt.Errorf("--scale: %v is not from 1 to 100", o.scale)
+	}
+	if o.quick {
+		const shortest, steepest = 5, 20
+		o.repeat, o.seconds, o.scale = 1, min(o.seconds, shortest), max(o.scale, steepest)
+	}
+	return nil
+}
+
+func run(o *options) error {
+	ctrl.SetLogger(logr.Discard()) // what matters is printed below
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	begin := time.Now()
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	if err := demonstrate(ctx, o); err != nil {
+		return err
+	}
+	fmt.Printf("\nDone in %s. What was started is gone again.\n", report.Elapsed(time.Since(begin)))
+	return nil
+}
+
+// demonstrate runs the parts on a cluster that it finds or starts.
+func demonstrate(ctx context.Context, o *options) (err error) {
+	s, err := begin(ctx, o, &progress{os.Stderr, time.Now()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.end(ctx)) }()
+	for _, part := range parts() {
+		if !slices.Contains(o.only, part) {
+			continue
+		}
+		var run func(context.Context) error
+		switch part {
+		case partMeasure:
+			run = s.measure
+		case partMixes:
+			run = s.mixes
+		default:
+			run = s.fig8
+		}
+		if err := run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWrongFlagsAreNamed(t *testing.T) {
+	t.Parallel()
+	good := options{repeat: 1, only: parts(), disk: "disk-write", seconds: 12, scale: 6}
+	if err := good.complete(nil); err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*options){
+		`--only: "all"`:      func(o *options) { o.only = []string{"all"} },
+		"--repeat: 0":        func(o *options) { o.repeat = 0 },
+		`--disk-job: "tape"`: func(o *options) { o.disk = "tape" },
+		"--seconds: 0.5":     func(o *options) { o.seconds = 0.5 },
+		"--scale: 0":         func(o *options) { o.scale = 0 },
+	} {
+		o := good
+		spoil(&o)
+		if err := o.complete(nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

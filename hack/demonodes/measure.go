@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"loadline.dev/loadline/pkg/probe/report"
+	show "loadline.dev/loadline/pkg/report"
+)
+
+// measured is what is known of a kind, and what the operator found.
+type measured struct {
+	kind
+	known [2]float64 // of the resources, by the job's own account of runs alone
+	found vectorFound
+}
+
+// measure has the operator measure jobs whose vectors are known.
+func (s *session) measure(ctx context.Context) (err error) {
+	fmt.Printf("1. Jobs of known loading vectors, measured on node %s\n\n", first)
+	s.known.DiskJob = s.disk
+	if err := s.gauge(ctx); err != nil {
+		return err
+	}
+	if err := s.twoProbes(ctx); err != nil {
+		return err
+	}
+	if err := s.calibrate(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.removeNodeProfile(ctx)) }()
+	s.known.Vectors = map[string][]component{}
+	var all []measured
+	for _, k := range s.chosenKinds() {
+		m := measured{kind: k}
+		if m.known, err = s.account(ctx, k); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		if m.found, err = s.measureKind(ctx, k); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		s.known.Vectors[k.name] = m.found.inUse
+		if err := s.known.write(s.out); err != nil {
+			return err
+		}
+		all = append(all, m)
+	}
+	return s.showMeasured(all)
+}
+
+// chosenKinds are all, or few if it is to be quick.
+func (s *session) chosenKinds() []kind {
+	if s.quick {
+		return []kind{kindOf("cpu"), kindOf("cpu-50"), kindOf("cpu-60-disk-40")}
+	}
+	return kinds()
+}
+
+// account returns the vector of a kind by its own account of runs alone.
+func (s *session) account(ctx context.Context, k kind) (known [2]float64, err error) {
+	s.log.step("%s: %d× alone", k.name, s.repeat)
+	var told [2][]float64
+	for range s.repeat {
+		loads, err := s.runJobs(ctx, []job{{k, s.seconds, 0}}, first)
+		if err != nil {
+			return known, err
+		}
+		for i, loading := range vectorOf(loads[0]) {
+			told[i] = append(told[i], loading)
+		}
+	}
+	for i := range known {
+		known[i] = median(told[i])
+	}
+	return known, nil
+}
+
+// showMeasured prints the table and draws the chart.
+func (s *session) showMeasured(all []measured) error {
+	t := show.NewTable(show.Left("JOB"), show.Left("RESOURCE"), show.Right("KNOWN"), show.Right("LOADING"), show.Right("±"), show.Right("OFF"),
+		show.Right("PRESSURE"), show.Right("±"), show.Right("SENSITIVITY"), show.Right("NEUTRAL"), show.Right("ROUNDS"))
+	chart := show.Intervals{
+		Title: "Loading vectors that the operator measured on pods of known vectors", Quantity: "measured − known loading", Zero: "as known", Confidence: 0.95,
+	}
+	worst := 0.0
+	for i := range all {
+		worst = max(worst, all[i].addTo(t, &chart))
+	}
+	fmt.Println()
+	if err := t.Write(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Printf("KNOWN is a job's own account of runs alone. The disk is %s; it serves %d at once. The loading is off by %.3f at most; the bound is 0.03.\n",
+		s.disk, s.known.DiskServers, worst)
+	return writeCharts(chart, filepath.Join(s.out, "measured"))
+}
+
+// addTo adds a row and an estimate per resource, and returns how far off the loading is.
+func (m *measured) addTo(t *show.Table, chart *show.Intervals) (worst float64) {
+	for i, resource := range resources() {
+		c, ok := m.found.components[resource]
+		if !ok {
+			continue
+		}
+		off := c.loading - m.known[i]
+		worst = max(worst, abs(off))
+		t.Add(m.name, resource, decimals(m.known[i]), decimals(c.loading), decimals(c.loadingError), signed(off),
+			decimals(c.pressure), decimals(c.pressureError), decimals(c.sensitivity),
+			show.Seconds(m.found.neutral, 2), fmt.Sprint(m.found.rounds))
+		chart.Estimates = append(chart.Estimates, show.Estimate{
+			Name: m.name + ", " + resource, Value: off, Low: off - c.loadingError, High: off + c.loadingError,
+		})
+	}
+	return worst
+}
+
+// gauge finds how fast work goes on a node with nobody else, so that the jobs can be
+// told how much to do: the same every time.
+func (s *session) gauge(ctx context.Context) error {
+	s.log.step("finding how fast node %s is", first)
+	for _, g := range []struct {
+		job  standard
+		into *float64
+	}{{cpu, &s.known.Speeds.CPU}, {standard(s.disk), &s.known.Speeds.Disk}} {
+		run, err := s.runProbe(ctx, g.job)
+		if err != nil {
+			return err
+		}
+		from, to := run.Series.Span()
+		rate, ok := run.Series.Rate(from, to)
+		if !ok {
+			return fmt.Errorf("the probe %s ran too short a time to tell how fast it is", g.job)
+		}
+		*g.into = rate
+	}
+	const files = 500
+	load, err := s.runFilecomp(ctx, files)
+	if err != nil {
+		return err
+	}
+	s.known.Speeds.Files = files / elapsed(load)
+	return nil
+}
+
+// runProbe runs a standard job alone.
+func (s *session) runProbe(ctx context.Context, j standard) (report.Run, error) {
+	messages, err := s.runPods(ctx, placedProbes(probePod{"gauge", j, "4s"}))
+	if err != nil {
+		return report.Run{}, err
+	}
+	return report.ParseRun(messages[0])
+}
+
+func (s *session) runFilecomp(ctx context.Context, files float64) (report.Load, error) {
+	s.known.Speeds.Files = files // so that a second is as many
+	loads, err := s.runJobs(ctx, []job{{kindOf("filecomp"), 1, 0}}, first)
+	if err != nil {
+		return report.Load{}, err
+	}
+	return loads[0], nil
+}

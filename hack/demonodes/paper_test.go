@@ -1,0 +1,58 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+func TestThePapersSchedulesHaveThePapersMakespans(t *testing.T) {
+	t.Parallel()
+	vectors := map[string]contention.Vector{"cpu": contention.Loadings(1, 0), "disk": contention.Loadings(0, 1)}
+	want := map[string]float64{"the paper's, list scheduler": 290.56, "the paper's, min p'·p̄": 221.12} // Fig. 8, seconds
+	for _, a := range arrangements() {
+		if a.nodes == nil {
+			continue
+		}
+		e := execution{nodes: a.nodes}
+		for _, p := range paperJobs(1) {
+			e.jobs = append(e.jobs, ran{start: 1000 + p.start, neutral: p.neutral, elapsed: 2 * p.neutral, vector: vectors[p.kind]})
+		}
+		got, err := e.predicted([]int{1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[a.name], got, near); diff != "" {
+			t.Errorf("%s: %s", a.name, diff)
+		}
+		if got := e.makespan(); got != 360 { // w3, from 0 to twice 180 s
+			t.Errorf("%s: took %v s, want 360", a.name, got)
+		}
+	}
+}
+
+func TestTheExecutionInTheMiddleIsShown(t *testing.T) {
+	t.Parallel()
+	var all []execution
+	for _, elapsed := range []float64{5, 1, 3} {
+		all = append(all, execution{nodes: []string{first, second, first, first}, jobs: []ran{{elapsed: elapsed}}})
+	}
+	got := middle(all)
+	if got.makespan() != 3 {
+		t.Errorf("it took %v s, want 3", got.makespan())
+	}
+	if diff := cmp.Diff([]string{"w1", "w3", "w4"}, got.on(first)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHowMuchEarlierIsNeverNegative(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{"25.0% earlier": earlier(3, 4), "25.0% later": earlier(5, 4), "0.0% earlier": earlier(4, 4)} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/test/cluster"
+)
+
+const (
+	// jobLabel tells the kind of a job.
+	jobLabel = "demo.loadline.dev/job"
+	// scratch is where jobs have their files, of this size.
+	scratch     = "/scratch"
+	scratchSize = "64Mi"
+	nobody      = 65532
+)
+
+// template is a pod that runs a command. All weigh the same.
+func template(kind string, command []string) corev1.PodTemplateSpec {
+	memory := resource.MustParse("128Mi")
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{jobLabel: kind}},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			AutomountServiceAccountToken:  new(false),
+			TerminationGracePeriodSeconds: new(int64(1)),
+			Containers: []corev1.Container{{
+				Name:    "job",
+				Image:   "loadline/" + command[0] + ":dev",
+				Command: command,
+				Resources: corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: memory},
+					Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
+				},
+				SecurityContext: &corev1.SecurityContext{
+					RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)),
+					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+					Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+				},
+				TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+				VolumeMounts:             []corev1.VolumeMount{{Name: "scratch", MountPath: scratch}},
+			}},
+			Volumes: []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{
+				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("512Mi"))},
+			}}},
+		},
+	}
+}
+
+// placed is a pod on a node, past all schedulers.
+func placed(name, node, kind string, command []string) *corev1.Pod {
+	t := template(kind, command)
+	t.Spec.NodeName = node
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: t.Labels}, Spec: t.Spec}
+}
+
+// runJobs runs jobs on nodes, at the same time, and returns what each did.
+func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]report.Load, error) {
+	pods := make([]*corev1.Pod, len(jobs))
+	for i, j := range jobs {
+		pods[i] = placed(fmt.Sprintf("%s-%d", j.name, i+1), nodes[i%len(nodes)], j.name, j.command(s.known.Speeds, s.disk))
+	}
+	messages, err := s.runPods(ctx, pods)
+	if err != nil {
+		return nil, err
+	}
+	loads := make([]report.Load, len(jobs))
+	for i, message := range messages {
+		if loads[i], err = report.ParseLoad(message); err != nil {
+			return nil, fmt.Errorf("pod %s: %w", pods[i].Name, err)
+		}
+	}
+	return loads, nil
+}
+
+// runPods runs pods until all have ended, removes them, and returns the last word of
+// each.
+func (s *session) runPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
+	group, creating := errgroup.WithContext(ctx)
+	for _, pod := range pods {
+		group.Go(func() error { return s.Create(creating, pod) })
+	}
+	err := group.Wait()
+	var messages []string
+	if err == nil {
+		messages, err = s.awaitPods(ctx, pods)
+	}
+	for _, pod := range pods {
+		err = errors.Join(err, s.remove(context.WithoutCancel(ctx), pod))
+	}
+	return messages, err
+}
+
+// awaitPods waits until all pods have ended well, or one has not.
+func (s *session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
+	ended := map[string]string{}
+	var failed error
+	_, err := cluster.AwaitPods(ctx, s, namespace, func(all map[string]*corev1.Pod) bool {
+		for _, pod := range pods {
+			if now := all[pod.Name]; now != nil {
+				switch message := lastWord(now); now.Status.Phase {
+				case corev1.PodSucceeded:
+					ended[pod.Name] = message
+				case corev1.PodFailed:
+					failed = fmt.Errorf("pod %s failed: %s %s", pod.Name, now.Status.Message, message)
+				default:
+				}
+			}
+		}
+		return failed != nil || len(ended) == len(pods)
+	})
+	if err := errors.Join(failed, err); err != nil {
+		return nil, fmt.Errorf("waiting for %d pods, of which %v have ended: %w", len(pods), slices.Sorted(maps.Keys(ended)), err)
+	}
+	messages := make([]string, len(pods))
+	for i, pod := range pods {
+		messages[i] = ended[pod.Name]
+	}
+	return messages, nil
+}
+
+// lastWord is the termination message of the container of a pod.
+func lastWord(pod *corev1.Pod) string {
+	for i := range pod.Status.ContainerStatuses {
+		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
+			return t.Message
+		}
+	}
+	return ""
+}
+
+// awaitRunning waits until a pod runs.
+func (s *session) awaitRunning(ctx context.Context, pod *corev1.Pod) error {
+	return until(ctx, "pod "+pod.Name+" to run", func(ctx context.Context) (bool, error) {
+		if err := s.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return false, err
+		}
+		if pod.Status.Phase == corev1.PodFailed {
+			return false, fmt.Errorf("it failed: %s", lastWord(pod))
+		}
+		return pod.Status.Phase != corev1.PodPending, nil
+	})
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// progress tells a person what is going on, a line per step.
+type progress struct {
+	out   io.Writer
+	begin time.Time
+}
+
+func (p *progress) step(format string, args ...any) {
+	fmt.Fprintf(p.out, "%8s  %s\n", report.Elapsed(time.Since(p.begin).Truncate(time.Second)), fmt.Sprintf(format, args...))
+}
