@@ -92,7 +92,7 @@ test-nodes: node-packages ## Run the tests of real nodes, as root
 # The cluster runs on cores that worker-1 has no part in, and so do the builds and tests that "run" runs.
 .PHONY: e2e
 e2e: node-packages $(TOOLS)/cluster ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
-	$(TOOLS)/cluster run --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes ARGS='$(ARGS)'
+	$(TOOLS)/cluster run --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
 
 .PHONY: e2e-on-nodes
 e2e-on-nodes: build

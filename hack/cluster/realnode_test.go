@@ -43,6 +43,7 @@ func TestARealNodeCrashesAndComesBack(t *testing.T) { //nolint:paralleltest // s
 	nodes.create(t, pod("later"))
 	nodes.do(t, "start")
 	nodes.awaitPhase(t, "later", corev1.PodRunning)
+	nodes.do(t, "start") // which is nothing to a node that runs
 
 	nodes.do(t, "stop")
 	if pids := nodes.pids(t); pids != nil {

@@ -79,7 +79,10 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.importImage(ctx, n.machine.pauseImage()); err != nil {
 		return err
 	}
-	since := metav1.Now()
+	since := metav1.Time{} // a kubelet that runs has reported, and does so again minutes later only
+	if !n.runs(kubeletName) {
+		since = metav1.Now()
+	}
 	if err := n.launch(kubeletName, filepath.Join(n.machine.binaries, kubeletName),
 		"--config="+n.file("kubelet.yaml"), "--kubeconfig="+n.file("kubelet.kubeconfig"),
 		"--hostname-override="+n.name, "--node-ip="+nodeAddress(n.number), "--cert-dir=/var/lib/kubelet/pki"); err != nil {
@@ -160,14 +163,24 @@ func (n *Node) KillKubelet() error {
 	return p.Kill()
 }
 
+// runs tells whether a program of the node is running.
+func (n *Node) runs(name string) bool {
+	p := n.running[name]
+	if p == nil {
+		return false
+	}
+	select {
+	case <-p.Exited():
+		return false
+	default:
+		return true
+	}
+}
+
 // launch starts a program of the node unless it is running.
 func (n *Node) launch(name, program string, args ...string) error {
-	if p := n.running[name]; p != nil {
-		select {
-		case <-p.Exited():
-		default:
-			return nil
-		}
+	if n.runs(name) {
+		return nil
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {

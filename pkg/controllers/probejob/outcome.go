@@ -69,7 +69,8 @@ type Outcome struct {
 }
 
 // Inspect tells how a Job fares from the Job, its pods and the events about these.
-// Pods of other Jobs are passed over. Events matter only while the Job is pending.
+// Pods of other Jobs are passed over. Events matter only while the Job is pending, and
+// when it did not end in time.
 func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now time.Time) Outcome {
 	pod := podOf(job, pods)
 	if pod == nil {
@@ -81,10 +82,9 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 	case pod.Status.Phase == corev1.PodSucceeded && !early:
 		o.State = Succeeded
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded, early && afterDeadline(job, pod):
-		o.State, o.Reason, o.Message = Failed, ReasonDeadline, overdue(job)
-		if _, why := blocked(pod, events); why != "" {
-			o.Message += ": " + why
-		}
+		reason, why := blocked(pod, events)
+		o.State = Failed
+		o.Reason, o.Message = whyLate(job, reason, why)
 	case pod.Status.Phase == corev1.PodFailed:
 		o.State, o.Reason, o.Message = whyFailed(pod)
 	case early:
@@ -105,19 +105,18 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 
 // withoutPod tells how a Job fares that has no pod.
 func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome {
+	var o Outcome
+	if refused := latest(events, "FailedCreate"); refused != nil {
+		o.State, o.Reason, o.Message = pendingOrFailed(job.CreationTimestamp, now), ReasonPodRefused, "the pod cannot be created: "+refused.Message
+	}
 	switch {
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
-		return Outcome{State: Failed, Reason: ReasonDeadline, Message: overdue(job)}
+		o.State = Failed
+		o.Reason, o.Message = whyLate(job, o.Reason, o.Message)
 	case Finished(job):
-		return Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
+		o = Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
 	}
-	if refused := latest(events, "FailedCreate"); refused != nil {
-		return Outcome{
-			State: pendingOrFailed(job.CreationTimestamp, now), Reason: ReasonPodRefused,
-			Message: "the pod cannot be created: " + refused.Message,
-		}
-	}
-	return Outcome{}
+	return o
 }
 
 // podOf returns the latest pod of a Job, nil for none.
@@ -190,11 +189,17 @@ func afterDeadline(job *batchv1.Job, pod *corev1.Pod) bool {
 	return !deletedAt(pod).Before(since.Add(time.Duration(*limit)*time.Second - time.Second))
 }
 
-func overdue(job *batchv1.Job) string {
+// whyLate tells why a Job did not end in time. What keeps its pod from beginning, if
+// anything is known to, is the reason then.
+func whyLate(job *batchv1.Job, blockedBy, how string) (reason, message string) {
+	message = "it did not end in time"
 	if d := job.Spec.ActiveDeadlineSeconds; d != nil {
-		return fmt.Sprintf("it did not end within %d s", *d)
+		message = fmt.Sprintf("it did not end within %d s", *d)
 	}
-	return "it did not end in time"
+	if blockedBy == "" {
+		return ReasonDeadline, message
+	}
+	return blockedBy, message + ": " + how
 }
 
 // started returns when the first container began, the zero time before.

@@ -109,9 +109,13 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 		"a Job that took too long because its pod was stuck says so": {
 			job: job(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"), deleted)},
 			want: answer{
-				probejob.Failed, probejob.ReasonDeadline,
+				probejob.Failed, probejob.ReasonImage,
 				`it did not end within 600 s: the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`,
 			},
+		},
+		"a Job that took too long because it may create no pod says so": {
+			job: job(failed("DeadlineExceeded")), events: []corev1.Event{event("FailedCreate", "exceeded quota: pods")},
+			want: answer{probejob.Failed, probejob.ReasonPodRefused, "it did not end within 600 s: the pod cannot be created: exceeded quota: pods"},
 		},
 		"a Job that takes too long has failed before its pod has ended": {
 			job:  job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"}),

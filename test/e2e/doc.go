@@ -1,0 +1,14 @@
+// Package e2e tests Loadline on a cluster that runs pods: any cluster that has
+// config/default applied, images of Loadline's programs on its nodes, and two
+// worker nodes or more. It knows nothing of the cluster but a kubeconfig.
+//
+//	make e2e         # on nodes of this machine, started for it (root)
+//	make e2e-kind    # on kind, started for it (Docker)
+//	go test -tags e2e ./test/e2e -kubeconfig ~/.kube/config
+//
+// Tests that crash nodes are skipped unless -node-command says how to do so there.
+//
+// Everything that a test makes is in a namespace of its own, which goes with the
+// test, but for profiles of nodes. Tests run in parallel, and those that measure
+// reserve the nodes that they measure on.
+package e2e

@@ -1,0 +1,29 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"loadline.dev/loadline/pkg/probe/report"
+)
+
+func TestProbesRunOnEveryWorker(t *testing.T) { //nolint:paralleltest // probes have the nodes to themselves
+	namespace := newNamespace(t)
+	boots := map[string]bool{}
+	for _, node := range cluster.workers {
+		pod := runPod(t, probePod(namespace, "probe-"+node.Name, node.Name, "run", "--job", "cpu", "--duration", "1s"))
+		if pod.Spec.NodeName != node.Name {
+			t.Errorf("the probe for %s ran on %s", node.Name, pod.Spec.NodeName)
+		}
+		run, err := report.ParseRun(terminationMessage(t, pod, "probe"))
+		must(t, err)
+		if run.Job != "cpu" || run.Units == 0 || run.CPUNanos == 0 {
+			t.Errorf("the probe on %s reports no work: %+v", node.Name, run)
+		}
+		boots[run.BootID] = true
+	}
+	if len(boots) == 0 || boots[""] {
+		t.Errorf("boot ids: %v, want one of each node's kernel", boots)
+	}
+}
