@@ -82,7 +82,7 @@ func TestAMeasurementOutlivesWhatHappensAtEachOfItsSteps(t *testing.T) {
 			return
 		}
 	})
-	checkMeasured(t, profile, node, tolerance)
+	checkMeasured(t, profile, node)
 	awaitNothingLeft(t, profile.UID)
 	for i, event := range walk {
 		t.Run(fmt.Sprintf("round %d, %s: %s", event.round, event.when, event.what), func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAMeasurementGoesOnElsewhereWhenItsNodeDisappears(t *testing.T) {
 	if gone == other {
 		other = nodes[1]
 	}
-	checkMeasured(t, profile, other, tolerance)
+	checkMeasured(t, profile, other)
 	awaitNothingLeft(t, profile.UID)
 }
 
