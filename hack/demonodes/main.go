@@ -50,7 +50,7 @@ func main() {
 	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
 	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
 	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; mixes and fig8 use what measure left in the folder --out")
-	flag.StringVar(&o.disk, "disk-job", "disk-write", "the standard job that stands for the disk: disk-write or disk-read")
+	flag.StringVar(&o.disk, "disk-job", "disk-read", "the standard job that stands for the disk: disk-write or disk-read")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
 	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
 	flag.Parse()

@@ -23,7 +23,7 @@ const (
 
 // comparison is what two copies of a job do to each other.
 type comparison struct {
-	dilation       float64 // of each, at least about 1
+	dilation       float64 // of each at the resource, at least about 1
 	err            float64 // half the width of its 95 % confidence interval
 	unitsPerSecond float64 // of one copy alone
 }
@@ -36,31 +36,47 @@ func compareCopies(ctx context.Context, a, b *crew, n int, within time.Duration)
 	one := a.units[:n]
 	two := slices.Concat(one, b.units[:n])
 	slice := within / (2*pairs + 2)
-	if _, err := speed(ctx, two, slice); err != nil {
+	if _, err := findPace(ctx, two, slice); err != nil {
 		return comparison{}, err
 	}
-	before, err := speed(ctx, one, slice)
+	before, err := findPace(ctx, one, slice)
 	if err != nil {
 		return comparison{}, err
 	}
 	var c comparison
 	var dilations [pairs]float64
 	for i := range dilations {
-		both, err := speed(ctx, two, slice)
+		both, err := findPace(ctx, two, slice)
 		if err != nil {
 			return comparison{}, err
 		}
-		after, err := speed(ctx, one, slice)
+		after, err := findPace(ctx, one, slice)
 		if err != nil {
 			return comparison{}, err
 		}
-		alone := (before + after) / 2
-		dilations[i] = 2 * alone / both
+		alone := (before.unitsPerSecond + after.unitsPerSecond) / 2
+		dilations[i] = 2 * alone / both.unitsPerSecond
+		if a.waits {
+			dilations[i] = atResource(dilations[i], (before.computing+after.computing)/2, n, runtime.NumCPU())
+		}
 		c.unitsPerSecond += alone / pairs
 		before = after
 	}
 	c.dilation, c.err = mean(dilations[:])
 	return c, nil
+}
+
+// atResource returns how much two copies would slow each other down that spend all their
+// time at a resource, from how much those do of which each of n workers computes a
+// fraction of its time alone: with few cores the copies are in each other's way there,
+// too, and all the less at the resource, λ = 1 + a²·n/cores + (1 − a)²·(λ' − 1). A job that
+// computes most of the time says nothing about another resource, and is left as it is.
+func atResource(dilation, computing float64, n, cores int) float64 {
+	if computing > 0.5 {
+		return dilation
+	}
+	processors := computing * computing * min(1, float64(n)/float64(cores))
+	return 1 + (dilation-1-processors)/((1-computing)*(1-computing))
 }
 
 // mean returns the mean of the dilations, and half the width of its 95 % confidence
@@ -80,20 +96,27 @@ func mean(dilations []float64) (mean, half float64) {
 // errTooSlow is the error of a slice in which nothing was done.
 var errTooSlow = errors.New("no unit of work was done in the time: give it more")
 
-// speed returns how many units per second workers do together, without the first tenth
-// of the time, in which they start.
-func speed(ctx context.Context, units []unit, duration time.Duration) (float64, error) {
+// pace is how fast workers are together.
+type pace struct {
+	unitsPerSecond float64
+	computing      float64 // the fraction of its time that each computes
+}
+
+// findPace finds how fast workers are, without the first tenth of the time, in which
+// they start.
+func findPace(ctx context.Context, units []unit, duration time.Duration) (pace, error) {
 	w, err := work(ctx, units, limits{duration: duration}, duration/20)
 	if err != nil {
-		return 0, err
+		return pace{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return pace{}, err
 	}
 	_, last := w.series.Span()
 	rate, ok := w.series.Rate(w.series.Begin+duration.Nanoseconds()/10, last)
 	if !ok || rate == 0 {
-		return 0, fmt.Errorf("%w (%v)", errTooSlow, duration)
+		return pace{}, fmt.Errorf("%w (%v)", errTooSlow, duration)
 	}
-	return rate, nil
+	each := float64(w.cpuNanos) / 1e9 / float64(w.units) // processor time of a unit
+	return pace{rate, each * rate / float64(len(units))}, nil
 }

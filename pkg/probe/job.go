@@ -45,6 +45,9 @@ type crew struct {
 	units  []unit
 	hire   func() (unit, error)
 	unmake []func() error
+	// waits tells that the resource is another than the processor, so that workers wait
+	// for it; what they compute meanwhile is no part of it.
+	waits bool
 }
 
 // grow makes a crew one of at least n workers.

@@ -29,7 +29,7 @@ func diskCrew(j Job) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{unmake: []func() error{file.close}}
+	c := &crew{unmake: []func() error{file.close}, waits: true}
 	seed := uint64(0)
 	c.hire = func() (unit, error) {
 		buffer, err := newBuffer(diskUnit)

@@ -19,7 +19,7 @@ func networkCrew(ctx context.Context, j Job) (*crew, error) {
 	if _, _, err := net.SplitHostPort(j.Peer); err != nil {
 		return nil, fmt.Errorf("peer: %w; want host:port", err)
 	}
-	c := &crew{}
+	c := &crew{waits: true}
 	c.hire = func() (unit, error) {
 		l, err := dial(ctx, j.Peer)
 		if err != nil {

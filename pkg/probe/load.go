@@ -139,9 +139,11 @@ func (o LoadOptions) open(ctx context.Context) (stations []*station, err error) 
 			return stations, fmt.Errorf("%s: %w", d.Job.Name, err)
 		}
 		if s.served.UnitsPerSecond == 0 {
-			if s.served.UnitsPerSecond, err = speed(ctx, c.units, gauging); err != nil {
+			found, err := findPace(ctx, c.units, gauging)
+			if err != nil {
 				return stations, fmt.Errorf("%s: finding how fast it is: %w", d.Job.Name, err)
 			}
+			s.served.UnitsPerSecond = found.unitsPerSecond
 		}
 	}
 	return stations, nil

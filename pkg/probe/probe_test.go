@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -289,6 +291,26 @@ func TestTwoCopiesAreComparedWithOne(t *testing.T) {
 	}
 }
 
+// Beside as many threads of somebody else, comparing one job with two would find 1.5.
+func TestJobsOfTheCPUKnowThatTheyKeepItBusyWhoeverElseDoes(t *testing.T) {
+	cores := runtime.NumCPU()
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	for range cores {
+		others.Go(func() {
+			for spins := 0; ctx.Err() == nil; spins++ {
+				runtime.KeepAlive(spins)
+			}
+		})
+	}
+	r, err := Run(t.Context(), RunOptions{Job: Job{Name: report.CPU}, Intensity: cores, Duration: 100 * time.Millisecond, Check: MinCheck})
+	stop()
+	others.Wait()
+	if err != nil || r.SelfDilation < 1.9 {
+		t.Errorf("two such jobs slow each other down %v times, %v; want twice at least", r.SelfDilation, err)
+	}
+}
+
 func TestAComparisonInWhichNothingIsDoneIsAnError(t *testing.T) {
 	t.Parallel()
 	slow := []unit{func() error {
@@ -298,8 +320,8 @@ func TestAComparisonInWhichNothingIsDoneIsAnError(t *testing.T) {
 		}
 		return sleepUntil(now + int64(50*time.Millisecond))
 	}}
-	if rate, err := speed(t.Context(), slow, 10*time.Millisecond); err != nil && !errors.Is(err, errTooSlow) || err == nil && rate <= 0 {
-		t.Errorf("%v, %v", rate, err)
+	if p, err := findPace(t.Context(), slow, 10*time.Millisecond); err != nil && !errors.Is(err, errTooSlow) || err == nil && p.unitsPerSecond <= 0 {
+		t.Errorf("%v, %v", p, err)
 	}
 }
 

@@ -2,7 +2,9 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"loadline.dev/loadline/pkg/probe/report"
@@ -54,9 +56,35 @@ func Run(ctx context.Context, o RunOptions) (report.Run, error) {
 	return r, err
 }
 
-// checkSelf returns how many times slower each of two such jobs is.
+// waiting returns how many times longer than their processor time workers take that
+// compute all the time.
+func waiting(ctx context.Context, units []unit, duration time.Duration) (float64, error) {
+	begin, err := Now()
+	if err != nil {
+		return 0, err
+	}
+	w, err := work(ctx, units, limits{duration: duration}, sampling)
+	if err != nil {
+		return 0, err
+	}
+	end, err := Now()
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return 0, err
+	}
+	if w.cpuNanos == 0 {
+		return 0, errTooSlow
+	}
+	return float64(end-begin) * float64(len(units)) / float64(w.cpuNanos), nil
+}
+
+// checkSelf returns how many times slower each of two such jobs is. Jobs of the CPU
+// tell by their processor time, whoever else is on the node, others by comparison.
 func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
 	err = o.Job.with(ctx, 2, o.Intensity, func(crews ...*crew) error {
+		if o.Job.Name == report.CPU {
+			dilation, err = waiting(ctx, slices.Concat(crews[0].units, crews[1].units), o.Check)
+			return err
+		}
 		c, err := compareCopies(ctx, crews[0], crews[1], o.Intensity, o.Check)
 		dilation = c.dilation
 		return err

@@ -360,8 +360,13 @@ type MeasurementSample struct {
 	// +optional
 	ProbeUnitsPerSecond *resource.Quantity `json:"probeUnitsPerSecond,omitempty"`
 
-	// selfDilation is how many times slower each of two probes was beside the
-	// other: 2 where one keeps the resource busy.
+	// probeComputing is the fraction of its time without the target that each
+	// worker of the probe of another resource than the CPU computes.
+	// +optional
+	ProbeComputing *resource.Quantity `json:"probeComputing,omitempty"`
+
+	// selfDilation is how many times slower each of two probes was at the resource
+	// beside the other: 2 where one keeps the resource busy.
 	// +optional
 	SelfDilation *resource.Quantity `json:"selfDilation,omitempty"`
 }

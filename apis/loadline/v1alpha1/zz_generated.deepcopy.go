@@ -570,6 +570,11 @@ func (in *MeasurementSample) DeepCopyInto(out *MeasurementSample) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
+	if in.ProbeComputing != nil {
+		in, out := &in.ProbeComputing, &out.ProbeComputing
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.SelfDilation != nil {
 		in, out := &in.SelfDilation, &out.SelfDilation
 		x := (*in).DeepCopy()

@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -59,6 +60,10 @@ type simulation struct {
 	self map[string]float64
 	// overlap, if set, is the loading of the target at every resource.
 	overlap float64
+	// speeds are those of nodes that are not as fast as others, which are 1.
+	speeds map[string]float64
+	// computing is the fraction of its time that a probe of the disk computes.
+	computing float64
 	// bootID is that of the nodes.
 	bootID string
 
@@ -76,15 +81,18 @@ type simulation struct {
 
 // process is what runs in a pod.
 type process struct {
-	pod      *corev1.Pod
-	vector   contention.Vector
-	begin    time.Time
-	left     time.Duration // of the work of a target, alone
-	end      time.Time     // of a probe
-	speed    float64       // of a probe, units per second
-	units    float64
-	series   []int64
-	isTarget bool
+	pod     *corev1.Pod
+	vector  contention.Vector
+	begin   time.Time
+	left    time.Duration // of the work of a target, alone
+	end     time.Time     // of a probe
+	speed   float64       // of a probe, units per second of all its workers
+	workers int           // of a probe
+	// computing is the fraction of its time that a probe of the disk computes.
+	computing float64
+	units     float64
+	series    []int64
+	isTarget  bool
 }
 
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -293,9 +301,14 @@ func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
 		}
 		intensity, err := strconv.Atoi(args["--intensity"])
 		s.must(err)
-		p.end, p.speed = p.begin.Add(duration), 1000
+		p.end, p.speed, p.workers = p.begin.Add(duration), 1000*cmp.Or(s.speeds[pod.Spec.NodeName], 1), intensity
 		p.vector = make(contention.Vector, len(s.names))
-		p.vector[slices.Index(s.names, resourceOf(args["--job"]))] = contention.Demand{Loading: 1, Pressure: 1, Threads: intensity}
+		here := resourceOf(args["--job"])
+		if here != "cpu" {
+			p.computing = s.computing
+			p.vector[0] = contention.Demand{Loading: p.computing, Pressure: p.computing, Threads: intensity}
+		}
+		p.vector[slices.Index(s.names, here)] = contention.Demand{Loading: 1 - p.computing, Pressure: 1 - p.computing, Threads: intensity}
 	} else {
 		p.isTarget, p.vector = true, s.target
 		p.left = time.Duration(float64(s.neutral) * math.Exp(s.noise*s.random.NormFloat64()))
@@ -393,7 +406,11 @@ func (s *simulation) endProbe(ctx context.Context, p *process) {
 	}
 	args := arguments(p.pod.Spec.Containers[0].Command)
 	run := report.Run{
-		Job: args["--job"], Intensity: 1, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: report.EndedDuration,
+		Job: args["--job"], Intensity: p.workers, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: report.EndedDuration,
+	}
+	run.CPUNanos = int64(p.units / p.speed * float64(p.workers) * 1e9)
+	if run.Job != report.CPU {
+		run.CPUNanos = int64(float64(run.CPUNanos) * p.computing)
 	}
 	if args["--check"] != "" {
 		run.SelfDilation = 2

@@ -72,23 +72,32 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 	if in.settings.copies {
 		return e, in.estimateCopies(e, rounds)
 	}
-	for i := range in.settings.resources {
-		r := &in.settings.resources[i]
+	// What the target does at the CPU the other probes meet, too.
+	var cpu *aside
+	for _, r := range in.settings.cpuFirst() {
 		if unsaturated(r, samples, rounds+1) {
 			e.unsaturated = append(e.unsaturated, r)
 			continue
 		}
 		setting := probing.Setting{Servers: in.servers(r), Threads: r.Threads, Conserving: r.Job != v1alpha1.ProbeMemoryBandwidth}
 		setting.SelfDilation, _ = selfDilation(r, samples, rounds+1)
-		told, err := probing.Measure(setting, pairs(r, samples, rounds))
+		told, err := pairs(r, samples, rounds, cpu, setting.Servers)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		found, err := probing.Measure(setting, told)
 		if err != nil {
 			if !errors.Is(err, probing.ErrUnexplained) {
 				return nil, fmt.Errorf("%s: %w", r.Name, err)
 			}
 			e.contradiction = errors.Join(e.contradiction, fmt.Errorf("%s: %w", r.Name, err))
 		}
-		if told.Pressure.Taken() {
-			e.resources = append(e.resources, component{r, told})
+		if !found.Pressure.Taken() {
+			continue
+		}
+		e.resources = append(e.resources, component{r, found})
+		if r.Job == v1alpha1.ProbeCPU {
+			cpu = newAside(found, r.Threads, setting.Servers)
 		}
 	}
 	e.add()
@@ -97,7 +106,7 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 
 // pairs returns the samples of one resource, round by round. What the target took
 // alone, and how fast a probe was alone, is the mean of what it was before and after.
-func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32) []probing.Sample {
+func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *aside, workers int) ([]probing.Sample, error) {
 	var all []probing.Sample
 	for round := int32(1); round <= rounds; round++ {
 		s := sampleOf(samples, round, besideName(r))
@@ -108,7 +117,7 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32) []prob
 		if before := sampleOf(samples, round, baselineName(r)); before != nil {
 			if after := sampleOf(samples, round+1, baselineName(r)); after != nil {
 				drift := after.ProbeUnitsPerSecond.AsApproximateFloat64() / before.ProbeUnitsPerSecond.AsApproximateFloat64()
-				told.Probe = max(probing.LeastDilation, told.Probe*math.Sqrt(drift))
+				told.Probe *= math.Sqrt(drift)
 			}
 		}
 		if before := sampleOf(samples, round, "alone"); before != nil && before.TargetNanos != nil && s.TargetNanos != nil {
@@ -116,11 +125,22 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32) []prob
 			if after := sampleOf(samples, round+1, "alone"); after != nil && after.TargetNanos != nil {
 				told.Neutral = math.Sqrt(told.Neutral * float64(*after.TargetNanos))
 			}
-			told.Neutral = min(told.Neutral, told.Beside/probing.LeastDilation)
+		}
+		slower := 0.0
+		if told.Beside > 0 {
+			slower = told.Beside / told.Neutral
+		}
+		probe, slower, err := cpu.atResource(told.Probe, slower, s.ProbeComputing, workers)
+		if err != nil {
+			return nil, err
+		}
+		told.Probe = max(probing.LeastDilation, probe)
+		if told.Beside > 0 {
+			told.Beside = told.Neutral * max(probing.LeastDilation, slower)
 		}
 		all = append(all, told)
 	}
-	return all
+	return all, nil
 }
 
 // add makes the loadings add up to at most 1, once their errors are known.

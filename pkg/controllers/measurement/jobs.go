@@ -23,8 +23,9 @@ const (
 	// settle is how much of the time around the target's is left out, while pods
 	// are made and removed.
 	settle = time.Second
-	// startUp is how long a pod may take until its processes begin.
-	startUp = 15 * time.Second
+	// startUp is how long a pod may take until its processes begin. It has run alone
+	// before, so that its image is there.
+	startUp = 8 * time.Second
 	// check is how long a probe looks whether it keeps its resource busy.
 	check = 2 * time.Second
 	// slack is added to what Jobs may take, for their pods to begin and end.

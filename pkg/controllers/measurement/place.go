@@ -11,7 +11,7 @@ import (
 // place is where a measurement takes place.
 type place struct {
 	node *node
-	// baseline is where probes run without the workload, nil with a target.
+	// baseline is where probes run without the workload, nil where none need to.
 	baseline *node
 }
 
@@ -32,6 +32,9 @@ func (in *input) choose(class string) (place, *obstacle) {
 	n, why := in.pick(class, here, true)
 	if why != nil {
 		return place{}, why
+	}
+	if !slices.ContainsFunc(in.settings.resources, func(r probed) bool { return r.needsBaseline() }) {
+		return place{node: n}, nil
 	}
 	b, why := in.pick(class, there, false)
 	if why != nil {

@@ -22,13 +22,13 @@ func TestTheStepsOfARound(t *testing.T) {
 	}{
 		"of a target":                       {filecomp(), 1, nil, "alone beside-cpu beside-disk"},
 		"of a target, the next":             {filecomp(), 2, nil, "alone beside-disk beside-cpu"},
-		"of a service":                      {filecomp(asService), 1, nil, "baseline-cpu beside-cpu baseline-disk beside-disk"},
+		"of a service":                      {filecomp(asService), 1, nil, "beside-cpu baseline-disk beside-disk"},
 		"of copies":                         {filecomp(func(m *v1alpha1.Measurement) { m.Method = v1alpha1.MethodCopies }), 1, nil, "alone copies-2 copies-3 beside-cpu"},
 		"of copies, the next":               {filecomp(func(m *v1alpha1.Measurement) { m.Method = v1alpha1.MethodCopies }), 2, nil, "alone copies-2 copies-3"},
 		"without what was given up":         {filecomp(), 2, unsaturatedDisk, "alone beside-cpu"},
 		"in which something was given up":   {filecomp(), 1, unsaturatedDisk, "alone beside-cpu beside-disk"},
 		"of resources that the spec names":  {filecomp(only("network", "cpu")), 1, nil, "alone beside-network beside-cpu"},
-		"of a service of one resource":      {filecomp(asService, only("cpu")), 3, nil, "baseline-cpu beside-cpu"},
+		"of a service of one resource":      {filecomp(asService, only("cpu")), 3, nil, "beside-cpu"},
 		"of three resources, the third one": {filecomp(only("a", "b", "c")), 3, nil, "alone beside-c beside-a beside-b"},
 	} {
 		t.Run(name, func(t *testing.T) {

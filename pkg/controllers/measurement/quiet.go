@@ -65,6 +65,7 @@ func (in *input) pairsOfRound() []pair {
 		}
 		if without := sampleOf(m.Samples, *m.Round, baselineName(p.resource)); without != nil {
 			p.probe = without.ProbeUnitsPerSecond.AsApproximateFloat64() / p.sample.ProbeUnitsPerSecond.AsApproximateFloat64()
+			p.sample.ProbeComputing = without.ProbeComputing
 		} else {
 			p.probe = p.sample.ProbeDilation.AsApproximateFloat64()
 		}
@@ -77,18 +78,18 @@ func (in *input) pairsOfRound() []pair {
 }
 
 // relocate makes the ratio of a probe that ran alone elsewhere the one that it would
-// have been here: other neighbours slowed it down there.
+// have been here: other neighbours slowed it down there. One that tells by itself how
+// fast it is has no neighbours then.
 func (p *pair) relocate(here, there *node) error {
-	if there == nil {
-		return nil
-	}
 	with, err := here.probeAmong(p.resource)
 	if err != nil {
 		return err
 	}
-	elsewhere, err := there.probeAmong(p.resource)
-	if err != nil {
-		return err
+	elsewhere := 1.0
+	if p.resource.needsBaseline() && there != nil {
+		if elsewhere, err = there.probeAmong(p.resource); err != nil {
+			return err
+		}
 	}
 	p.probe *= elsewhere / with
 	return nil
@@ -129,25 +130,37 @@ const (
 // on the demands at the others, so that the components are solved for in turn.
 func (n *node) solve(pairs []pair, pods int) (contention.Vector, error) {
 	v := make(contention.Vector, len(n.resources))
+	cpu := -1
 	for i := range pairs {
 		var err error
 		if pairs[i].at, err = n.place(pairs[i].resource); err != nil {
 			return nil, err
 		}
 		v[pairs[i].at].Threads = pairs[i].resource.Threads * pods
+		if pairs[i].resource.Job == v1alpha1.ProbeCPU {
+			cpu = pairs[i].at
+		}
 	}
 	for range passes {
 		moved := 0.0
 		for i := range pairs {
 			p := &pairs[i]
 			among := probing.Among{Servers: n.capacity, Neighbours: n.neighbours, Resource: p.at, Target: possible(v, p.at)}
-			pressure, err := among.Pressure(p.probe)
+			probe, target := p.probe, p.target
+			if cpu >= 0 {
+				met := &aside{possible(v, p.at)[cpu], n.capacity[cpu]}
+				var err error
+				if probe, target, err = met.atResource(probe, target, p.sample.ProbeComputing, n.capacity[p.at]); err != nil {
+					return nil, err
+				}
+			}
+			pressure, err := among.Pressure(probe)
 			if err != nil {
 				return nil, fmt.Errorf("%s beside the other pods of node %s: %w", p.resource.Name, n.name(), err)
 			}
 			loading := pressure
-			if p.target > 0 {
-				if loading, err = among.Sensitivity(p.target); err != nil {
+			if target > 0 {
+				if loading, err = among.Sensitivity(target); err != nil {
 					return nil, fmt.Errorf("%s beside the other pods of node %s: %w", p.resource.Name, n.name(), err)
 				}
 			}
@@ -200,7 +213,7 @@ func (in *input) rewrite(pairs []pair, v contention.Vector, n *node) error {
 		if err != nil {
 			return err
 		}
-		p.sample.ProbeDilation = quantity(max(probing.LeastDilation, probe))
+		p.sample.ProbeDilation, p.sample.ProbeComputing = quantity(max(probing.LeastDilation, probe)), nil
 		if p.target == 0 {
 			p.sample.TargetNanos = nil
 			continue
@@ -223,7 +236,7 @@ func pairDilations(loading float64, threads, servers int) (probe, target float64
 	}
 	worker := contention.Vector{{Loading: 1, Pressure: 1, Threads: servers}}
 	job := contention.Vector{{Loading: loading, Pressure: loading, Threads: threads}}
-	both, err := contention.Predict([]contention.Vector{worker, job}, []int{servers}, queueing.Options{})
+	both, err := dilations([]contention.Vector{worker, job}, []int{servers})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -231,14 +244,23 @@ func pairDilations(loading float64, threads, servers int) (probe, target float64
 	if err != nil {
 		return 0, 0, err
 	}
-	return both.Dilations[0], both.Dilations[1] / alone, nil
+	return both[0], both[1] / alone, nil
 }
 
 // first returns the dilation of the first of some jobs on a node.
 func first(jobs []contention.Vector, servers []int) (float64, error) {
-	p, err := contention.Predict(jobs, servers, queueing.Options{})
+	all, err := dilations(jobs, servers)
 	if err != nil {
 		return 0, err
 	}
-	return p.Dilations[0], nil
+	return all[0], nil
+}
+
+// dilations returns those of some jobs on a node.
+func dilations(jobs []contention.Vector, servers []int) ([]float64, error) {
+	p, err := contention.Predict(jobs, servers, queueing.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Dilations, nil
 }

@@ -54,9 +54,9 @@ func (in *input) sample(s *step, runs []run) (v1alpha1.MeasurementSample, *flaw)
 	case s.kind == alone || s.kind == copies:
 		return in.sampleOfCopies(sample, watches)
 	case len(watches) == 0:
-		return sampleOfRate(sample, probe)
+		return sampleOfRate(sample, s, probe)
 	default:
-		return in.sampleOfPair(sample, probe, &watches[0])
+		return in.sampleOfPair(sample, s, probe, &watches[0])
 	}
 }
 
@@ -91,19 +91,34 @@ func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []rep
 var otherBoot = &flaw{reason: v1alpha1.ReasonInterrupted, message: "the node was booted in between"}
 
 // sampleOfRate tells how fast a probe was that ran by itself or beside the pods that
-// follow the profile.
-func sampleOfRate(sample v1alpha1.MeasurementSample, probe *report.Run) (v1alpha1.MeasurementSample, *flaw) {
+// follow the profile, and how much slower than alone if it knows.
+func sampleOfRate(sample v1alpha1.MeasurementSample, s *step, probe *report.Run) (v1alpha1.MeasurementSample, *flaw) {
 	from, to := probe.Series.Span()
 	rate, ok := probe.Series.Rate(from+int64(settle), to)
 	if !ok || rate <= 0 {
 		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe ran too short a time to tell how fast it was"}
 	}
 	sample.ProbeUnitsPerSecond = quantity(rate)
+	if s.kind == baseline {
+		sample.ProbeComputing = computing(s.resource, probe, rate)
+	}
+	if s.resource.needsBaseline() {
+		return sample, nil
+	}
+	alone, ok := probe.UndisturbedRate()
+	if !ok {
+		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe does not tell its processor time"}
+	}
+	dilation := alone / rate
+	if dilation < probing.LeastDilation {
+		return sample, disturbed("the probe", dilation)
+	}
+	sample.ProbeDilation = quantity(dilation)
 	return sample, nil
 }
 
 // sampleOfPair tells how much a probe and the target slowed each other down.
-func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, probe *report.Run, watch *report.Watch) (v1alpha1.MeasurementSample, *flaw) {
+func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe *report.Run, watch *report.Watch) (v1alpha1.MeasurementSample, *flaw) {
 	if probe.BootID != watch.BootID {
 		return sample, otherBoot
 	}
@@ -134,7 +149,7 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, probe *report.R
 	if dilation < probing.LeastDilation {
 		return sample, disturbed("the probe", dilation)
 	}
-	sample.ProbeDilation = quantity(dilation)
+	sample.ProbeDilation, sample.ProbeComputing = quantity(dilation), computing(s.resource, probe, alone)
 	if neutral := sampleOf(m.Samples, *m.Round, "alone"); neutral != nil && neutral.TargetNanos != nil && watch.End <= to {
 		elapsed := watch.End - watch.Begin
 		if ratio := float64(elapsed) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
@@ -143,6 +158,16 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, probe *report.R
 		sample.TargetNanos = new(elapsed)
 	}
 	return sample, nil
+}
+
+// computing returns the fraction of its time that each worker of a probe computes while
+// it does so many units per second, nil where that is no part of another resource.
+func computing(r *probed, probe *report.Run, unitsPerSecond float64) *resource.Quantity {
+	if !r.waits() || probe.Units == 0 {
+		return nil
+	}
+	each := float64(probe.CPUNanos) / 1e9 / float64(probe.Units)
+	return quantity(min(1, each*unitsPerSecond/float64(probe.Intensity)))
 }
 
 // disturbed says that something else must have happened on the node.

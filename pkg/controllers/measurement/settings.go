@@ -40,6 +40,29 @@ type probed struct {
 	Threads         int
 }
 
+// needsBaseline tells whether a probe must run without the pods of a service to tell
+// how fast it is then. That of the CPU need not: its processor time tells.
+func (r *probed) needsBaseline() bool { return r.Job != v1alpha1.ProbeCPU }
+
+// waits tells whether the probe waits for the resource, so that what it computes
+// meanwhile is no part of that. The bandwidth of memory is used by computing.
+func (r *probed) waits() bool {
+	return r.Job != v1alpha1.ProbeCPU && r.Job != v1alpha1.ProbeMemoryBandwidth
+}
+
+// cpuFirst returns the resources to measure, the CPU before the others.
+func (s *settings) cpuFirst() []*probed {
+	var cpu, others []*probed
+	for i := range s.resources {
+		if r := &s.resources[i]; r.Job == v1alpha1.ProbeCPU {
+			cpu = append(cpu, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return append(cpu, others...)
+}
+
 // newSettings reads the spec of a measurement.
 func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	s := &settings{

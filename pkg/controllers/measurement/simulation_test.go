@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -35,6 +36,57 @@ func TestServicesAreMeasuredAsTheyRun(t *testing.T) {
 	if m.NeutralMillis != nil {
 		t.Errorf("a service has the neutral time %d ms", *m.NeutralMillis)
 	}
+	s.nothingLeft()
+}
+
+// A probe of the disk computes between its requests, and meets the target there too.
+func TestWhatAProbeOfTheDiskComputesIsNoPartOfTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		objects []client.Object
+		target  contention.Vector
+		edits   []func(*v1alpha1.Measurement)
+	}{
+		"of a job that only computes": {[]client.Object{worker("worker-1", 1)}, contention.Loadings(1, 0), nil},
+		"of a job at both":            {[]client.Object{worker("worker-1", 1)}, contention.Loadings(0.6, 0.4), nil},
+		"on several cores":            {[]client.Object{worker("worker-1", 4)}, contention.Loadings(0.6, 0.4), nil},
+		"among neighbours": {
+			[]client.Object{worker("worker-1", 1), neighbour(), service("c", "cart", "worker-1")},
+			contention.Loadings(0.6, 0.3),
+			[]func(*v1alpha1.Measurement){correct},
+		},
+		"of a service": {
+			[]client.Object{worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-1")},
+			contention.Loadings(0.6, 0.3),
+			[]func(*v1alpha1.Measurement){asService},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSimulation(t, append(test.objects, filecomp(test.edits...), targetJob())...)
+			s.computing, s.target = 0.15, test.target
+			s.background["filecomp"], s.background["cart"] = test.target, contention.Loadings(0.3, 0.2)
+			if name == "on several cores" {
+				s.servers = []int{4, 1}
+			}
+			p := s.until(v1alpha1.ReasonMeasured)
+			vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": test.target[0].Loading, "disk": test.target[1].Loading})
+			s.nothingLeft()
+		})
+	}
+}
+
+// What a processor is like does not matter: its time tells how slow a probe is.
+func TestTheCPUOfAServiceIsMeasuredOnItsOwnNodeAlone(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(asService, only("cpu")), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
+	s.background["filecomp"], s.speeds = contention.Loadings(0.3, 0), map[string]float64{"worker-2": 0.8}
+	p := s.until(v1alpha1.ReasonMeasured, func() {
+		if m := s.profile().Status.Measuring; m != nil && (m.Node != "worker-2" || m.BaselineNode != "") {
+			t.Errorf("it is measured on %s and %s, want worker-2 alone", m.Node, m.BaselineNode)
+		}
+	})
+	vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.3})
 	s.nothingLeft()
 }
 

@@ -61,7 +61,7 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 		if unsaturated(r, samples, round) {
 			continue
 		}
-		if s.target == nil {
+		if s.target == nil && r.needsBaseline() {
 			all = append(all, step{kind: baseline, resource: r})
 		}
 		all = append(all, step{kind: beside, resource: r})

@@ -60,6 +60,23 @@ func TestWhatIsWrittenIsWhatIsRead(t *testing.T) {
 	roundTrip(t, aLoad(), ParseLoad)
 }
 
+func TestProcessorTimeTellsTheRateWithNobodyElse(t *testing.T) {
+	t.Parallel()
+	// 4 workers that got a quarter of the time each did 100 units in a second of it.
+	if rate, ok := (Run{Job: CPU, Intensity: 4, Units: 100, CPUNanos: 1e9}).UndisturbedRate(); !ok || rate != 400 {
+		t.Errorf("%v, %v; want 400", rate, ok)
+	}
+	for what, r := range map[string]Run{
+		"another job":          {Job: DiskRead, Intensity: 1, Units: 100, CPUNanos: 1e9},
+		"no processor time":    {Job: CPU, Intensity: 1, Units: 100},
+		"nothing that it does": {Job: CPU, Intensity: 1, CPUNanos: 1e9},
+	} {
+		if rate, ok := r.UndisturbedRate(); ok {
+			t.Errorf("%s: %v", what, rate)
+		}
+	}
+}
+
 func TestTheVersionIsWrittenWhateverTheReportSays(t *testing.T) {
 	t.Parallel()
 	w := aWatch()

@@ -32,6 +32,16 @@ type Run struct {
 	Ended string `json:"ended"`
 }
 
+// UndisturbedRate returns how many units per second a job of the CPU does with nobody
+// else on the node: what it does in a second of processor time, by all its workers. It
+// returns false for other jobs, and where there is no processor time.
+func (r Run) UndisturbedRate() (unitsPerSecond float64, ok bool) {
+	if r.Job != CPU || r.CPUNanos == 0 || r.Units == 0 {
+		return 0, false
+	}
+	return float64(r.Units) / float64(r.CPUNanos) * 1e9 * float64(r.Intensity), true
+}
+
 // ParseRun reads what [Encode] made of a run. Its errors name the field, or are
 // [ErrTruncated].
 func ParseRun(message string) (Run, error) { return parse[Run](message) }
