@@ -32,6 +32,7 @@ type options struct {
 	disk    string
 	seconds float64
 	scale   float64
+	rounds  int
 }
 
 // The parts, in their order.
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&o.disk, "disk-job", "disk-read", "the standard job that stands for the disk: disk-write or disk-read")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
 	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
+	flag.IntVar(&o.rounds, "rounds", 10, "how many rounds a measurement has at most; fewer where it is precise before")
 	flag.Parse()
 	o.only = strings.Split(only, ",")
 	if err := o.complete(flag.Args()); err != nil {
@@ -87,9 +89,12 @@ func (o *options) complete(rest []string) error {
 	if !(o.scale >= 1 && o.scale <= 100) {
 		return fmt.Errorf("--scale: %v is not from 1 to 100", o.scale)
 	}
+	if !(o.rounds >= 2 && o.rounds <= 100) {
+		return fmt.Errorf("--rounds: %d is not from 2 to 100", o.rounds)
+	}
 	if o.quick {
-		const shortest, steepest = 5, 20
-		o.repeat, o.seconds, o.scale = 1, min(o.seconds, shortest), max(o.scale, steepest)
+		const shortest, steepest, fewest = 5, 20, 2
+		o.repeat, o.seconds, o.scale, o.rounds = 1, min(o.seconds, shortest), max(o.scale, steepest), fewest
 	}
 	return nil
 }

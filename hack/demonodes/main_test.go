@@ -7,7 +7,7 @@ import (
 
 func TestWrongFlagsAreNamed(t *testing.T) {
 	t.Parallel()
-	good := options{repeat: 1, only: parts(), disk: "disk-write", seconds: 12, scale: 6}
+	good := options{repeat: 1, only: parts(), disk: "disk-write", seconds: 12, scale: 6, rounds: 10}
 	if err := good.complete(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -16,6 +16,7 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		"--repeat: 0":        func(o *options) { o.repeat = 0 },
 		`--disk-job: "tape"`: func(o *options) { o.disk = "tape" },
 		"--seconds: 0.5":     func(o *options) { o.seconds = 0.5 },
+		"--rounds: 1":        func(o *options) { o.rounds = 1 },
 		"--scale: 0":         func(o *options) { o.scale = 0 },
 	} {
 		o := good

@@ -111,13 +111,10 @@ func (s *session) measurement(k kind) *v1alpha1.Measurement {
 		Nodes:          &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelHostname: first}},
 		TimeoutSeconds: new(int64(math.Ceil(10 * s.seconds))),
 		BudgetSeconds:  new(int64(3600)),
-		Precision:      new(resource.MustParse("0.02")),
+		MaxRounds:      new(int32(s.rounds)),
 	}
 	if k.usesDisk() {
 		m.Resources = append(m.Resources, v1alpha1.ProbedResource{Name: "disk", Job: s.disk})
-	}
-	if s.quick {
-		m.MaxRounds = new(int32(2))
 	}
 	return m
 }
