@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools and those in hack/cluster/binaries only pin versions.
-MODULES := . hack/cluster
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus and those in hack/cluster/binaries only pin versions.
+MODULES := . hack/cluster hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
 TOOLS := $(CURDIR)/bin/tools
@@ -33,14 +33,26 @@ LDFLAGS = -s -w -X main.version=$(VERSION) \
 	-X $(COMPONENT).gitCommit=$(COMMIT) \
 	-X $(COMPONENT).buildDate=$(COMMIT_DATE)
 
+GO_BUILD = CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+
 .PHONY: build
 build: ## Build every command of cmd/ into bin/
 	@mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	$(GO_BUILD) -o bin/ ./cmd/...
+
+# Images, and what else is released, come from the Go of .go-version, and say of which commit they are: whoever makes them gets the
+# same digests.
+PLATFORMS ?= linux/$(shell go env GOARCH)
+RELEASE_GO = GOTOOLCHAIN=go$(shell cat .go-version)
 
 .PHONY: images
-images: build $(TOOLS)/cluster ## Make an image of every command, without Docker; out/images has their archives
-	$(TOOLS)/cluster image out/images $(PROGRAMS)
+images: $(TOOLS)/cluster ## Make an image of every command, without Docker, in out/images (PLATFORMS='linux/amd64 linux/arm64')
+	@mkdir -p out/images
+	@for platform in $(PLATFORMS); do \
+		mkdir -p "bin/$$platform"; \
+		$(RELEASE_GO) GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO_BUILD) -buildvcs=auto -o "bin/$$platform/" ./cmd/...; \
+	done
+	$(TOOLS)/cluster image out/images $(foreach platform,$(PLATFORMS),$(PROGRAMS:bin/%=bin/$(platform)/%)) | tee out/images/digests.txt
 
 .PHONY: clean
 clean: ## Remove what the other targets make
@@ -62,7 +74,7 @@ test-unit: ## Run the tests that need no control plane
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
-test-integration: $(TOOLS)/prometheus ## Run the tests against a real API server, started for them
+test-integration: $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them
 	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
 
 .PHONY: prometheus
@@ -103,7 +115,7 @@ e2e-on-nodes: build
 e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker (ARGS='-run Replay')
 	export KUBECONFIG=$(CURDIR)/out/kind.kubeconfig; \
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
-	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m; \
+	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE)'); \
 	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
 	$(E2E)
 
@@ -117,8 +129,31 @@ E2E = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default; \
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint
-lint: $(TOOLS)/golangci-lint ## Lint every module
+lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release ## Lint every module, the chart and its rules, and what releases are made with
 	@$(LINT)
+
+.PHONY: lint-chart
+lint-chart: $(TOOLS)/helm ## Lint the chart with each of its values of charts/loadline/ci
+	@echo "lint charts/loadline"; for values in charts/loadline/ci/*-values.yaml; do \
+		$(TOOLS)/helm lint charts/loadline --strict --quiet --kube-version '$(KUBERNETES:v%=%)' --values "$$values"; done
+
+LINT_PACKAGES := shellcheck
+
+.PHONY: lint-packages
+lint-packages:
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(LINT_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(LINT_PACKAGES); fi
+	@command -v shellcheck >/dev/null || { echo 'shellcheck is missing: please install it' >&2; exit 1; }
+
+.PHONY: lint-release
+lint-release: lint-packages $(TOOLS)/actionlint ## Lint workflows, scripts, the Dockerfile and what GoReleaser reads
+	$(TOOLS)/actionlint
+	shellcheck .ci/run
+	cd hack/release && go test ./...
+
+.PHONY: lint-rules
+lint-rules: $(TOOLS)/promtool ## Lint the recording rules and alerts
+	@$(TOOLS)/promtool check rules --lint=all --lint-fatal charts/loadline/rules/*.yaml
 
 .PHONY: lint-fix
 lint-fix: $(TOOLS)/golangci-lint ## Lint every module and repair what has one right repair
@@ -132,11 +167,14 @@ ci: ## Run what continuous integration runs
 
 # The generator never deletes: a type that is gone must not leave its CRD behind.
 .PHONY: generate
-generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs and RBAC roles from the sources
+generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, what the chart takes from them, and reference pages
 	rm -f config/crd/loadline.dev_*.yaml
 	$(TOOLS)/controller-gen object paths=./apis/...
 	$(TOOLS)/controller-gen crd output:crd:dir=config/crd paths=./apis/loadline/...
 	$(TOOLS)/controller-gen rbac:roleName=loadline-manager output:rbac:dir=config/rbac paths=./pkg/controllers/...
+	go run ./hack/chart
+	go run ./hack/pictures
+	go run ./hack/reference --out docs/reference
 
 # Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.
 .PHONY: verify-generate
@@ -147,6 +185,52 @@ verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated fi
 	diff -ruN $(NOT_SOURCE:%=--exclude=%) . "$$copy" || { echo 'generated files are stale: run make generate' >&2; exit 1; }
 
 NOT_SOURCE := .git bin out
+
+##@ Release
+
+# RELEASING.md says what a release contains. What signs is cosign, which must be on the PATH; so must be logged in to REGISTRY.
+TAG = $(VERSION:v%=%)
+RELEASE_URL ?= https://loadline.dev/releases/download
+
+.PHONY: release-snapshot
+release-snapshot: $(TOOLS)/goreleaser $(TOOLS)/cluster ## Make the files of a release in out/release, and publish nothing
+	$(GORELEASER) release --snapshot --clean --skip=sign
+
+.PHONY: release
+release: $(TOOLS)/goreleaser $(TOOLS)/cluster ## Publish the files of a release; the workflow does
+	$(GORELEASER) release --clean
+
+GORELEASER = $(RELEASE_GO) LDFLAGS='$(LDFLAGS)' RELEASE_URL='$(RELEASE_URL)' PATH="$(TOOLS):$$PATH" $(TOOLS)/goreleaser
+
+.PHONY: push-images
+push-images: registry $(TOOLS)/crane ## Push what "make images" made (REGISTRY=host/path VERSION=v1.2.3); the workflow does
+	@for program in $(PROGRAMS:bin/%=%); do \
+		$(TOOLS)/crane push out/images/$$program $(REGISTRY)/loadline/$$program:$(TAG); \
+	done | tee out/images/pushed.txt
+
+.PHONY: sign-images
+sign-images: $(TOOLS)/crane
+	@while read -r image; do \
+		cosign sign --yes "$$image" </dev/null; \
+		for platform in $(PLATFORMS); do \
+			digest=$$($(TOOLS)/crane digest --platform "$$platform" "$$image"); \
+			program=$${image%@*}; \
+			cosign attest --yes --type cyclonedx --predicate "out/images/$${program##*/}_$${platform/\//_}.cdx.json" "$$program@$$digest" </dev/null; \
+		done; \
+	done <out/images/pushed.txt
+
+.PHONY: push-chart
+push-chart: registry $(TOOLS)/helm ## Push the chart (REGISTRY=host/path VERSION=v1.2.3); the workflow does
+	$(TOOLS)/helm package charts/loadline --destination out/charts --version $(TAG) --app-version $(TAG)
+	$(TOOLS)/helm push out/charts/loadline-$(TAG).tgz oci://$(REGISTRY)/loadline/charts $(HELM_ARGS)
+
+.PHONY: sign-chart
+sign-chart: registry $(TOOLS)/crane
+	@chart=$(REGISTRY)/loadline/charts/loadline; cosign sign --yes "$$chart@$$($(TOOLS)/crane digest "$$chart:$(TAG)")"
+
+.PHONY: registry
+registry:
+	@test -n '$(REGISTRY)' || { echo 'which registry? Say REGISTRY=host/path' >&2; exit 2; }
 
 ##@ Measure
 
@@ -209,13 +293,34 @@ $(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind:
 	@cd hack/tools && go build -o $@ $(TOOL)
 	@touch $@
 
+$(TOOLS)/actionlint: TOOL = github.com/rhysd/actionlint/cmd/actionlint
+$(TOOLS)/crane: TOOL = github.com/google/go-containerregistry/cmd/crane
+$(TOOLS)/goreleaser: TOOL = github.com/goreleaser/goreleaser/v2
+
+$(TOOLS)/actionlint $(TOOLS)/crane $(TOOLS)/goreleaser: hack/release/go.mod hack/release/go.sum
+	@echo "build $(@F) (goreleaser takes some minutes the first time)"
+	@cd hack/release && go build -o $@ $(TOOL)
+	@touch $@
+
+# Helm takes a cluster that it does not see for one of the Kubernetes that its Makefile, from its client-go, says here.
+HELM_KUBERNETES = $(shell cd hack/helm && go list -m -f '{{.Version}}' k8s.io/client-go | cut -d. -f2)
+HELM_LDFLAGS = -s -w $(foreach package,chartutil lint/rules,-X helm.sh/helm/v3/pkg/$(package).k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/$(package).k8sVersionMinor=$(HELM_KUBERNETES))
+
+$(TOOLS)/helm: hack/helm/go.mod hack/helm/go.sum
+	@echo "build helm (the first time takes some minutes)"
+	@cd hack/helm && go build -trimpath -ldflags '$(HELM_LDFLAGS)' -o $@ helm.sh/helm/v3/cmd/helm
+	@touch $@
+
 # Ours, so the go command knows when it has changed.
 .PHONY: $(TOOLS)/cluster
 $(TOOLS)/cluster:
 	@cd hack/cluster && go build -o $@ .
 
-# The server alone: neither its service discovery nor its pages are of use to a test.
-$(TOOLS)/prometheus: hack/prometheus/go.mod hack/prometheus/go.sum
-	@echo "build prometheus (the first time takes some minutes)"
-	@cd hack/prometheus && go build -trimpath -tags netgo,remove_all_sd -o $@ github.com/prometheus/prometheus/cmd/prometheus
+# The server and the tester alone: neither service discovery nor pages are of use to a test.
+$(TOOLS)/prometheus: TOOL = github.com/prometheus/prometheus/cmd/prometheus
+$(TOOLS)/promtool: TOOL = github.com/prometheus/prometheus/cmd/promtool
+
+$(TOOLS)/prometheus $(TOOLS)/promtool: hack/prometheus/go.mod hack/prometheus/go.sum
+	@echo "build $(@F) (the first time takes some minutes)"
+	@cd hack/prometheus && go build -trimpath -tags netgo,remove_all_sd -o $@ $(TOOL)
 	@touch $@

@@ -28,7 +28,9 @@ Usage:
   cluster kubeconfig                        print the path of its kubeconfig file
   cluster kubectl ARGUMENT...               run kubectl, of the same version, on it
   cluster load PROGRAM...                   make an image loadline/NAME:dev of each static program, on all real nodes
-  cluster image FOLDER PROGRAM...           write such images into a folder, for other clusters
+  cluster image FOLDER PROGRAM...           write such images into a folder, for other clusters and for registries, and
+                                            what the programs are made of
+  cluster sbom PROGRAM FILE                 write what a program is made of: its bill of materials
   cluster node start NODE                   bring back what of a real node is not running
   cluster node stop NODE                    cut its power
   cluster node kill-kubelet NODE            crash its kubelet; its pods go on
@@ -66,6 +68,8 @@ type command struct {
 	dir            string
 	nodes          int
 	realNodes      int
+	nodeMbit       int
+	auditLog       string
 	stdout, stderr io.Writer
 }
 
@@ -95,7 +99,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // verbs are what the user can ask for.
-var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "node"}
+var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "sbom", "node"}
 
 // do does what was parsed.
 func (c *command) do(ctx context.Context) error {
@@ -114,6 +118,8 @@ func (c *command) do(ctx context.Context) error {
 		return c.load(ctx)
 	case "image":
 		return c.image()
+	case "sbom":
+		return c.sbom()
 	default:
 		return c.node(ctx)
 	}
@@ -164,7 +170,9 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.SetOutput(io.Discard) // errors are reported once, by run
 	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
+	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
+	flags.IntVar(&c.nodeMbit, "node-mbit", 0, "how many million bits a second each real node sends at most; 0 is as many as it can")
 	return flags, nil
 }
 
@@ -173,7 +181,7 @@ func (c *command) validate() error {
 	if !slices.Contains(verbs, c.verb) {
 		return fmt.Errorf("want one of %s, got %q; %w", strings.Join(verbs, ", "), c.verb, errWrongUse)
 	}
-	for flag, value := range map[string]int{"nodes": c.nodes, "real-nodes": c.realNodes} {
+	for flag, value := range map[string]int{"nodes": c.nodes, "real-nodes": c.realNodes, "node-mbit": c.nodeMbit} {
 		if value < 0 {
 			return fmt.Errorf("--%s: %d is negative; %w", flag, value, errWrongUse)
 		}
@@ -197,6 +205,10 @@ func (c *command) validate() error {
 	case "image":
 		if n < 2 {
 			return fmt.Errorf("image takes a folder and static programs, such as out/images bin/loadline-manager; %w", errWrongUse)
+		}
+	case "sbom":
+		if n != 2 {
+			return fmt.Errorf("sbom takes a program and a file to write, such as bin/loadline-manager sbom.json; %w", errWrongUse)
 		}
 	case "node":
 		if n != 2 || !slices.Contains(nodeVerbs, c.args[0]) {

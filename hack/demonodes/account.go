@@ -10,21 +10,21 @@ import (
 func elapsed(l report.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
 
 // vectorOf returns the loading vector of a job by its own account of a run alone: the
-// fractions of its time in which it computed, and in which it was at the disk but did
-// not compute.
+// fractions of its time in which it computed, and in which it was at the device but
+// did not compute.
 func vectorOf(l report.Load) [2]float64 {
-	computing, atDisk := int64(0), int64(0)
+	computing, atDevice := int64(0), int64(0)
 	for _, d := range l.Demands {
 		if d.Job == report.CPU {
 			computing += d.Nanos
 		} else {
-			atDisk += d.Nanos
+			atDevice += d.Nanos
 		}
 	}
-	// What it computed beyond that was part of the calls to the disk.
-	within := min(max(0, l.CPUNanos-computing), atDisk)
+	// What it computed beyond that was part of the calls to the device.
+	within := min(max(0, l.CPUNanos-computing), atDevice)
 	all := float64(max(1, l.End-l.Begin))
-	return [2]float64{float64(l.CPUNanos) / all, float64(atDisk-within) / all}
+	return [2]float64{float64(l.CPUNanos) / all, float64(atDevice-within) / all}
 }
 
 // workOf returns how much work a job did, in seconds alone, which differs a little

@@ -21,7 +21,7 @@ import (
 // of the nodes.
 func (s *session) declareProfiles(ctx context.Context) error {
 	node := s.nodeProfile()
-	node.Spec.Resources = []v1alpha1.ResourceServers{{Name: "disk", Servers: new(int32(max(1, s.known.DiskServers)))}}
+	node.Spec.Resources = []v1alpha1.ResourceServers{{Name: s.device.resource(), Servers: new(int32(max(1, s.known.IOServers)))}}
 	if err := s.Create(ctx, node); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *session) declareProfiles(ctx context.Context) error {
 	return nil
 }
 
-func paperKinds() []string { return []string{"cpu", "disk"} }
+func paperKinds() []string { return []string{"cpu", "io"} }
 
 // fraction writes a loading as manifests have it.
 func fraction(f float64) *resource.Quantity {
@@ -106,7 +106,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // jobOf returns the i-th of the paper's jobs, as an arrangement places it.
 func (s *session) jobOf(a arrangement, p paperJob, i int) *batchv1.Job {
-	pod := template(p.kind, job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.disk))
+	pod := template(p.kind, job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.device))
 	pod.Spec.SchedulerName = a.scheduler
 	if a.nodes != nil {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: a.nodes[i]}

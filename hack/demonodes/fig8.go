@@ -15,10 +15,10 @@ import (
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.
 func (s *session) fig8(ctx context.Context) (err error) {
-	if err := s.known.require(s.disk, "cpu"); err != nil {
+	if err := s.known.require(s.io, "cpu"); err != nil {
 		return err
 	}
-	s.assumeDisk()
+	s.assumeDevice()
 	fmt.Printf("\n3. The example of the paper (Table 3, Fig. 8) on nodes %s and %s, its times divided by %.4g\n\n", first, second, s.scale)
 	if err := s.hyperthreads(ctx); err != nil {
 		return err
@@ -50,12 +50,12 @@ func (s *session) fig8(ctx context.Context) (err error) {
 	return s.showFig8(executions)
 }
 
-// assumeDisk takes the vector of the disk job to be what it is made to be, if that was
-// not measured.
-func (s *session) assumeDisk() {
-	if len(s.known.Vectors["disk"]) == 0 {
-		s.known.Vectors["disk"] = []component{{Resource: "disk", Loading: 1, Pressure: 1}}
-		fmt.Println("The disk job was not measured: its vector is taken to be (0, 1).")
+// assumeDevice takes the vector of the job at the device to be what it is made to be, if
+// that was not measured.
+func (s *session) assumeDevice() {
+	if len(s.known.Vectors["io"]) == 0 {
+		s.known.Vectors["io"] = []component{{Resource: s.device.resource(), Loading: 1, Pressure: 1}}
+		fmt.Println("The job io was not measured: its vector is taken to be (0, 1).")
 	}
 }
 

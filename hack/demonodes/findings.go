@@ -14,12 +14,12 @@ import (
 // findings are what the first part leaves for the others, in a file of the output
 // folder.
 type findings struct {
-	// DiskJob is the standard job that stands for the disk.
-	DiskJob string `json:"diskJob"`
+	// IOJob is the standard job of the device.
+	IOJob standard `json:"ioJob"`
 	// Speeds are those of a node with nobody else.
 	Speeds speeds `json:"speeds"`
-	// DiskServers is how many requests the disk serves at once.
-	DiskServers int `json:"diskServers"`
+	// IOServers is how many requests the device serves at once.
+	IOServers int `json:"ioServers"`
 	// Vectors are the measured vectors of the kinds, by resource.
 	Vectors map[string][]component `json:"vectors"`
 }
@@ -59,9 +59,9 @@ func (f *findings) write(out string) error {
 }
 
 // require tells whether everything is known that a part needs of some kinds.
-func (f *findings) require(disk string, names ...string) error {
-	if f.DiskJob != disk {
-		return fmt.Errorf("nothing was measured with the job %s for the disk: run the part measure first", disk)
+func (f *findings) require(io standard, names ...string) error {
+	if f.IOJob != io {
+		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)
 	}
 	for _, name := range names {
 		if len(f.Vectors[name]) == 0 {
@@ -73,8 +73,9 @@ func (f *findings) require(disk string, names ...string) error {
 
 // vector returns the measured vector of a kind.
 func (f *findings) vector(name string) contention.Vector {
-	v := make(contention.Vector, len(resources()))
-	for i, resource := range resources() {
+	resources := device{job: f.IOJob}.resources()
+	v := make(contention.Vector, len(resources))
+	for i, resource := range resources {
 		for _, c := range f.Vectors[name] {
 			if c.Resource == resource {
 				v[i] = contention.Demand{Loading: c.Loading, Pressure: c.Pressure, Threads: 1}
@@ -84,5 +85,5 @@ func (f *findings) vector(name string) contention.Vector {
 	return v
 }
 
-// servers are those of a worker: one core, and the disk's.
-func (f *findings) servers() []int { return []int{1, max(1, f.DiskServers)} }
+// servers are those of a worker: one core, and the device's.
+func (f *findings) servers() []int { return []int{1, max(1, f.IOServers)} }

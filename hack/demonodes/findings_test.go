@@ -18,7 +18,7 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 	if none.require("disk-write") == nil {
 		t.Error("what was never measured is good enough")
 	}
-	f := &findings{DiskJob: "disk-write", Speeds: speeds{1, 2, 3}, DiskServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3}}}}
+	f := &findings{IOJob: diskWrite, Speeds: speeds{1, 2, 3}, IOServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3}}}}
 	if err := f.write(out); err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,41 @@ const (
 	cpu       standard = "cpu"
 	diskRead  standard = "disk-read"
 	diskWrite standard = "disk-write"
+	network   standard = "network"
 )
 
+// device is the second resource that jobs use, besides the CPU: that of a standard job.
+type device struct {
+	job standard
+	// peer is where the sink of the network is.
+	peer string
+}
+
+// devices are the standard jobs that a second resource can have.
+func devices() []standard { return []standard{network, diskRead, diskWrite} }
+
+// resource is what profiles call the resource.
+func (d device) resource() string {
+	if d.job == network {
+		return "network"
+	}
+	return "disk"
+}
+
+// flags are those by which jobs find the device.
+func (d device) flags() []string {
+	if d.job == network {
+		return []string{"--peer", d.peer}
+	}
+	return []string{"--dir", scratch, "--size", scratchSize}
+}
+
 // kind is a kind of job. A synthetic one goes in rounds of which each computes, is at
-// the disk and idles, for so long in the mean if nobody else is on the node. Bursts
+// the device and idles, for so long in the mean if nobody else is on the node. Bursts
 // are of 20 to 50 ms.
 type kind struct {
-	name            string
-	cpu, disk, idle time.Duration
+	name          string
+	cpu, io, idle time.Duration
 	// compresses is the FileComp-like job, which has no such rounds.
 	compresses bool
 }
@@ -36,9 +63,9 @@ func kinds() []kind {
 		{name: "cpu-75", cpu: 45 * ms, idle: 15 * ms},
 		{name: "cpu-50", cpu: 30 * ms, idle: 30 * ms},
 		{name: "cpu-25", cpu: 20 * ms, idle: 60 * ms},
-		{name: "cpu-60-disk-40", cpu: 36 * ms, disk: 24 * ms},
-		{name: "cpu-30-disk-60", cpu: 20 * ms, disk: 40 * ms, idle: 6670 * time.Microsecond},
-		{name: "disk", disk: 40 * ms},
+		{name: "cpu-60-io-40", cpu: 36 * ms, io: 24 * ms},
+		{name: "cpu-30-io-60", cpu: 20 * ms, io: 40 * ms, idle: 6670 * time.Microsecond},
+		{name: "io", io: 40 * ms},
 		{name: "filecomp", compresses: true},
 	}
 }
@@ -53,16 +80,16 @@ func kindOf(name string) kind {
 	panic("demonodes: there is no kind of job named " + name)
 }
 
-// usesDisk tells whether the job is at the disk at all.
-func (k kind) usesDisk() bool { return k.compresses || k.disk > 0 }
+// usesDevice tells whether the job is at the device at all.
+func (k kind) usesDevice() bool { return k.compresses || k.io > 0 }
 
 // resources names the resources of vectors, in their order.
-func resources() []string { return []string{"cpu", "disk"} }
+func (d device) resources() []string { return []string{"cpu", d.resource()} }
 
 // speeds are how many units of work a second holds on a node with nobody else.
 type speeds struct {
 	CPU   float64 `json:"cpu"`
-	Disk  float64 `json:"disk"`
+	IO    float64 `json:"io"`
 	Files float64 `json:"files"` // of the FileComp-like job
 }
 
@@ -75,27 +102,31 @@ type job struct {
 }
 
 // command is what the container of the job runs.
-func (j job) command(v speeds, disk string) []string {
+func (j job) command(v speeds, d device) []string {
 	if j.compresses {
-		return []string{
+		command := []string{
 			"filecomp", "--files", strconv.Itoa(max(1, int(math.Round(j.seconds*v.Files)))), "--seed", strconv.Itoa(j.seed), "--dir", scratch,
 		}
+		if d.job == network {
+			command = append(command, "--peer", d.peer)
+		}
+		return command
 	}
 	var demands, units []string
-	for _, d := range []struct {
+	for _, each := range []struct {
 		job    standard
 		demand time.Duration
 		speed  float64
-	}{{cpu, j.cpu, v.CPU}, {standard(disk), j.disk, v.Disk}} {
-		if d.demand > 0 {
-			demands = append(demands, fmt.Sprintf("%s=%v", d.job, d.demand))
-			units = append(units, fmt.Sprintf("%s=%.6g", d.job, d.speed))
+	}{{cpu, j.cpu, v.CPU}, {d.job, j.io, v.IO}} {
+		if each.demand > 0 {
+			demands = append(demands, fmt.Sprintf("%s=%v", each.job, each.demand))
+			units = append(units, fmt.Sprintf("%s=%.6g", each.job, each.speed))
 		}
 	}
-	round := j.cpu + j.disk + j.idle
-	return []string{
+	round := j.cpu + j.io + j.idle
+	return append([]string{
 		"loadline-probe", "load", "--demand", strings.Join(demands, ","), "--units-per-second", strings.Join(units, ","),
 		"--idle", j.idle.String(), "--rounds", strconv.Itoa(max(1, int(math.Round(j.seconds/round.Seconds())))),
-		"--distribution", "exponential", "--seed", strconv.Itoa(j.seed), "--dir", scratch, "--size", scratchSize,
-	}
+		"--distribution", "exponential", "--seed", strconv.Itoa(j.seed),
+	}, d.flags()...)
 }

@@ -29,7 +29,7 @@ type options struct {
 	repeat  int
 	quick   bool
 	only    []string
-	disk    string
+	io      standard
 	seconds float64
 	scale   float64
 	rounds  int
@@ -46,17 +46,17 @@ func parts() []string { return []string{partMeasure, partMixes, partFig8} }
 
 func main() {
 	o := options{}
-	var only string
+	var only, second string
 	flag.StringVar(&o.out, "out", "out/demo-nodes", "folder for the charts and for what was measured")
 	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
 	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
 	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; mixes and fig8 use what measure left in the folder --out")
-	flag.StringVar(&o.disk, "disk-job", "disk-read", "the standard job that stands for the disk: disk-write or disk-read")
+	flag.StringVar(&second, "io", string(network), "the standard job of the second resource: network, disk-read or disk-write")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
 	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
 	flag.IntVar(&o.rounds, "rounds", 10, "how many rounds a measurement has at most; fewer where it is precise before")
 	flag.Parse()
-	o.only = strings.Split(only, ",")
+	o.only, o.io = strings.Split(only, ","), standard(second)
 	if err := o.complete(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(2)
@@ -80,8 +80,8 @@ func (o *options) complete(rest []string) error {
 	if o.repeat < 1 {
 		return fmt.Errorf("--repeat: %d is not at least 1", o.repeat)
 	}
-	if o.disk != string(diskWrite) && o.disk != string(diskRead) {
-		return fmt.Errorf("--disk-job: %q is neither %s nor %s", o.disk, diskWrite, diskRead)
+	if !slices.Contains(devices(), o.io) {
+		return fmt.Errorf("--io: %q is none of %s", o.io, devices())
 	}
 	if !(o.seconds >= 1 && o.seconds <= 600) {
 		return fmt.Errorf("--seconds: %v is not from 1 to 600", o.seconds)
@@ -89,7 +89,7 @@ func (o *options) complete(rest []string) error {
 	if !(o.scale >= 1 && o.scale <= 100) {
 		return fmt.Errorf("--scale: %v is not from 1 to 100", o.scale)
 	}
-	if !(o.rounds >= 2 && o.rounds <= 100) {
+	if o.rounds < 2 || o.rounds > 100 {
 		return fmt.Errorf("--rounds: %d is not from 2 to 100", o.rounds)
 	}
 	if o.quick {

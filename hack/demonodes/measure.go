@@ -21,7 +21,7 @@ type measured struct {
 // measure has the operator measure jobs whose vectors are known.
 func (s *session) measure(ctx context.Context) (err error) {
 	fmt.Printf("1. Jobs of known loading vectors, measured on node %s\n\n", first)
-	s.known.DiskJob = s.disk
+	s.known.IOJob = s.io
 	if err := s.gauge(ctx); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *session) measure(ctx context.Context) (err error) {
 // chosenKinds are all, or few if it is to be quick.
 func (s *session) chosenKinds() []kind {
 	if s.quick {
-		return []kind{kindOf("cpu"), kindOf("cpu-50"), kindOf("cpu-60-disk-40")}
+		return []kind{kindOf("cpu"), kindOf("cpu-50"), kindOf("cpu-60-io-40")}
 	}
 	return kinds()
 }
@@ -87,20 +87,20 @@ func (s *session) showMeasured(all []measured) error {
 	}
 	worst := 0.0
 	for i := range all {
-		worst = max(worst, all[i].addTo(t, &chart))
+		worst = max(worst, all[i].addTo(t, &chart, s.device))
 	}
 	fmt.Println()
 	if err := t.Write(os.Stdout); err != nil {
 		return err
 	}
-	fmt.Printf("KNOWN is a job's own account of runs alone. The disk is %s; it serves %d at once. The loading is off by %.3f at most; the bound is 0.03.\n",
-		s.disk, s.known.DiskServers, worst)
+	fmt.Printf("KNOWN is a job's own account of runs alone. The %s serves %d at once. The loading is off by %.3f at most; the bound is 0.03.\n",
+		s.device.resource(), s.known.IOServers, worst)
 	return writeCharts(chart, filepath.Join(s.out, "measured"))
 }
 
 // addTo adds a row and an estimate per resource, and returns how far off the loading is.
-func (m *measured) addTo(t *show.Table, chart *show.Intervals) (worst float64) {
-	for i, resource := range resources() {
+func (m *measured) addTo(t *show.Table, chart *show.Intervals, io device) (worst float64) {
+	for i, resource := range io.resources() {
 		c, ok := m.found.components[resource]
 		if !ok {
 			continue
@@ -124,7 +124,7 @@ func (s *session) gauge(ctx context.Context) error {
 	for _, g := range []struct {
 		job  standard
 		into *float64
-	}{{cpu, &s.known.Speeds.CPU}, {standard(s.disk), &s.known.Speeds.Disk}} {
+	}{{cpu, &s.known.Speeds.CPU}, {s.io, &s.known.Speeds.IO}} {
 		run, err := s.runProbe(ctx, g.job)
 		if err != nil {
 			return err
@@ -147,7 +147,7 @@ func (s *session) gauge(ctx context.Context) error {
 
 // runProbe runs a standard job alone.
 func (s *session) runProbe(ctx context.Context, j standard) (report.Run, error) {
-	messages, err := s.runPods(ctx, placedProbes(probePod{"gauge", j, "4s"}))
+	messages, err := s.runPods(ctx, placedProbes(s.device, probePod{"gauge", j, "4s"}))
 	if err != nil {
 		return report.Run{}, err
 	}

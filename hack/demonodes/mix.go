@@ -16,19 +16,19 @@ func allMixes() []mix {
 		{"cpu", "cpu-50"},
 		{"cpu-50", "cpu-50"},
 		{"cpu-75", "cpu-25"},
-		{"cpu", "disk"},
-		{"cpu", "cpu-60-disk-40"},
-		{"cpu-60-disk-40", "disk"},
+		{"cpu", "io"},
+		{"cpu", "cpu-60-io-40"},
+		{"cpu-60-io-40", "io"},
 		{"filecomp", "cpu"},
-		{"filecomp", "disk"},
-		{"cpu-50", "cpu-25", "cpu-30-disk-60"},
-		{"cpu-60-disk-40", "cpu-60-disk-40", "cpu-60-disk-40"},
-		{"cpu-75", "filecomp", "disk"},
+		{"filecomp", "io"},
+		{"cpu-50", "cpu-25", "cpu-30-io-60"},
+		{"cpu-60-io-40", "cpu-60-io-40", "cpu-60-io-40"},
+		{"cpu-75", "filecomp", "io"},
 		{"cpu-25", "cpu-25", "cpu-25", "cpu-25"},
-		{"cpu", "cpu-50", "disk", "cpu-30-disk-60"},
-		{"filecomp", "filecomp", "cpu-50", "disk"},
-		{"cpu-25", "cpu-25", "cpu-50", "cpu-60-disk-40", "disk"},
-		{"cpu", "cpu-75", "cpu-50", "cpu-25", "cpu-30-disk-60", "filecomp"},
+		{"cpu", "cpu-50", "io", "cpu-30-io-60"},
+		{"filecomp", "filecomp", "cpu-50", "io"},
+		{"cpu-25", "cpu-25", "cpu-50", "cpu-60-io-40", "io"},
+		{"cpu", "cpu-75", "cpu-50", "cpu-25", "cpu-30-io-60", "filecomp"},
 	}
 }
 
@@ -36,8 +36,8 @@ func allMixes() []mix {
 func quickMixes() []mix {
 	return []mix{
 		{"cpu", "cpu-50"},
-		{"cpu-50", "cpu-60-disk-40"},
-		{"cpu", "cpu-50", "cpu-50", "cpu-60-disk-40"},
+		{"cpu-50", "cpu-60-io-40"},
+		{"cpu", "cpu-50", "cpu-50", "cpu-60-io-40"},
 	}
 }
 

@@ -47,7 +47,7 @@ func TestNoTwoJobsOfAMixHaveTheSameBursts(t *testing.T) {
 	t.Parallel()
 	seeds := map[int]bool{}
 	for repetition := range 3 {
-		for _, j := range (mix{"cpu", "cpu", "disk"}).jobs(10, repetition) {
+		for _, j := range (mix{"cpu", "cpu", "io"}).jobs(10, repetition) {
 			seeds[j.seed] = true
 		}
 	}
@@ -58,7 +58,7 @@ func TestNoTwoJobsOfAMixHaveTheSameBursts(t *testing.T) {
 
 func TestMixesAreWrittenWithTheirCopies(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff("2× cpu, disk", mix{"cpu", "disk", "cpu"}.String()); diff != "" {
+	if diff := cmp.Diff("2× cpu, io", mix{"cpu", "io", "cpu"}.String()); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, kindsOf(mix{"c", "a"}, mix{"b", "a"})); diff != "" {
@@ -74,19 +74,19 @@ func TestSyntheticJobsAreWhatTheyAreCalled(t *testing.T) {
 		if k.compresses {
 			continue
 		}
-		for _, burst := range []time.Duration{k.cpu, k.disk} {
+		for _, burst := range []time.Duration{k.cpu, k.io} {
 			if burst != 0 && (burst < 20*ms || burst > 50*ms) {
 				t.Errorf("%s has bursts of %v", k.name, burst)
 			}
 		}
 	}
-	command := strings.Join(job{kindOf("cpu-60-disk-40"), 6, 3}.command(speeds{CPU: 5000, Disk: 2000.5}, "disk-write"), " ")
+	command := strings.Join(job{kindOf("cpu-60-io-40"), 6, 3}.command(speeds{CPU: 5000, IO: 2000.5}, device{job: diskWrite}), " ")
 	for _, part := range []string{"--demand cpu=36ms,disk-write=24ms", "--units-per-second cpu=5000,disk-write=2000.5", "--rounds 100 ", "--seed 3 "} {
 		if !strings.Contains(command, part) {
 			t.Errorf("%q lacks %q", command, part)
 		}
 	}
-	command = strings.Join(job{kindOf("filecomp"), 6, 3}.command(speeds{Files: 150}, "disk-write"), " ")
+	command = strings.Join(job{kindOf("filecomp"), 6, 3}.command(speeds{Files: 150}, device{job: diskWrite}), " ")
 	if !strings.HasPrefix(command, "filecomp --files 900 --seed 3 ") {
 		t.Errorf("%q", command)
 	}

@@ -27,7 +27,7 @@ func (s *session) mixes(ctx context.Context) error {
 	if s.quick {
 		all = quickMixes()
 	}
-	if err := s.known.require(s.disk, kindsOf(all...)...); err != nil {
+	if err := s.known.require(s.io, kindsOf(all...)...); err != nil {
 		return err
 	}
 	fmt.Printf("\n2. %d co-locations on node %s, predicted and measured\n\n", len(all), first)

@@ -33,12 +33,12 @@ type found struct {
 	sensitivity             float64
 }
 
-// calibrate has the operator find how many requests the disk of a worker serves at
+// calibrate has the operator find how many requests the device of a worker serves at
 // once, and leaves the NodeProfile for the measurements.
 func (s *session) calibrate(ctx context.Context) error {
-	s.log.step("calibrating the disk with %s", s.disk)
+	s.log.step("calibrating the %s", s.device.resource())
 	node := s.nodeProfile()
-	node.Spec.Calibration = &v1alpha1.Calibration{Resources: []v1alpha1.ProbedResource{{Name: "disk", Job: s.disk}}}
+	node.Spec.Calibration = &v1alpha1.Calibration{Resources: []v1alpha1.ProbedResource{s.device.probed()}}
 	if err := s.Create(ctx, node); err != nil {
 		return err
 	}
@@ -49,9 +49,14 @@ func (s *session) calibrate(ctx context.Context) error {
 	if err := errs.ToAggregate(); err != nil {
 		return err
 	}
-	s.known.DiskServers = class.Servers["disk"]
-	fmt.Printf("The disk of a node serves %d requests of %s at once.\n", s.known.DiskServers, s.disk)
+	s.known.IOServers = class.Servers[s.device.resource()]
+	fmt.Printf("The %s of a node serves %d requests of %s at once.\n", s.device.resource(), s.known.IOServers, s.io)
 	return nil
+}
+
+// probed is the device as profiles name it.
+func (d device) probed() v1alpha1.ProbedResource {
+	return v1alpha1.ProbedResource{Name: d.resource(), Job: string(d.job), Peer: d.peer}
 }
 
 // nodeProfile is the class of the workers.
@@ -73,7 +78,7 @@ func (s *session) removeNodeProfile(ctx context.Context) error {
 func (s *session) measureKind(ctx context.Context, k kind) (vectorFound, error) {
 	s.log.step("%s: measuring", k.name)
 	name := metav1.ObjectMeta{Namespace: namespace, Name: k.name}
-	pod := template(k.name, job{k, s.seconds, 0}.command(s.known.Speeds, s.disk))
+	pod := template(k.name, job{k, s.seconds, 0}.command(s.known.Speeds, s.device))
 	cron := &batchv1.CronJob{ObjectMeta: name, Spec: batchv1.CronJobSpec{
 		Schedule: "@yearly", Suspend: new(true),
 		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{BackoffLimit: new(int32(0)), Template: pod}},
@@ -102,8 +107,8 @@ func (s *session) measureKind(ctx context.Context, k kind) (vectorFound, error) 
 	return v, nil
 }
 
-// measurement asks for a measurement on the first node. What never goes to the disk is
-// not measured there.
+// measurement asks for a measurement on the first node. What never uses the device
+// is not measured there.
 func (s *session) measurement(k kind) *v1alpha1.Measurement {
 	m := &v1alpha1.Measurement{
 		Target:         &v1alpha1.MeasurementTarget{Kind: v1alpha1.TargetCronJob, Name: k.name},
@@ -113,8 +118,8 @@ func (s *session) measurement(k kind) *v1alpha1.Measurement {
 		BudgetSeconds:  new(int64(3600)),
 		MaxRounds:      new(int32(s.rounds)),
 	}
-	if k.usesDisk() {
-		m.Resources = append(m.Resources, v1alpha1.ProbedResource{Name: "disk", Job: s.disk})
+	if k.usesDevice() {
+		m.Resources = append(m.Resources, s.device.probed())
 	}
 	return m
 }

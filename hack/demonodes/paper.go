@@ -19,7 +19,7 @@ type paperJob struct {
 func paperJobs(scale float64) []paperJob {
 	return []paperJob{
 		{"w1", "cpu", 0, 110.56 / scale},
-		{"w2", "disk", 0, 115.83 / scale},
+		{"w2", "io", 0, 115.83 / scale},
 		{"w3", "cpu", 0, 180.00 / scale},
 		{"w4", "cpu", 60 / scale, 110.56 / scale},
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestThePapersSchedulesHaveThePapersMakespans(t *testing.T) {
 	t.Parallel()
-	vectors := map[string]contention.Vector{"cpu": contention.Loadings(1, 0), "disk": contention.Loadings(0, 1)}
+	vectors := map[string]contention.Vector{"cpu": contention.Loadings(1, 0), "io": contention.Loadings(0, 1)}
 	want := map[string]float64{"the paper's, list scheduler": 290.56, "the paper's, min p'·p̄": 221.12} // Fig. 8, seconds
 	for _, a := range arrangements() {
 		if a.nodes == nil {

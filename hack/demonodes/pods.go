@@ -70,7 +70,7 @@ func placed(name, node, kind string, command []string) *corev1.Pod {
 func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]report.Load, error) {
 	pods := make([]*corev1.Pod, len(jobs))
 	for i, j := range jobs {
-		pods[i] = placed(fmt.Sprintf("%s-%d", j.name, i+1), nodes[i%len(nodes)], j.name, j.command(s.known.Speeds, s.disk))
+		pods[i] = placed(fmt.Sprintf("%s-%d", j.name, i+1), nodes[i%len(nodes)], j.name, j.command(s.known.Speeds, s.device))
 	}
 	messages, err := s.runPods(ctx, pods)
 	if err != nil {

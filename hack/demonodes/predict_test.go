@@ -45,8 +45,8 @@ func TestPodsOfAMixAreComparedByTheirMediansAndInTheirOrder(t *testing.T) {
 	t.Parallel()
 	once := func(a, b float64) []compared {
 		return []compared{
-			{mix: mix{"cpu", "disk"}, name: "cpu", measured: a, predicted: []float64{a + 1}},
-			{mix: mix{"cpu", "disk"}, name: "disk", measured: b, predicted: []float64{b + 2}},
+			{mix: mix{"cpu", "io"}, name: "cpu", measured: a, predicted: []float64{a + 1}},
+			{mix: mix{"cpu", "io"}, name: "io", measured: b, predicted: []float64{b + 2}},
 		}
 	}
 	got := medians([][]compared{once(1, 6), once(3, 4), once(2, 5)})
@@ -68,7 +68,7 @@ func TestErrorsAreFractionsOfWhatWasMeasured(t *testing.T) {
 func TestAMixIsPredictedFromTheRunsAloneAroundIt(t *testing.T) {
 	t.Parallel()
 	load := func(begin, end int64) report.Load { return report.Load{Begin: begin * aSecond, End: end * aSecond} }
-	s := &session{options: &options{}, known: &findings{DiskServers: 1, Vectors: map[string][]component{"cpu": {{"cpu", 1, 1}}}}}
+	s := &session{options: &options{}, known: &findings{IOServers: 1, Vectors: map[string][]component{"cpu": {{"cpu", 1, 1}}}}}
 	// Alone it took 4 s before and 9 s after: 6 s, by their geometric mean.
 	got, err := s.compare(mix{"cpu", "cpu"}, []report.Load{load(100, 112), load(100, 115)},
 		map[string]report.Load{"cpu": load(0, 4)}, map[string]report.Load{"cpu": load(0, 9)})

@@ -20,12 +20,12 @@ type probePod struct {
 }
 
 // placedProbes returns the pods of standard jobs, on the first node.
-func placedProbes(all ...probePod) []*corev1.Pod {
+func placedProbes(io device, all ...probePod) []*corev1.Pod {
 	pods := make([]*corev1.Pod, len(all))
 	for i, p := range all {
-		pods[i] = placed(p.name, first, p.name, []string{
-			"loadline-probe", "run", "--job", string(p.job), "--duration", p.duration, "--dir", scratch, "--size", scratchSize,
-		})
+		pods[i] = placed(p.name, first, p.name, append([]string{
+			"loadline-probe", "run", "--job", string(p.job), "--duration", p.duration,
+		}, io.flags()...))
 	}
 	return pods
 }
@@ -58,7 +58,7 @@ func (s *session) twoProbes(ctx context.Context) error {
 
 // overlap runs a probe, and another one once the first runs.
 func (s *session) overlap(ctx context.Context) (long, short report.Run, err error) {
-	pods := placedProbes(probePod{"long", cpu, "24s"}, probePod{"short", cpu, "8s"})
+	pods := placedProbes(s.device, probePod{"long", cpu, "24s"}, probePod{"short", cpu, "8s"})
 	defer func() {
 		for _, pod := range pods {
 			err = errors.Join(err, s.remove(context.WithoutCancel(ctx), pod))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -42,12 +43,13 @@ type session struct {
 	cluster   *local
 	dir       string // for temporary files
 	installed bool   // Loadline, here
+	device    device
 	known     *findings
 }
 
 // begin makes all ready that the parts use. Call end, also after an error of theirs.
 func begin(ctx context.Context, o *options, log *progress) (s *session, err error) {
-	s = &session{options: o, log: log}
+	s = &session{options: o, log: log, device: device{job: o.io}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.end(ctx))
@@ -63,7 +65,7 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 	if s.dir, err = os.MkdirTemp("", "loadline-demo-nodes-"); err != nil {
 		return s, err
 	}
-	if s.cluster, err = findOrStart(ctx, root, s.dir, log); err != nil {
+	if s.cluster, err = findOrStart(ctx, root, s.dir, o.io, log); err != nil {
 		return s, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", s.cluster.kubeconfig)
@@ -100,9 +102,28 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.clear(ctx); err != nil { // what an earlier run has left
 		return err
 	}
-	return s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+	err = s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}})
+	if err != nil || s.io != network {
+		return err
+	}
+	return s.startSink(ctx)
+}
+
+// startSink runs what receives what jobs send over the network of the first node, on
+// the second.
+func (s *session) startSink(ctx context.Context) error {
+	const port = "7077"
+	pod := placed("sink", second, "sink", []string{"loadline-probe", "sink", "--listen", ":" + port})
+	if err := s.Create(ctx, pod); err != nil {
+		return err
+	}
+	if err := s.awaitRunning(ctx, pod); err != nil {
+		return err
+	}
+	s.device.peer = net.JoinHostPort(pod.Status.PodIP, port)
+	return nil
 }
 
 func (s *session) install(ctx context.Context) error {

@@ -37,6 +37,9 @@ type Options struct {
 	WithScheduler bool
 	// WithoutKWOK leaves kwok out: there can be Node objects, but nobody plays them, and AddNodes fails.
 	WithoutKWOK bool
+	// AuditLog is a file that the API server begins anew and writes what service accounts ask of it to, one event of
+	// audit.k8s.io/v1 per line, as JSON and without the bodies: who, what, and what it answered and why. "": none.
+	AuditLog string
 }
 
 // ControlPlane is a running control plane. Its methods may be called from several goroutines at once.
@@ -110,7 +113,11 @@ func (c *ControlPlane) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	c.port, c.apiServer, err = c.launchAnywhere(ctx, apiServer(c.credentials, etcdPort, c.options))
+	audit, err := auditFlags(c.folder.folder, c.options)
+	if err != nil {
+		return err
+	}
+	c.port, c.apiServer, err = c.launchAnywhere(ctx, apiServer(c.credentials, etcdPort, c.options, audit))
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
@@ -109,6 +111,38 @@ func TestRestartAPIServerKeepsObjects(t *testing.T) {
 	case <-plane.Done():
 		t.Errorf("the control plane ended: %v", plane.Err())
 	default:
+	}
+}
+
+func TestTheAuditLogSaysWhatAServiceAccountAskedAndWasAnswered(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "made", "audit.log")
+	plane := start(t, controlplane.Options{WithoutKWOK: true, AuditLog: log})
+	client := kubernetes.NewForConfigOrDie(plane.RESTConfig())
+	token, err := client.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(plane.RESTConfig())
+	config.BearerToken = token.Status.Token
+	pods := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("default")
+	if _, err := pods.List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("a service account without rights gets %v, want it forbidden", err)
+	}
+
+	content, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"username":"system:serviceaccount:default:default"`, `"verb":"list"`, `"resource":"pods"`, `"code":403`, `"authorization.k8s.io/decision":"forbid"`,
+	} {
+		if !strings.Contains(string(content), want) {
+			t.Errorf("the audit log does not contain %s:\n%s", want, content)
+		}
+	}
+	if lines := strings.Count(string(content), "\n"); lines != 1 {
+		t.Errorf("the audit log has %d lines, want one of the one request: the others are not of service accounts", lines)
 	}
 }
 

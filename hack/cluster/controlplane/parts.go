@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 )
 
 // The programs that make up a control plane, by the names of their binaries and logs.
@@ -55,7 +56,7 @@ func etcd(f folder) builder {
 
 // apiServer keeps its objects in the etcd at etcdPort. When nobody reconciles nodes and service accounts, the
 // admission plugins that wait for that are off.
-func apiServer(c *credentials, etcdPort int, options Options) builder {
+func apiServer(c *credentials, etcdPort int, options Options, audit []string) builder {
 	return func(port int) part {
 		args := []string{
 			"--etcd-servers=http://" + address(etcdPort),
@@ -86,7 +87,8 @@ func apiServer(c *credentials, etcdPort int, options Options) builder {
 		} else {
 			args = append(args,
 				"--authorization-mode=Node,RBAC",
-				"--enable-admission-plugins=NodeRestriction",
+				// As strict as clusters are: the second lets nobody block the deletion of what they may not touch.
+				"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 				"--requestheader-client-ca-file="+c.certificateFile, // what runs in pods and asks who calls it expects one
 				"--requestheader-allowed-names=nobody",
 				"--kubelet-client-certificate="+c.clientCertificateFile,
@@ -96,7 +98,7 @@ func apiServer(c *credentials, etcdPort int, options Options) builder {
 		}
 		return part{
 			name:   apiServerName,
-			args:   append(args, options.APIServerFlags...),
+			args:   slices.Concat(args, audit, options.APIServerFlags),
 			health: "https://" + c.address(port) + "/readyz",
 		}
 	}

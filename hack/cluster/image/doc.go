@@ -1,4 +1,8 @@
-// Package image makes container images of static programs, without Docker: one layer with the program, a user who
-// is nobody, and a place for temporary files. The archives are what "docker save" writes, so that "ctr images
-// import", "docker load" and "kind load image-archive" all read them. The same program gives the same archive.
+// Package image makes container images of static Go programs, without Docker. An image is one layer, with the program,
+// a user who is nobody and a place for temporary files; which platform it is for, and what it says of itself, comes from
+// the program, which the go command has stamped with its version, its commit and the commit's date.
+//
+// There are two forms: archives, which "ctr images import", "docker load" and "kind load image-archive" read, and OCI
+// layouts, which registries take, with every platform that a program was built for. Nothing in them depends on when, where or
+// how often they are made: the same programs give the same bytes, and so the same digest.
 package image

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ type options struct {
 	files int
 	seed  uint64
 	dir   string
+	peer  string
 }
 
 // compressFiles makes the inputs, compresses as many files as it is told to, and says
@@ -39,7 +41,7 @@ func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
 	if err != nil {
 		return l, err
 	}
-	w, err := newWorker(o.dir)
+	w, err := newWorker(ctx, o)
 	if err != nil {
 		return l, err
 	}
@@ -60,13 +62,20 @@ func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
 		}
 	}
 	l.End, l.CPUNanos = w.now, cpuNanos()-before
-	for _, stage := range []struct {
-		job   string
-		nanos int64
-	}{{report.DiskRead, w.reading}, {report.CPU, w.computing}, {report.DiskWrite, w.writing}} {
+	stages := []stage{{report.DiskRead, w.reading}, {report.CPU, w.computing}, {report.DiskWrite, w.writing}}
+	if w.sink != nil {
+		stages = []stage{{report.CPU, w.reading + w.computing}, {report.Network, w.writing}}
+	}
+	for _, stage := range stages {
 		l.Demands = append(l.Demands, report.Served{Job: stage.job, Units: uint64(l.Rounds), Nanos: stage.nanos})
 	}
 	return l, nil
+}
+
+// stage is how long the job was at a resource.
+type stage struct {
+	job   string
+	nanos int64
 }
 
 // makeInputs writes the files: words, so that there is something to compress.
@@ -105,6 +114,7 @@ func store(path string, content []byte) error {
 // worker compresses files and notes how long it was where.
 type worker struct {
 	dir                         string
+	sink                        *sink // nil: the results are stored
 	input                       []byte
 	output                      bytes.Buffer
 	to                          *flate.Writer
@@ -112,21 +122,48 @@ type worker struct {
 	reading, computing, writing int64 // nanoseconds
 }
 
-func newWorker(dir string) (*worker, error) {
-	w := &worker{dir: dir}
-	var err error
+func newWorker(ctx context.Context, o options) (w *worker, err error) {
+	w = &worker{dir: o.dir}
+	level := flate.BestSpeed
+	if o.peer != "" {
+		level = flate.BestCompression // so that it computes about as long as it sends
+		if w.sink, err = dial(ctx, o.peer); err != nil {
+			return nil, err
+		}
+	}
 	if w.input, err = newBuffer(fileSize); err != nil {
 		return nil, err
 	}
-	w.to, err = flate.NewWriter(&w.output, flate.BestSpeed)
+	w.to, err = flate.NewWriter(&w.output, level)
 	return w, err
 }
 
-func (w *worker) close() error { return freeBuffer(w.input) }
+func (w *worker) close() error { return errors.Join(freeBuffer(w.input), w.sink.close()) }
+
+// read reads one file.
+func (w *worker) read(i int) error {
+	if w.sink == nil {
+		return readDirect(inputPath(w.dir, i), w.input)
+	}
+	file, err := os.Open(inputPath(w.dir, i))
+	if err != nil {
+		return err
+	}
+	_, err = io.ReadFull(file, w.input)
+	return errors.Join(err, file.Close())
+}
+
+// keep stores one result, or sends it.
+func (w *worker) keep(i int) error {
+	if w.sink == nil {
+		return store(outputPath(w.dir, i), w.output.Bytes())
+	}
+	return w.sink.send(w.output.Bytes())
+}
 
 // compress compresses one file.
 func (w *worker) compress(i int) error {
-	if err := readDirect(inputPath(w.dir, i), w.input); err != nil {
+	if err := w.read(i); err != nil {
 		return err
 	}
 	if err := w.note(&w.reading); err != nil {
@@ -138,7 +175,7 @@ func (w *worker) compress(i int) error {
 	if err := errors.Join(err, w.to.Close(), w.note(&w.computing)); err != nil {
 		return err
 	}
-	if err := store(outputPath(w.dir, i), w.output.Bytes()); err != nil {
+	if err := w.keep(i); err != nil {
 		return err
 	}
 	return w.note(&w.writing)

@@ -3,12 +3,18 @@ package main
 import (
 	"bytes"
 	"compress/flate"
+	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
+
+	"loadline.dev/loadline/pkg/probe"
+	"loadline.dev/loadline/pkg/probe/report"
 )
 
 func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
@@ -41,6 +47,12 @@ func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
 			t.Errorf("file %d has %d bytes of %d: it was not worth compressing", i, len(packed), len(want))
 		}
 	}
+	checkAccount(t, l, o)
+}
+
+// checkAccount tells whether a job was somewhere all the time.
+func checkAccount(t *testing.T, l report.Load, o options) {
+	t.Helper()
 	sum := int64(0)
 	for _, d := range l.Demands {
 		sum += d.Nanos
@@ -48,4 +60,26 @@ func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
 	if l.Rounds != o.files || sum != l.End-l.Begin {
 		t.Errorf("it accounts for %d files and %d of %d ns", l.Rounds, sum, l.End-l.Begin)
 	}
+}
+
+func TestCompressedFilesAreSentToASink(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var listening sync.WaitGroup
+	listening.Go(func() { _ = probe.Sink(ctx, listener) })
+	o := options{files: 3, seed: 7, dir: t.TempDir(), peer: listener.Addr().String()}
+	l, err := compressFiles(t.Context(), o)
+	stop()
+	listening.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(l.Demands); n != 2 || l.Demands[1].Job != report.Network || l.Demands[1].Nanos == 0 {
+		t.Errorf("it accounts for %+v", l.Demands)
+	}
+	checkAccount(t, l, o)
 }

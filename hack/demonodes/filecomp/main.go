@@ -1,7 +1,8 @@
 // Command filecomp is the example job of the D-factor paper: it compresses files of
 // 256 KiB, one after the other. It reads them past the page cache, and waits until what
 // it writes is stored, so that the time that a file takes does not depend on how much
-// memory is free. When it is done it says how long it was where, as loadline-probe load
+// memory is free. With --peer it sends what it compresses over the network instead, and
+// reads from memory. When it is done it says how long it was where, as loadline-probe load
 // does.
 package main
 
@@ -25,6 +26,7 @@ func main() {
 	flag.IntVar(&o.files, "files", 2560, "how many files to compress")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
 	flag.StringVar(&o.dir, "dir", ".", "folder for the files, not in memory")
+	flag.StringVar(&o.peer, "peer", "", "address of a sink of loadline-probe to send what is compressed to, instead of storing it")
 	result := flag.String("result", terminationLog, "file for the report")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
