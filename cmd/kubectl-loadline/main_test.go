@@ -23,6 +23,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// Called by the name that kubectl looks for, the command completes arguments.
+func TestTheCommandCompletesItselfForKubectl(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, completer)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, link)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	complete := exec.CommandContext(t.Context(), link, "predict", "--solver", "")
+	complete.Env = append(os.Environ(), asCommand+"=1", "PATH="+dir)
+	out, err := complete.Output()
+	if want := "auto\nexact\nlinearizer\nschweitzer\nfirst-order\n:4\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %q, want %q", err, out, want)
+	}
+}
+
 const manifest = `apiVersion: loadline.dev/v1alpha1
 kind: WorkloadProfile
 metadata: {name: sort}

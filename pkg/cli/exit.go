@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Exit codes.
@@ -12,7 +15,7 @@ const (
 	exitDone        = 0
 	exitNo          = 1 // the answer is no
 	exitWrong       = 2 // wrong use or bad input
-	exitFailed      = 3 // reading or writing failed: trying again may help
+	exitFailed      = 3 // reading, writing or reaching the cluster failed: trying again may help
 	exitInterrupted = 130
 )
 
@@ -33,9 +36,12 @@ func exitCode(err error) int {
 }
 
 // failed tells what may go well another time (a full disk, a network file system
-// that is away) from what the user has to put right (a file that is not there, or
-// is a folder, or belongs to somebody else).
+// or an API server that is away) from what the user has to put right (a file that is
+// not there, or is a folder, or belongs to somebody else).
 func failed(err error) bool {
+	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || busy(err) {
+		return true
+	}
 	var number syscall.Errno
 	if !errors.As(err, &number) {
 		return false
@@ -48,6 +54,12 @@ func failed(err error) bool {
 		}
 	}
 	return true
+}
+
+// busy reports whether an API server could not answer just now.
+func busy(err error) bool {
+	return apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
 }
 
 // no is the error of a question that has an answer, which is no.

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -32,6 +36,9 @@ func TestTheExitCodeSaysWhoCanPutItRight(t *testing.T) {
 		"a trace that is wrong":         {&trace.Error{File: "jobs.csv", Line: 3, Rule: "is wrong"}, 2},
 		"a trace that is cut short":     {&trace.Error{File: "jobs.csv", Err: io.ErrUnexpectedEOF}, 2},
 		"a trace that cannot be read":   {&trace.Error{File: "jobs.csv", Err: on(syscall.EIO)}, 3},
+		"a request that took too long":  {fmt.Errorf("listing pods: %w", &url.Error{Op: "Get", Err: context.DeadlineExceeded}), 3},
+		"an API server that is busy":    {fmt.Errorf("listing pods: %w", apierrors.NewServiceUnavailable("later")), 3},
+		"what one may not see":          {fmt.Errorf("listing pods: %w", apierrors.NewForbidden(schema.GroupResource{}, "", nil)), 2},
 		"an answer that is no":          {fmt.Errorf("plan.yaml: %w", &no{errors.New("too slow")}), 1},
 		"an interrupt":                  {&interrupted{kept: "nothing"}, 130},
 		"an interrupt, and a full disk": {errors.Join(on(syscall.ENOSPC), context.Canceled), 130},

@@ -44,7 +44,7 @@ measured.`,
 
   # At known resources, pulled towards declared profiles
   kubectl loadline fit -f observations.csv --resources cpu,disk --declared profiles.yaml -o yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), f.run) },
 	}
 	flags := command.Flags()

@@ -2,19 +2,24 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/yaml"
 )
 
-// outputFlag is -o: table (the default), json or yaml, and for some verbs wide.
+// outputFlag is -o: table (the default), json, yaml or a jsonpath, and for some verbs
+// wide.
 type outputFlag struct {
 	format  string
 	formats []string
+	path    *jsonpath.JSONPath // of a jsonpath
 }
 
 func (o *outputFlag) add(command *cobra.Command) { o.addFormats(command, "table", "json", "yaml") }
@@ -28,12 +33,12 @@ const wide = "wide"
 
 func (o *outputFlag) addFormats(command *cobra.Command, formats ...string) {
 	o.format, o.formats = formats[0], formats
-	command.Flags().VarP(o, "output", "o", "output format: "+strings.Join(formats, ", "))
-	completions := cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
-	if err := command.RegisterFlagCompletionFunc("output", completions); err != nil {
-		panic(err) // the flag was added above
-	}
+	command.Flags().VarP(o, "output", "o", "output format: "+strings.Join(formats, ", ")+", "+jsonpathPrefix+"TEMPLATE")
+	register(command, "output", oneOf(append(slices.Clone(formats), jsonpathPrefix)))
 }
+
+// jsonpathPrefix begins a template of what to print of an answer, as of kubectl get.
+const jsonpathPrefix = "jsonpath="
 
 // String returns the format, Set takes one and Type names the kind of value:
 // they make the flag a pflag.Value.
@@ -41,10 +46,20 @@ func (o *outputFlag) String() string { return o.format }
 
 // Set takes a format.
 func (o *outputFlag) Set(format string) error {
-	if !slices.Contains(o.formats, format) {
-		return fmt.Errorf("%q is not one of %s", format, strings.Join(o.formats, ", "))
+	if template, ok := strings.CutPrefix(format, jsonpathPrefix); ok {
+		o.format, o.path = format, jsonpath.New("output").AllowMissingKeys(true)
+		if template == "" {
+			return errors.New("jsonpath= takes a template, such as jsonpath={.version}")
+		}
+		if err := o.path.Parse(template); err != nil {
+			return fmt.Errorf("%s is not a template such as {.version}: %w", template, err)
+		}
+		return nil
 	}
-	o.format = format
+	if !slices.Contains(o.formats, format) {
+		return fmt.Errorf("%q is not one of %s, %sTEMPLATE", format, strings.Join(o.formats, ", "), jsonpathPrefix)
+	}
+	o.format, o.path = format, nil
 	return nil
 }
 
@@ -53,6 +68,9 @@ func (*outputFlag) Type() string { return "format" }
 
 // print prints an answer in the chosen format.
 func (o *outputFlag) print(w io.Writer, answer any, table func() error) error {
+	if o.path != nil {
+		return o.printPath(w, answer)
+	}
 	switch o.format {
 	case "json":
 		encoder := json.NewEncoder(w)
@@ -68,4 +86,20 @@ func (o *outputFlag) print(w io.Writer, answer any, table func() error) error {
 	default:
 		return table()
 	}
+}
+
+// printPath prints what the template makes of the answer, by the names that JSON has.
+func (o *outputFlag) printPath(w io.Writer, answer any) error {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	var data any
+	if err := utiljson.Unmarshal(text, &data); err != nil {
+		return err
+	}
+	if err := o.path.Execute(w, data); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
 }

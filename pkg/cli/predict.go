@@ -42,7 +42,7 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
 
   # On a node that follows a NodeProfile; everything in JSON
   kubectl loadline predict -f profiles.yaml -f nodes.yaml --node nvme -o json`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), p.run) },
 	}
 	flags := command.Flags()

@@ -81,6 +81,25 @@ sort (2 pods)     10.0s      1.25×     12.5s   cpu 0.25 (sort 0.25)
 	}
 }
 
+func TestPredictReadsListsAsKubectlPrintsThem(t *testing.T) {
+	t.Parallel()
+	const list = `apiVersion: v1
+kind: List
+metadata: {resourceVersion: ""}
+items:
+- {apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfile, metadata: {name: a, namespace: etl}, spec: {selector: {}, resources: [{name: disk, loading: "1"}]}}
+- {apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfile, metadata: {name: b, namespace: etl}, spec: {selector: {}, resources: [{name: disk, loading: "1"}]}}
+`
+	code, stdout, stderr := invoke(t, list, "predict", "-f", "-")
+	if code != 0 || !strings.Contains(stdout, "etl/a         -      2.00×         -   disk 1.00 (etl/b 1.00)\n") {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+	code, _, stderr = invoke(t, strings.Replace(list, "spec: {selector", "spec: {selektor", 1), "predict", "-f", "-")
+	if want := `standard input, document 1: items[0]: strict decoding error: unknown field "spec.selektor"`; code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, errors %q, want %q", code, stderr, want)
+	}
+}
+
 func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", strings.ReplaceAll(paperJobs, "\n", "\r\n"))

@@ -52,7 +52,7 @@ The flags by which kubectl finds a cluster work here too; see kubectl options.`,
 
   # What would another policy have made of it?
   kubectl loadline record -n etl -l team=ingest --to - | kubectl loadline replay --trace - -f profiles.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return r.run(command.Context()) },
 	}
 	flags := command.Flags()
@@ -63,7 +63,7 @@ The flags by which kubectl finds a cluster work here too; see kubectl options.`,
 	flags.DurationVar(&r.limit, "for", 0, "with --watch: end after this time, such as 24h")
 	flags.DurationVar(&r.since, "since", 0, "record only pods created since this long ago; the trace begins then (default all)")
 	flags.BoolVar(&r.running, "include-running", false, "also record pods that run, if their profile has neutralMillis")
-	r.cluster.add(flags)
+	r.cluster.add(command, "namespace of the pods (default that of the context)")
 	return command
 }
 

@@ -6,40 +6,35 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"loadline.dev/loadline/pkg/report"
 )
 
 // recordProgress is a line that says how far a recording has come, on a terminal
 // only.
 type recordProgress struct {
-	out  io.Writer // nil where nobody looks
-	last time.Time
+	terminal *os.File // nil where nobody looks
+	last     time.Time
 }
 
 func newRecordProgress(w io.Writer) *recordProgress {
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return &recordProgress{out: w}
-	}
-	return &recordProgress{}
+	return &recordProgress{terminal: terminal(w)}
 }
 
 // show shows the line, ten times a second at most.
 func (p *recordProgress) show(recorded, live int) {
 	const rest = 100 * time.Millisecond
-	if p.out == nil || time.Since(p.last) < rest {
+	if p.terminal == nil || time.Since(p.last) < rest {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprintf(p.out, "\r\x1b[K%s recorded, %s not finished; Ctrl-C ends it", //nolint:errcheck // a line that cannot be shown changes nothing
+	fmt.Fprintf(p.terminal, "\r\x1b[K%s recorded, %s not finished; Ctrl-C ends it", //nolint:errcheck // a line that cannot be shown changes nothing
 		counted(recorded, "pod"), report.Count(int64(live)))
 }
 
 // clear takes the line away.
 func (p *recordProgress) clear() {
-	if p.out != nil {
-		io.WriteString(p.out, "\r\x1b[K") //nolint:errcheck // as above
+	if p.terminal != nil {
+		p.terminal.WriteString("\r\x1b[K") //nolint:errcheck // as above
 		p.last = time.Time{}
 	}
 }

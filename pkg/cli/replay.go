@@ -60,7 +60,7 @@ The policies: ` + strings.Join(placement.Names(), ", ") + `.`,
 
   # The nodes of an openb trace
   kubectl loadline replay --trace openb_pod_list.csv.gz --format openb --nodes-from openb_node_list.csv`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return r.run(command.Context(), command.Flags().Changed)
 		},

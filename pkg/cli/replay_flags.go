@@ -11,7 +11,6 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/trace"
 )
 
 // replayFlags say in flags what a TraceReplay says in its spec.
@@ -44,7 +43,7 @@ type replayFlags struct {
 }
 
 func (f *replayFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.format, "format", v1alpha1.TraceFormatCSV, "format of the trace: "+formatNames())
+	flags.StringVar(&f.format, "format", v1alpha1.TraceFormatCSV, "format of the trace: "+strings.Join(formats(), ", "))
 	flags.Int64Var(&f.limit, "limit", 0, "read only so many jobs of the trace (default all)")
 	flags.BoolVar(&f.sort, "sort", false, "sort the trace by arrival first, in memory")
 
@@ -67,15 +66,6 @@ func (f *replayFlags) add(flags *pflag.FlagSet) {
 	flags.Int32Var(&f.seeds, "seeds", 1, "how many streams of jobs to generate, or draws of policies to try")
 	flags.StringVar(&f.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
 	flags.StringVar(&f.queue, "queue", v1alpha1.QueueBackfill, "what happens behind a job that fits nowhere: backfill or fifo")
-}
-
-// formatNames lists the formats of traces.
-func formatNames() string {
-	var names []string
-	for _, f := range trace.Formats() {
-		names = append(names, string(f))
-	}
-	return strings.Join(names, ", ")
 }
 
 // apply writes the flags that were given into a spec, which may be empty.

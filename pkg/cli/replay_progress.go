@@ -32,11 +32,9 @@ type replayProgress struct {
 }
 
 func newReplayProgress(w io.Writer, e *evaluate.Replay, source *traceSource) *replayProgress {
-	p := &replayProgress{runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs()))}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.terminal = file
+	return &replayProgress{
+		terminal: terminal(w), runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs())),
 	}
-	return p
 }
 
 // of returns what is told of the progress of a run.

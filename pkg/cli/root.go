@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -33,13 +34,22 @@ func Run(ctx context.Context, version string, args []string, streams Streams) in
 	return code
 }
 
+// newRoot returns the command line as cobra has it.
 func newRoot(version string, streams Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-loadline",
 		Short: "Know how much pods slow each other down, before they are placed",
-		Long: `kubectl loadline answers questions about how much pods slow each other down. It
-works on files: the manifests that you would apply to a cluster, traces of jobs, and
-measurements. Only record and share --node need a cluster.`,
+		Long: `kubectl loadline answers questions about how much pods slow each other down. Most
+need no cluster: it works on the manifests that you would apply to one, traces of
+jobs, and measurements. Those about a cluster take the flags by which kubectl finds
+one; see kubectl options.
+
+Answers are tables for people; -o json and -o yaml print all there is to an answer, and
+-o jsonpath=TEMPLATE a part of it. Progress and remarks go to standard error.
+
+Exit codes: 0 done; 1 the answer is no, such as an SLA that cannot be met; 2 wrong use
+or bad input; 3 reading, writing or reaching the cluster failed, which may go well
+another time; 130 interrupted.`,
 		Example: `  # How much would these workloads slow each other down on one node?
   kubectl loadline predict -f profiles.yaml
 
@@ -50,23 +60,53 @@ measurements. Only record and share --node need a cluster.`,
   kubectl loadline fit -f observations.csv
 
   # How long do jobs take that share a processor by weight?
-  kubectl loadline share -f config/samples/sharetree.yaml
+  kubectl loadline share -f sharetree.yaml
 
   # What would last week have looked like with other nodes, or another policy?
-  kubectl loadline replay --trace lastweek.csv --nodes 4 --cores 64`,
+  kubectl loadline replay --trace lastweek.csv --nodes 4 --cores 64
+
+  # Does Loadline work in the cluster? Who slows this pod?
+  kubectl loadline status
+  kubectl loadline explain pod etl/filecomp-7`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadline"},
 		Version:       version,
-		Args:          cobra.NoArgs,
+		Args:          noArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	root.AddCommand(newPredict(streams), newSize(streams), newFit(streams), newReplay(version, streams), newRecord(streams), newShare(streams), newVersion(version, streams))
+	addGroup(root, "Questions that need no cluster:", newPredict(streams), newSize(streams), newFit(streams), newReplay(version, streams), newShare(streams))
+	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), newRecord(streams))
+	root.AddCommand(newVersion(version, streams))
+	addCompletion(root, streams)
+	complete(root)
 	return root
+}
+
+// noArguments refuses arguments of a verb that takes none, and verbs that there are not.
+func noArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
+	if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
+		text += "; did you mean " + strings.Join(meant, " or ") + "?"
+	}
+	return fmt.Errorf("%s\nSee '%s --help' for usage and examples", text, command.CommandPath())
+}
+
+// addGroup adds verbs that the help lists under a title.
+func addGroup(root *cobra.Command, title string, verbs ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, verb := range verbs {
+		verb.GroupID = title
+		root.AddCommand(verb)
+	}
 }

@@ -59,7 +59,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 
   # Who slows whom by its CPU requests on a node, and what if one requested 500m?
   kubectl loadline share --node worker-3 --set shop/cart-0=500m`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
@@ -42,7 +43,8 @@ func (n *shareNode) add(command *cobra.Command) {
 	flags.IntVar(&n.cores, "cores", 0, "how many cores the node has (default its own)")
 	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
 	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
-	n.cluster.add(flags)
+	n.cluster.add(command, "")
+	register(command, "node", n.cluster.names(func() client.ObjectList { return &corev1.NodeList{} }))
 }
 
 func (n *shareNode) asked() bool { return n.name != "" || len(n.pods) > 0 }

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,20 +32,12 @@ func podsOfNode(ctx context.Context, c client.Client, name string) (*corev1.Node
 // readNode reads pods, and the node that they are on, from YAML or JSON files, as
 // kubectl get prints them. name says which node; it may be empty if there is one.
 func readNode(paths []string, name string, stdin io.Reader) (*corev1.Node, []corev1.Pod, error) {
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
+	r, err := newNodeReader()
+	if err != nil {
 		return nil, nil, err
 	}
-	r := &nodeReader{decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}
-	for _, path := range paths {
-		file, title, err := open(path, stdin)
-		if err != nil {
-			return nil, nil, err
-		}
-		err = r.read(title, file)
-		if err := errors.Join(err, file.Close()); err != nil {
-			return nil, nil, err
-		}
+	if err := eachDocument(paths, stdin, r.add); err != nil {
+		return nil, nil, err
 	}
 	return r.choose(name)
 }
@@ -61,20 +49,12 @@ type nodeReader struct {
 	nodes   []corev1.Node
 }
 
-func (r *nodeReader) read(name string, file io.Reader) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(file))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && len(bytes.TrimSpace(stripComments(document))) > 0 {
-			err = r.add(document)
-		}
-		if err != nil {
-			return fmt.Errorf("%s, document %d: %w", name, number, err)
-		}
+func newNodeReader() (*nodeReader, error) {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, err
 	}
+	return &nodeReader{decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}, nil
 }
 
 // add adds an object or a list of them.
@@ -93,11 +73,7 @@ func (r *nodeReader) add(document []byte) error {
 	case *corev1.NodeList:
 		r.nodes = append(r.nodes, o.Items...)
 	case *corev1.List:
-		for i := range o.Items {
-			if err := r.add(o.Items[i].Raw); err != nil {
-				return fmt.Errorf("items[%d]: %w", i, err)
-			}
-		}
+		return eachItem(o, r.add)
 	default:
 		return fmt.Errorf("%s is not read here; give Pods and a Node", kind.Kind)
 	}

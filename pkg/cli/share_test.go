@@ -146,38 +146,3 @@ func flatTree(n int) string {
 	}
 	return b.String()
 }
-
-// The commands in docs/share.md that need no cluster work as typed in the root of the
-// repository.
-//
-//nolint:paralleltest // it changes the folder
-func TestTheCommandsOfTheShareDocsWork(t *testing.T) {
-	text, err := os.ReadFile("../../docs/share.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	for _, dir := range []string{"config", "docs"} {
-		if err := os.Symlink(filepath.Join(root, dir), dir); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ran := 0
-	for _, block := range indentedBlocks(string(text)) {
-		command, ours := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(block), "$ "), "kubectl loadline ")
-		if !ours || strings.Contains(command, "--node") {
-			continue
-		}
-		ran++
-		if code, _, stderr := invoke(t, "", strings.Fields(command)...); code > 1 { // 1: an SLA is missed, as the docs say
-			t.Errorf("%s\nexit code %d: %s", command, code, stderr)
-		}
-	}
-	if ran != 4 {
-		t.Errorf("ran %d commands, want 4", ran)
-	}
-}

@@ -59,7 +59,7 @@ is simulated; late-last like pdp, but gives up on jobs that are late already.`,
 
   # Servers against arrival rate, and a map of where dedicated pools are better
   kubectl loadline size -f poolplan.yaml --plot-servers servers.svg --plot-map map.svg`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()

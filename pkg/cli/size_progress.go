@@ -6,8 +6,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
@@ -23,11 +21,7 @@ type sizeProgress struct {
 }
 
 func newSizeProgress(w io.Writer) *sizeProgress {
-	p := &sizeProgress{start: time.Now()}
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.terminal = file
-	}
-	return p
+	return &sizeProgress{terminal: terminal(w), start: time.Now()}
 }
 
 // show shows the line, ten times a second at most.

@@ -1,34 +1,149 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 )
+
+// versionVerb holds the flags of the verb version.
+type versionVerb struct {
+	streams Streams
+	version string
+	client  bool
+	cluster clusterFlags
+	output  outputFlag
+}
 
 // versionAnswer is what version prints as JSON and YAML.
 type versionAnswer struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	// Cluster is absent where there is none, or where it does not answer.
+	Cluster *clusterVersions `json:"cluster,omitempty"`
+}
+
+// clusterVersions are the versions of what runs in a cluster.
+type clusterVersions struct {
+	Kubernetes string `json:"kubernetes"`
+	// Components are the manager and the scheduler, none where they are not
+	// installed.
+	Components []component `json:"components"`
 }
 
 func newVersion(version string, streams Streams) *cobra.Command {
-	var output outputFlag
+	v := &versionVerb{streams: streams, version: version}
 	command := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
-		Example: `  kubectl loadline version
-  kubectl loadline version -o json`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			answer := versionAnswer{version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return output.print(streams.Out, answer, func() error {
-				_, err := streams.Out.Write([]byte("kubectl loadline " + answer.Version + " (" + answer.Go + ", " + answer.Platform + ")\n"))
-				return err
-			})
-		},
+		Short: "Print the versions of the plugin and of what runs in the cluster",
+		Long: `version prints the version of kubectl loadline and, where there is a cluster that
+answers, those of Loadline's manager and scheduler in it, and of Kubernetes. That the
+cluster does not answer is a warning and no error.`,
+		Example: `  # The version of the plugin alone
+  kubectl loadline version --client
+
+  # And of what runs in the cluster
+  kubectl loadline version
+
+  # For a program
+  kubectl loadline version --client -o json`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return v.run(command.Context()) },
 	}
-	output.add(command)
+	command.Flags().BoolVar(&v.client, "client", false, "do not ask the cluster")
+	v.cluster.add(command, "namespace that Loadline runs in (default any)")
+	v.output.add(command)
 	return command
+}
+
+func (v *versionVerb) run(ctx context.Context) error {
+	answer := versionAnswer{Version: v.version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if !v.client {
+		var err error
+		if answer.Cluster, err = v.ask(ctx); err != nil {
+			return err
+		}
+	}
+	return v.output.print(v.streams.Out, answer, func() error { return v.print(&answer) })
+}
+
+// ask returns the versions in the cluster, nil if there is none or it does not
+// answer. The error is that of flags that name no cluster.
+func (v *versionVerb) ask(ctx context.Context) (*clusterVersions, error) {
+	config, own, err := v.cluster.config(v.streams.Err)
+	if errors.Is(err, errNoKubeconfig) {
+		return nil, nil //nolint:nilnil // there is no cluster, which is no error
+	}
+	if err != nil {
+		return nil, err
+	}
+	const patience = 5 * time.Second
+	answersWithin(config, patience)
+	found, err := v.versions(ctx, config, own)
+	if err != nil && ctx.Err() == nil {
+		_, err = fmt.Fprintf(v.streams.Err, "Warning: the versions in the cluster are not known: %v; --client does not ask for them\n", err)
+	}
+	return found, err
+}
+
+// versions returns what could be found out, and what was in the way of the rest.
+func (v *versionVerb) versions(ctx context.Context, config *rest.Config, own string) (*clusterVersions, error) {
+	server, err := serverVersion(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	found := &clusterVersions{Kubernetes: server.GitVersion, Components: []component{}}
+	c, err := connectTo(config)
+	if err != nil {
+		return found, err
+	}
+	components, err := findComponents(ctx, c, v.cluster.overrides.Context.Namespace, own)
+	found.Components = append(found.Components, components...)
+	return found, err
+}
+
+// serverVersion returns the version of an API server.
+func serverVersion(ctx context.Context, config *rest.Config) (*version.Info, error) {
+	text, err := getPath(ctx, config, "/version")
+	if err != nil {
+		return nil, err
+	}
+	info := &version.Info{}
+	if err := json.Unmarshal(text, info); err != nil {
+		return nil, fmt.Errorf("%s: /version: %w", config.Host, err)
+	}
+	return info, nil
+}
+
+// getPath returns what an API server has at a path.
+func getPath(ctx context.Context, config *rest.Config, path string) ([]byte, error) {
+	c, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return c.RESTClient().Get().AbsPath(path).Do(ctx).Raw()
+}
+
+func (v *versionVerb) print(a *versionAnswer) error {
+	lines := []string{fmt.Sprintf("kubectl loadline %s (%s, %s)", a.Version, a.Go, a.Platform)}
+	if a.Cluster != nil {
+		for i := range a.Cluster.Components {
+			c := &a.Cluster.Components[i]
+			lines = append(lines, fmt.Sprintf("%s %s (%s/%s: %s)", c.Name, c.Version, c.Namespace, c.Deployment, c.Image))
+		}
+		if len(a.Cluster.Components) == 0 {
+			lines = append(lines, "no manager or scheduler in the cluster")
+		}
+		lines = append(lines, "Kubernetes "+a.Cluster.Kubernetes)
+	}
+	return writeLines(v.streams.Out, lines)
 }

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/trace"
+)
+
+// complete makes the shell complete the values of the flags of all verbs, but for
+// those that only a cluster knows, which register themselves.
+func complete(root *cobra.Command) {
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp) // arguments are no files
+	byFlag := flagCompletions()
+	for _, verb := range root.Commands() {
+		verb.Flags().VisitAll(func(f *pflag.Flag) {
+			completion, of := byFlag[verb.Name()+" "+f.Name]
+			if !of {
+				completion, of = byFlag[f.Name]
+			}
+			if _, known := verb.GetFlagCompletionFunc(f.Name); of && !known {
+				register(verb, f.Name, completion)
+			}
+		})
+	}
+}
+
+// register makes the shell complete the values of a flag.
+func register(verb *cobra.Command, flag string, completion cobra.CompletionFunc) {
+	if err := verb.RegisterFlagCompletionFunc(flag, begun(completion)); err != nil {
+		panic(err) // the flag is there, and registers once
+	}
+}
+
+// begun leaves out what does not begin as typed; extensions of files say nothing of that.
+func begun(completion cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(verb *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		choices, directive := completion(verb, args, typed)
+		if directive != cobra.ShellCompDirectiveFilterFileExt {
+			choices = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return !strings.HasPrefix(choice, typed) })
+		}
+		return choices, directive
+	}
+}
+
+// flagCompletions returns how the values of flags are completed, by the name of the
+// flag, and by that of verb and flag where a verb means something else by it.
+func flagCompletions() map[string]cobra.CompletionFunc {
+	manifest, picture, table := files("yaml", "yml", "json"), files("svg", "png"), files("csv", "gz")
+	return map[string]cobra.CompletionFunc{
+		"filename":     manifest,
+		"fit filename": files("csv"),
+		"declared":     manifest,
+		"pods":         manifest,
+		"scheduler":    manifest,
+
+		"kubeconfig": anyFile, "certificate-authority": anyFile, "client-certificate": anyFile, "client-key": anyFile,
+
+		"trace":      files("csv", "swf", "gz"),
+		"gaps-from":  files("csv", "swf", "gz"),
+		"nodes-from": files("csv"),
+		"to":         table,
+		"usage":      files("csv"),
+		"jobs-to":    folders,
+		"epochs-to":  folders,
+
+		"plot": picture, "heat-map": picture, "plot-makespan": picture, "plot-dilation": picture, "plot-saved": picture,
+		"plot-nodes": picture, "plot-servers": picture, "plot-map": picture,
+		"report": files("html"),
+
+		"solver":            oneOf(evaluate.Solvers()),
+		"method":            oneOf(evaluate.ShareMethods()),
+		"discipline":        oneOf(evaluate.Disciplines()),
+		"strategy":          oneOf(evaluate.Strategies()),
+		"distribution":      oneOf(evaluate.Distributions()),
+		"policies":          listOf(placement.Names()),
+		"format":            oneOf(formats()),
+		"queue":             oneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
+		"container-weights": oneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
+		"cgroup":            oneOf([]string{cgroupV1, cgroupV2}),
+		"without":           listOf([]string{managerComponent, schedulerComponent}),
+
+		"plan": fromFiles(func(m *manifests) []string {
+			return namesOf(m.plans, func(p *v1alpha1.PoolPlan) string { return p.Name })
+		}),
+		"predict node": fromFiles(func(m *manifests) []string {
+			return namesOf(m.nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
+		}),
+		"pod":   fromFiles(workloadNames),
+		"types": fromFiles(workloadNames),
+	}
+}
+
+// formats returns the names of the formats of traces.
+func formats() []string {
+	var names []string
+	for _, f := range trace.Formats() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+func workloadNames(m *manifests) []string {
+	return namesOf(m.workloads, func(p *v1alpha1.WorkloadProfile) string { return p.Name })
+}
+
+func namesOf[T any](objects []T, name func(*T) string) []string {
+	names := make([]string, len(objects))
+	for i := range objects {
+		names[i] = name(&objects[i])
+	}
+	return names
+}
+
+// files completes names of files with some extensions.
+func files(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// anyFile completes names of files.
+func anyFile(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// folders completes names of folders.
+func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// oneOf completes a value with what it may be.
+func oneOf(values []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// listOf completes the last of a list of values, with what is not in the list yet.
+func listOf(values []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		given := strings.Split(before, ",")
+		var completions []cobra.Completion
+		for _, value := range values {
+			if !slices.Contains(given, value) {
+				completions = append(completions, before+value)
+			}
+		}
+		return completions, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+}
+
+// fromFiles completes a value with names that the files of -f have.
+func fromFiles(names func(*manifests) []string) cobra.CompletionFunc {
+	return func(verb *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		paths, err := verb.Flags().GetStringSlice("filename")
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		paths = slices.DeleteFunc(slices.Sorted(slices.Values(paths)), func(path string) bool { return path == "-" })
+		m, err := readManifests(slices.Compact(paths), nil) // cobra reads flags twice
+		if err != nil {
+			cobra.CompDebugln(err.Error(), false)
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(m), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completionForKubectl is what kubectl runs, if it is on the PATH as
+// kubectl_complete-loadline, to complete the arguments of kubectl loadline.
+const completionForKubectl = `#!/bin/sh
+# kubectl runs this to complete the arguments of kubectl loadline.
+exec kubectl-loadline __complete "$@"
+`
+
+// addCompletion adds the verb completion, cobra's and one more shell to it: kubectl.
+func addCompletion(root *cobra.Command, streams Streams) {
+	root.InitDefaultCompletionCmd()
+	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "completion" })
+	completion := root.Commands()[i]
+	completion.Short = "Make a shell complete commands"
+	completion.Long = `completion prints what makes a shell complete verbs, flags, and their values, down to
+the names of pods and profiles.
+
+For "kubectl loadline" the shell asks kubectl, whose own completion must be set up,
+and kubectl asks an executable on the PATH called kubectl_complete-loadline:
+"completion kubectl" prints one; a link of that name to kubectl-loadline is as good.
+The others are for kubectl-loadline by that name.`
+	completion.Example = `  # For kubectl loadline, in every shell that kubectl completes in
+  kubectl loadline completion kubectl > kubectl_complete-loadline
+  chmod +x kubectl_complete-loadline
+  sudo mv kubectl_complete-loadline /usr/local/bin/
+
+  # For kubectl-loadline, in this bash
+  source <(kubectl-loadline completion bash)`
+	completion.AddCommand(&cobra.Command{
+		Use:   "kubectl",
+		Short: "Print the executable that kubectl completes with",
+		Long: `Print an executable that makes kubectl complete the arguments of kubectl loadline.
+Put it on your PATH, as kubectl_complete-loadline.`,
+		Example:           "  kubectl loadline completion kubectl > kubectl_complete-loadline",
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(streams.Out, completionForKubectl)
+			return err
+		},
+	})
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// explain holds the flags of the verb explain.
+type explain struct {
+	streams   Streams
+	files     []string
+	scheduler string
+	nodes     bool
+	cluster   clusterFlags
+	output    outputFlag
+}
+
+func newExplain(streams Streams) *cobra.Command {
+	x := &explain{streams: streams}
+	command := &cobra.Command{
+		Use:   "explain pod [NAMESPACE/]NAME",
+		Short: "Explain how fast a pod runs where it is, and what other nodes would cost",
+		Long: `explain tells how much slower than alone a pod runs on its node, at which resources
+it waits, because of whom, and whom it makes wait. With --nodes, or for a pod that
+waits for a node, it ranks the nodes of the cluster by what the pod would cost there:
+the dilation that it would add to itself and to its neighbours, as the scheduler
+plugin reckons it. Of the nodes it says which do not fit, by requests, taints, node
+selectors and node affinity; the scheduler looks at more.
+
+Pods without a WorkloadProfile count by their requests, as the configuration of the
+scheduler in the cluster says, or that of --scheduler, or as is the default.
+
+It reads the cluster, or files with pods, nodes and profiles, as kubectl get prints
+them.`,
+		Example: `  # Who slows this pod, and whom does it slow?
+  kubectl loadline explain pod filecomp-7 -n etl
+
+  # Would it be better off elsewhere?
+  kubectl loadline explain pod etl/filecomp-7 --nodes
+
+  # From files, where there is no cluster
+  kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
+  kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes`,
+		Args:              cobra.ArbitraryArgs, // named checks them
+		ValidArgsFunction: begun(x.complete),
+		RunE:              func(command *cobra.Command, args []string) error { return x.run(command.Context(), args) },
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated")
+	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
+	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
+	x.cluster.add(command, "namespace of the pod (default that of the context)")
+	x.output.addWide(command)
+	return command
+}
+
+// podKinds are what kubectl calls pods.
+var podKinds = []string{"pod", "pods", "po"}
+
+// named returns which pod is meant; the namespace is empty where it does not say.
+func named(args []string) (namespace, name string, err error) {
+	const write = "write explain pod NAME, or explain pod NAMESPACE/NAME"
+	if len(args) == 1 {
+		kind, rest, _ := strings.Cut(args[0], "/") // pod/NAME
+		args = []string{kind, rest}
+	}
+	if len(args) != 2 || args[1] == "" {
+		return "", "", errors.New("name a pod: " + write)
+	}
+	if !slices.Contains(podKinds, args[0]) {
+		return "", "", fmt.Errorf("%q is not explained, only pods are: %s", args[0], write)
+	}
+	if namespace, name, qualified := strings.Cut(args[1], "/"); qualified {
+		return namespace, name, nil
+	}
+	return "", args[1], nil
+}
+
+// complete completes the arguments: pod, and the names of pods.
+func (x *explain) complete(command *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return podKinds[:1], cobra.ShellCompDirectiveNoFileComp
+	case 1:
+		return x.cluster.names(func() client.ObjectList { return &corev1.PodList{} })(command, args, typed)
+	default:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (x *explain) run(ctx context.Context, args []string) error {
+	namespace, name, err := named(args)
+	if err != nil {
+		return err
+	}
+	g := &placementGatherer{verb: x, namespace: namespace, name: name}
+	gather := g.fromCluster
+	if len(x.files) > 0 {
+		gather = g.fromFiles
+	}
+	in, err := gather(ctx)
+	if err != nil {
+		return err
+	}
+	var e *explanation
+	err = abandon(ctx, func() (err error) {
+		e, err = explainPlacement(in)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return x.output.print(x.streams.Out, e, func() error {
+		return printExplanation(x.streams.Out, e, x.output.format == wide, time.Now())
+	})
+}

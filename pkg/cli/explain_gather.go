@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// placementGatherer finds out about the place of a pod.
+type placementGatherer struct {
+	verb            *explain
+	namespace, name string // of the pod; the namespace may be empty
+}
+
+// fromCluster asks the cluster.
+func (g *placementGatherer) fromCluster(ctx context.Context) (*placementInput, error) {
+	c, own, err := g.verb.cluster.connect(g.verb.streams.Err)
+	if err != nil {
+		return nil, err
+	}
+	if g.namespace == "" {
+		g.namespace = own
+	}
+	in := &placementInput{pod: &corev1.Pod{}}
+	err = c.Get(ctx, client.ObjectKey{Namespace: g.namespace, Name: g.name}, in.pod)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("there is no pod %q in namespace %q; -n names another", g.name, g.namespace)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading pod %s/%s: %w", g.namespace, g.name, err)
+	}
+	in.ranked = g.verb.nodes || in.pod.Spec.NodeName == ""
+	if err := in.readNodes(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := g.readProfiles(ctx, c, in); err != nil {
+		return nil, err
+	}
+	return in, g.readRules(ctx, c, own, in)
+}
+
+// readNodes reads the node of the pod, or all, and the pods there.
+func (in *placementInput) readNodes(ctx context.Context, c client.Client) error {
+	var pods corev1.PodList
+	if in.ranked {
+		var nodes corev1.NodeList
+		if err := c.List(ctx, &nodes); err != nil {
+			return fmt.Errorf("listing nodes: %w", err)
+		}
+		if err := c.List(ctx, &pods); err != nil {
+			return fmt.Errorf("listing the pods of all namespaces: %w", err)
+		}
+		in.nodes, in.pods = nodes.Items, pods.Items
+		return nil
+	}
+	name := in.pod.Spec.NodeName
+	var node corev1.Node
+	err := c.Get(ctx, client.ObjectKey{Name: name}, &node)
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("pod %s is on node %q, which is not there any more", qualifiedName(in.pod), name)
+	}
+	if err != nil {
+		return fmt.Errorf("reading node %s: %w", name, err)
+	}
+	if err := c.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
+		return fmt.Errorf("listing the pods of node %s: %w", name, err)
+	}
+	in.nodes, in.pods = []corev1.Node{node}, pods.Items
+	return nil
+}
+
+// readProfiles reads the profiles, none if the cluster does not know them.
+func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, in *placementInput) error {
+	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
+	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		_, err = fmt.Fprintf(g.verb.streams.Err, "Warning: %v: pods count by their requests\n", errNoProfileKind)
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("listing profiles: %w", err)
+	}
+	in.workloads, in.classes = workloads.Items, classes.Items
+	return nil
+}
+
+// readRules reads the rules for pods without a profile: those of --scheduler, else
+// those of the scheduler in the cluster, else the defaults.
+func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own string, in *placementInput) error {
+	if g.verb.scheduler != "" || c == nil {
+		return g.readRulesFile(in)
+	}
+	components, err := findComponents(ctx, c, "", own)
+	if err == nil {
+		in.scheduler, in.rules, err = schedulerConfigOf(ctx, c, components)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		in.rules = "the defaults, since the scheduler's are not known: " + err.Error()
+	}
+	in.requests, err = in.scheduler.requests(in.pod.Spec.SchedulerName)
+	return err
+}
+
+func (g *placementGatherer) readRulesFile(in *placementInput) error {
+	in.rules = "the defaults"
+	if path := g.verb.scheduler; path != "" {
+		in.rules = filepath.Base(path)
+		content, err := os.ReadFile(filepath.Clean(path))
+		if err == nil {
+			in.scheduler, err = readSchedulerConfig(content)
+		}
+		if err != nil {
+			return fmt.Errorf("--scheduler %s: %w", in.rules, err)
+		}
+	}
+	var err error
+	in.requests, err = in.scheduler.requests(in.pod.Spec.SchedulerName)
+	return err
+}
+
+// fromFiles reads files.
+func (g *placementGatherer) fromFiles(ctx context.Context) (*placementInput, error) {
+	if g.namespace == "" {
+		g.namespace = g.verb.cluster.overrides.Context.Namespace
+	}
+	files, err := newPlacementFiles()
+	if err != nil {
+		return nil, err
+	}
+	if err := eachDocument(g.verb.files, g.verb.streams.In, files.add); err != nil {
+		return nil, err
+	}
+	in := &placementInput{nodes: files.nodeReader.nodes, pods: files.pods, workloads: files.workloads, classes: files.manifests.nodes}
+	if in.pod, err = g.find(in.pods); err != nil {
+		return nil, err
+	}
+	in.ranked = g.verb.nodes || in.pod.Spec.NodeName == ""
+	return in, g.readRules(ctx, nil, "", in)
+}
+
+// find returns the pod that is meant.
+func (g *placementGatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
+	var found []*corev1.Pod
+	var names []string
+	for i := range pods {
+		p := &pods[i]
+		if p.Name == g.name && (g.namespace == "" || p.Namespace == g.namespace) {
+			found = append(found, p)
+		}
+		names = append(names, qualifiedName(p))
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, qualifiedName(found[0]))
+	case len(pods) == 0:
+		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
+	default:
+		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), some(names))
+	}
+}
+
+// placementFiles collects what kubectl get prints of pods, nodes and profiles.
+type placementFiles struct {
+	*manifests
+	*nodeReader
+}
+
+func newPlacementFiles() (*placementFiles, error) {
+	m, err := newManifests()
+	if err != nil {
+		return nil, err
+	}
+	r, err := newNodeReader()
+	return &placementFiles{m, r}, err
+}
+
+// add adds an object or a list of them.
+func (f *placementFiles) add(document []byte) error {
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &kind); err != nil {
+		return err
+	}
+	switch gvk := kind.GroupVersionKind(); {
+	case gvk == corev1.SchemeGroupVersion.WithKind("List"):
+		list := &corev1.List{}
+		if err := yaml.Unmarshal(document, list); err != nil {
+			return err
+		}
+		return eachItem(list, f.add)
+	case gvk.Group == v1alpha1.GroupVersion.Group:
+		return f.manifests.add(document)
+	default:
+		return f.nodeReader.add(document)
+	}
+}

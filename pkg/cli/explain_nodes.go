@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+	scheduling "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// rankedNode is what a pod would cost on a node, to first order, as the scheduler
+// plugin reckons it.
+type rankedNode struct {
+	Node        string `json:"node"`
+	NodeProfile string `json:"nodeProfile,omitempty"`
+	// Rank is 1 for the cheapest node that fits; nodes that cost the same have the
+	// same. It is absent for a node that does not fit.
+	Rank int `json:"rank,omitempty"`
+	// Cost is the dilation that the pod would add to the node: Waits to its own
+	// threads, and Inflicts to those of the pods that are there.
+	Cost     float64 `json:"cost"`
+	Waits    float64 `json:"waits"`
+	Inflicts float64 `json:"inflicts"`
+	// Pods is how many others there are.
+	Pods int `json:"pods"`
+	// Here marks the node that the pod is on, whose cost is as if it were not.
+	Here bool `json:"here,omitempty"`
+	// DoesNotFit says why the pod cannot go there.
+	DoesNotFit string `json:"doesNotFit,omitempty"`
+}
+
+// tie is the relative difference below which two costs are the same, as for the
+// plugin.
+const tie = 1e-12
+
+// rank returns all nodes, the cheapest that fits first.
+func (x *explainer) rank() []rankedNode {
+	ranked := make([]rankedNode, len(x.nodes))
+	for i := range x.nodes {
+		ranked[i] = x.price(&x.nodes[i])
+	}
+	slices.SortFunc(ranked, func(a, b rankedNode) int {
+		return cmp.Or(cmp.Compare(min(1, len(a.DoesNotFit)), min(1, len(b.DoesNotFit))), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
+	})
+	for i := range ranked {
+		n := &ranked[i]
+		switch {
+		case n.DoesNotFit != "":
+			return ranked
+		case i > 0 && n.Cost-ranked[i-1].Cost <= tie*n.Cost:
+			n.Rank = ranked[i-1].Rank
+		default:
+			n.Rank = i + 1
+		}
+	}
+	return ranked
+}
+
+// price returns what the pod would cost on a node, on which it is not counted.
+func (x *explainer) price(node *corev1.Node) rankedNode {
+	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
+	load := contention.NewLoad(x.snapshot.Resources().Servers(node, class))
+	for _, p := range others {
+		load.Add(x.snapshot.VectorOn(class.Class(), p))
+	}
+	vector := x.snapshot.VectorOn(class.Class(), x.pod)
+	n := rankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.pod.Spec.NodeName}
+	if class != nil {
+		n.NodeProfile = class.Name
+	}
+	n.Cost = load.Prices().Of(contention.NewCandidate(vector))
+	load.Add(vector)
+	for i, d := range vector {
+		n.Waits += float64(max(1, d.Threads)) * d.Loading * load.Wait(i, d)
+	}
+	n.Waits = min(n.Waits, n.Cost) // but for rounding it is no more
+	n.Inflicts = n.Cost - n.Waits
+	if !n.Here {
+		n.DoesNotFit = x.misfit(node, others)
+	}
+	return n
+}
+
+// misfit says why the pod cannot go to a node, nothing if it may.
+func (x *explainer) misfit(node *corev1.Node, others []*corev1.Pod) string {
+	log := logr.Discard()
+	spec := &x.pod.Spec
+	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if node.Spec.Unschedulable && !scheduling.TolerationsTolerateTaint(log, spec.Tolerations, cordon, false) {
+		return "it is cordoned"
+	}
+	if match, err := nodeaffinity.GetRequiredNodeAffinity(x.pod).Match(node); err != nil || !match {
+		return "the pod's node selector or affinity leaves it out"
+	}
+	repels := func(t *corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	}
+	if taint, there := scheduling.FindMatchingUntoleratedTaint(log, node.Spec.Taints, spec.Tolerations, repels, false); there {
+		return "the pod does not tolerate its taint " + taint.ToString()
+	}
+	return x.tooSmall(node, others)
+}
+
+// tooSmall says of which resource too little is left on a node.
+func (x *explainer) tooSmall(node *corev1.Node, others []*corev1.Pod) string {
+	if most, limited := node.Status.Allocatable[corev1.ResourcePods]; limited && int64(len(others)) >= most.Value() {
+		return "it runs " + counted(len(others), "pod") + ", as many as it may"
+	}
+	requests := resourcehelper.PodRequests(x.pod, resourcehelper.PodResourcesOptions{})
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		wanted := requests[name]
+		if wanted.Sign() <= 0 {
+			continue
+		}
+		free := node.Status.Allocatable[name].DeepCopy()
+		for _, p := range others {
+			if taken, some := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})[name]; some {
+				free.Sub(taken)
+			}
+		}
+		if wanted.Cmp(free) > 0 {
+			if free.Sign() < 0 { // more was promised than there is
+				free = resource.Quantity{}
+			}
+			return fmt.Sprintf("the pod requests %s of %s, and %s is left", wanted.String(), name, free.String())
+		}
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// explainer explains one pod.
+type explainer struct {
+	*placementInput
+	snapshot *profile.Snapshot
+	byNode   map[string][]*corev1.Pod // the others, that have not ended
+	profiles map[string]*v1alpha1.WorkloadProfile
+}
+
+// explainPlacement explains how a pod fares where it is, and ranks nodes where that
+// is asked for. Vectors, servers and prices are those that the scheduler plugin uses.
+func explainPlacement(in *placementInput) (*explanation, error) {
+	if over(in.pod) {
+		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", qualifiedName(in.pod), in.pod.Status.Phase)
+	}
+	x := newExplainer(in)
+	e := &explanation{
+		Pod: qualifiedName(in.pod), Node: in.pod.Spec.NodeName, SchedulerName: cmp.Or(in.pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: in.rules,
+	}
+	if in.scheduler != nil {
+		e.ByDilation = new(slices.Contains(in.scheduler.names, e.SchedulerName))
+	}
+	for i := range in.pod.Status.Conditions {
+		if c := &in.pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			e.PlacedTime = &c.LastTransitionTime
+		}
+	}
+	e.Vector, e.MaxDilation = x.source(in.pod, profile.AnyClass), x.maxDilation(in.pod)
+	if e.Node != "" {
+		if err := x.here(e); err != nil {
+			return nil, err
+		}
+	}
+	if in.ranked {
+		e.Nodes = x.rank()
+	}
+	return e, nil
+}
+
+func newExplainer(in *placementInput) *explainer {
+	index := profile.NewIndex(in.requests, logr.Discard())
+	x := &explainer{placementInput: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
+	for i := range in.workloads {
+		index.OnAdd(&in.workloads[i], true)
+		x.profiles[qualifiedName(&in.workloads[i])] = &in.workloads[i]
+	}
+	for i := range in.classes {
+		index.OnAdd(&in.classes[i], true)
+	}
+	x.snapshot = index.Snapshot()
+	for i := range in.pods {
+		p := &in.pods[i]
+		itself := p.Namespace == in.pod.Namespace && p.Name == in.pod.Name
+		if p.Spec.NodeName != "" && !over(p) && !itself {
+			x.byNode[p.Spec.NodeName] = append(x.byNode[p.Spec.NodeName], p)
+		}
+	}
+	return x
+}
+
+// over reports whether a pod has ended, and takes nothing from its node any more.
+func over(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// here explains how the pod fares on its node.
+func (x *explainer) here(e *explanation) error {
+	i := slices.IndexFunc(x.nodes, func(n corev1.Node) bool { return n.Name == e.Node })
+	if i < 0 {
+		return fmt.Errorf("pod %s is on node %q, which is not there: give the Node, too", e.Pod, e.Node)
+	}
+	node := &x.nodes[i]
+	class := x.snapshot.NodeClass(node)
+	if class != nil {
+		e.NodeProfile = class.Name
+	}
+	e.Vector = x.source(x.pod, class.Class())
+	if p := x.profileOf(x.pod); p != nil {
+		if millis := profile.NeutralMillis(p, class.Class()); millis != nil {
+			e.NeutralSeconds = new(float64(*millis) / 1000)
+		}
+	}
+	pods := append([]*corev1.Pod{x.pod}, x.byNode[e.Node]...)
+	vectors := make([]contention.Vector, len(pods))
+	for j, p := range pods {
+		vectors[j] = x.snapshot.VectorOn(class.Class(), p)
+	}
+	servers := x.snapshot.Resources().Servers(node, class)
+	with, err := contention.Predict(vectors, servers, queueing.Options{})
+	if err != nil {
+		return fmt.Errorf("node %s: %w", e.Node, err)
+	}
+	without, err := contention.Predict(vectors[1:], servers, queueing.Options{})
+	if err != nil {
+		return fmt.Errorf("node %s: %w", e.Node, err)
+	}
+	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
+	e.Resources = x.resources(pods, vectors, servers, with)
+	for j, p := range pods[1:] {
+		e.Neighbours = append(e.Neighbours, neighbour{
+			Pod: qualifiedName(p), Profile: x.source(p, class.Class()).Profile,
+			Dilation: with.Dilations[j+1], Without: without.Dilations[j], MaxDilation: x.maxDilation(p),
+		})
+	}
+	slices.SortStableFunc(e.Neighbours, func(a, b neighbour) int {
+		return cmp.Or(cmp.Compare(b.Dilation-b.Without, a.Dilation-a.Without), cmp.Compare(a.Pod, b.Pod))
+	})
+	return nil
+}
+
+// resources tells what the first of some pods waits for and inflicts, per resource.
+func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, servers []int, p *contention.Prediction) []explainedResource {
+	var all []explainedResource
+	for i, name := range x.snapshot.Resources().Names() {
+		d := vectors[0][i]
+		if d.Loading == 0 && d.Pressure == 0 {
+			continue
+		}
+		r := explainedResource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
+		for k, blame := range p.BlameAt(0, i) {
+			r.Because = addShare(r.Because, pods[k], blame)
+		}
+		for k := 1; k < len(pods); k++ {
+			inflicted := p.BlameAt(k, i)[0]
+			r.Inflicts += inflicted
+			r.On = addShare(r.On, pods[k], inflicted)
+		}
+		sortShares(r.Because)
+		sortShares(r.On)
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b explainedResource) int { return cmp.Compare(b.Waits+b.Inflicts, a.Waits+a.Inflicts) })
+	return all
+}
+
+func addShare(list []podShare, pod *corev1.Pod, dilation float64) []podShare {
+	if dilation <= 0 {
+		return list
+	}
+	return append(list, podShare{qualifiedName(pod), dilation})
+}
+
+func sortShares(list []podShare) {
+	slices.SortStableFunc(list, func(a, b podShare) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
+}
+
+// profileOf returns the profile that a pod follows, nil if none.
+func (x *explainer) profileOf(pod *corev1.Pod) *v1alpha1.WorkloadProfile {
+	w := x.snapshot.Workload(pod)
+	if w == nil {
+		return nil
+	}
+	return x.profiles[profileName(w)]
+}
+
+// profileName writes namespace/name.
+func profileName(w *profile.Workload) string { return strings.TrimPrefix(w.Namespace+"/"+w.Name, "/") }
+
+// maxDilation returns the limit of a pod's SLA, nil if there is none.
+func (x *explainer) maxDilation(pod *corev1.Pod) *float64 {
+	p := x.profileOf(pod)
+	if p == nil || p.Spec.SLA == nil || p.Spec.SLA.MaxDilation == nil {
+		return nil
+	}
+	return new(p.Spec.SLA.MaxDilation.AsApproximateFloat64())
+}
+
+// source says where the vector of a pod on the nodes of a class is from.
+func (x *explainer) source(pod *corev1.Pod, class string) vectorSource {
+	w := x.snapshot.Workload(pod)
+	if w == nil {
+		return vectorSource{Source: fromRequests}
+	}
+	s := vectorSource{Source: fromRequests, Profile: profileName(w)}
+	v := w.On(class)
+	if v == nil {
+		return s
+	}
+	s.Source, s.Ignored = fromDeclaration, slices.Concat(v.Unknown, v.LeftOut)
+	if m := v.Measured; m != nil {
+		s.Source, s.NodeProfile, s.Node, s.Time = fromMeasurement, m.NodeProfile, m.Node, m.Time
+		for i := range m.Resources {
+			if e := m.Resources[i].LoadingError; e != nil && (s.Error == nil || e.AsApproximateFloat64() > *s.Error) {
+				s.Error = new(e.AsApproximateFloat64())
+			}
+		}
+	}
+	return s
+}

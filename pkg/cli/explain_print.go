@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/report"
+)
+
+// negligible is what would be printed as 0.00.
+const negligible = 0.005
+
+// printExplanation prints the answer for people: how the pod fares, why, what it does
+// to others, and where it would fare otherwise. wide lists all neighbours and nodes.
+func printExplanation(w io.Writer, e *explanation, wide bool, now time.Time) error {
+	lines := []string{headline(e)}
+	if err := writeLines(w, lines); err != nil {
+		return err
+	}
+	if len(e.Resources) > 0 {
+		if err := resourceTable(e, wide).Write(w); err != nil {
+			return err
+		}
+	}
+	if wide && len(e.Neighbours) > 0 {
+		if err := neighbourTable(e).Write(w); err != nil {
+			return err
+		}
+	}
+	lines = nil
+	if !wide {
+		lines = append(lines, slowed(e)...)
+	}
+	lines = append(lines, limits(e, wide)...)
+	if e.NeutralSeconds != nil && e.Dilation != nil {
+		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", report.Seconds(*e.NeutralSeconds, 1), report.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
+	}
+	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
+	if placed := placedLine(e, now); placed != "" {
+		lines = append(lines, placed)
+	}
+	if err := writeLines(w, lines); err != nil || e.Nodes == nil {
+		return err
+	}
+	if err := writeLines(w, []string{""}); err != nil {
+		return err
+	}
+	if err := rankingTable(e, wide).Write(w); err != nil {
+		return err
+	}
+	return writeLines(w, []string{bestNode(e)})
+}
+
+func writeLines(w io.Writer, lines []string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headline says how the pod fares.
+func headline(e *explanation) string {
+	if e.Dilation == nil {
+		return e.Pod + " waits for a node."
+	}
+	if *e.Dilation-1 < negligible {
+		return fmt.Sprintf("%s runs on %s as fast as alone.", e.Pod, e.Node)
+	}
+	var because []string
+	for _, r := range e.Resources {
+		if r.Waits >= negligible {
+			because = append(because, fmt.Sprintf("%s %.2f", r.Name, r.Waits))
+		}
+	}
+	text := fmt.Sprintf("%s runs on %s, %.2f times slower than alone", e.Pod, e.Node, *e.Dilation)
+	if len(because) > 0 {
+		text += ", because of " + strings.Join(because, ", ")
+	}
+	return text + "."
+}
+
+func resourceTable(e *explanation, wide bool) *report.Table {
+	t := report.NewTable(report.Left("RESOURCE"), report.Right("SERVERS"), report.Right("LOADING"),
+		report.Right("WAITS"), report.Left("BECAUSE OF"), report.Right("INFLICTS"), report.Left("ON"))
+	for _, r := range e.Resources {
+		loading := fmt.Sprintf("%.2f", r.Loading)
+		if r.Threads > 1 {
+			loading = fmt.Sprintf("%d × %s", r.Threads, loading)
+		}
+		t.Add(r.Name, report.Count(int64(r.Servers)), loading,
+			fmt.Sprintf("%.2f", r.Waits), shares(r.Because, e.Pod, wide), fmt.Sprintf("%.2f", r.Inflicts), shares(r.On, e.Pod, wide))
+	}
+	return t
+}
+
+// shares lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
+func shares(list []podShare, itself string, wide bool) string {
+	most := 2
+	if wide {
+		most = 5
+	}
+	var parts []string
+	rest, more := 0.0, 0
+	for i, s := range list {
+		name := s.Pod
+		if name == itself {
+			name = "its own threads"
+		}
+		if i < most && s.Dilation >= negligible {
+			parts = append(parts, fmt.Sprintf("%s %.2f", name, s.Dilation))
+			continue
+		}
+		rest += s.Dilation
+		more++
+	}
+	if more > 0 && rest >= negligible {
+		parts = append(parts, fmt.Sprintf("%d more %.2f", more, rest))
+	}
+	if len(parts) == 0 {
+		return report.Absent
+	}
+	return strings.Join(parts, ", ")
+}
+
+func neighbourTable(e *explanation) *report.Table {
+	t := report.NewTable(report.Left("NEIGHBOUR"), report.Left("PROFILE"), report.Right("DILATION"), report.Right("WITHOUT IT"), report.Right("LIMIT"))
+	for _, n := range e.Neighbours {
+		profile, limit := report.Absent, report.Absent
+		if n.Profile != "" {
+			profile = n.Profile
+		}
+		if n.MaxDilation != nil {
+			limit = report.Times(*n.MaxDilation)
+		}
+		t.Add(n.Pod, profile, report.Times(n.Dilation), report.Times(n.Without), limit)
+	}
+	return t
+}
+
+// slowed says whom the pod slows down most.
+func slowed(e *explanation) []string {
+	const most = 3
+	var parts []string
+	more := 0
+	for _, n := range e.Neighbours {
+		switch {
+		case n.Dilation-n.Without < negligible:
+		case len(parts) < most:
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, report.Times(n.Without), report.Times(n.Dilation)))
+		default:
+			more++
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more (-o wide lists all)", more))
+	}
+	return []string{"It slows " + strings.Join(parts, ", ") + "."}
+}
+
+// limits says how near the pod is to its limit, and which neighbours are above theirs.
+func limits(e *explanation, wide bool) (lines []string) {
+	const most = 3
+	if e.Dilation != nil && e.MaxDilation != nil {
+		verdict := "within"
+		if *e.Dilation > *e.MaxDilation {
+			verdict = "above"
+		}
+		lines = append(lines, fmt.Sprintf("That is %s its limit of %s.", verdict, report.Times(*e.MaxDilation)))
+	}
+	above := 0
+	for _, n := range e.Neighbours {
+		if n.MaxDilation == nil || n.Dilation <= *n.MaxDilation {
+			continue
+		}
+		if above++; above > most && !wide {
+			continue
+		}
+		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, report.Times(n.Dilation), report.Times(*n.MaxDilation))
+		if n.Without <= *n.MaxDilation {
+			text += "; without this pod it would not be"
+		}
+		lines = append(lines, text+".")
+	}
+	if above > most && !wide {
+		lines = append(lines, fmt.Sprintf("So are %d more pods.", above-most))
+	}
+	return lines
+}
+
+// vectorLine says where the vector of the pod is from.
+func vectorLine(v *vectorSource, rules string, now time.Time) string {
+	var text string
+	switch {
+	case v.Source == fromMeasurement:
+		on := "nodes of " + v.NodeProfile
+		if v.NodeProfile == v1alpha1.NoNodeProfile {
+			on = "nodes without a NodeProfile"
+		}
+		text = fmt.Sprintf("Vector: WorkloadProfile %s, measured %s ago on %s", v.Profile, age(now.Sub(v.Time.Time)), on)
+		if v.Error != nil {
+			text += fmt.Sprintf(" (± %.2f at most)", *v.Error)
+		}
+	case v.Source == fromDeclaration:
+		text = "Vector: WorkloadProfile " + v.Profile + ", as declared"
+	case v.Profile != "":
+		text = "Vector: from its requests, since WorkloadProfile " + v.Profile + " is not measured yet (rules: " + rules + ")"
+	default:
+		text = "Vector: from its requests, since it follows no WorkloadProfile (rules: " + rules + ")"
+	}
+	if len(v.Ignored) > 0 {
+		text += "; it leaves out " + strings.Join(v.Ignored, ", ")
+	}
+	return text + "."
+}
+
+// placedLine says who placed the pod, nothing if nobody has.
+func placedLine(e *explanation, now time.Time) string {
+	if e.Node == "" {
+		if e.ByDilation != nil && !*e.ByDilation {
+			return fmt.Sprintf("Its scheduler is %s, which does not go by these prices.", e.SchedulerName)
+		}
+		return ""
+	}
+	text := "Placed by " + e.SchedulerName
+	if e.PlacedTime != nil {
+		text += " " + age(now.Sub(e.PlacedTime.Time)) + " ago"
+	}
+	if e.ByDilation != nil && !*e.ByDilation {
+		text += ", which does not go by these prices"
+	}
+	return text + "."
+}
+
+// age writes how long ago something was, as kubectl does.
+func age(d time.Duration) string { return duration.HumanDuration(max(0, d)) }

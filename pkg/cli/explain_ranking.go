@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// shownNodes is how many nodes of a ranking are shown, besides the pod's own.
+const shownNodes = 10
+
+func rankingTable(e *explanation, wide bool) *report.Table {
+	t := report.NewTable(report.Right("RANK"), report.Left("NODE"), report.Right("COST"), report.Right("WAITS"), report.Right("INFLICTS"), report.Right("PODS"), report.Left("REMARK"))
+	left := 0
+	for i, n := range e.Nodes {
+		if i >= shownNodes && !wide && !n.Here {
+			left++
+			continue
+		}
+		rank, remark := report.Absent, n.DoesNotFit
+		if n.Rank > 0 {
+			rank = report.Count(int64(n.Rank))
+		}
+		if n.DoesNotFit != "" {
+			remark = "does not fit: " + n.DoesNotFit
+		}
+		if n.Here {
+			remark = "it is here"
+		}
+		t.Add(rank, n.Node, cost(n.Cost), cost(n.Waits), cost(n.Inflicts), report.Count(int64(n.Pods)), remark)
+	}
+	if left > 0 {
+		t.Add("", fmt.Sprintf("and %s more (-o wide lists all)", report.Count(int64(left))))
+	}
+	return t
+}
+
+// cost writes a price to as many digits as tell nodes apart.
+func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
+
+// bestNode says where the pod would cost least.
+func bestNode(e *explanation) string {
+	fit := 0
+	for _, n := range e.Nodes {
+		if n.DoesNotFit == "" {
+			fit++
+		}
+	}
+	if fit == 0 {
+		return "No node fits."
+	}
+	best := &e.Nodes[0]
+	nodes := counted(fit, "node")
+	i := slices.IndexFunc(e.Nodes, func(n rankedNode) bool { return n.Here })
+	switch {
+	case i < 0:
+		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, nodes)
+	case fit == 1:
+		return "No other node fits."
+	case e.Nodes[i].Rank > 1:
+		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.", best.Node, cost(e.Nodes[i].Cost-best.Cost), nodes, e.Nodes[i].Rank)
+	default:
+		next := best
+		if i == 0 {
+			next = &e.Nodes[1]
+		}
+		return fmt.Sprintf("Of %s that fit none is cheaper; the next is %s, by %s more.", nodes, next.Node, cost(next.Cost-e.Nodes[i].Cost))
+	}
+}

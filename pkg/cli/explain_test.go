@@ -1,0 +1,360 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// A cluster as kubectl get -o yaml prints it: two jobs of the D-factor paper on
+// worker-1, and nodes that are empty, cordoned, tainted, too small and elsewhere.
+const fiveWorkers = paperJobsOfEtl + `---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: worker-1, labels: {zone: a}}, status: {allocatable: {cpu: "1", pods: "110"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-2, labels: {zone: a}}, status: {allocatable: {cpu: "1", pods: "110"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-3, labels: {zone: a}}, spec: {unschedulable: true}, status: {allocatable: {cpu: "1"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-4, labels: {zone: a}}, status: {allocatable: {cpu: 250m}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-5, labels: {zone: b}}, status: {allocatable: {cpu: "1"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-6, labels: {zone: a}}, spec: {taints: [{key: gpu, effect: NoSchedule}]}, status: {allocatable: {cpu: "1"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-7, labels: {zone: a}}, status: {allocatable: {cpu: "1", pods: "1"}}}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: filecomp-7, namespace: etl, labels: {app: filecomp}}
+  spec: {nodeName: worker-1, schedulerName: loadline, nodeSelector: {zone: a}, containers: [{name: main, resources: {requests: {cpu: 500m}}}]}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: io-0, namespace: etl, labels: {app: std-io}}
+  spec: {nodeName: worker-1, containers: [{name: main}]}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: io-1, namespace: etl, labels: {app: std-io}}
+  spec: {nodeName: worker-7, containers: [{name: main}]}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: done, namespace: etl, labels: {app: std-io}}
+  spec: {nodeName: worker-2, containers: [{name: main}]}
+  status: {phase: Succeeded}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: waiting, namespace: shop, labels: {app: cart}}
+  spec: {schedulerName: default-scheduler, containers: [{name: main, resources: {requests: {cpu: 100m}}}]}
+`
+
+// paperJobsOfEtl are the jobs of the paper in a namespace, one with a limit.
+const paperJobsOfEtl = `apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: filecomp, namespace: etl}
+spec:
+  selector: {matchLabels: {app: filecomp}}
+  resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]
+  neutralMillis: 78100
+  sla: {maxDilation: "1.5"}
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: std-io, namespace: etl}
+spec:
+  selector: {matchLabels: {app: std-io}}
+  resources: [{name: disk, loading: "1"}]
+  sla: {maxDilation: "1.3"}
+`
+
+func TestExplainTellsWhoSlowsWhomAndWhatOtherNodesCost(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, fiveWorkers, "explain", "pod", "etl/filecomp-7", "-f", "-", "--nodes")
+	// The dilation is that of the paper; on the empty node nothing is in the way, and
+	// beside the other job the price is that of Definition 2, 2 p'·p̄ = 2 · 0.42.
+	const want = `etl/filecomp-7 runs on worker-1, 1.42 times slower than alone, because of disk 0.42.
+RESOURCE   SERVERS   LOADING   WAITS   BECAUSE OF      INFLICTS   ON
+disk             1      0.42    0.42   etl/io-0 0.42       0.42   etl/io-0 0.42
+cpu              1      0.58    0.00   -                   0.00   -
+It slows etl/io-0 from 1.00× to 1.42×.
+That is within its limit of 1.50×.
+etl/io-0 is above its limit: 1.42×, and 1.30× is allowed; without this pod it would not be.
+Alone it takes 78.1s, here 110.9s.
+Vector: WorkloadProfile etl/filecomp, as declared.
+Placed by loadline.
+
+RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
+   1   worker-2   0.000   0.000      0.000      0
+   2   worker-1   0.840   0.420      0.420      1   it is here
+   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+   -   worker-4   0.000   0.000      0.000      0   does not fit: the pod requests 500m of cpu, and 250m is left
+   -   worker-5   0.000   0.000      0.000      0   does not fit: the pod's node selector or affinity leaves it out
+   -   worker-6   0.000   0.000      0.000      0   does not fit: the pod does not tolerate its taint gpu:NoSchedule
+   -   worker-7   0.840   0.420      0.420      1   does not fit: it runs 1 pod, as many as it may
+worker-2 is cheaper by 0.840: of 2 nodes that fit, this one is number 2.
+`
+	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+}
+
+func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, fiveWorkers, "explain", "pod/waiting", "-n", "shop", "-f", "-", "--scheduler", write(t, "scheduler.yaml", schedulerYAML))
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{
+		"shop/waiting waits for a node.\n",
+		"Vector: from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
+		"Its scheduler is default-scheduler, which does not go by these prices.\n",
+		// The configured minimum of 200m counts, not the request of 100m: 2 · 0.2 · 0.58.
+		"   4   worker-1   0.232   0.116      0.116      2\n",
+		"is the cheapest of 4 nodes that fit.\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+}
+
+func TestTheExplanationInJSONAddsUp(t *testing.T) {
+	t.Parallel()
+	crowd := fiveWorkers + `---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop, labels: {app: web}}
+spec: {nodeName: worker-1, containers: [{name: main, resources: {requests: {cpu: 2500m}}}]}
+`
+	for _, pod := range []string{"etl/filecomp-7", "etl/io-0", "shop/web"} {
+		code, stdout, stderr := invoke(t, crowd, "explain", "pod", pod, "-f", "-", "--nodes", "-o", "json")
+		var e explanation
+		if err := json.Unmarshal([]byte(stdout), &e); code != 0 || err != nil {
+			t.Fatalf("%s: exit code %d: %s %v", pod, code, stderr, err)
+		}
+		waits, inflicts, owed := 1.0, 0.0, 0.0
+		for _, r := range e.Resources {
+			waits += r.Waits
+			inflicts += r.Inflicts
+			if sum := total(r.Because); math.Abs(sum-r.Waits) > 1e-9 {
+				t.Errorf("%s: the blame for %s adds up to %v, not %v", pod, r.Name, sum, r.Waits)
+			}
+			if sum := total(r.On); math.Abs(sum-r.Inflicts) > 1e-9 {
+				t.Errorf("%s: what it inflicts at %s adds up to %v, not %v", pod, r.Name, sum, r.Inflicts)
+			}
+		}
+		if math.Abs(waits-*e.Dilation) > 1e-9 || waits <= 1 {
+			t.Errorf("%s: the waits add up to %v, the dilation is %v", pod, waits, *e.Dilation)
+		}
+		for _, n := range e.Neighbours {
+			owed += n.Dilation - n.Without
+		}
+		if inflicts <= 0 || owed <= 0 {
+			t.Errorf("%s: it inflicts %v, and others would be faster by %v without it", pod, inflicts, owed)
+		}
+		for i, n := range e.Nodes {
+			if math.Abs(n.Waits+n.Inflicts-n.Cost) > 1e-12 || n.Waits < 0 || n.Inflicts < 0 {
+				t.Errorf("%s on %s: %v waited and %v inflicted do not make %v", pod, n.Node, n.Waits, n.Inflicts, n.Cost)
+			}
+			if i > 0 && n.Rank > 0 && (n.Rank < e.Nodes[i-1].Rank || n.Cost < e.Nodes[i-1].Cost) {
+				t.Errorf("%s: %+v stands below %+v", pod, n, e.Nodes[i-1])
+			}
+		}
+	}
+}
+
+func total(shares []podShare) (sum float64) {
+	for _, s := range shares {
+		sum += s.Dilation
+	}
+	return sum
+}
+
+func quantity(text string) *resource.Quantity { return new(resource.MustParse(text)) }
+
+// etlCluster are the objects of a small cluster in which a profile is measured.
+func etlCluster() []client.Object {
+	measured := sortProfile()
+	measured.Spec.Measurement = &v1alpha1.Measurement{}
+	measured.Status.Measurements = []v1alpha1.MeasuredVector{{
+		NodeProfile: v1alpha1.NoNodeProfile, Node: "worker-2", Time: new(metav1.NewTime(time.Now().Add(-3 * time.Hour))),
+		Resources: []v1alpha1.MeasuredLoading{{
+			Name: "cpu", Loading: quantity("0.5"), LoadingError: quantity("0.03"), Pressure: quantity("0.5"), Threads: new(int32(2)), Samples: new(int32(3)),
+		}},
+	}}
+	objects := []client.Object{measured}
+	for _, name := range []string{"worker-1", "worker-2"} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": *quantity("1")}
+		objects = append(objects, node, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	placed := aPod("sort-0", 0, corev1.PodRunning)
+	placed.Spec.SchedulerName = "loadline"
+	placed.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))}}
+	pending := aPod("sort-1", 0, corev1.PodPending)
+	pending.Spec.NodeName = ""
+	other := aPod("other", 0, corev1.PodRunning)
+	other.Namespace, other.Labels = "shop", nil
+	return append(objects, placed, pending, other, aPod("sort-2", 0, corev1.PodSucceeded))
+}
+
+func TestExplainAsksTheCluster(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, append(installed(), etlCluster()...)...)
+	code, stdout, stderr := server.ask(t, "explain", "pod", "sort-0")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{
+		"etl/sort-0 runs on worker-1, ",
+		// A pod of two threads waits for itself, too; the other counts by the minimum
+		// that the scheduler's configuration has.
+		"cpu              1   2 × 0.50", "its own threads", "shop/other ",
+		"Vector: WorkloadProfile etl/sort, measured 3h ago on nodes without a NodeProfile (± 0.03 at most).\n",
+		"Placed by loadline 60m ago.\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if strings.Contains(stdout, "RANK") {
+		t.Errorf("nodes are ranked that were not asked for:\n%s", stdout)
+	}
+
+	code, stdout, stderr = server.ask(t, "explain", "pod", "sort-1", "-o", "json")
+	var e explanation
+	if err := json.Unmarshal([]byte(stdout), &e); code != 0 || err != nil {
+		t.Fatalf("exit code %d: %s %v", code, stderr, err)
+	}
+	if e.Node != "" || e.Dilation != nil || len(e.Nodes) != 2 || e.Nodes[0].Node != "worker-2" || e.Nodes[0].Rank != 1 || e.Nodes[1].Pods != 2 {
+		t.Errorf("the explanation is %+v", e)
+	}
+	if e.Rules != "ConfigMap loadline-system/loadline-scheduler-5t6h, scheduler.yaml" {
+		t.Errorf("the rules are of %q", e.Rules)
+	}
+}
+
+func TestExplainGoesOnWithoutWhatItMayNotSee(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, etlCluster()...).without("loadline.dev").refuse("/apis/apps/*")
+	code, stdout, stderr := server.ask(t, "explain", "pod", "sort-0")
+	if code != 0 || !strings.Contains(stdout, "(rules: the defaults, since the scheduler's are not known: listing Deployments: ") {
+		t.Errorf("exit code %d, output\n%s", code, stdout)
+	}
+	if want := "Warning: " + errNoProfileKind.Error() + ": pods count by their requests\n"; stderr != want {
+		t.Errorf("errors %q, want %q", stderr, want)
+	}
+}
+
+func TestExplainShowsEverythingIfAsked(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	many.WriteString(fiveWorkers)
+	for i := range 20 {
+		name := string(rune('a' + i))
+		many.WriteString("- {apiVersion: v1, kind: Node, metadata: {name: node-" + name + ", labels: {zone: a}}, status: {allocatable: {cpu: '1'}}}\n")
+		many.WriteString("- {apiVersion: v1, kind: Pod, metadata: {name: io-" + name + ", namespace: etl, labels: {app: std-io}}, spec: {nodeName: worker-1, containers: [{name: main}]}}\n")
+	}
+	_, stdout, _ := invoke(t, many.String(), "explain", "pod", "filecomp-7", "-f", "-", "--nodes")
+	for _, want := range []string{"19 more ", "and 18 more (-o wide lists all).\n", "it is here\n", "So are 18 more pods.\n", "and 16 more (-o wide lists all)\n"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	_, stdout, _ = invoke(t, many.String(), "explain", "pod", "filecomp-7", "-f", "-", "--nodes", "-o", "wide")
+	if strings.Contains(stdout, "lists all") || strings.Count(stdout, "\n   1   node-") != 20 || strings.Count(stdout, "\netl/io-") != 2*21 {
+		t.Errorf("something is left out of\n%s", stdout)
+	}
+}
+
+func TestTheVectorOfAProfileThatIsNotMeasuredYetIsThatOfTheRequests(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(fiveWorkers, `resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]`, "measurement: {target: {kind: Job, name: x}}", 1)
+	_, stdout, stderr := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-")
+	if want := "Vector: from its requests, since WorkloadProfile etl/filecomp is not measured yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
+		t.Errorf("%q is not in\n%s%s", want, stdout, stderr)
+	}
+	text = strings.Replace(fiveWorkers, `{name: cpu, loading: "0.58"}`, `{name: cqu, loading: "0.58"}`, 1)
+	_, stdout, stderr = invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-")
+	if want := "Vector: WorkloadProfile etl/filecomp, as declared; it leaves out cqu.\n"; !strings.Contains(stdout, want) {
+		t.Errorf("%q is not in\n%s%s", want, stdout, stderr)
+	}
+}
+
+func TestExplainRefusesWrongUse(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, etlCluster()...)
+	lonely := aPod("lonely", 0, corev1.PodRunning)
+	lonely.Spec.NodeName = "worker-9"
+	server.objects = append(server.objects, lonely)
+	kubeconfig := server.kubeconfig(t)
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no pod":                    {nil, "name a pod: write explain pod NAME, or explain pod NAMESPACE/NAME"},
+		"no name":                   {[]string{"pod"}, "name a pod: write explain pod NAME"},
+		"another kind":              {[]string{"node", "worker-1"}, `"node" is not explained, only pods are: write explain pod NAME`},
+		"a pod that is not there":   {[]string{"pod", "x", "--kubeconfig", kubeconfig}, `there is no pod "x" in namespace "etl"; -n names another`},
+		"a pod that has ended":      {[]string{"pod", "sort-2", "--kubeconfig", kubeconfig}, "pod etl/sort-2 has ended (Succeeded): explain is about pods that run or wait for a node"},
+		"a node that is gone":       {[]string{"pod", "lonely", "--kubeconfig", kubeconfig}, `pod etl/lonely is on node "worker-9", which is not there any more`},
+		"a pod not in the files":    {[]string{"pod", "etl/x", "-f", "-"}, `there is no pod "etl/x" in the files (there are etl/filecomp-7, etl/io-0, etl/io-1, etl/done, shop/waiting)`},
+		"no pods in the files":      {[]string{"pod", "x", "-f", write(t, "a.yaml", paperJobs)}, "there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them"},
+		"a node not in the files":   {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {nodeName: gone}\n")}, `pod x is on node "gone", which is not there: give the Node, too`},
+		"which of two pods":         {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: b}\n")}, `there are several pods "x" in the files, such as a/x: say which`},
+		"another kind in the files": {[]string{"pod", "x", "-f", write(t, "s.yaml", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret}]}")}, "s.yaml, document 1: items[0]: Secret is not read here"},
+		"a misspelt profile":        {[]string{"pod", "x", "-f", write(t, "w.yaml", strings.Replace(paperJobs, "resources", "resurces", 1))}, `unknown field "spec.resurces"`},
+		"no such configuration":     {[]string{"pod", "etl/io-0", "-f", "-", "--scheduler", "none.yaml"}, "--scheduler none.yaml: open none.yaml: no such file"},
+		"another configuration":     {[]string{"pod", "etl/io-0", "-f", "-", "--scheduler", write(t, "k.yaml", "kind: Kustomization")}, `--scheduler k.yaml: kind: "Kustomization" is not KubeSchedulerConfiguration`},
+		"wrong arguments": {
+			[]string{"pod", "etl/io-0", "-f", "-", "--scheduler", write(t, "k.yaml", strings.Replace(schedulerYAML, "200m", "-1", 1))}, `k.yaml: profiles[1]: [requests[0].minimum: Invalid value: "-1"`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, fiveWorkers, append([]string{"explain"}, test.args...)...)
+			if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) {
+				t.Errorf("exit code %d, output %q, errors %q, want %q", code, stdout, stderr, test.want)
+			}
+		})
+	}
+}
+
+// Equal nodes have one rank, and the plugin takes any of them.
+func TestNodesThatCostTheSameHaveOneRank(t *testing.T) {
+	t.Parallel()
+	text := strings.ReplaceAll(fiveWorkers, "unschedulable: true", "unschedulable: false")
+	_, stdout, _ := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-", "--nodes", "-o", "json")
+	var e explanation
+	if err := json.Unmarshal([]byte(stdout), &e); err != nil {
+		t.Fatal(err)
+	}
+	var ranks []int
+	for _, n := range e.Nodes {
+		ranks = append(ranks, n.Rank)
+	}
+	if !slices.Equal(ranks, []int{1, 1, 3, 0, 0, 0, 0}) {
+		t.Errorf("the ranks are %v", ranks)
+	}
+}
+
+// The package of the vectors and this one must agree on what no class is.
+func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
+	t.Parallel()
+	in := &placementInput{pod: aPod("sort-1", 0, corev1.PodPending)}
+	in.pod.Spec.NodeName = ""
+	for _, o := range etlCluster() {
+		if p, is := o.(*v1alpha1.WorkloadProfile); is {
+			in.workloads = append(in.workloads, *p)
+		}
+	}
+	if s := newExplainer(in).source(in.pod, profile.AnyClass); s.Source != fromMeasurement || s.Profile != "etl/sort" || *s.Error != 0.03 {
+		t.Errorf("the vector is of %+v", s)
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubeschedulerv1 "k8s.io/kube-scheduler/config/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/apis/config"
+)
+
+// dilationPlugin is the name of Loadline's plugin in a scheduler's configuration.
+const dilationPlugin = "Dilation"
+
+// schedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
+type schedulerConfig struct {
+	// names are the schedulers that place pods by dilation.
+	names []string
+	// args are the arguments of the plugin, per scheduler.
+	args map[string]*config.DilationArgs
+	// elects tells whether replicas elect a leader, and electionNamespace where.
+	elects            bool
+	electionNamespace string
+}
+
+// electionNamespace is where schedulers elect their leader, unless their configuration
+// says otherwise.
+const electionNamespace = "kube-system"
+
+// readSchedulerConfig reads a KubeSchedulerConfiguration.
+func readSchedulerConfig(content []byte) (*schedulerConfig, error) {
+	var written kubeschedulerv1.KubeSchedulerConfiguration
+	if err := yaml.Unmarshal(content, &written); err != nil {
+		return nil, err
+	}
+	if written.Kind != "KubeSchedulerConfiguration" {
+		return nil, fmt.Errorf("kind: %q is not KubeSchedulerConfiguration", written.Kind)
+	}
+	c := &schedulerConfig{
+		args: map[string]*config.DilationArgs{}, elects: true, electionNamespace: cmp.Or(written.LeaderElection.ResourceNamespace, electionNamespace),
+	}
+	if elects := written.LeaderElection.LeaderElect; elects != nil {
+		c.elects = *elects
+	}
+	for i := range written.Profiles {
+		p := &written.Profiles[i]
+		if !scoresByDilation(p.Plugins) {
+			continue
+		}
+		name := corev1.DefaultSchedulerName
+		if p.SchedulerName != nil {
+			name = *p.SchedulerName
+		}
+		args, err := dilationArgs(p.PluginConfig)
+		if err != nil {
+			return nil, fmt.Errorf("profiles[%d]: %w", i, err)
+		}
+		c.names = append(c.names, name)
+		c.args[name] = args
+	}
+	return c, nil
+}
+
+func scoresByDilation(plugins *kubeschedulerv1.Plugins) bool {
+	is := func(p kubeschedulerv1.Plugin) bool { return p.Name == dilationPlugin }
+	return plugins != nil && (slices.ContainsFunc(plugins.MultiPoint.Enabled, is) || slices.ContainsFunc(plugins.Score.Enabled, is))
+}
+
+func dilationArgs(plugins []kubeschedulerv1.PluginConfig) (*config.DilationArgs, error) {
+	for i := range plugins {
+		if plugins[i].Name == dilationPlugin {
+			return config.LoadDilationArgs(&runtime.Unknown{Raw: plugins[i].Args.Raw})
+		}
+	}
+	return config.LoadDilationArgs(nil)
+}
+
+// requests returns the rules for pods without a profile that a scheduler goes by, and
+// those of the first scheduler for pods of another. A nil configuration has the
+// defaults.
+func (c *schedulerConfig) requests(scheduler string) ([]config.RequestRule, error) {
+	var args *config.DilationArgs
+	if c != nil && len(c.names) > 0 {
+		args = c.args[c.names[0]]
+		if own, ok := c.args[scheduler]; ok {
+			args = own
+		}
+	}
+	if args == nil {
+		var err error
+		if args, err = config.LoadDilationArgs(nil); err != nil {
+			return nil, err
+		}
+	}
+	return args.Requests, nil
+}
+
+// errNoScheduler says that there is no configuration to read.
+var errNoScheduler = errors.New("there is no loadline-scheduler in the cluster")
+
+// schedulerConfigOf reads the configuration that the scheduler among some components
+// has, and says where it is.
+func schedulerConfigOf(ctx context.Context, c client.Client, components []component) (*schedulerConfig, string, error) {
+	i := slices.IndexFunc(components, func(c component) bool { return c.Name == schedulerComponent })
+	if i < 0 {
+		return nil, "", errNoScheduler
+	}
+	d := components[i].deployment
+	name, key, err := configFileOf(&d.Spec.Template.Spec)
+	if err != nil {
+		return nil, "", fmt.Errorf("the Deployment %s: %w", qualifiedName(d), err)
+	}
+	file := &corev1.ConfigMap{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, file); err != nil {
+		return nil, "", fmt.Errorf("reading ConfigMap %s/%s: %w", d.Namespace, name, err)
+	}
+	where := fmt.Sprintf("ConfigMap %s, %s", qualifiedName(file), key)
+	content, there := file.Data[key]
+	if !there {
+		return nil, "", fmt.Errorf("%s: there is no such key", where)
+	}
+	config, err := readSchedulerConfig([]byte(content))
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", where, err)
+	}
+	return config, where, nil
+}
+
+// configFileOf returns the ConfigMap, and its key, that a scheduler's --config is of.
+func configFileOf(pod *corev1.PodSpec) (name, key string, err error) {
+	for i := range pod.Containers {
+		container := &pod.Containers[i]
+		file := configFlag(slices.Concat(container.Command, container.Args))
+		for _, mount := range container.VolumeMounts {
+			within, mounted := strings.CutPrefix(file+"/", path.Clean(mount.MountPath)+"/")
+			if !mounted {
+				continue
+			}
+			if name, key := configMapOf(pod.Volumes, mount.Name, path.Join(mount.SubPath, within)); name != "" {
+				return name, key, nil
+			}
+		}
+	}
+	return "", "", errors.New("its --config is no file of a ConfigMap")
+}
+
+// configFlag returns the value of --config.
+func configFlag(args []string) string {
+	for i, arg := range args {
+		if file, ok := strings.CutPrefix(arg, "--config="); ok {
+			return path.Clean(file)
+		}
+		if arg == "--config" && i+1 < len(args) {
+			return path.Clean(args[i+1])
+		}
+	}
+	return ""
+}
+
+// configMapOf returns the ConfigMap of a volume, and the key of a file in it.
+func configMapOf(volumes []corev1.Volume, name, file string) (configMap, key string) {
+	for i := range volumes {
+		source := volumes[i].ConfigMap
+		if volumes[i].Name != name || source == nil {
+			continue
+		}
+		for _, item := range source.Items {
+			if item.Path == file {
+				return source.Name, item.Key
+			}
+		}
+		return source.Name, file
+	}
+	return "", ""
+}

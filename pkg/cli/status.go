@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+)
+
+// statusVerb holds the flags of the verb status.
+type statusVerb struct {
+	streams Streams
+	without []string
+	wait    time.Duration
+	cluster clusterFlags
+	output  outputFlag
+}
+
+func newStatus(streams Streams) *cobra.Command {
+	s := &statusVerb{streams: streams}
+	command := &cobra.Command{
+		Use:   "status",
+		Short: "Tell whether Loadline works in the cluster, and what to do if not",
+		Long: `status tells whether Loadline is installed in the cluster and works: whether its
+resource definitions are served, its manager and scheduler are ready and have a
+leader, its admission policies are in force, and how many profiles are ready, measured
+or in conflict. Exit code 1 means that something is wrong; it says what to do.
+
+It needs the right to list Deployments and Leases, to get the scheduler's ConfigMap,
+and to list profiles and admission policies; what it may not see it says. In a pod it
+uses the service account of the pod.`,
+		Example: `  # Is all well?
+  kubectl loadline status
+
+  # After an installation: wait until it is
+  kubectl loadline status --wait 2m
+
+  # Where default-scheduler is to place pods, and Loadline only to measure and plan
+  kubectl loadline status --without scheduler
+
+  # How many pods follow a profile?
+  kubectl loadline status -o jsonpath='{.workloadProfiles.followers}'`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringSliceVar(&s.without, "without", nil, "components that are not to be there: manager, scheduler")
+	flags.DurationVar(&s.wait, "wait", 0, "wait for so long for all to be well, such as 2m")
+	s.cluster.add(command, "namespace that Loadline runs in (default any)")
+	s.output.add(command)
+	return command
+}
+
+func (s *statusVerb) run(ctx context.Context) error {
+	for _, name := range s.without {
+		if name != managerComponent && name != schedulerComponent {
+			return fmt.Errorf("--without: %q is not one of %s, %s", name, managerComponent, schedulerComponent)
+		}
+	}
+	if s.wait < 0 {
+		return fmt.Errorf("--wait: %v is negative: give how long, such as 2m", s.wait)
+	}
+	config, own, err := s.cluster.config(s.streams.Err)
+	if err != nil {
+		return err
+	}
+	const patience = 20 * time.Second
+	answersWithin(config, patience)
+	answer, err := s.await(ctx, config, own)
+	if err != nil {
+		return err
+	}
+	if err := s.output.print(s.streams.Out, answer, func() error { return printStatus(s.streams.Out, answer) }); err != nil {
+		return err
+	}
+	return answer.verdict()
+}
+
+// await returns the status once all is well, or as it is when the time is over.
+func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string) (answer *statusAnswer, err error) {
+	if s.wait == 0 {
+		return s.look(ctx, config, own)
+	}
+	const pause = time.Second
+	waitErr := wait.PollUntilContextTimeout(ctx, pause, s.wait, true, func(context.Context) (bool, error) {
+		answer, err = s.look(ctx, config, own) // whole, even if the time is over meanwhile
+		return err == nil && answer.OK, nil
+	})
+	if ctx.Err() != nil {
+		return nil, &interrupted{kept: "nothing"}
+	}
+	if answer == nil && err == nil {
+		err = waitErr
+	}
+	return answer, err
+}
+
+// look gathers what there is, and judges it.
+func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) (*statusAnswer, error) {
+	server, err := serverVersion(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("the cluster does not answer; are --kubeconfig and --context right? %w", err)
+	}
+	c, err := connectTo(config)
+	if err != nil {
+		return nil, err
+	}
+	g := &statusGatherer{client: c, config: config, namespace: s.cluster.overrides.Context.Namespace, own: own}
+	facts := g.gather(ctx)
+	facts.host, facts.kubernetes, facts.without = config.Host, server.GitVersion, s.without
+	return facts.judge(time.Now()), nil
+}
+
+// statusAnswer is what status prints as JSON and YAML.
+type statusAnswer struct {
+	// OK says that no check failed.
+	OK     bool    `json:"ok"`
+	Checks []check `json:"checks"`
+	// Kubernetes is the version of the API server.
+	Kubernetes string      `json:"kubernetes"`
+	Components []component `json:"components"`
+	// The profiles are absent where nobody may list them.
+	WorkloadProfiles *profileCounts `json:"workloadProfiles,omitempty"`
+	NodeProfiles     *profileCounts `json:"nodeProfiles,omitempty"`
+}
+
+// check is something that has to be right, and whether it is.
+type check struct {
+	Name string `json:"name"`
+	// State is ok, warning or failed.
+	State   state  `json:"state"`
+	Message string `json:"message"`
+	// Do says what to do about it.
+	Do string `json:"do,omitempty"`
+}
+
+// state is how well something is.
+type state string
+
+const (
+	stateOK      state = "ok"
+	stateWarning state = "warning"
+	stateFailed  state = "failed"
+)
+
+// verdict is nil if all is well, else an answer that is no.
+func (a *statusAnswer) verdict() error {
+	if a.OK {
+		return nil
+	}
+	var wrong []string
+	for _, c := range a.Checks {
+		if c.State == stateFailed {
+			wrong = append(wrong, c.Name+": "+c.Message)
+		}
+	}
+	return &no{errors.New("not all is well: " + strings.Join(wrong, "; "))}
+}

@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// ourKinds are the kinds of our API, which the API server has to serve.
+var ourKinds = []string{"NodeProfile", "PoolPlan", "ShareTree", "TraceReplay", "WorkloadProfile"}
+
+// judge says how well all is at a time.
+func (f *statusFacts) judge(now time.Time) *statusAnswer {
+	a := &statusAnswer{Kubernetes: f.kubernetes, Components: slices.Concat([]component{}, f.components)}
+	a.Checks = append(a.Checks,
+		check{Name: "cluster", State: stateOK, Message: "Kubernetes " + f.kubernetes + " at " + f.host},
+		f.judgeKinds(),
+	)
+	a.Checks = append(a.Checks, f.judgeComponents(now)...)
+	a.Checks = append(a.Checks, f.judgePolicies())
+	if f.workloadsErr == nil {
+		a.WorkloadProfiles = countWorkloads(f.workloads)
+	}
+	if f.nodesErr == nil {
+		a.NodeProfiles = countNodes(f.nodes)
+	}
+	a.Checks = append(a.Checks,
+		judgeProfiles("WorkloadProfiles", "pod", "measured", a.WorkloadProfiles, f.workloadsErr),
+		judgeProfiles("NodeProfiles", "node", "calibrated", a.NodeProfiles, f.nodesErr),
+	)
+	a.OK = !slices.ContainsFunc(a.Checks, func(c check) bool { return c.State == stateFailed })
+	return a
+}
+
+const askForRight = "ask for the right, or run it as somebody who has it (--as)"
+
+func (f *statusFacts) judgeKinds() check {
+	c := check{Name: "resource definitions", State: stateOK}
+	missing := slices.DeleteFunc(slices.Clone(ourKinds), func(kind string) bool { return slices.Contains(f.kinds, kind) })
+	switch {
+	case f.kindsErr != nil:
+		c.State, c.Message = stateFailed, "cannot tell: "+f.kindsErr.Error()
+	case len(missing) > 0:
+		c.State, c.Message = stateFailed, "not served: "+strings.Join(missing, ", ")
+		c.Do = "install them: kubectl apply --server-side -k config/crd, or the chart with crds.enabled=true"
+	default:
+		c.Message = fmt.Sprintf("%d kinds are served", len(ourKinds))
+	}
+	return c
+}
+
+// judgeComponents judges each Deployment of the manager and the scheduler, and what
+// is missing.
+func (f *statusFacts) judgeComponents(now time.Time) (checks []check) {
+	for _, name := range []string{managerComponent, schedulerComponent} {
+		found := false
+		for i := range f.components {
+			if c := &f.components[i]; c.Name == name {
+				found = true
+				checks = append(checks, f.judgeComponent(c, now))
+			}
+		}
+		switch wanted := !slices.Contains(f.without, name); {
+		case f.componentsErr != nil && wanted:
+			checks = append(checks, check{Name: name, State: stateFailed, Message: "cannot tell: " + f.componentsErr.Error(), Do: askForRight})
+		case !found && wanted:
+			checks = append(checks, check{
+				Name: name, State: stateFailed, Message: fmt.Sprintf("not installed: no Deployment with the label %s=%s runs loadline-%s", partOfLabel, partOf, name),
+				Do: fmt.Sprintf("install it with the chart, or with kubectl apply --server-side -k config/default; if it is not to be there, give --without %s", name),
+			})
+		}
+	}
+	return checks
+}
+
+// judgeComponent judges a Deployment.
+func (f *statusFacts) judgeComponent(c *component, now time.Time) check {
+	result := check{Name: c.Name, State: stateOK, Message: fmt.Sprintf("%d of %d replicas ready, version %s", c.ReadyReplicas, c.Replicas, c.Version)}
+	fail := func(message, do string) check {
+		return check{Name: c.Name, State: stateFailed, Message: message, Do: do}
+	}
+	leader, problem := f.leader(c, now)
+	switch {
+	case slices.Contains(f.without, c.Name):
+		result.State, result.Message = stateWarning, fmt.Sprintf("%s/%s is there, which it is not to be", c.Namespace, c.Deployment)
+		return result
+	case c.Replicas == 0:
+		return fail(fmt.Sprintf("%s/%s is scaled to 0", c.Namespace, c.Deployment), "kubectl scale "+c.kubectl()+" --replicas=2")
+	case c.ReadyReplicas == 0:
+		return fail(fmt.Sprintf("0 of %d replicas are ready", c.Replicas), fmt.Sprintf("kubectl describe %s and kubectl logs %[1]s say why", c.kubectl()))
+	case f.leasesErr != nil:
+		return fail("cannot tell who leads: "+f.leasesErr.Error(), askForRight)
+	case problem != "":
+		return fail(problem, fmt.Sprintf("kubectl logs %s says why; may its service account create and update Leases?", c.kubectl()))
+	case c.ReadyReplicas < c.Replicas:
+		result.State, result.Do = stateWarning, fmt.Sprintf("kubectl describe %s says why", c.kubectl())
+	}
+	if leader != "" {
+		result.Message += ", " + leader + " leads"
+	}
+	if c.Name == schedulerComponent {
+		f.judgeSchedulerConfig(&result)
+	}
+	return result
+}
+
+// judgeSchedulerConfig adds which pods the scheduler places.
+func (f *statusFacts) judgeSchedulerConfig(c *check) {
+	switch {
+	case f.schedulerErr != nil:
+		c.Message += "; which pods it places is not known: " + f.schedulerErr.Error()
+	case len(f.scheduler.names) == 0:
+		c.State, c.Message = stateFailed, "no profile of its configuration enables the plugin "+dilationPlugin
+		c.Do = "enable it, as config/scheduler/scheduler.yaml does"
+	default:
+		c.Message += "; places pods with schedulerName " + strings.Join(f.scheduler.names, ", ")
+	}
+}
+
+// clockError is by how much the clock of whoever asks may be off.
+const clockError = time.Minute
+
+// leader returns which pod of a component leads, nothing if they do not elect one,
+// and what is wrong if they do and none does.
+func (f *statusFacts) leader(c *component, now time.Time) (pod, problem string) {
+	var late *coordinationv1.Lease
+	for i := range f.leases {
+		l := &f.leases[i]
+		if l.Spec.HolderIdentity == nil || !strings.HasPrefix(*l.Spec.HolderIdentity, c.Deployment+"-") {
+			continue
+		}
+		if held(l, now) {
+			pod, _, _ := strings.Cut(*l.Spec.HolderIdentity, "_") // what follows is random
+			return pod, ""
+		}
+		late = l
+	}
+	switch {
+	case late != nil:
+		return "", fmt.Sprintf("nobody leads: Lease %s was last renewed at %s", qualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
+	case f.elects(c):
+		return "", "nobody leads: none of its pods holds a Lease"
+	case c.Replicas > 1:
+		return "", fmt.Sprintf("%d replicas act at once: they do not elect a leader", c.Replicas)
+	default:
+		return "", ""
+	}
+}
+
+// held reports whether whoever holds a Lease has renewed it in time.
+func held(l *coordinationv1.Lease, now time.Time) bool {
+	if l.Spec.RenewTime == nil || l.Spec.LeaseDurationSeconds == nil {
+		return false
+	}
+	end := l.Spec.RenewTime.Add(time.Duration(*l.Spec.LeaseDurationSeconds)*time.Second + clockError)
+	return now.Before(end)
+}
+
+// elects reports whether the replicas of a component elect a leader.
+func (f *statusFacts) elects(c *component) bool {
+	if c.Name == schedulerComponent {
+		return f.scheduler != nil && f.scheduler.elects
+	}
+	for i := range c.deployment.Spec.Template.Spec.Containers {
+		container := &c.deployment.Spec.Template.Spec.Containers[i]
+		for _, arg := range slices.Concat(container.Command, container.Args) {
+			if arg == "--leader-elect" || arg == "--leader-elect=true" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (f *statusFacts) judgePolicies() check {
+	c := check{Name: "admission policies", State: stateOK}
+	var inForce, unbound []string
+	for _, p := range f.policies {
+		if p.bound {
+			inForce = append(inForce, p.name)
+		} else {
+			unbound = append(unbound, p.name)
+		}
+	}
+	const apply = "kubectl apply --server-side -k config/admission, or turn them on under admission in the values of the chart"
+	switch {
+	case f.policiesErr != nil:
+		c.State, c.Message, c.Do = stateWarning, "cannot tell: "+f.policiesErr.Error(), askForRight
+	case len(unbound) > 0:
+		c.State, c.Message, c.Do = stateWarning, "without a binding, so not in force: "+strings.Join(unbound, ", "), apply
+	case len(inForce) == 0:
+		c.State, c.Message = stateWarning, "none: whoever may write profiles may have Jobs run for measurements"
+		c.Do = apply
+	default:
+		c.Message = "in force: " + strings.Join(inForce, ", ")
+	}
+	return c
+}
+
+// judgeProfiles judges the profiles of a kind.
+func judgeProfiles(kind, of, measured string, n *profileCounts, err error) check {
+	c := check{Name: kind, State: stateOK}
+	switch {
+	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+		c.State, c.Message = stateWarning, "there can be none without their definition"
+		return c
+	case err != nil:
+		c.State, c.Message, c.Do = stateWarning, "cannot tell: "+err.Error(), askForRight
+		return c
+	case n.Total == 0:
+		c.Message = "none yet"
+		return c
+	}
+	c.Message = fmt.Sprintf("%s: %s ready (%s %s)", report.Count(int64(n.Total)), report.Count(int64(n.Ready)), report.Count(int64(n.Measured)), measured)
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{n.Measuring, "being " + measured},
+		{n.NotMeasured, "not " + measured + " yet"},
+		{len(n.Invalid), "invalid"},
+		{len(n.Conflicted), "in conflict"},
+		{len(n.Unseen), "not looked at"},
+	} {
+		if part.n > 0 {
+			c.Message += fmt.Sprintf(", %s %s", report.Count(int64(part.n)), part.what)
+		}
+	}
+	c.Message += fmt.Sprintf("; %s follow them", counted(n.Followers, of))
+	resource := strings.ToLower(kind)
+	switch {
+	case len(n.Unseen) > 0:
+		c.State, c.Do = stateWarning, fmt.Sprintf("the manager has not seen %s: its logs say why", some(n.Unseen))
+	case len(n.Invalid) > 0:
+		c.State, c.Do = stateWarning, fmt.Sprintf("kubectl describe %s says what is wrong with %s", resource, some(n.Invalid))
+	case len(n.Conflicted) > 0:
+		c.State, c.Do = stateWarning, fmt.Sprintf("make the selectors differ of %s: kubectl describe %s says whose match the same %ss", some(n.Conflicted), resource, of)
+	}
+	return c
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"loadline.dev/loadline/pkg/report"
+)
+
+// printStatus prints the answer for people: each check, and what there is to do.
+func printStatus(w io.Writer, a *statusAnswer) error {
+	table := report.NewTable(report.Left("CHECK"), report.Left("STATE"), report.Left("WHAT"))
+	for _, c := range a.Checks {
+		table.Add(c.Name, string(c.State), c.Message)
+	}
+	var text bytes.Buffer
+	if err := table.Write(&text); err != nil {
+		return err
+	}
+	lines := strings.SplitAfter(text.String(), "\n")
+	paint := painter(w)
+	colors := map[state]color{stateOK: green, stateWarning: yellow, stateFailed: red}
+	for i, c := range a.Checks {
+		start := len(c.Name) // the state follows, and names are of letters
+		line := &lines[i+1]
+		*line = (*line)[:start] + strings.Replace((*line)[start:], string(c.State), paint(colors[c.State], string(c.State)), 1)
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "")+advice(a))
+	return err
+}
+
+// advice says what to do about what is not ok.
+func advice(a *statusAnswer) string {
+	var b strings.Builder
+	for _, c := range a.Checks {
+		if c.Do == "" {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\nTo do:\n")
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", c.Name, c.Do)
+	}
+	return b.String()
+}

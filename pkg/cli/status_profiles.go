@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// profileCounts are how many profiles of a kind are how.
+type profileCounts struct {
+	Total int `json:"total"`
+	// Ready are those that the scheduler uses.
+	Ready int `json:"ready"`
+	// Measured are those with a result, Measuring those whose measurement goes on, and
+	// NotMeasured those that wait for one before they can be used.
+	Measured    int `json:"measured"`
+	Measuring   int `json:"measuring"`
+	NotMeasured int `json:"notMeasured"`
+	// Followers is how many pods, or nodes, follow a profile.
+	Followers int `json:"followers"`
+	// Invalid, Conflicted and Unseen name the profiles that the scheduler ignores,
+	// those that compete with another, and those that the manager has not seen as they
+	// are.
+	Invalid    []string `json:"invalid,omitempty"`
+	Conflicted []string `json:"conflicted,omitempty"`
+	Unseen     []string `json:"unseen,omitempty"`
+}
+
+func countWorkloads(profiles []v1alpha1.WorkloadProfile) *profileCounts {
+	n := &profileCounts{}
+	for i := range profiles {
+		p := &profiles[i]
+		n.add(p, p.Status.Conditions, p.Status.ObservedGeneration)
+		n.follow(p.Status.Pods)
+		if p.Spec.Measurement != nil && len(p.Status.Measurements) > 0 {
+			n.Measured++
+		}
+		if p.Status.Measuring != nil {
+			n.Measuring++
+		}
+	}
+	return n
+}
+
+func countNodes(profiles []v1alpha1.NodeProfile) *profileCounts {
+	n := &profileCounts{}
+	for i := range profiles {
+		p := &profiles[i]
+		n.add(p, p.Status.Conditions, p.Status.ObservedGeneration)
+		n.follow(p.Status.Nodes)
+		if p.Spec.Calibration != nil && len(p.Status.Resources) > 0 {
+			n.Measured++
+		}
+		if p.Status.Calibrating != nil {
+			n.Measuring++
+		}
+	}
+	return n
+}
+
+func (n *profileCounts) add(p client.Object, conditions []metav1.Condition, observed *int64) {
+	n.Total++
+	name := qualifiedName(p)
+	if observed == nil || *observed < p.GetGeneration() {
+		n.Unseen = append(n.Unseen, name)
+		return
+	}
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	switch {
+	case ready == nil:
+		n.Unseen = append(n.Unseen, name)
+	case ready.Status == metav1.ConditionTrue:
+		n.Ready++
+	case ready.Status == metav1.ConditionFalse:
+		n.Invalid = append(n.Invalid, name)
+	default:
+		n.NotMeasured++
+	}
+	if meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionConflicted) {
+		n.Conflicted = append(n.Conflicted, name)
+	}
+}
+
+func (n *profileCounts) follow(followers *int32) {
+	if followers != nil {
+		n.Followers += int(*followers)
+	}
+}

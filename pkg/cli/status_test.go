@@ -1,0 +1,288 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+func TestStatusSaysThatAllIsWell(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, append(installed(), someProfiles()...)...)
+	code, stdout, stderr := server.ask(t, "status")
+	want := `CHECK                  STATE   WHAT
+cluster                ok      Kubernetes v1.36.3 at ` + server.URL + `
+resource definitions   ok      5 kinds are served
+manager                ok      2 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads
+scheduler              ok      2 of 2 replicas ready, version 0.2.0, loadline-scheduler-7d9-abc leads; places pods with schedulerName loadline
+admission policies     ok      in force: measurement.loadline.dev, loadline-pools
+WorkloadProfiles       ok      3: 2 ready (1 measured), 1 being measured, 1 not measured yet; 9 pods follow them
+NodeProfiles           ok      1: 1 ready (1 calibrated); 4 nodes follow them
+`
+	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+}
+
+// conditioned returns a profile's conditions.
+func conditioned(ready metav1.ConditionStatus, conflicted bool) []metav1.Condition {
+	conflict := metav1.ConditionFalse
+	if conflicted {
+		conflict = metav1.ConditionTrue
+	}
+	return []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: ready}, {Type: v1alpha1.ConditionConflicted, Status: conflict}}
+}
+
+func workloadOf(name string, edit func(*v1alpha1.WorkloadProfile)) *v1alpha1.WorkloadProfile {
+	p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: name, Generation: 1}}
+	p.Status.ObservedGeneration, p.Status.Conditions = new(int64(1)), conditioned(metav1.ConditionTrue, false)
+	edit(p)
+	return p
+}
+
+// someProfiles are one of each kind that is well.
+func someProfiles() []client.Object {
+	node := &v1alpha1.NodeProfile{ObjectMeta: metav1.ObjectMeta{Name: "ssd"}}
+	node.Spec.Calibration = &v1alpha1.Calibration{}
+	node.Status = v1alpha1.NodeProfileStatus{
+		ObservedGeneration: new(int64(0)), Conditions: conditioned(metav1.ConditionTrue, false), Nodes: new(int32(4)), Resources: []v1alpha1.CalibratedResource{{Name: "disk"}},
+	}
+	return []client.Object{
+		node,
+		workloadOf("declared", func(p *v1alpha1.WorkloadProfile) { p.Status.Pods = new(int32(7)) }),
+		workloadOf("measured", func(p *v1alpha1.WorkloadProfile) {
+			p.Status.Pods = new(int32(2))
+			p.Spec.Measurement = &v1alpha1.Measurement{}
+			p.Status.Measurements = []v1alpha1.MeasuredVector{{NodeProfile: "ssd"}}
+		}),
+		workloadOf("measuring", func(p *v1alpha1.WorkloadProfile) {
+			p.Spec.Measurement = &v1alpha1.Measurement{}
+			p.Status.Conditions = conditioned(metav1.ConditionUnknown, false)
+			p.Status.Measuring = &v1alpha1.MeasurementProgress{}
+		}),
+	}
+}
+
+// checkNamed returns a check of an answer.
+func checkNamed(t *testing.T, a *statusAnswer, name string) check {
+	t.Helper()
+	i := slices.IndexFunc(a.Checks, func(c check) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no check %q in %+v", name, a.Checks)
+	}
+	return a.Checks[i]
+}
+
+func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	edit := func(change func(*appsv1.Deployment), component string) []client.Object {
+		objects := installed()
+		for _, o := range objects {
+			if d, is := o.(*appsv1.Deployment); is && d.Name == "loadline-"+component {
+				change(d)
+			}
+		}
+		return objects
+	}
+	drop := func(drop func(client.Object) bool, more ...client.Object) []client.Object {
+		return append(slices.DeleteFunc(installed(), drop), more...)
+	}
+	isLease := func(o client.Object) bool { _, is := o.(*coordinationv1.Lease); return is }
+	for name, test := range map[string]struct {
+		server *apiServer
+		args   []string
+		check  string
+		state  state
+		what   string
+		do     string
+	}{
+		"no definitions": {
+			newAPIServer(t, installed()...).without("loadline.dev"), nil, "resource definitions", stateFailed,
+			"not served: NodeProfile, PoolPlan, ShareTree, TraceReplay, WorkloadProfile", "kubectl apply --server-side -k config/crd",
+		},
+		"no definitions, so no profiles": {
+			newAPIServer(t, installed()...).without("loadline.dev"), nil, "WorkloadProfiles", stateWarning, "there can be none without their definition", "",
+		},
+		"nothing installed": {newAPIServer(t), nil, "manager", stateFailed, "not installed: no Deployment with the label", "install it with the chart"},
+		"no scheduler": {
+			newAPIServer(t, drop(func(o client.Object) bool { return o.GetName() == "loadline-scheduler" })...), nil,
+			"scheduler", stateFailed, "not installed", "give --without scheduler",
+		},
+		"a scheduler that is not to be there": {
+			newAPIServer(t, installed()...), []string{"--without", "scheduler"}, "scheduler", stateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", "",
+		},
+		"scaled to nothing": {
+			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) }, "manager")...), nil,
+			"manager", stateFailed, "loadline-system/loadline-manager is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2",
+		},
+		"no replica is ready": {
+			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }, "scheduler")...), nil,
+			"scheduler", stateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-scheduler -n loadline-system say why",
+		},
+		"one of two is ready": {
+			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 }, "manager")...), nil,
+			"manager", stateWarning, "1 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads", "kubectl describe deployment/loadline-manager",
+		},
+		"nobody leads": {
+			newAPIServer(t, drop(isLease)...), nil, "manager", stateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?",
+		},
+		"the leader is gone": {
+			newAPIServer(t, drop(isLease, lease(schedulerComponent, electionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
+			"scheduler", stateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
+		},
+		"two act at once": {
+			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = nil }, "manager"), isLease)...), nil,
+			"manager", stateFailed, "2 replicas act at once: they do not elect a leader", "",
+		},
+		"one that need not be elected": {
+			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) {
+				d.Spec.Template.Spec.Containers[0].Args, d.Spec.Replicas, d.Status.ReadyReplicas = nil, new(int32(1)), 1
+			}, "manager"), isLease)...), nil,
+			"manager", stateOK, "1 of 1 replicas ready, version 0.2.0", "",
+		},
+		"a scheduler without the plugin": {
+			newAPIServer(t, append([]client.Object{schedulerConfigMap("kind: KubeSchedulerConfiguration")}, drop(func(o client.Object) bool {
+				return o.GetName() == "loadline-scheduler-5t6h"
+			})...)...), nil,
+			"scheduler", stateFailed, "no profile of its configuration enables the plugin Dilation", "enable it",
+		},
+		"a configuration that is not there": {
+			newAPIServer(t, drop(func(o client.Object) bool { return o.GetName() == "loadline-scheduler-5t6h" })...), nil,
+			"scheduler", stateOK, "which pods it places is not known: reading ConfigMap loadline-system/loadline-scheduler-5t6h: ", "",
+		},
+		"no policies": {
+			newAPIServer(t, drop(func(o client.Object) bool {
+				return strings.Contains(o.GetName(), "loadline.dev") || o.GetName() == "loadline-pools"
+			})...), nil,
+			"admission policies", stateWarning, "none: whoever may write profiles may have Jobs run", "config/admission",
+		},
+		"a policy without a binding": {
+			newAPIServer(t, drop(func(o client.Object) bool { _, is := o.(*admissionv1.ValidatingAdmissionPolicyBinding); return is })...), nil,
+			"admission policies", stateWarning, "without a binding, so not in force: measurement.loadline.dev", "config/admission",
+		},
+		"Deployments that may not be seen": {
+			newAPIServer(t, installed()...).refuse("/apis/apps/v1/*"), nil, "manager", stateFailed, "cannot tell: listing Deployments: ", "ask for the right",
+		},
+		"Leases that may not be seen": {
+			newAPIServer(t, installed()...).refuse("/apis/coordination.k8s.io/v1/*"), nil, "manager", stateFailed, "cannot tell who leads: listing Leases in ", "ask for the right",
+		},
+		"policies that may not be seen": {
+			newAPIServer(t, installed()...).refuse("/apis/admissionregistration.k8s.io/v1/*"), nil, "admission policies", stateWarning, "cannot tell: listing admission policies", "ask",
+		},
+		"profiles that may not be seen": {
+			newAPIServer(t, installed()...).refuse("/apis/loadline.dev/v1alpha1/*"), nil, "NodeProfiles", stateWarning, "cannot tell: ", "ask for the right",
+		},
+		"an invalid profile": {
+			newAPIServer(t, append(installed(), workloadOf("bad", func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = conditioned(metav1.ConditionFalse, false) }))...), nil,
+			"WorkloadProfiles", stateWarning, "1: 0 ready (0 measured), 1 invalid; 0 pods follow them", "kubectl describe workloadprofiles says what is wrong with etl/bad",
+		},
+		"profiles in conflict": {
+			newAPIServer(t, append(installed(), workloadOf("twin", func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = conditioned(metav1.ConditionTrue, true) }))...), nil,
+			"WorkloadProfiles", stateWarning, "1: 1 ready (0 measured), 1 in conflict; 0 pods follow them", "make the selectors differ of etl/twin",
+		},
+		"a profile that nobody looked at": {
+			newAPIServer(t, append(installed(), workloadOf("new", func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }))...), nil,
+			"WorkloadProfiles", stateWarning, "1: 0 ready (0 measured), 1 not looked at; 0 pods follow them", "the manager has not seen etl/new",
+		},
+		"no profiles yet": {newAPIServer(t, installed()...), nil, "WorkloadProfiles", stateOK, "none yet", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := test.server.ask(t, append([]string{"status", "-o", "json"}, test.args...)...)
+			var a statusAnswer
+			if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+				t.Fatalf("%v: exit code %d, errors %q", err, code, stderr)
+			}
+			c := checkNamed(t, &a, test.check)
+			if c.State != test.state || !strings.Contains(c.Message, test.what) {
+				t.Errorf("the check is %+v, want %s: %s", c, test.state, test.what)
+			}
+			if !strings.Contains(c.Do, test.do) || test.do == "" && c.State == stateOK && c.Do != "" {
+				t.Errorf("what to do is %q, want %q", c.Do, test.do)
+			}
+			wrong := slices.ContainsFunc(a.Checks, func(c check) bool { return c.State == stateFailed })
+			if a.OK == wrong || (code == 1) != wrong || wrong != strings.HasPrefix(stderr, "Error: not all is well: ") {
+				t.Errorf("exit code %d, ok %t, errors %q, checks %+v", code, a.OK, stderr, a.Checks)
+			}
+			if code, stdout, _ = test.server.ask(t, append([]string{"status"}, test.args...)...); c.Do != "" && !strings.Contains(stdout, "  "+c.Name+": "+c.Do) {
+				t.Errorf("exit code %d, and the table does not say what to do:\n%s", code, stdout)
+			}
+		})
+	}
+}
+
+func TestStatusWithoutASchedulerIsWellIfThatIsSo(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, slices.DeleteFunc(installed(), func(o client.Object) bool { return o.GetName() == "loadline-scheduler" })...)
+	if code, stdout, stderr := server.ask(t, "status", "--without", "scheduler"); code != 0 {
+		t.Errorf("exit code %d: %s\n%s", code, stderr, stdout)
+	}
+}
+
+func TestStatusWaitsUntilAllIsWellOrTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	if code, _, stderr := newAPIServer(t, installed()...).ask(t, "status", "--wait", "1h"); code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	code, stdout, _ := newAPIServer(t).ask(t, "status", "--wait", "50ms")
+	if code != 1 || !strings.Contains(stdout, "failed") {
+		t.Errorf("exit code %d, output %q", code, stdout)
+	}
+}
+
+func TestStatusOfAClusterThatIsAwayFails(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t)
+	for name, args := range map[string][]string{"at once": nil, "after a while": {"--wait", "50ms"}} {
+		code, stdout, stderr := server.ask(t, append([]string{"status", "--context", "there"}, args...)...)
+		if code != 3 || stdout != "" || !strings.Contains(stderr, "the cluster does not answer; are --kubeconfig and --context right?") {
+			t.Errorf("%s: exit code %d, output %q, errors %q", name, code, stdout, stderr)
+		}
+	}
+}
+
+func TestStatusRefusesWrongUse(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"an unknown component": {[]string{"--without", "gauge"}, `--without: "gauge" is not one of manager, scheduler`},
+		"a negative time":      {[]string{"--wait", "-1s"}, "--wait: -1s is negative"},
+		"no cluster":           {[]string{"--kubeconfig", write(t, "empty", "")}, "there is no kubeconfig, so no cluster to ask"},
+	} {
+		code, stdout, stderr := invoke(t, "", append([]string{"status"}, test.args...)...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit code %d, output %q, errors %q", name, code, stdout, stderr)
+		}
+	}
+}
+
+func TestStatusLooksForTheKindsThatThereAre(t *testing.T) {
+	t.Parallel()
+	scheme, err := clusterScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for kind, of := range scheme.KnownTypes(v1alpha1.GroupVersion) {
+		if _, object := of.FieldByName("Spec"); object {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff(kinds, ourKinds); diff != "" {
+		t.Errorf("unexpected kinds (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// aTerminal returns both ends of a pseudo-terminal.
+func aTerminal(t *testing.T) (keyboard, screen *os.File) {
+	t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { keyboard.Close() })
+	raw, err := keyboard.SyscallConn() // Fd would make reading from it wait without end
+	number := 0
+	if err == nil {
+		controlErr := raw.Control(func(fd uintptr) {
+			if number, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN); err == nil {
+				err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0)
+			}
+		})
+		err = errors.Join(err, controlErr)
+	}
+	if err == nil {
+		screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	return keyboard, screen
+}
+
+//nolint:paralleltest // it changes the environment
+func TestColorsAndProgressAreForTerminalsThatWantThem(t *testing.T) {
+	_, screen := aTerminal(t)
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	for name, test := range map[string]struct {
+		term, noColor string
+		lines, colors bool
+	}{
+		"a terminal":                {"xterm", "", true, true},
+		"a terminal without colors": {"xterm", "1", true, false},
+		"a dumb one":                {"dumb", "", false, false},
+	} {
+		t.Setenv("TERM", test.term)
+		t.Setenv("NO_COLOR", test.noColor)
+		if lines := terminal(screen) != nil; lines != test.lines {
+			t.Errorf("%s: lines that move: %t", name, lines)
+		}
+		if colors := painter(screen)(red, "failed") == "\x1b[31mfailed\x1b[0m"; colors != test.colors {
+			t.Errorf("%s: colors: %t", name, colors)
+		}
+	}
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	if terminal(file) != nil || terminal(&bytes.Buffer{}) != nil || painter(file)(red, "failed") != "failed" {
+		t.Error("a file counts as a terminal")
+	}
+}
+
+// On a terminal the states of checks are colored, and columns stay where they are.
+//
+//nolint:paralleltest // it changes the environment
+func TestStatusIsColoredOnATerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	keyboard, screen := aTerminal(t)
+	server := newAPIServer(t)
+	code := Run(t.Context(), "v1", []string{"status", "--kubeconfig", server.kubeconfig(t)}, Streams{In: strings.NewReader(""), Out: screen, Err: &bytes.Buffer{}})
+	if code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if err := keyboard.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Skip(err)
+	}
+	seen := ""
+	for buffer := make([]byte, 4096); !strings.Contains(seen, "  scheduler: "); { // its last line
+		n, err := keyboard.Read(buffer)
+		if err != nil {
+			t.Fatalf("%v after %q", err, seen)
+		}
+		seen += string(buffer[:n])
+	}
+	for _, want := range []string{
+		"cluster                \x1b[32mok\x1b[0m        Kubernetes", "manager                \x1b[31mfailed\x1b[0m    not installed", "admission policies     \x1b[33mwarning\x1b[0m   none",
+	} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("%q is not in\n%q", want, seen)
+		}
+	}
+}
