@@ -32,6 +32,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/calibration"
+	"loadline.dev/loadline/pkg/controllers/conditions"
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
@@ -234,6 +235,9 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	}
 	if err := o.addMeasuring(mgr, recorder); err != nil {
 		return err
+	}
+	if err := conditions.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the metric of conditions: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err

@@ -20,7 +20,7 @@ const (
 	ReasonInvalid = "Invalid"
 	// ReasonSelectorOverlap says that another selector matches the same objects.
 	ReasonSelectorOverlap = "SelectorOverlap"
-	// ReasonNoOverlap says that no other selector does.
+	// ReasonNoOverlap says that no other selector matches the same objects.
 	ReasonNoOverlap = "NoOverlap"
 )
 
@@ -88,7 +88,7 @@ const (
 
 	// ReasonCheapest says that no other way to share pools costs less.
 	ReasonCheapest = "Cheapest"
-	// ReasonCheaperStrategy says which one does.
+	// ReasonCheaperStrategy says which other way to share pools costs less.
 	ReasonCheaperStrategy = "CheaperStrategy"
 	// ReasonNotCompared says why the pools were not compared with others.
 	ReasonNotCompared = "NotCompared"
@@ -109,7 +109,7 @@ const (
 
 	// ReasonWithinSLA says that the mean response time keeps within the SLA.
 	ReasonWithinSLA = "WithinSLA"
-	// ReasonExceedsSLA says that it does not.
+	// ReasonExceedsSLA says that the mean response time is above that of the SLA.
 	ReasonExceedsSLA = "ExceedsSLA"
 	// ReasonNoSLA says that there is no SLA to keep.
 	ReasonNoSLA = "NoSLA"
@@ -119,8 +119,9 @@ const (
 	ReasonTreeNotReady = "TreeNotReady"
 )
 
-// Condition types and reasons of measurements and calibrations. While a result
-// is renewed, the old one stays in use and its condition True.
+// Condition types and reasons of the measurement of a WorkloadProfile and of the
+// calibration of a NodeProfile. While a result is renewed, the old one stays in use
+// and its condition True.
 const (
 	// ConditionMeasured is True when every class of nodes has a vector that was
 	// measured.
@@ -132,8 +133,8 @@ const (
 	ReasonMeasured = "Measured"
 	// ReasonImprecise says that the rounds or the time were used up before that.
 	ReasonImprecise = "Imprecise"
-	// ReasonStale says that a result is too old, or that what it is of has
-	// changed, and that it is being renewed.
+	// ReasonStale says that a result is too old, or of something that has changed
+	// since, and is being renewed.
 	ReasonStale = "Stale"
 	// ReasonMeasuring says that a measurement is going on.
 	ReasonMeasuring = "Measuring"

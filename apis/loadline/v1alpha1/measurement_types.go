@@ -46,9 +46,9 @@ type Measurement struct {
 	Nodes *metav1.LabelSelector `json:"nodes,omitempty"`
 
 	// neighbours says what to do about other pods on the node: wait measures only
-	// where there are none but those of DaemonSets; correct measures beside them
-	// and takes their part, as the model predicts it, out of the result. Defaults
-	// to wait.
+	// where there are none but those of DaemonSets and of system-critical priority,
+	// such as the name service; correct measures beside them and takes their part,
+	// as the model predicts it, out of the result. Defaults to wait.
 	// +optional
 	// +kubebuilder:validation:Enum=wait;correct
 	Neighbours string `json:"neighbours,omitempty"`

@@ -57,9 +57,9 @@ type Reconciler struct {
 	failures failures
 }
 
-// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles;workloadprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=events,verbs=list

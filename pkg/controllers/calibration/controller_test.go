@@ -313,6 +313,9 @@ func TestAProfileIsCalibratedThoughTheControllerDiesAtEveryStep(t *testing.T) {
 # HELP loadline_calibrations_total Calibrations of a resource of a NodeProfile that have ended, by whether they found the servers (calibrated), could not keep the resource busy (unsaturated), failed, or were interrupted too often.
 # TYPE loadline_calibrations_total counter
 loadline_calibrations_total{outcome="calibrated"} 2
+loadline_calibrations_total{outcome="failed"} 0
+loadline_calibrations_total{outcome="interrupted"} 0
+loadline_calibrations_total{outcome="unsaturated"} 0
 `
 	if err := testutil.GatherAndCompare(w.counts, strings.NewReader(counts), "loadline_calibrations_total"); err != nil {
 		t.Error(err)

@@ -36,6 +36,9 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(5, 2, 11), // 5 s to 1.4 h
 		}),
 	}
+	for _, outcome := range []string{outcomeCalibrated, outcomeUnsaturated, outcomeFailed, outcomeInterrupted} {
+		m.calibrations.WithLabelValues(outcome) // a rate does not see the first of a series that was not there
+	}
 	return m, errors.Join(registry.Register(m.calibrations), registry.Register(m.seconds))
 }
 

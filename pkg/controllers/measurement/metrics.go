@@ -5,7 +5,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
+
+// outcomes are how measurements end.
+var outcomes = []string{
+	v1alpha1.ReasonMeasured, v1alpha1.ReasonImprecise, v1alpha1.ReasonTargetFailed, v1alpha1.ReasonProbeFailed, v1alpha1.ReasonUnsaturated,
+	v1alpha1.ReasonInconsistent, v1alpha1.ReasonInterrupted, reasonStopped, reasonAbandoned,
+}
 
 // Metrics count measurements.
 type Metrics struct {
@@ -37,6 +45,9 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "loadline_measurements_active",
 			Help: "Measurements of WorkloadProfiles that are going on.",
 		}),
+	}
+	for _, outcome := range outcomes {
+		m.ended.WithLabelValues(outcome) // a rate does not see the first of a series that was not there
 	}
 	return m, errors.Join(registry.Register(m.ended), registry.Register(m.rounds), registry.Register(m.seconds), registry.Register(m.active))
 }

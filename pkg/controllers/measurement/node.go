@@ -84,7 +84,8 @@ func (n *node) left(owner types.UID, jobs map[string]bool) string {
 }
 
 // newcomer returns the name of a pod that was put on the node after a time, also if
-// it has ended since; "" for none. Ours do not count, nor those of DaemonSets.
+// it has ended since; "" for none. Ours do not count, nor those
+// that belong to the node or the cluster.
 func (n *node) newcomer(in *input, since time.Time) string {
 	for i := range n.pods {
 		pod := n.pods[i].DeepCopy()

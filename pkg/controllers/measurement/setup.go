@@ -31,9 +31,9 @@ const (
 	otherDelay = time.Second
 )
 
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/finalizers,verbs=update
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;patch;watch
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=list;watch

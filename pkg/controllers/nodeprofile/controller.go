@@ -43,8 +43,8 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 }
 
-// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=get;list;watch
-// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

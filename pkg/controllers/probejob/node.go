@@ -44,8 +44,9 @@ func Usable(node *corev1.Node) (ok bool, why string) {
 }
 
 // Quiet tells whether nobody's pods run on a node but those of DaemonSets, static
-// pods and those of measurements of the owners to ignore, and if not, whose do. A
-// pod that is being deleted runs until it is gone.
+// pods, those that the cluster itself cannot do without, and those of measurements of
+// the owners to ignore, and if not, whose do. A pod that is being deleted runs until it
+// is gone.
 func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why string) {
 	first, more := "", 0
 	for i := range pods {
@@ -70,9 +71,17 @@ func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why st
 	}
 }
 
-// standing tells whether a pod belongs to its node.
+// systemCritical is the priority from which on pods are of the cluster itself, such as
+// its name service and Loadline: that of the class system-cluster-critical.
+const systemCritical = 2_000_000_000
+
+// standing tells whether a pod belongs to its node or to the cluster. It will be there
+// in production, too.
 func standing(pod *corev1.Pod) bool {
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return true
+	}
+	if p := pod.Spec.Priority; p != nil && *p >= systemCritical {
 		return true
 	}
 	owner := metav1.GetControllerOf(pod)

@@ -67,6 +67,7 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Controller: new(true)}}
 		}),
 		ordinary("static", func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }),
+		ordinary("coredns", func(p *corev1.Pod) { p.Spec.Priority = new(int32(2_000_000_000)) }),
 		ordinary("done", func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }),
 		ordinary("broken", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }),
 		ordinary("elsewhere", func(p *corev1.Pod) { p.Spec.NodeName = "worker-2" }),
@@ -75,8 +76,11 @@ func TestANodeIsQuietWithoutPodsOfOthers(t *testing.T) {
 		further []corev1.Pod
 		want    string // why not
 	}{
-		"with what belongs to every node":        {nil, ""},
-		"with our own pods":                      {[]corev1.Pod{ordinary("probe", ours)}, ""},
+		"with what belongs to every node": {nil, ""},
+		"with our own pods":               {[]corev1.Pod{ordinary("probe", ours)}, ""},
+		"with a pod of the highest priority that users can give": {
+			[]corev1.Pod{ordinary("cart", func(p *corev1.Pod) { p.Spec.Priority = new(int32(1_000_000_000)) })}, "pod shop/cart runs there",
+		},
 		"with a pod of another's":                {[]corev1.Pod{ordinary("cart")}, "pod shop/cart runs there"},
 		"with a pod that is being deleted still": {[]corev1.Pod{ordinary("cart", deleted)}, "pod shop/cart runs there"},
 		"with several":                           {[]corev1.Pod{ordinary("cart"), ordinary("web"), ordinary("db")}, "pod shop/cart and 2 more run there"},

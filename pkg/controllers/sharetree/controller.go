@@ -41,8 +41,8 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 }
 
-// +kubebuilder:rbac:groups=loadline.dev,resources=sharetrees;workloadprofiles,verbs=get;list;watch
-// +kubebuilder:rbac:groups=loadline.dev,resources=sharetrees/status;workloadprofiles/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=loadline.dev,resources=sharetrees;workloadprofiles,verbs=list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=sharetrees/status;workloadprofiles/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller.

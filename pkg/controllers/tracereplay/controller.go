@@ -49,7 +49,7 @@ type Reconciler struct {
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays/status,verbs=patch
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=create;delete;get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=create;delete;get;patch

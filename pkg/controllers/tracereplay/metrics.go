@@ -28,6 +28,9 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Buckets: prometheus.ExponentialBuckets(0.1, 4, 10), // 0.1 s to 7 h
 		}),
 	}
+	for _, result := range []string{"succeeded", "failed"} { // a rate does not see the first of a series that was not there
+		m.runs.WithLabelValues(result)
+	}
 	return m, errors.Join(registry.Register(m.runs), registry.Register(m.seconds))
 }
 

@@ -47,8 +47,8 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 }
 
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=get;list;watch
-// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

@@ -1,0 +1,26 @@
+{{/* Refuses values that each make sense, but not together. */}}
+{{- define "loadline.checks" -}}
+{{- range $component := list "manager" "scheduler" }}
+{{- with index $.Values $component }}
+{{- if and (not .leaderElection.enabled) (gt (int .replicas) 1) }}
+{{- fail (printf "%s.replicas: %d would all act at once: set it to 1, or %s.leaderElection.enabled to true" $component (int .replicas) $component) }}
+{{- end }}
+{{- end }}
+{{- with index $.Values.serviceAccounts $component }}
+{{- if and (not .create) (not .name) }}
+{{- fail (printf "serviceAccounts.%s.name: with create: false it must name a service account of the namespace" $component) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if eq .Values.scheduler.schedulerName "default-scheduler" }}
+{{- fail "scheduler.schedulerName: default-scheduler is kube-scheduler's: to take its place, set scheduler.replaceDefault to true" }}
+{{- end }}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
+{{- fail "metrics.podMonitor.enabled: with metrics.serviceMonitor.enabled everything would be scraped twice: set one of them to false" }}
+{{- end }}
+{{- end -}}
+
+{{/* Says whether the API server has MutatingAdmissionPolicy, by being empty or not. */}}
+{{- define "loadline.mutatingPolicies" -}}
+{{- if and (semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version) (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy") }}yes{{ end -}}
+{{- end -}}

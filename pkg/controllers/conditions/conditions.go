@@ -1,0 +1,100 @@
+// Package conditions shows the conditions of Loadline's objects as a metric, so that
+// an alert can name the object that needs attention, and the reason. It reads from
+// the manager's cache whenever it is asked, and keeps nothing.
+package conditions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// timeout bounds how long a scrape may wait for the cache.
+const timeout = 5 * time.Second
+
+// The labels namespace and name would be those of the manager where it is scraped.
+var description = prometheus.NewDesc("loadline_object_condition",
+	"Conditions of Loadline's objects as they are now, each with the value 1: the kind, namespace and name of the object, and the type, status (True, False or Unknown) and reason of the condition.",
+	[]string{"kind", "object_namespace", "object_name", "type", "status", "reason"}, nil)
+
+// SetupWithManager has the manager show conditions while it leads: of several
+// replicas only one does.
+func SetupWithManager(mgr ctrl.Manager) error {
+	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		c := &collector{reader: mgr.GetClient()}
+		if err := metrics.Registry.Register(c); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		metrics.Registry.Unregister(c)
+		return nil
+	}))
+}
+
+// collector is asked by Prometheus.
+type collector struct{ reader client.Reader }
+
+// Describe tells of the metric.
+func (*collector) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description }
+
+// Collect sends the conditions of all objects. A kind that cannot be read makes the
+// scrape fail, rather than look as if there were no such objects.
+func (c *collector) Collect(all chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	for kind, list := range map[string]client.ObjectList{
+		"NodeProfile": &v1alpha1.NodeProfileList{}, "PoolPlan": &v1alpha1.PoolPlanList{}, "ShareTree": &v1alpha1.ShareTreeList{},
+		"TraceReplay": &v1alpha1.TraceReplayList{}, "WorkloadProfile": &v1alpha1.WorkloadProfileList{},
+	} {
+		if err := c.collect(ctx, kind, list, all); err != nil {
+			all <- prometheus.NewInvalidMetric(description, err)
+		}
+	}
+}
+
+func (c *collector) collect(ctx context.Context, kind string, list client.ObjectList, all chan<- prometheus.Metric) error {
+	// The objects are only looked at.
+	if err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing the objects of kind %s: %w", kind, err)
+	}
+	return meta.EachListItem(list, func(item runtime.Object) error {
+		o, conditions, err := conditionsOf(item)
+		if err != nil {
+			return err
+		}
+		for _, condition := range conditions {
+			all <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, 1,
+				kind, o.GetNamespace(), o.GetName(), condition.Type, string(condition.Status), condition.Reason)
+		}
+		return nil
+	})
+}
+
+// conditionsOf returns an object of ours and its conditions.
+func conditionsOf(item runtime.Object) (client.Object, []metav1.Condition, error) {
+	switch o := item.(type) {
+	case *v1alpha1.NodeProfile:
+		return o, o.Status.Conditions, nil
+	case *v1alpha1.PoolPlan:
+		return o, o.Status.Conditions, nil
+	case *v1alpha1.ShareTree:
+		return o, o.Status.Conditions, nil
+	case *v1alpha1.TraceReplay:
+		return o, o.Status.Conditions, nil
+	case *v1alpha1.WorkloadProfile:
+		return o, o.Status.Conditions, nil
+	default:
+		return nil, nil, fmt.Errorf("want an object of Loadline, got %T", item)
+	}
+}

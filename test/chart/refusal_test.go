@@ -1,0 +1,99 @@
+package chart
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		values string
+		want   []string // parts of the message
+	}{
+		"a misspelt value":                 {"manager: {replica: 3}", []string{"/manager", "'replica' not allowed"}},
+		"a misspelt section":               {"mannager: {replicas: 3}", []string{"'mannager' not allowed"}},
+		"a value in the wrong section":     {"replicas: 3", []string{"'replicas' not allowed"}},
+		"a number that is text":            {"manager: {replicas: \"3\"}", []string{"/manager/replicas", "want integer"}},
+		"fewer than no replicas":           {"manager: {replicas: -1}", []string{"/manager/replicas", "want 0"}},
+		"a digest that is too short":       {"manager: {image: {digest: sha256:abc}}", []string{"/manager/image/digest", "does not match pattern"}},
+		"a tag in the repository":          {"manager: {image: {repository: \"a:b\"}}", []string{"/manager/image/repository", "does not match pattern"}},
+		"a tag that is a number":           {"image: {tag: 1.10}", []string{"/image/tag", "want string"}},
+		"a slash behind the registry":      {"image: {registry: r.example.com/}", []string{"/image/registry", "does not match pattern"}},
+		"memory in words":                  {"probe: {memory: much}", []string{"/probe/memory"}},
+		"an argument that is no flag":      {"manager: {extraArgs: [v=2]}", []string{"/manager/extraArgs/0", "does not match pattern"}},
+		"a label that is the chart's":      {"commonLabels: {app.kubernetes.io/name: mine}", []string{"/commonLabels/app.kubernetes.io~1name"}},
+		"no limit on privileges":           {"podSecurity: {seccompProfile: {type: Unconfined}}", []string{"/podSecurity/seccompProfile/type", "RuntimeDefault"}},
+		"a rule of Dilation with a typo":   {"scheduler: {dilation: {requests: [{resource: cpu, min: 1}]}}", []string{"/scheduler/dilation/requests/0", "'min' not allowed"}},
+		"more nodes than all":              {"scheduler: {percentageOfNodesToScore: 101}", []string{"/scheduler/percentageOfNodesToScore", "want 100"}},
+		"a constraint without a key":       {"manager: {topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}", []string{"topologyKey"}},
+		"an interval in words":             {"metrics: {serviceMonitor: {interval: often}}", []string{"/metrics/serviceMonitor/interval", "does not match pattern"}},
+		"two managers that both act":       {"manager: {leaderElection: {enabled: false}}", []string{"manager.replicas: 2 would all act at once: set it to 1, or manager.leaderElection.enabled to true"}},
+		"two schedulers that both act":     {"scheduler: {leaderElection: {enabled: false}}", []string{"scheduler.replicas: 2 would all act at once"}},
+		"kube-scheduler's name":            {"scheduler: {schedulerName: default-scheduler}", []string{"set scheduler.replaceDefault to true"}},
+		"two kinds of monitors":            {"metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}", []string{"would be scraped twice"}},
+		"an account that nobody makes":     {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"a release too old for everything": {"", []string{"1.34"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var flags []string
+			if test.values == "" {
+				flags = []string{"--kube-version", "1.33.9"}
+			}
+			_, err := template(t, "loadline", test.values, flags...)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the message lacks %q:\n%v", want, err)
+				}
+			}
+		})
+	}
+}
+
+// open are the values whose fields are somebody else's, so that the chart cannot
+// know them all.
+var open = map[string]bool{"scheduler.config": true, "manager.affinity.nodeAffinity": true, "scheduler.affinity.nodeAffinity": true}
+
+func TestATypoIsRefusedEverywhere(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(chartDir(), "values.yaml"))
+	must(t, err)
+	var values map[string]any
+	must(t, yaml.UnmarshalStrict(content, &values))
+	for _, path := range append(sections(nil, values), nil) { // nil is the whole
+		t.Run(strings.Join(path, "."), func(t *testing.T) {
+			t.Parallel()
+			text := "tpyo: {a: {}}" // no label or quantity either
+			for _, section := range slices.Backward(path) {
+				text = fmt.Sprintf("%s: {%s}", section, text)
+			}
+			if _, err := template(t, "loadline", text); err == nil || !strings.Contains(err.Error(), "tpyo") {
+				t.Errorf("%s was not refused by name: %v", text, err)
+			}
+		})
+	}
+}
+
+// sections returns the paths of all values that are maps.
+func sections(path []string, values map[string]any) [][]string {
+	var all [][]string
+	for name, v := range values {
+		here := append(append([]string(nil), path...), name)
+		if section, is := v.(map[string]any); is && !open[strings.Join(here, ".")] {
+			all = append(all, here)
+			all = append(all, sections(here, section)...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package chart
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+
+	"loadline.dev/loadline/apis/config"
+)
+
+// schedulerConfig returns the configuration of the scheduler, as kube-scheduler
+// reads it.
+func schedulerConfig(t *testing.T, all []*unstructured.Unstructured) *schedulerconfig.KubeSchedulerConfiguration {
+	t.Helper()
+	volume := deployment(t, all, scheduler).Spec.Template.Spec.Volumes[0]
+	return readSchedulerConfig(t, as[corev1.ConfigMap](t, all, "ConfigMap", volume.ConfigMap.Name).Data["scheduler.yaml"])
+}
+
+// readSchedulerConfig reads a configuration, with its defaults and what Dilation's
+// arguments default to.
+func readSchedulerConfig(t *testing.T, text string) *schedulerconfig.KubeSchedulerConfiguration {
+	t.Helper()
+	object, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	read, ok := object.(*schedulerconfig.KubeSchedulerConfiguration)
+	if !ok {
+		t.Fatalf("the configuration is a %T", object)
+	}
+	if err := validation.ValidateKubeSchedulerConfiguration(read); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	return read
+}
+
+// dilationArgs returns the arguments of Dilation in the profile of a scheduler.
+func dilationArgs(t *testing.T, read *schedulerconfig.KubeSchedulerConfiguration, name string) *config.DilationArgs {
+	t.Helper()
+	for _, profile := range read.Profiles {
+		for _, plugin := range profile.PluginConfig {
+			if profile.SchedulerName == name && plugin.Name == "Dilation" {
+				args, err := config.LoadDilationArgs(plugin.Args)
+				must(t, err)
+				return args
+			}
+		}
+	}
+	t.Fatalf("there is no profile %q with arguments of Dilation", name)
+	return nil
+}
+
+// schedulerNames returns whose pods are placed.
+func schedulerNames(read *schedulerconfig.KubeSchedulerConfiguration) []string {
+	var found []string
+	for _, profile := range read.Profiles {
+		found = append(found, profile.SchedulerName)
+	}
+	return found
+}
+
+func TestTheSchedulerIsConfiguredByValues(t *testing.T) {
+	t.Parallel()
+	read := schedulerConfig(t, render(t, `
+scheduler:
+  schedulerName: batch
+  dilation:
+    weight: 20
+    requests: [{resource: cpu, utilization: "0.5", minimum: 200m}, {resource: gpu, request: nvidia.com/gpu, minimum: 0}]
+    syncTimeoutSeconds: 5
+  percentageOfNodesToScore: 30
+  parallelism: 8
+  clientConnection: {qps: 200.5, burst: 400}
+  config:
+    podInitialBackoffSeconds: 2
+    leaderElection: {leaseDuration: 30s}
+`))
+	same(t, "whose pods it places", schedulerNames(read), []string{"batch"})
+	same(t, "the arguments", dilationArgs(t, read, "batch"), &config.DilationArgs{SyncTimeoutSeconds: 5, Requests: []config.RequestRule{
+		{Resource: "cpu", Request: "cpu", PerThread: 1, Utilization: 0.5, Minimum: 0.2},
+		{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1},
+	}})
+	weight := int32(0)
+	for _, plugin := range read.Profiles[0].Plugins.MultiPoint.Enabled {
+		if plugin.Name == "Dilation" {
+			weight = plugin.Weight
+		}
+	}
+	same(t, "the weight", weight, 20)
+	same(t, "the nodes that are scored", *read.PercentageOfNodesToScore, 30)
+	same(t, "the threads", read.Parallelism, 8)
+	same(t, "the rate", read.ClientConnection.QPS, 200.5)
+	same(t, "the burst", read.ClientConnection.Burst, 400)
+	same(t, "what config adds", read.PodInitialBackoffSeconds, 2)
+	same(t, "what config changes", read.LeaderElection.LeaseDuration.Duration, 30*time.Second)
+	same(t, "what config leaves", read.LeaderElection.ResourceName, scheduler)
+	same(t, "where the lease is", read.LeaderElection.ResourceNamespace, "loadline-system")
+}
+
+func TestInThePlaceOfKubeSchedulerItWaitsForItsLease(t *testing.T) {
+	t.Parallel()
+	all := render(t, "scheduler: {replaceDefault: true}")
+	read := schedulerConfig(t, all)
+	same(t, "whose pods it places", schedulerNames(read), []string{"default-scheduler", "loadline"})
+	same(t, "the arguments", dilationArgs(t, read, "default-scheduler"), dilationArgs(t, read, "loadline"))
+	same(t, "the lease", read.LeaderElection.ResourceNamespace+"/"+read.LeaderElection.ResourceName, "kube-system/kube-scheduler")
+	same(t, "the leases of the release", names(all, "Lease"), []string{manager})
+	same(t, "the roles of the release", names(all, "Role"), []string{"loadline-manager-leader"})
+}
+
+func TestAnotherConfigurationReplacesThePods(t *testing.T) {
+	t.Parallel()
+	checksum := func(values string) string {
+		return deployment(t, render(t, values), scheduler).Spec.Template.Annotations["checksum/config"]
+	}
+	before := checksum("")
+	if before == "" {
+		t.Fatal("the pods have no checksum")
+	}
+	same(t, "the checksum of the same", checksum("manager: {replicas: 1}"), before)
+	if checksum("scheduler: {parallelism: 4}") == before {
+		t.Error("another configuration has the same checksum")
+	}
+}
+
+// withoutArgs returns a configuration without the arguments of Dilation, which are
+// text in it.
+func withoutArgs(read *schedulerconfig.KubeSchedulerConfiguration) *schedulerconfig.KubeSchedulerConfiguration {
+	read = read.DeepCopy()
+	for i := range read.Profiles {
+		profile := &read.Profiles[i]
+		profile.PluginConfig = slices.DeleteFunc(profile.PluginConfig, func(p schedulerconfig.PluginConfig) bool { return p.Name == "Dilation" })
+	}
+	return read
+}

@@ -1,0 +1,218 @@
+package chart
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/test/cluster"
+)
+
+// server is a control plane to install the chart on.
+type server struct {
+	client.WithWatch
+	plane *controlplane.ControlPlane
+}
+
+func startServer(t *testing.T) *server {
+	t.Helper()
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{WithoutKWOK: true})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := cluster.NewClient(plane.RESTConfig())
+	must(t, err)
+	return &server{c, plane}
+}
+
+// addNamespace makes a namespace, and waits for what Kubernetes puts in every one.
+func (s *server) addNamespace(t *testing.T, name string) {
+	t.Helper()
+	must(t, s.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}))
+	for _, o := range []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "default"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "kube-root-ca.crt"}},
+	} {
+		must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			err := s.Get(ctx, client.ObjectKeyFromObject(o), o)
+			return err == nil, client.IgnoreNotFound(err)
+		}))
+	}
+}
+
+// A server-side apply refuses fields that the kind's schema does not have. The kinds
+// of the Prometheus operator have such schemas in testdata, with the fields that the
+// chart may use.
+func TestTheServerTakesEveryObjectOfEveryValues(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	must(t, cluster.InstallCRDs(s.plane.RESTConfig(), root))
+	_, err := envtest.InstallCRDs(s.plane.RESTConfig(), envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "prometheus-operator.yaml")}, ErrorIfPathMissing: true})
+	must(t, err)
+	for _, name := range []string{"loadline-system", "shop", "search"} {
+		s.addNamespace(t, name)
+	}
+	for name, file := range matrix(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, o := range renderFile(t, file) {
+				options := []client.ApplyOption{client.FieldOwner("test"), client.ForceOwnership}
+				if o.GetKind() != "ServiceAccount" { // those that pods name must be there
+					options = append(options, client.DryRunAll)
+				}
+				if err := s.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), options...); err != nil {
+					t.Errorf("%s %s: %v", o.GetKind(), o.GetName(), err)
+				}
+			}
+		})
+	}
+}
+
+// everything returns all objects of the cluster but events, by kind, namespace and
+// name.
+func (s *server) everything(ctx context.Context) ([]string, error) {
+	found, err := discovery.NewDiscoveryClientForConfig(s.plane.RESTConfig())
+	if err != nil {
+		return nil, err
+	}
+	lists, err := discovery.ServerPreferredResources(found)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.APIResources {
+			resource := &list.APIResources[i]
+			if resource.Kind == "Event" || !slices.Contains(resource.Verbs, "list") || !slices.Contains(resource.Verbs, "delete") {
+				continue
+			}
+			items := &metav1.PartialObjectMetadataList{}
+			items.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
+			if err := s.List(ctx, items); client.IgnoreNotFound(err) != nil { // a kind may be going
+				return nil, fmt.Errorf("listing %s: %w", resource.Name, err)
+			}
+			for j := range items.Items {
+				all = append(all, strings.Join([]string{resource.Kind, items.Items[j].Namespace, items.Items[j].Name}, " "))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// awaitEverything waits until the objects of the cluster are as wanted.
+func (s *server) awaitEverything(t *testing.T, want []string) {
+	t.Helper()
+	slices.Sort(want)
+	var got []string
+	var last error // discovery fails while kinds come and go
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		got, last = s.everything(ctx)
+		return last == nil && slices.Equal(got, want), nil
+	})
+	if err != nil {
+		t.Errorf("%v, %v; the cluster has (-want +got):\n%s", err, last, cmp.Diff(want, got))
+	}
+}
+
+// helm runs helm on the cluster.
+func (s *server) helm(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := runHelm(t, append(args, "--kubeconfig", s.plane.Kubeconfig(), "--namespace", "loadline-system")...)
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// definitions are the resource definitions, and what the API server makes of them,
+// as everything lists them.
+func definitions() []string {
+	all := []string{"APIService  v1alpha1.loadline.dev"}
+	for _, plural := range []string{"nodeprofiles", "poolplans", "sharetrees", "tracereplays", "workloadprofiles"} {
+		all = append(all, "CustomResourceDefinition  "+plural+".loadline.dev")
+	}
+	return all
+}
+
+func TestUninstallingLeavesNothingButWhatIsToBeKept(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.addNamespace(t, "loadline-system")
+	before, err := s.everything(t.Context())
+	must(t, err)
+
+	s.helm(t, "install", "loadline", filepath.Join(root, "test", "testdata", "charts", "loadline-0.1.0.tgz"))
+	profile := &unstructured.Unstructured{}
+	profile.SetAPIVersion(v1alpha1.GroupVersion.String())
+	profile.SetKind("WorkloadProfile")
+	profile.SetNamespace("default")
+	profile.SetName("job")
+	profile.Object["spec"] = map[string]any{
+		"selector": map[string]any{"matchLabels": map[string]any{"app": "job"}}, "resources": []any{map[string]any{"name": "cpu", "loading": "0.5"}},
+	}
+	must(t, s.Create(t.Context(), profile))
+	kept := append(definitions(), "WorkloadProfile default job")
+	for _, name := range []string{manager, scheduler} { // as the programs would
+		must(t, s.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: name}}))
+	}
+
+	notes := s.helm(t, "upgrade", "loadline", chartDir())
+	if !strings.Contains(notes, "helm test loadline --namespace loadline-system") {
+		t.Errorf("the notes do not say how to go on:\n%s", notes)
+	}
+	uid := profile.GetUID()
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
+	same(t, "the object after the upgrade", profile.GetUID(), uid)
+	s.helm(t, "uninstall", "loadline")
+	s.awaitEverything(t, slices.Concat(before, kept))
+
+	// What was kept is taken up by the next installation, which may decide otherwise.
+	s.helm(t, "install", "loadline", chartDir(), "--set", "crds.keep=false")
+	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
+	same(t, "the object after another installation", profile.GetUID(), uid)
+	s.helm(t, "uninstall", "loadline")
+	s.awaitEverything(t, before)
+}
+
+func TestThePackedChartIsWhatItShouldBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, err := runHelm(t, "package", chartDir(), "--destination", dir)
+	must(t, err)
+	packed := filepath.Join(dir, "loadline-0.2.0.tgz")
+	info, err := os.Stat(packed)
+	must(t, err)
+	// Helm keeps the chart in a Secret, with what it renders: together less than 1 MiB.
+	if info.Size() > 400<<10 {
+		t.Errorf("the chart has %d bytes, too many for a release's Secret", info.Size())
+	}
+	out, err := runHelm(t, "template", "loadline", packed, "--kube-version", "1.36.3")
+	must(t, err)
+	same(t, "the definitions of the packed chart", len(names(objects(t, out), "CustomResourceDefinition")), 5)
+}

@@ -1,0 +1,515 @@
+package chart
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// manager and scheduler are what the Deployments are called.
+const (
+	manager   = "loadline-manager"
+	scheduler = "loadline-scheduler"
+)
+
+// same fails the test when two values differ.
+func same[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestAnImageIsNamedByRegistryRepositoryAndTagOrDigest(t *testing.T) {
+	t.Parallel()
+	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	tests := map[string]struct{ values, manager, probe string }{
+		"the chart's version is the tag":  {"", "loadline/loadline-manager:0.2.0", "loadline/loadline-probe:0.2.0"},
+		"one tag is for all":              {"image: {tag: dev}", "loadline/loadline-manager:dev", "loadline/loadline-probe:dev"},
+		"a tag of its own goes before":    {"image: {tag: dev}\nmanager: {image: {tag: fixed}}", "loadline/loadline-manager:fixed", "loadline/loadline-probe:dev"},
+		"a digest goes before every tag":  {"image: {tag: dev}\nmanager: {image: {tag: fixed, digest: " + digest + "}}", "loadline/loadline-manager@" + digest, "loadline/loadline-probe:dev"},
+		"the registry goes before it all": {"image: {registry: r.example.com:5000/a}\nprobe: {image: {digest: " + digest + "}}", "r.example.com:5000/a/loadline/loadline-manager:0.2.0", "r.example.com:5000/a/loadline/loadline-probe@" + digest},
+		"a repository may be another":     {"manager: {image: {repository: mine}}", "mine:0.2.0", "loadline/loadline-probe:0.2.0"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := container(t, render(t, test.values), manager)
+			same(t, "the manager's image", c.Image, test.manager)
+			same(t, "the probe's image", variable(c, "LOADLINE_PROBE_IMAGE"), test.probe)
+		})
+	}
+}
+
+func TestTwoReplicasElectALeaderAndAreNotEvictedTogether(t *testing.T) {
+	t.Parallel()
+	all := render(t, "")
+	for _, name := range []string{manager, scheduler} {
+		same(t, "the replicas of "+name, *deployment(t, all, name).Spec.Replicas, 2)
+		budget := as[policyv1.PodDisruptionBudget](t, all, "PodDisruptionBudget", name)
+		same(t, "how many of "+name+" may be away", *budget.Spec.MaxUnavailable, intstr.FromInt32(1))
+		same(t, "whom the budget of "+name+" is for", budget.Spec.Selector, deployment(t, all, name).Spec.Selector)
+	}
+	if args := container(t, all, manager).Args; !slices.Contains(args, "--leader-elect") {
+		t.Errorf("the manager does not elect a leader: %q", args)
+	}
+	if config := schedulerConfig(t, all); !config.LeaderElection.LeaderElect {
+		t.Error("the scheduler does not elect a leader")
+	}
+	same(t, "the leases", names(all, "Lease"), []string{manager, scheduler})
+
+	one := render(t, "manager: {replicas: 1}\nscheduler: {podDisruptionBudget: {enabled: false}}")
+	same(t, "the budgets of one manager and of schedulers that want none", names(one, "PodDisruptionBudget"), []string{})
+	same(t, "the leases", names(one, "Lease"), []string{manager, scheduler})
+	same(t, "how one replica is replaced", deployment(t, one, manager).Spec.Strategy.Type, "")
+}
+
+func TestWithoutLeaderElectionThereIsNeverMoreThanOne(t *testing.T) {
+	t.Parallel()
+	all := render(t, "manager: {replicas: 1, leaderElection: {enabled: false}}\nscheduler: {replicas: 1, leaderElection: {enabled: false}}")
+	for _, name := range []string{manager, scheduler} {
+		same(t, "how "+name+" is replaced", deployment(t, all, name).Spec.Strategy.Type, "Recreate")
+	}
+	if args := container(t, all, manager).Args; slices.Contains(args, "--leader-elect") {
+		t.Errorf("the manager elects a leader: %q", args)
+	}
+	if schedulerConfig(t, all).LeaderElection.LeaderElect {
+		t.Error("the scheduler elects a leader")
+	}
+	same(t, "the leases", names(all, "Lease"), []string{})
+	same(t, "the roles", names(all, "Role"), []string{})
+}
+
+func TestResourceDefinitionsAreKeptUnlessOneSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	five := []string{"nodeprofiles.loadline.dev", "poolplans.loadline.dev", "sharetrees.loadline.dev", "tracereplays.loadline.dev", "workloadprofiles.loadline.dev"}
+	tests := map[string]struct {
+		values string
+		want   []string
+		policy string
+	}{
+		"by default":                {"", five, "keep"},
+		"when they are not kept":    {"crds: {keep: false}", five, ""},
+		"when others have them":     {"crds: {enabled: false}", []string{}, ""},
+		"when others have them too": {"crds: {enabled: false, keep: false}", []string{}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := render(t, test.values)
+			same(t, "the definitions", names(all, "CustomResourceDefinition"), test.want)
+			for _, name := range test.want {
+				definition := get(t, all, "CustomResourceDefinition", name)
+				same(t, "what happens to "+name, definition.GetAnnotations()["helm.sh/resource-policy"], test.policy)
+				same(t, "whose "+name+" is", definition.GetLabels()["app.kubernetes.io/part-of"], "loadline")
+				if definition.GetAnnotations()["controller-gen.kubebuilder.io/version"] == "" {
+					t.Errorf("%s has lost its own annotations: %v", name, definition.GetAnnotations())
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsOffLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ off, mark string }{
+		"the manager":   {"manager", manager},
+		"the scheduler": {"scheduler", scheduler},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := render(t, test.off+": {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}")
+			for _, o := range all {
+				if strings.HasPrefix(o.GetName(), test.mark) || o.GetLabels()["app.kubernetes.io/name"] == test.mark || strings.HasSuffix(o.GetName(), "test-"+test.off) {
+					t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
+				}
+			}
+			same(t, "the Deployments", len(names(all, "Deployment")), 1)
+		})
+	}
+}
+
+func TestAReleaseNamesItsObjects(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		values, release, want string
+	}{
+		"that says what it is":     {"", "loadline-blue", "loadline-blue-manager"},
+		"that does not":            {"", "edge", "edge-loadline-manager"},
+		"with a name of their own": {"fullnameOverride: load", "edge", "load-manager"},
+		"whose name is long":       {"", "a-very-long-name-of-a-release-of-loadline-indeed", "a-very-long-name-of-a-release-of-loadlin-manager"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, err := template(t, test.release, test.values)
+			must(t, err)
+			fullname := strings.TrimSuffix(test.want, "-manager")
+			pod := deployment(t, all, test.want).Spec.Template
+			same(t, "the label of the release", pod.Labels["app.kubernetes.io/instance"], test.release)
+			same(t, "the service account", pod.Spec.ServiceAccountName, test.want)
+			binding := as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", test.want)
+			same(t, "the role", binding.RoleRef.Name, test.want)
+			get(t, all, "ClusterRole", binding.RoleRef.Name)
+			same(t, "whom it is bound to", binding.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: test.want, Namespace: "loadline-system"}})
+			get(t, all, "ClusterRole", fullname+"-workloadprofile-viewer")
+			config := deployment(t, all, fullname+"-scheduler").Spec.Template.Spec.Volumes[0].ConfigMap
+			get(t, all, "ConfigMap", config.Name)
+		})
+	}
+}
+
+func TestFlagsVariablesLabelsAndPlacesReachThePods(t *testing.T) {
+	t.Parallel()
+	all := render(t, `
+commonLabels: {team: capacity}
+image: {pullSecrets: [{name: regcred}], pullPolicy: Always}
+manager:
+  extraArgs: [-v=2]
+  extraEnv: [{name: GOMEMLIMIT, value: 900MiB}]
+  podAnnotations: {note: a}
+  podLabels: {tier: control}
+  nodeSelector: {kubernetes.io/os: linux}
+  tolerations: [{key: dedicated, operator: Exists}]
+  affinity: {nodeAffinity: null, podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: []}}
+  topologySpreadConstraints: [{maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]
+  priorityClassName: high
+  resources: {limits: {cpu: "1"}}
+probe: {memory: 1Gi, maxMeasurements: 10000}
+replay: {cpu: 250m, memory: 2Gi}
+podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Localhost, localhostProfile: a.json}}
+`)
+	d := deployment(t, all, manager)
+	pod, c := d.Spec.Template.Spec, container(t, all, manager)
+	same(t, "the flags", c.Args, []string{"--leader-elect", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
+	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
+	same(t, "the pull policy", c.ImagePullPolicy, corev1.PullAlways)
+	same(t, "the pull secrets", pod.ImagePullSecrets, []corev1.LocalObjectReference{{Name: "regcred"}})
+	same(t, "the annotations", d.Spec.Template.Annotations, map[string]string{"note": "a"})
+	same(t, "the labels", d.Spec.Template.Labels, map[string]string{
+		"app.kubernetes.io/name": manager, "app.kubernetes.io/instance": "loadline", "app.kubernetes.io/part-of": "loadline", "team": "capacity", "tier": "control",
+	})
+	same(t, "the labels of the Deployment", d.Labels["team"], "capacity")
+	same(t, "the selector", d.Spec.Selector.MatchLabels, map[string]string{"app.kubernetes.io/name": manager, "app.kubernetes.io/instance": "loadline"})
+	same(t, "the nodes", pod.NodeSelector, map[string]string{"kubernetes.io/os": "linux"})
+	same(t, "the tolerations", pod.Tolerations, []corev1.Toleration{{Key: "dedicated", Operator: "Exists"}})
+	if pod.Affinity.NodeAffinity != nil || pod.Affinity.PodAffinity == nil {
+		t.Errorf("the affinity is %+v, want that to pods only", pod.Affinity)
+	}
+	same(t, "the spread", pod.TopologySpreadConstraints, []corev1.TopologySpreadConstraint{{
+		MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule,
+		LabelSelector: d.Spec.Selector, MatchLabelKeys: []string{"pod-template-hash"},
+	}})
+	same(t, "the priority", pod.PriorityClassName, "high")
+	same(t, "the limit that is added", c.Resources.Limits.Cpu().String(), "1")
+	same(t, "the limit that stays", c.Resources.Limits.Memory().String(), "512Mi")
+	same(t, "the user", *pod.SecurityContext.RunAsUser, 1234567890)
+	same(t, "the group", *pod.SecurityContext.RunAsGroup, 5)
+	same(t, "the seccomp profile", pod.SecurityContext.SeccompProfile, &corev1.SeccompProfile{Type: "Localhost", LocalhostProfile: new("a.json")})
+}
+
+func TestASpreadConstraintMaySelectByItself(t *testing.T) {
+	t.Parallel()
+	all := render(t, `
+scheduler:
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}
+`)
+	same(t, "the spread", deployment(t, all, scheduler).Spec.Template.Spec.TopologySpreadConstraints, []corev1.TopologySpreadConstraint{{
+		MaxSkew: 1, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+	}})
+}
+
+func TestServiceAccountsMayBeOthers(t *testing.T) {
+	t.Parallel()
+	all := render(t, `
+serviceAccounts:
+  manager: {create: false, name: operators}
+  scheduler: {name: schedulers, annotations: {a: b}}
+tests: {enabled: false}
+`)
+	same(t, "the accounts", names(all, "ServiceAccount"), []string{"schedulers"})
+	same(t, "its annotations", get(t, all, "ServiceAccount", "schedulers").GetAnnotations(), map[string]string{"a": "b"})
+	same(t, "the manager's account", deployment(t, all, manager).Spec.Template.Spec.ServiceAccountName, "operators")
+	same(t, "the scheduler's account", deployment(t, all, scheduler).Spec.Template.Spec.ServiceAccountName, "schedulers")
+	for _, o := range all {
+		subjects, _, err := unstructured.NestedSlice(o.Object, "subjects")
+		must(t, err)
+		for _, subject := range subjects {
+			if name := subject.(map[string]any)["name"]; name != "operators" && name != "schedulers" { //nolint:errcheck // a subject is an object
+				t.Errorf("%s %s is for %v", o.GetKind(), o.GetName(), name)
+			}
+		}
+	}
+}
+
+func TestRolesForUsersAreAggregatedUnlessOneSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	const view, edit = "rbac.authorization.k8s.io/aggregate-to-view", "rbac.authorization.k8s.io/aggregate-to-edit"
+	all := render(t, "")
+	for kind, namespaced := range map[string]bool{"nodeprofile": false, "poolplan": false, "sharetree": false, "tracereplay": true, "workloadprofile": true} {
+		same(t, "whether viewers see "+kind, get(t, all, "ClusterRole", "loadline-"+kind+"-viewer").GetLabels()[view], "true")
+		want := ""
+		if namespaced {
+			want = "true"
+		}
+		same(t, "whether editors write "+kind, get(t, all, "ClusterRole", "loadline-"+kind+"-editor").GetLabels()[edit], want)
+	}
+	for _, o := range render(t, "rbac: {aggregate: false}") {
+		for label := range o.GetLabels() {
+			if strings.HasPrefix(label, "rbac.authorization.k8s.io/") {
+				t.Errorf("%s has the label %s", o.GetName(), label)
+			}
+		}
+	}
+	for _, o := range render(t, "rbac: {create: false}") {
+		if strings.HasSuffix(o.GetAPIVersion(), rbacv1.GroupName+"/v1") {
+			t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
+		}
+	}
+}
+
+func TestTheManagerScalesWhereItMay(t *testing.T) {
+	t.Parallel()
+	all := render(t, "rbac: {scale: {namespaces: [shop, search], allNamespaces: true}}")
+	where := map[string]bool{}
+	for _, o := range all {
+		if o.GetName() == "loadline-manager-scaler" && o.GetKind() != "ClusterRole" {
+			where[o.GetKind()+" "+o.GetNamespace()] = true
+		}
+	}
+	same(t, "where it may", where, map[string]bool{"ClusterRoleBinding ": true, "RoleBinding shop": true, "RoleBinding search": true})
+	get(t, all, "ClusterRole", "loadline-manager-scaler")
+	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding"} {
+		if got := names(render(t, ""), kind); slices.Contains(got, "loadline-manager-scaler") {
+			t.Errorf("by default there is a %s for it", kind)
+		}
+	}
+}
+
+func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
+	t.Parallel()
+	const pools = "pool-placement.loadline.dev"
+	tests := map[string]struct {
+		values   string
+		flags    []string
+		validate []string
+		mutate   []string
+	}{
+		"by default":                  {validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{pools}},
+		"where Kubernetes is older":   {flags: []string{"--kube-version", "1.35.2"}, validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{}},
+		"when they are not asked for": {values: "admission: {measurement: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := render(t, test.values, test.flags...)
+			for _, suffix := range []string{"", "Binding"} {
+				same(t, "what is validated", names(all, "ValidatingAdmissionPolicy"+suffix), test.validate)
+				same(t, "what is changed", names(all, "MutatingAdmissionPolicy"+suffix), test.mutate)
+			}
+		})
+	}
+}
+
+func TestNetworkPoliciesLetThroughWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	same(t, "the policies by default", names(render(t, ""), "NetworkPolicy"), []string{})
+	all := render(t, `
+networkPolicy:
+  enabled: true
+  metricsFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
+  apiServer: {cidrs: [10.0.0.1/32], ports: [6443]}
+  egress: [{ports: [{port: 9090, protocol: TCP}]}]
+`)
+	tcp, udp := corev1.ProtocolTCP, corev1.ProtocolUDP
+	port := func(protocol *corev1.Protocol, port intstr.IntOrString) networkingv1.NetworkPolicyPort {
+		return networkingv1.NetworkPolicyPort{Protocol: protocol, Port: &port}
+	}
+	monitoring := []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"name": "monitoring"}}}}
+	egress := []networkingv1.NetworkPolicyEgressRule{
+		{Ports: []networkingv1.NetworkPolicyPort{port(&udp, intstr.FromInt32(53)), port(&tcp, intstr.FromInt32(53))}},
+		{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(6443))}, To: []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.1/32"}}}},
+	}
+	both := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
+
+	same(t, "the scheduler's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", scheduler).Spec, networkingv1.NetworkPolicySpec{
+		PodSelector: *deployment(t, all, scheduler).Spec.Selector, PolicyTypes: both, Egress: egress,
+		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}, From: monitoring}},
+	})
+	same(t, "the manager's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", manager).Spec, networkingv1.NetworkPolicySpec{
+		PodSelector: *deployment(t, all, manager).Spec.Selector, PolicyTypes: both,
+		Egress: append(egress, networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(9090))}}),
+		Ingress: []networkingv1.NetworkPolicyIngressRule{
+			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("metrics"))}, From: monitoring},
+			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("health"))}},
+		},
+	})
+}
+
+func TestPrometheusFindsTheServices(t *testing.T) {
+	t.Parallel()
+	all := render(t, "metrics: {serviceMonitor: {enabled: true, labels: {release: p}, interval: 15s}, readers: [{kind: ServiceAccount, name: p, namespace: m}]}")
+	for name, port := range map[string]string{manager: "metrics", scheduler: "https"} {
+		monitor := get(t, all, "ServiceMonitor", name)
+		same(t, "the label", monitor.GetLabels()["release"], "p")
+		service := as[corev1.Service](t, all, "Service", name+"-metrics")
+		selector, _, err := unstructured.NestedStringMap(monitor.Object, "spec", "selector", "matchLabels")
+		must(t, err)
+		for label, value := range selector {
+			same(t, "the label "+label+" of the Service", service.Labels[label], value)
+		}
+		endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
+		must(t, err)
+		endpoint := endpoints[0].(map[string]any) //nolint:errcheck // an endpoint is an object
+		same(t, "the port", endpoint["port"], any(port))
+		same(t, "the port of the Service", service.Spec.Ports[0].Name, port)
+		same(t, "the interval", endpoint["interval"], any("15s"))
+		same(t, "whom the Service is for", service.Spec.Selector, deployment(t, all, name).Spec.Selector.MatchLabels)
+		if token := endpoint["bearerTokenFile"]; (token != nil) != (name == scheduler) {
+			t.Errorf("%s is shown the token %v", name, token)
+		}
+	}
+	reader := as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", "loadline-metrics-reader")
+	same(t, "who reads", reader.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "p", Namespace: "m"}})
+	role := as[rbacv1.ClusterRole](t, all, "ClusterRole", reader.RoleRef.Name)
+	same(t, "what they read", role.Rules, []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}})
+}
+
+func TestPrometheusFindsThePods(t *testing.T) {
+	t.Parallel()
+	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
+	all := render(t, "metrics: {podMonitor: {enabled: true, tokenSecret: {name: s}}}")
+	same(t, "what is scraped with a token", names(all, "PodMonitor"), []string{manager, scheduler})
+	endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", scheduler).Object, "spec", "podMetricsEndpoints")
+	must(t, err)
+	want := []any{map[string]any{
+		"path": "/metrics", "port": "https", "scheme": "https", "tlsConfig": map[string]any{"insecureSkipVerify": true},
+		"authorization": map[string]any{"type": "Bearer", "credentials": map[string]any{"name": "s", "key": "token"}},
+	}}
+	same(t, "how the scheduler is scraped", endpoints, want)
+}
+
+func TestRulesAndDashboardsAreThoseOfTheChart(t *testing.T) {
+	t.Parallel()
+	by := render(t, "")
+	same(t, "the rules by default", names(by, "PrometheusRule"), []string{})
+	same(t, "the ConfigMaps by default", names(by, "ConfigMap"), []string{scheduler})
+
+	all := render(t, "metrics: {rules: {enabled: true, labels: {a: b}}, dashboards: {enabled: true, annotations: {folder: L}}}")
+	rule := get(t, all, "PrometheusRule", "loadline")
+	same(t, "the label", rule.GetLabels()["a"], "b")
+	var groups []any
+	for _, path := range files(t, "rules/*.yaml") {
+		content, err := os.ReadFile(path)
+		must(t, err)
+		// That a file of rules is no Kubernetes object is all that keeps objects from reading it.
+		file := objects(t, "apiVersion: v1\nkind: Rules\n"+string(content))[0]
+		more, _, err := unstructured.NestedSlice(file.Object, "groups")
+		must(t, err)
+		groups = append(groups, more...)
+	}
+	got, _, err := unstructured.NestedSlice(rule.Object, "spec", "groups")
+	must(t, err)
+	same(t, "the groups", got, groups)
+
+	for _, path := range files(t, "dashboards/*.json") {
+		file := filepath.Base(path)
+		dashboard := as[corev1.ConfigMap](t, all, "ConfigMap", "loadline-dashboard-"+strings.TrimSuffix(file, ".json"))
+		content, err := os.ReadFile(path)
+		must(t, err)
+		same(t, "the dashboard "+file, strings.TrimSpace(dashboard.Data[file]), strings.TrimSpace(string(content)))
+		same(t, "the label", dashboard.Labels["grafana_dashboard"], "1")
+		same(t, "the annotation", dashboard.Annotations["folder"], "L")
+	}
+}
+
+// files returns the files of the chart that a pattern matches, at least one.
+func files(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(chartDir(), pattern))
+	must(t, err)
+	if len(paths) == 0 {
+		t.Fatalf("the chart has no %s", pattern)
+	}
+	return paths
+}
+
+func TestTestsAreHooksThatCleanUp(t *testing.T) {
+	t.Parallel()
+	var hooks, stay []string
+	for _, o := range render(t, "") {
+		switch hook := o.GetAnnotations()["helm.sh/hook"]; {
+		case hook == "test" && isTest(o):
+			hooks = append(hooks, o.GetKind()+" "+o.GetName())
+			same(t, "when "+o.GetName()+" is removed", o.GetAnnotations()["helm.sh/hook-delete-policy"], "before-hook-creation,hook-succeeded")
+		case hook != "" && o.GetKind() != "Lease":
+			t.Errorf("%s %s is a hook %s", o.GetKind(), o.GetName(), hook)
+		case isTest(o):
+			stay = append(stay, o.GetKind()+" "+o.GetName())
+		}
+	}
+	slices.Sort(hooks)
+	slices.Sort(stay)
+	same(t, "the tests", hooks, []string{"Pod loadline-test-manager", "Pod loadline-test-scheduler", "TraceReplay loadline-test", "WorkloadProfile loadline-test"})
+	same(t, "what is for them", stay, []string{"ClusterRoleBinding loadline-test", "ServiceAccount loadline-test"})
+	for _, o := range render(t, "tests: {enabled: false}") {
+		if isTest(o) {
+			t.Errorf("without tests there is a %s %s", o.GetKind(), o.GetName())
+		}
+	}
+}
+
+func TestTestsSeeWhatIsInstalled(t *testing.T) {
+	t.Parallel()
+	const pod = "loadline-test-scheduler"
+	command := func(all []*unstructured.Unstructured, name string) []string {
+		return as[corev1.Pod](t, all, "Pod", name).Spec.Containers[0].Command
+	}
+	all := render(t, "scheduler: {schedulerName: mine}\nmanager: {enabled: false}")
+	same(t, "who places the scheduler's", as[corev1.Pod](t, all, "Pod", pod).Spec.SchedulerName, "mine")
+	same(t, "what it looks at", command(all, pod), []string{"kubectl-loadline", "status", "--namespace=loadline-system", "--wait=1m", "--without=manager"})
+	same(t, "what is there", names(all, "Pod"), []string{pod})
+
+	all = render(t, "rbac: {create: false}")
+	same(t, "what it does without rights", command(all, pod), []string{"kubectl-loadline", "version"})
+	replay := get(t, all, "TraceReplay", "loadline-test").GetName()
+	report := as[corev1.Pod](t, all, "Pod", "loadline-test-manager").Spec.Volumes[0].ConfigMap.Name
+	same(t, "what the manager's waits for", report, replay+"-report")
+}
+
+func TestWhatDoesNotRunIsNotMissed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		values, without string
+	}{
+		{"{manager: {enabled: false}, metrics: {rules: {enabled: true}}}", "loadline-manager"},
+		{"{scheduler: {enabled: false}, metrics: {rules: {enabled: true}}}", "loadline-scheduler"},
+	} {
+		rule := get(t, render(t, test.values), "PrometheusRule", "loadline")
+		groups, _, err := unstructured.NestedSlice(rule.Object, "spec", "groups")
+		must(t, err)
+		var left []string
+		for _, group := range groups {
+			if group, ok := group.(map[string]any); ok {
+				left = append(left, fmt.Sprint(group["name"]))
+			}
+		}
+		if len(left) == 0 || slices.Contains(left, test.without) {
+			t.Errorf("with %s there are the groups %q, want some without %s", test.values, left, test.without)
+		}
+	}
+}
