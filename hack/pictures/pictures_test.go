@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// docs is the folder of the page and its pictures.
+var docs = filepath.Join("..", "..", "docs")
+
+func TestThePicturesAreThoseThatAreDrawn(t *testing.T) {
+	t.Parallel()
+	for _, p := range pictures() {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			d, err := p.draw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			committed, err := os.ReadFile(filepath.Join(docs, "images", p.name+".svg"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(d.encode(), committed) {
+				t.Errorf("docs/images/%s.svg is stale: go run ./hack/pictures draws it anew", p.name)
+			}
+		})
+	}
+}
+
+func TestThePageShowsEveryPictureOnce(t *testing.T) {
+	t.Parallel()
+	page := readPage(t)
+	for _, p := range pictures() {
+		if n := strings.Count(page, "(images/"+p.name+".svg)"); n != 1 {
+			t.Errorf("docs/model.md shows %s %d times, want once", p.name, n)
+		}
+	}
+}
+
+// The page says what the model says: each claim below is computed, written as in the page, and must be there.
+func TestTheNumbersOfThePageAreComputed(t *testing.T) {
+	t.Parallel()
+	page := readPage(t)
+	for name, claim := range map[string]func(t *testing.T) []string{
+		"utilization": claimUtilization,
+		"dilation":    claimDilation,
+		"price":       claimPrice,
+		"servers":     claimServers,
+		"epochs":      claimEpochs,
+		"sizing":      claimSizing,
+		"share":       claimShare,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, want := range claim(t) {
+				if !strings.Contains(page, unwrapped(want)) {
+					t.Errorf("docs/model.md does not say %q", want)
+				}
+			}
+		})
+	}
+}
+
+func claimUtilization(t *testing.T) []string {
+	besideReader := dilationOf(t, reader, contention.Loadings(0, 1))
+	besideComputer := dilationOf(t, reader, contention.Loadings(1, 0))
+	all := contention.Loadings(1, 0)
+	return []string{
+		fmt.Sprintf("takes %.1f times as long as alone", besideReader),
+		fmt.Sprintf("would have taken %.1f times as long", besideComputer),
+		fmt.Sprintf("runs %.0f times slower", dilationOf(t, all, all)),
+		fmt.Sprintf("others %.0f times", dilationOf(t, all, all, all, all, all, all)),
+	}
+}
+
+func claimDilation(t *testing.T) []string {
+	pair := dilationOf(t, fileComp, stdIO)
+	return []string{
+		fmt.Sprintf("takes %.2f times as long as alone, %.1f s instead of %.1f s", pair, pair*fileCompSeconds, fileCompSeconds),
+		fmt.Sprintf("waits another %.1f s for the disk", (pair-1)*fileCompSeconds),
+		fmt.Sprintf("λ = 1 + (0.58 · 0.58 + 0.42 · 1.42) − (0.58² + 0.42²) = %.2f", firstOrder(fileComp, stdIO)),
+		fmt.Sprintf("is dilated by %.2f, where the formula says %.2f", dilationOf(t, fileComp, stdIO, sorting), firstOrder(fileComp, stdIO, sorting)),
+	}
+}
+
+func claimPrice(*testing.T) []string {
+	nodes := nodesOfPrice()
+	first, one := totals(nodes[0])
+	second, two := totals(nodes[1])
+	return []string{
+		fmt.Sprintf("add up to the same, %.1f.", first[0]+first[1]),
+		fmt.Sprintf("total loading vectors (%.1f, %.1f) and (%.1f, %.1f)", first[0], first[1], second[0], second[1]),
+		fmt.Sprintf("p'·p̄ is 0.2 · %.1f + 0.7 · %.1f = %.2f there, and %.2f on the second", first[0], first[1], one, two),
+	}
+}
+
+func claimServers(t *testing.T) []string {
+	crowded := func(pods, cores int) float64 {
+		dilation, err := crowdedCores(pods, cores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dilation
+	}
+	if one, many := crowded(4, 1), crowded(64, 16); fmt.Sprintf("%.1f", one) != fmt.Sprintf("%.1f", many) {
+		t.Errorf("4 pods per core are dilated by %v on one core and by %v on 16: the page says alike", one, many)
+	}
+	gentle, harsh := contention.Loadings(0.5), contention.Vector{{Loading: 0.5, Pressure: 0.8, Threads: 1}}
+	return []string{
+		fmt.Sprintf("on one core they are dilated by %.2f, on 16 cores by %.2f", crowded(2, 1), crowded(32, 16)),
+		fmt.Sprintf("both take %.1f times as long", crowded(4, 1)),
+		fmt.Sprintf("a pressure of 0.8 is dilated by %.1f", firstOrder(gentle, harsh)),
+	}
+}
+
+func claimEpochs(t *testing.T) []string {
+	_, runs := day()
+	ends, epochs, err := epochsOf(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slowest := epochs[1].dilations[0]; slowest < 1.9 || slowest > 2.1 {
+		t.Errorf("filecomp is dilated by %v beside both others: the page says that it runs at half of its speed", slowest)
+	}
+	return []string{
+		fmt.Sprintf("run at 1/%.2f of their speed", epochs[0].dilations[0]),
+		fmt.Sprintf("in %s epochs", []string{"no", "one", "two", "three", "four", "five"}[len(epochs)]),
+		fmt.Sprintf("done after %.1f s, the sort job after %.1f s, and `filecomp`, alone at last, after %.1f s", ends[1], ends[2], ends[0]),
+	}
+}
+
+func claimSizing(t *testing.T) []string {
+	percent := func(rate float64, servers int) string {
+		fraction, stable, err := answered(rate, servers)
+		if err != nil || !stable {
+			t.Fatalf("%v a second at %d servers: stable %v, error %v", rate, servers, stable, err)
+		}
+		return fmt.Sprintf("%.1f %%", 100*fraction)
+	}
+	for rate, want := range map[float64]int{4: 4, 8: 6} {
+		if got, err := fewest(rate); err != nil || got != want {
+			t.Errorf("%v a second take %d servers (%v), the page says %d", rate, got, err, want)
+		}
+	}
+	if _, stable, err := answered(8, 3); stable || err != nil {
+		t.Errorf("8 a second at three servers: stable %v, error %v", stable, err)
+	}
+	return []string{
+		fmt.Sprintf("three servers answer %s within 2 s and four %s", percent(4, 3), percent(4, 4)),
+		fmt.Sprintf("six are enough, at %s", percent(8, 6)),
+	}
+}
+
+func claimShare(t *testing.T) []string {
+	at := func(ratio float64) (large, small float64) {
+		large, small, err := shared(ratio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const exact = 1e-6
+		if mean := (large + small) / 2; mean < 5-exact || mean > 5+exact {
+			t.Errorf("shares of %v : 1 have a mean of %v, the page says 5", ratio, mean)
+		}
+		return large, small
+	}
+	equal, _ := at(1)
+	large4, small4 := at(4)
+	large10, small10 := at(10)
+	return []string{
+		fmt.Sprintf("responses take %.0f times as long", equal),
+		fmt.Sprintf("4 : 1 it is %.0f and %.0f times, with 10 : 1 it is %.2f and %.2f", large4, small4, large10, small10),
+	}
+}
+
+// dilationOf returns the exact dilation of the first of some jobs on a node with one CPU and one disk.
+func dilationOf(t *testing.T, jobs ...contention.Vector) float64 {
+	t.Helper()
+	dilations, err := exactly(single, jobs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dilations[0]
+}
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(docs, "model.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unwrapped(string(page))
+}
+
+// unwrapped returns a text on one line: where lines break says nothing.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }

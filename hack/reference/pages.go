@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/hack/reference/command"
+	"loadline.dev/loadline/hack/reference/markdown"
+)
+
+// book holds pages by their path below the folder of the reference.
+type book map[string]string
+
+// add adds a page.
+func (b book) add(path string, page *markdown.Page) { b[path] = page.String() }
+
+// pages makes all pages, of the repository in a folder and of its programs.
+func pages(root string, programs map[string]command.Command) (book, error) {
+	b := book{}
+	b.addIndex()
+	err := errors.Join(b.addCommands(programs), b.addKinds(root), b.addConfiguration(root), b.addMetrics())
+	return b, err
+}
+
+func (b book) addIndex() {
+	page := markdown.NewPage("Reference")
+	page.Add(
+		"Everything that can be typed, set or read, made from the programs themselves by `make generate`. To learn how to use it, begin with the [README](../../README.md).",
+		markdown.Table([]string{"Page", "What it has"},
+			[]string{"[Commands](cli.md)", "`kubectl loadline` and the programs that run in a cluster: usage, examples, flags"},
+			[]string{"[API](api.md)", "the kinds of `loadline.dev/v1alpha1`: fields, defaults, rules, conditions, columns"},
+			[]string{"[Configuration](configuration.md)", "the arguments of the scheduler plugin; the values of the chart are with the [chart](../../charts/loadline/README.md#values)"},
+			[]string{"[Metrics](metrics.md)", "what the programs tell Prometheus"},
+		),
+	)
+	b.add("README.md", page)
+}
+
+// write writes the pages to a folder, and removes those that were written there before
+// and are no more. Files that have another origin are left alone.
+func (b book) write(folder string) error {
+	if err := b.removeOthers(folder); err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(b)) {
+		file := filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(b[path]), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b book) removeOthers(folder string) error {
+	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && file == folder:
+			return nil
+		case err != nil || entry.IsDir() || filepath.Ext(file) != ".md":
+			return err
+		}
+		path, err := filepath.Rel(folder, file)
+		if err != nil {
+			return err
+		}
+		if _, stays := b[filepath.ToSlash(path)]; stays {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(text), markdown.Marker) {
+			return err
+		}
+		return os.Remove(file)
+	})
+}
