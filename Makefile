@@ -101,15 +101,22 @@ node-packages: ## Install the Debian packages that real nodes need
 test-nodes: node-packages ## Run the tests of real nodes, as root
 	cd hack/cluster && go test -tags e2e -count 1 -timeout 15m -run Real .
 
+# Helm installs Loadline, upgrades it and takes it away; then it stays for the end-to-end tests. Last, what it has asked of
+# the API server in all of them says whether it has the rights that it needs, and no other.
 # The cluster runs on cores that worker-1 has no part in, and so do the builds and tests that "run" runs.
 .PHONY: e2e
-e2e: node-packages $(TOOLS)/cluster ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
-	$(TOOLS)/cluster run --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
+e2e: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
+	$(TOOLS)/cluster run --audit-log '$(AUDIT_LOG)' --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
 
+AUDIT_LOG := $(CURDIR)/out/e2e/audit.log
+
+# With ARGS, those tests alone.
 .PHONY: e2e-on-nodes
 e2e-on-nodes: build
 	$(TOOLS)/cluster load $(PROGRAMS)
+	$(if $(ARGS),$(APPLY),$(INSTALL) -run Installation)
 	$(E2E) '-node-command=$(TOOLS)/cluster node'
+	$(if $(ARGS),,$(INSTALL) -run Rights '-audit-log=$(AUDIT_LOG)')
 
 .PHONY: e2e-kind
 e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker (ARGS='-run Replay')
@@ -117,6 +124,7 @@ e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
 	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE)'); \
 	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
+	$(APPLY); \
 	$(E2E)
 
 .PHONY: docker
@@ -124,8 +132,9 @@ docker:
 	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without' >&2; exit 1; }
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
-E2E = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default; \
-	go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
+APPLY = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default
+E2E = go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
+INSTALL = go test -tags e2e -count 1 -timeout 60m -v ./test/install '-helm=$(TOOLS)/helm' '-kubectl=$(TOOLS)/cluster kubectl'
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint

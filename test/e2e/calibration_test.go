@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/test/live"
 )
 
 func TestTheServersOfNodesAreFound(t *testing.T) {
@@ -18,16 +19,24 @@ func TestTheServersOfNodesAreFound(t *testing.T) {
 	profile := &v1alpha1.NodeProfile{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"},
 		Spec: v1alpha1.NodeProfileSpec{
-			Selector: named(node),
+			Selector: live.Named(node),
 			Calibration: &v1alpha1.Calibration{
 				Resources: []v1alpha1.ProbedResource{{Name: "cpu"}, {Name: "disk"}}, BudgetSeconds: new(int64(20)),
 			},
 		},
 	}
-	must(t, cluster.Create(t.Context(), profile))
-	removeAtEnd(t, profile)
+	cluster.Make(t, profile)
 
-	awaitCondition(t, profile, &profile.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionTrue)
+	cluster.Await(t, "the servers are found", profile, func() (bool, string) {
+		is := meta.FindStatusCondition(profile.Status.Conditions, v1alpha1.ConditionCalibrated)
+		switch {
+		case is == nil:
+			return false, "there is no condition"
+		case is.Reason == v1alpha1.ReasonProbeFailed: // which it does where the disk is full
+			t.Fatal(is.Message)
+		}
+		return is.Status == metav1.ConditionTrue, is.Reason + ": " + is.Message
+	})
 	found := meta.FindStatusCondition(profile.Status.Conditions, v1alpha1.ConditionCalibrated)
 	t.Log(found.Message)
 	if found.Reason != v1alpha1.ReasonCalibrated || profile.Status.Calibrating != nil {
@@ -40,7 +49,7 @@ func TestTheServersOfNodesAreFound(t *testing.T) {
 			t.Errorf("%s was calibrated on %s, want %s", r.Name, r.Node, node)
 		}
 	}
-	object := nodeOf(node)
+	object := live.Node(node)
 	must(t, cluster.Get(t.Context(), client.ObjectKeyFromObject(object), object))
 	if cores := object.Status.Allocatable.Cpu().Value(); servers["cpu"] != cores {
 		t.Errorf("cpu has %d servers, want the %d cores of the node", servers["cpu"], cores)
@@ -48,5 +57,5 @@ func TestTheServersOfNodesAreFound(t *testing.T) {
 	if servers["disk"] < 1 {
 		t.Errorf("the servers are %v, want some of the disk", servers)
 	}
-	awaitNothingLeft(t, profile.UID)
+	cluster.AwaitNothingLeft(t, profile.UID)
 }

@@ -1,8 +1,9 @@
 // Package e2e tests Loadline on a cluster that runs pods: any cluster that has
-// config/default applied, images of Loadline's programs on its nodes, and two
-// worker nodes or more. It knows nothing of the cluster but a kubeconfig.
+// config/default applied or the chart installed, images of Loadline's programs on
+// its nodes, and two worker nodes or more. It knows nothing of the cluster but a
+// kubeconfig.
 //
-//	make e2e         # on nodes of this machine, started for it (root)
+//	make e2e         # on nodes of this machine, started for it (root), with test/install
 //	make e2e-kind    # on kind, started for it (Docker)
 //	go test -tags e2e ./test/e2e -kubeconfig ~/.kube/config
 //

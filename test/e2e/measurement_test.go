@@ -9,37 +9,43 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/test/live"
+)
+
+// How long the synthetic job runs when it is measured: in time, and in rounds.
+const (
+	shortWhile = 4 * time.Second
+	endlessly  = 80_000
 )
 
 func TestAJobIsMeasured(t *testing.T) {
 	t.Parallel()
 	node := reserve(t, 0)[0]
-	namespace := newNamespace(t)
+	namespace := cluster.NewNamespace(t)
 	const neutral = 8 * time.Second
-	cronJob(t, namespace, "report", halfBusy(speed(t, namespace, node), int(neutral/perRound)))
-	profile := profileOf(namespace, "report", node)
+	cluster.CronJob(t, namespace, "report", cluster.HalfBusy(cluster.Speed(t, namespace, node), int(neutral/live.PerRound)))
+	profile := live.ProfileOf(namespace, "report", node)
 	must(t, cluster.Create(t.Context(), profile))
 
-	awaitResult(t, profile)
-	checkMeasured(t, profile, node)
+	cluster.AwaitResult(t, profile)
+	live.CheckMeasured(t, profile, node)
 	if got := *profile.Status.Measurements[0].NeutralMillis; math.Abs(float64(got)/1000-neutral.Seconds()) > 0.1*neutral.Seconds() {
 		t.Errorf("the neutral time is %d ms, want %v ± 10 %%", got, neutral)
 	}
 	awaitInUse(t, profile)
-	awaitNothingLeft(t, profile.UID)
+	cluster.AwaitNothingLeft(t, profile.UID)
 }
 
 func TestAServiceIsMeasuredAsItRuns(t *testing.T) {
 	t.Parallel()
 	nodes := reserve(t, 0, 1)
-	namespace := newNamespace(t)
-	spec := halfBusy(speed(t, namespace, nodes[0]), endlessly)
-	spec.RestartPolicy, spec.Affinity = corev1.RestartPolicyAlways, onNode(nodes[0])
+	namespace := cluster.NewNamespace(t)
+	spec := cluster.HalfBusy(cluster.Speed(t, namespace, nodes[0]), endlessly)
+	spec.RestartPolicy, spec.Affinity = corev1.RestartPolicyAlways, live.OnNode(nodes[0])
 	service := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cart"},
 		Spec: appsv1.DeploymentSpec{
@@ -48,21 +54,21 @@ func TestAServiceIsMeasuredAsItRuns(t *testing.T) {
 		},
 	}
 	must(t, cluster.Create(t.Context(), service))
-	await(t, "the service runs", service, func() (bool, string) {
+	cluster.Await(t, "the service runs", service, func() (bool, string) {
 		return service.Status.AvailableReplicas == 1, "it is not available"
 	})
 	before := servicePod(t, namespace)
 
-	profile := profileOf(namespace, "cart", nodes...)
+	profile := live.ProfileOf(namespace, "cart", nodes...)
 	profile.Spec.Measurement.Target, profile.Spec.Measurement.TimeoutSeconds = nil, new(int64(10))
 	must(t, cluster.Create(t.Context(), profile))
-	awaitResult(t, profile)
-	checkMeasured(t, profile, nodes[0])
+	cluster.AwaitResult(t, profile)
+	live.CheckMeasured(t, profile, nodes[0])
 	if m := profile.Status.Measurements[0]; m.NeutralMillis != nil {
 		t.Errorf("a service has no neutral time, and it is said to be %d ms", *m.NeutralMillis)
 	}
 	awaitInUse(t, profile)
-	awaitNothingLeft(t, profile.UID)
+	cluster.AwaitNothingLeft(t, profile.UID)
 
 	after := servicePod(t, namespace)
 	if before.UID != after.UID || after.Status.ContainerStatuses[0].RestartCount != 0 {
@@ -81,31 +87,12 @@ func servicePod(t *testing.T, namespace string) *corev1.Pod {
 	return &pods.Items[0]
 }
 
-// checkMeasured fails the test unless the synthetic job's loading of the CPU was
-// measured on a node, and is right within the tolerance.
-func checkMeasured(t *testing.T, profile *v1alpha1.WorkloadProfile, node string) {
-	t.Helper()
-	if n := len(profile.Status.Measurements); n != 1 {
-		t.Fatalf("there are %d results, want 1: %+v", n, profile.Status.Measurements)
-	}
-	m := profile.Status.Measurements[0]
-	if m.Node != node || len(m.Resources) != 1 {
-		t.Errorf("%d resources were measured on %s, want 1 on %s", len(m.Resources), m.Node, node)
-	}
-	r := m.Resources[0]
-	for what, q := range map[string]*resource.Quantity{"loading": r.Loading, "pressure": r.Pressure} {
-		if got := q.AsApproximateFloat64(); math.Abs(got-trueCPU) > tolerance {
-			t.Errorf("the %s is %.3f, want %g ± %g", what, got, trueCPU, tolerance)
-		}
-	}
-}
-
 // awaitInUse waits until the scheduler uses what was measured.
 func awaitInUse(t *testing.T, profile *v1alpha1.WorkloadProfile) {
 	t.Helper()
-	awaitCondition(t, profile, &profile.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue)
+	cluster.AwaitCondition(t, profile, &profile.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue)
 	measured := profile.Status.Measurements[0].Resources[0].Loading
-	await(t, "the measured vector is in use", profile, func() (bool, string) {
+	cluster.Await(t, "the measured vector is in use", profile, func() (bool, string) {
 		used := profile.Status.Resources
 		return len(used) == 1 && used[0].Loading != nil && used[0].Loading.Cmp(*measured) == 0, "another one is"
 	})

@@ -8,9 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 var nodeCommand = flag.String("node-command", "",
@@ -28,6 +25,3 @@ func onNodes(t *testing.T, verb, node string) {
 		t.Fatalf("%s: %v: %s", strings.Join(words, " "), err, out)
 	}
 }
-
-// nodeOf returns a node by name, with nothing read of it yet.
-func nodeOf(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }

@@ -3,18 +3,16 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/test/live"
 )
 
 // moment is when something happens to a measurement: which of its pods run.
@@ -61,13 +59,13 @@ var walk = []struct {
 func TestAMeasurementOutlivesWhatHappensAtEachOfItsSteps(t *testing.T) {
 	t.Parallel()
 	node := reserve(t, 0)[0]
-	namespace := newNamespace(t)
-	cronJob(t, namespace, "report", halfBusy(speed(t, namespace, node), int(shortWhile/perRound)))
-	profile := profileOf(namespace, "report", node)
+	namespace := cluster.NewNamespace(t)
+	cluster.CronJob(t, namespace, "report", cluster.HalfBusy(cluster.Speed(t, namespace, node), int(shortWhile/live.PerRound)))
+	profile := live.ProfileOf(namespace, "report", node)
 	must(t, cluster.Create(t.Context(), profile))
 
 	happened := make([]bool, len(walk))
-	awaitResult(t, profile, func() {
+	cluster.AwaitResult(t, profile, func() {
 		now := momentOf(t, profile)
 		for i, event := range walk {
 			if m := profile.Status.Measuring; m == nil || happened[i] || event.round != *m.Round || event.when != now {
@@ -82,8 +80,8 @@ func TestAMeasurementOutlivesWhatHappensAtEachOfItsSteps(t *testing.T) {
 			return
 		}
 	})
-	checkMeasured(t, profile, node)
-	awaitNothingLeft(t, profile.UID)
+	live.CheckMeasured(t, profile, node)
+	cluster.AwaitNothingLeft(t, profile.UID)
 	for i, event := range walk {
 		t.Run(fmt.Sprintf("round %d, %s: %s", event.round, event.when, event.what), func(t *testing.T) {
 			t.Parallel()
@@ -103,19 +101,19 @@ func TestAMeasurementGoesOnElsewhereWhenItsNodeDisappears(t *testing.T) {
 		t.Skip(noNodeCommand)
 	}
 	nodes := reserve(t, 0, 1)
-	namespace := newNamespace(t)
-	cronJob(t, namespace, "report", halfBusy(speed(t, namespace, nodes[1]), int(shortWhile/perRound)))
-	profile := profileOf(namespace, "report", nodes...)
+	namespace := cluster.NewNamespace(t)
+	cluster.CronJob(t, namespace, "report", cluster.HalfBusy(cluster.Speed(t, namespace, nodes[1]), int(shortWhile/live.PerRound)))
+	profile := live.ProfileOf(namespace, "report", nodes...)
 	must(t, cluster.Create(t.Context(), profile))
 	gone := ""
-	awaitResult(t, profile, func() {
+	cluster.AwaitResult(t, profile, func() {
 		if gone != "" || momentOf(t, profile) != alone {
 			return
 		}
 		gone = profile.Status.Measuring.Node
 		onNodes(t, "stop", gone)
 		t.Cleanup(func() { onNodes(t, "start", gone) })
-		must(t, cluster.Delete(t.Context(), nodeOf(gone)))
+		must(t, cluster.Delete(t.Context(), live.Node(gone)))
 	})
 	if gone == "" {
 		t.Fatal("no target ran")
@@ -124,20 +122,20 @@ func TestAMeasurementGoesOnElsewhereWhenItsNodeDisappears(t *testing.T) {
 	if gone == other {
 		other = nodes[1]
 	}
-	checkMeasured(t, profile, other)
-	awaitNothingLeft(t, profile.UID)
+	live.CheckMeasured(t, profile, other)
+	cluster.AwaitNothingLeft(t, profile.UID)
 }
 
 func TestAMeasurementGoesWithItsProfile(t *testing.T) {
 	t.Parallel()
 	node := reserve(t, 1)[0]
-	namespace := newNamespace(t)
-	cronJob(t, namespace, "report", probeSpec("sink", "--listen", ":7070"))
-	profile := profileOf(namespace, "report", node)
+	namespace := cluster.NewNamespace(t)
+	cluster.CronJob(t, namespace, "report", cluster.ProbeSpec("sink", "--listen", ":7070"))
+	profile := live.ProfileOf(namespace, "report", node)
 	must(t, cluster.Create(t.Context(), profile))
-	await(t, "the target runs", profile, func() (bool, string) { return momentOf(t, profile) == alone, stand(profile) })
+	cluster.Await(t, "the target runs", profile, func() (bool, string) { return momentOf(t, profile) == alone, live.Stand(profile) })
 	must(t, cluster.Delete(t.Context(), profile))
-	awaitNothingLeft(t, profile.UID)
+	cluster.AwaitNothingLeft(t, profile.UID)
 }
 
 // momentOf tells which pods of a measurement run just now, "" for no moment that
@@ -184,8 +182,11 @@ func strike(t *testing.T, what blow, profile *v1alpha1.WorkloadProfile) {
 	node := profile.Status.Measuring.Node
 	switch what {
 	case managerDies:
-		manager := client.MatchingLabels{"app.kubernetes.io/name": "loadline-manager"}
-		must(t, cluster.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(*operator), manager, client.GracePeriodSeconds(0)))
+		pods, err := cluster.PodsOf(t.Context(), *operator, manager)
+		must(t, err)
+		for i := range pods {
+			must(t, cluster.Delete(t.Context(), &pods[i], client.GracePeriodSeconds(0)))
+		}
 	case targetDeleted, probeDeleted:
 		pod := running(t, profile, what == probeDeleted)
 		if pod == nil {
@@ -206,15 +207,9 @@ func strike(t *testing.T, what blow, profile *v1alpha1.WorkloadProfile) {
 // awaitReason waits until the condition Measured has a reason.
 func awaitReason(t *testing.T, profile *v1alpha1.WorkloadProfile, reason string) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		if err := cluster.Get(ctx, client.ObjectKeyFromObject(profile), profile); err != nil {
-			return false, err
-		}
-		c := measuredBy(profile)
-		return c != nil && c.Reason == reason, nil
+	cluster.Await(t, "the reason is "+reason, profile, func() (bool, string) {
+		c := live.MeasuredBy(profile)
+		return c != nil && c.Reason == reason, live.Stand(profile)
 	})
-	if err != nil {
-		t.Fatalf("awaiting the reason %s: %v; at last: %s", reason, err, stand(profile))
-	}
-	t.Log(stand(profile))
+	t.Log(live.Stand(profile))
 }

@@ -1,0 +1,99 @@
+//go:build e2e
+
+package install
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/test/live"
+)
+
+// helm runs helm on the cluster. It also works when the test has ended.
+func helm(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), *helmProgram, append(args, "--namespace", operator)...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	t.Logf("helm %s\n%s", strings.Join(args, " "), out)
+}
+
+// kubeconfig is the file that says which cluster it is.
+func kubeconfig() string {
+	if f := flag.Lookup("kubeconfig"); f != nil && f.Value.String() != "" {
+		return f.Value.String()
+	}
+	return os.Getenv("KUBECONFIG")
+}
+
+// installPrevious installs the chart's previous version.
+func installPrevious(t *testing.T) {
+	t.Helper()
+	makeNamespace(t)
+	helm(t, "install", release, *previousChart, "--wait", "--timeout", "5m", "--set", "image.tag="+*imageTag)
+}
+
+// install installs the chart, or upgrades what is installed to it, and returns when
+// all of it runs.
+func install(t *testing.T, args ...string) {
+	t.Helper()
+	makeNamespace(t)
+	args = append([]string{
+		"upgrade", release, *chart, "--install", "--wait", "--timeout", "5m",
+		"--values", "testdata/values.yaml", "--set", "image.tag=" + *imageTag,
+	}, args...)
+	helm(t, args...)
+	for _, name := range []string{manager, scheduler} {
+		must(t, cluster.AwaitAvailable(t.Context(), operator, name))
+	}
+}
+
+// makeNamespace makes the namespace for Loadline, if need be, as strict as it can be.
+func makeNamespace(t *testing.T) {
+	t.Helper()
+	err := cluster.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: operator, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}})
+	must(t, client.IgnoreAlreadyExists(err))
+}
+
+// uninstall takes the release away, and the namespace that was made for it.
+func uninstall(t *testing.T) {
+	t.Helper()
+	helm(t, "uninstall", release, "--wait", "--timeout", "5m", "--ignore-not-found")
+	awaitEmpty(t, operator)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operator}}
+	must(t, client.IgnoreNotFound(cluster.Delete(t.Context(), namespace)))
+	live.Until(t, "the namespace is gone", live.Patience, func(ctx context.Context) (bool, string, error) {
+		err := cluster.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		return apierrors.IsNotFound(err), "it is " + string(namespace.Status.Phase), client.IgnoreNotFound(err)
+	})
+}
+
+// clearAway takes away what is left of a release, and all that Loadline keeps.
+func clearAway(t *testing.T) {
+	t.Helper()
+	uninstall(t)
+	for _, kind := range kinds {
+		definition := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: kind}}
+		definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		must(t, client.IgnoreNotFound(cluster.Delete(t.Context(), definition)))
+		live.Until(t, kind+" are gone", live.Patience, func(ctx context.Context) (bool, string, error) {
+			err := cluster.Get(ctx, client.ObjectKeyFromObject(definition), definition)
+			return apierrors.IsNotFound(err), "they are being deleted", client.IgnoreNotFound(err)
+		})
+	}
+}
