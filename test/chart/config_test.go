@@ -25,7 +25,7 @@ func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 		t.Fatalf("kustomize %s: %v\n%s", folder, err, stderrOf(err))
 	}
 	// It puts a hash behind the name of a ConfigMap that it makes, where the chart has an annotation.
-	return objects(t, regexp.MustCompile(`\b(loadline-scheduler)-[a-z0-9]{10}\b`).ReplaceAllString(string(out), "$1"))
+	return objects(t, regexp.MustCompile(`\b(loadline-scheduler-config)-[a-z0-9]{10}\b`).ReplaceAllString(string(out), "$1"))
 }
 
 func stderrOf(err error) string {

@@ -407,7 +407,7 @@ func TestRulesAndDashboardsAreThoseOfTheChart(t *testing.T) {
 	t.Parallel()
 	by := render(t, "")
 	same(t, "the rules by default", names(by, "PrometheusRule"), []string{})
-	same(t, "the ConfigMaps by default", names(by, "ConfigMap"), []string{scheduler})
+	same(t, "the ConfigMaps by default", names(by, "ConfigMap"), []string{scheduler + "-config"})
 
 	all := render(t, "metrics: {rules: {enabled: true, labels: {a: b}}, dashboards: {enabled: true, annotations: {folder: L}}}")
 	rule := get(t, all, "PrometheusRule", "loadline")
