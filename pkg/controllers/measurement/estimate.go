@@ -243,8 +243,9 @@ func (e *estimate) vector(in *input, rounds int32) v1alpha1.MeasuredVector {
 	return v
 }
 
-// rounded returns a number with four decimals, more than any measurement has.
+// rounded returns a number with three decimals, more than any measurement has, so that
+// people read 605m.
 func rounded(x float64) *resource.Quantity {
-	q := resource.MustParse(strconv.FormatFloat(x, 'f', 4, 64))
+	q := resource.MustParse(strconv.FormatFloat(x, 'f', 3, 64))
 	return &q
 }
