@@ -27,6 +27,8 @@ const (
 	// first and second are the nodes, with a core each. All that keeps the cluster
 	// going shares the core of the second.
 	first, second = "worker-1", "worker-2"
+	// third is where no jobs run.
+	third = "system"
 	// operators is the namespace of Loadline itself.
 	operators = "loadline-system"
 	// leaving is how long the cleaning up may take.
@@ -111,11 +113,11 @@ func (s *session) prepare(ctx context.Context) error {
 	return s.startSink(ctx)
 }
 
-// startSink runs what receives what jobs send over the network of the first node, on
-// the second.
+// startSink runs what receives what jobs send over the networks of their nodes, on a
+// node without jobs: what stays on a node does not use its network.
 func (s *session) startSink(ctx context.Context) error {
 	const port = "7077"
-	pod := placed("sink", second, "sink", []string{"loadline-probe", "sink", "--listen", ":" + port})
+	pod := placed("sink", third, "sink", []string{"loadline-probe", "sink", "--listen", ":" + port})
 	if err := s.Create(ctx, pod); err != nil {
 		return err
 	}
