@@ -186,6 +186,9 @@ func (c *command) validate() error {
 			return fmt.Errorf("--%s: %d is negative; %w", flag, value, errWrongUse)
 		}
 	}
+	if c.nodeMbit > 0 && c.realNodes == 0 {
+		return fmt.Errorf("--node-mbit: it is what real nodes may send, and --real-nodes is 0; %w", errWrongUse)
+	}
 	if n := len(c.socket()); c.realNodes > 0 && n > maxSocketPath {
 		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)
 	}

@@ -66,12 +66,12 @@ func describePrograms(ctx context.Context, root string) (map[string]command.Comm
 
 // describe runs the program with a file laid over its package that has it describe
 // its command: no other package can see what a package main declares.
-func (p *program) describe(ctx context.Context, root string) (command.Command, error) {
+func (p *program) describe(ctx context.Context, root string) (described command.Command, err error) {
 	scratch, err := os.MkdirTemp("", "reference")
 	if err != nil {
 		return command.Command{}, err
 	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // it is in the folder for temporary files
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	overlay, err := p.overlay(root, scratch)
 	if err != nil {
 		return command.Command{}, err
@@ -83,7 +83,7 @@ func (p *program) describe(ctx context.Context, root string) (command.Command, e
 	if err := run.Run(); err != nil {
 		return command.Command{}, fmt.Errorf("%w: %s", err, bytes.TrimSpace(complaints.Bytes()))
 	}
-	described, err := command.Read(&out)
+	described, err = command.Read(&out)
 	p.settle(&described)
 	return described, err
 }

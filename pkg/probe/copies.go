@@ -16,6 +16,9 @@ const (
 	MinCheck = 500 * time.Millisecond
 	// pairs is how many times two copies are compared with one.
 	pairs = 4
+	// mostComputing is how much of its time a job may compute that waits for another
+	// resource.
+	mostComputing = 0.5
 	// student is the 97.5 % quantile of Student's t distribution with pairs-1 degrees of
 	// freedom.
 	student = 3.182
@@ -72,7 +75,7 @@ func compareCopies(ctx context.Context, a, b *crew, n int, within time.Duration)
 // too, and all the less at the resource, λ = 1 + a²·n/cores + (1 − a)²·(λ' − 1). A job that
 // computes most of the time says nothing about another resource, and is left as it is.
 func atResource(dilation, computing float64, n, cores int) float64 {
-	if computing > 0.5 {
+	if computing > mostComputing {
 		return dilation
 	}
 	processors := computing * computing * min(1, float64(n)/float64(cores))

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -29,7 +30,7 @@ func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 }
 
 func stderrOf(err error) string {
-	if exit, is := err.(*exec.ExitError); is { //nolint:errorlint // Output returns it as it is
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return string(exit.Stderr)
 	}
 	return ""
