@@ -63,7 +63,7 @@ func TestWhatCopiesComputeIsNoPartOfTheResource(t *testing.T) {
 		{"a tenth computed on one core", 1 + 0.01 + 0.81, 0.1, 1, 1, 2},
 		{"a tenth computed on many cores", 1 + 0.01/16 + 0.81, 0.1, 1, 16, 2},
 		{"more workers than cores", 1 + 0.04 + 0.64*0.5, 0.2, 8, 4, 1.5},
-		{"a job of the processor rather", 2, 0.9, 1, 1, 2},
+		{"a job of the processor rather", 2, 0.9, 1, 1, 1},
 	} {
 		if got := atResource(test.dilation, test.computing, test.n, test.cores); math.Abs(got-test.want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", test.what, got, test.want)

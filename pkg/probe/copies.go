@@ -73,10 +73,11 @@ func compareCopies(ctx context.Context, a, b *crew, n int, within time.Duration)
 // time at a resource, from how much those do of which each of n workers computes a
 // fraction of its time alone: with few cores the copies are in each other's way there,
 // too, and all the less at the resource, λ = 1 + a²·n/cores + (1 − a)²·(λ' − 1). A job that
-// computes most of the time says nothing about another resource, and is left as it is.
+// computes most of the time does not keep another resource busy, however much two of
+// them slow each other down: 1.
 func atResource(dilation, computing float64, n, cores int) float64 {
 	if computing > mostComputing {
-		return dilation
+		return 1
 	}
 	processors := computing * computing * min(1, float64(n)/float64(cores))
 	return 1 + (dilation-1-processors)/((1-computing)*(1-computing))
