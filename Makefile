@@ -21,17 +21,17 @@ COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 COMMIT_DATE = $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
 KUBERNETES = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
 KUBERNETES_PARTS = $(subst ., ,$(KUBERNETES:v%=%))
-COMPONENT := k8s.io/component-base/version
 
 # What "build" builds.
 PROGRAMS = $(addprefix bin/,$(notdir $(wildcard cmd/*)))
 
-LDFLAGS = -s -w -X main.version=$(VERSION) \
-	-X $(COMPONENT).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
-	-X $(COMPONENT).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
-	-X $(COMPONENT).gitMinor=$(word 2,$(KUBERNETES_PARTS)) \
-	-X $(COMPONENT).gitCommit=$(COMMIT) \
-	-X $(COMPONENT).buildDate=$(COMMIT_DATE)
+# What programs say they are: by themselves, of the Kubernetes in them, and as clients.
+LDFLAGS = -s -w -X main.version=$(VERSION) $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
+	-X $(package).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
+	-X $(package).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
+	-X $(package).gitMinor=$(word 2,$(KUBERNETES_PARTS)) \
+	-X $(package).gitCommit=$(COMMIT) \
+	-X $(package).buildDate=$(COMMIT_DATE))
 
 GO_BUILD = CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
 

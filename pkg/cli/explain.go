@@ -118,7 +118,5 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return x.output.print(x.streams.Out, e, func() error {
-		return printExplanation(x.streams.Out, e, x.output.format == wide, time.Now())
-	})
+	return x.output.print(x.streams.Out, e, func(p *page) error { return printExplanation(p, e, time.Now()) })
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -16,27 +15,26 @@ import (
 const negligible = 0.005
 
 // printExplanation prints the answer for people: how the pod fares, why, what it does
-// to others, and where it would fare otherwise. wide lists all neighbours and nodes.
-func printExplanation(w io.Writer, e *explanation, wide bool, now time.Time) error {
-	lines := []string{headline(e)}
-	if err := writeLines(w, lines); err != nil {
+// to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
+func printExplanation(p *page, e *explanation, now time.Time) error {
+	if err := p.lines(headline(e)); err != nil {
 		return err
 	}
 	if len(e.Resources) > 0 {
-		if err := resourceTable(e, wide).Write(w); err != nil {
+		if err := p.table(resourceTable(e, p.wide)); err != nil {
 			return err
 		}
 	}
-	if wide && len(e.Neighbours) > 0 {
-		if err := neighbourTable(e).Write(w); err != nil {
+	if p.wide && len(e.Neighbours) > 0 {
+		if err := p.table(neighbourTable(e)); err != nil {
 			return err
 		}
 	}
-	lines = nil
-	if !wide {
+	var lines []string
+	if !p.wide {
 		lines = append(lines, slowed(e)...)
 	}
-	lines = append(lines, limits(e, wide)...)
+	lines = append(lines, limits(e, p.wide)...)
 	if e.NeutralSeconds != nil && e.Dilation != nil {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", report.Seconds(*e.NeutralSeconds, 1), report.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
@@ -44,25 +42,16 @@ func printExplanation(w io.Writer, e *explanation, wide bool, now time.Time) err
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
 	}
-	if err := writeLines(w, lines); err != nil || e.Nodes == nil {
+	if err := p.lines(lines...); err != nil || e.Nodes == nil {
 		return err
 	}
-	if err := writeLines(w, []string{""}); err != nil {
+	if err := p.lines(""); err != nil {
 		return err
 	}
-	if err := rankingTable(e, wide).Write(w); err != nil {
+	if err := p.table(rankingTable(e, p.wide)); err != nil {
 		return err
 	}
-	return writeLines(w, []string{bestNode(e)})
-}
-
-func writeLines(w io.Writer, lines []string) error {
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.lines(bestNode(e))
 }
 
 // headline says how the pod fares.

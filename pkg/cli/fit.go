@@ -98,7 +98,7 @@ func (f *fitVerb) run() error {
 	if err := f.draw(answer); err != nil {
 		return err
 	}
-	return f.output.print(f.streams.Out, answer, func() error { return printFit(f.streams.Out, answer) })
+	return f.output.print(f.streams.Out, answer, func(p *page) error { return printFit(p, answer) })
 }
 
 // draw draws the charts that were asked for.
@@ -133,7 +133,7 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	})
 }
 
-func printFit(w io.Writer, a *evaluate.FitAnswer) error {
+func printFit(p *page, a *evaluate.FitAnswer) error {
 	columns := []report.Column{report.Left("JOB"), report.Right("MEASURED")}
 	for _, r := range a.Resources {
 		columns = append(columns, report.Right("SENSITIVITY "+r), report.Right("PRESSURE "+r))
@@ -146,7 +146,7 @@ func printFit(w io.Writer, a *evaluate.FitAnswer) error {
 		}
 		jobs.Add(cells...)
 	}
-	if err := jobs.Write(w); err != nil {
+	if err := p.table(jobs); err != nil {
 		return err
 	}
 	kind := "known"
@@ -157,32 +157,31 @@ func printFit(w io.Writer, a *evaluate.FitAnswer) error {
 	if a.Symmetric {
 		pressures = "pressures equal to the sensitivities"
 	}
-	_, err := fmt.Fprintf(w, "%d %s resources, %s, %s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
+	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
 		len(a.Resources), kind, pressures, a.Solver, report.Percent(a.Confidence),
 		a.Quality.Observations, a.Quality.Runs, report.Percent(a.Quality.MeanError), report.Percent(a.Quality.P90Error))
 	if err != nil {
 		return err
 	}
-	return errors.Join(printHoldOut(w, a.HoldOut), printDoubts(w, a.Doubts))
+	return errors.Join(printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
 }
 
 func interval(v evaluate.Interval) string {
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, v.High-v.Value)
 }
 
-func printHoldOut(w io.Writer, h *evaluate.HoldOut) error {
+func printHoldOut(p *page, h *evaluate.HoldOut) error {
 	if h == nil {
-		_, err := fmt.Fprintln(w, "Too few runs to leave some out: how well this predicts other runs is not known.")
-		return err
+		return p.lines("Too few runs to leave some out: how well this predicts other runs is not known.")
 	}
-	if _, err := fmt.Fprintf(w, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
+	if _, err := fmt.Fprintf(p, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
 		return err
 	}
 	table := report.NewTable(report.Left("MODEL"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"))
 	for _, m := range h.Models {
 		table.Add(m.Model, report.Percent(m.MeanError), report.Percent(m.P90Error))
 	}
-	return table.Write(w)
+	return p.table(table)
 }
 
 func printDoubts(w io.Writer, doubts []evaluate.Doubt) error {

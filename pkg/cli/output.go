@@ -12,24 +12,57 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/pkg/report"
 )
 
 // outputFlag is -o: table (the default), json, yaml or a jsonpath, and for some verbs
 // wide.
 type outputFlag struct {
-	format  string
-	formats []string
-	path    *jsonpath.JSONPath // of a jsonpath
+	format    string
+	formats   []string
+	path      *jsonpath.JSONPath // of a jsonpath
+	noHeaders bool
 }
 
-func (o *outputFlag) add(command *cobra.Command) { o.addFormats(command, "table", "json", "yaml") }
+// page is where an answer is printed for people.
+type page struct {
+	io.Writer
+
+	wide      bool // tables have more columns
+	noHeaders bool // and no headers
+}
+
+func (p *page) table(t *report.Table) error {
+	t.NoHeader = t.NoHeader || p.noHeaders
+	return t.Write(p)
+}
+
+func (p *page) lines(lines ...string) error {
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(p, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *outputFlag) add(command *cobra.Command) {
+	o.addFormats(command, "table", "json", "yaml")
+	o.addNoHeaders(command)
+}
 
 // addWide adds the flag for a verb that has a table of more columns, too.
 func (o *outputFlag) addWide(command *cobra.Command) {
 	o.addFormats(command, "table", wide, "json", "yaml")
+	o.addNoHeaders(command)
 }
 
 const wide = "wide"
+
+func (o *outputFlag) addNoHeaders(command *cobra.Command) {
+	command.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the headers of tables")
+}
 
 func (o *outputFlag) addFormats(command *cobra.Command, formats ...string) {
 	o.format, o.formats = formats[0], formats
@@ -66,8 +99,8 @@ func (o *outputFlag) Set(format string) error {
 // Type names the kind of value.
 func (*outputFlag) Type() string { return "format" }
 
-// print prints an answer in the chosen format.
-func (o *outputFlag) print(w io.Writer, answer any, table func() error) error {
+// print prints an answer in the chosen format; forPeople prints it with tables.
+func (o *outputFlag) print(w io.Writer, answer any, forPeople func(*page) error) error {
 	if o.path != nil {
 		return o.printPath(w, answer)
 	}
@@ -84,7 +117,7 @@ func (o *outputFlag) print(w io.Writer, answer any, table func() error) error {
 		}
 		return err
 	default:
-		return table()
+		return forPeople(&page{Writer: w, wide: o.format == wide, noHeaders: o.noHeaders})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,5 +95,38 @@ func TestATemplatePrintsAPartOfAnAnswer(t *testing.T) {
 		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%q: exit code %d, output %q, errors %q, want %q", template, code, stdout, stderr, want)
 		}
+	}
+}
+
+func TestTablesCanBePrintedWithoutHeaders(t *testing.T) {
+	t.Parallel()
+	headers := []string{"CHECK", "JOB", "METHOD", "MODEL", "POD", "POLICY", "POOL", "RANK", "RESOURCE"}
+	count := func(lines []string) int {
+		n := 0
+		for _, line := range lines {
+			if words := strings.Fields(line); len(words) > 0 && slices.Contains(headers, words[0]) {
+				n++
+			}
+		}
+		return n
+	}
+	want := map[string]int{"predict": 1, "size": 1, "fit": 2, "replay": 1, "share": 1, "share --pods": 1, "status": 1, "explain": 2}
+	for name, args := range answers(t) {
+		tables, has := want[name]
+		if !has {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, with, stderr := invoke(t, "", args...)
+			if lines := strings.Split(with, "\n"); code != 0 || count(lines) != tables {
+				t.Fatalf("exit code %d, %d headers, want %d: %s\n%s", code, count(lines), tables, stderr, with)
+			}
+			code, without, stderr := invoke(t, "", append(args, "--no-headers")...)
+			lines := strings.Split(without, "\n")
+			if code != 0 || count(lines) != 0 || len(lines) != len(strings.Split(with, "\n"))-tables {
+				t.Errorf("exit code %d: %s\n%s\nwith headers:\n%s", code, stderr, without, with)
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +86,7 @@ func (p *predict) run() error {
 			return err
 		}
 	}
-	return p.output.print(p.streams.Out, prediction, func() error { return printPrediction(p.streams.Out, prediction) })
+	return p.output.print(p.streams.Out, prediction, func(page *page) error { return printPrediction(page, prediction) })
 }
 
 // parsePods reads PROFILE[=COPIES][@START].
@@ -117,7 +116,7 @@ func parsePods(text string) (evaluate.Pods, error) {
 }
 
 // printPrediction prints the answer for people.
-func printPrediction(w io.Writer, p *evaluate.Prediction) error {
+func printPrediction(page *page, p *evaluate.Prediction) error {
 	table := report.NewTable(report.Left("POD"), report.Right("NEUTRAL"), report.Right("DILATION"), report.Right("DONE AT"), report.Left("WAITS FOR"))
 	for _, pods := range p.Pods {
 		name := pods.Profile
@@ -129,11 +128,10 @@ func printPrediction(w io.Writer, p *evaluate.Prediction) error {
 		}
 		table.Add(name, seconds(pods.NeutralSeconds), report.Times(pods.Dilation), seconds(pods.DoneAtSeconds), waits(pods.Waits))
 	}
-	if err := table.Write(w); err != nil {
+	if err := page.table(table); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, summarize(p))
-	return err
+	return page.lines(summarize(p))
 }
 
 // waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".

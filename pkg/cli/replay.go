@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -232,7 +231,7 @@ func different(errs []error) error {
 
 // answer prints what was found, and draws it.
 func (r *replay) answer(a *evaluate.ReplayAnswer) error {
-	err := r.output.print(r.streams.Out, a, func() error { return printReplay(r.streams.Out, a, r.output.format == wide) })
+	err := r.output.print(r.streams.Out, a, func(p *page) error { return printReplay(p, a) })
 	if err != nil {
 		return err
 	}
@@ -245,17 +244,15 @@ func (r *replay) answer(a *evaluate.ReplayAnswer) error {
 	return err
 }
 
-func printReplay(w io.Writer, a *evaluate.ReplayAnswer, wide bool) error {
-	if err := report.ReplayTable(a, wide).Write(w); err != nil {
+func printReplay(p *page, a *evaluate.ReplayAnswer) error {
+	if err := p.table(report.ReplayTable(a, p.wide)); err != nil {
 		return err
 	}
 	lines := []string{replayCaption(a)}
 	if a.Partial {
 		lines = append(lines, fmt.Sprintf("The answer is partial: it is of the jobs that were done when the replay ended, in %d of %d runs.", a.Done, a.Runs))
 	}
-	lines = append(lines, report.ReplayNotes(a)...)
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	return p.lines(append(lines, report.ReplayNotes(a)...)...)
 }
 
 // replayCaption says what the table is of.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -131,7 +130,7 @@ func (s *share) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.output.print(s.streams.Out, r, func() error { return printShare(s.streams.Out, &r, elapsed) }); err != nil {
+	if err := s.output.print(s.streams.Out, r, func(p *page) error { return printShare(p, &r, elapsed) }); err != nil {
 		return err
 	}
 	return s.explain(ctx, missedSLAs(answer))
@@ -200,12 +199,12 @@ func missedSLAs(a *evaluate.ShareTreeAnswer) error {
 }
 
 // printShare prints the answer for people.
-func printShare(w io.Writer, r *shareReport, elapsed time.Duration) error {
-	if err := report.ShareTable(r.ShareTreeAnswer).Write(w); err != nil {
+func printShare(p *page, r *shareReport, elapsed time.Duration) error {
+	if err := p.table(report.ShareTable(r.ShareTreeAnswer)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(w, report.ShareSummary(r.ShareTreeAnswer, elapsed)); err != nil {
+	if err := p.lines(report.ShareSummary(r.ShareTreeAnswer, elapsed)); err != nil {
 		return err
 	}
-	return printComparedMethods(w, r.Comparison)
+	return printComparedMethods(p, r.Comparison)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -77,11 +76,11 @@ func compareShareMethod(ctx context.Context, in evaluate.ShareTreeInput, method 
 }
 
 // printComparedMethods prints a table, unless there is nothing to print.
-func printComparedMethods(w io.Writer, all []comparedMethod) error {
+func printComparedMethods(p *page, all []comparedMethod) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
+	if err := p.lines(""); err != nil {
 		return err
 	}
 	table := report.NewTable(report.Left("METHOD"), report.Right("TIME"), report.Right("ERROR"), report.Right("CLAIMED"), report.Right("EVALUATIONS"))
@@ -93,5 +92,5 @@ func printComparedMethods(w io.Writer, all []comparedMethod) error {
 		elapsed := time.Duration(*m.ElapsedSeconds * float64(time.Second))
 		table.Add(m.Method, report.Elapsed(elapsed), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), report.Count(int64(m.Evaluations)))
 	}
-	return table.Write(w)
+	return p.table(table)
 }

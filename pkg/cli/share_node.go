@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -124,8 +123,8 @@ func (s *share) runNode(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.output.print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func() error {
-		return printNodeShares(s.streams.Out, answer, elapsed, why)
+	return s.output.print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func(p *page) error {
+		return printNodeShares(p, answer, elapsed, why)
 	})
 }
 
@@ -188,14 +187,9 @@ func parseRequestChange(text string) (evaluate.RequestChange, error) {
 }
 
 // printNodeShares prints the answer for people.
-func printNodeShares(w io.Writer, a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) error {
-	if err := report.NodeSharesTable(a).Write(w); err != nil {
+func printNodeShares(p *page, a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) error {
+	if err := p.table(report.NodeSharesTable(a)); err != nil {
 		return err
 	}
-	for _, line := range report.NodeSharesSummary(a, elapsed, why) {
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.lines(report.NodeSharesSummary(a, elapsed, why)...)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,7 +93,7 @@ func (s *size) run(ctx context.Context) error {
 	if err != nil {
 		return s.explain(ctx, plan, err)
 	}
-	err = s.output.print(s.streams.Out, answer, func() error { return printSize(s.streams.Out, answer, s.output.format == wide) })
+	err = s.output.print(s.streams.Out, answer, func(p *page) error { return printSize(p, answer) })
 	if err != nil {
 		return err
 	}
@@ -179,17 +178,12 @@ func (s *size) draw(ctx context.Context, in evaluate.PoolPlanInput) error {
 }
 
 // printSize prints the answer for people: what to do, why, and how far it holds.
-func printSize(w io.Writer, a *evaluate.PoolPlanAnswer, wide bool) error {
-	if _, err := fmt.Fprintln(w, report.SizeSummary(a)); err != nil {
+func printSize(p *page, a *evaluate.PoolPlanAnswer) error {
+	if err := p.lines(report.SizeSummary(a)); err != nil {
 		return err
 	}
-	if err := report.SizeTable(a, wide).Write(w); err != nil {
+	if err := p.table(report.SizeTable(a, p.wide)); err != nil {
 		return err
 	}
-	for _, note := range report.SizeNotes(a) {
-		if _, err := fmt.Fprintln(w, note); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.lines(report.SizeNotes(a)...)
 }

@@ -75,7 +75,7 @@ func (s *statusVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.output.print(s.streams.Out, answer, func() error { return printStatus(s.streams.Out, answer) }); err != nil {
+	if err := s.output.print(s.streams.Out, answer, func(p *page) error { return printStatus(p, answer) }); err != nil {
 		return err
 	}
 	return answer.verdict()

@@ -10,24 +10,26 @@ import (
 )
 
 // printStatus prints the answer for people: each check, and what there is to do.
-func printStatus(w io.Writer, a *statusAnswer) error {
+func printStatus(p *page, a *statusAnswer) error {
 	table := report.NewTable(report.Left("CHECK"), report.Left("STATE"), report.Left("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)
 	}
 	var text bytes.Buffer
+	table.NoHeader = p.noHeaders
 	if err := table.Write(&text); err != nil {
 		return err
 	}
 	lines := strings.SplitAfter(text.String(), "\n")
-	paint := painter(w)
+	first := len(lines) - 1 - len(a.Checks) // the lines end in an empty one
+	paint := painter(p.Writer)
 	colors := map[state]color{stateOK: green, stateWarning: yellow, stateFailed: red}
 	for i, c := range a.Checks {
 		start := len(c.Name) // the state follows, and names are of letters
-		line := &lines[i+1]
+		line := &lines[first+i]
 		*line = (*line)[:start] + strings.Replace((*line)[start:], string(c.State), paint(colors[c.State], string(c.State)), 1)
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "")+advice(a))
+	_, err := io.WriteString(p, strings.Join(lines, "")+advice(a))
 	return err
 }
 

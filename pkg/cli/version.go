@@ -61,7 +61,7 @@ cluster does not answer is a warning and no error.`,
 	}
 	command.Flags().BoolVar(&v.client, "client", false, "do not ask the cluster")
 	v.cluster.add(command, "namespace that Loadline runs in (default any)")
-	v.output.add(command)
+	v.output.addFormats(command, "table", "json", "yaml")
 	return command
 }
 
@@ -73,7 +73,7 @@ func (v *versionVerb) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.output.print(v.streams.Out, answer, func() error { return v.print(&answer) })
+	return v.output.print(v.streams.Out, answer, func(p *page) error { return printVersion(p, &answer) })
 }
 
 // ask returns the versions in the cluster, nil if there is none or it does not
@@ -133,7 +133,7 @@ func getPath(ctx context.Context, config *rest.Config, path string) ([]byte, err
 	return c.RESTClient().Get().AbsPath(path).Do(ctx).Raw()
 }
 
-func (v *versionVerb) print(a *versionAnswer) error {
+func printVersion(p *page, a *versionAnswer) error {
 	lines := []string{fmt.Sprintf("kubectl loadline %s (%s, %s)", a.Version, a.Go, a.Platform)}
 	if a.Cluster != nil {
 		for i := range a.Cluster.Components {
@@ -145,5 +145,5 @@ func (v *versionVerb) print(a *versionAnswer) error {
 		}
 		lines = append(lines, "Kubernetes "+a.Cluster.Kubernetes)
 	}
-	return writeLines(v.streams.Out, lines)
+	return p.lines(lines...)
 }

@@ -180,6 +180,8 @@ image: {pullSecrets: [{name: regcred}], pullPolicy: Always}
 manager:
   extraArgs: [-v=2]
   extraEnv: [{name: GOMEMLIMIT, value: 900MiB}]
+  extraVolumes: [{name: authorities, configMap: {name: our-authorities}}]
+  extraVolumeMounts: [{name: authorities, mountPath: /etc/ssl/certs, readOnly: true}]
   podAnnotations: {note: a}
   podLabels: {tier: control}
   nodeSelector: {kubernetes.io/os: linux}
@@ -188,6 +190,9 @@ manager:
   topologySpreadConstraints: [{maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]
   priorityClassName: high
   resources: {limits: {cpu: "1"}}
+scheduler:
+  extraVolumes: [{name: more, emptyDir: {}}]
+  extraVolumeMounts: [{name: more, mountPath: /more}]
 probe: {memory: 1Gi, maxMeasurements: 10000}
 replay: {cpu: 250m, memory: 2Gi}
 podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Localhost, localhostProfile: a.json}}
@@ -196,6 +201,14 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
 	same(t, "the flags", c.Args, []string{"--leader-elect", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
+	same(t, "the volumes", pod.Volumes, []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "our-authorities"}},
+	}}})
+	same(t, "the mounts", c.VolumeMounts, []corev1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/certs", ReadOnly: true}})
+	mounts := container(t, all, scheduler).VolumeMounts
+	same(t, "the scheduler's last mount", mounts[len(mounts)-1], corev1.VolumeMount{Name: "more", MountPath: "/more"})
+	volumes := deployment(t, all, scheduler).Spec.Template.Spec.Volumes
+	same(t, "the scheduler's last volume", volumes[len(volumes)-1].Name, "more")
 	same(t, "the pull policy", c.ImagePullPolicy, corev1.PullAlways)
 	same(t, "the pull secrets", pod.ImagePullSecrets, []corev1.LocalObjectReference{{Name: "regcred"}})
 	same(t, "the annotations", d.Spec.Template.Annotations, map[string]string{"note": "a"})
