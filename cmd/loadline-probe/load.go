@@ -55,7 +55,7 @@ a resource is its demand there in proportion to the whole round.`,
 	must(command.MarkFlagRequired("rounds"))
 	flags.StringVar(&distribution, "distribution", string(probe.Fixed), "Whether the demands and the idle time are the same every round (fixed) or the means of an exponential distribution (exponential).")
 	flags.Uint64Var(&o.Seed, "seed", 1, "Seed of the draws of an exponential distribution.")
-	flags.StringVar(&o.Sync, "sync", "", "File to wait for before the first round, so that several jobs begin at once. It need only exist.")
+	flags.TimeVar(&o.StartAt, "start-at", time.Time{}, []string{time.RFC3339Nano}, "When to begin, so that several jobs begin at once, such as 2026-07-01T12:00:00Z. At once by default, or if that has passed.")
 	at.addTo(command)
 	to.addTo(command)
 	return command

@@ -11,16 +11,24 @@ import (
 )
 
 func newSink() *cobra.Command {
-	var listen string
+	var (
+		listen   string
+		megabits float64
+	)
 	command := &cobra.Command{
 		Use:   "sink",
 		Short: "Be the other end of the network job",
-		Long:  `Takes what network jobs send, and acknowledges every block, until told to end.`,
+		Long: `Takes what network jobs send, and acknowledges every block, until told to end. With
+--megabits it is a service of that throughput: it takes one block after the other, in
+the order of their coming, and hardly any of that takes time of a CPU.`,
 		Example: `  # Wait for network jobs
   loadline-probe sink --listen :7077
 
   # Only from this machine
-  loadline-probe sink --listen 127.0.0.1:7077`,
+  loadline-probe sink --listen 127.0.0.1:7077
+
+  # A block of 64 KiB takes 10 ms, or longer where others have come before it
+  loadline-probe sink --megabits 52`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			listener, err := new(net.ListenConfig).Listen(command.Context(), "tcp", listen)
@@ -28,10 +36,11 @@ func newSink() *cobra.Command {
 				return err
 			}
 			command.PrintErrln("listening on", listener.Addr())
-			return probe.Sink(command.Context(), listener)
+			return probe.Sink(command.Context(), listener, megabits)
 		},
 	}
 	command.Flags().StringVar(&listen, "listen", ":7077", "Address to listen on, as HOST:PORT.")
+	command.Flags().Float64Var(&megabits, "megabits", 0, "How many million bits to take a second, at most. 0 is as many as come.")
 	return command
 }
 

@@ -68,7 +68,6 @@ type command struct {
 	dir            string
 	nodes          int
 	realNodes      int
-	nodeMbit       int
 	auditLog       string
 	stdout, stderr io.Writer
 }
@@ -172,7 +171,6 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
-	flags.IntVar(&c.nodeMbit, "node-mbit", 0, "how many million bits a second each real node sends at most; 0 is as many as it can")
 	return flags, nil
 }
 
@@ -181,13 +179,10 @@ func (c *command) validate() error {
 	if !slices.Contains(verbs, c.verb) {
 		return fmt.Errorf("want one of %s, got %q; %w", strings.Join(verbs, ", "), c.verb, errWrongUse)
 	}
-	for flag, value := range map[string]int{"nodes": c.nodes, "real-nodes": c.realNodes, "node-mbit": c.nodeMbit} {
+	for flag, value := range map[string]int{"nodes": c.nodes, "real-nodes": c.realNodes} {
 		if value < 0 {
 			return fmt.Errorf("--%s: %d is negative; %w", flag, value, errWrongUse)
 		}
-	}
-	if c.nodeMbit > 0 && c.realNodes == 0 {
-		return fmt.Errorf("--node-mbit: it is what real nodes may send, and --real-nodes is 0; %w", errWrongUse)
 	}
 	if n := len(c.socket()); c.realNodes > 0 && n > maxSocketPath {
 		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)

@@ -163,18 +163,17 @@ func TestWrongUseIsExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no verb":              {nil, "want one of up, run, down, kubeconfig"},
-		"two verbs":            {[]string{"up", "down"}, `up takes flags only, got ["down"]`},
-		"an unknown verb":      {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, sbom, node, got "start"`},
-		"an unknown flag":      {[]string{"up", "--node", "3"}, "flag provided but not defined: -node"},
-		"a negative number":    {[]string{"up", "--nodes", "-3"}, "--nodes: -3 is negative"},
-		"a limit for no nodes": {[]string{"up", "--node-mbit", "50"}, "--node-mbit: it is what real nodes may send, and --real-nodes is 0"},
-		"no command":           {[]string{"run", "--nodes", "1"}, "run what?"},
-		"no program":           {[]string{"load"}, "load what?"},
-		"no folder":            {[]string{"image", "bin/probe"}, "image takes a folder and static programs"},
-		"no file":              {[]string{"sbom", "bin/probe"}, "sbom takes a program and a file to write"},
-		"no node":              {[]string{"node", "stop"}, `node takes one of start, stop, kill-kubelet and the name of a node, got ["stop"]`},
-		"no such verb":         {[]string{"node", "restart", "worker-1"}, `got ["restart" "worker-1"]`},
+		"no verb":           {nil, "want one of up, run, down, kubeconfig"},
+		"two verbs":         {[]string{"up", "down"}, `up takes flags only, got ["down"]`},
+		"an unknown verb":   {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, sbom, node, got "start"`},
+		"an unknown flag":   {[]string{"up", "--node", "3"}, "flag provided but not defined: -node"},
+		"a negative number": {[]string{"up", "--nodes", "-3"}, "--nodes: -3 is negative"},
+		"no command":        {[]string{"run", "--nodes", "1"}, "run what?"},
+		"no program":        {[]string{"load"}, "load what?"},
+		"no folder":         {[]string{"image", "bin/probe"}, "image takes a folder and static programs"},
+		"no file":           {[]string{"sbom", "bin/probe"}, "sbom takes a program and a file to write"},
+		"no node":           {[]string{"node", "stop"}, `node takes one of start, stop, kill-kubelet and the name of a node, got ["stop"]`},
+		"no such verb":      {[]string{"node", "restart", "worker-1"}, `got ["restart" "worker-1"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,19 +58,26 @@ func (s *session) removeProfiles(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// execute has the four jobs arrive, each as a Job, and waits until all have ended.
+// comingUp is how long after the last arrival all containers run, at the latest.
+const comingUp = 5 * time.Second
+
+// execute has the four jobs arrive, each as a Job, and waits until all have ended. They
+// arrive as in the paper, and each begins to work the same time after it has arrived, when
+// all containers are up: what starts containers has to share a core with the jobs of the
+// second node, so that a job which arrives while that is busy would be late.
 func (s *session) execute(ctx context.Context, a arrangement, alone map[string]map[string]report.Load) (e execution, err error) {
 	jobs := paperJobs(s.scale)
 	created := make([]*batchv1.Job, len(jobs))
+	begin := time.Now()
+	lead := seconds(jobs[len(jobs)-1].start) + comingUp
 	for i, p := range jobs {
-		created[i] = s.jobOf(a, p, i)
+		created[i] = s.jobOf(a, p, i, begin.Add(seconds(p.start)+lead))
 	}
 	defer func() {
 		for _, j := range created {
 			err = errors.Join(err, s.remove(context.WithoutCancel(ctx), j))
 		}
 	}()
-	begin := time.Now()
 	for i, p := range jobs {
 		select {
 		case <-ctx.Done():
@@ -99,14 +106,16 @@ func (s *session) execute(ctx context.Context, a arrangement, alone map[string]m
 			start: float64(l.Begin) / 1e9, elapsed: elapsed(l), neutral: neutralOf(l, alone[node][kind]), vector: s.known.vector(kind),
 		})
 	}
-	return e, nil
+	return e, e.punctual(jobs)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// jobOf returns the i-th of the paper's jobs, as an arrangement places it.
-func (s *session) jobOf(a arrangement, p paperJob, i int) *batchv1.Job {
-	pod := template(p.kind, job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.device))
+// jobOf returns the i-th of the paper's jobs, as an arrangement places it, that begins to
+// work at a given time.
+func (s *session) jobOf(a arrangement, p paperJob, i int, startAt time.Time) *batchv1.Job {
+	command := job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.device)
+	pod := template(p.kind, append(command, "--start-at", startAt.Format(time.RFC3339Nano)))
 	pod.Spec.SchedulerName = a.scheduler
 	if a.nodes != nil {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: a.nodes[i]}

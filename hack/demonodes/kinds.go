@@ -70,6 +70,14 @@ func kinds() []kind {
 	}
 }
 
+func kindNames() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // kindOf returns the kind of that name. It panics if there is none: names are ours.
 func kindOf(name string) kind {
 	for _, k := range kinds() {

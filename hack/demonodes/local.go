@@ -25,7 +25,7 @@ type local struct {
 }
 
 // findOrStart finds the cluster that runs on this machine, or starts one.
-func findOrStart(ctx context.Context, root, dir string, job standard, log *progress) (*local, error) {
+func findOrStart(ctx context.Context, root, dir string, log *progress) (*local, error) {
 	l := &local{root: root, dir: dir, command: filepath.Join(dir, "cluster"), log: log}
 	if err := image.BuildProgram(ctx, filepath.Join(root, "hack", "cluster"), ".", l.command); err != nil {
 		return nil, err
@@ -35,20 +35,13 @@ func findOrStart(ctx context.Context, root, dir string, job standard, log *progr
 		log.step("using the cluster that is running")
 		return l, nil
 	}
-	if job == network {
-		return l, l.start(ctx, "--node-mbit", mbit)
-	}
 	return l, l.start(ctx)
 }
 
-// mbit is what a node sends at most: a block of the network job takes 10 ms, and hardly
-// any of them to compute.
-const mbit = "50"
-
 // start starts a cluster of two workers and waits until it is ready.
-func (l *local) start(ctx context.Context, flags ...string) error {
+func (l *local) start(ctx context.Context) error {
 	l.log.step("starting a cluster with two real nodes (the first time its programs are built, which takes minutes)")
-	up := exec.CommandContext(ctx, l.command, append([]string{"up", "--real-nodes", "2"}, flags...)...)
+	up := exec.CommandContext(ctx, l.command, "up", "--real-nodes", "2")
 	up.Stderr = os.Stderr
 	up.Cancel = func() error { return up.Process.Signal(syscall.SIGTERM) }
 	output, err := up.StdoutPipe()

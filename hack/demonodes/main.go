@@ -29,6 +29,7 @@ type options struct {
 	repeat  int
 	quick   bool
 	only    []string
+	kinds   []string
 	io      standard
 	seconds float64
 	scale   float64
@@ -46,17 +47,18 @@ func parts() []string { return []string{partMeasure, partMixes, partFig8} }
 
 func main() {
 	o := options{}
-	var only, second string
+	var only, second, measured string
 	flag.StringVar(&o.out, "out", "out/demo-nodes", "folder for the charts and for what was measured")
 	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
 	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
 	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; mixes and fig8 use what measure left in the folder --out")
+	flag.StringVar(&measured, "kinds", strings.Join(kindNames(), ","), "the kinds of jobs to measure; what was measured of others before is kept")
 	flag.StringVar(&second, "io", string(network), "the standard job of the second resource: network, disk-read or disk-write")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
 	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
 	flag.IntVar(&o.rounds, "rounds", 10, "how many rounds a measurement has at most; fewer where it is precise before")
 	flag.Parse()
-	o.only, o.io = strings.Split(only, ","), standard(second)
+	o.only, o.kinds, o.io = strings.Split(only, ","), strings.Split(measured, ","), standard(second)
 	if err := o.complete(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(2)
@@ -77,6 +79,11 @@ func (o *options) complete(rest []string) error {
 			return fmt.Errorf("--only: %q is none of %s", part, strings.Join(parts(), ", "))
 		}
 	}
+	for _, name := range o.kinds {
+		if !slices.Contains(kindNames(), name) {
+			return fmt.Errorf("--kinds: %q is none of %s", name, strings.Join(kindNames(), ", "))
+		}
+	}
 	if o.repeat < 1 {
 		return fmt.Errorf("--repeat: %d is not at least 1", o.repeat)
 	}
@@ -95,6 +102,7 @@ func (o *options) complete(rest []string) error {
 	if o.quick {
 		const shortest, steepest, fewest = 5, 20, 2
 		o.repeat, o.seconds, o.scale, o.rounds = 1, min(o.seconds, shortest), max(o.scale, steepest), fewest
+		o.kinds = kindsOf(quickMixes()...)
 	}
 	return nil
 }

@@ -7,12 +7,13 @@ import (
 
 func TestWrongFlagsAreNamed(t *testing.T) {
 	t.Parallel()
-	good := options{repeat: 1, only: parts(), io: diskWrite, seconds: 12, scale: 6, rounds: 10}
+	good := options{repeat: 1, only: parts(), kinds: kindNames(), io: diskWrite, seconds: 12, scale: 6, rounds: 10}
 	if err := good.complete(nil); err != nil {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(*options){
 		`--only: "all"`:  func(o *options) { o.only = []string{"all"} },
+		`--kinds: "gpu"`: func(o *options) { o.kinds = []string{"cpu", "gpu"} },
 		"--repeat: 0":    func(o *options) { o.repeat = 0 },
 		`--io: "tape"`:   func(o *options) { o.io = "tape" },
 		"--seconds: 0.5": func(o *options) { o.seconds = 0.5 },

@@ -21,7 +21,9 @@ type measured struct {
 // measure has the operator measure jobs whose vectors are known.
 func (s *session) measure(ctx context.Context) (err error) {
 	fmt.Printf("1. Jobs of known loading vectors, measured on node %s\n\n", first)
-	s.known.IOJob = s.io
+	if s.known.IOJob != s.io {
+		s.known.IOJob, s.known.Vectors = s.io, nil
+	}
 	if err := s.gauge(ctx); err != nil {
 		return err
 	}
@@ -32,9 +34,12 @@ func (s *session) measure(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.removeNodeProfile(ctx)) }()
-	s.known.Vectors = map[string][]component{}
+	if s.known.Vectors == nil {
+		s.known.Vectors = map[string][]component{}
+	}
 	var all []measured
-	for _, k := range s.chosenKinds() {
+	for _, name := range s.kinds {
+		k := kindOf(name)
 		m := measured{kind: k}
 		if m.known, err = s.account(ctx, k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
@@ -49,14 +54,6 @@ func (s *session) measure(ctx context.Context) (err error) {
 		all = append(all, m)
 	}
 	return s.showMeasured(all)
-}
-
-// chosenKinds are all, or few if it is to be quick.
-func (s *session) chosenKinds() []kind {
-	if s.quick {
-		return []kind{kindOf("cpu"), kindOf("cpu-50"), kindOf("cpu-60-io-40")}
-	}
-	return kinds()
 }
 
 // account returns the vector of a kind by its own account of runs alone.

@@ -31,14 +31,13 @@ func TestThereAreEnoughMixesOfTwoToSixPods(t *testing.T) {
 
 func TestAQuickRunMeasuresWhatItMixes(t *testing.T) {
 	t.Parallel()
-	s := &session{options: &options{quick: true}}
-	var measured []string
-	for _, k := range s.chosenKinds() {
-		measured = append(measured, k.name)
+	o := options{quick: true, repeat: 3, only: parts(), kinds: kindNames(), io: network, seconds: 12, scale: 6, rounds: 10}
+	if err := o.complete(nil); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range kindsOf(quickMixes()...) {
-		if !slices.Contains(measured, name) {
-			t.Errorf("%s is mixed, %v are measured", name, measured)
+		if !slices.Contains(o.kinds, name) {
+			t.Errorf("%s is mixed, %v are measured", name, o.kinds)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/contention"
@@ -53,6 +54,17 @@ func arrangements() []arrangement {
 type execution struct {
 	nodes []string
 	jobs  []ran
+}
+
+// punctual returns an error if a job began later after the first one than it should have.
+func (e execution) punctual(planned []paperJob) error {
+	const late = 0.25 // seconds
+	for i, j := range e.jobs {
+		if by := (j.start - e.jobs[0].start) - (planned[i].start - planned[0].start); math.Abs(by) > late {
+			return fmt.Errorf("the container of %s came up %.1fs too late to begin beside %s as it should", planned[i].name, by, planned[0].name)
+		}
+	}
+	return nil
 }
 
 // makespan is from the first start to the last end.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,6 +54,25 @@ func TestHowMuchEarlierIsNeverNegative(t *testing.T) {
 	for want, got := range map[string]string{"25.0% earlier": earlier(3, 4), "25.0% later": earlier(5, 4), "0.0% earlier": earlier(4, 4)} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestAJobThatBeginsAtAnotherTimeThanItShouldIsAnError(t *testing.T) {
+	t.Parallel()
+	planned := paperJobs(1)
+	var e execution
+	for _, p := range planned {
+		e.jobs = append(e.jobs, ran{start: 1000 + p.start})
+	}
+	if err := e.punctual(planned); err != nil {
+		t.Error(err)
+	}
+	for i := range planned {
+		late := execution{jobs: slices.Clone(e.jobs)}
+		late.jobs[i].start += 0.3
+		if err := late.punctual(planned); err == nil {
+			t.Errorf("%s may begin 0.3 s late", planned[i].name)
 		}
 	}
 }

@@ -85,3 +85,9 @@ func lease(component, namespace string, renewed time.Time) *coordinationv1.Lease
 		},
 	}
 }
+
+// unrenewed takes out when a lease was renewed.
+func unrenewed(l *coordinationv1.Lease) *coordinationv1.Lease {
+	l.Spec.RenewTime = nil
+	return l
+}

@@ -143,6 +143,8 @@ func (f *statusFacts) leader(c *component, now time.Time) (pod, problem string) 
 		late = l
 	}
 	switch {
+	case late != nil && late.Spec.RenewTime == nil:
+		return "", fmt.Sprintf("nobody leads: Lease %s was never renewed", qualifiedName(late))
 	case late != nil:
 		return "", fmt.Sprintf("nobody leads: Lease %s was last renewed at %s", qualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
 	case f.elects(c):

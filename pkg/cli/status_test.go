@@ -141,6 +141,10 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			newAPIServer(t, drop(isLease, lease(schedulerComponent, electionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
 			"scheduler", stateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
 		},
+		"a lease that nobody has renewed": {
+			newAPIServer(t, drop(isLease, unrenewed(lease(schedulerComponent, electionNamespace, time.Now())))...), nil,
+			"scheduler", stateFailed, "nobody leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
+		},
 		"two act at once": {
 			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = nil }, "manager"), isLease)...), nil,
 			"manager", stateFailed, "2 replicas act at once: they do not elect a leader", "",

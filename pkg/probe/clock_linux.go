@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -36,6 +37,18 @@ func sleepUntil(t int64) error {
 		return fmt.Errorf("waiting: %w", errno)
 	}
 	return nil
+}
+
+// awaitTime returns at a time of [Now], sooner after it than a timer of Go. Meanwhile
+// others may have the processor of the calling goroutine.
+func awaitTime(t int64) error {
+	until := unix.NsecToTimespec(t)
+	for {
+		err := unix.ClockNanosleep(unix.CLOCK_BOOTTIME, unix.TIMER_ABSTIME, &until, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }
 
 // bootID returns the kernel's boot id.

@@ -53,8 +53,9 @@ type LoadOptions struct {
 	// Seed chooses the order of the bursts of an exponential distribution. Copies of a job
 	// need different ones: with the same one they march in step.
 	Seed uint64
-	// Sync names a file to wait for before the first round; none if it is empty.
-	Sync string
+	// StartAt is when the first round begins, so that jobs begin at once that cannot be
+	// started at once; as soon as possible if it has passed or is zero.
+	StartAt time.Time
 }
 
 // Synthesize runs a synthetic job: one that, round after round, does the work of each
@@ -75,10 +76,10 @@ func Synthesize(ctx context.Context, o LoadOptions) (l report.Load, err error) {
 	if err != nil {
 		return report.Load{}, err
 	}
-	if o.Sync != "" {
-		if err := awaitFile(ctx, o.Sync); err != nil {
-			return report.Load{}, fmt.Errorf("waiting for %s: %w", o.Sync, err)
-		}
+	select {
+	case <-time.After(time.Until(o.StartAt)):
+	case <-ctx.Done():
+		return report.Load{}, fmt.Errorf("waiting for %s: %w", o.StartAt.Format(time.RFC3339Nano), ctx.Err())
 	}
 	err = o.rounds(ctx, stations, &l)
 	for _, s := range stations {
@@ -99,6 +100,9 @@ func (o LoadOptions) validate() error {
 	}
 	if o.Distribution != "" && o.Distribution != Fixed && o.Distribution != Exponential {
 		return fmt.Errorf("distribution: %q is neither %s nor %s", o.Distribution, Fixed, Exponential)
+	}
+	if ahead := time.Until(o.StartAt); ahead > MaxDuration {
+		return fmt.Errorf("start-at: %s is more than %v from now", o.StartAt.Format(time.RFC3339), MaxDuration)
 	}
 	round := o.Idle.Seconds()
 	for i, d := range o.Demands {

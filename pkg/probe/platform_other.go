@@ -17,12 +17,12 @@ func (*exits) close() error                    { return ErrPlatform }
 // Now returns [ErrPlatform].
 func Now() (int64, error) { return 0, ErrPlatform }
 
-func cpuTime() (int64, error)                 { return 0, ErrPlatform }
-func sleepUntil(int64) error                  { return ErrPlatform }
-func bootID() (string, error)                 { return "", ErrPlatform }
-func freeBuffer([]byte) error                 { return ErrPlatform }
-func awaitFile(context.Context, string) error { return ErrPlatform }
-func newBuffer(int) ([]byte, error)           { return nil, ErrPlatform }
+func cpuTime() (int64, error)       { return 0, ErrPlatform }
+func awaitTime(int64) error         { return ErrPlatform }
+func sleepUntil(int64) error        { return ErrPlatform }
+func bootID() (string, error)       { return "", ErrPlatform }
+func freeBuffer([]byte) error       { return ErrPlatform }
+func newBuffer(int) ([]byte, error) { return nil, ErrPlatform }
 
 type scratch struct{}
 

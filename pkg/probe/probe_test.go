@@ -78,7 +78,7 @@ func sink(t *testing.T) string {
 	listener := listen(t)
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // ends after the test's own
-	go func() { ended <- Sink(ctx, listener) }()
+	go func() { ended <- Sink(ctx, listener, 0) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -257,6 +257,34 @@ func TestWrongJobsAreErrorsThatNameTheMistake(t *testing.T) {
 	}
 }
 
+func TestASinkOfLimitedThroughputServesOneBlockAtATime(t *testing.T) {
+	t.Parallel()
+	const begin, service = 1000, 10
+	s := server{perBlock: service}
+	for _, block := range []struct{ comes, served int64 }{
+		{0, service}, {0, 2 * service}, {15, 3 * service}, // two wait for those before
+		{1000, 1000 + service}, // nothing is saved up
+	} {
+		if served := s.serve(begin+block.comes) - begin; served != block.served {
+			t.Errorf("a block that comes after %d is served after %d, want %d", block.comes, served, block.served)
+		}
+	}
+}
+
+func TestTheThroughputOfASinkIsANumber(t *testing.T) {
+	t.Parallel()
+	for _, megabits := range []float64{-1, math.NaN(), math.Inf(1)} {
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, Sink(t.Context(), listener, megabits), "megabits: ")
+		if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the listener is left open: %v", err)
+		}
+	}
+}
+
 func TestASinkThatGoesAwayIsAnError(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
@@ -387,31 +415,22 @@ func TestASyntheticJobThatIsToldToEndReportsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestASyntheticJobWaitsForItsFile(t *testing.T) {
+func TestASyntheticJobWaitsForItsTime(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), "go")
-	o := LoadOptions{Demands: []Demand{{Job: Job{Name: report.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1, Sync: name}
-	began := make(chan int64, 1)
-	go func() {
-		l, err := Synthesize(t.Context(), o)
-		if err != nil {
-			t.Error(err)
-		}
-		began <- l.Begin
-	}()
+	o := LoadOptions{Demands: []Demand{{Job: Job{Name: report.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
+	const ahead = 200 * time.Millisecond
+	o.StartAt = time.Now().Add(ahead)
 	before, err := Now()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if begin := <-began; begin < before {
-		t.Errorf("it began at %d, before the file was there at %d", begin, before)
+	const slack = time.Millisecond // between the two clocks
+	if l, err := Synthesize(t.Context(), o); err != nil || l.Begin < before+(ahead-slack).Nanoseconds() {
+		t.Errorf("it began at %d, %v; it was %d, and it was to wait for %v", l.Begin, err, before, ahead)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	o.Sync = name + "-never"
+	o.StartAt = time.Now().Add(time.Minute)
 	if _, err := Synthesize(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want that it was told to end", err)
 	}
@@ -426,6 +445,7 @@ func TestWrongSyntheticJobsAreErrorsThatNameTheMistake(t *testing.T) {
 		"no demand":             {func(o *LoadOptions) { o.Demands = nil }, "demand: there is none"},
 		"a demand of 0":         {func(o *LoadOptions) { o.Demands[0].PerRound = 0 }, "demand[0]: 0s is not above 0"},
 		"a negative speed":      {func(o *LoadOptions) { o.Demands[0].UnitsPerSecond = -1 }, "units-per-second: -1 of cpu"},
+		"a start too late":      {func(o *LoadOptions) { o.StartAt = time.Now().Add(25 * time.Hour) }, "start-at: "},
 		"no rounds":             {func(o *LoadOptions) { o.Rounds = 0 }, "rounds: 0 is not from 1 to 1000000"},
 		"too many rounds":       {func(o *LoadOptions) { o.Rounds = 1e7 }, "rounds: 10000000 is not from 1 to 1000000"},
 		"rounds that take long": {func(o *LoadOptions) { o.Rounds, o.Idle = 1e5, time.Second }, "rounds: 100000 take 100100s with nobody else on the node; 1h0m0s is the most"},

@@ -31,7 +31,6 @@ const PauseImage = "loadline/pause:dev"
 type Machine struct {
 	dir      string
 	workers  int
-	mbit     int
 	log      io.Writer
 	lock     *filelock.Lock
 	cgroups  cgroups
@@ -56,7 +55,7 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 	if problems := missing(options.Workers, dir); len(problems) > 0 {
 		return nil, fmt.Errorf("this machine cannot have %d real nodes. It lacks\n  - %s", options.Workers, strings.Join(problems, "\n  - "))
 	}
-	m := &Machine{dir: dir, workers: options.Workers, mbit: options.Mbit, log: options.Log}
+	m := &Machine{dir: dir, workers: options.Workers, log: options.Log}
 	if m.log == nil {
 		m.log = io.Discard
 	}

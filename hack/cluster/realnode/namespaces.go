@@ -67,14 +67,11 @@ func (n *namespaces) end() error {
 }
 
 // ip runs the commands of a script, one per line, by ip(8), in the network namespace of the calling thread.
-func ip(script string) error { return batch("ip", script) }
-
-// batch runs the commands of a script by a program of iproute2.
-func batch(program, script string) error {
-	cmd := exec.Command(program, "-batch", "-")
+func ip(script string) error {
+	cmd := exec.Command("ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(script)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s -batch: %w: %s", program, err, bytes.TrimSpace(out))
+		return fmt.Errorf("ip -batch: %w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
 }

@@ -60,9 +60,8 @@ func unplug() error {
 	return err
 }
 
-// connect connects node n to the bridge in hub. nodes is how many nodes there are, mbit how many million bits a second
-// it may send, 0 for any.
-func connect(hub, node *namespaces, n, nodes, mbit int) error {
+// connect connects node n to the bridge in hub. nodes is how many nodes there are.
+func connect(hub, node *namespaces, n, nodes int) error {
 	pid := node.holder.PID()
 	plug := fmt.Sprintf("node%d.%d", n, pid) // that of an earlier start may take a moment to vanish
 	err := hub.do(func() error {
@@ -76,21 +75,12 @@ func connect(hub, node *namespaces, n, nodes, mbit int) error {
 			return err
 		}
 		script := fmt.Sprintf("link set lo up\naddr add %s/24 dev eth0\nlink set eth0 up\nroute add default via %s\n", nodeAddress(n), machineAddress)
-		return errors.Join(ip(script+routesToPods(nodes, n)), shape("eth0", mbit))
+		return ip(script + routesToPods(nodes, n))
 	})
 	if err != nil {
 		return fmt.Errorf("set up the node's network: %w", err)
 	}
 	return nil
-}
-
-// shape limits what goes out of an interface, first come, first served. Little may be saved up: who has sent nothing for
-// a while waits as long as anybody.
-func shape(name string, mbit int) error {
-	if mbit == 0 {
-		return nil
-	}
-	return batch("tc", fmt.Sprintf("qdisc add dev %s root tbf rate %dmbit burst 4kb limit 4mb\n", name, mbit))
 }
 
 // routesToPods are the routes to the pods of all nodes but one.

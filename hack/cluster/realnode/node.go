@@ -126,7 +126,7 @@ func (n *Node) powerOn() (err error) {
 	if err != nil {
 		return err
 	}
-	return connect(n.machine.hub, n.inside, n.number, n.machine.workers+1, n.machine.mbit)
+	return connect(n.machine.hub, n.inside, n.number, n.machine.workers+1)
 }
 
 // Stop stops the node and all pods on it at once, as a power cut does, and returns when everything is gone. A node that

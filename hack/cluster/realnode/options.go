@@ -12,8 +12,6 @@ type Options struct {
 	Dir string
 	// Workers is how many nodes with a core of their own there shall be, besides node system, at least 1.
 	Workers int
-	// Mbit is how many million bits a second each node sends at most, its pods included. 0: as many as it can.
-	Mbit int
 	// Log receives one line per step, for a person to read. nil: none.
 	Log io.Writer
 }

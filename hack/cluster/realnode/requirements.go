@@ -17,7 +17,7 @@ import (
 const Packages = "containerd runc containernetworking-plugins iptables iproute2"
 
 // programs are what these packages bring that a node runs.
-var programs = []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "iptables", "iptables-save", "iptables-restore", "ip", "tc"}
+var programs = []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "iptables", "iptables-save", "iptables-restore", "ip"}
 
 // pluginFolders are where network plugins (CNI) may be: Debian's first.
 var pluginFolders = []string{"/usr/lib/cni", "/opt/cni/bin"}

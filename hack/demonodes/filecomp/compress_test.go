@@ -70,7 +70,7 @@ func TestCompressedFilesAreSentToASink(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	var listening sync.WaitGroup
-	listening.Go(func() { _ = probe.Sink(ctx, listener) })
+	listening.Go(func() { _ = probe.Sink(ctx, listener, 0) })
 	o := options{files: 3, seed: 7, dir: t.TempDir(), peer: listener.Addr().String()}
 	l, err := compressFiles(t.Context(), o)
 	stop()
