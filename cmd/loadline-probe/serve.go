@@ -40,7 +40,7 @@ the order of their coming, and hardly any of that takes time of a CPU.`,
 		},
 	}
 	command.Flags().StringVar(&listen, "listen", ":7077", "Address to listen on, as HOST:PORT.")
-	command.Flags().Float64Var(&megabits, "megabits", 0, "How many million bits to take a second, at most. 0 is as many as come.")
+	command.Flags().Float64Var(&megabits, "megabits", 0, "How many million bits to take a second, at most, from 0.01. 0 is as many as come.")
 	return command
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"time"
 
 	"loadline.dev/loadline/pkg/probe/report"
 )
@@ -10,21 +11,24 @@ import (
 func elapsed(l report.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
 
 // vectorOf returns the loading vector of a job by its own account of a run alone: the
-// fractions of its time in which it computed, and in which it was at the device but
-// did not compute.
-func vectorOf(l report.Load) [2]float64 {
-	computing, atDevice := int64(0), int64(0)
+// fractions of its time in which it computed, and in which the device served it. Where
+// the service time of the device is not known, that is when it was there but did not
+// compute.
+func vectorOf(l report.Load, service time.Duration) [2]float64 {
+	var computing, atDevice, served int64
 	for _, d := range l.Demands {
 		if d.Job == report.CPU {
 			computing += d.Nanos
 		} else {
 			atDevice += d.Nanos
+			served += int64(d.Units) * service.Nanoseconds()
 		}
 	}
-	// What it computed beyond that was part of the calls to the device.
-	within := min(max(0, l.CPUNanos-computing), atDevice)
+	if service == 0 { // what it computed beyond that was part of the calls to the device
+		served = atDevice - min(max(0, l.CPUNanos-computing), atDevice)
+	}
 	all := float64(max(1, l.End-l.Begin))
-	return [2]float64{float64(l.CPUNanos) / all, float64(atDevice-within) / all}
+	return [2]float64{float64(l.CPUNanos) / all, float64(served) / all}
 }
 
 // workOf returns how much work a job did, in seconds alone, which differs a little

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -17,24 +18,31 @@ const aSecond = int64(1e9)
 func TestTheVectorOfAJobIsWhereItsTimeWent(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		load report.Load
-		want [2]float64
+		load    report.Load
+		service time.Duration
+		want    [2]float64
 	}{
 		"computing and idle": {
 			report.Load{End: 10 * aSecond, CPUNanos: 4 * aSecond, Demands: []report.Served{{Job: report.CPU, Nanos: 4 * aSecond}}},
-			[2]float64{0.4, 0},
+			0, [2]float64{0.4, 0},
 		},
 		"what computes in calls to the disk is not at the disk": {
 			report.Load{End: 10 * aSecond, CPUNanos: 6 * aSecond, Demands: []report.Served{
 				{Job: report.CPU, Nanos: 5 * aSecond}, {Job: report.DiskWrite, Nanos: 4 * aSecond},
 			}},
-			[2]float64{0.6, 0.3},
+			0, [2]float64{0.6, 0.3},
 		},
-		"a run of no time": {report.Load{}, [2]float64{}},
+		"what takes time on the way is not served": {
+			report.Load{End: 10 * aSecond, CPUNanos: 6 * aSecond, Demands: []report.Served{
+				{Job: report.CPU, Nanos: 5 * aSecond}, {Job: report.Network, Units: 100, Nanos: 4 * aSecond},
+			}},
+			20 * time.Millisecond, [2]float64{0.6, 0.2},
+		},
+		"a run of no time": {report.Load{}, 0, [2]float64{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, vectorOf(test.load), near); diff != "" {
+			if diff := cmp.Diff(test.want, vectorOf(test.load, test.service), near); diff != "" {
 				t.Error(diff)
 			}
 		})

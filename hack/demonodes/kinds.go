@@ -23,6 +23,8 @@ type device struct {
 	job standard
 	// peer is where the sink of the network is.
 	peer string
+	// service is how long the device serves a unit of work, if that is known; 0 if not.
+	service time.Duration
 }
 
 // devices are the standard jobs that a second resource can have.

@@ -65,7 +65,7 @@ func (s *session) account(ctx context.Context, k kind) (known [2]float64, err er
 		if err != nil {
 			return known, err
 		}
-		for i, loading := range vectorOf(loads[0]) {
+		for i, loading := range vectorOf(loads[0], s.device.service) {
 			told[i] = append(told[i], loading)
 		}
 	}
@@ -90,7 +90,7 @@ func (s *session) showMeasured(all []measured) error {
 	if err := t.Write(os.Stdout); err != nil {
 		return err
 	}
-	fmt.Printf("KNOWN is a job's own account of runs alone. The %s serves %d at once. The loading is off by %.3f at most; the bound is 0.03.\n",
+	fmt.Printf("KNOWN is a job's own account of runs alone: when it computed, and what the %[1]s did for it.\nThe %[1]s serves %[2]d at once. The loading is off by %[3].3f at most; the bound is 0.03.\n",
 		s.device.resource(), s.known.IOServers, worst)
 	return writeCharts(chart, filepath.Join(s.out, "measured"))
 }

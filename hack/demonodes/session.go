@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/probe"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -116,8 +118,11 @@ func (s *session) prepare(ctx context.Context) error {
 // startSink runs the service that jobs send to over the network, on a node without jobs.
 // It takes one block at a time, each in 20 ms, and that takes hardly any time of a CPU.
 func (s *session) startSink(ctx context.Context) error {
-	const port = "7077"
-	pod := placed("sink", third, "sink", []string{"loadline-probe", "sink", "--listen", ":" + port, "--megabits", "26"})
+	const (
+		port     = "7077"
+		megabits = 26
+	)
+	pod := placed("sink", third, "sink", []string{"loadline-probe", "sink", "--listen", ":" + port, "--megabits", strconv.Itoa(megabits)})
 	if err := s.Create(ctx, pod); err != nil {
 		return err
 	}
@@ -125,6 +130,7 @@ func (s *session) startSink(ctx context.Context) error {
 		return err
 	}
 	s.device.peer = net.JoinHostPort(pod.Status.PodIP, port)
+	s.device.service = 8 * probe.NetworkUnit * time.Microsecond / megabits
 	return nil
 }
 

@@ -19,6 +19,18 @@ func Now() (int64, error) { return readClock(unix.CLOCK_BOOTTIME) }
 // cpuTime returns how many nanoseconds the threads of the process have run.
 func cpuTime() (int64, error) { return readClock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
+// threadTime returns how many nanoseconds the calling thread has run.
+func threadTime() (int64, error) { return readClock(unix.CLOCK_THREAD_CPUTIME_ID) }
+
+// usableProcessors returns which processors the process may use.
+func usableProcessors() (func(processor int) bool, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("finding the processors that may be used: %w", err)
+	}
+	return set.IsSet, nil
+}
+
 func readClock(clock uintptr) (int64, error) {
 	var t unix.Timespec
 	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&t)), 0) //nolint:gosec // a system call takes an address

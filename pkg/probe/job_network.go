@@ -7,8 +7,9 @@ import (
 	"net"
 )
 
-// networkUnit is how many bytes a unit of the network job sends.
-const networkUnit = 64 << 10
+// NetworkUnit is how many bytes a unit of the network job sends, and a [Sink]
+// acknowledges.
+const NetworkUnit = 64 << 10
 
 // networkCrew returns a crew whose workers each send blocks to a sink, the next one when
 // the sink has the last.

@@ -41,7 +41,7 @@ func dial(ctx context.Context, peer string) (*line, error) {
 	if err = errors.Join(err, tcp.Close()); err != nil {
 		return nil, fmt.Errorf("the sink: %w", err)
 	}
-	l := &line{file: file, fd: file.Fd(), block: make([]byte, networkUnit), ended: ctx.Err}
+	l := &line{file: file, fd: file.Fd(), block: make([]byte, NetworkUnit), ended: ctx.Err}
 	fd, second := int(l.fd), unix.Timeval{Sec: 1}
 	if err := errors.Join(
 		unix.SetNonblock(fd, false),

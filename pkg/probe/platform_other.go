@@ -17,7 +17,10 @@ func (*exits) close() error                    { return ErrPlatform }
 // Now returns [ErrPlatform].
 func Now() (int64, error) { return 0, ErrPlatform }
 
+func usableProcessors() (func(int) bool, error) { return nil, ErrPlatform }
+
 func cpuTime() (int64, error)       { return 0, ErrPlatform }
+func threadTime() (int64, error)    { return 0, ErrPlatform }
 func awaitTime(int64) error         { return ErrPlatform }
 func sleepUntil(int64) error        { return ErrPlatform }
 func bootID() (string, error)       { return "", ErrPlatform }

@@ -273,7 +273,7 @@ func TestASinkOfLimitedThroughputServesOneBlockAtATime(t *testing.T) {
 
 func TestTheThroughputOfASinkIsANumber(t *testing.T) {
 	t.Parallel()
-	for _, megabits := range []float64{-1, math.NaN(), math.Inf(1)} {
+	for _, megabits := range []float64{-1, 1e-9, math.NaN(), math.Inf(1)} {
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

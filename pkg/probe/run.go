@@ -51,6 +51,9 @@ func Run(ctx context.Context, o RunOptions) (report.Run, error) {
 	err = o.Job.with(ctx, 1, o.Intensity, func(crews ...*crew) error {
 		w, err := work(ctx, crews[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
 		r.Begin, r.Series, r.Units, r.CPUNanos, r.Ended = w.series.Begin, w.series, w.units, w.cpuNanos, w.ended
+		if o.Job.Name == report.CPU {
+			r.Processor, r.Stolen = w.processor, w.stolen
+		}
 		return err
 	})
 	return r, err

@@ -14,17 +14,21 @@ import (
 // silence is how long a sink keeps a connection that says nothing.
 const silence = time.Minute
 
+// slowest is the least throughput of a sink that limits it, in million bits a second.
+const slowest = 0.01
+
 // Sink takes what network jobs send to a listener, and says of each block that it has
 // come. It returns when the context ends, with the listener and all connections closed.
 // megabits is how many million bits it takes a second at most, as one server that takes
-// the blocks of all connections one at a time, in the order of their coming; 0 is no limit.
+// the blocks of all connections one at a time, in the order of their coming; from 0.01,
+// where a block takes almost a minute, and 0 is no limit.
 func Sink(ctx context.Context, listener net.Listener, megabits float64) error {
-	if !(megabits >= 0) || math.IsInf(megabits, 1) {
-		return errors.Join(fmt.Errorf("megabits: %v is not a finite number of at least 0", megabits), listener.Close())
+	if megabits != 0 && !(megabits >= slowest) || math.IsInf(megabits, 1) {
+		return errors.Join(fmt.Errorf("megabits: %v is neither 0 nor a finite number of at least %v", megabits, slowest), listener.Close())
 	}
 	at := &server{}
 	if megabits > 0 {
-		at.perBlock = int64(8e3 * networkUnit / megabits)
+		at.perBlock = int64(8e3 * NetworkUnit / megabits)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var serving sync.WaitGroup
@@ -57,7 +61,7 @@ func swallow(ctx context.Context, connection net.Conn, at *server) {
 			_ = connection.Close()
 		}
 	}()
-	block := make([]byte, networkUnit)
+	block := make([]byte, NetworkUnit)
 	for {
 		if connection.SetDeadline(time.Now().Add(silence)) != nil {
 			return

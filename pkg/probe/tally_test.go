@@ -14,12 +14,17 @@ func TestAUnitUnderWayWhenASampleIsDueCountsInPart(t *testing.T) {
 	t.Parallel()
 	var account tally
 	account.start(100, 10)
-	for _, end := range []int64{105, 110, 118, 122, 142} {
-		account.note(end)
+	for i, end := range []int64{105, 110, 118, 122, 142} {
+		const perUnit = 2000 // nanoseconds of processor time
+		account.note(end, perUnit*int64(i+1))
 	}
 	want := report.Series{Begin: 100, Interval: 10, Thousandths: []int64{0, 2000, 3500, 4400, 4900}}
-	if diff := cmp.Diff(want, account.series); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, account.work.series); diff != "" {
+		t.Errorf("work: (-want +got):\n%s", diff)
+	}
+	want.Thousandths = []int64{0, 4, 7, 8, 9} // whole microseconds
+	if diff := cmp.Diff(want, account.processor.series); diff != "" {
+		t.Errorf("processor time: (-want +got):\n%s", diff)
 	}
 	if account.units != 5 {
 		t.Errorf("%d units, want 5", account.units)
@@ -35,9 +40,9 @@ func TestASeriesNeverHasTooManySamplesAndItsRateStaysWhatItWas(t *testing.T) {
 		var account tally
 		account.start(0, interval)
 		for n := range units {
-			account.note(unit * int64(n+1))
+			account.note(unit*int64(n+1), 0)
 		}
-		s := account.series
+		s := account.work.series
 		if len(s.Thousandths) > report.MaxSamples {
 			t.Fatalf("%d samples", len(s.Thousandths))
 		}
@@ -60,12 +65,12 @@ func TestTheTotalIsThatOfAllWorkersWhileAllWork(t *testing.T) {
 	for i, unit := range []int64{5, 10} {
 		tallies[i].start(0, 10)
 		for end := unit; end <= 400*unit; end += unit {
-			tallies[i].note(end)
+			tallies[i].note(end, end)
 		}
 	}
 	// The first worker has 200 samples, the second 400: so many that its interval has
 	// doubled.
-	s, units := total(tallies)
+	s, processor, units := total(tallies)
 	if units != 800 || s.Interval != 20 || len(s.Thousandths) != 101 {
 		t.Fatalf("%d units, %d samples, one each %d; want 800, 101, 20", units, len(s.Thousandths), s.Interval)
 	}
@@ -73,5 +78,8 @@ func TestTheTotalIsThatOfAllWorkersWhileAllWork(t *testing.T) {
 		if want := int64(k) * 6000; done != want {
 			t.Fatalf("sample %d: %d thousandths, want %d", k, done, want)
 		}
+	}
+	if processor.Interval != s.Interval || len(processor.Thousandths) != len(s.Thousandths) {
+		t.Errorf("%d samples of the processor time, one each %d", len(processor.Thousandths), processor.Interval)
 	}
 }

@@ -58,7 +58,11 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 		defer func() { err = errors.Join(err, kernel.close()) }()
 		o.Wait = kernel.wait
 	}
-	w := newWatcher(proc(o.Proc), o.Self)
+	usable, err := usableProcessors()
+	if err != nil {
+		return report.Watch{}, err
+	}
+	w := newWatcher(proc(o.Proc), o.Self, usable)
 	if _, _, err := w.proc.times(o.Self, o.Self); err != nil {
 		return report.Watch{}, fmt.Errorf("the kernel does not say how long threads wait: %w", err)
 	}

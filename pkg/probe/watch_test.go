@@ -42,6 +42,7 @@ func observe(t *testing.T, script ...func(*pod)) (final report.Watch, ended []re
 	t.Helper()
 	p = &pod{t: t, root: t.TempDir(), now: 1000 * ms, script: script}
 	p.newest(anObserver)
+	p.stolen(0)
 	p.process(aPause, 0, "pause", 'S', 0, thread{aPause, 5, 5})
 	p.process(aSidecar, 0, "proxy", 'S', 100*ms, thread{aSidecar, 50, 5})
 	p.process(anObserver, 0, "loadline-probe", 'R', 990*ms, thread{anObserver, 3, 0})
@@ -98,6 +99,15 @@ func (p *pod) newest(id int) {
 	p.write(filepath.Join(p.root, "loadavg"), fmt.Sprintf("0.10 0.20 0.30 1/100 %d\n", id))
 }
 
+// stolen says for how long all processors of a big machine have been others'.
+func (p *pod) stolen(nanos int64) {
+	stat := fmt.Sprintf("cpu 1 2 3 4 5 6 7 %d 0 0\n", 1024*nanos/tick)
+	for i := range 1024 {
+		stat += fmt.Sprintf("cpu%d 1 2 3 4 5 6 7 %d 0 0\n", i, nanos/tick)
+	}
+	p.write(filepath.Join(p.root, "stat"), stat+"intr 1 2 3\n")
+}
+
 func (p *pod) write(path, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		p.t.Fatal(err)
@@ -146,6 +156,44 @@ func TestAContainerIsSeenFromItsStartToItsEnd(t *testing.T) {
 	}
 	if _, err := report.Encode(final); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestOnlyWhatIsStolenFromTheContainersCounts(t *testing.T) {
+	t.Parallel()
+	final, _, _ := observe(t,
+		func(p *pod) { p.stolen(500 * ms) },
+		func(p *pod) { p.newest(30); p.process(30, 0, "app", 'R', 1015*ms, thread{30, 7, 1}) },
+		func(p *pod) { p.stolen(510 * ms) },
+		func(p *pod) { p.stolen(520 * ms); p.gone(30) },
+		func(p *pod) { p.stolen(900 * ms) },
+	)
+	if want := 20 * ms; final.StolenNanos != want {
+		t.Errorf("%d ns were stolen, want %d", final.StolenNanos, want)
+	}
+	if _, err := report.Encode(final); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStolenTimeIsTheMeanOverTheProcessorsThatMayBeUsed(t *testing.T) {
+	t.Parallel()
+	p := &pod{t: t, root: t.TempDir()}
+	stat := filepath.Join(p.root, "stat")
+	p.write(stat, "cpu  0 0 0 0 0 0 0 16 0 0\ncpu0 0 0 0 0 0 0 0 1 0 0\ncpu2 0 0 0 0 0 0 0 5 0 0\ncpu3 0 0 0 0 0 0 0 10 0 0\nintr 5\n")
+	if got, err := proc(p.root).stolen(func(processor int) bool { return processor < 3 }); got != 3*tick || err != nil {
+		t.Errorf("%d ns, %v; want %d", got, err, 3*tick)
+	}
+	_, err := proc(p.root).stolen(func(int) bool { return false })
+	wantError(t, err, "stat: has none of the processors")
+	for text, want := range map[string]string{
+		"cpu0 1 2 3\n":                  "has no column of stolen time",
+		"cpu0 0 0 0 0 0 0 0 many 0 0\n": "stat: ",
+		"intr 5\n":                      "has none of the processors",
+	} {
+		p.write(stat, text)
+		_, err := proc(p.root).stolen(func(int) bool { return true })
+		wantError(t, err, want)
 	}
 }
 

@@ -23,6 +23,8 @@ type watcher struct {
 	looked    int64            // when that was, 0 for never
 	result    report.Watch     // with the CPUNanos and WaitNanos of closed accounts
 	justEnded bool             // the last container has ended since the look before
+	usable    func(int) bool   // the processors to run on
+	stolen    int64            // from them before Begin, in nanoseconds
 }
 
 // watched is a process.
@@ -42,8 +44,8 @@ type account struct {
 	ran0, waited0 int64 // before it was the container's
 }
 
-func newWatcher(p proc, self int) *watcher {
-	return &watcher{proc: p, self: self, processes: map[int]*watched{}, accounts: map[int]*account{}, result: report.Watch{Complete: true}}
+func newWatcher(p proc, self int, usable func(int) bool) *watcher {
+	return &watcher{proc: p, self: self, usable: usable, processes: map[int]*watched{}, accounts: map[int]*account{}, result: report.Watch{Complete: true}}
 }
 
 // running returns the containers' processes that have not ended.
@@ -75,9 +77,8 @@ func (w *watcher) look(now int64) error {
 	if err := w.charge(); err != nil {
 		return err
 	}
-	w.conclude(now)
 	w.looked = now
-	return nil
+	return w.conclude(now)
 }
 
 // survey goes through all processes and their threads, for those that are new.
@@ -158,6 +159,9 @@ func (w *watcher) meet(now int64) (started bool, err error) {
 			w.result.Processes++
 			if w.result.Begin == 0 {
 				w.result.Begin = w.begin(p, was, now)
+				if w.stolen, err = w.proc.stolen(w.usable); err != nil {
+					return false, err
+				}
 			}
 		}
 		started = started || known.starting || was || !known.met
@@ -255,13 +259,18 @@ func (w *watcher) report() report.Watch {
 }
 
 // conclude notes whether the last container has ended.
-func (w *watcher) conclude(now int64) {
+func (w *watcher) conclude(now int64) error {
 	over := w.result.Begin != 0 && len(w.running()) == 0
 	w.justEnded = over && w.result.End == 0
 	switch {
 	case w.justEnded:
-		w.result.End = now
+		stolen, err := w.proc.stolen(w.usable)
+		if err != nil {
+			return err
+		}
+		w.result.End, w.result.StolenNanos = now, max(0, min(stolen-w.stolen, now-w.result.Begin-1))
 	case !over:
-		w.result.End = 0
+		w.result.End, w.result.StolenNanos = 0, 0
 	}
+	return nil
 }

@@ -19,10 +19,12 @@ type limits struct {
 
 // worked is what workers did together.
 type worked struct {
-	series   report.Series
-	units    uint64
-	cpuNanos int64
-	ended    string
+	series    report.Series
+	processor report.Series // milliseconds that they ran
+	stolen    report.Series // milliseconds that a hypervisor kept them from it
+	units     uint64
+	cpuNanos  int64
+	ended     string
 }
 
 // work has workers, each on a thread of its own, do units of work until a limit is
@@ -60,14 +62,19 @@ func work(ctx context.Context, units []unit, limits limits, interval time.Durati
 	for i := range tallies {
 		tallies[i].start(now, interval.Nanoseconds())
 	}
+	var stolen samples
+	stolen.start(now, interval.Nanoseconds())
+	done, recorded := make(chan struct{}), make(chan error, 1)
+	go func() { recorded <- recordStolen(&stolen, now, done) }()
 	close(s.begin)
 	workers.Wait()
 	cpuNow, cpuErr := cpuTime()
-	if err := errors.Join(err, cpuErr, errors.Join(errs...)); err != nil {
+	close(done)
+	if err := errors.Join(err, cpuErr, <-recorded, errors.Join(errs...)); err != nil {
 		return worked{}, err
 	}
-	w := worked{cpuNanos: cpuNow - cpu, ended: s.ended(ctx)}
-	w.series, w.units = total(tallies)
+	w := worked{cpuNanos: cpuNow - cpu, stolen: stolen.series, ended: s.ended(ctx)}
+	w.series, w.processor, w.units = total(tallies)
 	return w, nil
 }
 
@@ -82,6 +89,10 @@ type shift struct {
 
 // serve is a worker's life.
 func (s *shift) serve(do unit, t *tally) error {
+	before, err := threadTime()
+	if err != nil {
+		return err
+	}
 	for !s.stop.Load() && (!s.limited || s.left.Add(-1) >= 0) {
 		if err := do(); errors.Is(err, context.Canceled) {
 			return nil
@@ -89,10 +100,11 @@ func (s *shift) serve(do unit, t *tally) error {
 			return err
 		}
 		now, err := Now()
-		if err != nil {
+		ran, ranErr := threadTime()
+		if err := errors.Join(err, ranErr); err != nil {
 			return err
 		}
-		t.note(now)
+		t.note(now, ran-before)
 		if now >= s.until {
 			return nil
 		}

@@ -345,11 +345,18 @@ type MeasurementSample struct {
 	// +kubebuilder:validation:MaxLength=80
 	Step string `json:"step,omitempty"`
 
-	// targetNanos is how long the target took, in nanoseconds. Of several copies
+	// targetNanos is how long the target took, in nanoseconds, without the time
+	// in which a hypervisor kept the processors from the node. Of several copies
 	// it is the mean.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TargetNanos *int64 `json:"targetNanos,omitempty"`
+
+	// targetCPUNanos is how long the threads of the target ran, in nanoseconds,
+	// where that is known of all of them. It tells how fast the processors were.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TargetCPUNanos *int64 `json:"targetCPUNanos,omitempty"`
 
 	// probeDilation is how many times slower the probe was beside the target.
 	// +optional

@@ -560,6 +560,11 @@ func (in *MeasurementSample) DeepCopyInto(out *MeasurementSample) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.TargetCPUNanos != nil {
+		in, out := &in.TargetCPUNanos, &out.TargetCPUNanos
+		*out = new(int64)
+		**out = **in
+	}
 	if in.ProbeDilation != nil {
 		in, out := &in.ProbeDilation, &out.ProbeDilation
 		x := (*in).DeepCopy()

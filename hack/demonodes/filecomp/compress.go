@@ -62,20 +62,19 @@ func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
 		}
 	}
 	l.End, l.CPUNanos = w.now, cpuNanos()-before
-	stages := []stage{{report.DiskRead, w.reading}, {report.CPU, w.computing}, {report.DiskWrite, w.writing}}
-	if w.sink != nil {
-		stages = []stage{{report.CPU, w.reading + w.computing}, {report.Network, w.writing}}
+	files := uint64(l.Rounds)
+	l.Demands = []report.Served{
+		{Job: report.DiskRead, Units: files, Nanos: w.reading},
+		{Job: report.CPU, Units: files, Nanos: w.computing},
+		{Job: report.DiskWrite, Units: files, Nanos: w.writing},
 	}
-	for _, stage := range stages {
-		l.Demands = append(l.Demands, report.Served{Job: stage.job, Units: uint64(l.Rounds), Nanos: stage.nanos})
+	if w.sink != nil {
+		l.Demands = []report.Served{
+			{Job: report.CPU, Units: files, Nanos: w.reading + w.computing},
+			{Job: report.Network, Units: w.sink.sent, Nanos: w.writing},
+		}
 	}
 	return l, nil
-}
-
-// stage is how long the job was at a resource.
-type stage struct {
-	job   string
-	nanos int64
 }
 
 // makeInputs writes the files: words, so that there is something to compress.

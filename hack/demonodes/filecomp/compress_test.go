@@ -78,7 +78,8 @@ func TestCompressedFilesAreSentToASink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(l.Demands); n != 2 || l.Demands[1].Job != report.Network || l.Demands[1].Nanos == 0 {
+	const perFile = 2 // blocks, the second one filled up
+	if n := len(l.Demands); n != 2 || l.Demands[1].Job != report.Network || l.Demands[1].Nanos == 0 || l.Demands[1].Units != uint64(perFile*o.files) {
 		t.Errorf("it accounts for %+v", l.Demands)
 	}
 	checkAccount(t, l, o)

@@ -6,19 +6,18 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"loadline.dev/loadline/pkg/probe"
 )
 
-const (
-	// block is how much a sink acknowledges at once, by a byte.
-	block = 64 << 10
-	// patience is how long a sink may take to do so.
-	patience = 30 * time.Second
-)
+// patience is how long a sink may take to acknowledge a block.
+const patience = 30 * time.Second
 
 // sink is a connection to a sink of loadline-probe.
 type sink struct {
 	connection net.Conn
-	last       [block]byte
+	last       [probe.NetworkUnit]byte
+	sent       uint64 // blocks
 }
 
 // dial connects to a sink.
@@ -46,6 +45,7 @@ func (s *sink) send(content []byte) error {
 		if _, err := io.ReadFull(s.connection, ack[:]); err != nil {
 			return fmt.Errorf("hearing from the sink: %w", err)
 		}
+		s.sent++
 	}
 	return nil
 }

@@ -76,7 +76,9 @@ type simulation struct {
 	// as the hook left it), and what the containers of a pod say.
 	before func(pod *corev1.Pod) bool
 	says   func(pod *corev1.Pod, container, message string) string
-	serial int
+	// hypervisor says which share of the processors it takes at a time; nil is none.
+	hypervisor func(time.Time) float64
+	serial     int
 }
 
 // process is what runs in a pod.
@@ -92,6 +94,8 @@ type process struct {
 	computing float64
 	units     float64
 	series    []int64
+	stolen    time.Duration // by the hypervisor
+	thefts    []int64       // the same in microseconds, over time
 	isTarget  bool
 }
 
@@ -370,16 +374,22 @@ func (s *simulation) run() bool {
 
 // progress lets a process go on for a tick, and tells whether it ended.
 func (s *simulation) progress(p *process, dilation float64) bool {
+	stolen := 0.0
+	if s.hypervisor != nil {
+		stolen = s.hypervisor(s.clock.Now())
+	}
+	p.stolen += time.Duration(stolen * float64(tick))
 	switch {
 	case p.isTarget:
-		if p.left -= time.Duration(float64(tick) / dilation); p.left <= 0 {
+		if p.left -= time.Duration(float64(tick) * (1 - stolen) / dilation); p.left <= 0 {
 			s.endTarget(s.t.Context(), p)
 			return true
 		}
 	case s.clock.Now().After(p.begin):
 		speed := p.speed * math.Exp(s.noise*s.random.NormFloat64())
-		p.units += speed * tick.Seconds() / dilation
+		p.units += speed * tick.Seconds() * (1 - stolen) / dilation
 		p.series = append(p.series, int64(p.units*1000))
+		p.thefts = append(p.thefts, p.stolen.Microseconds())
 		if !s.clock.Now().Before(p.end) {
 			s.endProbe(s.t.Context(), p)
 			return true
@@ -393,6 +403,7 @@ func nanos(t time.Time) int64 { return t.Sub(noon).Nanoseconds() + int64(time.Ho
 func (s *simulation) endTarget(ctx context.Context, p *process) {
 	message, err := report.Encode(report.Watch{
 		BootID: s.bootID, Begin: nanos(p.begin), End: nanos(s.clock.Now().Add(time.Duration(float64(p.left)))), Processes: 1, Complete: true,
+		StolenNanos: p.stolen.Nanoseconds(),
 	})
 	s.must(err)
 	s.end(ctx, p, probejob.WatchContainer, string(message))
@@ -401,15 +412,22 @@ func (s *simulation) endTarget(ctx context.Context, p *process) {
 func (s *simulation) endProbe(ctx context.Context, p *process) {
 	every := (len(p.series) + report.MaxSamples - 1) / report.MaxSamples
 	series := report.Series{Begin: nanos(p.begin), Interval: int64(every) * int64(tick), Thousandths: []int64{0}}
+	stolen := report.Series{Begin: series.Begin, Interval: series.Interval, Thousandths: []int64{0}}
 	for i := every - 1; i < len(p.series) && len(series.Thousandths) < report.MaxSamples; i += every {
-		series.Thousandths = append(series.Thousandths, p.series[i])
+		series.Thousandths, stolen.Thousandths = append(series.Thousandths, p.series[i]), append(stolen.Thousandths, p.thefts[i])
 	}
 	args := arguments(p.pod.Spec.Containers[0].Command)
 	run := report.Run{
 		Job: args["--job"], Intensity: p.workers, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: report.EndedDuration,
 	}
-	run.CPUNanos = int64(p.units / p.speed * float64(p.workers) * 1e9)
-	if run.Job != report.CPU {
+	perUnit := float64(p.workers) / p.speed // seconds
+	run.CPUNanos = int64(p.units * perUnit * 1e9)
+	if run.Job == report.CPU {
+		run.Stolen, run.Processor = stolen, report.Series{Begin: series.Begin, Interval: series.Interval}
+		for _, done := range series.Thousandths {
+			run.Processor.Thousandths = append(run.Processor.Thousandths, int64(float64(done)*perUnit*1000))
+		}
+	} else {
 		run.CPUNanos = int64(float64(run.CPUNanos) * p.computing)
 	}
 	if args["--check"] != "" {

@@ -121,9 +121,13 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *a
 			}
 		}
 		if before := sampleOf(samples, round, "alone"); before != nil && before.TargetNanos != nil && s.TargetNanos != nil {
+			after := sampleOf(samples, round+1, "alone")
 			told.Neutral, told.Beside = float64(*before.TargetNanos), float64(*s.TargetNanos)
-			if after := sampleOf(samples, round+1, "alone"); after != nil && after.TargetNanos != nil {
+			if after != nil && after.TargetNanos != nil {
 				told.Neutral = math.Sqrt(told.Neutral * float64(*after.TargetNanos))
+			}
+			if r.Job == v1alpha1.ProbeCPU {
+				told.Neutral += slowerProcessors(before, after, s) / float64(max(1, r.Threads))
 			}
 		}
 		slower := 0.0
@@ -141,6 +145,25 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *a
 		all = append(all, told)
 	}
 	return all, nil
+}
+
+// slowerProcessors returns how much longer the threads of the target ran beside a probe
+// of the CPU than alone, before and maybe after, in nanoseconds. They did the same work,
+// and the probe has no use for caches: the processors must have been slower by that. It
+// is 0 where it is not known, or more than frequencies make.
+func slowerProcessors(before, after, beside *v1alpha1.MeasurementSample) float64 {
+	const most = 1.3
+	if before.TargetCPUNanos == nil || beside.TargetCPUNanos == nil {
+		return 0
+	}
+	alone, ran := float64(*before.TargetCPUNanos), float64(*beside.TargetCPUNanos)
+	if after != nil && after.TargetCPUNanos != nil {
+		alone = math.Sqrt(alone * float64(*after.TargetCPUNanos))
+	}
+	if ran > most*alone || alone > most*ran {
+		return 0
+	}
+	return ran - alone
 }
 
 // add makes the loadings add up to at most 1, once their errors are known.

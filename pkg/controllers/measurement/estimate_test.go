@@ -39,3 +39,40 @@ func TestTheLoadingIsTheWorkOfResourcesThatConserveIt(t *testing.T) {
 		}
 	}
 }
+
+// A target that is alone for 10 s and computes for 6 s of it, beside a probe that dilates
+// it 1.6 times on processors that are slower by then.
+func TestSlowerProcessorsAreNoContention(t *testing.T) {
+	t.Parallel()
+	const alone, computing, dilation = 10e9, 6e9, 1.6
+	for name, test := range map[string]struct {
+		job     string
+		threads int
+		ran     float64 // beside the probe
+		neutral float64 // there
+	}{
+		"as fast":                   {v1alpha1.ProbeCPU, 1, computing, alone},
+		"slower":                    {v1alpha1.ProbeCPU, 1, 1.1 * computing, alone + 0.1*computing},
+		"faster":                    {v1alpha1.ProbeCPU, 1, 0.9 * computing, alone - 0.1*computing},
+		"several threads at once":   {v1alpha1.ProbeCPU, 2, 1.1 * computing, alone + 0.05*computing},
+		"more than frequencies do":  {v1alpha1.ProbeCPU, 1, 1.5 * computing, alone},
+		"what memory slows counts":  {v1alpha1.ProbeMemoryBandwidth, 1, 1.1 * computing, alone},
+		"not known of all its work": {v1alpha1.ProbeCPU, 1, 0, alone},
+	} {
+		samples := []v1alpha1.MeasurementSample{
+			{Round: new(int32(1)), Step: "alone", TargetNanos: new(int64(alone)), TargetCPUNanos: new(int64(computing))},
+			{Round: new(int32(1)), Step: "beside-it", TargetNanos: new(int64(dilation * test.neutral)), ProbeDilation: quantity(1.6)},
+			{Round: new(int32(2)), Step: "alone", TargetNanos: new(int64(alone)), TargetCPUNanos: new(int64(computing))},
+		}
+		if test.ran > 0 {
+			samples[1].TargetCPUNanos = new(int64(test.ran))
+		}
+		told, err := pairs(&probed{Name: "it", Job: test.job, Threads: test.threads}, samples, 1, nil, 1)
+		if err != nil || len(told) != 1 {
+			t.Fatalf("%s: %v, %v", name, told, err)
+		}
+		if got := told[0].Beside / told[0].Neutral; math.Abs(got-dilation) > 1e-9 {
+			t.Errorf("%s: dilated %v times, want %v", name, got, dilation)
+		}
+	}
+}

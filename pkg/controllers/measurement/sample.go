@@ -65,19 +65,21 @@ func (in *input) sample(s *step, runs []run) (v1alpha1.MeasurementSample, *flaw)
 // time alone.
 func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []report.Watch) (v1alpha1.MeasurementSample, *flaw) {
 	if len(watches) == 1 {
-		sample.TargetNanos = new(watches[0].End - watches[0].Begin)
+		sample.TargetNanos, sample.TargetCPUNanos = given(&watches[0]), computed(&watches[0])
 		return sample, nil
 	}
 	from, to := int64(0), int64(math.MaxInt64)
-	mean := 0.0
-	for _, w := range watches {
+	mean, elapsed := 0.0, 0.0
+	for i := range watches {
+		w := &watches[i]
 		if w.BootID != watches[0].BootID {
 			return sample, otherBoot
 		}
 		from, to = max(from, w.Begin), min(to, w.End)
-		mean += float64(w.End-w.Begin) / float64(len(watches))
+		mean += float64(*given(w)) / float64(len(watches))
+		elapsed += float64(w.End-w.Begin) / float64(len(watches))
 	}
-	neutral, together := expectedTime(in.profile.Status.Measuring.Samples), float64(to-from)
+	neutral, together := expectedTime(in.profile.Status.Measuring.Samples), float64(to-from)*mean/elapsed
 	done := neutral - (mean - together) // what a copy did while all were there, in its own time
 	if together < mean/2 || done <= 0 {
 		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, message: fmt.Sprintf(
@@ -85,6 +87,19 @@ func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []rep
 	}
 	sample.TargetNanos = new(int64(neutral * together / done))
 	return sample, nil
+}
+
+// given returns how long a target took that began and ended, in nanoseconds, without the
+// time in which a hypervisor kept the processors from the node.
+func given(w *report.Watch) *int64 { return new(w.End - w.Begin - w.StolenNanos) }
+
+// computed returns how long the threads of a target ran, in nanoseconds, nil if that is
+// not known of all.
+func computed(w *report.Watch) *int64 {
+	if !w.Complete || w.CPUNanos == 0 {
+		return nil
+	}
+	return new(w.CPUNanos)
 }
 
 // otherBoot says that the times of a step cannot be compared.
@@ -105,11 +120,15 @@ func sampleOfRate(sample v1alpha1.MeasurementSample, s *step, probe *report.Run)
 	if s.resource.needsBaseline() {
 		return sample, nil
 	}
-	alone, ok := probe.UndisturbedRate()
+	alone, ok := probe.UndisturbedPace()
 	if !ok {
 		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe does not tell its processor time"}
 	}
-	dilation := alone / rate
+	got, ok := probe.Pace(from+int64(settle), to)
+	if !ok || got <= 0 {
+		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe got no time of a processor"}
+	}
+	dilation := alone / got
 	if dilation < probing.LeastDilation {
 		return sample, disturbed("the probe", dilation)
 	}
@@ -129,11 +148,11 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe 
 	}
 	var before []float64
 	for _, w := range [][2]int64{{from, watch.Begin - int64(settle)}, {watch.End + int64(settle), to}} {
-		if rate, ok := probe.Series.Rate(w[0], w[1]); ok && rate > 0 {
+		if rate, ok := probe.Pace(w[0], w[1]); ok && rate > 0 {
 			before = append(before, rate)
 		}
 	}
-	between, ok := probe.Series.Rate(watch.Begin, min(watch.End, to))
+	between, ok := probe.Pace(watch.Begin, min(watch.End, to))
 	switch {
 	case !ok || between <= 0:
 		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, hopeless: true, message: fmt.Sprintf(
@@ -151,11 +170,11 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe 
 	}
 	sample.ProbeDilation, sample.ProbeComputing = quantity(dilation), computing(s.resource, probe, alone)
 	if neutral := sampleOf(m.Samples, *m.Round, "alone"); neutral != nil && neutral.TargetNanos != nil && watch.End <= to {
-		elapsed := watch.End - watch.Begin
-		if ratio := float64(elapsed) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
+		beside := given(watch)
+		if ratio := float64(*beside) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
 			return sample, disturbed("the target", ratio)
 		}
-		sample.TargetNanos = new(elapsed)
+		sample.TargetNanos, sample.TargetCPUNanos = beside, computed(watch)
 	}
 	return sample, nil
 }

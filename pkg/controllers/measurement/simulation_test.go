@@ -27,6 +27,23 @@ func TestATargetIsMeasuredByProbes(t *testing.T) {
 	s.nothingLeft()
 }
 
+func TestWhatAHypervisorTakesFromTheNodeIsNoContention(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(func(m *v1alpha1.Measurement) { m.Resources = []v1alpha1.ProbedResource{{Name: "cpu"}} }), targetJob(), worker("worker-1", 1))
+	s.target = contention.Loadings(0.6, 0)
+	s.hypervisor = func(t time.Time) float64 { // now and then, never in step with the rounds
+		if t.Unix()/7%3 == 0 {
+			return 0.4
+		}
+		return 0
+	}
+	p := s.until(v1alpha1.ReasonMeasured)
+	m := vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.6})
+	if got := time.Duration(*m.NeutralMillis) * time.Millisecond; math.Abs(float64(got-s.neutral)) > 0.02*float64(s.neutral) {
+		t.Errorf("the neutral time is %v, want %v", got, s.neutral)
+	}
+}
+
 func TestServicesAreMeasuredAsTheyRun(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))

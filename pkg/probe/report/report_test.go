@@ -55,25 +55,38 @@ func roundTrip[T Report](t *testing.T, r T, read func(string) (T, error)) {
 func TestWhatIsWrittenIsWhatIsRead(t *testing.T) {
 	t.Parallel()
 	roundTrip(t, aRun(), ParseRun)
+	computing := aRun()
+	computing.Job, computing.Processor = CPU, Series{Begin: 7, Interval: 50, Thousandths: []int64{0, 40, 90}}
+	roundTrip(t, computing, ParseRun)
 	roundTrip(t, aWatch(), ParseWatch)
 	roundTrip(t, aCalibration(), ParseCalibration)
 	roundTrip(t, aLoad(), ParseLoad)
 }
 
-func TestProcessorTimeTellsTheRateWithNobodyElse(t *testing.T) {
+func TestThePaceOfAJobOfTheCPUIsInProcessorTimeThatTheNodeHad(t *testing.T) {
 	t.Parallel()
-	// 4 workers that got a quarter of the time each did 100 units in a second of it.
-	if rate, ok := (Run{Job: CPU, Intensity: 4, Units: 100, CPUNanos: 1e9}).UndisturbedRate(); !ok || rate != 400 {
-		t.Errorf("%v, %v; want 400", rate, ok)
+	computing := Run{
+		Job: CPU, Intensity: 4, Series: Series{Interval: 1e9, Thousandths: []int64{0, 900_000, 1_000_000}},
+		Processor: Series{Interval: 1e9, Thousandths: []int64{0, 2_000_000, 4_000_000}},
 	}
-	for what, r := range map[string]Run{
-		"another job":          {Job: DiskRead, Intensity: 1, Units: 100, CPUNanos: 1e9},
-		"no processor time":    {Job: CPU, Intensity: 1, Units: 100},
-		"nothing that it does": {Job: CPU, Intensity: 1, CPUNanos: 1e9},
-	} {
-		if rate, ok := r.UndisturbedRate(); ok {
-			t.Errorf("%s: %v", what, rate)
-		}
+	// The processor became nine times slower. The job got half of it all along.
+	if pace, ok := computing.Pace(0, 2e9); !ok || pace != 2000 {
+		t.Errorf("%v ms a second, %v; want 2000", pace, ok)
+	}
+	// A fifth of it was not the node's: of the rest that was more than half.
+	computing.Stolen = Series{Interval: 1e9, Thousandths: []int64{0, 200_000, 400_000}}
+	if pace, ok := computing.Pace(0, 2e9); !ok || pace != 2500 {
+		t.Errorf("with a hypervisor %v ms a second, %v; want 2500", pace, ok)
+	}
+	if pace, ok := computing.UndisturbedPace(); !ok || pace != 4000 {
+		t.Errorf("with nobody else %v ms a second, %v; want 4000", pace, ok)
+	}
+	reading := aRun()
+	if pace, ok := reading.UndisturbedPace(); ok {
+		t.Errorf("a job of the disk cannot know, and says %v", pace)
+	}
+	if pace, ok := reading.Pace(7, 107); !ok || pace != 4e7 {
+		t.Errorf("a job of the disk does %v units a second, %v; want 4e7", pace, ok)
 	}
 }
 

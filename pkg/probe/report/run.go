@@ -22,6 +22,12 @@ type Run struct {
 	Series Series `json:"series"`
 	// Units is how many they did in all; the end of the series may miss the last.
 	Units uint64 `json:"units"`
+	// Processor is, of a job of the CPU, how many milliseconds its workers had run, over
+	// time: what they got of the processors, however fast these were meanwhile.
+	Processor Series `json:"processor,omitzero"`
+	// Stolen is, of a job of the CPU, for how many milliseconds a hypervisor had kept each
+	// of the processors from the node, in the mean, over time.
+	Stolen Series `json:"stolen,omitzero"`
 	// CPUNanos is the CPU time of the process since Begin, in nanoseconds.
 	CPUNanos int64 `json:"cpuNanos"`
 	// SelfDilation is how many times slower each of two such jobs is: about 2 if one
@@ -32,14 +38,30 @@ type Run struct {
 	Ended string `json:"ended"`
 }
 
-// UndisturbedRate returns how many units per second a job of the CPU does with nobody
-// else on the node: what it does in a second of processor time, by all its workers. It
-// returns false for other jobs, and where there is no processor time.
-func (r Run) UndisturbedRate() (unitsPerSecond float64, ok bool) {
-	if r.Job != CPU || r.CPUNanos == 0 || r.Units == 0 {
-		return 0, false
+// milliseconds is how many there are in a second.
+const milliseconds = 1000
+
+// Pace returns how fast the job went on between two times, as far as others on the node
+// slow it down: of a job of the CPU the processor time that its workers got, in
+// milliseconds, of each second that the node had its processors; of other jobs the units
+// per second. ok is as that of [Series.Rate].
+func (r Run) Pace(from, to int64) (perSecond float64, ok bool) {
+	if len(r.Processor.Thousandths) == 0 {
+		return r.Series.Rate(from, to)
 	}
-	return float64(r.Units) / float64(r.CPUNanos) * 1e9 * float64(r.Intensity), true
+	perSecond, ok = r.Processor.Rate(from, to)
+	first, last := r.Stolen.Span()
+	if stolen, known := r.Stolen.Rate(max(from, first), min(to, last)); known && stolen < milliseconds {
+		perSecond /= 1 - stolen/milliseconds
+	}
+	return perSecond, ok
+}
+
+// UndisturbedPace returns the pace of a job of the CPU with nobody else on the node: all
+// the time of a processor for each worker. It returns false for other jobs, which cannot
+// know.
+func (r Run) UndisturbedPace() (perSecond float64, ok bool) {
+	return milliseconds * float64(r.Intensity), len(r.Processor.Thousandths) > 0
 }
 
 // ParseRun reads what [Encode] made of a run. Its errors name the field, or are
@@ -54,6 +76,12 @@ func (r Run) validate() error {
 	rules.notNegative("begin", r.Begin)
 	if err := r.Series.validate(); err != nil {
 		rules.require(false, "series.%w", err)
+	}
+	if err := r.Processor.validate(); err != nil {
+		rules.require(false, "processor.%w", err)
+	}
+	if err := r.Stolen.validate(); err != nil {
+		rules.require(false, "stolen.%w", err)
 	}
 	rules.notNegative("cpuNanos", r.CPUNanos)
 	rules.amount("selfDilation", r.SelfDilation)

@@ -16,6 +16,9 @@ type Watch struct {
 	// missing.
 	CPUNanos  int64 `json:"cpuNanos"`
 	WaitNanos int64 `json:"waitNanos"`
+	// StolenNanos is for how long a hypervisor kept each of the processors from the node
+	// between Begin and End, in the mean, in nanoseconds.
+	StolenNanos int64 `json:"stolenNanos,omitzero"`
 	// Processes is how many processes there were.
 	Processes int `json:"processes"`
 	// Complete is false if processes or threads came and went between two looks, so
@@ -44,6 +47,8 @@ func (w Watch) validate() error {
 	rules.require(w.End == 0 || w.Begin != 0 && w.End >= w.Begin, "end: %d is before begin, %d", w.End, w.Begin)
 	rules.notNegative("cpuNanos", w.CPUNanos)
 	rules.notNegative("waitNanos", w.WaitNanos)
+	rules.notNegative("stolenNanos", w.StolenNanos)
+	rules.require(w.End == 0 || w.StolenNanos < max(1, w.End-w.Begin), "stolenNanos: %d is not less than the time from begin to end", w.StolenNanos)
 	rules.notNegative("processes", int64(w.Processes))
 	return rules.err()
 }
