@@ -24,19 +24,22 @@ func TestTheVectorOfAJobIsWhereItsTimeWent(t *testing.T) {
 	}{
 		"computing and idle": {
 			report.Load{End: 10 * aSecond, CPUNanos: 4 * aSecond, Demands: []report.Served{{Job: report.CPU, Nanos: 4 * aSecond}}},
-			0, [2]float64{0.4, 0},
+			0,
+			[2]float64{0.4, 0},
 		},
 		"what computes in calls to the disk is not at the disk": {
 			report.Load{End: 10 * aSecond, CPUNanos: 6 * aSecond, Demands: []report.Served{
 				{Job: report.CPU, Nanos: 5 * aSecond}, {Job: report.DiskWrite, Nanos: 4 * aSecond},
 			}},
-			0, [2]float64{0.6, 0.3},
+			0,
+			[2]float64{0.6, 0.3},
 		},
 		"what takes time on the way is not served": {
 			report.Load{End: 10 * aSecond, CPUNanos: 6 * aSecond, Demands: []report.Served{
 				{Job: report.CPU, Nanos: 5 * aSecond}, {Job: report.Network, Units: 100, Nanos: 4 * aSecond},
 			}},
-			20 * time.Millisecond, [2]float64{0.6, 0.2},
+			20 * time.Millisecond,
+			[2]float64{0.6, 0.2},
 		},
 		"a run of no time": {report.Load{}, 0, [2]float64{}},
 	} {

@@ -90,7 +90,7 @@ func (s *session) showMeasured(all []measured) error {
 	if err := t.Write(os.Stdout); err != nil {
 		return err
 	}
-	fmt.Printf("KNOWN is a job's own account of runs alone: when it computed, and what the %[1]s did for it.\nThe %[1]s serves %[2]d at once. The loading is off by %[3].3f at most; the bound is 0.03.\n",
+	fmt.Printf("KNOWN is a job's own account of runs alone: when it computed, and what the %[1]s did for it.\nThe %[1]s serves %[2]d at once. The loading is off by %.3[3]f at most; the bound is 0.03.\n",
 		s.device.resource(), s.known.IOServers, worst)
 	return writeCharts(chart, filepath.Join(s.out, "measured"))
 }

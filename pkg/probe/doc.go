@@ -16,8 +16,9 @@
 // however the process ends, and it refuses to fill a disk.
 //
 // So that the act of measuring disturbs little: a worker's loop allocates nothing, takes
-// no lock, and reads the clock once per unit; it notes its own progress, so that no other
-// thread has to wake; and it makes its system calls without telling the Go runtime, whose
+// no lock, and reads the clock and its processor time once per unit; it notes its own
+// progress, so that another thread has to wake five times a second only, to see what a
+// hypervisor takes; and it makes its system calls without telling the Go runtime, whose
 // monitor would otherwise wake every 20 microseconds to watch them. A process that runs
 // one job should have the garbage collector off: debug.SetGCPercent(-1).
 //
