@@ -89,9 +89,9 @@ func dilationBeside(long, short report.Run) (float64, error) {
 	begin, end := long.Series.Span()
 	from, to := short.Series.Span()
 	margin := edge.Nanoseconds()
-	before, okBefore := long.Series.Rate(begin, from-margin)
-	beside, okBeside := long.Series.Rate(from+margin, to-margin)
-	after, okAfter := long.Series.Rate(to+margin, end)
+	before, okBefore := long.Pace(begin, from-margin)
+	beside, okBeside := long.Pace(from+margin, to-margin)
+	after, okAfter := long.Pace(to+margin, end)
 	if !okBeside || beside == 0 || !okBefore && !okAfter {
 		return 0, fmt.Errorf("the runs did not overlap as they should: one from %s to %s, the other within it from %s to %s",
 			moment(begin, begin), moment(begin, end), moment(begin, from), moment(begin, to))
