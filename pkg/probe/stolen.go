@@ -39,8 +39,11 @@ func (p proc) stolen(usable func(processor int) bool) (nanos int64, err error) {
 		sum += ticks * tick
 		processors++
 	}
-	if err := lines.Err(); err != nil || processors == 0 {
-		return 0, errors.Join(err, fmt.Errorf("%s: has none of the processors that may be used", path))
+	if err := lines.Err(); err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	if processors == 0 {
+		return 0, fmt.Errorf("%s: has none of the processors that may be used", path)
 	}
 	return sum / processors, nil
 }
