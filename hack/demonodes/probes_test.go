@@ -10,7 +10,7 @@ import (
 func TestTheDilationBesideAnotherProbeIsAgainstBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	// 10 units/s for 5 s, 5 units/s for 10 s, 11 units/s for 5 s, in samples of 0.5 s.
-	long := report.Run{Series: report.Series{Begin: 100 * aSecond, Interval: aSecond / 2, Thousandths: []int64{0}}}
+	long := report.Series{Begin: 100 * aSecond, Interval: aSecond / 2, Thousandths: []int64{0}}
 	for k := range 40 {
 		rate := int64(10)
 		switch {
@@ -19,19 +19,18 @@ func TestTheDilationBesideAnotherProbeIsAgainstBeforeAndAfter(t *testing.T) {
 		case k >= 10:
 			rate = 5
 		}
-		done := long.Series.Thousandths[k]
-		long.Series.Thousandths = append(long.Series.Thousandths, done+rate*500)
+		long.Thousandths = append(long.Thousandths, long.Thousandths[k]+rate*500)
 	}
-	short := report.Run{Series: report.Series{Begin: 105 * aSecond, Interval: aSecond, Thousandths: make([]int64, 11)}}
-	got, err := dilationBeside(long, short)
+	short := report.Series{Begin: 105 * aSecond, Interval: aSecond, Thousandths: make([]int64, 11)}
+	got, err := dilationBeside(long.Rate, long, short)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(got-2.1) > 1e-9 {
 		t.Errorf("%v, want 2.1", got)
 	}
-	short.Series.Begin = 200 * aSecond
-	if _, err := dilationBeside(long, short); err == nil {
+	short.Begin = 200 * aSecond
+	if _, err := dilationBeside(long.Rate, long, short); err == nil {
 		t.Error("runs that did not overlap have a dilation")
 	}
 }
