@@ -23,12 +23,12 @@ func cpuTime() (int64, error) { return readClock(unix.CLOCK_PROCESS_CPUTIME_ID) 
 func threadTime() (int64, error) { return readClock(unix.CLOCK_THREAD_CPUTIME_ID) }
 
 // usableProcessors returns which processors the process may use.
-func usableProcessors() (func(processor int) bool, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+func usableProcessors() (*unix.CPUSet, error) {
+	set := &unix.CPUSet{}
+	if err := unix.SchedGetaffinity(0, set); err != nil {
 		return nil, fmt.Errorf("finding the processors that may be used: %w", err)
 	}
-	return set.IsSet, nil
+	return set, nil
 }
 
 func readClock(clock uintptr) (int64, error) {

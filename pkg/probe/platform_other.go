@@ -17,7 +17,11 @@ func (*exits) close() error                    { return ErrPlatform }
 // Now returns [ErrPlatform].
 func Now() (int64, error) { return 0, ErrPlatform }
 
-func usableProcessors() (func(int) bool, error) { return nil, ErrPlatform }
+type processorSet struct{}
+
+func usableProcessors() (*processorSet, error) { return nil, ErrPlatform }
+func (*processorSet) IsSet(int) bool           { return false }
+func (*processorSet) Count() int               { return 0 }
 
 func cpuTime() (int64, error)       { return 0, ErrPlatform }
 func threadTime() (int64, error)    { return 0, ErrPlatform }

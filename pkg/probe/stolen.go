@@ -56,7 +56,7 @@ func recordStolen(s *samples, begin int64, done <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
-	first, err := proc("/proc").stolen(usable)
+	first, err := proc("/proc").stolen(usable.IsSet)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func recordStolen(s *samples, begin int64, done <-chan struct{}) error {
 			ended = true
 		}
 		now, err := Now()
-		nanos, stolenErr := proc("/proc").stolen(usable)
+		nanos, stolenErr := proc("/proc").stolen(usable.IsSet)
 		if err := errors.Join(err, stolenErr); err != nil {
 			return err
 		}

@@ -26,6 +26,9 @@ type WatchOptions struct {
 	Self int
 	// Now returns the time, that of [Now] if it is nil.
 	Now func() (int64, error)
+	// CPUTime returns for how long the observer has run, in nanoseconds. If it is nil it
+	// asks the kernel.
+	CPUTime func() (int64, error)
 	// Wait returns when one of the processes has ended, and at the latest after a while. If
 	// it is nil it asks the kernel.
 	Wait func(pids []int, atMost time.Duration) error
@@ -53,6 +56,9 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 	if o.Now == nil {
 		o.Now = Now
 	}
+	if o.CPUTime == nil {
+		o.CPUTime = cpuTime
+	}
 	if o.Wait == nil {
 		var kernel exits
 		defer func() { err = errors.Join(err, kernel.close()) }()
@@ -62,7 +68,11 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 	if err != nil {
 		return report.Watch{}, err
 	}
-	w := newWatcher(proc(o.Proc), o.Self, usable)
+	w := newWatcher(proc(o.Proc), o.Self, func() (usage, error) {
+		stolen, err := proc(o.Proc).stolen(usable.IsSet)
+		ran, ranErr := o.CPUTime()
+		return usage{stolen, ran / int64(usable.Count())}, errors.Join(err, ranErr)
+	})
 	if _, _, err := w.proc.times(o.Self, o.Self); err != nil {
 		return report.Watch{}, fmt.Errorf("the kernel does not say how long threads wait: %w", err)
 	}

@@ -27,11 +27,12 @@ const (
 
 // pod is a fake /proc, whose clock moves by 10 ms from look to look.
 type pod struct {
-	t      *testing.T
-	root   string
-	now    int64
-	script []func(*pod) // what happens between looks
-	waited [][]int      // for which processes the observer waited
+	t        *testing.T
+	root     string
+	now      int64
+	observed int64        // for how long the observer has run, on each processor
+	script   []func(*pod) // what happens between looks
+	waited   [][]int      // for which processes the observer waited
 }
 
 const ms = int64(time.Millisecond)
@@ -46,11 +47,16 @@ func observe(t *testing.T, script ...func(*pod)) (final report.Watch, ended []re
 	p.process(aPause, 0, "pause", 'S', 0, thread{aPause, 5, 5})
 	p.process(aSidecar, 0, "proxy", 'S', 100*ms, thread{aSidecar, 50, 5})
 	p.process(anObserver, 0, "loadline-probe", 'R', 990*ms, thread{anObserver, 3, 0})
+	usable, err := usableProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	final, err := Watch(ctx, WatchOptions{
+	final, err = Watch(ctx, WatchOptions{
 		Interval: 10 * time.Millisecond, Proc: p.root, Self: anObserver,
-		Now:   func() (int64, error) { return p.now, nil },
-		Ended: func(w report.Watch) error { ended = append(ended, w); return nil },
+		Now:     func() (int64, error) { return p.now, nil },
+		CPUTime: func() (int64, error) { return p.observed * int64(usable.Count()), nil },
+		Ended:   func(w report.Watch) error { ended = append(ended, w); return nil },
 		Wait: func(pids []int, _ time.Duration) error {
 			slices.Sort(pids)
 			p.waited = append(p.waited, pids)
@@ -159,17 +165,20 @@ func TestAContainerIsSeenFromItsStartToItsEnd(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsStolenFromTheContainersCounts(t *testing.T) {
+func TestOnlyWhatOthersUseWhileTheContainersRunCounts(t *testing.T) {
 	t.Parallel()
 	final, _, _ := observe(t,
-		func(p *pod) { p.stolen(500 * ms) },
+		func(p *pod) { p.stolen(500 * ms); p.observed = 30 * ms },
 		func(p *pod) { p.newest(30); p.process(30, 0, "app", 'R', 1015*ms, thread{30, 7, 1}) },
-		func(p *pod) { p.stolen(510 * ms) },
-		func(p *pod) { p.stolen(520 * ms); p.gone(30) },
-		func(p *pod) { p.stolen(900 * ms) },
+		func(p *pod) { p.stolen(510 * ms); p.observed = 31 * ms },
+		func(p *pod) { p.stolen(520 * ms); p.observed = 32 * ms; p.gone(30) },
+		func(p *pod) { p.stolen(900 * ms); p.observed = 50 * ms },
 	)
 	if want := 20 * ms; final.StolenNanos != want {
 		t.Errorf("%d ns were stolen, want %d", final.StolenNanos, want)
+	}
+	if want := 2 * ms; final.ObserverNanos != want {
+		t.Errorf("the observer ran for %d ns, want %d", final.ObserverNanos, want)
 	}
 	if _, err := report.Encode(final); err != nil {
 		t.Error(err)

@@ -23,8 +23,15 @@ type watcher struct {
 	looked    int64            // when that was, 0 for never
 	result    report.Watch     // with the CPUNanos and WaitNanos of closed accounts
 	justEnded bool             // the last container has ended since the look before
-	usable    func(int) bool   // the processors to run on
-	stolen    int64            // from them before Begin, in nanoseconds
+	used      func() (usage, error)
+	before    usage // when the first container began
+}
+
+// usage is what others than the containers have used of each of the processors that may
+// be used, in the mean, in nanoseconds.
+type usage struct {
+	stolen   int64 // by a hypervisor
+	observer int64
 }
 
 // watched is a process.
@@ -44,8 +51,8 @@ type account struct {
 	ran0, waited0 int64 // before it was the container's
 }
 
-func newWatcher(p proc, self int, usable func(int) bool) *watcher {
-	return &watcher{proc: p, self: self, usable: usable, processes: map[int]*watched{}, accounts: map[int]*account{}, result: report.Watch{Complete: true}}
+func newWatcher(p proc, self int, used func() (usage, error)) *watcher {
+	return &watcher{proc: p, self: self, used: used, processes: map[int]*watched{}, accounts: map[int]*account{}, result: report.Watch{Complete: true}}
 }
 
 // running returns the containers' processes that have not ended.
@@ -159,7 +166,7 @@ func (w *watcher) meet(now int64) (started bool, err error) {
 			w.result.Processes++
 			if w.result.Begin == 0 {
 				w.result.Begin = w.begin(p, was, now)
-				if w.stolen, err = w.proc.stolen(w.usable); err != nil {
+				if w.before, err = w.used(); err != nil {
 					return false, err
 				}
 			}
@@ -264,13 +271,16 @@ func (w *watcher) conclude(now int64) error {
 	w.justEnded = over && w.result.End == 0
 	switch {
 	case w.justEnded:
-		stolen, err := w.proc.stolen(w.usable)
+		used, err := w.used()
 		if err != nil {
 			return err
 		}
-		w.result.End, w.result.StolenNanos = now, max(0, min(stolen-w.stolen, now-w.result.Begin-1))
+		most := now - w.result.Begin - 1 // ticks are coarse
+		w.result.End = now
+		w.result.StolenNanos = max(0, min(used.stolen-w.before.stolen, most))
+		w.result.ObserverNanos = max(0, min(used.observer-w.before.observer, most))
 	case !over:
-		w.result.End, w.result.StolenNanos = 0, 0
+		w.result.End, w.result.StolenNanos, w.result.ObserverNanos = 0, 0, 0
 	}
 	return nil
 }

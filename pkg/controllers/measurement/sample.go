@@ -90,8 +90,23 @@ func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []rep
 }
 
 // given returns how long a target took that began and ended, in nanoseconds, without the
-// time in which a hypervisor kept the processors from the node.
-func given(w *report.Watch) *int64 { return new(w.End - w.Begin - w.StolenNanos) }
+// time in which a hypervisor kept the processors from the node, and that in which it
+// waited for the observer: the observer's while the target could have run.
+func given(w *report.Watch) *int64 {
+	return new(w.End - w.Begin - w.StolenNanos - int64(w.Ready()*float64(w.ObserverNanos)))
+}
+
+// unobserved returns what the pace of a probe beside the target would have been without
+// the observer. A probe of the CPU lost to it what it ran while the target did not want to;
+// while the target did, both of them waited, which is time that would not have been.
+func unobserved(pace float64, probe *report.Run, w *report.Watch) float64 {
+	all, ok := probe.UndisturbedPace()
+	if !ok {
+		return pace
+	}
+	observing, ready := float64(w.ObserverNanos)/float64(w.End-w.Begin), w.Ready()
+	return (pace + all*observing*(1-ready)) / (1 - observing*ready)
+}
 
 // computed returns how long the threads of a target ran, in nanoseconds, nil if that is
 // not known of all.
@@ -164,7 +179,7 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe 
 	for _, rate := range before {
 		alone += rate / float64(len(before))
 	}
-	dilation := alone / between
+	dilation := alone / unobserved(between, probe, watch)
 	if dilation < probing.LeastDilation {
 		return sample, disturbed("the probe", dilation)
 	}

@@ -26,7 +26,7 @@ func aCalibration() Calibration {
 }
 
 func aWatch() Watch {
-	return Watch{Version: Version, BootID: "b", Begin: 5, End: 9, CPUNanos: 3, WaitNanos: 1, Processes: 1, Complete: true}
+	return Watch{Version: Version, BootID: "b", Begin: 5, End: 9, CPUNanos: 3, WaitNanos: 1, StolenNanos: 2, ObserverNanos: 1, Processes: 1, Complete: true}
 }
 
 func aLoad() Load {
@@ -174,6 +174,16 @@ func TestWhatCannotBeAReportIsNotWritten(t *testing.T) {
 	if _, err := Encode(w); err == nil || !strings.Contains(err.Error(), "end: 4 is before begin, 5") {
 		t.Errorf("error = %v", err)
 	}
+	w = aWatch()
+	w.ObserverNanos = 4
+	if _, err := Encode(w); err == nil || !strings.Contains(err.Error(), "observerNanos: 4 is not less than the time from begin to end") {
+		t.Errorf("error = %v", err)
+	}
+	w.StolenNanos = 4
+	if _, err := Encode(w); err == nil || !strings.Contains(err.Error(), "stolenNanos: 4 is not less than the time from begin to end") {
+		t.Errorf("error = %v", err)
+	}
+	w = aWatch()
 	l := aLoad()
 	l.Demands[0].Nanos = -1
 	if _, err := Encode(l); err == nil || !strings.Contains(err.Error(), "demands[0].nanos: -1 is negative") {
@@ -212,6 +222,20 @@ func TestElapsedIsKnownOnceAllHasEnded(t *testing.T) {
 	w.End = 0
 	if got, ok := w.Elapsed(); ok {
 		t.Errorf("still running, yet it took %v", got)
+	}
+}
+
+func TestReadyIsHowMuchOfTheirTimeContainersCouldRun(t *testing.T) {
+	t.Parallel()
+	w := aWatch()
+	for _, test := range []struct {
+		end, ran int64
+		want     float64
+	}{{13, 3, 0.5}, {9, 3, 1}, {9, 30, 1}, {9, 0, 0.25}, {5, 3, 0}, {0, 3, 0}} {
+		w.End, w.CPUNanos = test.end, test.ran
+		if got := w.Ready(); got != test.want {
+			t.Errorf("until %d, %d ns on processors: %v, want %v", test.end, test.ran, got, test.want)
+		}
 	}
 }
 

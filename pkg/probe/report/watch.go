@@ -19,6 +19,9 @@ type Watch struct {
 	// StolenNanos is for how long a hypervisor kept each of the processors from the node
 	// between Begin and End, in the mean, in nanoseconds.
 	StolenNanos int64 `json:"stolenNanos,omitzero"`
+	// ObserverNanos is for how long the observer itself ran on each of the processors
+	// between Begin and End, in the mean, in nanoseconds.
+	ObserverNanos int64 `json:"observerNanos,omitzero"`
 	// Processes is how many processes there were.
 	Processes int `json:"processes"`
 	// Complete is false if processes or threads came and went between two looks, so
@@ -35,6 +38,16 @@ func (w Watch) Elapsed() (elapsed time.Duration, ok bool) {
 	return time.Duration(w.End - w.Begin), true
 }
 
+// Ready returns the fraction of the time of the containers in which threads of theirs ran
+// or stood in the run queue, at most 1: as if no two did at once.
+func (w Watch) Ready() float64 {
+	elapsed, ok := w.Elapsed()
+	if !ok || elapsed == 0 {
+		return 0
+	}
+	return min(1, float64(w.CPUNanos+w.WaitNanos)/float64(elapsed))
+}
+
 // ParseWatch reads what [Encode] made of a watch. Its errors name the field, or are
 // [ErrTruncated].
 func ParseWatch(message string) (Watch, error) { return parse[Watch](message) }
@@ -49,6 +62,8 @@ func (w Watch) validate() error {
 	rules.notNegative("waitNanos", w.WaitNanos)
 	rules.notNegative("stolenNanos", w.StolenNanos)
 	rules.require(w.End == 0 || w.StolenNanos < max(1, w.End-w.Begin), "stolenNanos: %d is not less than the time from begin to end", w.StolenNanos)
+	rules.notNegative("observerNanos", w.ObserverNanos)
+	rules.require(w.End == 0 || w.ObserverNanos < max(1, w.End-w.Begin), "observerNanos: %d is not less than the time from begin to end", w.ObserverNanos)
 	rules.notNegative("processes", int64(w.Processes))
 	return rules.err()
 }
