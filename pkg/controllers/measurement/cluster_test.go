@@ -62,8 +62,9 @@ type simulation struct {
 	overlap float64
 	// speeds are those of nodes that are not as fast as others, which are 1.
 	speeds map[string]float64
-	// computing is the fraction of its time that a probe of the disk computes.
-	computing float64
+	// computing is the fraction of its time that a probe of the disk computes, and reach
+	// that of the rest in which the disk serves it.
+	computing, reach float64
 	// bootID is that of the nodes.
 	bootID string
 
@@ -112,7 +113,7 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 	s := &simulation{
 		t: t, clock: clocktesting.NewFakePassiveClock(noon), random: rand.New(rand.NewPCG(1, 2)), noise: 0.005,
 		events: events.NewFakeRecorder(1000),
-		names:  []string{"cpu", "disk"}, servers: []int{1, 1},
+		names:  []string{"cpu", "disk"}, servers: []int{1, 1}, reach: 1,
 		target: contention.Loadings(0.58, 0.42), neutral: 20 * time.Second,
 		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
 		predicted: map[string][]float64{},
@@ -307,12 +308,12 @@ func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
 		s.must(err)
 		p.end, p.speed, p.workers = p.begin.Add(duration), 1000*cmp.Or(s.speeds[pod.Spec.NodeName], 1), intensity
 		p.vector = make(contention.Vector, len(s.names))
-		here := resourceOf(args["--job"])
+		here, there := resourceOf(args["--job"]), 1.0
 		if here != "cpu" {
-			p.computing = s.computing
+			p.computing, there = s.computing, s.reach*(1-s.computing)
 			p.vector[0] = contention.Demand{Loading: p.computing, Pressure: p.computing, Threads: intensity}
 		}
-		p.vector[slices.Index(s.names, here)] = contention.Demand{Loading: 1 - p.computing, Pressure: 1 - p.computing, Threads: intensity}
+		p.vector[slices.Index(s.names, here)] = contention.Demand{Loading: there, Pressure: there, Threads: intensity}
 	} else {
 		p.isTarget, p.vector = true, s.target
 		p.left = time.Duration(float64(s.neutral) * math.Exp(s.noise*s.random.NormFloat64()))
@@ -432,6 +433,9 @@ func (s *simulation) endProbe(ctx context.Context, p *process) {
 	}
 	if args["--check"] != "" {
 		run.SelfDilation = 2
+		if run.Job != report.CPU {
+			run.SelfDilation = 1 + s.reach*s.reach
+		}
 		if self, ok := s.self[args["--job"]]; ok {
 			run.SelfDilation = self
 		}

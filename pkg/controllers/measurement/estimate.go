@@ -108,6 +108,7 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 // alone, and how fast a probe was alone, is the mean of what it was before and after.
 func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *aside, workers int) ([]probing.Sample, error) {
 	var all []probing.Sample
+	reach := reachOf(r, samples, rounds+1)
 	for round := int32(1); round <= rounds; round++ {
 		s := sampleOf(samples, round, besideName(r))
 		if s == nil || s.ProbeDilation == nil {
@@ -134,7 +135,7 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *a
 		if told.Beside > 0 {
 			slower = told.Beside / told.Neutral
 		}
-		probe, slower, err := cpu.atResource(told.Probe, slower, s.ProbeComputing, workers)
+		probe, slower, err := cpu.atResource(told.Probe, slower, visits{s.ProbeComputing, reach, workers})
 		if err != nil {
 			return nil, err
 		}

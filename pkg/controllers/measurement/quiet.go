@@ -17,7 +17,8 @@ type pair struct {
 	resource      *probed
 	sample        *v1alpha1.MeasurementSample // of the step beside the probe
 	probe, target float64
-	at            int // the resource's place in vectors
+	reach         float64 // of the probe
+	at            int     // the resource's place in vectors
 }
 
 // quieten turns the samples of the round that ends into those that a quiet node
@@ -58,7 +59,8 @@ func (in *input) pairsOfRound() []pair {
 	alone := sampleOf(m.Samples, *m.Round, "alone")
 	var all []pair
 	for i := range in.settings.resources {
-		p := pair{resource: &in.settings.resources[i]}
+		r := &in.settings.resources[i]
+		p := pair{resource: r, reach: reachOf(r, m.Samples, *m.Round+1)}
 		p.sample = sampleOf(m.Samples, *m.Round, besideName(p.resource))
 		if p.sample == nil {
 			continue
@@ -146,13 +148,13 @@ func (n *node) solve(pairs []pair, pods int) (contention.Vector, error) {
 		for i := range pairs {
 			p := &pairs[i]
 			among := probing.Among{Servers: n.capacity, Neighbours: n.neighbours, Resource: p.at, Target: possible(v, p.at)}
-			probe, target := p.probe, p.target
+			var met *aside
 			if cpu >= 0 {
-				met := &aside{possible(v, p.at)[cpu], n.capacity[cpu]}
-				var err error
-				if probe, target, err = met.atResource(probe, target, p.sample.ProbeComputing, n.capacity[p.at]); err != nil {
-					return nil, err
-				}
+				met = &aside{possible(v, p.at)[cpu], n.capacity[cpu]}
+			}
+			probe, target, err := met.atResource(p.probe, p.target, visits{p.sample.ProbeComputing, p.reach, n.capacity[p.at]})
+			if err != nil {
+				return nil, err
 			}
 			pressure, err := among.Pressure(probe)
 			if err != nil {

@@ -3,6 +3,7 @@ package measurement
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,8 +57,9 @@ func TestServicesAreMeasuredAsTheyRun(t *testing.T) {
 	s.nothingLeft()
 }
 
-// A probe of the disk computes between its requests, and meets the target there too.
-func TestWhatAProbeOfTheDiskComputesIsNoPartOfTheDisk(t *testing.T) {
+// A probe of the disk computes between its requests, and meets the target there too. Its
+// requests may be on the way for a while.
+func TestWhereAProbeOfTheDiskIsBetweenItsRequestsIsNoPartOfTheDisk(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		objects []client.Object
@@ -78,18 +80,22 @@ func TestWhatAProbeOfTheDiskComputesIsNoPartOfTheDisk(t *testing.T) {
 			[]func(*v1alpha1.Measurement){asService},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSimulation(t, append(test.objects, filecomp(test.edits...), targetJob())...)
-			s.computing, s.target = 0.15, test.target
-			s.background["filecomp"], s.background["cart"] = test.target, contention.Loadings(0.3, 0.2)
-			if name == "on several cores" {
-				s.servers = []int{4, 1}
-			}
-			p := s.until(v1alpha1.ReasonMeasured)
-			vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": test.target[0].Loading, "disk": test.target[1].Loading})
-			s.nothingLeft()
-		})
+		for where, probe := range map[string]struct{ computing, reach float64 }{
+			"computing": {0.15, 1}, "on the way": {0, 0.92}, "both": {0.15, 0.92},
+		} {
+			t.Run(name+", "+where, func(t *testing.T) {
+				t.Parallel()
+				s := newSimulation(t, append(slices.Clone(test.objects), filecomp(test.edits...), targetJob())...)
+				s.computing, s.reach, s.target = probe.computing, probe.reach, test.target
+				s.background["filecomp"], s.background["cart"] = test.target, contention.Loadings(0.3, 0.2)
+				if name == "on several cores" {
+					s.servers = []int{4, 1}
+				}
+				p := s.until(v1alpha1.ReasonMeasured)
+				vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": test.target[0].Loading, "disk": test.target[1].Loading})
+				s.nothingLeft()
+			})
+		}
 	}
 }
 
