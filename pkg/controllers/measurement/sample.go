@@ -91,9 +91,10 @@ func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []rep
 
 // given returns how long a target took that began and ended, in nanoseconds, without the
 // time in which a hypervisor kept the processors from the node, and that in which it
-// waited for the observer: the observer's while the target could have run.
+// waited for the observer: the observer's while the target could have run. It is 1 at
+// least.
 func given(w *report.Watch) *int64 {
-	return new(w.End - w.Begin - w.StolenNanos - int64(w.Ready()*float64(w.ObserverNanos)))
+	return new(max(1, w.End-w.Begin-w.StolenNanos-int64(w.Ready()*float64(w.ObserverNanos))))
 }
 
 // unobserved returns what the pace of a probe beside the target would have been without

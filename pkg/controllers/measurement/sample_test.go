@@ -46,3 +46,10 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		}
 	}
 }
+
+func TestATargetFromWhichAllWasTakenStillTookTime(t *testing.T) {
+	t.Parallel()
+	if got := *given(&report.Watch{Begin: 5, End: 15, CPUNanos: 10, StolenNanos: 9, ObserverNanos: 9}); got != 1 {
+		t.Errorf("it took %d ns, want 1", got)
+	}
+}
