@@ -4,46 +4,58 @@ import (
 	"math"
 	"testing"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/probe/report"
 )
 
-// A target that computes, for 6 s of 10 s alone, and a probe of the CPU, on a processor of
-// which an observer takes a fortieth. While the target can run it has half of the rest.
+// A target that idles for 4 s and computes for 7.8 s, and a probe of the CPU, on a
+// processor of which an observer takes a fortieth. While the target can run it has half of
+// the rest: beside the probe it takes 20 s instead of 19.6 s.
 func TestTheObserverIsNoContention(t *testing.T) {
 	t.Parallel()
 	const (
-		idle, work = 4.0, 6.0 // seconds
+		idle, work = 4.0, 7.8 // seconds
 		observing  = 0.025
 		rest       = 1 - observing
-		begin      = 100e9
+		ready      = 2 * work / rest
+		begin, end = 100, 100 + idle + ready
 	)
-	for name, test := range map[string]struct {
-		fraction float64 // of the processor that the target has while it can run
-		probes   float64 // dilation of the probe without the observer
-	}{
-		"alone":  {rest, 0},
-		"beside": {rest / 2, (idle + 2*work) / (idle + work)},
+	w := &report.Watch{
+		BootID: "boot", Begin: begin * 1e9, End: end * 1e9,
+		CPUNanos: work * 1e9, WaitNanos: (ready - work) * 1e9, ObserverNanos: observing * (idle + ready) * 1e9,
+	}
+	probe := &report.Run{Intensity: 1, BootID: "boot", Series: report.Series{Begin: 90e9, Interval: 1e9, Thousandths: []int64{0}}}
+	for second := int64(90); second < 130; second++ {
+		pace := 1000.0 // milliseconds of the processor a second
+		if second >= begin && second < int64(end) {
+			pace *= rest * (idle + ready/2) / (idle + ready)
+		}
+		done := probe.Series.Thousandths[second-90]
+		probe.Series.Thousandths = append(probe.Series.Thousandths, done+int64(pace*1000))
+	}
+	probe.Processor = probe.Series
+	in := &input{profile: filecomp()}
+	in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Round: new(int32(1)), Samples: []v1alpha1.MeasurementSample{
+		{Round: new(int32(1)), Step: "alone", TargetNanos: new(int64((idle + work) * 1e9))},
+	}}
+	for job, dilation := range map[string]float64{
+		v1alpha1.ProbeCPU:             (idle + 2*work) / (idle + work),
+		v1alpha1.ProbeMemoryBandwidth: (idle + ready) / (rest * (idle + ready/2)),
 	} {
-		ready := work / test.fraction
-		elapsed := idle + ready
-		w := &report.Watch{
-			Begin: begin, End: begin + int64(elapsed*1e9),
-			CPUNanos: work * 1e9, WaitNanos: int64((ready - work) * 1e9), ObserverNanos: int64(observing * elapsed * 1e9),
+		if job != v1alpha1.ProbeCPU {
+			probe.Processor = report.Series{}
 		}
-		if got, want := float64(*given(w))/1e9, idle+ready*rest; math.Abs(got-want) > 1e-6 {
-			t.Errorf("%s: it took %v s, want %v", name, got, want)
+		got, flaw := in.sampleOfPair(v1alpha1.MeasurementSample{}, &step{resource: &probed{Name: "it", Job: job, Threads: 1}}, probe, w)
+		if flaw != nil {
+			t.Fatalf("%s: %+v", job, flaw)
 		}
-		if test.probes == 0 {
-			continue
+		if took := float64(*got.TargetNanos) / 1e9; math.Abs(took-(idle+2*work)) > 1e-6 {
+			t.Errorf("%s: the target took %v s, want %v", job, took, idle+2*work)
 		}
-		pace := 1000 * rest * (idle + ready/2) / elapsed
-		probe := &report.Run{Intensity: 1, Processor: report.Series{Thousandths: []int64{0}}}
-		if got := 1000 / unobserved(pace, probe, w); math.Abs(got-test.probes) > 1e-6 {
-			t.Errorf("%s: the probe is dilated %v times, want %v", name, got, test.probes)
+		if d := got.ProbeDilation.AsApproximateFloat64(); math.Abs(d-dilation) > 1e-4 {
+			t.Errorf("%s: the probe is dilated %v times, want %v", job, d, dilation)
 		}
-		if got := unobserved(pace, &report.Run{Intensity: 1}, w); math.Abs(got-pace) > 1e-12 {
-			t.Errorf("%s: the pace %v of a probe of no CPU became %v", name, pace, got)
-		}
+		probe.Processor = probe.Series
 	}
 }
 
