@@ -26,8 +26,10 @@ const (
 	// startUp is how long a pod may take until its processes begin. It has run alone
 	// before, so that its image is there.
 	startUp = 8 * time.Second
-	// check is how long a probe looks whether it keeps its resource busy.
-	check = 2 * time.Second
+	// check is how long a probe looks whether it keeps its resource busy, and
+	// checkRequests how long one that waits for it does: it counts requests, of which
+	// slow resources serve few, and what it finds scales all rounds, see reachOf.
+	check, checkRequests = 2 * time.Second, 10 * time.Second
 	// slack is added to what Jobs may take, for their pods to begin and end.
 	slack = time.Minute
 	// longest is how long a probe can run.
@@ -138,6 +140,9 @@ func (in *input) probe(s *step, node string) probejob.Run {
 	}
 	if _, known := selfDilation(s.resource, m.Samples, *m.Round); !known {
 		r.Check = check
+		if s.resource.waits() {
+			r.Check = checkRequests
+		}
 	}
 	if in.settings.target == nil {
 		r.Duration = in.settings.timeout

@@ -3,6 +3,7 @@ package measurement
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -63,6 +64,30 @@ func TestTheDefaultsOfAMeasurement(t *testing.T) {
 	}
 	if s, err = newSettings(filecomp(asService).Spec.Measurement); err != nil || s.timeout != defaultProbeDuration {
 		t.Errorf("a probe of a service runs for %v, want %v (%v)", s.timeout, defaultProbeDuration, err)
+	}
+}
+
+func TestAProbeThatCountsRequestsChecksItselfLongerAndOnce(t *testing.T) {
+	t.Parallel()
+	in := &input{profile: filecomp(only(v1alpha1.ProbeCPU, v1alpha1.ProbeMemoryBandwidth, v1alpha1.ProbeNetwork))}
+	in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Round: new(int32(1))}
+	var err error
+	if in.settings, err = newSettings(in.profile.Spec.Measurement); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Duration{v1alpha1.ProbeCPU: 2 * time.Second, v1alpha1.ProbeMemoryBandwidth: 2 * time.Second, v1alpha1.ProbeNetwork: 10 * time.Second}
+	for i := range in.settings.resources {
+		s := &step{kind: beside, resource: &in.settings.resources[i]}
+		if got := in.probe(s, "node").Check; got != want[s.resource.Job] {
+			t.Errorf("a probe of %s checks itself for %v, want %v", s.resource.Name, got, want[s.resource.Job])
+		}
+		later := *in
+		later.profile = in.profile.DeepCopy()
+		later.profile.Status.Measuring.Round = new(int32(2))
+		later.profile.Status.Measuring.Samples = []v1alpha1.MeasurementSample{{Round: new(int32(1)), Step: s.name(), SelfDilation: quantity(2)}}
+		if got := later.probe(s, "node").Check; got != 0 {
+			t.Errorf("a probe of %s checks itself again for %v", s.resource.Name, got)
+		}
 	}
 }
 
