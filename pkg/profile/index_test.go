@@ -126,6 +126,7 @@ func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Name = "disk" },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Loading = quantity("0.5") },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Pressure = quantity("0.5") },
+		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Sensitivity = quantity("0.5") },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Threads = new(int32(2)) },
 	} {
 		x := indexOf(web, big)

@@ -64,6 +64,9 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 				errs = append(errs, err)
 			}
 		}
+		if r.Sensitivity != nil {
+			d.Sensitivity = inRange(r.Sensitivity)
+		}
 		total += d.Loading
 		demands = append(demands, d)
 	}
@@ -80,9 +83,12 @@ func clamped(q *resource.Quantity, path *field.Path, into *float64) *field.Error
 	if q == nil {
 		return field.Required(path, "every measured resource has it")
 	}
-	*into = min(max(0, q.AsApproximateFloat64()), 1)
+	*into = inRange(q)
 	return nil
 }
+
+// inRange returns the fraction that is nearest to what was measured.
+func inRange(q *resource.Quantity) float64 { return min(max(0, q.AsApproximateFloat64()), 1) }
 
 // add adds the declared demands at resources that were not measured, as long as
 // the loadings add up to at most 1.

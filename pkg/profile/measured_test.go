@@ -97,6 +97,20 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 			map[string]contention.Demand{"cpu": {Loading: 0.5, Pressure: 0.25, Threads: 8}},
 			nil,
 		},
+		"how sensitive it is": {
+			[]v1alpha1.MeasuredLoading{
+				{Name: "cpu", Loading: quantity("0.25"), Pressure: quantity("0.3"), Sensitivity: quantity("0.2"), Threads: new(int32(1))},
+				{Name: "disk", Loading: quantity("0.5"), Pressure: quantity("0.5"), Sensitivity: quantity("-0.01"), Threads: new(int32(1))},
+				{Name: "network", Loading: quantity("0.1"), Pressure: quantity("0.1"), Sensitivity: quantity("1.01"), Threads: new(int32(1))},
+			},
+			nil,
+			map[string]contention.Demand{
+				"cpu":     {Loading: 0.25, Pressure: 0.3, Sensitivity: 0.2, Threads: 1},
+				"disk":    contention.Symmetric(0.5),
+				"network": {Loading: 0.1, Pressure: 0.1, Sensitivity: 1, Threads: 1},
+			},
+			nil,
+		},
 		"errors of the measurement": {
 			[]v1alpha1.MeasuredLoading{found("cpu", "0.9", "1.1"), found("disk", "0.6", "0.6"), found("network", "-0.02", "-0.01")},
 			nil,
@@ -128,7 +142,7 @@ func TestTheModelTakesEveryVectorThatIsMeasured(t *testing.T) {
 		fractions := rapid.SampledFrom([]string{"-5", "-0.01", "0", "0.3333333333", "0.5", "0.99", "1", "1.03", "7"})
 		var found []v1alpha1.MeasuredLoading
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cpu", "disk", "network"}), 1, 3, rapid.ID).Draw(t, "measured") {
-			found = append(found, v1alpha1.MeasuredLoading{Name: name, Loading: quantity(fractions.Draw(t, "loading")), Pressure: quantity(fractions.Draw(t, "pressure"))})
+			found = append(found, v1alpha1.MeasuredLoading{Name: name, Loading: quantity(fractions.Draw(t, "loading")), Pressure: quantity(fractions.Draw(t, "pressure")), Sensitivity: quantity(fractions.Draw(t, "sensitivity"))})
 		}
 		p := measured(declared("web", loading("disk", "0.5"), loading("memory-bandwidth", "0.3333333333")), on("big", noon, found...))
 		w, errs := profile.NewWorkload(p, profile.NewResources(nil))

@@ -57,13 +57,17 @@ const (
 // Demand is what one job asks of one resource.
 type Demand struct {
 	// Loading is the fraction of its neutral time that each thread of the job
-	// spends at the resource, from 0 to 1: what waiting there costs the job.
-	// The paper's p_i; the sensitivity s_i where it differs from the pressure.
+	// spends at the resource, from 0 to 1: the paper's p_i.
 	Loading float64
 	// Pressure is the probability that others find a thread of the job at the
 	// resource, from 0 to 1: how much the job stands in their way. Equal to
 	// Loading unless measured otherwise; see [Symmetric].
 	Pressure float64
+	// Sensitivity is what waiting there costs the job, from 0 to 1: by how much a
+	// job dilates it that is always at the resource. It is less than the loading
+	// where the job waits for less than a whole service of the other. Zero means
+	// Loading; it counts only where there is a loading.
+	Sensitivity float64
 	// Threads is how many threads of the job use the resource at once. Each is
 	// as much a job to the others, and to its siblings, as a job of its own.
 	// Zero means one.
@@ -74,6 +78,23 @@ type Demand struct {
 // its loading, as in the D-factor paper.
 func Symmetric(loading float64) Demand {
 	return Demand{Loading: loading, Pressure: loading, Threads: 1}
+}
+
+// sensitivity returns what waiting at the resource costs the job.
+func (d Demand) sensitivity() float64 {
+	if d.Sensitivity == 0 || d.Loading == 0 {
+		return d.Loading
+	}
+	return d.Sensitivity
+}
+
+// exposure returns how long a thread waits for each that it finds at the resource, as a
+// multiple of the time it is served there.
+func (d Demand) exposure() float64 {
+	if d.Loading == 0 {
+		return 1
+	}
+	return d.sensitivity() / d.Loading
 }
 
 // threads returns the number of threads, at least one.
@@ -99,7 +120,7 @@ func Loadings(p ...float64) Vector {
 // A DemandError says which demand of a vector is invalid and why.
 type DemandError struct {
 	Resource int     // index into the vector; −1 for a rule on the whole vector
-	Field    string  // "loading", "pressure" or "threads"
+	Field    string  // "loading", "pressure", "sensitivity" or "threads"
 	Value    float64 // the value found
 	Rule     string  // the rule that it breaks
 }
@@ -116,9 +137,9 @@ func (e *DemandError) Error() string {
 const sumTolerance = 1e-9
 
 // Validate returns nil, or a [DemandError] for the first rule that v breaks:
-// loadings and pressures are fractions from 0 to 1, the loadings add up to at
-// most 1 (Eq. (2) of the D-factor paper; the rest is idle time), and threads
-// are between 1 (or 0, which means 1) and [MaxThreads].
+// loadings, pressures and sensitivities are fractions from 0 to 1, the loadings
+// add up to at most 1 (Eq. (2) of the D-factor paper; the rest is idle time), and
+// threads are between 1 (or 0, which means 1) and [MaxThreads].
 func (v Vector) Validate() error {
 	sum := 0.0
 	for i, d := range v {
@@ -127,6 +148,9 @@ func (v Vector) Validate() error {
 		}
 		if !(d.Pressure >= 0 && d.Pressure <= 1) {
 			return &DemandError{i, "pressure", d.Pressure, "is not a fraction from 0 to 1"}
+		}
+		if !(d.Sensitivity >= 0 && d.Sensitivity <= 1) {
+			return &DemandError{i, "sensitivity", d.Sensitivity, "is not a fraction from 0 to 1"}
 		}
 		if d.Threads < 0 || d.Threads > MaxThreads {
 			return &DemandError{i, "threads", float64(d.Threads), fmt.Sprintf("is not between 1 and %d", MaxThreads)}

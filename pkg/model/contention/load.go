@@ -78,9 +78,10 @@ func (l *Load) Dilation(v Vector) float64 {
 }
 
 // Wait returns how long one thread of a job that is part of the load waits at
-// resource i, as a multiple of the time it is served there: the number of
-// others that it finds in its way. The sum of loading · wait over the resources
-// is the job's dilation less 1, so it says which resource is to blame.
+// resource i, as a multiple of the time it is served there: the number of others
+// that it finds in its way, times sensitivity/loading. The sum of loading · wait
+// over the resources is the job's dilation less 1, so it says which resource is to
+// blame.
 func (l *Load) Wait(i int, d Demand) float64 {
 	if d.idle() {
 		return 0
@@ -93,23 +94,23 @@ func (l *Load) Wait(i int, d Demand) float64 {
 // The three sums suffice for one server. For more, present and marked hold the
 // distribution of the number of threads at the resource: present[y] is the
 // probability that y are there, a Poisson binomial distribution, and marked[y]
-// is the sum over the threads k of loading_k times the probability that y
+// is the sum over the threads k of s_k times the probability that y
 // threads other than k are there. Adding a thread convolves both with one
 // Bernoulli variable, which only adds positive numbers. The inverse is
 // ill-conditioned, so removing one starts again from the threads that stay.
 type station struct {
-	servers  int
-	pressure float64 // Σ q_k over threads
-	loading  float64 // Σ s_k over threads
-	self     float64 // Σ s_k q_k over threads
-	threads  []Demand
-	present  []float64
-	marked   []float64
-	scratch  []float64 // for waitOf
+	servers     int
+	pressure    float64 // Σ q_k over threads
+	sensitivity float64 // Σ s_k over threads
+	self        float64 // Σ s_k q_k over threads
+	threads     []Demand
+	present     []float64
+	marked      []float64
+	scratch     []float64 // for waitOf
 }
 
 func (s *station) reset() {
-	s.pressure, s.loading, s.self = 0, 0, 0
+	s.pressure, s.sensitivity, s.self = 0, 0, 0
 	if s.servers > 1 {
 		s.threads = s.threads[:0]
 		s.present = append(s.present[:0], 1)
@@ -120,15 +121,15 @@ func (s *station) reset() {
 // add adds one thread.
 func (s *station) add(d Demand) {
 	s.pressure += d.Pressure
-	s.loading += d.Loading
-	s.self += d.Loading * d.Pressure
+	s.sensitivity += d.sensitivity()
+	s.self += d.sensitivity() * d.Pressure
 	if s.servers == 1 {
 		return
 	}
 	s.threads = append(s.threads, d)
 	s.marked = convolve(s.marked, d.Pressure)
 	for y, p := range s.present {
-		s.marked[y] += d.Loading * p
+		s.marked[y] += d.sensitivity() * p
 	}
 	s.present = convolve(s.present, d.Pressure)
 }
@@ -138,8 +139,8 @@ func (s *station) remove(d Demand) {
 	t := d.threads()
 	if s.servers == 1 {
 		s.pressure = max(0, s.pressure-float64(t)*d.Pressure)
-		s.loading = max(0, s.loading-float64(t)*d.Loading)
-		s.self = max(0, s.self-float64(t)*d.Loading*d.Pressure)
+		s.sensitivity = max(0, s.sensitivity-float64(t)*d.sensitivity())
+		s.self = max(0, s.self-float64(t)*d.sensitivity()*d.Pressure)
 		return
 	}
 	stay := slices.Clone(s.threads)
@@ -156,7 +157,7 @@ func (s *station) remove(d Demand) {
 
 func (s *station) totalWait() float64 {
 	if s.servers == 1 {
-		return max(0, s.loading*s.pressure-s.self)
+		return max(0, s.sensitivity*s.pressure-s.self)
 	}
 	w := 0.0
 	for y := s.servers; y < len(s.marked); y++ {
@@ -165,11 +166,11 @@ func (s *station) totalWait() float64 {
 	return w / float64(s.servers)
 }
 
-// waitOf returns E[(N + 1 − c)^+] / c, N the number of threads that one thread
+// waitOf returns E[(N + 1 − c)^+] / c · s/p, N the number of threads that one thread
 // of demand d, itself part of the load, finds at the resource.
 func (s *station) waitOf(d Demand) float64 {
 	if s.servers == 1 {
-		return max(0, s.pressure-d.Pressure)
+		return d.exposure() * max(0, s.pressure-d.Pressure)
 	}
 	if len(s.present) <= s.servers { // too few others to wait for
 		return 0
@@ -180,7 +181,7 @@ func (s *station) waitOf(d Demand) float64 {
 	for y := s.servers; y < len(others); y++ {
 		w += others[y] * float64(y+1-s.servers)
 	}
-	return w / float64(s.servers)
+	return d.exposure() * w / float64(s.servers)
 }
 
 // convolve returns the distribution of Y + B, given that of Y and a Bernoulli

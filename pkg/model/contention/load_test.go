@@ -31,6 +31,9 @@ func drawVector(t *rapid.T, m, maxThreads int) contention.Vector {
 		if rapid.Bool().Draw(t, "asymmetric") {
 			v[i].Pressure = rapid.Float64Range(0, 1).Draw(t, "pressure")
 		}
+		if rapid.IntRange(0, 2).Draw(t, "waits otherwise") == 0 {
+			v[i].Sensitivity = rapid.Float64Range(0, 1).Draw(t, "sensitivity")
+		}
 		v[i].Threads = rapid.IntRange(0, maxThreads).Draw(t, "threads")
 	}
 	return v
@@ -135,9 +138,9 @@ func TestWaitsAndPricesEqualBruteForce(t *testing.T) {
 					continue
 				}
 				threads := bruteforce.Threads(jobs, i)
-				k := slices.Index(threads, bruteforce.Thread{Loading: d.Loading, Pressure: d.Pressure})
-				if got, want := load.Wait(i, d), bruteforce.Wait(threads, k, servers[i]); !closeTo(got, want) {
-					t.Fatalf("wait at resource %d: %v, brute force %v", i, got, want)
+				k := slices.Index(threads, bruteforce.ThreadOf(d))
+				if got, want := d.Loading*load.Wait(i, d), threads[k].Sensitivity*bruteforce.Wait(threads, k, servers[i]); !closeTo(got, want) {
+					t.Fatalf("cost of waiting at resource %d: %v, brute force %v", i, got, want)
 				}
 			}
 		}

@@ -26,8 +26,9 @@ type Prediction struct {
 // Predict returns how the jobs that share a node fare, whose i-th resource has
 // servers[i] servers. Where the first-order model takes each job to be where it
 // would be if it were alone, here thread k is at resource i for the fraction
-// q_ik·(1 + w_ik)/λ_k of its time, at most 1, w_ik being what it waits there; and
-// what a job finds is looked at without the job itself. The node is solved as a
+// (q_ik + p_ik·w_ik)/λ_k of its time, at most 1, p_ik·w_ik being what it waits there;
+// and what a job finds is looked at without the job itself. It waits s_ik/p_ik as
+// long for each as it is served, s_ik being its sensitivity. The node is solved as a
 // closed network, by the solver that the options name: see [queueing.Solve], which
 // also tells the errors of each. The zero options choose well.
 //
@@ -114,6 +115,7 @@ func (v Vector) appendKey(key []byte) []byte {
 		key = binary.AppendUvarint(key, uint64(i))
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Loading))
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Pressure))
+		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.sensitivity()))
 		key = binary.AppendUvarint(key, uint64(d.threads()))
 	}
 	return key
@@ -128,6 +130,9 @@ func (v Vector) queueingClass() queueing.Class {
 		if d.Pressure != d.Loading && class.Pressures == nil {
 			class.Pressures = make([]float64, len(v))
 		}
+		if d.sensitivity() != d.Loading && class.Sensitivities == nil {
+			class.Sensitivities = make([]float64, len(v))
+		}
 		if d.threads() > 1 && class.Threads == nil {
 			class.Threads = make([]int, len(v))
 		}
@@ -135,6 +140,9 @@ func (v Vector) queueingClass() queueing.Class {
 	class.Idle = max(0, class.Idle)
 	for i := range class.Pressures {
 		class.Pressures[i] = v[i].Pressure
+	}
+	for i := range class.Sensitivities {
+		class.Sensitivities[i] = v[i].sensitivity()
 	}
 	for i := range class.Threads {
 		class.Threads[i] = v[i].threads()

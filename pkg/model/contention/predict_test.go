@@ -200,7 +200,7 @@ func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
 	jobs := []contention.Vector{{{Loading: 0.6, Pressure: 0.3}}, contention.Loadings(0.5)}
 	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
 	for j, other := range []int{1, 0} {
-		q := jobs[other][0].Pressure * (1 + got.Wait(other, 0)) / got.Dilations[other]
+		q := (jobs[other][0].Pressure + jobs[other][0].Loading*got.Wait(other, 0)) / got.Dilations[other]
 		if want := 1 + jobs[j][0].Loading*q; math.Abs(got.Dilations[j]-want) > 1e-9 || math.Abs(got.Presence(other, 0)-q) > 1e-9 {
 			t.Errorf("job %d: dilation %v, presence of the other %v, want %v and %v", j, got.Dilations[j], got.Presence(other, 0), want, q)
 		}
@@ -209,6 +209,53 @@ func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
 	if got.Dilations[1] >= even.Dilations[1] {
 		t.Errorf("the neighbour of a gentle job is dilated by %v, of an ordinary one by %v", got.Dilations[1], even.Dilations[1])
 	}
+}
+
+// Beside a job that is always there, a job waits by its sensitivity, and makes the other
+// wait by its pressure, whatever its loading.
+func TestSensitivityAndPressureAreWhatAProbeTells(t *testing.T) {
+	t.Parallel()
+	job := contention.Vector{{Loading: 0.73, Pressure: 0.9, Sensitivity: 0.55}, {Loading: 0.24, Pressure: 0.24, Sensitivity: 0.2}}
+	probe := contention.Loadings(1)
+	for _, solver := range []queueing.Solver{queueing.Auto, queueing.FirstOrder, queueing.Linearizer} {
+		got := predict(t, []contention.Vector{job, probe}, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-10})
+		for j, want := range []float64{1.55, 1.9} {
+			if math.Abs(got.Dilations[j]-want) > 1e-6 {
+				t.Errorf("%v, job %d: dilation %v, want %v", solver, j, got.Dilations[j], want)
+			}
+		}
+	}
+	// Four such jobs keep the resource busy all the time, which takes each its loading.
+	crowd := predict(t, slices.Repeat([]contention.Vector{job}, 4), []int{1, 1}, queueing.Options{})
+	if crowd.Dilations[0] < 4*0.73-1e-9 {
+		t.Errorf("four jobs with a loading of 0.73 are dilated by %v, less than %v", crowd.Dilations[0], 4*0.73)
+	}
+}
+
+func TestASensitivityThatEqualsTheLoadingSaysNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		servers := drawServers(t, 2, 3)
+		silent := drawVectors(t, 2, 2, 5)
+		said := make([]contention.Vector, len(silent))
+		for j, v := range silent {
+			said[j] = slices.Clone(v)
+			for i := range v {
+				silent[j][i].Sensitivity, said[j][i].Sensitivity = 0, v[i].Loading
+			}
+		}
+		want, err := contention.Predict(silent, servers, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := contention.Predict(said, servers, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Dilations, want.Dilations) {
+			t.Fatalf("dilations %v, without saying so %v", got.Dilations, want.Dilations)
+		}
+	})
 }
 
 func TestEqualJobsAreCopiesOfOneClass(t *testing.T) {
@@ -234,6 +281,7 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		"no servers":           {[]contention.Vector{good}, []int{0}, "resource 0: invalid number of servers: 0 is not between 1 and 16384"},
 		"a loading beyond one": {[]contention.Vector{good, contention.Loadings(2)}, []int{1}, "job 1: resource 0: loading: 2 is not a fraction from 0 to 1"},
 		"a NaN loading":        {[]contention.Vector{contention.Loadings(math.NaN())}, []int{1}, "job 0: resource 0: loading: NaN is not a fraction from 0 to 1"},
+		"a NaN sensitivity":    {[]contention.Vector{{{Loading: 0.1, Sensitivity: math.NaN()}}}, []int{1}, "job 0: resource 0: sensitivity: NaN is not a fraction from 0 to 1"},
 		"an infinite pressure": {[]contention.Vector{{{Pressure: math.Inf(1)}}}, []int{1}, "job 0: resource 0: pressure: +Inf is not a fraction from 0 to 1"},
 		"a negative loading":   {[]contention.Vector{contention.Loadings(-0.1)}, []int{1}, "job 0: resource 0: loading: -0.1 is not a fraction from 0 to 1"},
 		"a sum beyond one":     {[]contention.Vector{contention.Loadings(0.8, 0.3)}, []int{1, 1}, "job 0: loading: 1.1 in all is more than 1: loadings are fractions of the neutral time"},

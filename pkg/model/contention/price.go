@@ -46,7 +46,7 @@ func (s *station) price(p *price) {
 	c := float64(s.servers)
 	last := s.servers - 1 // everybody else is in the way: no distribution needed
 	p.own[last] = s.pressure / c
-	p.inflicted[last] = s.loading / c
+	p.inflicted[last] = s.sensitivity / c
 	if last == 0 {
 		return
 	}
@@ -112,7 +112,7 @@ func NewCandidate(v Vector) *Candidate {
 			siblings = convolve(siblings, d.Pressure)
 		}
 		for x, p := range siblings {
-			b.own[x] = float64(t) * d.Loading * p
+			b.own[x] = float64(t) * d.sensitivity() * p
 		}
 		tail := 0.0
 		all := convolve(siblings, d.Pressure)

@@ -92,7 +92,7 @@ func (a *approximation) respond(k int) (change float64) {
 	for i := range a.m {
 		x := row + i
 		found := a.found(x, i)
-		a.waits[x], a.slopes[i] = a.lines[x].wait(found), a.lines[x].slope(found)
+		a.waits[x], a.slopes[i] = a.exposure[x]*a.lines[x].wait(found), a.exposure[x]*a.lines[x].slope(found)
 		dilation += a.demand[x] * a.waits[x]
 		// A thread's own presence, which it does not find, grows with the total.
 		if a.totals[i] > 0 {
@@ -103,9 +103,9 @@ func (a *approximation) respond(k int) (change float64) {
 	a.dilation[k] = dilation
 	for i := range a.m {
 		x := row + i
-		presence := a.pressure[x] * (1 + a.waits[x]) / dilation
+		presence := (a.pressure[x] + a.demand[x]*a.waits[x]) / dilation
 		if presence < 1+rounding { // or else it is 1 whatever the totals
-			a.newton.add(i, i, a.threads[x]*a.pressure[x]*a.slopes[i]/dilation)
+			a.newton.add(i, i, a.threads[x]*a.demand[x]*a.slopes[i]/dilation)
 			there := a.threads[x] * presence / dilation
 			for l := range a.m {
 				a.newton.add(i, l, -there*a.demand[row+l]*a.slopes[l])

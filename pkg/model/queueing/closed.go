@@ -13,6 +13,7 @@ type closed struct {
 	idle     []float64 // per class
 	demand   []float64
 	pressure []float64
+	exposure []float64 // sensitivity / demand: by how much waits are more than what is found
 	threads  []float64 // copies · threads, 0 where a class leaves a station alone
 	station  []int     // the network's index of each station
 	class    []int     // and of each class
@@ -34,9 +35,10 @@ func reduce(network *Network) *closed {
 	}
 	c.m = len(c.station)
 	classes := len(network.Classes)
-	cells := make([]float64, 3*classes*c.m)
+	cells := make([]float64, 4*classes*c.m)
 	c.demand, cells = cells[:0:classes*c.m], cells[classes*c.m:]
-	c.pressure, c.threads = cells[:0:classes*c.m], cells[classes*c.m:classes*c.m]
+	c.pressure, cells = cells[:0:classes*c.m], cells[classes*c.m:]
+	c.exposure, c.threads = cells[:0:classes*c.m], cells[classes*c.m:classes*c.m]
 	c.idle, c.class = make([]float64, 0, classes), make([]int, 0, classes)
 	for k := range network.Classes {
 		class := &network.Classes[k]
@@ -46,12 +48,13 @@ func reduce(network *Network) *closed {
 			involved = involved || threads > 0
 			c.demand = append(c.demand, class.demand(i)/neutral)
 			c.pressure = append(c.pressure, class.pressure(i)/neutral)
+			c.exposure = append(c.exposure, class.exposure(i))
 			c.threads = append(c.threads, float64(threads))
 			idle -= class.demand(i) / neutral
 		}
 		if !involved {
 			cut := c.n * c.m
-			c.demand, c.pressure, c.threads = c.demand[:cut], c.pressure[:cut], c.threads[:cut]
+			c.demand, c.pressure, c.exposure, c.threads = c.demand[:cut], c.pressure[:cut], c.exposure[:cut], c.threads[:cut]
 			continue
 		}
 		c.class = append(c.class, k)

@@ -22,8 +22,8 @@ var (
 	// solver that was asked for.
 	ErrTooLarge = errors.New("the network is too large")
 	// ErrNotStandard is wrapped by the error of [Exact] for a network that has no
-	// exact solution: pressures differ from demands, or a class has more threads
-	// at one station than at another.
+	// exact solution: pressures or sensitivities differ from demands, or a class has
+	// more threads at one station than at another.
 	ErrNotStandard = errors.New("the network has no exact solution")
 )
 
@@ -39,7 +39,7 @@ type exactPlan struct {
 func (c *closed) planExact() (exactPlan, error) {
 	copies, standard := c.copies()
 	if !standard {
-		return exactPlan{}, fmt.Errorf("%w: pressures must equal demands, and a class have as many threads at one station as at the other; use Linearizer",
+		return exactPlan{}, fmt.Errorf("%w: pressures and sensitivities must equal demands, and a class have as many threads at one station as at the other; use Linearizer",
 			ErrNotStandard)
 	}
 	jobs := total(copies)
@@ -75,7 +75,7 @@ func (c *closed) copies() (copies []int, standard bool) {
 		for i := range c.m {
 			x := k*c.m + i
 			threads := int(c.threads[x])
-			if c.demand[x] != c.pressure[x] || threads > 0 && copies[k] > 0 && threads != copies[k] {
+			if c.demand[x] != c.pressure[x] || c.exposure[x] != 1 || threads > 0 && copies[k] > 0 && threads != copies[k] {
 				return nil, false
 			}
 			copies[k] = max(copies[k], threads)

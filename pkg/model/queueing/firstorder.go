@@ -14,7 +14,7 @@ func firstOrder(c *closed) (waits []float64) {
 				total += c.threads[x] * min(1, c.pressure[x])
 			}
 			for x := i; x < len(waits); x += c.m {
-				waits[x] = max(0, total-min(1, c.pressure[x]))
+				waits[x] = c.exposure[x] * max(0, total-min(1, c.pressure[x]))
 			}
 			continue
 		}
@@ -27,7 +27,7 @@ func firstOrder(c *closed) (waits []float64) {
 		for x := i; x < len(waits); x += c.m {
 			if c.threads[x] > 0 {
 				others.without(&everyone, min(1, c.pressure[x]))
-				waits[x] = others.wait(servers)
+				waits[x] = c.exposure[x] * others.wait(servers)
 			}
 		}
 	}

@@ -153,17 +153,17 @@ func (l *linearizer) sweep(j int) {
 func (l *linearizer) respond(j, k int, threads []float64) {
 	m := len(threads)
 	row := k * m
-	lines, base, demand := l.reduced[row:row+m], l.base[row:row+m], l.demand[row:row+m]
+	lines, base, demand, exposure := l.reduced[row:row+m], l.base[row:row+m], l.demand[row:row+m], l.exposure[row:row+m]
 	presence, pressure, delta := l.presence[row:row+m], l.pressure[row:row+m], l.lacks[j][row:row+m]
 	other, total, wait, sums := l.lacks[k][j*m:j*m+m], l.total[:m], l.wait[:m], l.sums[:m]
 	dilation := 1.0
 	for i := range m {
-		wait[i] = lines[i].wait(total[i] + base[i] - delta[i] - other[i])
+		wait[i] = exposure[i] * lines[i].wait(total[i]+base[i]-delta[i]-other[i])
 		dilation += demand[i] * wait[i]
 	}
 	speed := 1 / dilation
 	for i := range m {
-		now := pressure[i] * (1 + wait[i]) * speed
+		now := (pressure[i] + demand[i]*wait[i]) * speed
 		if now > 1 {
 			now = 1
 		}

@@ -40,6 +40,11 @@ type Class struct {
 	// way of others there in one round if it were alone, in the unit of Demands.
 	// Nil means Demands, as in the standard theory.
 	Pressures []float64
+	// Sensitivities holds, for each station, how long the job would wait there in one
+	// round beside a job that is always there, in the unit of Demands. Nil means
+	// Demands, as in the standard theory, where it waits as long as it is served. It
+	// counts at a station with a demand.
+	Sensitivities []float64
 	// Threads holds, for each station, as how many jobs the job counts there,
 	// to others and to itself. Nil, and zero, mean one.
 	Threads []int
@@ -73,6 +78,19 @@ func (c *Class) pressure(i int) float64 {
 		return c.Pressures[i]
 	}
 	return 0
+}
+
+// exposure returns how long the class waits at station i for each that it finds, as a
+// multiple of its service there.
+func (c *Class) exposure(i int) float64 {
+	switch demand := c.demand(i); {
+	case c.Sensitivities == nil || demand == 0:
+		return 1
+	case i < len(c.Sensitivities):
+		return c.Sensitivities[i] / demand
+	default:
+		return 0
+	}
 }
 
 func (c *Class) threads(i int) int {
@@ -121,7 +139,7 @@ func (c *Class) validate(field string, stations int) error {
 	lists := []struct {
 		name   string
 		length int
-	}{{"demands", len(c.Demands)}, {"pressures", len(c.Pressures)}, {"threads", len(c.Threads)}}
+	}{{"demands", len(c.Demands)}, {"pressures", len(c.Pressures)}, {"sensitivities", len(c.Sensitivities)}, {"threads", len(c.Threads)}}
 	for _, list := range lists {
 		if list.length > stations {
 			return &ValueError{field + "." + list.name, float64(list.length), fmt.Sprintf("values for %d stations", stations)}
@@ -138,6 +156,11 @@ func (c *Class) validate(field string, stations int) error {
 	for i, q := range c.Pressures {
 		if !isTime(q) {
 			return &ValueError{fmt.Sprintf("%s.pressures[%d]", field, i), q, "is not a finite time of at least 0"}
+		}
+	}
+	for i, s := range c.Sensitivities {
+		if !isTime(s) || math.IsInf(c.exposure(i), 0) {
+			return &ValueError{fmt.Sprintf("%s.sensitivities[%d]", field, i), s, "is not a finite time of at least 0, or too many times the demand"}
 		}
 	}
 	for i, t := range c.Threads {

@@ -32,6 +32,9 @@ func network(t *rapid.T, maxJobs, maxCopies, maxServers int, standard bool) *que
 		if !standard && rapid.Bool().Draw(t, "asymmetric") {
 			class.Pressures = rapid.SliceOfN(rapid.Float64Range(0, sum(class.Demands)+class.Idle), m, m).Draw(t, "pressures")
 		}
+		if !standard && rapid.IntRange(0, 2).Draw(t, "waits otherwise") == 0 {
+			class.Sensitivities = rapid.SliceOfN(rapid.Float64Range(0, sum(class.Demands)+class.Idle), m, m).Draw(t, "sensitivities")
+		}
 		if !standard && rapid.Bool().Draw(t, "threaded") {
 			class.Threads = rapid.SliceOfN(rapid.IntRange(0, 8), m, m).Draw(t, "threads")
 		}

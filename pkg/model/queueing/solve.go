@@ -81,8 +81,8 @@ type Options struct {
 	// [DefaultExactSteps], less than zero that Auto does without.
 	ExactSteps int
 	// Start is the solution of a similar network, from which the iteration of
-	// Schweitzer and Linearizer starts. Classes with the same demands, pressures
-	// and threads start from where they were, others are fitted in. It changes
+	// Schweitzer and Linearizer starts. Classes with the same demands, pressures,
+	// sensitivities and threads start from where they were, others are fitted in. It changes
 	// nothing but how long the iteration takes. Nil starts from nothing.
 	Start *Solution
 }
@@ -105,7 +105,7 @@ type Solution struct {
 	// service time there, at least 0. For a station that it does not go to: 0.
 	Waits [][]float64
 	// Presences holds the probability that one thread of a job is found at each
-	// station, by its pressure: of its time, the fraction that it spends there.
+	// station: of its time, the fraction that it presses there or waits.
 	Presences [][]float64
 
 	warm *warmth
@@ -255,7 +255,7 @@ func (s *Solution) expand(c *closed, network *Network, waits []float64) {
 		class := &network.Classes[k]
 		neutral := class.neutral()
 		for i := range m {
-			s.Presences[k][i] = min(1, class.pressure(i)/neutral*(1+s.Waits[k][i])/s.Dilations[k])
+			s.Presences[k][i] = min(1, (class.pressure(i)+class.demand(i)*s.Waits[k][i])/neutral/s.Dilations[k])
 		}
 	}
 }

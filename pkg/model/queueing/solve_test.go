@@ -32,6 +32,8 @@ func TestInvalidInputIsNamed(t *testing.T) {
 		"an unknown station":     {one(queueing.Class{Demands: []float64{1, 1}}), queueing.Options{}, "classes[1].demands: 2 values for 1 stations"},
 		"an infinite pressure":   {one(queueing.Class{Idle: 1, Pressures: []float64{math.Inf(1)}}), queueing.Options{}, "classes[1].pressures[0]: +Inf is not a finite time of at least 0"},
 		"too many pressures":     {one(queueing.Class{Idle: 1, Pressures: []float64{1, 1}}), queueing.Options{}, "classes[1].pressures: 2 values for 1 stations"},
+		"a NaN sensitivity":      {one(queueing.Class{Idle: 1, Sensitivities: []float64{math.NaN()}}), queueing.Options{}, "classes[1].sensitivities[0]: NaN is not a finite time of at least 0, or too many times the demand"},
+		"too many sensitivities": {one(queueing.Class{Idle: 1, Sensitivities: []float64{1, 1}}), queueing.Options{}, "classes[1].sensitivities: 2 values for 1 stations"},
 		"negative threads":       {one(queueing.Class{Idle: 1, Threads: []int{-1}}), queueing.Options{}, "classes[1].threads[0]: -1 is not between 0 and 65536"},
 		"negative copies":        {one(queueing.Class{Idle: 1, Copies: -1}), queueing.Options{}, "classes[1].copies: -1 is not between 0 and 65536"},
 		"more jobs than allowed": {one(queueing.Class{Idle: 1, Copies: 65536}), queueing.Options{}, "classes[1]: 65537 jobs with those before it, are more than 65536"},
@@ -68,6 +70,8 @@ func TestExactRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	asymmetric := distinct(3, 1)
 	asymmetric.Classes[1].Pressures = []float64{0.5}
+	insensitive := distinct(3, 1)
+	insensitive.Classes[2].Sensitivities = []float64{0.5}
 	uneven := distinct(3, 2)
 	uneven.Classes[0].Threads = []int{4, 1}
 	crowd := distinct(1, 1)
@@ -77,6 +81,7 @@ func TestExactRefusesWhatItCannotDo(t *testing.T) {
 		want    error
 	}{
 		"a pressure that is not the demand":  {asymmetric, queueing.ErrNotStandard},
+		"waits that are not the service":     {insensitive, queueing.ErrNotStandard},
 		"threads that differ by station":     {uneven, queueing.ErrNotStandard},
 		"40 different jobs at eight servers": {distinct(40, 8), queueing.ErrTooLarge},
 		"513 jobs":                           {crowd, queueing.ErrTooLarge},

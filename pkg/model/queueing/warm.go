@@ -29,6 +29,9 @@ func (n *Network) keys() []string {
 			if c.Pressures != nil {
 				all = binary.LittleEndian.AppendUint64(all, math.Float64bits(c.pressure(i)/neutral))
 			}
+			if c.Sensitivities != nil {
+				all = binary.LittleEndian.AppendUint64(all, math.Float64bits(c.exposure(i)))
+			}
 			if c.Threads != nil {
 				all = binary.LittleEndian.AppendUint64(all, uint64(c.threads(i)))
 			}
@@ -124,7 +127,7 @@ func (a *approximation) placeNew(from []int) {
 		copy(a.waits[r*a.m:], waits)
 		dilation := a.response(r, a.waits)
 		for x := r * a.m; x < (r+1)*a.m; x++ {
-			a.presence[x] = min(1, a.pressure[x]*(1+a.waits[x])/dilation)
+			a.presence[x] = min(1, (a.pressure[x]+a.demand[x]*a.waits[x])/dilation)
 		}
 	}
 }

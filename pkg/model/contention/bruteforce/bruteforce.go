@@ -11,7 +11,15 @@ import (
 
 // Thread is one thread of a job at one resource.
 type Thread struct {
-	Loading, Pressure float64
+	Sensitivity, Pressure float64
+}
+
+// ThreadOf returns a thread of a demand.
+func ThreadOf(d contention.Demand) Thread {
+	if d.Sensitivity == 0 || d.Loading == 0 {
+		return Thread{d.Loading, d.Pressure}
+	}
+	return Thread{d.Sensitivity, d.Pressure}
 }
 
 // Threads returns the threads that jobs have at a resource. The vectors may be
@@ -23,7 +31,7 @@ func Threads(jobs []contention.Vector, resource int) []Thread {
 			continue
 		}
 		for range max(1, v[resource].Threads) {
-			threads = append(threads, Thread{v[resource].Loading, v[resource].Pressure})
+			threads = append(threads, ThreadOf(v[resource]))
 		}
 	}
 	return threads
@@ -55,8 +63,8 @@ func TotalWait(servers []int, jobs []contention.Vector) float64 {
 	for i, c := range servers {
 		threads := Threads(jobs, i)
 		for k, thread := range threads {
-			if thread.Loading > 0 {
-				w += thread.Loading * Wait(threads, k, c)
+			if thread.Sensitivity > 0 {
+				w += thread.Sensitivity * Wait(threads, k, c)
 			}
 		}
 	}
