@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -50,6 +51,18 @@ func neutralOf(l, alone report.Load) float64 {
 		return elapsed(alone) * workOf(l) / work
 	}
 	return elapsed(alone)
+}
+
+// computingOf returns how long a job would have computed alone, in seconds, by a run
+// alone of the same kind. All rounds have as much work in the mean.
+func computingOf(l, alone report.Load) float64 {
+	return float64(alone.CPUNanos) / 1e9 * float64(l.Rounds) / float64(max(1, alone.Rounds))
+}
+
+// slowerProcessors returns how much longer a job computed than in runs alone before and
+// after, for the same work, in seconds: as much slower the processors were.
+func slowerProcessors(l, before, after report.Load) float64 {
+	return float64(l.CPUNanos)/1e9 - math.Sqrt(computingOf(l, before)*computingOf(l, after))
 }
 
 // median returns the middle value, of an even number the mean of the middle two; 0 of

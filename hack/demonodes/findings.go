@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/probe/report"
 )
 
 // findings are what the first part leaves for the others, in a file of the output
@@ -22,13 +23,17 @@ type findings struct {
 	IOServers int `json:"ioServers"`
 	// Vectors are the measured vectors of the kinds, by resource.
 	Vectors map[string][]component `json:"vectors"`
+	// Accounts are what the kinds told of a run alone then: of several runs, that which
+	// computed for the middle time.
+	Accounts map[string]report.Load `json:"accounts"`
 }
 
 // component is what was measured of a job at a resource.
 type component struct {
-	Resource string  `json:"resource"`
-	Loading  float64 `json:"loading"`
-	Pressure float64 `json:"pressure"`
+	Resource    string  `json:"resource"`
+	Loading     float64 `json:"loading"`
+	Pressure    float64 `json:"pressure"`
+	Sensitivity float64 `json:"sensitivity"`
 }
 
 func findingsFile(out string) string { return filepath.Join(out, "measured.json") }
@@ -36,12 +41,9 @@ func findingsFile(out string) string { return filepath.Join(out, "measured.json"
 // readFindings reads what an earlier run has found, nothing if there was none.
 func readFindings(out string) (*findings, error) {
 	f := &findings{}
-	content, err := os.ReadFile(findingsFile(out))
+	err := readJSON(findingsFile(out), f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(content, f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what was measured before: %w (run the part measure again)", err)
@@ -51,11 +53,23 @@ func readFindings(out string) (*findings, error) {
 
 // write keeps the findings for later runs.
 func (f *findings) write(out string) error {
-	content, err := json.MarshalIndent(f, "", "  ")
+	return writeJSON(findingsFile(out), f)
+}
+
+func writeJSON(file string, value any) error {
+	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(findingsFile(out), append(content, '\n'), 0o644)
+	return os.WriteFile(file, append(content, '\n'), 0o644)
+}
+
+func readJSON(file string, value any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, value)
 }
 
 // require tells whether everything is known that a part needs of some kinds.
@@ -64,7 +78,7 @@ func (f *findings) require(io standard, names ...string) error {
 		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)
 	}
 	for _, name := range names {
-		if len(f.Vectors[name]) == 0 {
+		if _, told := f.Accounts[name]; len(f.Vectors[name]) == 0 || !told {
 			return fmt.Errorf("the job %s was not measured: run the part measure first", name)
 		}
 	}
@@ -78,10 +92,21 @@ func (f *findings) vector(name string) contention.Vector {
 	for i, resource := range resources {
 		for _, c := range f.Vectors[name] {
 			if c.Resource == resource {
-				v[i] = contention.Demand{Loading: c.Loading, Pressure: c.Pressure, Threads: 1}
+				v[i] = contention.Demand{Loading: c.Loading, Pressure: c.Pressure, Sensitivity: c.Sensitivity, Threads: 1}
 			}
 		}
 	}
+	return v
+}
+
+// vectorLike returns the measured vector of a kind on processors as fast as in one of its
+// runs: as many times slower than then as the same work computed longer.
+func (f *findings) vectorLike(l report.Load, name string) contention.Vector {
+	computed, then := float64(l.CPUNanos)/1e9, computingOf(l, f.Accounts[name])
+	if computed <= 0 || then <= 0 { // it does not compute
+		return f.vector(name)
+	}
+	v, _ := contention.NodeClass{Servers: f.servers(), Speeds: []float64{then / computed}}.On(f.vector(name))
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/probe/report"
 )
 
 func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
@@ -18,7 +19,10 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 	if none.require("disk-write") == nil {
 		t.Error("what was never measured is good enough")
 	}
-	f := &findings{IOJob: diskWrite, Speeds: speeds{1, 2, 3}, IOServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3}}}}
+	f := &findings{
+		IOJob: diskWrite, Speeds: speeds{1, 2, 3}, IOServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3, 0.2}}},
+		Accounts: map[string]report.Load{"x": {CPUNanos: aSecond}},
+	}
 	if err := f.write(out); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +39,7 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 	if got.require("disk-write", "x", "y") == nil || got.require("disk-read") == nil {
 		t.Error("a job or a disk that was not measured is good enough")
 	}
-	want := contention.Vector{{}, {Loading: 0.4, Pressure: 0.3, Threads: 1}}
+	want := contention.Vector{{}, {Loading: 0.4, Pressure: 0.3, Sensitivity: 0.2, Threads: 1}}
 	if diff := cmp.Diff(want, got.vector("x")); diff != "" {
 		t.Error(diff)
 	}

@@ -40,10 +40,11 @@ type options struct {
 const (
 	partMeasure = "measure"
 	partMixes   = "mixes"
+	partCompare = "compare"
 	partFig8    = "fig8"
 )
 
-func parts() []string { return []string{partMeasure, partMixes, partFig8} }
+func parts() []string { return []string{partMeasure, partMixes, partCompare, partFig8} }
 
 func main() {
 	o := options{}
@@ -51,7 +52,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "out/demo-nodes", "folder for the charts and for what was measured")
 	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
 	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
-	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; mixes and fig8 use what measure left in the folder --out")
+	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; compare and fig8 use what measure left in the folder --out, compare also what mixes did")
 	flag.StringVar(&measured, "kinds", strings.Join(kindNames(), ","), "the kinds of jobs to measure; what was measured of others before is kept")
 	flag.StringVar(&second, "io", string(network), "the standard job of the second resource: network, disk-read or disk-write")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
@@ -139,6 +140,8 @@ func demonstrate(ctx context.Context, o *options) (err error) {
 			run = s.measure
 		case partMixes:
 			run = s.mixes
+		case partCompare:
+			run = func(context.Context) error { return s.compare() }
 		default:
 			run = s.fig8
 		}

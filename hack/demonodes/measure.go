@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"loadline.dev/loadline/pkg/probe/report"
 	show "loadline.dev/loadline/pkg/report"
@@ -21,11 +23,13 @@ type measured struct {
 // measure has the operator measure jobs whose vectors are known.
 func (s *session) measure(ctx context.Context) (err error) {
 	fmt.Printf("1. Jobs of known loading vectors, measured on node %s\n\n", first)
-	if s.known.IOJob != s.io {
-		s.known.IOJob, s.known.Vectors = s.io, nil
+	if s.known.IOJob != s.io || len(s.kinds) == len(kindNames()) {
+		*s.known = findings{IOJob: s.io}
 	}
-	if err := s.gauge(ctx); err != nil {
-		return err
+	if s.known.Speeds == (speeds{}) { // else the jobs stay what they were for the others
+		if err := s.gauge(ctx); err != nil {
+			return err
+		}
 	}
 	if err := s.twoProbes(ctx); err != nil {
 		return err
@@ -35,19 +39,20 @@ func (s *session) measure(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.removeNodeProfile(ctx)) }()
 	if s.known.Vectors == nil {
-		s.known.Vectors = map[string][]component{}
+		s.known.Vectors, s.known.Accounts = map[string][]component{}, map[string]report.Load{}
 	}
 	var all []measured
 	for _, name := range s.kinds {
 		k := kindOf(name)
 		m := measured{kind: k}
-		if m.known, err = s.account(ctx, k); err != nil {
+		var account report.Load
+		if m.known, account, err = s.account(ctx, k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
 		if m.found, err = s.measureKind(ctx, k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
-		s.known.Vectors[k.name] = m.found.inUse
+		s.known.Vectors[k.name], s.known.Accounts[k.name] = m.found.inUse, account
 		if err := s.known.write(s.out); err != nil {
 			return err
 		}
@@ -56,15 +61,18 @@ func (s *session) measure(ctx context.Context) (err error) {
 	return s.showMeasured(all)
 }
 
-// account returns the vector of a kind by its own account of runs alone.
-func (s *session) account(ctx context.Context, k kind) (known [2]float64, err error) {
+// account returns the vector of a kind by its own account of runs alone, and that of the
+// run that computed for the middle time.
+func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle report.Load, err error) {
 	s.log.step("%s: %d× alone", k.name, s.repeat)
 	var told [2][]float64
+	var all []report.Load
 	for range s.repeat {
 		loads, err := s.runJobs(ctx, []job{{k, s.seconds, 0}}, first)
 		if err != nil {
-			return known, err
+			return known, middle, err
 		}
+		all = append(all, loads[0])
 		for i, loading := range vectorOf(loads[0], s.device.service) {
 			told[i] = append(told[i], loading)
 		}
@@ -72,7 +80,8 @@ func (s *session) account(ctx context.Context, k kind) (known [2]float64, err er
 	for i := range known {
 		known[i] = median(told[i])
 	}
-	return known, nil
+	slices.SortFunc(all, func(a, b report.Load) int { return cmp.Compare(a.CPUNanos, b.CPUNanos) })
+	return known, all[len(all)/2], nil
 }
 
 // showMeasured prints the table and draws the chart.

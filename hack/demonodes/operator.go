@@ -178,7 +178,7 @@ func readVector(p *v1alpha1.WorkloadProfile) (vectorFound, error) {
 		return vectorFound{}, err
 	}
 	for _, d := range w.On(class).Demands {
-		v.inUse = append(v.inUse, component{Resource: d.Resource, Loading: d.Loading, Pressure: d.Pressure})
+		v.inUse = append(v.inUse, component{Resource: d.Resource, Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity})
 	}
 	return v, nil
 }

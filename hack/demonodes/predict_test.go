@@ -67,15 +67,64 @@ func TestErrorsAreFractionsOfWhatWasMeasured(t *testing.T) {
 
 func TestAMixIsPredictedFromTheRunsAloneAroundIt(t *testing.T) {
 	t.Parallel()
-	load := func(begin, end int64) report.Load { return report.Load{Begin: begin * aSecond, End: end * aSecond} }
-	s := &session{options: &options{}, known: &findings{IOServers: 1, Vectors: map[string][]component{"cpu": {{"cpu", 1, 1}}}}}
-	// Alone it took 4 s before and 9 s after: 6 s, by their geometric mean.
-	got, err := s.compare(mix{"cpu", "cpu"}, []report.Load{load(100, 112), load(100, 115)},
-		map[string]report.Load{"cpu": load(0, 4)}, map[string]report.Load{"cpu": load(0, 9)})
+	load := func(begin, end, computing int64) report.Load {
+		return report.Load{
+			Begin: begin * aSecond, End: end * aSecond, CPUNanos: computing * aSecond, Rounds: 100,
+		}
+	}
+	f := &findings{
+		IOServers: 1, Vectors: map[string][]component{"cpu": {{Resource: "cpu", Loading: 1, Pressure: 1}}},
+		Accounts: map[string]report.Load{"cpu": load(0, 5, 5)},
+	}
+	// Alone it took 4 s before and 9 s after: 6 s, by their geometric mean. In the mix the
+	// first one computed 2 s longer for the same work.
+	ran := []together{{
+		Mix: mix{"cpu", "cpu"}, Loads: []report.Load{load(100, 112, 8), load(100, 115, 6)},
+		Before: map[string]report.Load{"cpu": load(0, 4, 4)}, After: map[string]report.Load{"cpu": load(0, 9, 9)},
+	}}
+	got, err := f.compareAll(ran, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{1.5, 2.5}, []float64{got[0].measured, got[1].measured}, near); diff != "" {
+		t.Error(diff)
+	}
+	got, err = f.compareAll(ran, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]float64{2, 2.5, 2}, []float64{got[0].measured, got[1].measured, got[0].predicted[0]}, near); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Where the processors are twice as slow, a job that computed half of its time computes two
+// thirds of it.
+func TestVectorsAreThoseOfProcessorsAsFastAsInTheMix(t *testing.T) {
+	t.Parallel()
+	load := func(rounds int, computing int64) report.Load {
+		return report.Load{CPUNanos: computing * aSecond, Rounds: rounds}
+	}
+	f := &findings{
+		IOJob: network, IOServers: 1, Accounts: map[string]report.Load{"job": load(100, 4)},
+		Vectors: map[string][]component{"job": {{"cpu", 0.5, 0.6, 0.4}, {"network", 0.3, 0.3, 0.15}}},
+	}
+	want := contention.Vector{
+		{Loading: 1 / 1.5, Pressure: 1.2 / 1.5, Sensitivity: 0.8 / 1.5, Threads: 1},
+		{Loading: 0.3 / 1.5, Pressure: 0.3 / 1.5, Sensitivity: 0.15 / 1.5, Threads: 1},
+	}
+	if diff := cmp.Diff(want, f.vectorLike(load(50, 4), "job"), near); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAJobThatDoesNotComputeIsAsMeasured(t *testing.T) {
+	t.Parallel()
+	f := &findings{
+		IOJob: network, IOServers: 1, Accounts: map[string]report.Load{"job": {Rounds: 10}},
+		Vectors: map[string][]component{"job": {{"network", 0.3, 0.3, 0.15}}},
+	}
+	if diff := cmp.Diff(f.vector("job"), f.vectorLike(report.Load{Rounds: 5}, "job")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -61,6 +62,9 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 	}()
 	if s.known, err = readFindings(o.out); err != nil {
 		return s, err
+	}
+	if slices.Equal(o.only, []string{partCompare}) { // all that it needs is in files
+		return s, nil
 	}
 	root, err := cluster.Root(ctx)
 	if err != nil {
