@@ -335,3 +335,34 @@ func ExamplePredict() {
 	// cpu 0.55: backup 0.10, encoder 0.45
 	// disk 0.39: backup 0.35, encoder 0.03
 }
+
+// What a job finds is what there is without it, and so on down to a job alone: the
+// recursion over all subsets, which the Linearizer approximates.
+func TestSensitivityHoldsInTheNetworksThatLackAJob(t *testing.T) {
+	t.Parallel()
+	jobs := []contention.Vector{
+		{{Loading: 0.4, Pressure: 0.8, Sensitivity: 0.3}}, {{Loading: 0.3, Pressure: 0.7, Sensitivity: 0.2}}, {{Loading: 0.1, Pressure: 0.1, Sensitivity: 0.1}},
+	}
+	var find func(there []int) (dilations, presences map[int]float64)
+	find = func(there []int) (dilations, presences map[int]float64) {
+		dilations, presences = map[int]float64{}, map[int]float64{}
+		for at, j := range there {
+			d, found := jobs[j][0], 0.0
+			_, others := find(slices.Delete(slices.Clone(there), at, at+1))
+			for _, presence := range others {
+				found += presence
+			}
+			waits := d.Sensitivity * found
+			dilations[j] = 1 + waits
+			presences[j] = (d.Pressure + waits) / dilations[j]
+		}
+		return dilations, presences
+	}
+	want, _ := find([]int{0, 1, 2})
+	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Linearizer})
+	for j := range jobs {
+		if math.Abs(got.Dilations[j]/want[j]-1) > 1e-4 {
+			t.Errorf("job %d: dilation %v, by the recursion %v", j, got.Dilations[j], want[j])
+		}
+	}
+}
