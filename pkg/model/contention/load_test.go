@@ -32,7 +32,7 @@ func drawVector(t *rapid.T, m, maxThreads int) contention.Vector {
 			v[i].Pressure = rapid.Float64Range(0, 1).Draw(t, "pressure")
 		}
 		if rapid.IntRange(0, 2).Draw(t, "waits otherwise") == 0 {
-			v[i].Sensitivity = rapid.Float64Range(0, 1).Draw(t, "sensitivity")
+			v[i].Sensitivity = min(1, v[i].Loading*rapid.Float64Range(0, 2).Draw(t, "exposure"))
 		}
 		v[i].Threads = rapid.IntRange(0, maxThreads).Draw(t, "threads")
 	}

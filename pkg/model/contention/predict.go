@@ -26,11 +26,12 @@ type Prediction struct {
 // Predict returns how the jobs that share a node fare, whose i-th resource has
 // servers[i] servers. Where the first-order model takes each job to be where it
 // would be if it were alone, here thread k is at resource i for the fraction
-// (q_ik + p_ik·w_ik)/λ_k of its time, at most 1, p_ik·w_ik being what it waits there;
-// and what a job finds is looked at without the job itself. It waits s_ik/p_ik as
-// long for each as it is served, s_ik being its sensitivity. The node is solved as a
-// closed network, by the solver that the options name: see [queueing.Solve], which
-// also tells the errors of each. The zero options choose well.
+// (q_ik + min(q_ik, p_ik)·w_ik)/λ_k of its time, at most 1, p_ik·w_ik being what it
+// waits there; and what a job finds is looked at without the job itself. It waits
+// s_ik/p_ik as long for each as it is served, s_ik being its sensitivity. The node
+// is solved as a closed network, by the solver that the options name: see
+// [queueing.Solve], which also tells the errors of each. The zero options choose
+// well.
 //
 // With [queueing.FirstOrder] the dilations are those of [Load.Dilation], but for
 // the bounds: no resource is more than fully busy, the sum over the threads there

@@ -200,7 +200,7 @@ func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
 	jobs := []contention.Vector{{{Loading: 0.6, Pressure: 0.3}}, contention.Loadings(0.5)}
 	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
 	for j, other := range []int{1, 0} {
-		q := (jobs[other][0].Pressure + jobs[other][0].Loading*got.Wait(other, 0)) / got.Dilations[other]
+		q := jobs[other][0].Pressure * (1 + got.Wait(other, 0)) / got.Dilations[other]
 		if want := 1 + jobs[j][0].Loading*q; math.Abs(got.Dilations[j]-want) > 1e-9 || math.Abs(got.Presence(other, 0)-q) > 1e-9 {
 			t.Errorf("job %d: dilation %v, presence of the other %v, want %v and %v", j, got.Dilations[j], got.Presence(other, 0), want, q)
 		}

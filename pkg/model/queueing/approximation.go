@@ -103,9 +103,9 @@ func (a *approximation) respond(k int) (change float64) {
 	a.dilation[k] = dilation
 	for i := range a.m {
 		x := row + i
-		presence := (a.pressure[x] + a.demand[x]*a.waits[x]) / dilation
+		presence := (a.pressure[x] + a.waiting(x)*a.waits[x]) / dilation
 		if presence < 1+rounding { // or else it is 1 whatever the totals
-			a.newton.add(i, i, a.threads[x]*a.demand[x]*a.slopes[i]/dilation)
+			a.newton.add(i, i, a.threads[x]*a.waiting(x)*a.slopes[i]/dilation)
 			there := a.threads[x] * presence / dilation
 			for l := range a.m {
 				a.newton.add(i, l, -there*a.demand[row+l]*a.slopes[l])

@@ -72,6 +72,11 @@ func (c *Class) at(i int) int {
 	return c.copies() * c.threads(i)
 }
 
+// waiting returns how much a job stands in the way while it waits, x its class and
+// station, as a multiple of its wait: as much as when it is served, but no more than its
+// demand.
+func (c *closed) waiting(x int) float64 { return min(c.pressure[x], c.demand[x]) }
+
 // response returns by how much class k is dilated when it waits so long at each
 // station: λ = 1 + Σ_i D_i·W_i.
 func (c *closed) response(k int, waits []float64) float64 {

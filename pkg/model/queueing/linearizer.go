@@ -163,7 +163,7 @@ func (l *linearizer) respond(j, k int, threads []float64) {
 	}
 	speed := 1 / dilation
 	for i := range m {
-		now := (pressure[i] + demand[i]*wait[i]) * speed
+		now := (pressure[i] + min(pressure[i], demand[i])*wait[i]) * speed
 		if now > 1 {
 			now = 1
 		}

@@ -255,7 +255,7 @@ func (s *Solution) expand(c *closed, network *Network, waits []float64) {
 		class := &network.Classes[k]
 		neutral := class.neutral()
 		for i := range m {
-			s.Presences[k][i] = min(1, (class.pressure(i)+class.demand(i)*s.Waits[k][i])/neutral/s.Dilations[k])
+			s.Presences[k][i] = min(1, (class.pressure(i)+min(class.pressure(i), class.demand(i))*s.Waits[k][i])/neutral/s.Dilations[k])
 		}
 	}
 }

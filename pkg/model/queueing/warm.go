@@ -127,7 +127,7 @@ func (a *approximation) placeNew(from []int) {
 		copy(a.waits[r*a.m:], waits)
 		dilation := a.response(r, a.waits)
 		for x := r * a.m; x < (r+1)*a.m; x++ {
-			a.presence[x] = min(1, (a.pressure[x]+a.demand[x]*a.waits[x])/dilation)
+			a.presence[x] = min(1, (a.pressure[x]+a.waiting(x)*a.waits[x])/dilation)
 		}
 	}
 }
