@@ -51,6 +51,17 @@ func readFindings(out string) (*findings, error) {
 	return f, nil
 }
 
+// learn notes what was found of a kind.
+func (f *findings) learn(name string, inUse []component, account report.Load) {
+	if f.Vectors == nil {
+		f.Vectors = map[string][]component{}
+	}
+	if f.Accounts == nil { // as in files of earlier versions, beside vectors
+		f.Accounts = map[string]report.Load{}
+	}
+	f.Vectors[name], f.Accounts[name] = inUse, account
+}
+
 // write keeps the findings for later runs.
 func (f *findings) write(out string) error {
 	return writeJSON(findingsFile(out), f)

@@ -44,3 +44,15 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWhatWasFoundBeforeThereWereAccountsIsAddedTo(t *testing.T) {
+	t.Parallel()
+	f := &findings{IOJob: network, Vectors: map[string][]component{"old": {{"cpu", 1, 1, 1}}}}
+	f.learn("new", []component{{"cpu", 0.5, 0.5, 0.5}}, report.Load{CPUNanos: aSecond})
+	if err := f.require(network, "new"); err != nil {
+		t.Error(err)
+	}
+	if f.require(network, "old") == nil {
+		t.Error("a job without an account is good enough")
+	}
+}

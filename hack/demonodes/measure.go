@@ -38,9 +38,6 @@ func (s *session) measure(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.removeNodeProfile(ctx)) }()
-	if s.known.Vectors == nil {
-		s.known.Vectors, s.known.Accounts = map[string][]component{}, map[string]report.Load{}
-	}
 	var all []measured
 	for _, name := range s.kinds {
 		k := kindOf(name)
@@ -52,7 +49,7 @@ func (s *session) measure(ctx context.Context) (err error) {
 		if m.found, err = s.measureKind(ctx, k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
-		s.known.Vectors[k.name], s.known.Accounts[k.name] = m.found.inUse, account
+		s.known.learn(k.name, m.found.inUse, account)
 		if err := s.known.write(s.out); err != nil {
 			return err
 		}

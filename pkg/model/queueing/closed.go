@@ -72,9 +72,9 @@ func (c *Class) at(i int) int {
 	return c.copies() * c.threads(i)
 }
 
-// waiting returns how much a job stands in the way while it waits, x its class and
-// station, as a multiple of its wait: as much as when it is served, but no more than its
-// demand.
+// waiting returns by how much a wait of one service adds to what a job presses, x its
+// class and station: by its pressure, but by no more than its demand, which is how long
+// that wait is.
 func (c *closed) waiting(x int) float64 { return min(c.pressure[x], c.demand[x]) }
 
 // response returns by how much class k is dilated when it waits so long at each

@@ -82,8 +82,8 @@ type Options struct {
 	ExactSteps int
 	// Start is the solution of a similar network, from which the iteration of
 	// Schweitzer and Linearizer starts. Classes with the same demands, pressures,
-	// sensitivities and threads start from where they were, others are fitted in. It changes
-	// nothing but how long the iteration takes. Nil starts from nothing.
+	// sensitivities and threads start from where they were, others are fitted in.
+	// It changes nothing but how long the iteration takes. Nil starts from nothing.
 	Start *Solution
 }
 
