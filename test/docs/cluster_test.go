@@ -71,7 +71,7 @@ func buildKubectl(t *testing.T) (dir string) {
 	build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
 		"-o", filepath.Join(dir, "kubectl"), "k8s.io/kubernetes/cmd/kubectl")
 	build.Dir = filepath.Join(root, "hack", "cluster", "binaries", "node")
-	build.Env = append(os.Environ(), "GOFLAGS=") // those of this module are not for that one
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0") // nothing of this module is for that one
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building kubectl: %v\n%s", err, out)
 	}

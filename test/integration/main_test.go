@@ -242,6 +242,16 @@ func (p *place) awaitBound(t *testing.T, n int) map[string]string {
 	return nodes
 }
 
+// change reads an object and changes it in the cluster, whoever else writes to
+// it at the same time.
+func (e *environment) change(t *testing.T, o client.Object, change func()) {
+	t.Helper()
+	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(o), o))
+	before := o.DeepCopyObject().(client.Object) //nolint:errcheck // a copy is of the same type
+	change()
+	must(t, e.Patch(t.Context(), o, client.MergeFrom(before)))
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

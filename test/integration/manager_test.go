@@ -207,17 +207,16 @@ func (p *place) withoutRules(t *testing.T, name string, do func()) {
 	t.Helper()
 	must(t, apiextensionsv1.AddToScheme(p.Scheme()))
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	must(t, p.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
-	strict := crd.Spec.Versions[0].Schema.DeepCopy()
-	crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{
-		OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
-	}
-	must(t, p.Update(t.Context(), crd))
+	var strict *apiextensionsv1.CustomResourceValidation
+	p.change(t, crd, func() {
+		strict = crd.Spec.Versions[0].Schema
+		crd.Spec.Versions[0].Schema = &apiextensionsv1.CustomResourceValidation{
+			OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+		}
+	})
 	p.awaitRule(t, false)
 	do()
-	must(t, p.Get(t.Context(), client.ObjectKeyFromObject(crd), crd))
-	crd.Spec.Versions[0].Schema = strict
-	must(t, p.Update(t.Context(), crd))
+	p.change(t, crd, func() { crd.Spec.Versions[0].Schema = strict })
 	p.awaitRule(t, true)
 }
 

@@ -217,11 +217,8 @@ func TestMeasurementsOnACluster(t *testing.T) {
 		},
 		"the pod security standard refuses the pods": {
 			prepare: func(t *testing.T, p *place) {
-				namespace := &corev1.Namespace{}
-				must(t, p.Get(t.Context(), client.ObjectKey{Name: p.namespace}, namespace))
-				after := namespace.DeepCopy()
-				after.Labels["pod-security.kubernetes.io/enforce"] = "baseline"
-				must(t, p.Patch(t.Context(), after, client.MergeFrom(namespace)))
+				namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: p.namespace}}
+				p.change(t, namespace, func() { namespace.Labels["pod-security.kubernetes.io/enforce"] = "baseline" })
 			},
 			target: func(j *batchv1.Job) {
 				j.Spec.Template.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: new(true)}

@@ -173,10 +173,10 @@ func TestAProfileChangedMidRunChangesTheNextPlacement(t *testing.T) {
 		t.Errorf("a CPU-bound pod went to %s, beside another one", got)
 	}
 
-	patch := client.MergeFrom(job.DeepCopy())
-	job.Spec.Resources[0].Name = "disk"
-	job.Spec.Resources[0].Loading = new(resource.MustParse("0.9"))
-	must(t, p.Patch(t.Context(), job, patch))
+	p.change(t, job, func() {
+		job.Spec.Resources[0].Name = "disk"
+		job.Spec.Resources[0].Loading = new(resource.MustParse("0.9"))
+	})
 	// The informer needs a moment: what counts is that the change arrives
 	// without a restart. Pods placed with the old profile make the disk's node
 	// the cheaper one only for as long as they are CPU-bound.

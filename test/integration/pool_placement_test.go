@@ -11,6 +11,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,12 +42,11 @@ func TestPodsOfAPoolReachItsNodesAndOthersNever(t *testing.T) {
 		&admissionregistrationv1.MutatingAdmissionPolicy{}, &admissionregistrationv1.MutatingAdmissionPolicyBinding{})
 	pool := map[string]string{p.nodes[0]: "checkout", p.nodes[1]: "checkout", p.nodes[2]: "search"} // the rest is for everybody
 	for name, of := range pool {
-		var node corev1.Node
-		must(t, p.Get(t.Context(), client.ObjectKey{Name: name}, &node))
-		before := client.MergeFrom(node.DeepCopy())
-		node.Labels[poolKey] = of
-		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: poolKey, Value: of, Effect: corev1.TaintEffectNoSchedule})
-		must(t, p.Patch(t.Context(), &node, before))
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		p.change(t, node, func() {
+			node.Labels[poolKey] = of
+			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: poolKey, Value: of, Effect: corev1.TaintEffectNoSchedule})
+		})
 	}
 	pooled := func(name, of string) *corev1.Pod {
 		pod := p.pod(name, name)

@@ -356,18 +356,16 @@ func TestAPlanSaysWhyATargetIsNotScaled(t *testing.T) {
 	}
 	must(t, s.Create(t.Context(), rival))
 	s.awaitPlan(t, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonHPAConflict, fmt.Sprintf(`pool "search": the HorizontalPodAutoscaler %s/rival scales`, s.namespace))
-	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(search), search))
-	search.Spec.Replicas = new(int32(1)) // as the rival might
-	must(t, s.Update(t.Context(), search))
+	s.change(t, search, func() { search.Spec.Replicas = new(int32(1)) }) // as the rival might
 	plan := s.awaitPlan(t, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonHPAConflict, "")
 	s.await(t, plan, func() bool { return *plan.Status.Pools[1].CurrentReplicas == 1 })
 	must(t, s.Delete(t.Context(), rival))
 	s.awaitReplicas(t, exactly(want))
 
 	// What has no /scale is not scaled.
-	must(t, s.Get(t.Context(), client.ObjectKeyFromObject(plan), plan))
-	plan.Spec.Pools[1].ScaleTarget = &v1alpha1.ScaleTarget{APIVersion: "cluster.x-k8s.io/v1beta1", Kind: "MachineDeployment", Namespace: s.namespace, Name: "search"}
-	must(t, s.Update(t.Context(), plan))
+	s.change(t, plan, func() {
+		plan.Spec.Pools[1].ScaleTarget = &v1alpha1.ScaleTarget{APIVersion: "cluster.x-k8s.io/v1beta1", Kind: "MachineDeployment", Namespace: s.namespace, Name: "search"}
+	})
 	s.awaitPlan(t, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonTargetNotFound, "the cluster has no kind MachineDeployment of cluster.x-k8s.io/v1beta1")
 }
 

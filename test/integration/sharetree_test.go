@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -110,19 +109,13 @@ func TestAShareTreePredictsResponsesAndTellsItsProfiles(t *testing.T) {
 	}
 	p.sameOnTheCommandLine(t, tree, cart, orders)
 
-	before := client.MergeFrom(tree.DeepCopy())
-	tree.Spec.Groups[1].Share = new(int32(9))
-	must(t, p.Patch(t.Context(), tree, before))
+	p.change(t, tree, func() { tree.Spec.Groups[1].Share = new(int32(9)) })
 	p.awaitSLA(t, orders, metav1.ConditionTrue, v1alpha1.ReasonWithinSLA, "at most 5")
 
-	before = client.MergeFrom(cart.DeepCopy())
-	cart.Spec.FairShare.Utilization = new(resource.MustParse("0.7"))
-	must(t, p.Patch(t.Context(), cart, before))
+	p.change(t, cart, func() { cart.Spec.FairShare.Utilization = new(resource.MustParse("0.7")) })
 	p.awaitSLA(t, orders, metav1.ConditionFalse, v1alpha1.ReasonOverloaded, "1.1 processors")
 
-	before = client.MergeFrom(cart.DeepCopy())
-	cart.Spec.FairShare = nil
-	must(t, p.Patch(t.Context(), cart, before))
+	p.change(t, cart, func() { cart.Spec.FairShare = nil })
 	p.await(t, cart, func() bool {
 		return meta.FindStatusCondition(cart.Status.Conditions, v1alpha1.ConditionSLAAttainable) == nil
 	})

@@ -206,8 +206,7 @@ func TestAReplayOutlivesItsManagerAndItsPods(t *testing.T) {
 	})
 	must(t, err)
 	changed := profile.DeepCopy()
-	changed.Spec.NeutralMillis = new(int64(9000))
-	must(t, p.Patch(t.Context(), changed, client.MergeFrom(profile)))
+	p.change(t, changed, func() { changed.Spec.NeutralMillis = new(int64(9000)) })
 
 	p.startManager(t)
 	p.awaitComplete(t, replay, metav1.ConditionTrue, v1alpha1.ReasonSucceeded, "4 runs ended well")
