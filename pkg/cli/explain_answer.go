@@ -86,7 +86,9 @@ type explainedResource struct {
 	Servers  int     `json:"servers"`
 	Loading  float64 `json:"loading"`
 	Pressure float64 `json:"pressure"`
-	Threads  int     `json:"threads"`
+	// Sensitivity is absent where it is the loading.
+	Sensitivity float64 `json:"sensitivity,omitzero"`
+	Threads     int     `json:"threads"`
 	// Waits is what waiting adds to the dilation of the pod, and Because due to which
 	// pods: the pod itself, where it has several threads.
 	Waits   float64    `json:"waits"`

@@ -132,7 +132,7 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 		if d.Loading == 0 && d.Pressure == 0 {
 			continue
 		}
-		r := explainedResource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
+		r := explainedResource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
 		for k, blame := range p.BlameAt(0, i) {
 			r.Because = addShare(r.Because, pods[k], blame)
 		}

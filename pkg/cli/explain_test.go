@@ -185,7 +185,7 @@ func etlCluster() []client.Object {
 	measured.Status.Measurements = []v1alpha1.MeasuredVector{{
 		NodeProfile: v1alpha1.NoNodeProfile, Node: "worker-2", Time: new(metav1.NewTime(time.Now().Add(-3 * time.Hour))),
 		Resources: []v1alpha1.MeasuredLoading{{
-			Name: "cpu", Loading: quantity("0.5"), LoadingError: quantity("0.03"), Pressure: quantity("0.5"), Threads: new(int32(2)), Samples: new(int32(3)),
+			Name: "cpu", Loading: quantity("0.5"), LoadingError: quantity("0.03"), Pressure: quantity("0.5"), Sensitivity: quantity("0.4"), Threads: new(int32(2)), Samples: new(int32(3)),
 		}},
 	}}
 	objects := []client.Object{measured}
@@ -225,6 +225,15 @@ func TestExplainAsksTheCluster(t *testing.T) {
 	}
 	if strings.Contains(stdout, "RANK") {
 		t.Errorf("nodes are ranked that were not asked for:\n%s", stdout)
+	}
+
+	code, stdout, stderr = server.ask(t, "explain", "pod", "sort-0", "-o", "json")
+	var here explanation
+	if err := json.Unmarshal([]byte(stdout), &here); code != 0 || err != nil {
+		t.Fatalf("exit code %d: %s %v", code, stderr, err)
+	}
+	if r := here.Resources[0]; r.Loading != 0.5 || r.Sensitivity != 0.4 {
+		t.Errorf("at the cpu it is %+v, want loading 0.5 and sensitivity 0.4", r)
 	}
 
 	code, stdout, stderr = server.ask(t, "explain", "pod", "sort-1", "-o", "json")

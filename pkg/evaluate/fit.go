@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -179,7 +180,7 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 			if !ok {
 				return nil, fmt.Errorf("profile %s: resource %q is not among the resources of the fit", w.Name, d.Resource)
 			}
-			belief.Sensitivity[r], belief.Pressure[r] = d.Loading, d.Pressure
+			belief.Sensitivity[r], belief.Pressure[r] = cmp.Or(d.Sensitivity, d.Loading), d.Pressure
 		}
 		if _, again := all[w.Name]; again {
 			return nil, fmt.Errorf("profile %s: is declared twice", w.Name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,46 @@ func TestReadySaysWhichMeasuredVectorIsUsedWhere(t *testing.T) {
 				t.Errorf("the vector in use is %q, want %q", vector, test.vector)
 			}
 		})
+	}
+}
+
+// keen is a measured component of one thread that waits for less than its loading.
+func keen(name, loading, sensitivity string) v1alpha1.MeasuredLoading {
+	m := found(name, loading)
+	m.Sensitivity = quantity(sensitivity)
+	return m
+}
+
+func TestTheVectorInUseTellsWhatWaitingCosts(t *testing.T) {
+	t.Parallel()
+	p := probed(workload("web", 0, cpu("0.1")), on("big", noon, 1000, keen("disk", "0.8", "0.5"), found("network", "0.1")))
+	var got []string
+	for _, r := range evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, noon)[0].Resources {
+		part := r.Name
+		if r.Sensitivity != nil {
+			part += " " + r.Sensitivity.String()
+		}
+		got = append(got, part)
+	}
+	if diff := cmp.Diff([]string{"disk 500m", "network", "cpu"}, got); diff != "" {
+		t.Errorf("unexpected sensitivities (-want +got):\n%s", diff)
+	}
+}
+
+func TestAFitIsPulledTowardsMeasuredSensitivities(t *testing.T) {
+	t.Parallel()
+	web := probed(workload("web", 0), on("big", noon, 1000, keen("disk", "0.8", "0.5")))
+	probe := workload("probe", 0, disk("1"))
+	pair := fit.Run{Name: "pair", Members: []fit.Member{{Job: "probe", Dilation: 2}, {Job: "probe", Dilation: 2}}}
+	answer, err := evaluate.Fit(evaluate.FitInput{
+		Runs: []fit.Run{pair}, Options: fit.Options{Resources: []string{"disk"}}, Declared: []v1alpha1.WorkloadProfile{web, probe},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(answer.Jobs, func(j evaluate.FittedJob) bool { return j.Name == "web" })
+	if got := answer.Jobs[i]; math.Abs(got.Sensitivity[0].Value-0.5) > 0.01 || math.Abs(got.Pressure[0].Value-0.8) > 0.01 {
+		t.Errorf("nothing else is known of web, which is %+v, want sensitivity 0.5 and pressure 0.8", got)
 	}
 }
 

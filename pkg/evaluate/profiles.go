@@ -111,6 +111,9 @@ func loadings(v *profile.InUse) []v1alpha1.ResourceLoading {
 		list[i] = v1alpha1.ResourceLoading{
 			Name: d.Resource, Loading: fraction(d.Loading), Pressure: fraction(d.Pressure), Threads: new(int32(d.Threads)),
 		}
+		if d.Sensitivity != 0 {
+			list[i].Sensitivity = fraction(d.Sensitivity)
+		}
 	}
 	return list
 }

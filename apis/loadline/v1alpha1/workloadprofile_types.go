@@ -250,6 +250,12 @@ type ResourceLoading struct {
 	// +required
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
+	// sensitivity is what waiting for the resource costs each thread: by how much
+	// it is slowed down beside what always uses the resource. Absent where it is
+	// the loading, as for all that is declared.
+	// +optional
+	Sensitivity *resource.Quantity `json:"sensitivity,omitempty"`
+
 	// threads is how many threads of the pod use the resource at once.
 	// +required
 	// +kubebuilder:validation:Minimum=1

@@ -1586,6 +1586,11 @@ func (in *ResourceLoading) DeepCopyInto(out *ResourceLoading) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
+	if in.Sensitivity != nil {
+		in, out := &in.Sensitivity, &out.Sensitivity
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Threads != nil {
 		in, out := &in.Threads, &out.Threads
 		*out = new(int32)
