@@ -68,10 +68,10 @@ func newCluster(t *testing.T) *clusterUnderTest {
 func buildKubectl(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+	build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-buildvcs=false",
 		"-o", filepath.Join(dir, "kubectl"), "k8s.io/kubernetes/cmd/kubectl")
 	build.Dir = filepath.Join(root, "hack", "cluster", "binaries", "node")
-	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0") // nothing of this module is for that one
+	build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=") // nothing of this module is for that one
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building kubectl: %v\n%s", err, out)
 	}

@@ -19,8 +19,9 @@ import (
 // "binaries".
 const clusterModule = "loadline.dev/loadline/hack/cluster"
 
-// buildFlags make a build independent of where it happens and of GOFLAGS.
-var buildFlags = []string{"-mod=readonly", "-trimpath", "-buildvcs=false"}
+// buildFlags change nothing of how packages are compiled. So those that our own programs and tests are made of, which are
+// many and of the same versions, are compiled once for all.
+var buildFlags = []string{"-mod=readonly", "-buildvcs=false"}
 
 // linkerFlags make Kubernetes' programs report version: without that, kubectl and helm cannot parse what the server says.
 func linkerFlags(version string) (string, error) {
@@ -69,10 +70,9 @@ func (p pins) module(ctx context.Context, template, path string) (string, error)
 	return p.run(ctx, "list", "-m", "-f", template, path)
 }
 
-// run runs the go command among the pins. Programs are built without C, so that they do not depend on the machine's
-// libraries.
+// run runs the go command among the pins, whatever GOFLAGS are for the module that asks.
 func (p pins) run(ctx context.Context, args ...string) (string, error) {
-	return runGo(ctx, string(p), []string{"GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0"}, args...)
+	return runGo(ctx, string(p), []string{"GOWORK=off", "GOFLAGS="}, args...)
 }
 
 // runGo runs the go command in dir and returns what it prints, without the final newline. The error quotes what it
