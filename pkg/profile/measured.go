@@ -39,6 +39,10 @@ func measurements(p *v1alpha1.WorkloadProfile) ([]*InUse, field.ErrorList) {
 	return all, errs
 }
 
+// leastSensitivity stands for a measured sensitivity of 0, since 0 means the loading in
+// the model. It is half of the last digit that a status has.
+const leastSensitivity = 0.0005
+
 // measured reads a measured vector. What lies outside the range of a fraction, or
 // adds up to more than the whole, does so by the error of the measurement, and is
 // brought back.
@@ -65,7 +69,7 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 			}
 		}
 		if r.Sensitivity != nil {
-			d.Sensitivity = inRange(r.Sensitivity)
+			d.Sensitivity = max(leastSensitivity, inRange(r.Sensitivity))
 		}
 		total += d.Loading
 		demands = append(demands, d)

@@ -106,7 +106,7 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 			nil,
 			map[string]contention.Demand{
 				"cpu":     {Loading: 0.25, Pressure: 0.3, Sensitivity: 0.2, Threads: 1},
-				"disk":    contention.Symmetric(0.5),
+				"disk":    {Loading: 0.5, Pressure: 0.5, Sensitivity: 0.0005, Threads: 1}, // which is not to be taken for 0.5
 				"network": {Loading: 0.1, Pressure: 0.1, Sensitivity: 1, Threads: 1},
 			},
 			nil,
