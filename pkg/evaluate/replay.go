@@ -109,7 +109,7 @@ func (r *Replay) setPolicies(ReplayInput) error {
 			return field.Duplicate(path.Child("name"), p.Name)
 		}
 		seen[p.Name] = true
-		if _, err := r.policy(i, 1); err != nil {
+		if !slices.Contains(placement.Names(), p.Name) {
 			return field.NotSupported(path.Child("name"), p.Name, placement.Names())
 		}
 		if err := checkThreshold(p, path); err != nil {
@@ -138,7 +138,7 @@ func checkThreshold(p v1alpha1.ReplayPolicy, path *field.Path) error {
 // policy returns a new policy for a run.
 func (r *Replay) policy(i int, seed uint64) (placement.Policy, error) {
 	p := r.policies[i]
-	options := placement.Options{Rand: lots(seed), CPU: 0} // the first resource is the cpu
+	options := placement.Options{Rand: lots(seed), CPU: 0, Scored: r.scored()} // the first resource is the cpu
 	if p.Threshold != nil {
 		options.Threshold = p.Threshold.AsApproximateFloat64()
 	}

@@ -92,8 +92,7 @@ func (r *Replay) generatedTypes(path *field.Path) (types []epochs.Job, weights [
 		if weight < 1 {
 			return nil, nil, field.Invalid(path.Child("weight"), weight, "must be at least 1")
 		}
-		requests := make([]float64, len(r.requests))
-		requests[slices.Index(r.requests, cpu)] = coresOf(work.JobType)
+		requests := r.requestsOf(nil, work.JobType)
 		types = append(types, epochs.Job{Data: work.sla, Job: placement.Job{Type: work.JobType, Neutral: work.neutral, Requests: requests}})
 		weights = append(weights, float64(weight))
 	}

@@ -128,12 +128,3 @@ func (t *jobTypes) unknown(name string) string {
 		return "there is no such WorkloadProfile; there are " + strings.Join(t.names, ", ")
 	}
 }
-
-// coresOf returns how many cores a job without a request keeps busy when it is
-// alone. The cpu is the first resource.
-func coresOf(t *contention.JobType) float64 {
-	if len(t.Vector) == 0 {
-		return 0
-	}
-	return t.Vector[0].Loading * float64(max(1, t.Vector[0].Threads))
-}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -110,21 +109,8 @@ func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 	default:
 		job.Type = work.JobType
 	}
-	job.Requests = t.requestsOf(j, job.Type)
+	job.Requests = t.requestsOf(j.Requests, job.Type)
 	return job, nil
-}
-
-// requestsOf returns the requests of a job. One that says nothing of the cpu
-// requests what it keeps busy.
-func (t *recorded) requestsOf(j *trace.Job, kind *contention.JobType) []float64 {
-	requests := make([]float64, len(t.requests))
-	requests[slices.Index(t.requests, cpu)] = coresOf(kind)
-	for _, request := range j.Requests {
-		if i := slices.Index(t.requests, request.Resource); i >= 0 {
-			requests[i] = request.Amount
-		}
-	}
-	return requests
 }
 
 // derived returns the type of a job that brings its own demands: its loadings are

@@ -380,8 +380,9 @@ type ReplayPolicy struct {
 	// with jobs waiting while every node is above a threshold); list (the node
 	// with the least work left); least-dilation (jobs slow each other down
 	// least); least-completion (the node that is done first with all its jobs);
-	// least-requested (what kube-scheduler does by default);
-	// target-load-packing (nodes are filled to a target).
+	// least-requested (most stays free by requests, as NodeResourcesFit of
+	// kube-scheduler scores nodes by default); target-load-packing (nodes are
+	// filled to a target).
 	// +required
 	// +kubebuilder:validation:Enum=round-robin;random;lrt;lmuf;lmuf-t;list;least-dilation;least-completion;least-requested;target-load-packing
 	Name string `json:"name,omitempty"`

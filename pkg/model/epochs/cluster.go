@@ -95,7 +95,7 @@ func (c *cluster) add(class *nodeClass) {
 		c.nodes = append(c.nodes, &placement.Node{
 			Class: class.NodeClass.NodeClass, Mixes: class.mixes, Running: contention.NewRunning(class.mixes),
 			Capacity: capacity, Allocatable: allocatable, Requested: make([]float64, c.capacities),
-			MaxJobs: class.MaxJobs, Index: len(c.nodes),
+			Requesting: make([]int, c.capacities), MaxJobs: class.MaxJobs, Index: len(c.nodes),
 		})
 		c.class = append(c.class, class)
 	}

@@ -80,9 +80,10 @@ func drawVector(t *rapid.T) contention.Vector {
 	return v
 }
 
-// newPolicy returns a new policy, which draws from a seed if it is random.
+// newPolicy returns a new policy, which draws from a seed if it is random, and takes
+// the first capacity for cores.
 func newPolicy(name string) placement.Policy {
-	policy, err := placement.Named(name, placement.Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	policy, err := placement.Named(name, placement.Options{Rand: rand.New(rand.NewPCG(1, 2)), Scored: []placement.Scored{placement.ScoredCPU(0)}})
 	if err != nil {
 		panic(err) // the name is one of Names
 	}

@@ -415,9 +415,7 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 	})
 	for _, id := range done {
 		j := &r.jobs[id]
-		for i, request := range j.Requests {
-			n.Requested[i] = max(0, n.Requested[i]-request)
-		}
+		n.Release(&j.Job.Job)
 		r.running--
 		r.result.Completed++
 		r.result.Events++
@@ -429,9 +427,6 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 			}
 		}
 		r.leave(id)
-	}
-	if n.Running.Mix().Jobs() == 0 {
-		clear(n.Requested) // no rounding is left behind
 	}
 	return r.tick()
 }

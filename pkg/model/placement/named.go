@@ -8,10 +8,11 @@ import (
 
 // Options are what some policies take.
 type Options struct {
-	Rand      *rand.Rand // of [Random]
+	Rand      *rand.Rand // of [Random] and [LeastRequested]
 	Threshold float64    // of [LMUFT]
 	Target    float64    // of [TargetLoadPacking]
 	CPU       int        // the resource that [TargetLoadPacking] looks at
+	Scored    []Scored   // the capacities that [LeastRequested] looks at
 }
 
 // policies makes each policy, in the order in which they are listed.
@@ -19,7 +20,7 @@ var policies = []func(Options) Policy{
 	func(Options) Policy { return &RoundRobin{} },
 	func(o Options) Policy { return Random{o.Rand} },
 	func(Options) Policy { return List{} },
-	func(Options) Policy { return LeastRequested{} },
+	func(o Options) Policy { return LeastRequested{Scored: o.Scored, Rand: o.Rand} },
 	func(o Options) Policy { return TargetLoadPacking{Resource: o.CPU, Target: o.Target} },
 	func(Options) Policy { return LMUF{} },
 	func(o Options) Policy { return LMUFT{Threshold: o.Threshold} },

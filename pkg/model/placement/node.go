@@ -18,8 +18,10 @@ type Node struct {
 	// +Inf is no limit. MaxJobs is how many jobs may run at once; 0 is no limit.
 	Capacity []float64
 	MaxJobs  int
-	// Requested is what they add up to now. It is as long as Capacity.
-	Requested []float64
+	// Requested is what they add up to now, and Requesting counts the running jobs
+	// that request any of it. Both are as long as Capacity.
+	Requested  []float64
+	Requesting []int
 	// Allocatable is what the node has of each capacity, for policies that score
 	// by requests: Capacity where that is a limit. 0 is not known.
 	Allocatable []float64
@@ -72,7 +74,23 @@ func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
 	n.Since = now
 	n.Running.Start(j.Type, j.Neutral, id)
 	for i, r := range j.Requests {
-		n.Requested[i] += r
+		if r > 0 {
+			n.Requested[i] += r
+			n.Requesting[i]++
+		}
 	}
 	return done
+}
+
+// Release gives back what a job requested that has completed on the node.
+func (n *Node) Release(j *Job) {
+	for i, r := range j.Requests {
+		if r == 0 {
+			continue
+		}
+		n.Requested[i] -= r
+		if n.Requesting[i]--; n.Requesting[i] == 0 {
+			n.Requested[i] = 0 // no rounding is left behind
+		}
+	}
 }

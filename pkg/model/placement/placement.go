@@ -48,17 +48,6 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	return best
 }
 
-// highest returns the first index of the highest score, of any sign.
-func highest(nodes []*Node, score func(*Node) float64) int {
-	best, most := -1, math.Inf(-1)
-	for i, n := range nodes {
-		if s := score(n); best < 0 || s-most > tie*math.Abs(most) {
-			best, most = i, s
-		}
-	}
-	return best
-}
-
 // leastCrowded returns the index of the node of the least cost; of equally cheap
 // nodes one on which fewest jobs run, the first of those. It is for costs that do
 // not grow without end: utilizations are the same on all nodes that are busy all the

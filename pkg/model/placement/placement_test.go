@@ -24,6 +24,7 @@ var (
 type machine struct {
 	*placement.Node
 	runs []contention.Run // as they are on the node, by start
+	jobs []*placement.Job // likewise
 }
 
 // Nodes of one class share what is known of mixes, as those of a replay do.
@@ -35,13 +36,18 @@ func newMachines(t testing.TB, n int, class contention.NodeClass, allocatable ..
 	}
 	machines := make([]*machine, n)
 	for i := range machines {
-		machines[i] = &machine{Node: &placement.Node{
-			Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: i,
-			Capacity:    slices.Repeat([]float64{math.Inf(1)}, len(allocatable)),
-			Allocatable: allocatable, Requested: make([]float64, len(allocatable)),
-		}}
+		machines[i] = newMachine(i, class, mixes, allocatable...)
 	}
 	return machines
+}
+
+// newMachine returns a machine on which nothing runs, without limits.
+func newMachine(index int, class contention.NodeClass, mixes *contention.Mixes, allocatable ...float64) *machine {
+	return &machine{Node: &placement.Node{
+		Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: index,
+		Capacity:    slices.Repeat([]float64{math.Inf(1)}, len(allocatable)),
+		Allocatable: allocatable, Requested: make([]float64, len(allocatable)), Requesting: make([]int, len(allocatable)),
+	}}
 }
 
 func nodesOf(machines []*machine) []*placement.Node {
@@ -54,12 +60,23 @@ func nodesOf(machines []*machine) []*placement.Node {
 
 // start starts a job, after what completes until then.
 func (m *machine) start(now float64, j *placement.Job) {
+	m.pass(now)
+	m.release(m.Start(now, j, len(m.runs), nil))
+	m.runs, m.jobs = append(m.runs, m.run(now, j)), append(m.jobs, j)
+}
+
+// pass completes the jobs that end until a time.
+func (m *machine) pass(now float64) {
 	for m.Since+m.Running.Next() <= now {
 		m.Since += m.Running.Next()
-		m.Running.Advance(m.Running.Next(), nil)
+		m.release(m.Running.Advance(m.Running.Next(), nil))
 	}
-	m.Start(now, j, len(m.runs), nil)
-	m.runs = append(m.runs, m.run(now, j))
+}
+
+func (m *machine) release(done []int) {
+	for _, id := range done {
+		m.Release(m.jobs[id])
+	}
 }
 
 func (m *machine) run(now float64, j *placement.Job) contention.Run {
@@ -74,6 +91,9 @@ type cluster struct {
 	now      float64
 	job      *placement.Job
 }
+
+// thousandths are what requests are rounded up to.
+var thousandths = rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { return float64(n) / 1000 })
 
 // drawCluster draws machines of several classes, each with its speeds. All jobs
 // request something of two capacities, one of which is not known everywhere.
@@ -90,7 +110,7 @@ func drawCluster(t *rapid.T) cluster {
 		return &placement.Job{
 			Type:     rapid.SampledFrom(types).Draw(t, "type"),
 			Neutral:  rapid.Float64Range(0.1, 20).Draw(t, "neutral"),
-			Requests: rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 2).Draw(t, "requests"),
+			Requests: rapid.SliceOfN(thousandths, 0, 2).Draw(t, "requests"),
 		}
 	}
 	c := cluster{now: rapid.Float64Range(5, 10).Draw(t, "now")}
@@ -99,27 +119,20 @@ func drawCluster(t *rapid.T) cluster {
 			Servers: rapid.SliceOfN(rapid.IntRange(1, 3), m, m).Draw(t, "servers"),
 			Speeds:  rapid.SliceOfN(rapid.Float64Range(0.5, 2), 0, m).Draw(t, "speeds"),
 		}
-		allocatable := []float64{rapid.Float64Range(4, 8).Draw(t, "allocatable"), rapid.SampledFrom([]float64{0, 4}).Draw(t, "or none")}
+		allocatable := []float64{rapid.Float64Range(0.5, 8).Draw(t, "allocatable"), rapid.SampledFrom([]float64{0, 4}).Draw(t, "or none")}
 		mixes, err := contention.NewMixes(class, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 2).Draw(t, "count") {
-			c.machines = append(c.machines, &machine{Node: &placement.Node{
-				Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: len(c.machines),
-				Capacity: slices.Repeat([]float64{math.Inf(1)}, m), Allocatable: allocatable, Requested: make([]float64, m),
-			}})
+			c.machines = append(c.machines, newMachine(len(c.machines), class, mixes, allocatable...))
 		}
 	}
 	for _, machine := range c.machines {
 		for _, now := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.Float64Range(0, 5), 0, 4).Draw(t, "starts"))) {
 			machine.start(now, drawJob())
 		}
-		// What the scheduler sees has been brought up to date.
-		for machine.Since+machine.Running.Next() <= c.now {
-			machine.Since += machine.Running.Next()
-			machine.Running.Advance(machine.Running.Next(), nil)
-		}
+		machine.pass(c.now) // what the scheduler sees has been brought up to date
 	}
 	c.job = drawJob()
 	return c
@@ -152,7 +165,7 @@ func TestPoliciesChooseByTheirRules(t *testing.T) {
 		cost   func(*testing.T, cluster, *machine) float64
 	}{
 		{placement.List{}, workLeft},
-		{placement.LeastRequested{}, requested},
+		{placement.LeastRequested{Scored: scored}, leastAllocated},
 		{placement.TargetLoadPacking{Target: 0.6}, packing(0.6)},
 		{placement.TargetLoadPacking{}, packing(0.4)},
 		{placement.LMUF{}, busiest},
@@ -180,12 +193,12 @@ func TestTiesGoToTheFirstNode(t *testing.T) {
 			// The same node under another index.
 			twin := *c.machines[0].Node
 			twin.Index = len(c.machines)
-			c.machines = append(c.machines, &machine{Node: &twin, runs: c.machines[0].runs})
+			c.machines = append(c.machines, &machine{Node: &twin, runs: c.machines[0].runs, jobs: c.machines[0].jobs})
 		}
 		nodes := nodesOf([]*machine{c.machines[0], c.machines[len(c.machines)-2], c.machines[len(c.machines)-1]})
 		for _, policy := range []placement.Policy{
 			placement.List{},
-			placement.LeastRequested{},
+			placement.LeastRequested{Scored: scored},
 			placement.TargetLoadPacking{},
 			placement.LMUF{},
 			placement.LeastDilation{},
@@ -206,13 +219,13 @@ func TestPoliciesOnlyLook(t *testing.T) {
 		state := func() []any {
 			var all []any
 			for _, m := range c.machines {
-				all = append(all, m.Since, m.Running.Next(), m.Running.Left(0), m.Running.Mix().Jobs(), slices.Clone(m.Requested))
+				all = append(all, m.Since, m.Running.Next(), m.Running.Left(0), m.Running.Mix().Jobs(), slices.Clone(m.Requested), slices.Clone(m.Requesting))
 			}
 			return all
 		}
 		before := state()
 		for _, name := range placement.Names() {
-			policy, err := placement.Named(name, placement.Options{Rand: rand.New(rand.NewPCG(1, 2))})
+			policy, err := placement.Named(name, placement.Options{Rand: rand.New(rand.NewPCG(1, 2)), Scored: scored})
 			if err != nil {
 				t.Fatal(err)
 			}

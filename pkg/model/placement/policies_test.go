@@ -3,6 +3,7 @@ package placement_test
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,21 +115,25 @@ func TestRoundRobinTakesNodesInTurnAndPassesOverOthers(t *testing.T) {
 	}
 }
 
-func TestRandomChoosesNodesEquallyOften(t *testing.T) {
+func TestPoliciesThatDrawLotsChooseNodesEquallyOften(t *testing.T) {
 	const draws, n = 20_000, 7
-	nodes := nodesOf(newMachines(t, n, contention.NodeClass{Servers: []int{1, 1}}))
-	policy := placement.Random{Rand: rand.New(rand.NewPCG(1, 2))}
-	var count [n]float64
-	for range draws {
-		count[policy.Choose(0, nil, nodes)]++
-	}
-	square := 0.0
-	for _, c := range count {
-		square += (c - draws/n) * (c - draws/n) / (draws / n)
-	}
-	// The seed is fixed, so this is no test that fails by chance.
-	if limit := (distuv.ChiSquared{K: n - 1}).Quantile(0.99); square > limit {
-		t.Errorf("nodes were chosen %v times: χ² = %.1f is beyond %.1f", count, square, limit)
+	nodes := nodesOf(newMachines(t, n, contention.NodeClass{Servers: []int{1, 1}}, 2))
+	for _, policy := range []placement.Policy{
+		placement.Random{Rand: rand.New(rand.NewPCG(1, 2))},
+		placement.LeastRequested{Rand: rand.New(rand.NewPCG(1, 2)), Scored: scored[:1]},
+	} {
+		var count [n]float64
+		for range draws {
+			count[policy.Choose(0, &placement.Job{Type: cpu}, nodes)]++
+		}
+		square := 0.0
+		for _, c := range count {
+			square += (c - draws/n) * (c - draws/n) / (draws / n)
+		}
+		// The seeds are fixed, so this is no test that fails by chance.
+		if limit := (distuv.ChiSquared{K: n - 1}).Quantile(0.99); square > limit {
+			t.Errorf("%s chose nodes %v times: χ² = %.1f is beyond %.1f", policy.Name(), count, square, limit)
+		}
 	}
 }
 
@@ -213,19 +218,84 @@ func TestTargetLoadPackingPacksUpToTheTarget(t *testing.T) {
 }
 
 func TestLeastRequestedCountsTheJobItself(t *testing.T) {
-	// Before the job the first node has more left, with it the second: 1 of 2 and
-	// 3 of 5 are free, then 0.5 of 2 and 2.5 of 5.
+	// Before the job the first node has more left, with it the second: 65 and 60 % are
+	// free, then 40 and 50 %; with 100m for a job that requests nothing, 60 and 58 %.
 	small := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}}, 2)[0]
 	large := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}}, 5)[0]
 	large.Index = 1
 	small.start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{0.7}})
 	large.start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{2}})
 	nodes := nodesOf([]*machine{small, large})
-	if got := (placement.LeastRequested{}).Choose(0, &placement.Job{Type: cpu}, nodes); got != 0 {
-		t.Errorf("a job that requests nothing goes to node %d", got)
+	policy := placement.LeastRequested{Scored: scored[:1]}
+	for request, want := range map[float64]int{0: 0, 0.5: 1} {
+		if got := policy.Choose(0, &placement.Job{Type: cpu, Requests: []float64{request}}, nodes); got != want {
+			t.Errorf("a job that requests %v cores goes to node %d", request, got)
+		}
 	}
-	if got := (placement.LeastRequested{}).Choose(0, &placement.Job{Type: cpu, Requests: []float64{0.5}}, nodes); got != 1 {
-		t.Errorf("a job that requests something goes to node %d", got)
+}
+
+// Jobs without requests count, so that they are spread, like those that request 0.
+func TestLeastRequestedSpreadsJobsWithoutRequests(t *testing.T) {
+	for name, requests := range map[string][]float64{"none": nil, "zero": {0}, "of something else": {0, 3}} {
+		machines := newMachines(t, 4, contention.NodeClass{Servers: []int{1, 1}}, 1, 0)
+		policy := placement.LeastRequested{Scored: scored, Rand: rand.New(rand.NewPCG(1, 2))}
+		for k := range 12 {
+			j := &placement.Job{Type: io, Neutral: 100, Requests: requests}
+			machines[policy.Choose(0, j, nodesOf(machines))].start(0, j)
+			for i, m := range machines {
+				if jobs := m.Running.Mix().Jobs(); jobs < (k+1)/4 || jobs > (k+4)/4 {
+					t.Fatalf("requests %s: of %d jobs %d run on node %d of 4", name, k+1, jobs, i)
+				}
+			}
+		}
+	}
+}
+
+// Nodes differ by less than a whole percent: kube-scheduler does not see it.
+func TestLeastRequestedScoresInWholePercents(t *testing.T) {
+	machines := newMachines(t, 3, contention.NodeClass{Servers: []int{1, 1}}, 10)
+	for i, request := range []float64{1.3, 1.301, 1.399} {
+		machines[i].start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{request}})
+	}
+	policy := placement.LeastRequested{Scored: scored[:1], Rand: rand.New(rand.NewPCG(1, 2))}
+	chosen := map[int]int{}
+	for range 1000 {
+		chosen[policy.Choose(0, &placement.Job{Type: cpu, Requests: []float64{0.2}}, nodesOf(machines))]++
+	}
+	// 85, 84.99 and 84.01 % are free.
+	if chosen[0] != 1000 {
+		t.Errorf("nodes were chosen %v times", chosen)
+	}
+	clear(chosen)
+	for range 1000 {
+		chosen[policy.Choose(0, &placement.Job{Type: cpu, Requests: []float64{0.201}}, nodesOf(machines))]++
+	}
+	// 84.99, 84.98 and 84 % are free. The seed is fixed.
+	if len(chosen) != 3 {
+		t.Errorf("nodes were chosen %v times", chosen)
+	}
+}
+
+// What kube-scheduler would leave pending goes where it does least harm, and never
+// beside a node that has room.
+func TestLeastRequestedOvercommitsAsLittleAsPossible(t *testing.T) {
+	machines := newMachines(t, 3, contention.NodeClass{Servers: []int{1, 1}}, 2, 1)
+	for i, requests := range [][]float64{{2, 0.1}, {1.9, 0.1}, {1, 0.9}} {
+		machines[i].start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: requests})
+	}
+	policy := placement.LeastRequested{Scored: scored}
+	for _, test := range []struct {
+		requests []float64
+		want     int
+		why      string
+	}{
+		{[]float64{0.1, 0.2}, 1, "only there is room for both, however little"},
+		{[]float64{1, 0.2}, 2, "by 1 and 0.9 of 2 on the first two, by 0.1 of 1 on the third"},
+		{[]float64{2, 0}, 2, "by 2, 1.9 and 1 of 2"},
+	} {
+		if got := policy.Choose(0, &placement.Job{Type: cpu, Requests: test.requests}, nodesOf(machines)); got != test.want {
+			t.Errorf("requests %v: node %d, want %d: %s", test.requests, got, test.want, test.why)
+		}
 	}
 }
 
@@ -249,12 +319,13 @@ func TestPoliciesHaveNames(t *testing.T) {
 }
 
 func TestPoliciesTakeTheirOptions(t *testing.T) {
-	options := placement.Options{Rand: rand.New(rand.NewPCG(1, 2)), Threshold: 0.3, Target: 0.7, CPU: 2}
+	options := placement.Options{Rand: rand.New(rand.NewPCG(1, 2)), Threshold: 0.3, Target: 0.7, CPU: 2, Scored: scored}
 	for name, want := range map[string]placement.Policy{
 		"random": placement.Random{Rand: options.Rand}, "lmuf-t": placement.LMUFT{Threshold: 0.3},
 		"target-load-packing": placement.TargetLoadPacking{Resource: 2, Target: 0.7},
+		"least-requested":     placement.LeastRequested{Scored: scored, Rand: options.Rand},
 	} {
-		if got, err := placement.Named(name, options); err != nil || got != want {
+		if got, err := placement.Named(name, options); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %#v, %v", name, got, err)
 		}
 	}
@@ -268,7 +339,7 @@ func TestANodeHasRoomWithinItsLimits(t *testing.T) {
 	node := func(maxJobs int) *placement.Node {
 		return &placement.Node{
 			Mixes: mixes, Running: contention.NewRunning(mixes), MaxJobs: maxJobs,
-			Capacity: []float64{1, math.Inf(1)}, Requested: make([]float64, 2),
+			Capacity: []float64{1, math.Inf(1)}, Requested: make([]float64, 2), Requesting: make([]int, 2),
 		}
 	}
 	job := func(requests ...float64) *placement.Job {

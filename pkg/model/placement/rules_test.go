@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/contention/bruteforce"
+	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -75,21 +76,53 @@ func workLeft(t *testing.T, c cluster, m *machine) float64 {
 	return sum
 }
 
-// requested is the mean fraction that is set aside of the capacities that are known.
-func requested(_ *testing.T, c cluster, m *machine) float64 {
-	sum, known := 0.0, 0.0
-	for i, allocatable := range m.Allocatable {
+// scored are the two capacities of the machines.
+var scored = []placement.Scored{placement.ScoredCPU(0), {Capacity: 1, Units: 1000, Missing: 200}}
+
+// leastAllocated is the rule of kube-scheduler, with minus the score as the cost; and
+// where requests do not fit, by how much.
+func leastAllocated(t *testing.T, c cluster, m *machine) float64 {
+	t.Helper()
+	total, known, lacking := 0, 0, 0.0
+	for _, s := range scored {
+		whole := func(amount float64) int { return int(math.Round(amount * s.Units)) }
+		allocatable := whole(m.Allocatable[s.Capacity])
 		if allocatable == 0 {
 			continue
 		}
-		total := m.Requested[i]
-		if i < len(c.job.Requests) {
-			total += c.job.Requests[i]
+		asked, counted, own := 0.0, 0, 0
+		for _, j := range append(m.still(t, c.now), c.job) {
+			own = 0
+			if s.Capacity < len(j.Requests) && j.Requests[s.Capacity] > 0 {
+				own = whole(j.Requests[s.Capacity])
+				asked += j.Requests[s.Capacity]
+			} else {
+				counted += int(s.Missing)
+			}
 		}
-		sum += total / allocatable
+		counted += whole(asked)
+		if own > 0 {
+			lacking = max(lacking, float64(whole(asked)-allocatable)/float64(allocatable))
+		}
+		total += 100 * max(0, allocatable-counted) / allocatable
 		known++
 	}
-	return sum / known
+	if lacking > 0 {
+		return lacking
+	}
+	return -float64(total / max(1, known))
+}
+
+// still returns the jobs that run.
+func (m *machine) still(t *testing.T, now float64) []*placement.Job {
+	t.Helper()
+	var jobs []*placement.Job
+	for j, end := range completionsOf(t, m, m.runs) {
+		if end > now {
+			jobs = append(jobs, m.jobs[j])
+		}
+	}
+	return jobs
 }
 
 // utilizations are those of the machine's resources now.
