@@ -292,6 +292,9 @@ cluster-down: $(TOOLS)/cluster ## Stop the local control plane
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
 
+# Rules are for absolute paths, as recipes run in other folders. This one is for "make bin/tools/helm".
+bin/tools/%: $(TOOLS)/% ;
+
 $(TOOLS)/golangci-lint: TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 $(TOOLS)/controller-gen: TOOL = sigs.k8s.io/controller-tools/cmd/controller-gen
 $(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat

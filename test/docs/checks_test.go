@@ -70,7 +70,8 @@ func checkMake(words []string) error {
 		if strings.Count(word, "'")%2 == 1 {
 			quoted = !quoted
 		}
-		if !variable && !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(word)+`:`).Match(makefile) {
+		target := strings.Replace(word, "bin/tools/", "$(TOOLS)/", 1)
+		if !variable && !regexp.MustCompile(`(?m)^([^\s:]+ )*`+regexp.QuoteMeta(target)+`( [^\s:]+)*:`).Match(makefile) {
 			return fmt.Errorf("the Makefile has no target %s", word)
 		}
 	}

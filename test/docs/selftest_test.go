@@ -13,6 +13,7 @@ func TestWhatIsNotThereIsFound(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"make no-such-target",
+		"make bin/tools/no-such-tool",
 		"helm install loadline charts/nothing",
 		"helm install loadline charts/loadline --set manager.nothing=1",
 		"helm install loadline charts/loadline --set nothing=1",
