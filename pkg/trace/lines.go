@@ -27,6 +27,9 @@ func openLines(file string, in io.Reader) (*lines, error) {
 	if err := l.decompress(); err != nil {
 		return nil, err
 	}
+	if err := l.refusePacked(); err != nil {
+		return nil, err
+	}
 	return l, l.skipByteOrderMark()
 }
 
@@ -37,7 +40,7 @@ func (l *lines) decompress() error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return l.unreadable(err)
 	}
-	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	if !bytes.Equal(magic, []byte(gzipMagic)) {
 		return nil
 	}
 	plain, err := gzip.NewReader(l.in)
