@@ -176,11 +176,13 @@ func (r *Recorder) demands(pod *corev1.Pod, neutral float64) []trace.Demand {
 }
 
 // requests returns what the scheduler sets aside for a pod, by the names of the
-// cluster.
+// cluster. The cpu is among them even if it is 0: a replay takes a job of which the
+// trace does not say it to request what it keeps busy.
 func requests(pod *corev1.Pod) []trace.Request {
-	var requests []trace.Request
-	for name, quantity := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
-		if amount := quantity.AsApproximateFloat64(); amount > 0 {
+	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	requests := []trace.Request{{Resource: string(corev1.ResourceCPU), Amount: list.Cpu().AsApproximateFloat64()}}
+	for name, quantity := range list {
+		if amount := quantity.AsApproximateFloat64(); amount > 0 && name != corev1.ResourceCPU {
 			requests = append(requests, trace.Request{Resource: string(name), Amount: amount})
 		}
 	}

@@ -137,6 +137,13 @@ func TestAPodBecomesAJob(t *testing.T) {
 				Neutral: 30, Start: moment(2), End: moment(32), Demands: []trace.Demand{{Resource: "cpu", Seconds: 3, Threads: 1}},
 			},
 		},
+		"that requests memory alone": {
+			pod: ran("a", "timed", 0, 2, 30, requesting(map[corev1.ResourceName]string{"memory": "1Gi"})),
+			want: trace.Job{
+				Type: "etl/timed", Start: moment(2), End: moment(30),
+				Requests: []trace.Request{{Resource: "cpu", Amount: 0}, {Resource: "memory", Amount: 1 << 30}},
+			},
+		},
 		"of another namespace than the profile": {
 			pod: ran("a", "timed", 0, 2, 12, func(pod *corev1.Pod) { pod.Namespace = "shop" }),
 			want: trace.Job{
@@ -227,6 +234,9 @@ func TestAPodBecomesAJob(t *testing.T) {
 			}
 			if test.want.Name == "" {
 				test.want.Name = "etl/a"
+			}
+			if test.want.Requests == nil { // said of each pod, or a replay takes it to request what it keeps busy
+				test.want.Requests = []trace.Request{{Resource: "cpu", Amount: 0}}
 			}
 			test.want.Node = "worker-1"
 			if diff := cmp.Diff([]trace.Job{test.want}, got.Jobs); diff != "" {
