@@ -15,7 +15,7 @@ import (
 // Makefile has its rules by their absolute paths, which "make" must find by either.
 func TestMakeBuildsEveryToolByTheNameThatPagesGiveIt(t *testing.T) {
 	t.Parallel()
-	named := namedTools(t)
+	named := found(t, `\bbin/tools/([a-z-]+)\b`, ".md", ".yaml")
 	rules := regexp.MustCompile(`\$\(TOOLS\)/([a-z-]+)[^\n]*:`).FindAllStringSubmatch(text(t, "Makefile"), -1)
 	for _, rule := range rules {
 		named[rule[1]] = "Makefile"
@@ -69,12 +69,28 @@ func dryRun(t *testing.T, target string) string {
 	return string(output)
 }
 
-// namedTools returns the tools that pages and workflows name by their relative paths,
-// each with one of the files that do.
-func namedTools(t *testing.T) map[string]string {
+// Messages say what to run; it must be there.
+func TestMessagesNameTargetsOfTheMakefile(t *testing.T) {
+	t.Parallel()
+	messages := found(t, `\brun make ([a-z/-]+)`, ".go")
+	if messages["generate"] == "" {
+		t.Fatalf("found %v", messages)
+	}
+	makefile := text(t, "Makefile")
+	for target, where := range messages {
+		rule := regexp.QuoteMeta(strings.Replace(target, "bin/tools/", "$(TOOLS)/", 1))
+		if !regexp.MustCompile(`(?m)^([^\s:]+ )*` + rule + `( [^\s:]+)*:`).MatchString(makefile) {
+			t.Errorf("%s says to run make %s, for which there is no rule", where, target)
+		}
+	}
+}
+
+// found returns what the first group of a pattern matches in files of the repository,
+// each with one of the files.
+func found(t *testing.T, pattern string, extensions ...string) map[string]string {
 	t.Helper()
-	tools := map[string]string{}
-	tool := regexp.MustCompile(`\bbin/tools/([a-z-]+)\b`)
+	matches := map[string]string{}
+	expression := regexp.MustCompile(pattern)
 	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -85,9 +101,9 @@ func namedTools(t *testing.T) map[string]string {
 			}
 			return nil
 		}
-		if slices.Contains([]string{".md", ".yaml"}, filepath.Ext(path)) {
-			for _, m := range tool.FindAllStringSubmatch(text(t, path), -1) {
-				tools[m[1]] = path
+		if slices.Contains(extensions, filepath.Ext(path)) {
+			for _, m := range expression.FindAllStringSubmatch(text(t, path), -1) {
+				matches[m[1]] = path
 			}
 		}
 		return nil
@@ -95,5 +111,5 @@ func namedTools(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tools
+	return matches
 }

@@ -60,7 +60,7 @@ func findHelm() (string, error) {
 	}
 	path, err := exec.LookPath("helm")
 	if err != nil {
-		return "", fmt.Errorf("there is no helm: run make helm, install one, or name one in %s: %w", helmVariable, err)
+		return "", fmt.Errorf("there is no helm: run make bin/tools/helm, install one, or name one in %s: %w", helmVariable, err)
 	}
 	return path, nil
 }
