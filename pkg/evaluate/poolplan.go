@@ -197,6 +197,7 @@ func (p *poolPlanner) some(members []int, factor float64) []sizing.Class {
 func (p *poolPlanner) describe(ctx context.Context, pool *sizing.Pool) (*PoolAnswer, error) {
 	answer := &PoolAnswer{
 		Name: p.nameOf(pool.Classes), Servers: pool.Servers, Cost: pool.Cost, Utilization: pool.Utilization(), Binding: p.className(pool.Binding), Undecided: pool.Undecided,
+		Error: pool.Error, FewerMayDo: pool.FewerMayDo, MoreMayBeNeeded: pool.MoreMayBeNeeded,
 	}
 	for i, k := range pool.Classes {
 		c := &p.classes[k]

@@ -37,7 +37,10 @@ func (p *poolPlanner) alternatives(ctx context.Context, chosen *sizing.Plan) ([]
 func (p *poolPlanner) alternative(plan *sizing.Plan) PoolAlternative {
 	a := PoolAlternative{Strategy: strategyName(plan.Strategy), Servers: plan.Servers, Cost: plan.Cost}
 	for _, pool := range plan.Pools {
-		some := AlternativePool{Name: p.nameOf(pool.Classes), Servers: pool.Servers, Binding: p.className(pool.Binding)}
+		some := AlternativePool{
+			Name: p.nameOf(pool.Classes), Servers: pool.Servers, Binding: p.className(pool.Binding),
+			Error: pool.Error, FewerMayDo: pool.FewerMayDo, MoreMayBeNeeded: pool.MoreMayBeNeeded,
+		}
 		for _, k := range pool.Classes {
 			some.Classes = append(some.Classes, p.classes[k].Name)
 		}

@@ -47,6 +47,13 @@ type PoolAnswer struct {
 	// Undecided tells that a simulation could not say whether one server fewer
 	// would do.
 	Undecided bool `json:"undecided,omitempty"`
+	// Error bounds the error of the probabilities where they are approximated; 0
+	// where they are exact, or simulated.
+	Error float64 `json:"error,omitempty"`
+	// FewerMayDo reports whether one server fewer would do if the approximation
+	// erred that far, MoreMayBeNeeded whether the servers would not.
+	FewerMayDo      bool `json:"fewerMayDo,omitempty"`
+	MoreMayBeNeeded bool `json:"moreMayBeNeeded,omitempty"`
 	// MaxArrivalFactor is how many times as many arrivals of all classes at once
 	// the servers are enough for, MinServiceFactor how much slower they may be.
 	// Absent where not computed, or without limit.
@@ -109,8 +116,11 @@ type AlternativePool struct {
 	Name    string   `json:"name"`
 	Classes []string `json:"classes"`
 	Servers int      `json:"servers"`
-	// Binding is as in [PoolAnswer].
-	Binding string `json:"binding,omitempty"`
+	// Binding, Error, FewerMayDo and MoreMayBeNeeded are as in [PoolAnswer].
+	Binding         string  `json:"binding,omitempty"`
+	Error           float64 `json:"error,omitempty"`
+	FewerMayDo      bool    `json:"fewerMayDo,omitempty"`
+	MoreMayBeNeeded bool    `json:"moreMayBeNeeded,omitempty"`
 }
 
 // ClassInput is what is known of the jobs of a class, and from where: the

@@ -125,6 +125,7 @@ func (a *PoolPlanAnswer) ready(why error) metav1.Condition {
 		}
 	}
 	c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha1.ReasonPlanned, a.Summary()
+	c.Message += a.approximated()
 	if a.Held != "" {
 		c.Message += "; " + a.Held
 	}
@@ -165,7 +166,18 @@ func (a *PoolPlanAnswer) optimal() metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionTrue, v1alpha1.ReasonCheapest
 		c.Message = fmt.Sprintf("no other way to share pools costs less than %s", price(a.Servers, a.Cost))
 	}
+	if a != nil && a.Compared {
+		c.Message += a.approximated()
+	}
 	return c
+}
+
+// approximated says what an approximation leaves in doubt, after another message.
+func (a *PoolPlanAnswer) approximated() string {
+	if doubt := a.Doubt(); doubt != "" {
+		return "; approximated: " + doubt
+	}
+	return ""
 }
 
 func (a *PoolAlternative) pools() string {

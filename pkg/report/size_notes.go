@@ -16,7 +16,7 @@ import (
 // in a line each.
 func SizeNotes(a *evaluate.PoolPlanAnswer) []string {
 	var notes []string
-	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), searched(a)} {
+	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a)} {
 		if note != "" {
 			notes = append(notes, note)
 		}
@@ -147,6 +147,15 @@ func simulated(a *evaluate.PoolPlanAnswer) string {
 		return fmt.Sprintf("Simulated; ± is the %s confidence interval. One server fewer may do for %s: it takes a longer simulation to tell.",
 			Percent(SizeConfidence), strings.Join(undecided, ", "))
 	}
+}
+
+// approximated says what the error of an approximation leaves in doubt.
+func approximated(a *evaluate.PoolPlanAnswer) string {
+	doubt := a.Doubt()
+	if doubt == "" {
+		return ""
+	}
+	return "Approximated, with the error in brackets: " + doubt + "."
 }
 
 // searched says how good a partition is that was searched for.

@@ -9,7 +9,7 @@
 //
 //	            order                  service times             answer
 //	[MMm]       first come first       exponential               exact
-//	[MGm]       first come first       any variation, classes    approximate; it says how well
+//	[MGm]       first come first       any variation, classes    exact where that is quick; its Error otherwise
 //	[Priority]  higher classes first   exponential, one rate     exact to 1e-9
 //
 // [Queues] and [MixedQueues] give one queue after the other, with one server more each,

@@ -1,7 +1,6 @@
 package queueing_test
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -18,8 +17,8 @@ func mgm(t testing.TB, servers int, streams ...queueing.Stream) *queueing.MGm {
 	return q
 }
 
-// The simulation study behind the bounds in the comment of MGm: everywhere, and where
-// most SLAs are, at 80 % and above.
+// Queues against simulation, everywhere and where most SLAs are, at 80 % and above. Those
+// that are solved exactly are off by what the batches of the simulation have in common.
 func TestGeneralServiceIsWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -30,15 +29,15 @@ func TestGeneralServiceIsWithinItsBounds(t *testing.T) {
 		streams          []queueing.Stream
 		everywhere, high float64
 	}{
-		{"scv 0", []queueing.Stream{{1, 1, 0}}, 0.06, 0.02},
-		{"scv 0.25", []queueing.Stream{{1, 1, 0.25}}, 0.02, 0.01},
-		{"scv 0.5", []queueing.Stream{{1, 1, 0.5}}, 0.02, 0.01},
-		{"scv 2", []queueing.Stream{{1, 1, 2}}, 0.03, 0.01},
-		{"scv 4", []queueing.Stream{{1, 1, 4}}, 0.06, 0.03},
-		{"rates 1 and 3", []queueing.Stream{{1, 1, 1}, {1, 3, 1}}, 0.02, 0.01},
-		{"rates 10 and 1", []queueing.Stream{{1, 10, 1}, {1, 1, 1}}, 0.08, 0.04},
-		{"rates 10 and 1, equal loads", []queueing.Stream{{10, 10, 1}, {1, 1, 1}}, 0.08, 0.04},
-		{"rates 1, 3 and 10", []queueing.Stream{{1, 1, 1}, {2, 3, 1}, {5, 10, 1}}, 0.08, 0.04},
+		{"scv 0", []queueing.Stream{{1, 1, 0}}, 0.03, 0.02},
+		{"scv 0.25", []queueing.Stream{{1, 1, 0.25}}, 0.01, 0.01},
+		{"scv 0.5", []queueing.Stream{{1, 1, 0.5}}, 0.01, 0.01},
+		{"scv 2", []queueing.Stream{{1, 1, 2}}, 0.01, 0.01},
+		{"scv 4", []queueing.Stream{{1, 1, 4}}, 0.01, 0.01},
+		{"rates 1 and 3", []queueing.Stream{{1, 1, 1}, {1, 3, 1}}, 0.01, 0.01},
+		{"rates 10 and 1", []queueing.Stream{{1, 10, 1}, {1, 1, 1}}, 0.01, 0.01},
+		{"rates 10 and 1, equal loads", []queueing.Stream{{10, 10, 1}, {1, 1, 1}}, 0.01, 0.01},
+		{"rates 1, 3 and 10", []queueing.Stream{{1, 1, 1}, {2, 3, 1}, {5, 10, 1}}, 0.01, 0.01},
 	} {
 		t.Run(mix.name, func(t *testing.T) {
 			t.Parallel()
@@ -185,10 +184,22 @@ func TestGeneralServiceRefusesBadInput(t *testing.T) {
 }
 
 func BenchmarkMGm(b *testing.B) {
-	for _, scv := range []float64{0.5, 4} {
-		b.Run(fmt.Sprintf("scv %v", scv), func(b *testing.B) {
+	for _, test := range []struct {
+		name    string
+		servers int
+		streams []queueing.Stream
+	}{
+		{"scv 0.5, 50 servers", 50, []queueing.Stream{{45, 1, 0.5}}},
+		{"scv 0.5, one server", 1, []queueing.Stream{{0.9, 1, 0.5}}},
+		{"scv 4, 50 servers", 50, []queueing.Stream{{45, 1, 4}}},
+		{"two classes, 5 servers", 5, []queueing.Stream{{2, 1, 1}, {200, 100, 1}}},
+		{"two classes, 20 servers", 20, []queueing.Stream{{8, 1, 1}, {800, 100, 1}}},
+		{"three classes, 10 servers", 10, []queueing.Stream{{3, 1, 1}, {30, 10, 1}, {200, 100, 1}}},
+		{"five classes, 500 servers", 500, []queueing.Stream{{90, 1, 1}, {180, 2, 1}, {450, 5, 1}, {900, 10, 1}, {9000, 100, 1}}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
 			for b.Loop() {
-				mgm(b, 50, queueing.Stream{Arrival: 45, Service: 1, SCV: scv}).ResponseWithin(0, 3)
+				mgm(b, test.servers, test.streams...).ResponseWithin(0, 3)
 			}
 		})
 	}

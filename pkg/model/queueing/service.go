@@ -2,6 +2,8 @@ package queueing
 
 import (
 	"math"
+	"math/cmplx"
+	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mathext"
@@ -13,9 +15,13 @@ type service interface {
 	beyond(t float64) float64
 	// excess returns the mean of max(0, time − t), t ≥ 0.
 	excess(t float64) float64
-	// beyondAfter returns the probability that a delay and the service after it take
-	// more than x ≥ 0 together.
-	beyondAfter(d delay, x float64) float64
+	// within returns the probability of at most t ≥ 0.
+	within(t float64) float64
+	// transform returns the Laplace transform of its density.
+	transform(s complex128) complex128
+	// lateBecauseOf returns the probability that the service takes at most x ≥ 0, but
+	// the wait before it and the service together take longer.
+	lateBecauseOf(w wait, x float64) float64
 }
 
 // constantSCV is the squared coefficient of variation below which times are all the
@@ -45,7 +51,15 @@ func (e exponential) beyond(t float64) float64 { return math.Exp(-float64(e) * t
 
 func (e exponential) excess(t float64) float64 { return e.beyond(t) / float64(e) }
 
-func (e exponential) beyondAfter(d delay, x float64) float64 { return d.beyondWith(float64(e), x) }
+func (e exponential) within(t float64) float64 { return -math.Expm1(-float64(e) * t) }
+
+func (e exponential) transform(s complex128) complex128 {
+	return complex(float64(e), 0) / (complex(float64(e), 0) + s)
+}
+
+func (e exponential) lateBecauseOf(w wait, x float64) float64 {
+	return w.lateBecauseOf(float64(e), x)
+}
 
 // constant is the time that every job takes.
 type constant float64
@@ -59,11 +73,15 @@ func (c constant) beyond(t float64) float64 {
 
 func (c constant) excess(t float64) float64 { return max(0, float64(c)-t) }
 
-func (c constant) beyondAfter(d delay, x float64) float64 {
+func (c constant) within(t float64) float64 { return 1 - c.beyond(t) }
+
+func (c constant) transform(s complex128) complex128 { return cmplx.Exp(-s * complex(float64(c), 0)) }
+
+func (c constant) lateBecauseOf(w wait, x float64) float64 {
 	if x < float64(c) {
-		return 1
+		return 0
 	}
-	return d.beyond(x - float64(c))
+	return w.beyond(x - float64(c))
 }
 
 // hyperexponential is exponential with one of two rates. Both phases take half of the
@@ -87,8 +105,16 @@ func (h hyperexponential) excess(t float64) float64 {
 	return h.probability[0]*h.phase[0].excess(t) + h.probability[1]*h.phase[1].excess(t)
 }
 
-func (h hyperexponential) beyondAfter(d delay, x float64) float64 {
-	return h.probability[0]*h.phase[0].beyondAfter(d, x) + h.probability[1]*h.phase[1].beyondAfter(d, x)
+func (h hyperexponential) within(t float64) float64 {
+	return h.probability[0]*h.phase[0].within(t) + h.probability[1]*h.phase[1].within(t)
+}
+
+func (h hyperexponential) transform(s complex128) complex128 {
+	return complex(h.probability[0], 0)*h.phase[0].transform(s) + complex(h.probability[1], 0)*h.phase[1].transform(s)
+}
+
+func (h hyperexponential) lateBecauseOf(w wait, x float64) float64 {
+	return h.probability[0]*h.phase[0].lateBecauseOf(w, x) + h.probability[1]*h.phase[1].lateBecauseOf(w, x)
 }
 
 // gamma is a gamma distribution.
@@ -108,32 +134,51 @@ func (g gamma) excess(t float64) float64 {
 	return max(0, g.shape/g.rate*mathext.GammaIncRegComp(g.shape+1, g.rate*t)-t*mathext.GammaIncRegComp(g.shape, g.rate*t))
 }
 
-// beyondAfter integrates over the delay. The integrand falls where the rest of x
-// comes to the mean; the range is cut there, and some standard deviations before and
-// after.
-func (g gamma) beyondAfter(d delay, x float64) float64 {
-	if math.IsInf(x, 1) {
+func (g gamma) within(t float64) float64 {
+	if math.IsInf(t, 1) {
+		return 1
+	}
+	return mathext.GammaIncReg(g.shape, g.rate*t)
+}
+
+func (g gamma) transform(s complex128) complex128 {
+	return cmplx.Exp(complex(-g.shape, 0) * cmplx.Log(1+s/complex(g.rate, 0)))
+}
+
+// density returns that of a time t > 0.
+func (g gamma) density(t float64) float64 {
+	logarithm, _ := math.Lgamma(g.shape)
+	return g.rate * math.Exp((g.shape-1)*math.Log(g.rate*t)-g.rate*t-logarithm)
+}
+
+// lateBecauseOf inverts the transform if there is one and the density is not too narrow;
+// else it integrates over the service time. The range is cut around its mean, and
+// in steps of 4 towards both ends: at 0 the density of a shape near 1 begins steeply, and at
+// x the wait that is left is short and its probability may change fast.
+func (g gamma) lateBecauseOf(w wait, x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 1) {
 		return 0
 	}
-	sum := (1-d.waits)*g.beyond(x) + d.beyond(x)
-	if d.waits == 0 {
-		return sum
-	}
 	const (
-		points    = 24
-		forgotten = 40 // exp(−40) is nothing
+		points = 16
+		smooth = 16 // shapes up to this one
 	)
-	end := min(x, forgotten/d.rate)
+	if p, ok := w.(pollaczek); ok && g.shape <= smooth {
+		return p.lateAfter(g, x)
+	}
 	mean, deviation := g.shape/g.rate, math.Sqrt(g.shape)/g.rate
-	from := 0.0
-	for _, cut := range []float64{x - mean - 8*deviation, x - mean - 3*deviation, x - mean, x - mean + 3*deviation, end / 8, end / 3, end} {
-		to := min(max(cut, from), end)
-		if to > from {
-			sum += quad.Fixed(func(u float64) float64 {
-				return d.waits * d.rate * math.Exp(-d.rate*u) * g.beyond(x-u)
-			}, from, to, points, quad.Legendre{}, 0)
+	from, end := max(0, mean-8*deviation), min(x, mean+40*deviation)
+	cuts := []float64{mean - 3*deviation, mean, mean + 3*deviation, mean + 8*deviation, end}
+	for part := 1.0 / 4; part > 1.0/5000; part /= 4 {
+		cuts = append(cuts, x*(1-part), end*part)
+	}
+	slices.Sort(cuts)
+	sum := 0.0
+	for _, cut := range cuts {
+		if to := min(cut, end); to > from {
+			sum += quad.Fixed(func(t float64) float64 { return g.density(t) * w.beyond(x-t) }, from, to, points, quad.Legendre{}, 0)
+			from = to
 		}
-		from = max(from, to)
 	}
 	return min(1, sum)
 }

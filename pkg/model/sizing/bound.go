@@ -53,27 +53,48 @@ func commonCost(classes []Class) float64 {
 
 // capacity returns the largest load with which an M/M/m queue meets a feasible SLA.
 func capacity(service float64, servers int, sla SLA) float64 {
-	return largest(0, float64(servers), func(load float64) bool {
+	return largest(0, float64(servers), func(load float64) float64 {
 		q, err := queueing.NewMMm(load*service, service, servers)
-		return err == nil && q.ResponseWithin(sla.Within) >= sla.Probability
+		if err != nil {
+			return -1 // it cannot keep up
+		}
+		return q.ResponseWithin(sla.Within) - sla.Probability
 	})
 }
 
-// largest returns the largest value between low and high that holds, to the last bit or
-// two, if all smaller ones do too; low if none does.
-func largest(low, high float64, holds func(float64) bool) float64 {
-	if holds(high) {
+// largest returns the largest value between low and high with a margin of at least 0, to
+// twelve digits, if all smaller ones have that too; low if none has. It takes the false
+// position between the ends, of which one that stays counts half (the Illinois
+// algorithm), and every fourth time the middle.
+func largest(low, high float64, margin func(x float64) float64) float64 {
+	const digits = 1e-12
+	atHigh := margin(high)
+	if atHigh >= 0 {
 		return high
 	}
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return low
+	atLow := margin(low)
+	if atLow < 0 {
+		return low
+	}
+	for n, side := 1, 0; high-low > digits*high; n++ {
+		x := low + (high-low)/2
+		if guess := low + (high-low)*atLow/(atLow-atHigh); n%4 != 0 && guess > low && guess < high {
+			x = guess
 		}
-		if holds(middle) {
-			low = middle
+		at := margin(x)
+		if at >= 0 {
+			low, atLow = x, at
+			if side == 1 {
+				atHigh /= 2
+			}
+			side = 1
 		} else {
-			high = middle
+			high, atHigh = x, at
+			if side == -1 {
+				atLow /= 2
+			}
+			side = -1
 		}
 	}
+	return low
 }

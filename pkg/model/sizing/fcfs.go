@@ -11,10 +11,13 @@ type arrivalStation struct {
 	classes []Class
 	size    int
 	within  func(k int, x float64) float64
-	suspect *int // the class that missed its SLA last, and is looked at first
+	off     float64 // a bound of the error of within
+	suspect *int    // the class that missed its SLA last, and is looked at first
 }
 
 func (s arrivalStation) servers() int { return s.size }
+
+func (s arrivalStation) bound() float64 { return s.off }
 
 func (s arrivalStation) meets(k int) bool {
 	return s.within(k, s.classes[k].SLA.Within) >= s.classes[k].SLA.Probability
@@ -52,7 +55,7 @@ func arrivalStations(classes []Class) (iter.Seq[station], error) {
 	return func(yield func(station) bool) {
 		suspect := new(int)
 		for q := range queues {
-			if !yield(arrivalStation{classes, q.Servers(), q.ResponseWithin, suspect}) {
+			if !yield(arrivalStation{classes, q.Servers(), q.ResponseWithin, q.Error(), suspect}) {
 				return
 			}
 		}
@@ -69,7 +72,7 @@ func uniformStations(classes []Class) (iter.Seq[station], error) {
 		suspect := new(int)
 		for q := range queues {
 			within := func(_ int, x float64) float64 { return q.ResponseWithin(x) }
-			if !yield(arrivalStation{classes, q.Servers(), within, suspect}) {
+			if !yield(arrivalStation{classes, q.Servers(), within, 0, suspect}) {
 				return
 			}
 		}
@@ -102,13 +105,13 @@ func arrivalStationWith(classes []Class, servers int) (station, error) {
 		if err != nil {
 			return nil, err
 		}
-		return arrivalStation{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, new(int)}, nil
+		return arrivalStation{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, 0, new(int)}, nil
 	}
 	q, err := queueing.NewMGm(streams(classes), servers)
 	if err != nil {
 		return nil, err
 	}
-	return arrivalStation{classes, servers, q.ResponseWithin, new(int)}, nil
+	return arrivalStation{classes, servers, q.ResponseWithin, q.Error(), new(int)}, nil
 }
 
 func streams(classes []Class) []queueing.Stream {

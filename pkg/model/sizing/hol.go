@@ -26,6 +26,8 @@ type priorityStation struct {
 
 func (s priorityStation) servers() int { return s.queue.Servers() }
 
+func (s priorityStation) bound() float64 { return 0 }
+
 func (s priorityStation) order() ([]int, bool) {
 	left := slices.Clone(s.loosest)
 	order := make([]int, len(left))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -27,6 +28,12 @@ type Pool struct {
 	// HalfWidth is half the width of the confidence interval of each Attained; nil
 	// unless simulated.
 	HalfWidth []float64
+	// Error is a bound of the error of each Attained, WithFewer and WithMore that comes
+	// from an approximation: see [queueing.MGm]. 0 where they are exact, or simulated.
+	Error float64
+	// FewerMayDo says that one server fewer meets all SLAs if the approximation errs that
+	// far, MoreMayBeNeeded that Servers do not.
+	FewerMayDo, MoreMayBeNeeded bool
 	// Undecided says that the budget of the simulation was spent before it was sure
 	// that one server fewer does not do. Servers is on the safe side.
 	Undecided bool
@@ -113,6 +120,8 @@ type station interface {
 	order() ([]int, bool)
 	// attained returns the probability of each class, given that order.
 	attained(order []int) []float64
+	// bound returns a bound of the error of these probabilities, 0 if they are exact.
+	bound() float64
 }
 
 // stations returns the stable stations for the classes, from the fewest servers up.
@@ -153,15 +162,18 @@ func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
 	var fewer station
 	for s := range candidates {
 		if p.Servers > 0 { // the one after the answer
-			p.WithMore = s.attained(p.Order)
+			p.WithMore, p.Error = s.attained(p.Order), max(p.Error, s.bound())
 			break
 		}
 		if s.servers() >= atLeast {
 			if order, ok := s.order(); ok {
-				p.Servers, p.Order, p.Attained = s.servers(), order, s.attained(order)
+				p.Servers, p.Order, p.Attained, p.Error = s.servers(), order, s.attained(order), s.bound()
+				p.MoreMayBeNeeded = margin(classes, p.Attained) < s.bound()
 				if fewer != nil {
 					p.WithFewer = fewer.attained(order)
 					p.Binding = furthestBelow(classes, p.WithFewer)
+					p.Error = max(p.Error, fewer.bound())
+					p.FewerMayDo = -margin(classes, p.WithFewer) < fewer.bound()
 				}
 				continue
 			}
@@ -173,6 +185,15 @@ func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
 	}
 	p.Order = slices.Clone(p.Order)
 	return nil
+}
+
+// margin returns by how much the SLA is met that is met least, below 0 if it is missed.
+func margin(classes []Class, attained []float64) float64 {
+	least := math.Inf(1)
+	for k, c := range classes {
+		least = min(least, attained[k]-c.SLA.Probability)
+	}
+	return least
 }
 
 // furthestBelow returns the class that misses its SLA the most, −1 if none does.

@@ -23,7 +23,7 @@ type Sensitivity struct {
 }
 
 // Sensitive returns the sensitivity of a pool that [Fewest] or a plan gave for the
-// classes. It is computed to the last digits, for HOL with the pool's order of
+// classes. It is computed to twelve digits, for HOL with the pool's order of
 // priority; for simulated disciplines it is found to 1 % by many simulations. The errors
 // are those of [Fewest].
 func Sensitive(ctx context.Context, classes []Class, pool Pool, o Options) (Sensitivity, error) {
@@ -65,11 +65,12 @@ type probe struct {
 	err       error
 }
 
-// holds reports whether the pool meets its SLAs with all rates of service, and of
-// arrivals of one class or, if it is −1, of all, times a factor.
-func (p *probe) holds(class int, arrival, service float64) bool {
+// margin returns by how much the pool meets the SLA that it meets least, with all rates
+// of service, and of arrivals of one class or, if it is −1, of all, times a factor. It is
+// negative if the pool misses an SLA.
+func (p *probe) margin(class int, arrival, service float64) float64 {
 	if p.err != nil {
-		return false
+		return -1
 	}
 	changed := make([]Class, len(p.classes))
 	for k, c := range p.classes {
@@ -80,14 +81,13 @@ func (p *probe) holds(class int, arrival, service float64) bool {
 		changed[k] = c
 	}
 	attained, err := p.attain(changed)
-	if errors.Is(err, queueing.ErrUnstable) {
-		return false
-	}
 	if err != nil {
-		p.err = err
-		return false
+		if !errors.Is(err, queueing.ErrUnstable) {
+			p.err = err
+		}
+		return -1
 	}
-	return furthestBelow(changed, attained) < 0
+	return margin(changed, attained)
 }
 
 // arrivals returns the largest factor of the arrivals of one class, or all.
@@ -100,18 +100,18 @@ func (p *probe) arrivals(class int) float64 {
 		return math.Inf(1)
 	}
 	most := 1 + (float64(p.servers)-p.load)/moving
-	return p.largest(1, most, func(f float64) bool { return p.holds(class, f, 1) })
+	return p.largest(1, most, func(f float64) float64 { return p.margin(class, f, 1) })
 }
 
 // services returns the smallest factor of the rates of service, by way of the largest
 // factor of service times.
 func (p *probe) services() float64 {
-	slower := func(f float64) bool { return p.holds(-1, 1, 1/f) }
+	slower := func(f float64) float64 { return p.margin(-1, 1, 1/f) }
 	most := 2.0
 	if p.load > 0 {
 		most = float64(p.servers) / p.load
 	} else {
-		for slower(most) {
+		for slower(most) >= 0 {
 			most *= 2
 		}
 	}
@@ -119,13 +119,13 @@ func (p *probe) services() float64 {
 }
 
 // largest is the function of that name, to 1 % for simulated pools.
-func (p *probe) largest(low, high float64, holds func(float64) bool) float64 {
+func (p *probe) largest(low, high float64, margin func(float64) float64) float64 {
 	if !p.simulated {
-		return largest(low, high, holds)
+		return largest(low, high, margin)
 	}
 	for high-low > 0.01*low && p.err == nil {
 		middle := (low + high) / 2
-		if holds(middle) {
+		if margin(middle) >= 0 {
 			low = middle
 		} else {
 			high = middle
