@@ -57,9 +57,9 @@ func NewMGm(streams []Stream, servers int) (*MGm, error) {
 	return mix.queue(queue), nil
 }
 
-// MixedQueues returns the stable queues with the given classes, from the fewest
-// servers up. The errors are those of [NewMGm].
-func MixedQueues(streams []Stream) (iter.Seq[*MGm], error) {
+// MixedQueues returns the stable queues with the given classes and at least so many
+// servers, from the fewest up. The errors are those of [NewMGm].
+func MixedQueues(streams []Stream, atLeast int) (iter.Seq[*MGm], error) {
 	mix, err := newMixture(streams)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func MixedQueues(streams []Stream) (iter.Seq[*MGm], error) {
 	}
 	return func(yield func(*MGm) bool) {
 		for queue := range queues {
-			if !yield(mix.queue(queue)) {
+			if queue.servers >= atLeast && !yield(mix.queue(queue)) {
 				return
 			}
 		}

@@ -178,7 +178,7 @@ func TestGeneralServiceRefusesBadInput(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := queueing.MixedQueues(nil); err == nil {
+	if _, err := queueing.MixedQueues(nil, 1); err == nil {
 		t.Error("there are queues with no classes")
 	}
 }

@@ -2,6 +2,7 @@ package sizing_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -38,6 +39,31 @@ func BenchmarkBest(b *testing.B) {
 			best(b, classes, sizing.Options{})
 		}
 	})
+}
+
+// BenchmarkDifferentTimes is for classes with service times up to 1 : 1000 apart, and how
+// far their pools hold.
+func BenchmarkDifferentTimes(b *testing.B) {
+	for _, n := range []int{2, 4, 6, 12} {
+		classes := draw(rand.New(rand.NewPCG(2, uint64(n))), n)
+		for k := range classes {
+			faster := math.Pow(1000, float64(k)/float64(n-1))
+			classes[k].Service, classes[k].Arrival, classes[k].SLA.Within = faster, faster*classes[k].Arrival, classes[k].SLA.Within/faster
+		}
+		b.Run(fmt.Sprintf("best, %d classes", n), func(b *testing.B) {
+			for b.Loop() {
+				best(b, classes, sizing.Options{})
+			}
+		})
+		pool := fewest(b, classes, sizing.Options{})
+		b.Run(fmt.Sprintf("sensitivity, %d classes, %d servers", n, pool.Servers), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := sizing.Sensitive(b.Context(), classes, pool, sizing.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkProcedure2 takes 10,000 combinations, for FCFS and HOL.

@@ -44,11 +44,11 @@ func (s arrivalStation) attained([]int) []float64 {
 	return attained
 }
 
-func arrivalStations(classes []Class) (iter.Seq[station], error) {
+func arrivalStations(classes []Class, atLeast int) (iter.Seq[station], error) {
 	if uniform(classes) {
-		return uniformStations(classes)
+		return uniformStations(classes, atLeast)
 	}
-	queues, err := queueing.MixedQueues(streams(classes))
+	queues, err := queueing.MixedQueues(streams(classes), atLeast)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func arrivalStations(classes []Class) (iter.Seq[station], error) {
 }
 
 // uniformStations are for classes with one rate of exponential service: M/M/m.
-func uniformStations(classes []Class) (iter.Seq[station], error) {
+func uniformStations(classes []Class, atLeast int) (iter.Seq[station], error) {
 	queues, err := queueing.Queues(arrivals(classes), classes[0].Service)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func uniformStations(classes []Class) (iter.Seq[station], error) {
 		suspect := new(int)
 		for q := range queues {
 			within := func(_ int, x float64) float64 { return q.ResponseWithin(x) }
-			if !yield(arrivalStation{classes, q.Servers(), within, 0, suspect}) {
+			if q.Servers() >= atLeast && !yield(arrivalStation{classes, q.Servers(), within, 0, suspect}) {
 				return
 			}
 		}

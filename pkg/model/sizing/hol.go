@@ -77,7 +77,7 @@ func (s priorityStation) within(place int, rates []float64, x float64) float64 {
 	return q.ResponseWithin(place, x)
 }
 
-func priorityStations(classes []Class) (iter.Seq[station], error) {
+func priorityStations(classes []Class, atLeast int) (iter.Seq[station], error) {
 	loosest, err := loosestFirst(classes)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func priorityStations(classes []Class) (iter.Seq[station], error) {
 	}
 	return func(yield func(station) bool) {
 		for q := range queues {
-			if !yield(priorityStation{classes, loosest, q}) {
+			if q.Servers() >= atLeast && !yield(priorityStation{classes, loosest, q}) {
 				return
 			}
 		}

@@ -55,20 +55,19 @@ func (p price) below(q price) bool {
 }
 
 // bestPartition finds the cheapest partition of every set of classes from those of
-// smaller sets: its first class is in some pool, the others are partitioned at best.
+// smaller sets: its first class is in some pool, the others are partitioned at best. One
+// pool for the whole set is looked for only up to what that costs.
 func bestPartition(ctx context.Context, classes []Class, o Options) (Plan, error) {
 	all := set(1)<<len(classes) - 1
-	pools, err := allPools(ctx, classes, o)
-	if err != nil {
-		return Plan{}, err
-	}
+	pools := make([]option, all+1)
 	best := make([]price, all+1)
 	first := make([]set, all+1) // the pool of the first class of each set
+	monotone := !o.Discipline.Simulated() || o.Discipline != LateLast && uniform(classes)
 	for s := set(1); s <= all; s++ {
 		lowest := s & -s
 		rest := s &^ lowest
 		best[s].cost = math.Inf(1)
-		for others := rest; ; others = (others - 1) & rest {
+		for others := (rest - 1) & rest; others != rest; others = (others - 1) & rest {
 			pool := lowest | others
 			if p := (price{pools[pool].cost, 1}).plus(best[s&^pool]); p.below(best[s]) {
 				best[s], first[s] = p, pool
@@ -76,6 +75,14 @@ func bestPartition(ctx context.Context, classes []Class, o Options) (Plan, error
 			if others == 0 {
 				break
 			}
+		}
+		pool, err := optionOf(ctx, classes, s.members(), neededBy(s, pools, monotone), best[s].cost, o)
+		if err != nil {
+			return Plan{}, err
+		}
+		pools[s] = pool
+		if p := (price{pool.cost, 1}); p.below(best[s]) {
+			best[s], first[s] = p, s
 		}
 	}
 	var chosen []Pool
@@ -91,9 +98,9 @@ func bestPartition(ctx context.Context, classes []Class, o Options) (Plan, error
 
 // option is a pool that a plan may have.
 type option struct {
-	servers   int
-	cost      float64
-	simulated *Pool // nil if it is computed
+	servers   int     // the fewest; or fewer, if the cost is infinite
+	cost      float64 // infinite if the classes cannot share, or the pool is not worth it
+	simulated *Pool   // nil if it is computed
 }
 
 // pool returns all about it.
@@ -104,27 +111,19 @@ func (p option) pool(ctx context.Context, classes []Class, members []int, o Opti
 	return fewest(ctx, classes, members, p.servers, o)
 }
 
-// allPools returns the smallest pool for each set of classes; one with an infinite cost
-// where the classes cannot share. A pool is not tried with fewer servers than one with a
-// class less needs, where it is certain that another class never helps.
-func allPools(ctx context.Context, classes []Class, o Options) ([]option, error) {
-	pools := make([]option, 1<<len(classes))
-	monotone := o.Discipline != LateLast && uniform(classes)
-	for s := set(1); int(s) < len(pools); s++ {
-		atLeast := 1
-		for rest := s; monotone && rest != 0; rest &= rest - 1 {
-			atLeast = max(atLeast, pools[s&^(rest&-rest)].servers)
-		}
-		pool, err := optionOf(ctx, classes, s.members(), atLeast, o)
-		if err != nil {
-			return nil, err
-		}
-		pools[s] = pool
+// neededBy returns how many servers a set of classes needs at least, from what those
+// with a class less need, where it is certain that the jobs of another class never help.
+func neededBy(s set, pools []option, certain bool) int {
+	needed := 1
+	for rest := s; certain && rest != 0; rest &= rest - 1 {
+		needed = max(needed, pools[s&^(rest&-rest)].servers)
 	}
-	return pools, nil
+	return needed
 }
 
-func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, o Options) (option, error) {
+// optionOf returns the smallest pool for some classes with at least so many servers that
+// costs no more than a limit.
+func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, limit float64, o Options) (option, error) {
 	chosen := selected(classes, members)
 	if o.simulates(chosen) {
 		pool, err := fewest(ctx, classes, members, atLeast, o)
@@ -133,9 +132,14 @@ func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, 
 	if err := ctx.Err(); err != nil {
 		return option{}, err
 	}
-	servers, err := count(chosen, atLeast, o.Discipline)
-	if errors.Is(err, ErrDifferentRates) {
+	atMost := limit * (1 + 1e-9) / costOf(chosen, 1)
+	servers, err := count(chosen, atLeast, atMost, o.Discipline)
+	switch {
+	case errors.Is(err, ErrDifferentRates):
 		return option{cost: math.Inf(1)}, nil
+	case err == nil && float64(servers) > atMost:
+		return option{servers: servers, cost: math.Inf(1)}, nil
+	default:
+		return option{servers: servers, cost: costOf(chosen, servers)}, err
 	}
-	return option{servers: servers, cost: costOf(chosen, servers)}, err
 }

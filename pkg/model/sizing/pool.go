@@ -124,27 +124,36 @@ type station interface {
 	bound() float64
 }
 
-// stations returns the stable stations for the classes, from the fewest servers up.
-func stations(classes []Class, d Discipline) (iter.Seq[station], error) {
+// stations returns the stable stations for the classes with at least so many servers,
+// from the fewest up.
+func stations(classes []Class, atLeast int, d Discipline) (iter.Seq[station], error) {
 	if d == HOL {
-		return priorityStations(classes)
+		return priorityStations(classes, atLeast)
 	}
-	return arrivalStations(classes)
+	return arrivalStations(classes, atLeast)
 }
 
 // count returns the fewest servers, at least so many as are known to be needed, where
-// nothing else is asked for.
-func count(classes []Class, atLeast int, d Discipline) (int, error) {
-	candidates, err := stations(classes, d)
+// nothing else is asked for. Above a limit it returns some number above it that is not
+// too large.
+func count(classes []Class, atLeast int, atMost float64, d Discipline) (int, error) {
+	load := 0.0
+	for _, c := range classes {
+		load += c.load()
+	}
+	if stable := max(atLeast, int(load)+1); float64(stable) > atMost {
+		return stable, nil
+	}
+	candidates, err := stations(classes, atLeast, d)
 	if err != nil {
 		return 0, err
 	}
 	for s := range candidates {
-		if s.servers() < atLeast {
-			continue
-		}
 		if _, ok := s.order(); ok {
 			return s.servers(), nil
+		}
+		if next := s.servers() + 1; float64(next) > atMost {
+			return next, nil
 		}
 	}
 	return 0, errTooLarge
@@ -155,7 +164,7 @@ var errTooLarge = errors.New("classes: the SLAs need more servers than can be co
 
 // analyze sizes the pool, given at least so many servers as are needed.
 func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
-	candidates, err := stations(classes, d)
+	candidates, err := stations(classes, atLeast-1, d)
 	if err != nil {
 		return err
 	}

@@ -235,7 +235,7 @@ func serversByG(classes [2]Class) (int, error) {
 	if g[1] > g[0] {
 		order = []int{1, 0}
 	}
-	candidates, err := priorityStations(classes[:])
+	candidates, err := priorityStations(classes[:], 1)
 	if err != nil {
 		return 0, err
 	}

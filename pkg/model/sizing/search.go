@@ -13,7 +13,7 @@ import (
 // pools and merges pools while that helps.
 func search(ctx context.Context, classes []Class, o Options) (Plan, error) {
 	s := &searcher{classes: classes, known: map[string]option{}}
-	s.size = func(members []int) (option, error) { return optionOf(ctx, classes, members, 1, o) }
+	s.size = func(members []int) (option, error) { return optionOf(ctx, classes, members, 1, math.Inf(1), o) }
 	groups, err := s.runs()
 	if err != nil {
 		return Plan{}, err
