@@ -353,3 +353,46 @@ func TestASimulatedPlanTellsWhatItLeavesOut(t *testing.T) {
 		t.Errorf("Optimal is %+v", c)
 	}
 }
+
+// Constant service times at several servers are approximated. Where the SLA is near what
+// is attained, the conditions and the answer say what that leaves in doubt.
+func TestAPlanSaysWhatAnApproximationLeavesInDoubt(t *testing.T) {
+	t.Parallel()
+	plan := func(probability string) evaluate.PoolPlanInput {
+		return evaluate.PoolPlanInput{Plan: poolPlan(t, fmt.Sprintf(`
+classes:
+- {name: batch, arrival: {ratePerSecond: "1.5"}, service: {meanMillis: 1000, scv: "0"}, sla: {responseTimeMillis: 5000, probability: "0.5"}}
+- {name: web, arrival: {ratePerSecond: "80"}, service: {meanMillis: 10}, sla: {responseTimeMillis: 100, probability: "%s"}}
+strategy: shared
+`, probability))}
+	}
+	first, err := evaluate.PoolPlan(t.Context(), plan("0.7"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := first.Pools[0].Classes[1]
+	for _, test := range []struct {
+		probability float64
+		doubt       string
+	}{
+		{web.Attained - 1e-3, "may need one server more"},
+		{web.Attained + 1e-3, "with one"},
+		{web.Attained - 0.2*(web.Attained-*web.WithOneFewer) - 0.06, ""},
+	} {
+		in := plan(fmt.Sprintf("%.4f", test.probability))
+		a, err := evaluate.PoolPlan(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doubt := a.Doubt()
+		if a.Pools[0].Error == 0 || (test.doubt == "") != (doubt == "") || !strings.Contains(doubt, test.doubt) {
+			t.Errorf("with %v the doubt is %q, want %q: %+v", test.probability, doubt, test.doubt, a.Pools[0])
+		}
+		s := evaluate.PoolPlanStatus(in, a, nil, metav1.Now())
+		for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionOptimal} {
+			if c := meta.FindStatusCondition(s.Conditions, kind); !strings.HasSuffix(c.Message, doubt) || strings.Contains(c.Message, "approximated") != (doubt != "") {
+				t.Errorf("%s says %q, the doubt is %q", kind, c.Message, doubt)
+			}
+		}
+	}
+}

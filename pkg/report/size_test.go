@@ -154,6 +154,10 @@ func TestTheNotesOfASizingSayHowFarItHolds(t *testing.T) {
 		"undecided": {func(a *evaluate.PoolPlanAnswer) {
 			a.Pools[0].Classes[0].HalfWidth, a.Pools[0].Undecided = new(0.01), true
 		}, []string{each, all, "Simulated; ± is the 99.0% confidence interval. One server fewer may do for checkout: it takes a longer simulation to tell."}},
+		"approximated": {func(a *evaluate.PoolPlanAnswer) {
+			a.Pools[0].Error, a.Pools[0].FewerMayDo, a.Pools[1].Error = 0.0263, true, 0.01
+			a.Alternatives[0].Pools[0].Error, a.Alternatives[0].Pools[0].MoreMayBeNeeded = 0.05, true
+		}, []string{each, all, "Approximated, with the error in brackets: checkout may do with one server fewer (± 2.6%), shared may need one server more (± 5.0%)."}},
 		"searched":     {func(a *evaluate.PoolPlanAnswer) { a.Gap = 0.02 }, []string{each, all, "There are too many partitions to try all: the best may cost up to 2.0% less."}},
 		"not computed": {func(a *evaluate.PoolPlanAnswer) { a.Pools = nil }, nil},
 	} {
