@@ -6,8 +6,9 @@ import "math"
 // exact solutions and with simulations of service times up to 1 : 1000 apart:
 // docs/sizing-accuracy.md.
 const (
-	// mergingError is that of merging phases to three or more.
-	mergingError = 0.05
+	// mergingError, times the loss of merging two phases, is that of merging them, up to
+	// maxMergingError.
+	mergingError, maxMergingError = 0.4, 0.06
 	// smoothError, times 1 − scv, is that of taking a class with an scv below 1 for an
 	// exponential one and shortening the wait.
 	smoothError = 0.05
@@ -18,7 +19,7 @@ func scalingError(servers, fewer int) float64 {
 	if servers == fewer {
 		return 0
 	}
-	return 0.008 + 0.14*(1/math.Sqrt(float64(fewer))-1/math.Sqrt(float64(servers)))
+	return 0.1/float64(fewer) + 0.14*(1/math.Sqrt(float64(fewer))-1/math.Sqrt(float64(servers)))
 }
 
 // maxWork bounds the work of solving a queue exactly: some milliseconds.
@@ -51,22 +52,19 @@ func solvable(phases, limit int) int {
 // phases, but at least three, or fewer servers.
 func (x phases) fit(servers int) (fitted phases, fewer int, off float64) {
 	const distinct = 3
-	off, phases := math.Inf(1), len(x.list)
+	off = math.Inf(1)
 	for count := len(x.list); count >= min(distinct, len(x.list)); count-- {
 		solved := solvable(count, servers)
 		if solved == 0 {
 			continue
 		}
-		bound := scalingError(servers, solved)
-		if count < len(x.list) {
-			bound += mergingError
-		}
-		if bound < off {
-			phases, fewer, off = count, solved, bound
+		merged, bound := x.fewer(count)
+		if bound += scalingError(servers, solved); bound < off {
+			fitted, fewer, off = merged, solved, bound
 		}
 		if solved == servers {
 			break // fewer phases are no better
 		}
 	}
-	return x.fewer(phases), fewer, off
+	return fitted, fewer, off
 }

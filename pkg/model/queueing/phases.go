@@ -66,19 +66,34 @@ func (x phases) merge(i int) phases {
 }
 
 // fewer merges phases until so many are left, each time the two for which that matters
-// least: those with near rates, or of which one has hardly any load.
-func (x phases) fewer(most int) phases {
-	for len(x.list) > most {
-		at, least := 0, math.Inf(1)
-		for i := range len(x.list) - 1 {
-			a, b, distance := x.load(i), x.load(i+1), math.Log(x.list[i+1].rate/x.list[i].rate)
-			if loss := a * b / (a + b) * distance * distance; loss < least {
-				at, least = i, loss
-			}
-		}
+// least, and returns a bound of the error of the wait.
+func (x phases) fewer(count int) (phases, float64) {
+	off := 0.0
+	for len(x.list) > count {
+		losses := x.losses()
+		at := slices.Index(losses, slices.Min(losses))
+		off += mergingError * losses[at]
 		x = x.merge(at)
 	}
-	return x
+	return x, min(off, maxMergingError)
+}
+
+// losses returns for each phase but the last how much merging it with the next one
+// matters: little if their rates are near, or if one has hardly any share of the load and
+// of the second moment of the service times.
+func (x phases) losses() []float64 {
+	load, square := 0.0, 0.0
+	for i, p := range x.list {
+		load += x.load(i)
+		square += x.load(i) / p.rate
+	}
+	weight := func(i int) float64 { return x.load(i)/load + x.load(i)/x.list[i].rate/square }
+	losses := make([]float64, len(x.list)-1)
+	for i := range losses {
+		a, b, distance := weight(i), weight(i+1), math.Log(x.list[i+1].rate/x.list[i].rate)
+		losses[i] = a * b / (a + b) * distance * distance
+	}
+	return losses
 }
 
 // offered returns the offered load of all phases.
