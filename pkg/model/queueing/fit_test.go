@@ -26,6 +26,16 @@ func drawPhases(r *rand.Rand, count, servers int, ratio float64) []Stream {
 	return streams
 }
 
+// What docs/sizing-accuracy.md says is solved exactly.
+func TestFewPhasesAreSolvedForManyServers(t *testing.T) {
+	t.Parallel()
+	for phases, want := range map[int]int{2: 51, 3: 12, 4: 6, 5: 4} {
+		if got := solvable(phases, 1000); got != want {
+			t.Errorf("%d phases are solved for up to %d servers, want %d", phases, got, want)
+		}
+	}
+}
+
 // Queues that are too large are solved all the same, to see how far those that take their
 // place are off.
 func TestSmallerQueuesAreWithinTheirBounds(t *testing.T) {

@@ -27,10 +27,10 @@ const MaxSCV = 1e6
 //   - for one server exact: Pollaczek and Khinchine;
 //   - for service times with an scv of 1 or more a sum of exponential functions,
 //     which is exact (see boundary) while phases and servers are few: two phases and up
-//     to 53 servers, three and 12, four and 6, …; a class of scv 1 is a phase, one above 1
+//     to 51 servers, three and 12, four and 6, …; a class of scv 1 is a phase, one above 1
 //     is two;
-//   - for more phases with those that are nearest to each other merged, for more servers
-//     that of fewer servers at which as many jobs wait (see fit);
+//   - for more phases and servers that of a queue with the nearest phases merged, or
+//     with fewer servers, at which as many jobs wait (see fit);
 //   - for several servers and an scv below 1 that of exponential times, shortened.
 //
 // [MGm.Error] returns by how much the probabilities may be off.

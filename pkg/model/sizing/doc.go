@@ -23,8 +23,9 @@
 //	PDP        of the class furthest behind     simulated                        exponential
 //	LateLast   as PDP, late ones last           simulated                        exponential
 //
-// (1) Exact (M/M/m) if all service times are exponential with one rate; else
-// [queueing.MGm], which states its error. (2) The order of the classes is chosen, too:
+// (1) [queueing.MGm]: exact for one server, and for several while classes and servers are
+// few; else [Pool].Error bounds the error, and FewerMayDo and MoreMayBeNeeded say whether
+// the answer depends on it. (2) The order of the classes is chosen, too:
 // it is one with which the fewest servers do.
 //
 // A server is busy with one job at a time and finishes it. A class with no arrivals
