@@ -29,7 +29,7 @@ func (a *PoolPlanAnswer) Doubt() string {
 }
 
 func appendDoubt(doubts []string, pool string, bound float64, fewer, more bool) []string {
-	what := ""
+	var what string
 	switch {
 	case fewer && more:
 		what = "may need one server more, or do with one fewer"

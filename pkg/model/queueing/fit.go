@@ -31,7 +31,7 @@ func work(phases, servers int) int {
 	sum, states := 0, 1
 	for j := 0; j <= servers && sum <= maxWork; j++ {
 		sum += states * states * states
-		states = states * (j + phases) / (j + 1) // C(j + phases, j + 1)
+		states = states * (j + phases) / (j + 1) // a binomial coefficient
 	}
 	return sum
 }

@@ -23,10 +23,10 @@ func TestConstantServiceWaitsAsErlangSays(t *testing.T) {
 	for _, busy := range []float64{0.1, 0.5, 0.8, 0.95} {
 		q, w := solved(t, 1, Stream{busy, 1, 0})
 		for _, x := range []float64{0, 1e-3, 0.3, 0.999, 1, 1.001, 1.7, 2, 3.5, 6} {
-			within, term := 0.0, 0.0
+			within := 0.0
 			for j := 0; float64(j) <= x; j++ {
 				z := busy * (float64(j) - x)
-				term = math.Exp(-z)
+				term := math.Exp(-z)
 				for i := 1; i <= j; i++ {
 					term *= z / float64(i)
 				}

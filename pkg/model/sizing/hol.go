@@ -26,7 +26,7 @@ type priorityStation struct {
 
 func (s priorityStation) servers() int { return s.queue.Servers() }
 
-func (s priorityStation) bound() float64 { return 0 }
+func (priorityStation) bound() float64 { return 0 }
 
 func (s priorityStation) order() ([]int, bool) {
 	left := slices.Clone(s.loosest)
