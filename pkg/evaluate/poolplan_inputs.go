@@ -142,7 +142,8 @@ func (r *poolInputs) profile(in *PoolPlanInput, spec *v1alpha1.PoolClass, path *
 			return p
 		}
 	}
-	r.refuse(path.Child("profile"), spec.Profile.Namespace+"/"+spec.Profile.Name, "there is no such WorkloadProfile")
+	missing := field.Invalid(path.Child("profile"), spec.Profile.Namespace+"/"+spec.Profile.Name, "there is no such WorkloadProfile")
+	r.invalid = append(r.invalid, missing.WithOrigin(OriginMissing))
 	return nil
 }
 

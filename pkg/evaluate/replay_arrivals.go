@@ -78,7 +78,7 @@ func (r *Replay) generatedTypes(path *field.Path) (types []epochs.Job, weights [
 		work := r.jobTypes.named(t.Profile)
 		switch {
 		case work == nil:
-			return nil, nil, field.Invalid(path.Child("profile"), t.Profile, r.jobTypes.unknown(t.Profile))
+			return nil, nil, field.Invalid(path.Child("profile"), t.Profile, r.jobTypes.unknown(t.Profile)).WithOrigin(OriginMissing)
 		case seen[work]:
 			return nil, nil, field.Duplicate(path.Child("profile"), t.Profile)
 		case work.neutral == 0:

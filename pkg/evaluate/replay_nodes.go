@@ -187,7 +187,7 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *fie
 	if n.NodeProfile != "" {
 		i := slices.IndexFunc(profiles, func(p *profile.NodeClass) bool { return p.Name == n.NodeProfile })
 		if i < 0 {
-			return nil, field.NotFound(path.Child("nodeProfile"), n.NodeProfile)
+			return nil, field.NotFound(path.Child("nodeProfile"), n.NodeProfile).WithOrigin(OriginMissing)
 		}
 		for _, name := range profiles[i].Named {
 			servers[name] = cmp.Or(profiles[i].Servers[name], servers[name], 1)

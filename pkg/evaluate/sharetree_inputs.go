@@ -70,7 +70,8 @@ func assembleShares(in *ShareTreeInput) (*shares, error) {
 	}
 	s.checkGroups(in.Tree.Spec.Groups, spec.Child("groups"))
 	if len(s.leaves) == 0 && len(s.invalid) == 0 {
-		s.invalid = append(s.invalid, field.Required(spec.Child("workloads"), "the tree has no workload: list some, or name the tree in the fairShare of WorkloadProfiles"))
+		missing := field.Required(spec.Child("workloads"), "the tree has no workload: list some, or name the tree in the fairShare of WorkloadProfiles")
+		s.invalid = append(s.invalid, missing.WithOrigin(OriginMissing))
 	}
 	if len(s.leaves) > mostShareWorkloads {
 		s.invalid = append(s.invalid, field.TooMany(spec.Child("workloads"), len(s.leaves), mostShareWorkloads))
@@ -251,7 +252,8 @@ func (s *shareAssembly) checkGroups(groups []v1alpha1.ShareGroup, path *field.Pa
 			s.refuse(path.Child("parent"), g.Parent, "makes a cycle: "+strings.Join(append(way, g.Name), " is in "))
 		}
 		if !parents[g.Name] {
-			s.refuse(path.Child("name"), g.Name, "the group has no members: give it some, or remove it")
+			missing := field.Invalid(path.Child("name"), g.Name, "the group has no members: give it some, or remove it")
+			s.invalid = append(s.invalid, missing.WithOrigin(OriginMissing))
 		}
 	}
 }
