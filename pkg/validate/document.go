@@ -1,0 +1,170 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	k8syaml "sigs.k8s.io/yaml"
+)
+
+// Document is one document of a file of YAML or JSON.
+type Document struct {
+	// Place is where it begins.
+	Place
+
+	Text []byte
+}
+
+// maxDocument is how many bytes the API server reads of a request.
+const maxDocument = 3 << 20
+
+// value is what a document, or an item of a list in it, holds.
+type value struct {
+	place Place      // where it begins
+	first int        // the line on which its document begins
+	json  any        // nil: nothing
+	node  *yaml.Node // of the text, nil if it is not known
+}
+
+// line returns the line of a field, as exactly as is known.
+func (v *value) line(p path) int {
+	if line, _ := p.nodeIn(v.node); line > 0 {
+		return v.first + line - 1
+	}
+	return v.place.Line
+}
+
+// at returns a finding about a field.
+func (v *value) at(p path, problem string) Finding {
+	f := Finding{Place: v.place, Field: p.String(), Level: Error, By: ByAPIServer, Problem: problem}
+	f.Line = v.line(p)
+	return f
+}
+
+// read reads a document. It returns what is wrong with the text; without a value that
+// is all there is to say.
+func (d *Document) read() (*value, []Finding) {
+	v := &value{place: d.Place, first: d.Line}
+	var root yaml.Node
+	if err := yaml.Unmarshal(d.Text, &root); err == nil && len(root.Content) == 1 {
+		v.node = root.Content[0]
+	}
+	if len(d.Text) > maxDocument {
+		return nil, []Finding{v.at(nil, fmt.Sprintf("the document has %d bytes: the API server reads %d at most", len(d.Text), maxDocument))}
+	}
+	text := d.Text
+	if !json.Valid(text) {
+		var err error
+		if text, err = k8syaml.YAMLToJSON(text); err != nil {
+			if found := v.notNumbers(); len(found) > 0 {
+				return nil, found
+			}
+			return nil, []Finding{v.syntax(d.Text, err)}
+		}
+	}
+	if err := utiljson.Unmarshal(text, &v.json); err != nil {
+		return nil, []Finding{v.syntax(d.Text, err)}
+	}
+	return v, v.duplicates()
+}
+
+var lineOfYAML = regexp.MustCompile(`line (\d+): `)
+
+// syntax explains why a text is no YAML.
+func (v *value) syntax(text []byte, err error) Finding {
+	problem := err.Error()
+	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
+		problem = strings.TrimPrefix(problem, prefix)
+	}
+	f := v.at(nil, problem)
+	if match := lineOfYAML.FindStringSubmatch(problem); match != nil {
+		line, _ := strconv.Atoi(match[1]) // digits
+		f.Line = v.first + line - 1
+		f.Problem = strings.Replace(problem, match[0], "", 1)
+		lines := strings.Split(string(text), "\n")
+		for _, near := range lines[min(line-1, len(lines)):min(len(lines), line+1)] {
+			if strings.Contains(near[:len(near)-len(strings.TrimLeft(near, " \t"))], "\t") {
+				f.Problem = "a tab indents a line, and only spaces may"
+				break
+			}
+		}
+	}
+	f.Problem = "is not YAML: " + f.Problem
+	return f
+}
+
+// notNumbers finds the numbers that YAML has and JSON does not.
+func (v *value) notNumbers() (found []Finding) {
+	eachNode(v.node, nil, func(p path, node *yaml.Node) {
+		var number float64
+		if node.Kind == yaml.ScalarNode && node.Tag == "!!float" && node.Decode(&number) == nil && (math.IsNaN(number) || math.IsInf(number, 0)) {
+			found = append(found, v.at(p, node.Value+" is no number that the API takes: write a finite one"))
+		}
+	})
+	return found
+}
+
+// duplicates finds fields that stand twice in the same object.
+func (v *value) duplicates() (found []Finding) {
+	eachNode(v.node, nil, func(p path, node *yaml.Node) {
+		first := map[string]int{}
+		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			if line, twice := first[key.Value]; twice {
+				f := v.at(p.child(key.Value), fmt.Sprintf("the field is here twice, first on line %d: remove one of them", v.first+line-1))
+				f.Line = v.first + key.Line - 1
+				found = append(found, f)
+				continue
+			}
+			first[key.Value] = key.Line
+		}
+	})
+	return found
+}
+
+// eachNode visits a node and what is below it. An alias is not followed: what it
+// stands for is visited where it is written.
+func eachNode(node *yaml.Node, p path, visit func(path, *yaml.Node)) {
+	if node == nil {
+		return
+	}
+	visit(p, node)
+	switch node.Kind { //nolint:exhaustive // others hold nothing
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			eachNode(node.Content[i+1], p.child(node.Content[i].Value), visit)
+		}
+	case yaml.SequenceNode:
+		for i, item := range node.Content {
+			eachNode(item, p.child(i), visit)
+		}
+	}
+}
+
+// items returns the items of a list of objects, or the value itself if it is none.
+func (v *value) items() []*value {
+	object, _ := v.json.(map[string]any)
+	kind, _ := object["kind"].(string)
+	list, isList := object["items"].([]any)
+	of, listed := strings.CutSuffix(kind, "List")
+	if !isList || !listed {
+		return []*value{v}
+	}
+	var all []*value
+	for i, item := range list {
+		one := &value{place: v.place, first: v.first, json: item}
+		one.place.Line = v.line(path{"items", i})
+		_, one.node = path{"items", i}.nodeIn(v.node)
+		if fields, is := item.(map[string]any); is && of != "" && fields["kind"] == nil && fields["apiVersion"] == nil {
+			fields["kind"], fields["apiVersion"] = of, object["apiVersion"] // as kubectl does
+		}
+		all = append(all, one)
+	}
+	return all
+}

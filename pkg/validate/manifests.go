@@ -1,0 +1,123 @@
+package validate
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Input is what is checked.
+type Input struct {
+	Documents []Document
+	// Namespace is that of objects that do not say; empty is default.
+	Namespace string
+	// Cluster is what a cluster holds, nil if none was asked: then only the files
+	// are known.
+	Cluster *Cluster
+	// Now is the time at which the objects would be created.
+	Now metav1.Time
+}
+
+// Check checks manifests. The error is the context's, that of the cluster, or one of the
+// program.
+func (all *Rules) Check(ctx context.Context, in Input) (*Answer, error) {
+	if in.Namespace == "" {
+		in.Namespace = metav1.NamespaceDefault
+	}
+	c := &checker{in: &in, rules: all, answer: &Answer{Findings: []Finding{}}}
+	var files []string
+	for i := range in.Documents {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		files = append(files, in.Documents[i].File)
+		c.read(ctx, &in.Documents[i])
+	}
+	c.findDuplicates()
+	if err := c.askControllers(ctx); err != nil {
+		return nil, err
+	}
+	for _, o := range c.objects {
+		c.answer.Objects++
+		if o.refused {
+			c.answer.Refused++
+		}
+		for _, f := range o.findings {
+			f.Object = &o.name
+			c.answer.Findings = append(c.answer.Findings, *f)
+		}
+	}
+	c.answer.sort(files)
+	return c.answer, nil
+}
+
+// checker checks manifests.
+type checker struct {
+	in      *Input
+	rules   *Rules
+	objects []*object
+	answer  *Answer
+}
+
+// read reads a document, and asks the rules of the API server about its objects.
+func (c *checker) read(ctx context.Context, d *Document) {
+	v, found := d.read()
+	if v != nil {
+		if fields, is := v.json.(map[string]any); is {
+			name := nameOf(fields)
+			for i := range found {
+				found[i].Object = &name
+			}
+		}
+	}
+	c.answer.Findings = append(c.answer.Findings, found...)
+	if v == nil || v.json == nil {
+		return
+	}
+	for _, item := range v.items() {
+		if c.scheduler(item) {
+			continue
+		}
+		o, skipped, f := c.rules.newObject(item)
+		switch {
+		case f != nil:
+			c.answer.Findings = append(c.answer.Findings, *f)
+		case skipped != nil:
+			c.answer.Skipped = append(c.answer.Skipped, *skipped)
+		default:
+			o.admit(ctx, c.in.Namespace)
+			o.refused = o.refused || len(found) > 0
+			c.objects = append(c.objects, o)
+		}
+	}
+}
+
+// findDuplicates finds objects that are there twice: of these the last one would stay.
+func (c *checker) findDuplicates() {
+	first := map[ObjectName]*object{}
+	for _, o := range c.objects {
+		name := o.name
+		if name.Namespace == "" && o.definition.namespaced {
+			name.Namespace = c.in.Namespace
+		}
+		if other, twice := first[name]; twice && name.Name != "" {
+			level := Error
+			if other.place.File != o.place.File {
+				level = Warning // they may be for different clusters
+			}
+			o.add(path{"metadata", "name"}, level, "the same object is in "+other.place.String()+", too: the one that is applied last stays; remove or rename one")
+			continue
+		}
+		first[name] = o
+	}
+}
+
+// add adds what a controller, or a later kubectl apply, would make of the object.
+func (o *object) add(p path, level, problem string) {
+	f := o.at(p, problem)
+	f.Level, f.By = level, ByController
+	if !slices.ContainsFunc(o.findings, func(other *Finding) bool { return other.Field == f.Field && other.Problem == problem }) {
+		o.findings = append(o.findings, &f)
+	}
+}

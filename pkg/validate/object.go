@@ -1,0 +1,239 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// object is an object of a kind of the API, and what is wrong with it.
+type object struct {
+	value
+
+	definition *definition
+	name       ObjectName
+	// mended is the object as written, with the advice followed so far.
+	mended   map[string]any
+	findings []*Finding
+	refused  bool // by the API server, as it is written
+	// admitted is what the API server makes of the mended object, nil if it refuses
+	// that too.
+	admitted map[string]any
+}
+
+// maxPasses bounds how many times an object is mended and looked at again.
+const maxPasses = 10
+
+// admit finds what the API server would say against the object, and what to write
+// instead. Where there is advice for everything, the object is admitted as advised.
+func (o *object) admit(ctx context.Context, namespace string) {
+	written, _ := o.json.(map[string]any)
+	o.mended = runtime.DeepCopyJSON(written)
+	for range maxPasses {
+		a := o.definition.admit(ctx, o.mended, namespace)
+		o.refused = o.refused || len(a.refusals) > 0
+		if len(a.refusals) == 0 {
+			o.admitted = a.object
+			return
+		}
+		mended := false
+		for _, g := range causes(groups(a.refusals)) {
+			mended = o.report(ctx, g, namespace) || mended
+		}
+		if !mended {
+			if a.blocked {
+				o.note("more rules apply once this is mended")
+			}
+			return
+		}
+	}
+}
+
+// group holds the refusals of one field.
+type group struct {
+	path     path
+	refusals []refusal
+}
+
+// groups sorts refusals by field, in the order in which they came. It leaves out those of
+// no field where others are of one: they say the same with less words for it.
+func groups(refusals []refusal) []*group {
+	of := slices.DeleteFunc(slices.Clone(refusals), func(r refusal) bool { return len(parsePath(r.Field)) == 0 })
+	if len(of) > 0 {
+		refusals = of
+	}
+	var all []*group
+	for _, r := range refusals {
+		i := slices.IndexFunc(all, func(g *group) bool { return g.path.String() == r.Field })
+		if i < 0 {
+			all, i = append(all, &group{path: parsePath(r.Field)}), len(all)
+		}
+		all[i].refusals = append(all[i].refusals, r)
+	}
+	return all
+}
+
+// causes leaves out what may be but the consequence of something else: first unknown
+// fields are looked at, which may be others that are missing, and a value after what is
+// wrong within it.
+func causes(all []*group) []*group {
+	unknown := func(g *group) bool { return g.refusals[0].unknown }
+	if slices.ContainsFunc(all, unknown) {
+		return slices.DeleteFunc(all, func(g *group) bool { return !unknown(g) })
+	}
+	consequence := func(of *group) bool {
+		return slices.ContainsFunc(all, func(g *group) bool { return len(g.path) > len(of.path) && g.path.within(of.path) })
+	}
+	var first []*group
+	for _, g := range all {
+		if !consequence(g) {
+			first = append(first, g)
+		}
+	}
+	return first
+}
+
+// report adds a finding, or what more is wrong with a field that was mended already,
+// and reports whether it mended the object.
+func (o *object) report(ctx context.Context, g *group, namespace string) bool {
+	problem := o.explain(g)
+	at := g.path.String()
+	i := slices.IndexFunc(o.findings, func(f *Finding) bool { return f.Field == at })
+	if i < 0 {
+		f := o.at(g.path, problem)
+		o.findings, i = append(o.findings, &f), len(o.findings)
+	} else if !strings.Contains(o.findings[i].Problem, problem) {
+		o.findings[i].Problem += "; " + problem
+	}
+	f := o.findings[i]
+	f.WriteInstead, f.Remove = "", false
+	further := ""
+	for _, c := range o.candidates(g) {
+		tried := *o
+		tried.mended = runtime.DeepCopyJSON(o.mended)
+		if !c.apply(tried.mended) {
+			continue
+		}
+		still := tried.against(ctx, namespace, g.path, c.at())
+		if still == nil {
+			f.WriteInstead, f.Remove = c.text(), c.value == nil
+			o.mended = tried.mended
+			return true
+		}
+		if further == "" && c.rename == "" && !o.fits(g.path) {
+			further = tried.explain(still)
+		}
+	}
+	if further != "" {
+		f.Problem += "; " + further
+	}
+	return false
+}
+
+// against returns what the API server has against one of some fields, nil for nothing.
+func (o *object) against(ctx context.Context, namespace string, fields ...path) *group {
+	for _, g := range groups(o.definition.admit(ctx, o.mended, namespace).refusals) {
+		if slices.ContainsFunc(fields, g.path.within) {
+			return g
+		}
+	}
+	return nil
+}
+
+// fits reports whether a field has a value of the right type.
+func (o *object) fits(p path) bool {
+	v, there := p.in(o.mended)
+	schema := p.schemaIn(o.definition.schema)
+	return !there || schema == nil || fits(v, schema)
+}
+
+// note adds a remark to the last finding.
+func (o *object) note(text string) {
+	if n := len(o.findings); n > 0 && !strings.Contains(o.findings[n-1].Problem, text) {
+		o.findings[n-1].Problem += " (" + text + ")"
+	}
+}
+
+// newObject returns the object that a value is, or says why it is none that is checked.
+func (all *Rules) newObject(v *value) (*object, *Skipped, *Finding) {
+	none := func(p path, problem string) (*object, *Skipped, *Finding) {
+		f := v.at(p, problem)
+		return nil, nil, &f
+	}
+	fields, is := v.json.(map[string]any)
+	if !is {
+		return none(nil, fmt.Sprintf("is %s, not an object: begin with apiVersion: and kind:", described(v.json)))
+	}
+	kind, _ := fields["kind"].(string)
+	version, _ := fields["apiVersion"].(string)
+	name := nameOf(fields)
+	for _, needed := range []string{"kind", "apiVersion"} {
+		if text, _ := fields[needed].(string); text == "" {
+			return none(path{needed}, "is missing: every object says which kind of which API it is")
+		}
+	}
+	gv, err := schema.ParseGroupVersion(version)
+	if err != nil {
+		return none(path{"apiVersion"}, err.Error())
+	}
+	compiled, known := all.kinds[gv.WithKind(kind)]
+	if !known {
+		if f := all.misnamed(v, gv, kind); f != nil {
+			f.Object = &name
+			return nil, nil, f
+		}
+		return nil, &Skipped{v.place, name}, nil
+	}
+	d, err := compiled()
+	if err != nil {
+		return none(nil, err.Error())
+	}
+	return &object{value: *v, definition: d, name: name}, nil, nil
+}
+
+// nameOf returns what an object is called.
+func nameOf(fields map[string]any) ObjectName {
+	metadata, _ := fields["metadata"].(map[string]any)
+	text := func(value any) string {
+		if value == nil {
+			return ""
+		}
+		return fmt.Sprint(value)
+	}
+	o := ObjectName{Kind: text(fields["kind"]), Namespace: text(metadata["namespace"]), Name: text(metadata["name"])}
+	if generate := text(metadata["generateName"]); o.Name == "" && generate != "" {
+		o.Name = generate + "*"
+	}
+	return o
+}
+
+// misnamed returns a finding about a kind or a version that our API does not have, nil
+// about those of others.
+func (all *Rules) misnamed(v *value, gv schema.GroupVersion, kind string) *Finding {
+	kinds := all.names()
+	ours := v1alpha1.GroupVersion
+	isKind := slices.Contains(kinds, kind)
+	var f Finding
+	switch near := closest(kind, kinds); {
+	case gv.Group != ours.Group && !isKind:
+		return nil
+	case isKind:
+		f = v.at(path{"apiVersion"}, fmt.Sprintf("%s is a kind of %s, and not of %s", kind, ours, gv))
+		f.WriteInstead = "apiVersion: " + ours.String()
+		if gv.Group != ours.Group {
+			f.Level = Warning // another project may have such a kind
+		}
+	default:
+		f = v.at(path{"kind"}, fmt.Sprintf("%s has no kind %s, only %s", gv, kind, strings.Join(kinds, ", ")))
+		if near != "" {
+			f.WriteInstead = "kind: " + near
+		}
+	}
+	return &f
+}
