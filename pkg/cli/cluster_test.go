@@ -36,7 +36,7 @@ func TestEveryVerbThatAsksAClusterTakesTheFlagsOfKubectl(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"explain", "record", "share", "status", "version"}; !slices.Equal(asking, want) {
+	if want := []string{"check", "explain", "record", "share", "status", "version"}; !slices.Equal(asking, want) {
 		t.Errorf("the verbs that ask a cluster are %v, want %v", asking, want)
 	}
 }

@@ -3,12 +3,16 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -40,21 +44,79 @@ func eachDocument(paths []string, stdin io.Reader, take func(document []byte) er
 }
 
 func eachDocumentOf(name string, file io.Reader, take func(document []byte) error) error {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(file))
-	for number := 1; ; number++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for d, err := range documentsOf(file) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if len(bytes.TrimSpace(stripComments(document))) == 0 {
-			continue
+		if err := take(d.text); err != nil {
+			return fmt.Errorf("%s, document %d: %w", name, d.number, err)
 		}
-		if err := take(document); err != nil {
-			return fmt.Errorf("%s, document %d: %w", name, number, err)
+	}
+	return nil
+}
+
+// document is one document of a file. Numbers and lines count from 1.
+type document struct {
+	number, line int
+	text         []byte
+}
+
+// documentsOf returns the documents of a file that hold anything: YAML between lines of
+// dashes, or JSON objects one after the other. As kubectl does, it heeds the byte order
+// mark of UTF-8 and UTF-16, and takes either end of a line.
+func documentsOf(file io.Reader) iter.Seq2[document, error] {
+	return func(yield func(document, error) bool) {
+		text, err := io.ReadAll(transform.NewReader(file, unicode.BOMOverride(transform.Nop)))
+		if err != nil {
+			yield(document{}, err)
+			return
 		}
+		rest := append(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), '\n')
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(rest)))
+		newline := []byte("\n")
+		for number, line := 0, 1; ; {
+			part, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(document{}, err)
+				return
+			}
+			before, after, _ := bytes.Cut(rest, part) // before is the separator
+			line, rest = line+bytes.Count(before, newline), after
+			for _, one := range objectsOf(part) {
+				number++
+				one.number, one.line = number, line+one.line
+				if len(bytes.TrimSpace(stripComments(one.text))) > 0 && !yield(one, nil) {
+					return
+				}
+			}
+			line += bytes.Count(part, newline)
+		}
+	}
+}
+
+// objectsOf returns the JSON objects that follow each other in a document, which is one
+// of YAML if it is no such row. Lines are those before it.
+func objectsOf(part []byte) []document {
+	whole := []document{{text: part}}
+	if !utilyaml.IsJSONBuffer(part) {
+		return whole
+	}
+	var all []document
+	decoder := json.NewDecoder(bytes.NewReader(part))
+	for begin := int64(0); ; begin = decoder.InputOffset() {
+		var one json.RawMessage
+		err := decoder.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			return whole
+		}
+		before, _, _ := bytes.Cut(part[begin:], one)
+		all = append(all, document{text: one, line: bytes.Count(part[:begin], []byte("\n")) + bytes.Count(before, []byte("\n"))})
 	}
 }
 

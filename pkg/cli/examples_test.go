@@ -14,18 +14,19 @@ import (
 
 // What the examples call by these names: content, or a file of the repository.
 var exampleFiles = map[string]string{
-	"profiles.yaml":         examplesProfiles,
-	"cluster.yaml":          fiveWorkers,
-	"replay.yaml":           "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: week}\nspec: {trace: {}, nodes: [{name: a, count: 2}]}\n",
-	"jobs.csv":              threeJobs,
-	"lastweek.csv":          threeJobs,
-	"nodes.yaml":            "@config/samples/nodeprofile.yaml",
-	"poolplan.yaml":         "@docs/examples/checkout.yaml",
-	"sharetree.yaml":        "@config/samples/sharetree.yaml",
-	"lublin_256.swf.gz":     "@test/testdata/lublin/lublin_256.swf.gz",
-	"openb_pod_list.csv.gz": "@test/testdata/openb/openb_pod_list_first_2000.csv",
-	"openb_node_list.csv":   "@test/testdata/openb/openb_node_list_all_node.csv",
-	"observations.csv":      exampleObservations(),
+	"profiles.yaml":          examplesProfiles,
+	"manifests/below/a.yaml": examplesProfiles,
+	"cluster.yaml":           fiveWorkers,
+	"replay.yaml":            "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: week}\nspec: {trace: {}, nodes: [{name: a, count: 2}]}\n",
+	"jobs.csv":               threeJobs,
+	"lastweek.csv":           threeJobs,
+	"nodes.yaml":             "@config/samples/nodeprofile.yaml",
+	"poolplan.yaml":          "@docs/examples/checkout.yaml",
+	"sharetree.yaml":         "@config/samples/sharetree.yaml",
+	"lublin_256.swf.gz":      "@test/testdata/lublin/lublin_256.swf.gz",
+	"openb_pod_list.csv.gz":  "@test/testdata/openb/openb_pod_list_first_2000.csv",
+	"openb_node_list.csv":    "@test/testdata/openb/openb_node_list_all_node.csv",
+	"observations.csv":       exampleObservations(),
 }
 
 const examplesProfiles = `apiVersion: loadline.dev/v1alpha1
@@ -134,7 +135,7 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == exitWrong && strings.Contains(errs.String(), errNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share"}, args[0]) {
+		if code == exitWrong && strings.Contains(errs.String(), errNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
 			asked, input = true, threeJobs // as a cluster might have answered
 			continue
 		}

@@ -50,7 +50,10 @@ Answers are tables for people; -o json and -o yaml print all there is to an answ
 Exit codes: 0 done; 1 the answer is no, such as an SLA that cannot be met; 2 wrong use
 or bad input; 3 reading, writing or reaching the cluster failed, which may go well
 another time; 130 interrupted.`,
-		Example: `  # How much would these workloads slow each other down on one node?
+		Example: `  # Is anything wrong with these manifests?
+  kubectl loadline check -f profiles.yaml
+
+  # How much would these workloads slow each other down on one node?
   kubectl loadline predict -f profiles.yaml
 
   # How many servers keep every promised response time, and who should share them?
@@ -82,7 +85,7 @@ another time; 130 interrupted.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	addGroup(root, "Questions that need no cluster:", newPredict(streams), newSize(streams), newFit(streams), newReplay(version, streams), newShare(streams))
+	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), newSize(streams), newFit(streams), newReplay(version, streams), newShare(streams))
 	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), newRecord(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)

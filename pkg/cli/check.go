@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/validate"
+)
+
+// checkManifests holds the flags of the verb check.
+type checkManifests struct {
+	streams    Streams
+	files      []string
+	recursive  bool
+	askCluster bool
+	cluster    clusterFlags
+	output     outputFlag
+}
+
+func newCheck(streams Streams) *cobra.Command {
+	c := &checkManifests{streams: streams}
+	command := &cobra.Command{
+		Use:   "check -f FILE",
+		Short: "Check manifests, and say what to write instead",
+		Long: `check reads manifests of WorkloadProfiles, NodeProfiles, ShareTrees, PoolPlans and
+TraceReplays, and the configuration of the scheduler, and says what is wrong with them
+and what to write instead. It applies every rule that the API server applies to a new
+object, and what the controllers would report in its status. Objects of other kinds are
+skipped. It needs no cluster: what is not in the files is taken not to exist, and a
+reference to it is a warning.
+
+With --with-cluster the objects of a cluster count, too; the API server is asked to apply
+each manifest without keeping it, and a table shows how many pods, or nodes, would
+follow each profile, and which profile wins where several want the same ones.
+
+Exit code 1 means that there are errors, 0 that there are none; warnings may be there
+with either.`,
+		Example: `  # A file, before it is applied
+  kubectl loadline check -f profiles.yaml
+
+  # All manifests of a folder and those below it
+  kubectl loadline check -R -f manifests
+
+  # For another program
+  kubectl loadline check -f profiles.yaml -o json
+
+  # With the cluster that they are for: who would follow the profiles?
+  kubectl loadline check -f profiles.yaml --with-cluster`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringSliceVarP(&c.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
+	flags.BoolVarP(&c.recursive, "recursive", "R", false, "read the folders in a folder, too")
+	c.cluster.add(command, "namespace of objects that do not say (default that of the context, else default)")
+	flags.BoolVar(&c.askCluster, "with-cluster", false, "ask the cluster, too")
+	c.output.addFormats(command, "text", "json", "yaml")
+	return command
+}
+
+func (c *checkManifests) run(ctx context.Context) error {
+	if len(c.files) == 0 {
+		return errors.New("name a file or a folder with manifests: -f profiles.yaml")
+	}
+	in, files, err := c.gather()
+	if err != nil {
+		return err
+	}
+	if len(in.Documents) == 0 {
+		return fmt.Errorf("there is no object in %s", plural(files, "file", "files"))
+	}
+	if c.askCluster {
+		if err := c.gatherCluster(ctx, &in); err != nil {
+			return err
+		}
+	}
+	rules, err := validate.Load()
+	if err != nil {
+		return err
+	}
+	answer, err := rules.Check(ctx, in)
+	if err != nil {
+		return err
+	}
+	if err := c.output.print(c.streams.Out, answer, func(p *page) error { return printChecked(p, answer, files) }); err != nil {
+		return err
+	}
+	if n := answer.Errors(); n > 0 {
+		return &no{fmt.Errorf("%s in %s", plural(n, "error", "errors"), plural(answer.Objects, "object", "objects"))}
+	}
+	return nil
+}
+
+// gather reads the files.
+func (c *checkManifests) gather() (in validate.Input, files int, err error) {
+	in.Namespace, in.Now = c.cluster.overrides.Context.Namespace, metav1.NewTime(time.Now())
+	paths, err := manifestFiles(c.files, c.recursive)
+	if err != nil {
+		return in, 0, err
+	}
+	for _, path := range paths {
+		file, name, err := open(path, c.streams.In)
+		if err != nil {
+			return in, 0, err
+		}
+		if path != "-" {
+			name = path
+		}
+		for d, readErr := range documentsOf(file) {
+			if readErr != nil {
+				err = fmt.Errorf("%s: %w", name, readErr)
+				break
+			}
+			in.Documents = append(in.Documents, validate.Document{Place: validate.Place{File: name, Document: d.number, Line: d.line}, Text: d.text})
+		}
+		if err := errors.Join(err, file.Close()); err != nil {
+			return in, 0, err
+		}
+	}
+	return in, len(paths), nil
+}
+
+// manifestExtensions are those of the files that are read of a folder, as kubectl does.
+var manifestExtensions = []string{".json", ".yaml", ".yml"}
+
+// manifestFiles returns the files that are named, and those in the folders that are.
+func manifestFiles(paths []string, recursive bool) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if path == "-" || err == nil && !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case entry.IsDir() && at != path && !recursive:
+				return fs.SkipDir
+			case !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(at)):
+				files = append(files, at)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// printChecked prints the answer for people, a line per finding.
+func printChecked(p *page, a *validate.Answer, files int) error {
+	for i := range a.Findings {
+		if err := p.lines(a.Findings[i].String()); err != nil {
+			return err
+		}
+	}
+	if len(a.Followers) > 0 {
+		table := report.NewTable(report.Left("PROFILE"), report.Right("FOLLOWERS"), report.Left("CONFLICT"))
+		for _, f := range a.Followers {
+			table.Add(f.String(), fmt.Sprint(f.Count), cmp.Or(f.Conflict, "-"))
+		}
+		if err := p.table(table); err != nil {
+			return err
+		}
+	}
+	return p.lines(checkedSummary(a, files))
+}
+
+// checkedSummary says how many objects there are, and what became of them.
+func checkedSummary(a *validate.Answer, files int) string {
+	text := plural(a.Objects, "object", "objects") + " in " + plural(files, "file", "files") + ": "
+	warnings := len(a.Findings) - a.Errors()
+	switch {
+	case len(a.Findings) == 0:
+		text += "nothing is wrong"
+	case a.Refused > 0:
+		text += fmt.Sprintf("%s, %s; the API server would refuse %d", plural(a.Errors(), "error", "errors"), plural(warnings, "warning", "warnings"), a.Refused)
+	default:
+		text += fmt.Sprintf("%s, %s", plural(a.Errors(), "error", "errors"), plural(warnings, "warning", "warnings"))
+	}
+	if len(a.Skipped) == 0 {
+		return text
+	}
+	const most = 3
+	text += "\nSkipped, being of other kinds: "
+	for i, s := range a.Skipped[:min(most, len(a.Skipped))] {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.ObjectName.String()
+	}
+	if more := len(a.Skipped) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
