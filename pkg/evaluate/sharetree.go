@@ -125,10 +125,14 @@ func (s *shares) answer(ctx context.Context, options fairshare.Options) (*ShareT
 		Name: s.name, Method: result.Method.String(), Processors: s.processors, Utilization: s.tree.Utilization(),
 		Exact:     options.Method != fairshare.MonteCarlo && options.Method != fairshare.AHMC,
 		Workloads: s.tree.Len(), Residual: result.Residual, Evaluations: result.Evaluations,
+		workloads: make(map[string]int, s.tree.Len()),
 	}
 	for node := range s.tree.Nodes() {
 		if node.Depth == 0 {
 			continue
+		}
+		if node.Workload >= 0 {
+			a.workloads[node.Name] = len(a.Nodes)
 		}
 		a.Nodes = append(a.Nodes, s.describe(node, result))
 	}

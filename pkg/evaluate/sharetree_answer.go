@@ -24,6 +24,8 @@ type ShareTreeAnswer struct {
 	Residual float64 `json:"residual"`
 	// Evaluations is how much was computed, by the method's own count.
 	Evaluations int `json:"evaluations"`
+
+	workloads map[string]int // where the workloads are in Nodes, by name
 }
 
 // ShareNode is a group or a workload of a tree.

@@ -105,8 +105,8 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *ShareTreeAnswer, why error) m
 		c.Message = fmt.Sprintf("ShareTree %q has no response times: %v", tree, why)
 		return c
 	}
-	i := slices.IndexFunc(a.Nodes, func(n ShareNode) bool { return n.Workload && n.Name == qualified(p) })
-	if i < 0 {
+	i, known := a.workloads[qualified(p)]
+	if !known {
 		c.Reason = v1alpha1.ReasonTreeNotReady
 		c.Message = fmt.Sprintf("ShareTree %q does not have this workload yet", tree)
 		return c
