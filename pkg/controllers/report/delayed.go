@@ -12,7 +12,8 @@ import (
 )
 
 // Delayed returns a handler that enqueues what an object maps to after a while,
-// so that many changes in that while are one reconciliation.
+// so that many changes in that while are one reconciliation. Of an object that
+// changed it maps both states.
 func Delayed(delay time.Duration, requests handler.MapFunc) handler.EventHandler {
 	enqueue := func(ctx context.Context, o client.Object, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		for _, request := range requests(ctx, o) {
@@ -22,7 +23,10 @@ func Delayed(delay time.Duration, requests handler.MapFunc) handler.EventHandler
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { enqueue(ctx, e.Object, q) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { enqueue(ctx, e.ObjectNew, q) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			enqueue(ctx, e.ObjectOld, q)
+			enqueue(ctx, e.ObjectNew, q)
+		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { enqueue(ctx, e.Object, q) },
 	}
 }

@@ -46,7 +46,7 @@ func TestEveryKindOfChangeIsEnqueuedAfterTheDelay(t *testing.T) {
 	handler.Update(t.Context(), event.UpdateEvent{ObjectOld: pod("old"), ObjectNew: pod("updated")}, queue)
 	handler.Delete(t.Context(), event.DeleteEvent{Object: pod("deleted")}, queue)
 
-	want := []delayed{{"created", time.Minute}, {"updated", time.Minute}, {"deleted", time.Minute}}
+	want := []delayed{{"created", time.Minute}, {"old", time.Minute}, {"updated", time.Minute}, {"deleted", time.Minute}}
 	if diff := cmp.Diff(want, queue.asked); diff != "" {
 		t.Errorf("unexpected requests (-want +got):\n%s", diff)
 	}
