@@ -38,6 +38,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/report"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
@@ -54,6 +55,7 @@ type options struct {
 	healthAddress           string
 	replay                  tracereplay.Worker
 	probes                  probejob.Settings
+	concurrentWrites        int
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -100,6 +102,9 @@ and nodes whose profiles ask for it, and keeps the status of
 			if o.probes.MaxParallel < 1 {
 				return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
 			}
+			if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
+				return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
+			}
 			return o.run(command)
 		},
 	}
@@ -116,10 +121,16 @@ and nodes whose profiles ask for it, and keeps the status of
 	flags.Var((*quantity)(&o.probes.Memory), "probe-memory", "Memory that each probe asks for and is limited to.")
 	flags.IntVar(&o.probes.MaxParallel, "max-measurements", o.probes.MaxParallel, "On how many nodes to measure at once, at least 1. On each there is one measurement at a time.")
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
+	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
 }
+
+// How many statuses are written at once: by default a small part of the requests that
+// an API server serves at once, which its priority and fairness divides, and never
+// more than the 200 that it lets change objects at once as Kubernetes ships it.
+const defaultStatusWrites, maxStatusWrites = 16, 200
 
 // The environment variables that name images where the flags do not.
 const (
@@ -214,11 +225,12 @@ func cacheOptions() cache.Options {
 
 func (o *options) addControllers(mgr ctrl.Manager) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
-	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	writers := report.NewWriters(o.concurrentWrites)
+	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
 	if err := workloads.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the WorkloadProfile controller: %w", err)
 	}
-	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	nodes := &nodeprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
 	if err := nodes.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the NodeProfile controller: %w", err)
 	}
@@ -230,7 +242,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	if err := pools.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the PoolPlan controller: %w", err)
 	}
-	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}}
+	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}

@@ -36,6 +36,7 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--health-probe-bind-address", "--logging-format", "--version",
 		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements",
+		"--concurrent-status-writes",
 	} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help lacks %q:\n%s", want, help)
@@ -69,6 +70,7 @@ func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
 	ours := []string{
 		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address",
 		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements",
+		"concurrent-status-writes",
 	}
 	flags := newCommand().Flags()
 	for _, name := range ours {
@@ -98,6 +100,8 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 		"memory that is none":                {[]string{"--replay-memory=much"}, `invalid argument "much" for "--replay-memory" flag: "much" is not a quantity above 0 such as 500m or 2Gi`},
 		"no CPU":                             {[]string{"--replay-cpu=0"}, `"0" is not a quantity above 0 such as 500m or 2Gi`},
 		"no measurement at once":             {[]string{"--max-measurements=0"}, "--max-measurements: 0 is not at least 1"},
+		"no status written at once":          {[]string{"--concurrent-status-writes=0"}, "--concurrent-status-writes: 0 is not from 1 to 200"},
+		"more statuses than the server lets": {[]string{"--concurrent-status-writes=201"}, "--concurrent-status-writes: 201 is not from 1 to 200"},
 		"an argument":                        {[]string{"start"}, `unknown command "start" for "loadline-manager"`},
 		"a log format that does not exist":   {[]string{"--logging-format=xml"}, `format: Invalid value: "xml": Unsupported log format`},
 		"a flag of another program's syntax": {[]string{"-leader-elect"}, "unknown shorthand flag: 'l'"},

@@ -6,12 +6,10 @@ package nodeprofile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/events"
@@ -41,6 +39,9 @@ type Reconciler struct {
 	Client   client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
+	// Writers bound how many statuses are written at once, here and by the other
+	// controllers that share them. Nil writes one after another.
+	Writers *report.Writers
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=list;watch
@@ -63,10 +64,11 @@ func everything(context.Context, client.Object) []reconcile.Request {
 	return []reconcile.Request{{}}
 }
 
-// Reconcile decides on all profiles and writes what changed.
+// Reconcile decides on all profiles and writes what changed. What it lists is the
+// cache's own, which it must not change.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	var profiles v1alpha1.NodeProfileList
-	if err := r.Client.List(ctx, &profiles); err != nil {
+	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
 	}
 	if len(profiles.Items) == 0 {
@@ -74,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 	nodes := metav1.PartialObjectMetadataList{}
 	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	if err := r.Client.List(ctx, &nodes); err != nil {
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	nodeLabels := make([]labels.Set, len(nodes.Items))
@@ -83,19 +85,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 
 	statuses := evaluate.NodeProfiles(profiles.Items, nodeLabels, metav1.NewTime(r.Clock.Now()))
-	var errs []error
-	behind := false
+	changes := make([]report.Change[*v1alpha1.NodeProfile], len(statuses))
 	for i := range statuses {
-		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
+		after := profiles.Items[i]
 		after.Status = statuses[i]
-		err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions)
-		if apierrors.IsConflict(err) {
-			behind = true
-			continue
-		}
-		errs = append(errs, err)
+		changes[i] = report.Change[*v1alpha1.NodeProfile]{Before: &profiles.Items[i], After: &after}
 	}
-	if err := errors.Join(errs...); err != nil || !behind {
+	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: settle}, nil

@@ -7,8 +7,8 @@ package sharetree
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,12 +33,20 @@ import (
 // settle is for how long to wait for the cache when a profile has changed meanwhile.
 const settle = 500 * time.Millisecond
 
+// profileDelay is for how long changes of profiles are gathered before a tree is
+// computed again: it depends on all of them, and the controller of WorkloadProfiles
+// writes to the status of each that is new.
+const profileDelay = time.Second
+
 // Reconciler keeps the status of ShareTrees. A request names a tree; one without a
 // name is for the profiles that are in no tree.
 type Reconciler struct {
 	Client   client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
+	// Writers bound how many statuses of profiles are written at once, here and by
+	// the other controllers that share them. Nil writes one after another.
+	Writers *report.Writers
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=sharetrees;workloadprofiles,verbs=list;watch
@@ -50,7 +58,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sharetree").
 		Watches(&v1alpha1.ShareTree{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(treeOf), builder.WithPredicates(changed())).
+		Watches(&v1alpha1.WorkloadProfile{}, report.Delayed(profileDelay, treeOf), builder.WithPredicates(changed())).
 		Complete(r)
 }
 
@@ -88,34 +96,27 @@ func condition(p *v1alpha1.WorkloadProfile) *metav1.Condition {
 	return meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionSLAAttainable)
 }
 
-// Reconcile computes a tree and writes what changed, to it and to its profiles.
+// Reconcile computes a tree and writes what changed, to it and to its profiles. What
+// it lists is the cache's own, which it must not change.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var profiles v1alpha1.WorkloadProfileList
-	if err := r.Client.List(ctx, &profiles); err != nil {
+	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
 	}
-	answer, why, err := r.tree(ctx, request.Name, profiles.Items)
+	members := slices.DeleteFunc(profiles.Items, func(p v1alpha1.WorkloadProfile) bool { return treeName(&p) != request.Name })
+	answer, why, err := r.tree(ctx, request.Name, members)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	now := metav1.NewTime(r.Clock.Now())
-	var errs []error
-	behind := false
-	for i := range profiles.Items {
-		p := &profiles.Items[i]
-		if treeName(p) != request.Name {
-			continue
-		}
-		before := p.DeepCopy()
-		p.Status.Conditions = evaluate.SLAAttainable(p, answer, why, now)
-		err := report.Shared(ctx, r.Client, r.Recorder, before, p, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
-		if apierrors.IsConflict(err) {
-			behind = true
-			continue
-		}
-		errs = append(errs, err)
+	changes := make([]report.Change[*v1alpha1.WorkloadProfile], len(members))
+	for i := range members {
+		after := members[i]
+		after.Status.Conditions = evaluate.SLAAttainable(&members[i], answer, why, now)
+		changes[i] = report.Change[*v1alpha1.WorkloadProfile]{Before: &members[i], After: &after}
 	}
-	if err := errors.Join(errs...); err != nil || !behind {
+	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
+	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: settle}, nil

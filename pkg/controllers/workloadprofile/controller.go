@@ -9,12 +9,10 @@ package workloadprofile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +21,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -45,6 +44,9 @@ type Reconciler struct {
 	Client   client.Client
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
+	// Writers bound how many statuses are written at once, here and by the other
+	// controllers that share them. Nil writes one after another.
+	Writers *report.Writers
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
@@ -62,6 +64,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 			builder.WithPredicates(report.ProfileChanged())).
 		WatchesMetadata(&corev1.Pod{}, report.Delayed(podDelay, namespaceOf),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: r.Writers.Limit()}).
 		Complete(r)
 }
 
@@ -88,22 +91,23 @@ func (r *Reconciler) allNamespaces(ctx context.Context, _ client.Object) []recon
 	return requests
 }
 
-// Reconcile decides on one namespace and writes what changed.
+// Reconcile decides on one namespace and writes what changed. What it lists is the
+// cache's own, which it must not change.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var profiles v1alpha1.WorkloadProfileList
-	if err := r.Client.List(ctx, &profiles, client.InNamespace(request.Namespace)); err != nil {
+	if err := r.Client.List(ctx, &profiles, client.InNamespace(request.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
 	}
 	if len(profiles.Items) == 0 {
 		return reconcile.Result{}, nil
 	}
 	var nodes v1alpha1.NodeProfileList
-	if err := r.Client.List(ctx, &nodes); err != nil {
+	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing node profiles: %w", err)
 	}
 	pods := metav1.PartialObjectMetadataList{}
 	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	if err := r.Client.List(ctx, &pods, client.InNamespace(request.Namespace)); err != nil {
+	if err := r.Client.List(ctx, &pods, client.InNamespace(request.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
 	}
 	podLabels := make([]labels.Set, len(pods.Items))
@@ -112,19 +116,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, metav1.NewTime(r.Clock.Now()))
-	var errs []error
-	behind := false
+	changes := make([]report.Change[*v1alpha1.WorkloadProfile], len(statuses))
 	for i := range statuses {
-		before, after := profiles.Items[i].DeepCopy(), &profiles.Items[i]
+		after := profiles.Items[i]
 		after.Status = statuses[i]
-		err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions)
-		if apierrors.IsConflict(err) {
-			behind = true
-			continue
-		}
-		errs = append(errs, err)
+		changes[i] = report.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after}
 	}
-	if err := errors.Join(errs...); err != nil || !behind {
+	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: settle}, nil

@@ -348,3 +348,26 @@ func (c failingToList) List(ctx context.Context, list client.ObjectList, options
 	}
 	return c.Client.List(ctx, list, options...)
 }
+
+// What many profiles cost the API server: one write of each that is new, or
+// changed, and nothing for the others.
+func TestEveryProfileThatChangedIsOneRequest(t *testing.T) {
+	t.Parallel()
+	const many = 40
+	var objects []client.Object
+	for i := range many {
+		name := fmt.Sprintf("app-%02d", i)
+		objects = append(objects, declared(name, "app", name, "0.5"))
+	}
+	c := newCluster(t, objects...)
+	if written, _ := c.reconcile(t); len(written) != many {
+		t.Errorf("%d requests for %d new profiles", len(written), many)
+	}
+	if written, _ := c.reconcile(t); len(written) != 0 {
+		t.Errorf("%d requests where nothing changed", len(written))
+	}
+	c.setLoading(t, "app-07", "0.7")
+	if written, _ := c.reconcile(t); !cmp.Equal(written, []string{"app-07"}) {
+		t.Errorf("one profile changed, and written: %v", written)
+	}
+}

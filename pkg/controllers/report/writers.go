@@ -1,0 +1,85 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Writers bounds how many statuses are written at once by the controllers that share
+// it: the API server answers a write in milliseconds, most of which a controller
+// that writes one status after another spends waiting. A nil *Writers writes one
+// after another. It is safe for concurrent use.
+type Writers struct{ slots chan struct{} }
+
+// NewWriters returns writers of up to limit statuses at once, at least 1.
+func NewWriters(limit int) *Writers { return &Writers{make(chan struct{}, limit)} }
+
+// Limit returns how many statuses are written at once, at most.
+func (w *Writers) Limit() int {
+	if w == nil {
+		return 1
+	}
+	return cap(w.slots)
+}
+
+// write calls a function as soon as the limit allows.
+func (w *Writers) write(ctx context.Context, f func() error) error {
+	if w == nil {
+		return f()
+	}
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+		return f()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Change is an object as it was read, and with the status that it should have. Both
+// may share memory with a cache: they are only read.
+type Change[T client.Object] struct{ Before, After T }
+
+// maxErrors is how many errors [All] returns: behind a server that is down, thousands
+// are alike.
+const maxErrors = 5
+
+// All writes the statuses that changed as [Shared] does. One that cannot be written
+// does not keep the others from being written; the first errors are returned, in the
+// order of the changes. Where objects have changed since they were read, which is no
+// error, outdated is true: the caller decides on them again.
+func All[T client.Object](
+	ctx context.Context, w *Writers, c client.StatusClient, recorder events.EventRecorder, changes []Change[T], conditions func(T) []metav1.Condition,
+) (outdated bool, err error) {
+	changes = slices.DeleteFunc(changes, func(c Change[T]) bool { return equality.Semantic.DeepEqual(c.Before, c.After) })
+	errs := make([]error, len(changes))
+	var group errgroup.Group
+	group.SetLimit(w.Limit())
+	for i, change := range changes {
+		group.Go(func() error {
+			after := change.After.DeepCopyObject().(T) //nolint:errcheck // a copy is of the same type
+			errs[i] = w.write(ctx, func() error { return Shared(ctx, c, recorder, change.Before, after, conditions) })
+			return nil // the others are tried all the same
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return false, err
+	}
+	errs = slices.DeleteFunc(errs, func(err error) bool {
+		outdated = outdated || apierrors.IsConflict(err)
+		return err == nil || apierrors.IsConflict(err)
+	})
+	if more := len(errs) - maxErrors; more > 0 {
+		errs = append(errs[:maxErrors], fmt.Errorf("and %d more", more))
+	}
+	return outdated, errors.Join(errs...)
+}
