@@ -51,9 +51,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Slots.Restore(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err
 	}
+	unmeasured, err := r.unmeasured(ctx, request)
+	if unmeasured || err != nil {
+		return reconcile.Result{}, err
+	}
 	// Read past the cache: a step that is over must not be begun again.
 	p := &v1alpha1.WorkloadProfile{}
-	err := r.API.Get(ctx, request.NamespacedName, p)
+	err = r.API.Get(ctx, request.NamespacedName, p)
 	if apierrors.IsNotFound(err) || err == nil && !p.DeletionTimestamp.IsZero() {
 		r.memories.forget(request.NamespacedName)
 		r.Metrics.active.Set(float64(r.active.set(request, false))) // Jobs go with their profile
@@ -79,6 +83,28 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.Metrics.active.Set(float64(r.active.set(request, plan.status.Measuring != nil)))
 	return reconcile.Result{RequeueAfter: plan.again}, nil
+}
+
+// unmeasured reports whether a profile neither asks for a measurement nor has anything
+// left of one, according to the caches alone: most profiles of a cluster may be like
+// that. What the caches do not show yet is an event to come.
+func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request) (bool, error) {
+	var p v1alpha1.WorkloadProfile
+	if err := r.Client.Get(ctx, request.NamespacedName, &p); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	if p.Spec.Measurement != nil || p.Status.Measuring != nil || len(p.Status.Measurements) > 0 ||
+		meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionMeasured) != nil {
+		return false, nil
+	}
+	jobs, err := r.jobs(ctx, &p)
+	if err != nil || len(jobs) > 0 {
+		return false, err
+	}
+	r.memories.forget(request.NamespacedName)
+	r.Slots.Release(p.UID)
+	r.Metrics.active.Set(float64(r.active.set(request, false)))
+	return true, nil
 }
 
 // place decides on a plan for which the nodes are not in use by other measurements.

@@ -27,13 +27,13 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*
 		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
 		taken: sets.New[string](), known: sets.New[string](), followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
 	}
-	if err := r.gatherJobs(ctx, in); err != nil {
+	var err error
+	if in.jobs, err = r.jobs(ctx, p); err != nil {
 		return nil, err
 	}
 	if p.Spec.Measurement == nil {
 		return in, nil
 	}
-	var err error
 	if in.settings, err = newSettings(p.Spec.Measurement); err != nil {
 		return nil, err
 	}
@@ -51,15 +51,15 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*
 	return in, r.gatherOutcomes(ctx, in)
 }
 
-// gatherJobs reads the Jobs of a profile.
-func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
+// jobs returns the Jobs of a profile, by name.
+func (r *Reconciler) jobs(ctx context.Context, p *v1alpha1.WorkloadProfile) ([]batchv1.Job, error) {
 	var jobs batchv1.JobList
-	if err := r.Made.List(ctx, &jobs, client.InNamespace(in.profile.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(in.profile.UID)}); err != nil {
-		return fmt.Errorf("listing Jobs: %w", err)
+	if err := r.Made.List(ctx, &jobs, client.InNamespace(p.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(p.UID)}); err != nil {
+		return nil, fmt.Errorf("listing Jobs: %w", err)
 	}
-	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, in.profile) })
-	slices.SortFunc(in.jobs, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
-	return nil
+	own := slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, p) })
+	slices.SortFunc(own, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	return own, nil
 }
 
 // gatherTemplate reads the template of the target's pods, or says why there is none.
