@@ -54,6 +54,7 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 			ready = notReady(invalid[i])
 		} else {
 			ready = workloadReady(w)
+			ready.Message += followsAll(p.Spec.Selector, "pod", "namespace")
 			status.Resources = loadings(w.On(profile.AnyClass))
 			if n := profile.NeutralMillis(p, profile.AnyClass); n != nil {
 				status.NeutralMillis = new(*n)
@@ -92,6 +93,7 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 			ready = notReady(invalid[i])
 		} else {
 			ready = classReady(p)
+			ready.Message += followsAll(p.Spec.Selector, "node", "cluster")
 			status.Servers = serversInUse(class)
 		}
 		f := following[p.Name]
