@@ -129,6 +129,10 @@ func (a *PoolPlanAnswer) ready(why error) metav1.Condition {
 	if a.Held != "" {
 		c.Message += "; " + a.Held
 	}
+	if beyond := a.BeyondCluster(); beyond != "" {
+		c.Reason = v1alpha1.ReasonBeyondCluster
+		c.Message += "; " + beyond
+	}
 	return c
 }
 

@@ -16,6 +16,9 @@ import (
 // in a line each.
 func SizeNotes(a *evaluate.PoolPlanAnswer) []string {
 	var notes []string
+	if beyond := a.BeyondCluster(); beyond != "" {
+		notes = append(notes, strings.ToUpper(beyond[:1])+beyond[1:]+".")
+	}
 	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a)} {
 		if note != "" {
 			notes = append(notes, note)

@@ -53,6 +53,9 @@ const (
 
 	// ReasonPlanned says that a plan is found.
 	ReasonPlanned = "Planned"
+	// ReasonBeyondCluster says that a plan is found, and that a pool needs more
+	// replicas than a cluster of Kubernetes may have pods.
+	ReasonBeyondCluster = "BeyondCluster"
 	// ReasonInfeasible says that no number of servers meets an SLA.
 	ReasonInfeasible = "Infeasible"
 	// ReasonUnstable says that the servers that a pool may have at most cannot

@@ -184,7 +184,7 @@ func (d *decision) news(before []metav1.Condition) []metav1.Condition {
 // eventType is Warning for what needs somebody's attention.
 func eventType(c metav1.Condition) string {
 	switch c.Reason {
-	case v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,
+	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,
 		v1alpha1.ReasonLimited, v1alpha1.ReasonHPAConflict, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetUnavailable:
 		return corev1.EventTypeWarning
 	default:
