@@ -123,6 +123,9 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 		}
 	}
 	var errs []error
+	if job := in.job(); job != nil && len(p.remove) == 0 {
+		errs = append(errs, probejob.Attend(ctx, r.Client, job, in.now.Time, fieldOwner))
+	}
 	for i := range p.remove {
 		job := &p.remove[i]
 		err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})

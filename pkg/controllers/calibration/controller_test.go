@@ -329,6 +329,24 @@ loadline_calibrations_total{outcome="unsaturated"} 0
 	}
 }
 
+func TestARunThatGoesOnIsAttendedTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fast(v1alpha1.ProbedResource{Name: "cpu"}), ready("worker-1"))
+	w.reconcile(t)
+	job := &w.jobs(t)[0]
+	job.Status.StartTime = &noon
+	if err := w.Status().Update(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	w.pod(t, runs())
+	before := *job.Spec.ActiveDeadlineSeconds
+	w.clock.SetTime(noon.Add(100 * time.Second))
+	w.reconcile(t)
+	if after := *w.jobs(t)[0].Spec.ActiveDeadlineSeconds; after != before+100 {
+		t.Errorf("it may run for %d s, and for %d s after 100 s", before, after)
+	}
+}
+
 func TestARunWhoseNodeIsLostIsBegunAgainOnAnother(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -100,17 +100,15 @@ func (p *plan) follow(in *input, q *question, attempt int32) {
 	if alive, why := probejob.Alive(in.node); !alive && outcome.State != probejob.Succeeded && outcome.State != probejob.Failed {
 		outcome = probejob.Outcome{State: probejob.Lost, Message: fmt.Sprintf("node %s was lost: %s", node, why)}
 	}
-	switch outcome.State {
-	case probejob.Succeeded:
+	switch {
+	case outcome.State == probejob.Succeeded:
 		result, err := read(outcome.Messages[probejob.ProbeContainer], q)
 		if err != nil {
 			p.fail(in, q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the result of the standard job %s on node %s cannot be read: %v", q.job, node, err))
 			return
 		}
 		p.succeed(in, q, result)
-	case probejob.Failed:
-		p.fail(in, q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the standard job %s failed on node %s: %s", q.job, node, outcome.Message))
-	case probejob.Lost:
+	case outcome.Retry(attempt - 1):
 		if attempt >= maxAttempts {
 			p.fail(in, q, v1alpha1.ReasonInterrupted, fmt.Sprintf("its run was lost %d times, at last because %s", maxAttempts, outcome.Message))
 			return
@@ -119,6 +117,8 @@ func (p *plan) follow(in *input, q *question, attempt int32) {
 		p.remove = in.jobs
 		p.again = time.Second
 		p.settle(in, waits{v1alpha1.ReasonCalibrating, fmt.Sprintf("%s is calibrated again: %s", q.resource, outcome.Message)})
+	case outcome.Bad():
+		p.fail(in, q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the standard job %s failed on node %s: %s", q.job, node, outcome.Message))
 	default:
 		message := goesOn(q.resource, node, attempt)
 		if outcome.Message != "" {

@@ -163,6 +163,17 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu interrupted after 60 s",
 			},
 		},
+		"a run that was killed for its use of memory is begun again": {
+			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Lost, Reason: probejob.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
+			told{Condition: "False Calibrating: cpu is calibrated again: container x was killed at its memory limit", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
+		},
+		"a run that was killed for its use of memory twice has failed": {
+			outcome(begun("cpu", 2, fast(only)), probejob.Outcome{State: probejob.Lost, Reason: probejob.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
+			told{
+				Condition: "False ProbeFailed: cpu: the standard job cpu failed on node worker-1: container x was killed at its memory limit; tried again later, or when spec.calibration is changed",
+				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
+			},
+		},
 		"a node that is gone is a run that was lost": {
 			func() *input { in := begun("cpu", 1, fast()); in.node = nil; return in }(),
 			told{
@@ -352,7 +363,7 @@ func TestTheSpecSaysHowToCalibrate(t *testing.T) {
 	if want := "loadline-probe calibrate --job network --max-servers 8 --budget 30s --peer 10.0.0.7:7070"; command != want {
 		t.Errorf("the command is\n%s, want\n%s", command, want)
 	}
-	if p.start.Namespace != "loadline" || *p.start.Spec.ActiveDeadlineSeconds != 210 || !metav1.IsControlledBy(p.start, profile) {
-		t.Errorf("the Job is in %s, may take %d s and belongs to %+v", p.start.Namespace, *p.start.Spec.ActiveDeadlineSeconds, p.start.OwnerReferences)
+	if deadline := p.start.Annotations[probejob.DeadlineKey]; p.start.Namespace != "loadline" || deadline != "210" || !metav1.IsControlledBy(p.start, profile) {
+		t.Errorf("the Job is in %s, may take %s s and belongs to %+v", p.start.Namespace, deadline, p.start.OwnerReferences)
 	}
 }

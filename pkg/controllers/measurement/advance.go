@@ -64,6 +64,10 @@ func (p *plan) enter(in *input, steps []step, at int, runs []run) {
 		p.outOfTime(in)
 		return
 	}
+	if left := in.memory.resume.Sub(in.now.Time); left > 0 && attempts(m) > 0 {
+		p.wake(left)
+		return
+	}
 	if at == 0 && attempts(m) == 0 || in.lost() {
 		if p.move(in, steps) {
 			return

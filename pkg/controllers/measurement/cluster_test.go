@@ -256,8 +256,11 @@ func (s *simulation) jobs(ctx context.Context) bool {
 			job.UID = types.UID(fmt.Sprintf("job-%d", s.serial))
 			job.CreationTimestamp = metav1.NewTime(s.clock.Now())
 			s.must(s.Update(ctx, job))
+			job.Status.StartTime = new(job.CreationTimestamp)
+			s.must(s.Status().Update(ctx, job))
 		}
 		alive[job.UID] = true
+		changed = s.endOverdue(ctx, job, pods.Items) || changed
 		if job.Labels[probejob.MeasurementKey] == "" || probejob.Finished(job) || slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, job) }) {
 			continue
 		}
@@ -281,6 +284,23 @@ func (s *simulation) jobs(ctx context.Context) bool {
 		}
 	}
 	return changed
+}
+
+// endOverdue ends the Jobs that take longer than they may, and reports whether it is one.
+func (s *simulation) endOverdue(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) bool {
+	limit := job.Spec.ActiveDeadlineSeconds
+	if limit == nil || probejob.Finished(job) || s.clock.Now().Sub(job.Status.StartTime.Time) < time.Duration(*limit)*time.Second {
+		return false
+	}
+	for i := range pods {
+		if pod := &pods[i]; metav1.IsControlledBy(pod, job) {
+			delete(s.running, pod.UID)
+			pod.Status.Phase = corev1.PodFailed
+			s.must(s.Status().Update(ctx, pod))
+			s.finish(ctx, pod, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
+		}
+	}
+	return true
 }
 
 // pinnedTo returns the node that a pod must run on.

@@ -144,6 +144,11 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 	for _, job := range p.apply {
 		errs = append(errs, probejob.Apply(ctx, r.Client, job, fieldOwner))
 	}
+	for i := range in.jobs {
+		if job := &in.jobs[i]; !slices.Contains(p.remove, job) {
+			errs = append(errs, probejob.Attend(ctx, r.Client, job, in.now.Time, fieldOwner))
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -170,6 +175,8 @@ func (r *Reconciler) write(ctx context.Context, in *input, p *plan) error {
 		r.Recorder.Eventf(before, nil, kind, p.ended.outcome, "Measure", "%s", p.ended.message)
 	case p.began != "":
 		r.Recorder.Eventf(before, nil, corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, "Measure", "%s", p.began)
+	case p.lost != "":
+		r.Recorder.Eventf(before, nil, corev1.EventTypeWarning, v1alpha1.ReasonInterrupted, "Measure", "%s", p.lost)
 	case is != nil && (was == nil || was.Reason != is.Reason) && slices.Contains(worthTelling, is.Reason):
 		r.Recorder.Eventf(before, nil, corev1.EventTypeWarning, is.Reason, "Measure", "%s", is.Message)
 	}

@@ -27,13 +27,13 @@ func (p *plan) follow(in *input, steps []step, at int, runs []run, needed map[st
 		case !job.DeletionTimestamp.IsZero() && o.State != probejob.Succeeded:
 			p.begun(in, v1alpha1.ReasonInterrupted, fmt.Sprintf("Job %s was deleted", job.Name))
 			return
-		case o.State == probejob.Lost:
+		case o.Retry(attempts(m)):
 			p.begun(in, v1alpha1.ReasonInterrupted, o.Message)
 			return
-		case o.State == probejob.Failed && r.role == roleProbe:
+		case o.Bad() && r.role == roleProbe:
 			p.fail(in, v1alpha1.ReasonProbeFailed, "the probe: "+o.Message)
 			return
-		case o.State == probejob.Failed:
+		case o.Bad():
 			p.fail(in, v1alpha1.ReasonTargetFailed, in.targetFailed(s, &o))
 			return
 		case o.State == probejob.Succeeded:
@@ -137,8 +137,12 @@ func (in *input) targetFailed(s *step, o *probejob.Outcome) string {
 	return fmt.Sprintf("the target did not end in company within %.2g times the %d s that it may take alone; raise timeoutSeconds", in.dilation(s), int(in.settings.timeout.Seconds()))
 }
 
-// begun counts an attempt that came to nothing. The step is begun again, but not for
-// ever.
+// pauseAfter returns how long a step is left alone after its nth attempt was lost: 10, 20,
+// 40 and 80 s, so that what comes back soon, such as a container runtime, is there again.
+func pauseAfter(n int32) time.Duration { return 5 * time.Second << n }
+
+// begun counts an attempt that came to nothing. The step is begun again after a pause, but
+// not for ever.
 func (p *plan) begun(in *input, reason, why string) {
 	m := p.status.Measuring
 	m.Attempts = new(attempts(m) + 1)
@@ -146,6 +150,9 @@ func (p *plan) begun(in *input, reason, why string) {
 		p.fail(in, reason, fmt.Sprintf("step %s of round %d was begun %d times; the last time %s", m.Step, *m.Round, mostAttempts, why))
 		return
 	}
-	p.progress(in, fmt.Sprintf("round %d: %s is begun again, attempt %d of %d: %s", *m.Round, m.Step, *m.Attempts+1, mostAttempts, why))
+	pause := pauseAfter(*m.Attempts)
+	p.memory.resume = in.now.Add(pause)
+	p.lost = fmt.Sprintf("round %d: %s is begun again in %v, attempt %d of %d: %s", *m.Round, m.Step, pause, *m.Attempts+1, mostAttempts, why)
+	p.progress(in, p.lost)
 	p.remove, p.apply, p.again = nil, nil, atOnce
 }

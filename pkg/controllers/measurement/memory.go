@@ -22,6 +22,8 @@ type memory struct {
 	// probe is the Job of a probe that was seen running, and since when.
 	probe types.UID
 	since time.Time
+	// resume is when a step whose last attempt was lost may begin again.
+	resume time.Time
 }
 
 // setback is a measurement of a class that failed.

@@ -40,9 +40,10 @@ type plan struct {
 	memory memory
 	// again is when to look again without having been woken, 0 for never.
 	again time.Duration
-	// began and ended tell of events: a measurement that begins, and one that ends.
-	began string
-	ended *ending
+	// began, lost and ended tell of events: a measurement that begins, a step that is
+	// begun again, and a measurement that ends.
+	began, lost string
+	ended       *ending
 	// rounds is how many rounds this plan ends.
 	rounds int
 }

@@ -1,12 +1,14 @@
 package measurement
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,14 +49,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		},
 		"a command that never ends": {
 			spoil: func(s *simulation) {
-				s.before = func(pod *corev1.Pod) bool {
-					if isTarget(pod) && s.clock.Now().Sub(pod.CreationTimestamp.Time) > 11*time.Minute {
-						pod.Status.Phase = corev1.PodFailed
-						s.must(s.Status().Update(s.t.Context(), pod))
-						s.finish(s.t.Context(), pod, batchv1.JobFailed, batchv1.JobReasonDeadlineExceeded)
-					}
-					return !isTarget(pod)
-				}
+				s.before = func(pod *corev1.Pod) bool { return !isTarget(pod) }
 			},
 			reason: v1alpha1.ReasonTargetFailed, says: []string{"did not end within 600 s", "raise timeoutSeconds", "leave out target"},
 		},
@@ -80,6 +75,21 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 				}
 			},
 			reason: v1alpha1.ReasonProbeFailed, says: []string{"the probe: ", "the disk is full", "step beside-cpu"},
+		},
+		"a target that is killed all the time": {
+			spoil:  func(s *simulation) { s.kill(v1alpha1.ReasonTargetFailed, "Error", 100) },
+			reason: v1alpha1.ReasonInterrupted, says: []string{"step alone of round 1 was begun 5 times", "container main was killed by SIGKILL (exit code 137)"},
+		},
+		"a target that needs more memory than its limit": {
+			target: func(j *batchv1.Job) {
+				j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
+			},
+			spoil:  func(s *simulation) { s.kill(v1alpha1.ReasonTargetFailed, "OOMKilled", 2) },
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"the target: container main was killed at its memory limit of 64Mi", "raise resources.limits.memory"},
+		},
+		"a probe that needs more memory than its limit": {
+			spoil:  func(s *simulation) { s.kill(v1alpha1.ReasonProbeFailed, "OOMKilled", 2) },
+			reason: v1alpha1.ReasonProbeFailed, says: []string{"the probe: container loadline-probe was killed at its memory limit of 512Mi", "raise --probe-memory"},
 		},
 		"pods that are deleted all the time": {
 			spoil: func(s *simulation) {
@@ -167,6 +177,75 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 				t.Errorf("no event tells of it: %v", s.told())
 			}
 		})
+	}
+}
+
+// kill has the kernel kill the first n targets, or probes, that run, as the reason of the
+// failure says whose it would be.
+func (s *simulation) kill(whose, why string, n int) {
+	s.before = func(pod *corev1.Pod) bool {
+		if isTarget(pod) != (whose == v1alpha1.ReasonTargetFailed) || n == 0 {
+			return true
+		}
+		n--
+		s.fail(pod, 137, "")
+		pod.Status.ContainerStatuses[0].State.Terminated.Reason = why
+		s.must(s.Status().Update(s.t.Context(), pod))
+		return false
+	}
+}
+
+// What is killed from outside, or because its node ran out of memory, is run again after a
+// pause, an event tells of it, and the measurement ends well.
+func TestAStepWhosePodsAreKilledIsBegunAgain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		whose, why string
+		times      int
+	}{
+		"a probe":                             {v1alpha1.ReasonProbeFailed, "Error", 1},
+		"a target":                            {v1alpha1.ReasonTargetFailed, "Error", 1},
+		"a probe, as often as is endured":     {v1alpha1.ReasonProbeFailed, "Error", 4},
+		"a probe for want of memory, once":    {v1alpha1.ReasonProbeFailed, "OOMKilled", 1},
+		"a target whose node runs out, twice": {v1alpha1.ReasonTargetFailed, "OOMKilled", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+			s.kill(test.whose, test.why, test.times)
+			p := s.until(v1alpha1.ReasonMeasured)
+			vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.58})
+			told := strings.Join(s.told(), "\n")
+			for i := 1; i <= test.times; i++ {
+				if want := fmt.Sprintf("is begun again in %v, attempt %d of 5: container", pauseAfter(int32(i)), i+1); !strings.Contains(told, want) {
+					t.Errorf("no event says %q:\n%s", want, told)
+				}
+			}
+			s.nothingLeft()
+		})
+	}
+}
+
+func TestALostStepIsLeftAloneForAWhile(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
+	s.kill(v1alpha1.ReasonTargetFailed, "Error", 1)
+	for s.profile().Status.Measuring == nil || attempts(s.profile().Status.Measuring) == 0 {
+		s.reconcile()
+		s.pass(time.Second)
+	}
+	lostAt := s.clock.Now()
+	begun := func() bool {
+		s.reconcile()
+		var jobs batchv1.JobList
+		s.must(s.List(t.Context(), &jobs, client.HasLabels{probejob.MeasurementKey}))
+		return len(jobs.Items) > 0
+	}
+	for !begun() {
+		s.clock.SetTime(s.clock.Now().Add(tick))
+	}
+	if paused := s.clock.Now().Sub(lostAt); paused < 8*time.Second || paused > 10*time.Second {
+		t.Errorf("it was begun again after %v, want 10 s or what a look of a second leaves of them", paused)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,11 +31,10 @@ const (
 	// OwnerKey is the annotation of Jobs and pods with the kind and the name of the
 	// profile, such as "NodeProfile/fast".
 	OwnerKey = "loadline.dev/measurement-of"
+	// DeadlineKey is the annotation of Jobs with the seconds that they may take as long
+	// as a manager attends to them: see [Attend].
+	DeadlineKey = "loadline.dev/deadline-seconds"
 )
-
-// keepSeconds is for how long a Job stays that has ended. Controllers delete it
-// as soon as they have read what it left; this is for when none is there to do so.
-const keepSeconds = 600
 
 // maxLabel is how long the value of a label and the name of a Job may be.
 const maxLabel = 63
@@ -85,13 +85,15 @@ func Job(p Placement, template corev1.PodTemplateSpec) *batchv1.Job {
 	template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	template.Spec.NodeName = ""
 	pin(&template.Spec, p.Node)
+	deadline := int64(p.Deadline / time.Second)
+	meta.Annotations[DeadlineKey] = strconv.FormatInt(deadline, 10)
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"},
 		ObjectMeta: meta,
 		Spec: batchv1.JobSpec{
 			BackoffLimit:            new(int32(0)),
-			ActiveDeadlineSeconds:   new(int64(p.Deadline / time.Second)),
-			TTLSecondsAfterFinished: new(int32(keepSeconds)),
+			ActiveDeadlineSeconds:   new(min(deadline, unattendedSeconds)),
+			TTLSecondsAfterFinished: new(int32(unattendedSeconds)),
 			// The Job has failed when its pod has ended, not when that is told to.
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template:             template,

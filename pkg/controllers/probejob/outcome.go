@@ -42,9 +42,11 @@ const (
 	ReasonVolume        = "Volume"        // a volume cannot be mounted
 	ReasonDeadline      = "Deadline"      // it took too long
 	ReasonExitCode      = "ExitCode"      // a container ended badly
-	ReasonOutOfMemory   = "OutOfMemory"   // a container needed more memory than it may have
+	ReasonKilled        = "Killed"        // a container was ended by a signal from outside
+	ReasonOutOfMemory   = "OutOfMemory"   // the kernel killed a container for its use of memory
 	ReasonEvicted       = "Evicted"       // the kubelet ended the pod, which used more than it may
-	ReasonDisrupted     = "Disrupted"     // somebody or something ended the pod
+	ReasonDisrupted     = "Disrupted"     // the pod was deleted, evicted for its node's sake, or lost with it
+	ReasonUnattended    = "Unattended"    // no manager looked after the Job
 	ReasonGone          = "Gone"          // the pod is gone with what it had to say
 )
 
@@ -68,6 +70,16 @@ type Outcome struct {
 	Messages map[string]string
 }
 
+// Retry reports whether a Job that was lost is worth another attempt, after the given
+// number of attempts that were lost before. The kernel may have killed a container
+// because its node ran out of memory; one that it kills twice needs more than its limit.
+func (o *Outcome) Retry(before int32) bool {
+	return o.State == Lost && (o.Reason != ReasonOutOfMemory || before == 0)
+}
+
+// Bad reports whether a Job has come to its end otherwise than well.
+func (o *Outcome) Bad() bool { return o.State == Failed || o.State == Lost }
+
 // Inspect tells how a Job fares from the Job, its pods and the events about these.
 // Pods of other Jobs are passed over. Events matter only while the Job is pending, and
 // when it did not end in time.
@@ -83,8 +95,7 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 		o.State = Succeeded
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded, early && afterDeadline(job, pod):
 		reason, why := blocked(pod, events)
-		o.State = Failed
-		o.Reason, o.Message = whyLate(job, reason, why)
+		o.State, o.Reason, o.Message = whyLate(job, reason, why)
 	case pod.Status.Phase == corev1.PodFailed:
 		o.State, o.Reason, o.Message = whyFailed(pod)
 	case early:
@@ -111,8 +122,7 @@ func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome 
 	}
 	switch {
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
-		o.State = Failed
-		o.Reason, o.Message = whyLate(job, o.Reason, o.Message)
+		o.State, o.Reason, o.Message = whyLate(job, o.Reason, o.Message)
 	case Finished(job):
 		o = Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
 	}
@@ -187,19 +197,6 @@ func afterDeadline(job *batchv1.Job, pod *corev1.Pod) bool {
 		return false
 	}
 	return !deletedAt(pod).Before(since.Add(time.Duration(*limit)*time.Second - time.Second))
-}
-
-// whyLate tells why a Job did not end in time. What keeps its pod from beginning, if
-// anything is known to, is the reason then.
-func whyLate(job *batchv1.Job, blockedBy, how string) (reason, message string) {
-	message = "it did not end in time"
-	if d := job.Spec.ActiveDeadlineSeconds; d != nil {
-		message = fmt.Sprintf("it did not end within %d s", *d)
-	}
-	if blockedBy == "" {
-		return ReasonDeadline, message
-	}
-	return blockedBy, message + ": " + how
 }
 
 // started returns when the first container began, the zero time before.

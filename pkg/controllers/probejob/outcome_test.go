@@ -153,10 +153,6 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 128, "StartError", `exec: "work": not found`))},
 			want: answer{probejob.Failed, probejob.ReasonContainer, `container loadline-probe cannot be started: exec: "work": not found`},
 		},
-		"a container without enough memory is told of": {
-			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 137, "OOMKilled", ""))},
-			want: answer{probejob.Failed, probejob.ReasonOutOfMemory, "container loadline-probe needed more memory than its limit"},
-		},
 		"a pod that outgrew its disk was evicted through its own fault": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: `Usage of EmptyDir volume "data" exceeds the limit "1Gi".`})},
 			want: answer{probejob.Failed, probejob.ReasonEvicted, `the pod was evicted: Usage of EmptyDir volume "data" exceeds the limit "1Gi".`},
@@ -187,7 +183,27 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 		},
 		"a container of which nothing is known is lost": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 137, "ContainerStatusUnknown", ""))},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of container loadline-probe any more"},
+			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
+		},
+		"a container that containerd lost when its node was restarted is lost": {
+			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 255, "Unknown", ""))},
+			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
+		},
+		"a pod that the kubelet refuses as it starts is lost": {
+			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "Allocate failed"})},
+			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was ended by its node: Allocate failed"},
+		},
+		"a pod that its node will never admit has failed": {
+			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SysctlForbidden", Message: "forbidden sysctl"})},
+			want: answer{probejob.Failed, probejob.ReasonExitCode, "the pod failed: forbidden sysctl"},
+		},
+		"a Job that no manager attends to is lost": {
+			job: unattended(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(running(), deleted)},
+			want: answer{probejob.Lost, probejob.ReasonUnattended, "Job fast-cpu was ended because no manager attended to it for 120 s"},
+		},
+		"a Job that no manager attends to is lost whatever keeps its pod from beginning": {
+			job: unattended(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"), deleted)},
+			want: answer{probejob.Lost, probejob.ReasonUnattended, "Job fast-cpu was ended because no manager attended to it for 120 s"},
 		},
 		"a Job whose pod is gone is lost, however it ended": {
 			job: job(complete()), want: answer{probejob.Lost, probejob.ReasonGone, "the pod of Job fast-cpu is gone with its result"},

@@ -63,9 +63,9 @@ func waits(name, image string, w *corev1.ContainerStateWaiting) (reason, message
 
 // rejections are the reasons, or their beginnings, of pods that have ended because
 // the node could not have them at that moment.
-var rejections = []string{"OutOf", "NodeLost", "NodeAffinity", "NodeShutdown", "Terminated", "Shutdown", "Preempting"}
+var rejections = []string{"OutOf", "NodeLost", "NodeAffinity", "NodeShutdown", "Terminated", "Shutdown", "Preempting", "UnexpectedAdmissionError"}
 
-// whyFailed tells why a pod has failed, and whether through its own fault.
+// whyFailed returns why a pod has failed, and whether another attempt may end well.
 func whyFailed(pod *corev1.Pod) (state State, reason, message string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -85,37 +85,10 @@ func whyFailed(pod *corev1.Pod) (state State, reason, message string) {
 	if !pod.DeletionTimestamp.IsZero() {
 		return Lost, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
 	}
-	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if end := s.State.Terminated; end != nil && end.ExitCode != 0 && !restarts(pod, s.Name) {
-			return whyEnded(s.Name, end)
-		}
+	if state, reason, message, ok := whyEnded(pod); ok {
+		return state, reason, message
 	}
 	return Failed, ReasonExitCode, "the pod failed: " + orElse(why, "it does not say why")
-}
-
-// restarts tells whether a container is a sidecar, whose exit code does not matter.
-func restarts(pod *corev1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
-		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-	})
-}
-
-// whyEnded tells why a container ended badly.
-func whyEnded(name string, end *corev1.ContainerStateTerminated) (state State, reason, message string) {
-	output := ""
-	if text := tail(end.Message); text != "" {
-		output = ": " + text
-	}
-	switch end.Reason {
-	case "OOMKilled":
-		return Failed, ReasonOutOfMemory, fmt.Sprintf("container %s needed more memory than its limit", name)
-	case "ContainerStatusUnknown":
-		return Lost, ReasonDisrupted, fmt.Sprintf("nothing is known of container %s any more", name)
-	case "StartError", "ContainerCannotRun":
-		return Failed, ReasonContainer, fmt.Sprintf("container %s cannot be started%s", name, output)
-	default:
-		return Failed, ReasonExitCode, fmt.Sprintf("container %s ended with exit code %d%s", name, end.ExitCode, output)
-	}
 }
 
 // maxOutput is how many bytes of a container's output a message quotes.
