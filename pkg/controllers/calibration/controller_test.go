@@ -461,6 +461,22 @@ func TestACalibrationWaitsForAQuietNode(t *testing.T) {
 	w.job(t)
 }
 
+func TestACalibrationWaitsForThePodsOfMeasurementsThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	probe := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "probe", Labels: map[string]string{probejob.MeasurementKey: "web-uid"}},
+		Spec:       corev1.PodSpec{NodeName: "worker-1"},
+	}
+	w := newWorld(t, fast(), ready("worker-1"), probe)
+	w.reconcile(t)
+	w.wantCalibrated(t, "False Queued: other measurements use the nodes of this profile, or as many go on as may at once")
+	if err := w.Delete(t.Context(), probe); err != nil {
+		t.Fatal(err)
+	}
+	w.reconcile(t)
+	w.job(t)
+}
+
 func TestACalibrationWaitsForTheMeasurementsOfOthers(t *testing.T) {
 	t.Parallel()
 	other := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "web-uid"}}

@@ -144,20 +144,28 @@ func (r *Reconciler) findPlace(ctx context.Context, in *input) (place, error) {
 		return none, nil
 	}
 	var busy []string
+	awaited := false
 	for _, name := range names[:min(len(names), maxLooks)] {
 		var pods corev1.PodList
 		if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
 			return place{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
 		}
-		quiet, why := probejob.Quiet(name, pods.Items)
+		quiet, why := probejob.Quiet(name, probejob.Foreign(pods.Items))
 		if !quiet {
 			busy = append(busy, fmt.Sprintf("node %s: %s", name, why))
+			continue
+		}
+		if probejob.Measured(name, pods.Items, in.profile.UID) {
+			awaited = true
 			continue
 		}
 		if !r.Slots.Acquire(in.profile.UID, name) {
 			return queued(), nil
 		}
 		return place{node: name}, nil
+	}
+	if awaited {
+		return queued(), nil
 	}
 	slices.Sort(busy)
 	return place{reason: v1alpha1.ReasonNoQuietNode, message: "other pods run on every node that was looked at: " + some(busy)}, nil

@@ -74,7 +74,7 @@ func (p *plan) enter(in *input, steps []step, at int, runs []run) {
 		}
 	}
 	if why := in.hindrance(s); why != nil {
-		p.condition(in, in.measured(p.status.Measurements, in.classes()), why.reason, text+" waits: "+why.message)
+		p.condition(in, in.measured(p.status.Measurements), why.reason, text+" waits: "+why.message)
 		p.wake(recheckAfter)
 		return
 	}
@@ -138,11 +138,17 @@ func (in *input) hindrance(s *step) *obstacle {
 	if in.taken.Has(m.Node) || in.taken.Has(m.BaselineNode) {
 		return &obstacle{v1alpha1.ReasonQueued, "others measure there first"}
 	}
+	if in.full {
+		return &obstacle{v1alpha1.ReasonQueued, limitReached}
+	}
 	if withFollowers && n.followers == 0 {
 		return &obstacle{v1alpha1.ReasonNoRunningPods, on(name, "no pod that follows the profile runs there")}
 	}
 	if ok, why := n.quiet(in, withFollowers); !ok {
 		return &obstacle{v1alpha1.ReasonNoQuietNode, on(name, why)}
+	}
+	if n.measured(in) {
+		return &obstacle{v1alpha1.ReasonQueued, "pods of another measurement have not ended on node " + name}
 	}
 	if pod := n.left(in.profile.UID, nil); pod != "" {
 		return &obstacle{v1alpha1.ReasonMeasuring, fmt.Sprintf("pod %s of the step before has not ended", pod)}

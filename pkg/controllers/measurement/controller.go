@@ -118,10 +118,12 @@ func (r *Reconciler) place(in *input) (*plan, error) {
 		if m == nil || r.Slots.Acquire(in.profile.UID, m.Node, m.BaselineNode) {
 			return p, nil
 		}
-		if in.taken.Has(m.Node) { // the plan is to wait for it
+		if in.full || in.taken.HasAny(m.Node, m.BaselineNode) { // the plan is to wait
 			return p, nil
 		}
-		in.taken.Insert(m.Node)
+		known := in.taken.Len()
+		r.gatherTaken(in)
+		in.full = in.taken.Len() == known
 	}
 }
 

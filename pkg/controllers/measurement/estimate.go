@@ -46,7 +46,7 @@ func (e *estimate) precise(s *settings, rounds int32) bool {
 		return false
 	}
 	for _, each := range e.errors() {
-		if each.Taken() && each.Error > s.precision {
+		if each.Taken() && wider(reportedError(each), s.precision) {
 			return false
 		}
 	}
@@ -254,10 +254,10 @@ func (e *estimate) vector(in *input, rounds int32) v1alpha1.MeasuredVector {
 			Loading: rounded(c.Loading.Value), Pressure: rounded(c.Pressure.Value),
 		}
 		if !math.IsInf(c.Loading.Error, 1) {
-			l.LoadingError = rounded(c.Loading.Error)
+			l.LoadingError = rounded(reportedError(c.Loading))
 		}
 		if !math.IsInf(c.Pressure.Error, 1) {
-			l.PressureError = rounded(c.Pressure.Error)
+			l.PressureError = rounded(reportedError(c.Pressure))
 		}
 		if c.Sensitivity.Taken() {
 			l.Sensitivity = rounded(c.Sensitivity.Value)

@@ -98,16 +98,15 @@ func (p *plan) finish(in *input, e *estimate, rounds int32) {
 		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(e.unsaturated))
 		return
 	}
-	text := fmt.Sprintf("%s on node %s after %s", e.text(), m.Node, count(rounds, "round"))
+	text, imprecise := in.results(p.status.Measurements, []string{m.NodeProfile})
 	outcome := v1alpha1.ReasonMeasured
-	if !e.precise(in.settings, max(rounds, in.settings.leastRounds())) {
+	if imprecise {
 		outcome = v1alpha1.ReasonImprecise
-		text += in.morePrecise()
 	}
 	p.ended = &ending{outcome: outcome, message: text, seconds: in.elapsed(), result: true}
 	p.status.Measuring = nil
 	delete(p.memory.setbacks, m.NodeProfile)
-	p.condition(in, in.measured(p.status.Measurements, in.classes()), outcome, text)
+	p.condition(in, in.measured(p.status.Measurements), outcome, text)
 	p.remove, p.apply, p.again = nil, nil, atOnce
 }
 

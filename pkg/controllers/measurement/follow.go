@@ -109,6 +109,9 @@ func (in *input) disturbance(s *step, runs []run, needed map[string]bool) string
 	if ok, why := n.quiet(in, withFollowers); !ok {
 		return on(name, why)
 	}
+	if n.measured(in) {
+		return on(name, "pods of another measurement run there")
+	}
 	if withFollowers && n.followers == 0 {
 		return on(name, "no pod that follows the profile runs there any more")
 	}

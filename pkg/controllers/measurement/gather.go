@@ -44,6 +44,7 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*
 	if err != nil {
 		return nil, err
 	}
+	r.gatherTaken(in)
 	in.memory = r.memories.recall(in)
 	if err := r.gatherSurroundings(ctx, in, snapshot); err != nil {
 		return nil, err
@@ -133,6 +134,15 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	}
 	slices.SortFunc(in.nodes, func(a, b *node) int { return strings.Compare(a.name(), b.name()) })
 	return snapshot, nil
+}
+
+// gatherTaken reads on which nodes others measure.
+func (r *Reconciler) gatherTaken(in *input) {
+	for _, n := range in.nodes {
+		if !r.Slots.Free(in.profile.UID, n.name()) {
+			in.taken.Insert(n.name())
+		}
+	}
 }
 
 // newNode returns a node of which nobody has looked yet what runs there.

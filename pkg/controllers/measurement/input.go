@@ -25,8 +25,10 @@ type input struct {
 	obstacle string
 	// nodes are those that the spec chooses, by name.
 	nodes []*node
-	// taken are nodes where others measure.
+	// taken are nodes where others measure, and full is true where others measure on as
+	// many as is allowed at once.
 	taken sets.Set[string]
+	full  bool
 	// known are the names of all NodeProfiles.
 	known sets.Set[string]
 	// followers are the running pods that follow the profile.
@@ -69,6 +71,20 @@ func (in *input) classes() []string {
 	return sets.List(classes)
 }
 
+// covered returns the classes that the condition is about, in order: those that can be
+// measured on, and those whose result stays in use while none of their nodes can be, such
+// as one that is down, or that was removed as the last of those chosen.
+func (in *input) covered(all []v1alpha1.MeasuredVector) []string {
+	classes := sets.New(in.classes()...)
+	for i := range all {
+		class := all[i].NodeProfile
+		if len(in.nodes) == 0 || slices.ContainsFunc(in.nodes, func(n *node) bool { return n.class == class }) {
+			classes.Insert(class)
+		}
+	}
+	return sets.List(classes)
+}
+
 // question returns what is asked about a class of nodes, "" where nobody knows
 // because there is no template or no such node.
 func (in *input) question(class string) (string, error) {
@@ -101,6 +117,14 @@ func (in *input) whole(m *v1alpha1.MeasuredVector) bool {
 
 // expires returns when a result gets stale.
 func (in *input) expires(m *v1alpha1.MeasuredVector) time.Time { return m.Time.Add(in.settings.valid) }
+
+// allFresh reports whether there are classes, and all of them have results that hold.
+func (in *input) allFresh(classes []string) bool {
+	return len(classes) > 0 && !slices.ContainsFunc(classes, func(class string) bool {
+		question, err := in.question(class)
+		return err != nil || !in.fresh(in.result(class), question)
+	})
+}
 
 // fresh tells whether a result answers a question, and is not too old. Where nobody
 // knows the question, any answer will do.

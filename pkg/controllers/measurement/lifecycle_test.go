@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/model/contention"
 )
 
 // In every situation that a measurement comes through something happens, once.
@@ -263,6 +265,142 @@ func TestANodeIsForOneMeasurementAtATime(t *testing.T) {
 	s.until(v1alpha1.ReasonMeasured)
 	if !s.reconciler.Slots.Acquire(other, "worker-1") {
 		t.Error("the node is still taken")
+	}
+}
+
+// A result that holds is in use wherever its nodes are, and the condition says so.
+func TestAResultOutlivesItsNodes(t *testing.T) {
+	t.Parallel()
+	change := func(f func(*corev1.Node)) func(*simulation) {
+		return func(s *simulation) {
+			n := worker("worker-1", 1)
+			s.must(s.Get(s.t.Context(), client.ObjectKeyFromObject(n), n))
+			before := n.DeepCopy()
+			f(n)
+			s.must(s.Status().Patch(s.t.Context(), n.DeepCopy(), client.MergeFrom(before)))
+			s.must(s.Patch(s.t.Context(), n, client.MergeFrom(before)))
+		}
+	}
+	down := func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }
+	gone := func(s *simulation) { s.must(s.Delete(s.t.Context(), worker("worker-1", 1))) }
+	fewRounds := func(m *v1alpha1.Measurement) {
+		m.MaxRounds, m.Precision = new(int32(2)), new(resource.MustParse("0.001"))
+	}
+	for name, test := range map[string]struct {
+		edits  []func(*v1alpha1.Measurement)
+		happen func(*simulation)
+		first  string
+		status metav1.ConditionStatus
+		reason string
+		says   []string
+	}{
+		"a node that is down":      {happen: change(down), status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"cpu 0.5", "no usable node"}},
+		"a node that is cordoned":  {happen: change(func(n *corev1.Node) { n.Spec.Unschedulable = true }), status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured},
+		"a node that was removed":  {happen: gone, status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"cpu 0.5", "no usable node"}},
+		"an imprecise result":      {edits: []func(*v1alpha1.Measurement){fewRounds}, first: v1alpha1.ReasonImprecise, happen: change(down), status: metav1.ConditionTrue, reason: v1alpha1.ReasonImprecise, says: []string{"less precise than ± 0.001", "no usable node"}},
+		"a service without pods":   {edits: []func(*v1alpha1.Measurement){asService}, happen: func(s *simulation) { s.must(s.Delete(s.t.Context(), service("a", "filecomp", "worker-1"))) }, status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"no pod that follows the profile"}},
+		"a result that is too old": {happen: func(s *simulation) { change(down)(s); s.clock.SetTime(s.clock.Now().Add(defaultValid)) }, status: metav1.ConditionTrue, reason: v1alpha1.ReasonNoNode, says: []string{"no usable node", "so far cpu 0.5"}},
+		"a class without a result": {
+			happen: func(s *simulation) {
+				s.must(s.Create(s.t.Context(), class("other", map[string]int32{"disk": 1})))
+				n := worker("worker-3", 1, "other")
+				n.Spec.Unschedulable = true
+				s.must(s.Create(s.t.Context(), n))
+				p := s.profile()
+				p.Spec.Measurement.Nodes = &metav1.LabelSelector{MatchLabels: map[string]string{"other": "true"}}
+				s.must(s.Update(s.t.Context(), p))
+			},
+			status: metav1.ConditionFalse, reason: v1alpha1.ReasonNoNode, says: []string{"no usable node"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSimulation(t, filecomp(append(test.edits, only("cpu"))...), targetJob(), worker("worker-1", 1), service("a", "filecomp", "worker-1"))
+			s.background["filecomp"] = contention.Loadings(0.5, 0)
+			if s.profile().Spec.Measurement.Target != nil {
+				s.must(s.Delete(t.Context(), service("a", "filecomp", "worker-1")))
+			}
+			s.until(cmp.Or(test.first, v1alpha1.ReasonMeasured))
+			s.told()
+			test.happen(s)
+			s.reconcile()
+			c := s.condition()
+			if c.Status != test.status || c.Reason != test.reason {
+				t.Errorf("the condition is %s %s: %s", c.Status, c.Reason, c.Message)
+			}
+			for _, text := range test.says {
+				if !strings.Contains(c.Message, text) {
+					t.Errorf("the message %q lacks %q", c.Message, text)
+				}
+			}
+			if m := s.profile().Status.Measurements; len(m) != 1 {
+				t.Errorf("there are %d results", len(m))
+			}
+		})
+	}
+}
+
+// Who waits for another measurement is told to wait, by the condition alone; who waits for
+// other pods is told whose, and never that these are our own.
+func TestWhatIsWaitedForIsSaid(t *testing.T) {
+	t.Parallel()
+	probe := func(of string) *corev1.Pod {
+		pod := service("probe-of-"+of, "", "worker-1")
+		pod.Labels[probejob.MeasurementKey] = of
+		return pod
+	}
+	ended := func(pod *corev1.Pod) *corev1.Pod { pod.Status.Phase = corev1.PodSucceeded; return pod }
+	correct := func(m *v1alpha1.Measurement) { m.Neighbours = v1alpha1.NeighboursCorrect }
+	for name, test := range map[string]struct {
+		profile *v1alpha1.WorkloadProfile
+		nodes   []string
+		pods    []*corev1.Pod
+		held    []string // nodes, by others
+		reason  string
+		says    string
+	}{
+		"a measurement that goes on":                    {nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, held: []string{"worker-1"}, reason: v1alpha1.ReasonQueued, says: "waiting for other measurements to end, which use worker-1"},
+		"a measurement that goes on, between two steps": {nodes: []string{"worker-1"}, held: []string{"worker-1"}, reason: v1alpha1.ReasonQueued, says: "which use worker-1"},
+		"a measurement whose pods have not ended":       {nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonQueued, says: "which use worker-1"},
+		"the same beside neighbours": {
+			profile: filecomp(only("cpu"), correct), nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonQueued, says: "which use worker-1",
+		},
+		"as many measurements as there may be": {
+			nodes: []string{"worker-1", "worker-2"}, held: []string{"worker-8", "worker-9"}, reason: v1alpha1.ReasonQueued, says: "as many go on as --max-measurements of loadline-manager allows",
+		},
+		"pods of others beside those of a measurement": {
+			nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other"), service("cart", "cart", "worker-1")}, reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/cart runs there;",
+		},
+		"nothing, beside a probe that has ended":   {nodes: []string{"worker-1"}, pods: []*corev1.Pod{ended(probe("other"))}, reason: v1alpha1.ReasonMeasuring},
+		"nothing, on the other of two nodes":       {nodes: []string{"worker-1", "worker-2"}, held: []string{"worker-1"}, reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
+		"nothing, beside probes on another's node": {nodes: []string{"worker-1", "worker-2"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			profile := test.profile
+			if profile == nil {
+				profile = filecomp(only("cpu"))
+			}
+			objects := []client.Object{profile, targetJob()}
+			for _, name := range test.nodes {
+				objects = append(objects, worker(name, 1))
+			}
+			for _, pod := range test.pods {
+				objects = append(objects, pod)
+			}
+			s := newSimulation(t, objects...)
+			if len(test.held) > 0 && !s.reconciler.Slots.Acquire("other", test.held...) {
+				t.Fatal("the nodes are not free")
+			}
+			s.reconcile()
+			c := s.condition()
+			if c.Reason != test.reason || !strings.Contains(c.Message, test.says) || strings.Contains(c.Message, "probe-of") {
+				t.Errorf("the condition is %s: %s", c.Reason, c.Message)
+			}
+			if told := strings.Join(s.told(), "\n"); strings.Contains(told, "Warning") != (test.reason == v1alpha1.ReasonNoQuietNode) {
+				t.Errorf("the events are:\n%s", told)
+			}
+		})
 	}
 }
 

@@ -2,11 +2,8 @@ package measurement
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
@@ -15,10 +12,7 @@ import (
 func (e *estimate) text() string {
 	parts := make([]string, len(e.resources))
 	for i, c := range e.resources {
-		parts[i] = fmt.Sprintf("%s %.2f", c.resource.Name, c.Loading.Value)
-		if !math.IsInf(c.Loading.Error, 1) {
-			parts[i] += fmt.Sprintf(" ± %.2f", c.Loading.Error)
-		}
+		parts[i] = fmt.Sprintf("%s %s", c.resource.Name, interval{c.Loading.Value, c.Loading.Error})
 	}
 	if len(parts) == 0 {
 		return "nothing known yet"
@@ -39,29 +33,37 @@ func (in *input) advice(resources []*probed) string {
 		", so that its slowdown tells nothing; add spec.calibration to the NodeProfile to find out how many requests the resource serves at once, or list its servers"
 }
 
-// results says what was measured of some classes, "" for nothing.
-func results(all []v1alpha1.MeasuredVector, classes []string) string {
-	var parts []string
+// results says what was measured of some classes, "" for nothing, and what of it is less
+// precise than was asked for.
+func (in *input) results(all []v1alpha1.MeasuredVector, classes []string) (found string, imprecise bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(m v1alpha1.MeasuredVector) bool { return !slices.Contains(classes, m.NodeProfile) })
+	var parts, less []string
 	for i := range all {
 		m := &all[i]
-		if !slices.Contains(classes, m.NodeProfile) {
-			continue
-		}
 		var resources []string
 		for _, r := range m.Resources {
-			text := fmt.Sprintf("%s %.2f", r.Name, r.Loading.AsApproximateFloat64())
-			if r.LoadingError != nil {
-				text += fmt.Sprintf(" ± %.2f", r.LoadingError.AsApproximateFloat64())
-			}
-			resources = append(resources, text)
+			resources = append(resources, fmt.Sprintf("%s %s", r.Name, newInterval(r.Loading, r.LoadingError)))
 		}
 		parts = append(parts, fmt.Sprintf("%s on node %s after %s", strings.Join(resources, ", "), m.Node, count(*m.Rounds, "round")))
+		if short := shortfalls(m, in.settings.precision); len(short) > 0 {
+			where := ""
+			if len(all) > 1 {
+				where = "on node " + m.Node + " "
+			}
+			less = append(less, where+lessPrecise(short, in.settings.precision))
+		}
 	}
-	return strings.Join(parts, "; ")
+	found = strings.Join(parts, "; ")
+	if len(less) == 0 {
+		return found, false
+	}
+	return found + "; " + strings.Join(less, "; ") + ": raise maxRounds or budgetSeconds, or measure a target that runs longer", true
 }
 
-// measured tells whether every class has a whole result, however old.
-func (in *input) measured(all []v1alpha1.MeasuredVector, classes []string) bool {
+// measured reports whether every class that the condition is about has a whole result,
+// however old.
+func (in *input) measured(all []v1alpha1.MeasuredVector) bool {
+	classes := in.covered(all)
 	for _, class := range classes {
 		i := slices.IndexFunc(all, func(m v1alpha1.MeasuredVector) bool { return m.NodeProfile == class })
 		if i < 0 || !in.whole(&all[i]) {
@@ -69,28 +71,6 @@ func (in *input) measured(all []v1alpha1.MeasuredVector, classes []string) bool 
 		}
 	}
 	return len(classes) > 0
-}
-
-// imprecise tells whether a result is less precise than is asked for.
-func (in *input) imprecise(all []v1alpha1.MeasuredVector, classes []string) bool {
-	for i := range all {
-		if !slices.Contains(classes, all[i].NodeProfile) {
-			continue
-		}
-		for _, r := range all[i].Resources {
-			for _, e := range []*resource.Quantity{r.LoadingError, r.PressureError} {
-				if e == nil || e.AsApproximateFloat64() > in.settings.precision+0.00005 {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// morePrecise says how to get a more precise result.
-func (in *input) morePrecise() string {
-	return fmt.Sprintf("; that is less precise than ± %.3g: raise maxRounds or budgetSeconds, or measure a target that runs longer", in.settings.precision)
 }
 
 func count(n int32, what string) string {

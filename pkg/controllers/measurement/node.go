@@ -57,19 +57,22 @@ func (n *node) alive() (ok bool, why string) {
 	return probejob.Alive(n.object)
 }
 
-// quiet tells whether the node has nobody's pods but ours, and if not, whose.
-// Where followers belong to the step they are ours. Where neighbours are corrected
-// for, every node is quiet.
+// quiet reports whether no pods but those of measurements run on the node, and if some do,
+// whose. Where followers belong to the step they do not count. Where neighbours are
+// corrected for, every node is quiet.
 func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
 	if in.settings.correct {
 		return true, ""
 	}
-	others := n.pods
+	others := probejob.Foreign(n.pods)
 	if withFollowers {
-		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return in.followers[p.UID] })
+		others = slices.DeleteFunc(others, func(p corev1.Pod) bool { return in.followers[p.UID] })
 	}
-	return probejob.Quiet(n.name(), others, in.profile.UID)
+	return probejob.Quiet(n.name(), others)
 }
+
+// measured reports whether pods of another measurement run on the node.
+func (n *node) measured(in *input) bool { return probejob.Measured(n.name(), n.pods, in.profile.UID) }
 
 // left returns the name of a pod of ours on the node that has not ended and
 // belongs to none of these Jobs, "" for none.

@@ -67,11 +67,17 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 			busy = append(busy, on(n.name(), why))
 			continue
 		}
+		if n.measured(in) {
+			taken = append(taken, n.name())
+			continue
+		}
 		if best == nil || n.name() == current || best.name() != current && n.followers < best.followers {
 			best = n
 		}
 	}
 	switch {
+	case best != nil && in.full && best.name() != current:
+		return nil, &obstacle{v1alpha1.ReasonQueued, limitReached}
 	case best != nil:
 		return best, nil
 	case len(taken) > 0:
@@ -87,6 +93,9 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("there is no node of class %s to measure on", class)}
 	}
 }
+
+// limitReached says why a measurement waits that has found a node.
+const limitReached = "waiting for other measurements to end: as many go on as --max-measurements of loadline-manager allows"
 
 // candidates returns the nodes of a class that may be looked at, in the order in
 // which to do so: another first one every minute, so that each has its turn where

@@ -159,35 +159,47 @@ func (p *plan) start(in *input, class, question string, where place) {
 
 // conclude says what there is when nothing is going on, and why not more.
 func (p *plan) conclude(in *input, classes []string, first *obstacle) {
+	covered := in.covered(p.status.Measurements)
 	for i := range p.status.Measurements {
-		if m := &p.status.Measurements[i]; slices.Contains(classes, m.NodeProfile) {
+		if m := &p.status.Measurements[i]; slices.Contains(covered, m.NodeProfile) {
 			if left := in.expires(m).Sub(in.now.Time); left > 0 {
 				p.wake(left)
 			}
 		}
 	}
-	found := results(p.status.Measurements, classes)
+	found, imprecise := in.results(p.status.Measurements, covered)
+	measured := in.measured(p.status.Measurements)
+	if first == nil && len(classes) == 0 {
+		first = in.nowhere()
+		if in.allFresh(covered) { // what is known holds, wherever its nodes are
+			found, first = found+"; "+first.message, nil
+		}
+	}
 	switch {
 	case first != nil:
 		message := first.message
 		if found != "" {
 			message += soFar + found
 		}
-		p.condition(in, in.measured(p.status.Measurements, classes), first.reason, message)
-	case len(classes) == 0 && in.settings.target == nil && len(in.nodes) > 0:
-		p.condition(in, false, v1alpha1.ReasonNoRunningPods, "no pod that follows the profile runs on a usable node")
-	case len(classes) == 0:
-		p.condition(in, false, v1alpha1.ReasonNoNode, "no usable node is chosen by spec.measurement.nodes; control-plane nodes, cordoned ones and those with taints are not usable")
-	case in.imprecise(p.status.Measurements, classes):
-		p.condition(in, true, v1alpha1.ReasonImprecise, found+in.morePrecise())
+		p.condition(in, measured, first.reason, message)
+	case imprecise:
+		p.condition(in, true, v1alpha1.ReasonImprecise, found)
 	default:
 		p.condition(in, true, v1alpha1.ReasonMeasured, found)
 	}
 }
 
+// nowhere says why nothing can be measured on any node.
+func (in *input) nowhere() *obstacle {
+	if in.settings.target == nil && len(in.nodes) > 0 {
+		return &obstacle{v1alpha1.ReasonNoRunningPods, "no pod that follows the profile runs on a usable node"}
+	}
+	return &obstacle{v1alpha1.ReasonNoNode, "no usable node is chosen by spec.measurement.nodes; control-plane nodes, cordoned ones and those with taints are not usable"}
+}
+
 // progress says how far the measurement is.
 func (p *plan) progress(in *input, text string) {
-	all := in.measured(p.status.Measurements, in.classes())
+	all := in.measured(p.status.Measurements)
 	reason := v1alpha1.ReasonMeasuring
 	if all {
 		reason = v1alpha1.ReasonStale
@@ -230,6 +242,6 @@ func (p *plan) fail(in *input, reason, message string) {
 	p.memory.setbacks[m.NodeProfile] = back
 	p.ended = &ending{outcome: reason, message: back.message, seconds: in.elapsed()}
 	p.status.Measuring = nil
-	p.condition(in, in.measured(p.status.Measurements, in.classes()), reason, back.message)
+	p.condition(in, in.measured(p.status.Measurements), reason, back.message)
 	p.remove, p.apply, p.again = nil, nil, atOnce
 }

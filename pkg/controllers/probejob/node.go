@@ -71,6 +71,21 @@ func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why st
 	}
 }
 
+// Measured reports whether pods of other measurements than the owner's run on a node: those
+// that go on there, and those that have ended and whose pods have not yet. They are not
+// for ever, as other pods are: one waits for them.
+func Measured(node string, pods []corev1.Pod, owner types.UID) bool {
+	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
+		of := pod.Labels[MeasurementKey]
+		return pod.Spec.NodeName == node && of != "" && of != string(owner) && !Ended(&pod)
+	})
+}
+
+// Foreign returns the pods that no measurement made.
+func Foreign(pods []corev1.Pod) []corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return pod.Labels[MeasurementKey] != "" })
+}
+
 // systemCritical is the priority from which on pods are of the cluster itself, such as
 // its name service and Loadline: that of the class system-cluster-critical.
 const systemCritical = 2_000_000_000
