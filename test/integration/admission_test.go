@@ -32,6 +32,7 @@ func admit(t *testing.T, header, spec string) string {
 func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 	t.Parallel()
 	const header = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: job, namespace: default}"
+	const notALoading = `: a loading is a fraction of the neutral time: write a number from 0 to 1, such as "0.58"`
 	const sum = "spec.resources: Invalid value: the loadings add up to more than 1"
 	for name, test := range map[string]struct{ spec, want string }{
 		"what the paper measured": {"  selector: {matchLabels: {app: filecomp}}\n  resources: [{name: cpu, loading: '0.58'}, {name: disk, loading: '0.42'}]\n  neutralMillis: 78080", ""},
@@ -57,11 +58,14 @@ func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 			"  selector: {}\n  resources: [{name: cpu, loading: '1.2'}]",
 			`spec.resources[0].loading: Invalid value: "1.2": a loading is a fraction of the neutral time`,
 		},
-		"a percentage":            {"  selector: {}\n  resources: [{name: cpu, loading: 58%}]", "spec.resources[0].loading: Invalid value: "},
-		"not a number":            {"  selector: {}\n  resources: [{name: cpu, loading: NaN}]", "spec.resources[0].loading: Invalid value: "},
-		"an endless exponent":     {"  selector: {}\n  resources: [{name: cpu, loading: '1e999999999999'}]", "spec.resources[0].loading: Invalid value: "},
-		"infinity":                {"  selector: {}\n  resources: [{name: cpu, loading: Inf}]", "spec.resources[0].loading: Invalid value: "},
-		"a floating-point number": {"  selector: {}\n  resources: [{name: cpu, loading: 0.58}]", "spec.resources[0].loading: Invalid value: \"number\""},
+		"a percentage":             {"  selector: {}\n  resources: [{name: cpu, loading: 58%}]", `"58%"` + notALoading},
+		"not a number":             {"  selector: {}\n  resources: [{name: cpu, loading: NaN}]", `"NaN"` + notALoading},
+		"an endless exponent":      {"  selector: {}\n  resources: [{name: cpu, loading: '1e999999999999'}]", `"1e999999999999"` + notALoading},
+		"infinity":                 {"  selector: {}\n  resources: [{name: cpu, loading: Inf}]", `"Inf"` + notALoading},
+		"an empty loading":         {"  selector: {}\n  resources: [{name: cpu, loading: ''}]", `""` + notALoading},
+		"a decimal comma":          {"  selector: {}\n  resources: [{name: cpu, loading: '0,58'}]", `"0,58"` + notALoading},
+		"digits of another script": {"  selector: {}\n  resources: [{name: cpu, loading: '٠.٥'}]", `"٠.٥"` + notALoading},
+		"a floating-point number":  {"  selector: {}\n  resources: [{name: cpu, loading: 0.58}]", "spec.resources[0].loading: Invalid value: \"number\""},
 		"a pressure above 1": {
 			"  selector: {}\n  resources: [{name: cpu, loading: '0.1', pressure: '3'}]",
 			`spec.resources[0].pressure: Invalid value: "3": a pressure is a fraction of time`,

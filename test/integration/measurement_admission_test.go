@@ -54,7 +54,7 @@ func TestTheServerRefusesBadMeasurements(t *testing.T) {
 		"precise beyond belief":      {"{precision: '0.0001'}", at + `.precision: Invalid value: "0.0001": ` + half},
 		"not precise at all":         {"{precision: 1}", at + ".precision: Invalid value: 1: " + half},
 		"of a negative precision":    {"{precision: '-0.03'}", at + `.precision: Invalid value: "-0.03": ` + half},
-		"of a precision of NaN":      {"{precision: NaN}", at + `.precision: Invalid value`},
+		"of a precision of NaN":      {"{precision: NaN}", at + `.precision: Invalid value: "NaN": a precision is the half width`},
 		"of an endless exponent":     {"{precision: '1e-999999999999'}", at + `.precision: Invalid value`},
 		"of a percentage":            {"{precision: 3%}", at + `.precision: Invalid value`},
 		"of a floating-point number": {"{precision: 0.03}", at + `.precision: Invalid value: "number"`},

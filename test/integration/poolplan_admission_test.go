@@ -44,7 +44,7 @@ func TestTheServerRefusesBadPoolPlans(t *testing.T) {
 		"x of 0":                  {class(`arrival: {ratePerSecond: 1}, service: {meanMillis: 1}, sla: {responseTimeMillis: 0}`), "spec.classes[0].sla.responseTimeMillis: Invalid value: 0"},
 		"a service time of 0":     {class(strings.Replace(good, "1000", "0", 1)), "spec.classes[0].service.meanMillis: Invalid value: 0"},
 		"a negative rate":         {class(strings.Replace(good, "0.6", "-1", 1)), `spec.classes[0].arrival.ratePerSecond: Invalid value: "-1": a rate is how many jobs arrive per second`},
-		"a rate that is NaN":      {class(strings.Replace(good, "0.6", "NaN", 1)), "spec.classes[0].arrival.ratePerSecond: Invalid value"},
+		"a rate that is NaN":      {class(strings.Replace(good, "0.6", "NaN", 1)), `spec.classes[0].arrival.ratePerSecond: Invalid value: "NaN": a rate is how many jobs`},
 		"a rate with an exponent": {class(strings.Replace(good, "0.6", "1e999999999", 1)), "spec.classes[0].arrival.ratePerSecond: Invalid value"},
 		"a rate and a query":      {class(strings.Replace(good, `"0.6"`, `"0.6", query: rate`, 1)) + "  prometheus: {address: 'http://p'}", "spec.classes[0].arrival: Invalid value: give either ratePerSecond (a number) or query (PromQL), and not both"},
 		"two service times":       {class(strings.Replace(good, "1000", "1000, query: time", 1)) + "  prometheus: {address: 'http://p'}", "spec.classes[0].service: Invalid value: give either meanMillis"},

@@ -74,6 +74,10 @@ func TestEveryConventionIsEnforced(t *testing.T) {
 			field(`// count is a count.`, `// +optional`, "Count *uint32 `json:\"count,omitempty\"`"),
 			"Spec.count: integer-size: uint32 is not portable: use int32 or int64",
 		},
+		"quantity-message": {
+			field(`// load is a load.`, `// +optional`, `// +kubebuilder:validation:XIntOrString`, "Load *resource.Quantity `json:\"load,omitempty\"`"),
+			"Spec.load: quantity-message: for \"NaN\" the API server would print the pattern of quantities in place of the rule's message: set +kubebuilder:validation:Schemaless",
+		},
 		"list-type": {
 			field(
 				`// names are names.`, `// +required`, `// +kubebuilder:validation:MaxItems=3`, `// +kubebuilder:validation:items:MaxLength=3`,
@@ -229,6 +233,12 @@ var conventions = []struct {
 		switch e := f.element(); e {
 		case "int", "int8", "int16", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "uintptr":
 			return e + " is not portable: use int32 or int64"
+		}
+		return ""
+	}},
+	{"quantity-message", func(_ api, f *apiField) string {
+		if strings.HasSuffix(f.element(), ".Quantity") && f.marked("kubebuilder:validation:XIntOrString") && !f.marked("kubebuilder:validation:Schemaless") {
+			return "for \"NaN\" the API server would print the pattern of quantities in place of the rule's message: set +kubebuilder:validation:Schemaless"
 		}
 		return ""
 	}},

@@ -57,6 +57,7 @@ type Measurement struct {
 	// be to either side. Rounds go on until it is reached, or until maxRounds or
 	// budgetSeconds are. Defaults to "0.03".
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a precision is the half width of a confidence interval of a loading: write a number from 0.001 to below 1, such as \"0.03\""

@@ -154,6 +154,7 @@ type PoolClass struct {
 	// others; a pool pays the most that one of its classes asks for. Above 0.
 	// Defaults to 1.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1000000')) <= 0",message="a cost is a number above 0 and up to 1000000, such as \"2.5\" for two and a half times as dear as others"
@@ -182,6 +183,7 @@ type ClassArrival struct {
 	// ratePerSecond is how many jobs arrive per second, at least 0, such as
 	// "0.6".
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1G')) <= 0",message="a rate is how many jobs arrive per second: write a number that is not negative, such as \"0.6\""
@@ -216,6 +218,7 @@ type ClassService struct {
 	// scv is the squared coefficient of variation of the service time, variance /
 	// mean²: 0 is constant, 1 is exponential. Up to 100. Defaults to 1.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('100')) <= 0",message="a squared coefficient of variation is a number from 0 (constant) to 100, such as \"2.5\"; 1 is exponential"
@@ -235,6 +238,7 @@ type ClassSLA struct {
 	// probability is the fraction of jobs that must keep within
 	// responseTimeMillis, between 0 and 1. Defaults to 0.95.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a probability is a number above 0 and below 1, such as \"0.95\""
@@ -343,6 +347,7 @@ type PoolScaling struct {
 	// down only to what would be enough with this fraction more arrivals, from 0
 	// to 1. Defaults to 0.1.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a tolerance is a fraction of the arrival rate: write a number from 0 to 1, such as \"0.1\""

@@ -117,6 +117,7 @@ type ShareWorkload struct {
 	// utilization is how many processors the workload keeps busy on average, at
 	// least 0, such as "0.2" for a fifth of one.
 	// +required
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""
@@ -238,6 +239,7 @@ type FairShare struct {
 	// least 0, such as "0.2" for a fifth of one. Defaults to arrival.ratePerSecond
 	// × neutralMillis.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""

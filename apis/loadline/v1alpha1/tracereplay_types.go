@@ -246,6 +246,7 @@ type Interarrival struct {
 	// scv is the squared coefficient of variation, variance / mean², above 0:
 	// the larger, the burstier.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('10000')) <= 0",message="a squared coefficient of variation is a number above 0 and up to 10000, such as \"2.5\""
@@ -346,6 +347,7 @@ type ReplayResource struct {
 	// speed is how fast the resource is relative to the node on which the jobs'
 	// demands were measured, such as "1.5". Defaults to 1.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a speed is relative to the node on which demands were measured: write a number from 0.001 to 1000, such as \"1.5\" for one and a half times as fast"
@@ -364,6 +366,7 @@ type ReplayCapacity struct {
 
 	// quantity is how much of it the node has, such as 16 or 64Gi.
 	// +required
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([KMGTPE]i|[numkMGTPE])?$')",message="a capacity is a number that is not negative, such as 16, 500m or 64Gi"
@@ -390,6 +393,7 @@ type ReplayPolicy struct {
 	// threshold is the utilization above which lmuf-t puts no further job on a
 	// node, above 0 and up to 1. Defaults to 0.8.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a threshold is a utilization: write a number above 0 and up to 1, such as \"0.8\""
@@ -398,6 +402,7 @@ type ReplayPolicy struct {
 	// target is the utilization that target-load-packing fills nodes to,
 	// between 0 and 1. Defaults to 0.4.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a target is a utilization: write a number above 0 and below 1, such as \"0.4\""

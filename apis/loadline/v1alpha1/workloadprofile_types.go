@@ -102,6 +102,7 @@ type Arrival struct {
 	// ratePerSecond is how many jobs arrive per second, at least 0, such as
 	// "0.6".
 	// +required
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1G')) <= 0",message="a rate is how many jobs arrive per second: write a number that is not negative, such as \"0.6\""
@@ -124,6 +125,7 @@ type SLA struct {
 	// probability is the fraction of jobs that must keep within
 	// responseTimeMillis, between 0 and 1. Defaults to 0.95.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a probability is a number above 0 and below 1, such as \"0.95\""
@@ -132,6 +134,7 @@ type SLA struct {
 	// maxDilation is how many times longer than the neutral time a job may
 	// take, at least 1.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0",message="a dilation is how many times longer than alone a job takes: write a number of at least 1, such as \"1.5\""
@@ -153,6 +156,7 @@ type ResourceDemand struct {
 	// loading is the fraction of its neutral time that each thread of the pod
 	// spends at the resource, from 0 to 1, such as "0.58" or "580m".
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a loading is a fraction of the neutral time: write a number from 0 to 1, such as \"0.58\""
@@ -170,6 +174,7 @@ type ResourceDemand struct {
 	// the way of others at the resource, from 0 to 1, where that differs from
 	// the loading. Defaults to the loading.
 	// +optional
+	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a pressure is a fraction of time: write a number from 0 to 1, such as \"0.58\"; a pod that presses harder than one thread can has several threads"
