@@ -140,9 +140,9 @@ func (in *input) targetFailed(s *step, o *probejob.Outcome) string {
 	return fmt.Sprintf("the target did not end in company within %.2g times the %d s that it may take alone; raise timeoutSeconds", in.dilation(s), int(in.settings.timeout.Seconds()))
 }
 
-// pauseAfter returns how long a step is left alone after its nth attempt was lost: 10, 20,
-// 40 and 80 s, so that what comes back soon, such as a container runtime, is there again.
-func pauseAfter(n int32) time.Duration { return 5 * time.Second << n }
+// pauseAfter returns how long a step is left alone after its nth attempt was lost: 5, 10,
+// 20 and 40 s, so that what comes back soon, such as a container runtime, is there again.
+func pauseAfter(n int32) time.Duration { return 5 * time.Second << (n - 1) }
 
 // begun counts an attempt that came to nothing. The step is begun again after a pause, but
 // not for ever.

@@ -294,7 +294,7 @@ func TestAResultOutlivesItsNodes(t *testing.T) {
 		reason string
 		says   []string
 	}{
-		"a node that is down":      {happen: change(down), status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"cpu 0.5", "no usable node"}},
+		"a node that is down":      {happen: change(down), status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"cpu 0.5", "no usable node", "worker-1: it is not ready"}},
 		"a node that is cordoned":  {happen: change(func(n *corev1.Node) { n.Spec.Unschedulable = true }), status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured},
 		"a node that was removed":  {happen: gone, status: metav1.ConditionTrue, reason: v1alpha1.ReasonMeasured, says: []string{"cpu 0.5", "no usable node"}},
 		"an imprecise result":      {edits: []func(*v1alpha1.Measurement){fewRounds}, first: v1alpha1.ReasonImprecise, happen: change(down), status: metav1.ConditionTrue, reason: v1alpha1.ReasonImprecise, says: []string{"less precise than ± 0.001", "no usable node"}},

@@ -94,6 +94,17 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 	}
 }
 
+// unusable returns the nodes that cannot be measured on, with the reasons.
+func (in *input) unusable() []string {
+	var all []string
+	for _, n := range in.nodes {
+		if ok, why := n.usable(); !ok {
+			all = append(all, on(n.name(), why))
+		}
+	}
+	return all
+}
+
 // limitReached says why a measurement waits that has found a node.
 const limitReached = "waiting for other measurements to end: as many go on as --max-measurements of loadline-manager allows"
 

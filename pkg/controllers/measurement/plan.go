@@ -194,7 +194,11 @@ func (in *input) nowhere() *obstacle {
 	if in.settings.target == nil && len(in.nodes) > 0 {
 		return &obstacle{v1alpha1.ReasonNoRunningPods, "no pod that follows the profile runs on a usable node"}
 	}
-	return &obstacle{v1alpha1.ReasonNoNode, "no usable node is chosen by spec.measurement.nodes; control-plane nodes, cordoned ones and those with taints are not usable"}
+	message := "no usable node is chosen by spec.measurement.nodes"
+	if len(in.nodes) > 0 {
+		message += ": " + some(in.unusable())
+	}
+	return &obstacle{v1alpha1.ReasonNoNode, message}
 }
 
 // progress says how far the measurement is.

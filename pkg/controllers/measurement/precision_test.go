@@ -34,36 +34,44 @@ func TestWhatIsImpreciseIsNamedWithItsNumbers(t *testing.T) {
 		want      string
 	}{
 		"nothing": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.58, 0.02, 0.6, 0.03), measuredAs("disk", 0.41, 0.03, 0.4, 0.01)}, "0.03",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.58, 0.02, 0.6, 0.03), measuredAs("disk", 0.41, 0.03, 0.4, 0.01)},
+			"0.03",
 			"cpu 0.58 ± 0.02, disk 0.41 ± 0.03 on node worker-1 after 5 rounds",
 		},
 		"the pressure, and not the loading": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.94, 0.04, 0.98, 0.07)}, "0.05",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.94, 0.04, 0.98, 0.07)},
+			"0.05",
 			"cpu 0.94 ± 0.04 on node worker-1 after 5 rounds; the pressure of cpu, 0.98 ± 0.07, is less precise than ± 0.05" + remedy,
 		},
 		"a loading whose error rounds to what was asked for": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.94, 0.051, 0.98, 0.05)}, "0.05",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.94, 0.051, 0.98, 0.05)},
+			"0.05",
 			"cpu 0.94 ± 0.05 on node worker-1 after 5 rounds; the loading of cpu, 0.940 ± 0.051, is less precise than ± 0.050" + remedy,
 		},
 		"several": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.5, 0.06, 0.5, 0.07), measuredAs("disk", 0.4, 0.01, 0.4, 0.08)}, "0.05",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.5, 0.06, 0.5, 0.07), measuredAs("disk", 0.4, 0.01, 0.4, 0.08)},
+			"0.05",
 			"cpu 0.50 ± 0.06, disk 0.40 ± 0.01 on node worker-1 after 5 rounds; " +
 				"the loading of cpu, 0.50 ± 0.06, and the pressure of cpu, 0.50 ± 0.07, and the pressure of disk, 0.40 ± 0.08, are less precise than ± 0.05" + remedy,
 		},
 		"a service, whose pressure is its loading": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.06, 0.3, 0.06)}, "0.03",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.06, 0.3, 0.06)},
+			"0.03",
 			"cpu 0.30 ± 0.06 on node worker-1 after 5 rounds; the loading of cpu, 0.30 ± 0.06, is less precise than ± 0.03" + remedy,
 		},
 		"an error that is not known": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0, 0.3, 0)}, "0.03",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0, 0.3, 0)},
+			"0.03",
 			"cpu 0.30 ± unknown on node worker-1 after 5 rounds; the loading of cpu, 0.30 ± unknown, is less precise than ± 0.03" + remedy,
 		},
 		"a precision of four decimals": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.031, 0.3, 0.03)}, "0.0309",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.031, 0.3, 0.03)},
+			"0.0309",
 			"cpu 0.30 ± 0.03 on node worker-1 after 5 rounds; the loading of cpu, 0.3000 ± 0.0310, is less precise than ± 0.0309" + remedy,
 		},
 		"nothing, where errors are small": {
-			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.004, 0.3, 0.001)}, "0.03",
+			[]v1alpha1.MeasuredLoading{measuredAs("cpu", 0.3, 0.004, 0.3, 0.001)},
+			"0.03",
 			"cpu 0.300 ± 0.004 on node worker-1 after 5 rounds",
 		},
 	} {
@@ -94,8 +102,8 @@ func TestNumbersThatDifferLookDifferent(t *testing.T) {
 		if err < raw.Error-1e-9 || err > raw.Error+0.001 {
 			t.Fatalf("an error of %v is reported as %v", raw.Error, err)
 		}
-		if text := (interval{value, err}).String(); strings.Trim(text[strings.Index(text, "±"):], "± 0.") == "" {
-			t.Fatalf("an error of %v prints as %s", err, text)
+		if _, printed, _ := strings.Cut((interval{value, err}).String(), " ± "); strings.Trim(printed, "0.") == "" {
+			t.Fatalf("an error of %v prints as %s", err, printed)
 		}
 		if e := (&estimate{resources: []component{{Resource: probing.Resource{Loading: raw, Pressure: raw}}}}); e.precise(&settings{precision: precision, rounds: 3}, 3) == wider(err, precision) {
 			t.Fatalf("an error of %v is precise enough for %v before it is reported, or after, and not both", raw.Error, precision)
