@@ -35,6 +35,17 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
+// A node with 16 cores, on which every job runs, beside seven single resources.
+func BenchmarkManyServers(b *testing.B) {
+	for _, solver := range []queueing.Solver{queueing.Schweitzer, queueing.Linearizer} {
+		for _, jobs := range []int{20, 100} {
+			network := busyNode(jobs)
+			network.Servers[0] = 16
+			b.Run(fmt.Sprintf("%v/%d different", solver, jobs), run(network, queueing.Options{Solver: solver}))
+		}
+	}
+}
+
 // What Linearizer takes for 100 jobs from the solution of the same network, and of
 // one in which another job was in the place of the last.
 func BenchmarkWarmLinearizer(b *testing.B) {

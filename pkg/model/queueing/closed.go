@@ -9,7 +9,6 @@ type closed struct {
 	m        int       // stations
 	n        int       // classes
 	servers  []int     // per station
-	most     []int     // per station: the threads that may be there
 	idle     []float64 // per class
 	demand   []float64
 	pressure []float64
@@ -30,7 +29,6 @@ func reduce(network *Network) *closed {
 		if most > servers {
 			c.station = append(c.station, i)
 			c.servers = append(c.servers, servers)
-			c.most = append(c.most, most)
 		}
 	}
 	c.m = len(c.station)

@@ -3,6 +3,7 @@ package queueing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -144,7 +145,7 @@ func TestATiltedCrowdIsExactForAFiniteSource(t *testing.T) {
 func TestALineNeverFallsAndNeverIsNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) float64 { return rapid.Float64Range(0, 10).Draw(t, name) }
-		l := newLine(draw("mean"), draw("at"), draw("slope"), draw("curvature"))
+		l := newLine(rapid.IntRange(1, 3).Draw(t, "servers"), draw("mean"), draw("at"), draw("slope"), draw("curvature"))
 		before := 0.0
 		for mean := 0.0; mean < 20; mean += 0.5 {
 			wait := l.wait(mean)
@@ -152,6 +153,38 @@ func TestALineNeverFallsAndNeverIsNegative(t *testing.T) {
 				t.Fatalf("wait falls from %v to %v at %v", before, wait, mean)
 			}
 			before = wait
+		}
+	})
+}
+
+// A crowd of equal threads, and one of no more threads than servers, whatever they are:
+// what one of the crowd waits is what the crowd without it makes it wait.
+func TestOneOfACrowdWaitsForTheOthers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		servers := rapid.IntRange(2, 6).Draw(t, "servers")
+		presence := rapid.Float64Range(0.01, 0.99)
+		presences := slices.Repeat([]float64{presence.Draw(t, "presence")}, rapid.IntRange(1, 12).Draw(t, "threads"))
+		if rapid.Bool().Draw(t, "few") {
+			presences = rapid.SliceOfN(presence, 1, servers).Draw(t, "presences")
+		}
+		var all, others crowd
+		all.empty()
+		spread := 0.0
+		for _, q := range presences {
+			all.add(q)
+			spread += q * (1 - q)
+		}
+		q := presences[0]
+		others.without(&all, q)
+		// Not tilted: independently there.
+		m := moments{middle: int(math.Round(all.mean)), servers: servers, unit: 1}
+		for n := all.low; n < len(all.probability); n++ {
+			m.add(n, all.probability[n])
+		}
+		l := m.tilted().line
+		got, want := l.waitOfOne(all.mean-q, q, q+q*(1-q)*l.surplus/spread), others.wait(servers)
+		if math.Abs(got-want) > 1e-9*(1+want) {
+			t.Fatalf("wait %v, want %v", got, want)
 		}
 	})
 }

@@ -16,6 +16,17 @@ import "math"
 // steps: de Souza e Silva and Muntz, "A note on the computational cost of the
 // Linearizer algorithm for queueing networks", IEEE Trans. Computers 39 (6), 1990.
 //
+// With many servers the wait depends on more than the mean that is found. Taking job j
+// away is not a shift of the mean: a job that is always there occupies a server for
+// certain. So job k waits, in the network that lacks job j, for what job j waits for in
+// the whole network, less itself: see [line.waitOfOne]. Job k is there with probability
+// q_k on average, and, P_k being its presence in the whole network, with about
+//
+//	b_k = q_k + P_k(1 − P_k) · (E[N | N ≥ c] − E[N]) / Σ_{l≠j} P_l(1 − P_l)
+//
+// while all servers are busy: jobs that vary N more are more often the reason. That adds
+// up to E[N | N ≥ c] and is exact for equal jobs.
+//
 // A class of one job is taken away like any other. Implementations that correct
 // only what is left of a job's own class do nothing at all for such classes.
 type linearizer struct {
@@ -23,20 +34,22 @@ type linearizer struct {
 	lacks   [][]float64 // lacks[j] is δ for one job of class j taken away, per class and station
 	known   bool        // δ is that of a solution of this very network
 	damping float64     // how far offset follows δ in one iteration
-	reduced []line      // lines, level where with two jobs less nobody waits
 	base    []float64   // offset − presence
+	spread  []float64   // Σ threads · presence · (1 − presence), per station
 	total   []float64   // scratch, per station
 	wait    []float64   // scratch, per station
 	fewer   []float64   // scratch, per station
+	surplus []float64   // scratch, per station
 }
 
 // If what a job finds followed δ at once, it would sway where about half of the
-// jobs wait. It follows less closely when changes grow in spite of that.
+// jobs wait. It follows less closely when changes hardly shrink in spite of that.
 const (
 	firstDamping = 0.85
 	leastDamping = 0.1
 	lessDamping  = 0.8 // from one iteration to the next
 	patience     = 3   // iterations before that
+	slowChange   = 0.7 // of the change before
 )
 
 // newLinearizer starts with no correction: δ = 0 is Schweitzer's approximation.
@@ -44,8 +57,8 @@ func newLinearizer(a *approximation) *linearizer {
 	size := len(a.presence)
 	l := &linearizer{
 		approximation: a, damping: firstDamping, lacks: make([][]float64, a.n),
-		reduced: make([]line, size), base: make([]float64, size),
-		total: make([]float64, a.m), wait: make([]float64, a.m), fewer: make([]float64, a.m),
+		base: make([]float64, size), spread: make([]float64, a.m), total: make([]float64, a.m),
+		wait: make([]float64, a.m), fewer: make([]float64, a.m), surplus: make([]float64, a.m),
 	}
 	cells := make([]float64, a.n*size)
 	for j := range l.lacks {
@@ -64,7 +77,7 @@ func (l *linearizer) solve(tolerance float64, limit int) (iterations int, settle
 		if change <= tolerance && (l.known || iterations > 0) {
 			return iterations, true
 		}
-		if change > before && iterations > patience {
+		if change > slowChange*before && iterations > patience {
 			l.damping = max(leastDamping, l.damping*lessDamping)
 		}
 		before = change
@@ -104,16 +117,13 @@ func (l *linearizer) gather() {
 
 // prepare gets ready to sweep.
 func (l *linearizer) prepare() {
-	copy(l.reduced, l.lines)
-	for i, most := range l.most {
-		if most-2 < l.servers[i] {
-			for x := i; x < len(l.reduced); x += l.m {
-				l.reduced[x] = level
-			}
+	clear(l.spread)
+	for row := 0; row < len(l.presence); row += l.m {
+		for i := range l.spread {
+			x := row + i
+			l.base[x] = l.offset[x] - l.presence[x]
+			l.spread[i] += l.threads[x] * l.presence[x] * (1 - l.presence[x])
 		}
-	}
-	for x, offset := range l.offset {
-		l.base[x] = offset - l.presence[x]
 	}
 }
 
@@ -123,6 +133,10 @@ func (l *linearizer) sweep(j int) {
 	for i := range l.total {
 		l.total[i] = l.totals[i] - l.presence[own+i] + l.offset[own+i]
 		l.fewer[i] = max(0, l.threads[own+i]-1)
+		l.surplus[i] = 0
+		if spread := l.spread[i] - l.presence[own+i]*(1-l.presence[own+i]); spread > 0 {
+			l.surplus[i] = l.lines[own+i].surplus / spread
+		}
 	}
 	clear(l.sums)
 	for k := range l.n {
@@ -152,13 +166,19 @@ func (l *linearizer) sweep(j int) {
 // and has so many of its threads, and adds that to the sums.
 func (l *linearizer) respond(j, k int, threads []float64) {
 	m := len(threads)
-	row := k * m
-	lines, base, demand, exposure := l.reduced[row:row+m], l.base[row:row+m], l.demand[row:row+m], l.exposure[row:row+m]
+	row, own := k*m, j*m
+	base, demand, exposure := l.base[row:row+m], l.demand[row:row+m], l.exposure[row:row+m]
 	presence, pressure, delta := l.presence[row:row+m], l.pressure[row:row+m], l.lacks[j][row:row+m]
-	other, total, wait, sums := l.lacks[k][j*m:j*m+m], l.total[:m], l.wait[:m], l.sums[:m]
+	other, total, wait, sums := l.lacks[k][own:own+m], l.total[:m], l.wait[:m], l.sums[:m]
 	dilation := 1.0
-	for i := range m {
-		wait[i] = exposure[i] * lines[i].wait(total[i]+base[i]-delta[i]-other[i])
+	for i, servers := range l.servers[:m] {
+		found := max(0, total[i]+base[i]-delta[i]-other[i])
+		if servers > 1 {
+			q := presence[i] + delta[i]
+			b := q + presence[i]*(1-presence[i])*l.surplus[i]
+			found = l.lines[own+i].waitOfOne(found, q, b)
+		}
+		wait[i] = exposure[i] * found
 		dilation += demand[i] * wait[i]
 	}
 	speed := 1 / dilation

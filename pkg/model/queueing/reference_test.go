@@ -1,6 +1,7 @@
 package queueing_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -140,6 +141,127 @@ func markov(t *testing.T, network *queueing.Network) []float64 {
 	return dilations
 }
 
+// subsetRecursion returns the dilations of any jobs, one server per station, by the
+// arrival theorem taken literally: what a thread finds is the network that lacks it,
+// and so on down to a thread alone. With as many threads everywhere, and pressures and
+// sensitivities that equal the demands, it is mean value analysis.
+type subsetRecursion struct {
+	network *queueing.Network
+	known   map[string][][]float64 // presences, per class and station, by how many are missing
+}
+
+func newSubsetRecursion(network *queueing.Network) *subsetRecursion {
+	return &subsetRecursion{network, map[string][][]float64{}}
+}
+
+// threads returns how many threads of a class are at a station when some are missing.
+func (s *subsetRecursion) threads(k, i, missing int) int {
+	class := &s.network.Classes[k]
+	if class.Demands[i] == 0 && (class.Pressures == nil || class.Pressures[i] == 0) {
+		return 0
+	}
+	threads := 1
+	if class.Threads != nil {
+		threads = max(1, class.Threads[i])
+	}
+	return max(0, threads-missing)
+}
+
+// dilation returns the dilation of a class, and how long it waits at each station, in
+// the network that lacks some threads.
+func (s *subsetRecursion) dilation(k int, missing []int) (dilation float64, waits []float64) {
+	class := &s.network.Classes[k]
+	without := slices.Clone(missing)
+	without[k]++
+	others := s.presences(without)
+	round, neutral := class.Idle+sum(class.Demands), class.Idle+sum(class.Demands)
+	waits = make([]float64, len(class.Demands))
+	for i, demand := range class.Demands {
+		found := 0.0
+		for l := range s.network.Classes {
+			if threads := s.threads(l, i, without[l]); threads > 0 {
+				found += float64(threads) * others[l][i]
+			}
+		}
+		waits[i] = found
+		if class.Sensitivities != nil && demand > 0 {
+			waits[i] *= class.Sensitivities[i] / demand
+		}
+		round += demand * waits[i]
+	}
+	return round / neutral, waits
+}
+
+// presences returns where a thread of each class is in the network that lacks some.
+func (s *subsetRecursion) presences(missing []int) [][]float64 {
+	key := fmt.Sprint(missing)
+	if presences, ok := s.known[key]; ok {
+		return presences
+	}
+	presences := make([][]float64, len(missing))
+	for k := range presences {
+		class := &s.network.Classes[k]
+		left := 0
+		for i := range class.Demands {
+			left = max(left, s.threads(k, i, missing[k]))
+		}
+		if left == 0 {
+			continue
+		}
+		dilation, waits := s.dilation(k, missing)
+		presences[k] = make([]float64, len(waits))
+		for i, demand := range class.Demands {
+			pressure := demand
+			if class.Pressures != nil {
+				pressure = class.Pressures[i]
+			}
+			round := dilation * (class.Idle + sum(class.Demands))
+			presences[k][i] = min(1, (pressure+min(pressure, demand)*waits[i])/round)
+		}
+	}
+	s.known[key] = presences
+	return presences
+}
+
+// dilations returns the dilation of each class in the whole network.
+func (s *subsetRecursion) dilations() []float64 {
+	dilations := make([]float64, len(s.network.Classes))
+	for k := range dilations {
+		dilations[k], _ = s.dilation(k, make([]int, len(dilations)))
+	}
+	return dilations
+}
+
+// measured gives some jobs what measured ones have: pressures and sensitivities that
+// are not the demands, zero where the demand is and now and then elsewhere, and up to
+// so many threads.
+func measured(r *rand.Rand, network *queueing.Network, maxThreads int) {
+	for k := range network.Classes {
+		class := &network.Classes[k]
+		around := func() []float64 {
+			values := make([]float64, len(class.Demands))
+			for i, demand := range class.Demands {
+				if r.IntN(8) > 0 {
+					values[i] = demand * (0.3 + r.Float64())
+				}
+			}
+			return values
+		}
+		if r.IntN(2) == 0 {
+			class.Pressures = around()
+		}
+		if r.IntN(2) == 0 {
+			class.Sensitivities = around()
+		}
+		if r.IntN(2) == 0 {
+			class.Threads = nil
+			for range class.Demands {
+				class.Threads = append(class.Threads, 1+r.IntN(maxThreads))
+			}
+		}
+	}
+}
+
 // shape is a kind of random network.
 type shape struct {
 	jobs, stations, servers int  // at most
@@ -147,7 +269,7 @@ type shape struct {
 	idle                    bool // jobs are idle for about half of the time
 }
 
-// draw draws a network of different jobs.
+// draw draws a network of jobs, every other one sparse.
 func (s shape) draw(r *rand.Rand) *queueing.Network {
 	n, m := 2+r.IntN(s.jobs-1), 1+r.IntN(s.stations)
 	if s.stations > 1 {
@@ -171,7 +293,36 @@ func (s shape) draw(r *rand.Rand) *queueing.Network {
 		}
 		network.Classes = append(network.Classes, class)
 	}
+	if r.IntN(2) == 0 {
+		thin(r, network)
+	}
 	return network
+}
+
+// thin takes away demands: half of those of most jobs, all but one of some, which then
+// use a single station, and all of a few, which are then idle. Some jobs become equal
+// to another.
+func thin(r *rand.Rand, network *queueing.Network) {
+	for k := range network.Classes {
+		class := &network.Classes[k]
+		switch kind := r.Float64(); {
+		case kind < 0.1:
+			clear(class.Demands)
+			class.Idle = 1
+		case kind < 0.25:
+			one := r.IntN(len(class.Demands))
+			clear(class.Demands[:one])
+			clear(class.Demands[one+1:])
+		case kind < 0.4:
+			*class = network.Classes[r.IntN(k+1)]
+		default:
+			for i := range class.Demands {
+				if r.IntN(2) == 0 && slices.Max(class.Demands) > class.Demands[i] {
+					class.Demands[i] = 0
+				}
+			}
+		}
+	}
 }
 
 // errors adds up relative errors.

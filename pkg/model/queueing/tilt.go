@@ -13,10 +13,6 @@ import "math"
 // away (the finite-source queue). Where they queue there too, h_l is the time
 // away when the l-th comes, relative to that at the mean. θ sets the mean: the
 // solvers know that, and look for θ.
-//
-// Measured with Linearizer against exact solutions, 1,500 random networks of up to
-// 12 different jobs and 4 stations with up to 5 servers: dilations are off by
-// 0.1 % on average and 4.4 % at worst; without h by 0.18 % and 8.5 %.
 type tilted struct {
 	mean, variance float64
 	line           line
@@ -29,17 +25,17 @@ const degenerate = 1e-12
 // the next time. The mean grows with θ, so Newton's steps are kept between the
 // largest θ known to be too small and the smallest known to be too large.
 func (c *crowd) line(servers int, logTheta, rest, found float64) (drawn line, next float64) {
+	if found <= float64(c.low) || found >= float64(len(c.probability)-1) {
+		return certainLine(servers), 0
+	}
 	low, high := math.Inf(-1), math.Inf(1)
 	for range 100 {
 		seen := c.tilt(servers, logTheta, rest, found)
-		if seen.variance <= degenerate {
-			return seen.line, logTheta
-		}
-		short := found - seen.mean
-		next = logTheta + max(-1, min(1, short/seen.variance))
+		short, variance := found-seen.mean, max(degenerate, seen.variance)
+		next = logTheta + max(-1, min(1, short/variance))
 		// A tenth of the deviation is near enough for the line, and the step
 		// leads to the point itself for the next time.
-		if short*short <= seen.variance/100 {
+		if short*short <= variance/100 {
 			return seen.line, next
 		}
 		if short > 0 {
@@ -65,7 +61,7 @@ func (c *crowd) tilt(servers int, logTheta, rest, found float64) tilted {
 		away := max(rest, 1+rest*(found-float64(n-1)))
 		return theta * max(1, float64(n)/float64(servers)) / away
 	}
-	middle := max(c.low, min(int(c.mean), len(c.probability)-1))
+	middle := max(c.low, min(int(math.Round(found)), len(c.probability)-1))
 	m := moments{middle: middle, servers: servers, unit: 1}
 	factor := 1.0
 	for n := middle; n < len(c.probability); n++ {
@@ -92,6 +88,7 @@ type moments struct {
 	middle, servers int
 	unit            float64 // the weight that stands for 1
 	one, n, nn, nnn float64 // Σ 1, Σ N, Σ N², Σ N³
+	busy            float64 // Σ 1 where N ≥ c
 	e, en, enn      float64 // Σ E, Σ EN, Σ EN²
 }
 
@@ -104,6 +101,9 @@ func (m *moments) add(n int, weight float64) bool {
 	m.nn += weight * d * d
 	m.nnn += weight * d * d * d
 	m.e += weight * e
+	if e > 0 {
+		m.busy += weight
+	}
 	m.en += weight * e * d
 	m.enn += weight * e * d * d
 	return weight >= m.one*1e-16
@@ -117,7 +117,7 @@ func (m *moments) keepSmall(weight float64) float64 {
 	if weight <= huge {
 		return weight
 	}
-	for _, sum := range []*float64{&m.unit, &m.one, &m.n, &m.nn, &m.nnn, &m.e, &m.en, &m.enn} {
+	for _, sum := range []*float64{&m.unit, &m.one, &m.n, &m.nn, &m.nnn, &m.busy, &m.e, &m.en, &m.enn} {
 		*sum /= huge
 	}
 	return weight / huge
@@ -134,13 +134,19 @@ func (m *moments) tilted() tilted {
 	c := float64(m.servers)
 	t := tilted{mean: float64(m.middle) + n, variance: nn - n*n}
 	if t.variance <= degenerate {
-		t.line = newLine(t.mean, e/c, 1/c, 0)
+		t.line = certainLine(m.servers)
 		return t
 	}
 	slope := min(1, max(0, (en-e*n)/t.variance))
 	third := nnn - 3*n*nn + 2*n*n*n
 	mixed := enn - 2*n*en - e*nn + 2*n*n*e
 	curvature := max(0, (mixed-slope*third)/(t.variance*t.variance))
-	t.line = newLine(t.mean, e/c, slope/c, curvature/c)
+	t.line = newLine(m.servers, t.mean, e/c, slope/c, curvature/c)
+	if m.busy > 0 {
+		busy := m.busy / m.one
+		t.line.busy = busy / c
+		t.line.surplus = c - 1 + e/busy - t.mean
+		t.line.growth = t.line.busy * t.line.surplus / t.variance
+	}
 	return t
 }
