@@ -43,6 +43,16 @@ func drawVectors(t *rapid.T, m, maxThreads, maxJobs int) []contention.Vector {
 	jobs := make([]contention.Vector, rapid.IntRange(0, maxJobs).Draw(t, "jobs"))
 	for j := range jobs {
 		jobs[j] = drawVector(t, m, maxThreads)
+		switch rapid.IntRange(0, 9).Draw(t, "job") {
+		case 0: // idle
+			clear(jobs[j])
+		case 1: // uses one resource
+			one := rapid.IntRange(0, m-1).Draw(t, "one")
+			clear(jobs[j][:one])
+			clear(jobs[j][one+1:])
+		case 2: // equals another
+			jobs[j] = slices.Clone(jobs[rapid.IntRange(0, j).Draw(t, "equal")])
+		}
 	}
 	return jobs
 }
@@ -231,6 +241,48 @@ func TestTheOrderOfJobsDoesNotMatter(t *testing.T) {
 		}
 		if a, b := one.Prices().Of(candidate), other.Prices().Of(candidate); math.Abs(a-b) > 1e-10*max(1, a) {
 			t.Fatalf("prices %v and %v", a, b)
+		}
+	})
+}
+
+// Dilations, waits and prices have no jump where a demand begins.
+func TestALoadingThatGoesToZeroVanishes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const (
+			m    = 3
+			tiny = 1e-9
+		)
+		servers := drawServers(t, m, 8)
+		jobs := drawVectors(t, m, 4, 12)
+		candidate := contention.NewCandidate(drawVector(t, m, 4))
+		filled := make([]contention.Vector, len(jobs))
+		for j, v := range jobs {
+			filled[j] = slices.Clone(v)
+			for i := range v {
+				if v[i].Loading == 0 && v[i].Pressure == 0 {
+					filled[j][i] = contention.Symmetric(tiny)
+				}
+			}
+		}
+		// Each tiny loading costs at most itself times all threads, and adds as much to them.
+		threads := 0
+		for _, v := range jobs {
+			for _, d := range v {
+				threads += max(1, d.Threads)
+			}
+		}
+		within := 4 * tiny * float64(1+threads) * float64(1+threads)
+		without, with := loadOf(servers, jobs), loadOf(servers, filled)
+		if a, b := without.TotalWait(), with.TotalWait(); math.Abs(a-b) > within {
+			t.Fatalf("total wait %v, with tiny loadings %v", a, b)
+		}
+		if a, b := without.Prices().Of(candidate), with.Prices().Of(candidate); math.Abs(a-b) > within {
+			t.Fatalf("price %v, with tiny loadings %v", a, b)
+		}
+		for j := range jobs {
+			if a, b := without.Dilation(jobs[j]), with.Dilation(filled[j]); math.Abs(a-b) > within {
+				t.Fatalf("dilation %v of job %d, with tiny loadings %v", a, j, b)
+			}
 		}
 	})
 }

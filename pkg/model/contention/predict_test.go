@@ -336,6 +336,25 @@ func ExamplePredict() {
 	// disk 0.39: backup 0.35, encoder 0.03
 }
 
+// A pressure measured next to the loading has the node solved by another solver, which
+// must not matter: c uses no disk, where a and b wait for each other.
+func TestAMeasuredPressureHardlyChangesAPrediction(t *testing.T) {
+	t.Parallel()
+	a, c := contention.Loadings(0.28, 0.72), contention.Loadings(1)
+	measured := slices.Clone(a)
+	measured[1].Pressure = 0.719
+	exact := predict(t, []contention.Vector{a, a, c}, []int{1, 1}, queueing.Options{})
+	got := predict(t, []contention.Vector{measured, a, c}, []int{1, 1}, queueing.Options{})
+	if exact.Solution.Solver != queueing.Exact || got.Solution.Solver != queueing.Linearizer {
+		t.Fatalf("solved by %v and %v", exact.Solution.Solver, got.Solution.Solver)
+	}
+	for j, want := range exact.Dilations {
+		if math.Abs(got.Dilations[j]/want-1) > 0.005 {
+			t.Errorf("job %d: dilation %.4f, with the pressure as the loading %.4f", j, got.Dilations[j], want)
+		}
+	}
+}
+
 // What a job finds is what there is without it, and so on down to a job alone: the
 // recursion over all subsets, which the Linearizer approximates.
 func TestSensitivityHoldsInTheNetworksThatLackAJob(t *testing.T) {

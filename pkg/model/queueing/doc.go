@@ -59,7 +59,7 @@
 //
 // Two things that measured jobs ask for have no exact solution. The pressure of a
 // job, how much it stands in others' way, may differ from its demand, what waiting
-// costs it: others find it at station i for the fraction P_i·(1 + W_i)/λ of the
-// time, at most 1. And it may count as more than one job, its threads, at some of
+// costs it: others find it at station i for the fraction (P_i + min(P_i, D_i)·W_i)/λ
+// of the time, at most 1. And it may count as more than one job, its threads, at some of
 // the stations.
 package queueing
