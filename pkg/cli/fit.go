@@ -18,6 +18,7 @@ type fitVerb struct {
 	file     string
 	declared []string
 	options  fit.Options
+	curve    bool
 	plot     string
 	heatMap  string
 	output   outputFlag
@@ -54,6 +55,7 @@ measured.`,
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "try at most so many hidden resources (default 5)")
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
+	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
 	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
@@ -91,7 +93,7 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.workloads})
+	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.workloads, LearningCurve: f.curve})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -134,13 +136,19 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 }
 
 func printFit(p *page, a *evaluate.FitAnswer) error {
-	columns := []report.Column{report.Left("JOB"), report.Right("MEASURED")}
+	columns := []report.Column{report.Left("JOB"), report.Right("MEASURED"), report.Right("DILATED"), report.Right("DILATES")}
+	if a.Baselines {
+		columns = append(columns, report.Right("ALONE"))
+	}
 	for _, r := range a.Resources {
 		columns = append(columns, report.Right("SENSITIVITY "+r), report.Right("PRESSURE "+r))
 	}
 	jobs := report.NewTable(columns...)
 	for _, j := range a.Jobs {
-		cells := []string{j.Name, report.Count(int64(j.Measured))}
+		cells := []string{j.Name, report.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
+		if a.Baselines {
+			cells = append(cells, interval(*j.Baseline))
+		}
 		for i := range a.Resources {
 			cells = append(cells, interval(j.Sensitivity[i]), interval(j.Pressure[i]))
 		}
@@ -157,8 +165,12 @@ func printFit(p *page, a *evaluate.FitAnswer) error {
 	if a.Symmetric {
 		pressures = "pressures equal to the sensitivities"
 	}
-	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
-		len(a.Resources), kind, pressures, a.Solver, report.Percent(a.Confidence),
+	alone := ""
+	if a.Baselines {
+		alone = ", alone times fitted (ALONE is the true one over the stated one)"
+	}
+	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s%s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
+		len(a.Resources), kind, pressures, a.Solver, alone, report.Percent(a.Confidence),
 		a.Quality.Observations, a.Quality.Runs, report.Percent(a.Quality.MeanError), report.Percent(a.Quality.P90Error))
 	if err != nil {
 		return err
@@ -166,8 +178,13 @@ func printFit(p *page, a *evaluate.FitAnswer) error {
 	return errors.Join(printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
 }
 
+// interval returns a value with how much more it may be, or alone where that
+// cannot be told.
 func interval(v evaluate.Interval) string {
-	return fmt.Sprintf("%.3f ± %.3f", v.Value, v.High-v.Value)
+	if v.High == nil {
+		return fmt.Sprintf("%.3f", v.Value)
+	}
+	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)
 }
 
 func printHoldOut(p *page, h *evaluate.HoldOut) error {
@@ -177,9 +194,23 @@ func printHoldOut(p *page, h *evaluate.HoldOut) error {
 	if _, err := fmt.Fprintf(p, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
 		return err
 	}
-	table := report.NewTable(report.Left("MODEL"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"))
+	table := report.NewTable(report.Left("MODEL"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"), report.Right("WORST"))
 	for _, m := range h.Models {
-		table.Add(m.Model, report.Percent(m.MeanError), report.Percent(m.P90Error))
+		table.Add(m.Model, report.Percent(m.MeanError), report.Percent(m.P90Error), report.Percent(m.WorstError))
+	}
+	return errors.Join(p.table(table), printLearningCurve(p, h.LearningCurve))
+}
+
+func printLearningCurve(p *page, curve []evaluate.Learnt) error {
+	if len(curve) == 0 {
+		return nil
+	}
+	if err := p.lines("\nOn all other runs, when it knows a share of them:"); err != nil {
+		return err
+	}
+	table := report.NewTable(report.Right("KNOWN"), report.Right("RUNS"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"), report.Right("WORST"))
+	for _, l := range curve {
+		table.Add(report.Percent(l.Share), report.Count(int64(l.Runs)), report.Percent(l.MeanError), report.Percent(l.P90Error), report.Percent(l.WorstError))
 	}
 	return p.table(table)
 }

@@ -19,6 +19,8 @@ type FitInput struct {
 	// Declared are profiles whose vectors the fit is pulled towards, by the
 	// names of the jobs. They need named resources.
 	Declared []v1alpha1.WorkloadProfile
+	// LearningCurve asks for one, which takes about as long as all else.
+	LearningCurve bool
 }
 
 // FitAnswer is what was learnt, and how well it predicts.
@@ -31,6 +33,9 @@ type FitAnswer struct {
 	// pressures equal sensitivities.
 	Solver    string `json:"solver"`
 	Symmetric bool   `json:"symmetric"`
+	// Baselines says that alone times were fitted, because unseen runs are then
+	// predicted better. Vectors and dilations are over the true alone times.
+	Baselines bool `json:"baselines"`
 	// Confidence is the coverage of the intervals.
 	Confidence float64     `json:"confidence"`
 	Jobs       []FittedJob `json:"jobs"`
@@ -50,15 +55,24 @@ type FittedJob struct {
 	Name        string     `json:"name"`
 	Sensitivity []Interval `json:"sensitivity"`
 	Pressure    []Interval `json:"pressure"`
+	// Baseline is the true alone time over the stated one, where alone times were
+	// fitted.
+	Baseline *Interval `json:"baseline,omitempty"`
+	// Dilated and Dilates are the mean dilation of the job beside each other job,
+	// and of each other job beside it.
+	Dilated Interval `json:"dilated"`
+	Dilates Interval `json:"dilates"`
 	// Measured counts the dilations of the job that were measured in company.
 	Measured int `json:"measured"`
 }
 
-// Interval is a value and its confidence interval.
+// Interval is a value and its confidence interval. Where that cannot be told, Low
+// and High are null, and Unknown says why.
 type Interval struct {
-	Value float64 `json:"value"`
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
+	Value   float64  `json:"value"`
+	Low     *float64 `json:"low"`
+	High    *float64 `json:"high"`
+	Unknown string   `json:"unknown,omitempty"`
 }
 
 // FitQuality says how well the fit agrees with what it was made from. Errors are
@@ -76,19 +90,30 @@ type FitQuality struct {
 type HoldOut struct {
 	Folds  int          `json:"folds"`
 	Models []ModelError `json:"models"`
+	// LearningCurve is the error of our model by how many runs it knows.
+	LearningCurve []Learnt `json:"learningCurve,omitempty"`
+}
+
+// Learnt is the relative error on all other runs of a model that knows a share of
+// them.
+type Learnt struct {
+	Share float64 `json:"share"`
+	Runs  int     `json:"runs"`
+	ModelError
 }
 
 // ModelError is the relative error of one model on runs that it has not seen.
 type ModelError struct {
-	Model     string  `json:"model"`
-	MeanError float64 `json:"meanError"`
-	P90Error  float64 `json:"p90Error"`
-	Count     int     `json:"count"`
+	Model      string  `json:"model"`
+	MeanError  float64 `json:"meanError"`
+	P90Error   float64 `json:"p90Error"`
+	WorstError float64 `json:"worstError"`
+	Count      int     `json:"count"`
 }
 
 // Doubt is something to know before one relies on a fit.
 type Doubt struct {
-	// Kind is Outlier, Contradiction or Unidentified.
+	// Kind is WrongAlone, Outlier, Contradiction or Unidentified.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
@@ -107,7 +132,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		return nil, err
 	}
 	answer := &FitAnswer{
-		Resources: result.Resources, Hidden: result.Hidden, Solver: result.Solver, Symmetric: result.Symmetric,
+		Resources: result.Resources, Hidden: result.Hidden, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
 		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
 		Quality: FitQuality{
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
@@ -127,9 +152,23 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	answer.points = holdOut.Points
 	answer.HoldOut = &HoldOut{Folds: holdOut.Folds}
 	for _, m := range holdOut.Models {
-		answer.HoldOut.Models = append(answer.HoldOut.Models, ModelError{m.Model, m.Mean, m.P90, m.Count})
+		answer.HoldOut.Models = append(answer.HoldOut.Models, modelError(m))
+	}
+	if !in.LearningCurve {
+		return answer, nil
+	}
+	curve, err := fit.LearningCurve(in.Runs, options)
+	if err != nil && !errors.Is(err, fit.ErrTooFewRuns) {
+		return nil, err
+	}
+	for _, l := range curve {
+		answer.HoldOut.LearningCurve = append(answer.HoldOut.LearningCurve, Learnt{l.Share, l.Runs, modelError(l.ModelError)})
 	}
 	return answer, nil
+}
+
+func modelError(m fit.ModelError) ModelError {
+	return ModelError{Model: m.Model, MeanError: m.Mean, P90Error: m.P90, WorstError: m.Worst, Count: m.Count}
 }
 
 // Points returns every measured dilation beside what the model, not having seen
@@ -193,7 +232,14 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 func fittedJobs(result *fit.Result) []FittedJob {
 	jobs := make([]FittedJob, len(result.Jobs))
 	for i, j := range result.Jobs {
-		jobs[i] = FittedJob{Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure)}
+		jobs[i] = FittedJob{
+			Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure),
+			Dilated: interval(j.Dilated), Dilates: interval(j.Dilates),
+		}
+		if result.Baselines {
+			baseline := interval(j.Baseline)
+			jobs[i].Baseline = &baseline
+		}
 	}
 	return jobs
 }
@@ -201,13 +247,23 @@ func fittedJobs(result *fit.Result) []FittedJob {
 func intervals(estimates []fit.Estimate) []Interval {
 	all := make([]Interval, len(estimates))
 	for i, e := range estimates {
-		all[i] = Interval(e)
+		all[i] = interval(e)
 	}
 	return all
 }
 
+func interval(e fit.Estimate) Interval {
+	if e.Unknown != "" {
+		return Interval{Value: e.Value, Unknown: e.Unknown}
+	}
+	return Interval{Value: e.Value, Low: &e.Low, High: &e.High}
+}
+
 func doubts(result *fit.Result) []Doubt {
 	all := []Doubt{}
+	for _, w := range result.WrongAlone {
+		all = append(all, Doubt{"WrongAlone", w.String()})
+	}
 	for _, o := range result.Outliers {
 		all = append(all, Doubt{"Outlier", o.String()})
 	}

@@ -11,6 +11,11 @@ const (
 	checkedRounds = 5
 	// trustedRounds is how often the trust in the samples is weighed anew.
 	trustedRounds = 4
+	// loosely is how many observations an alone time counts for some early rounds,
+	// in which one that is grossly wrong comes away from what is stated.
+	loosely = 0.02
+	// slowest is the factor by which one round may reduce a baseline.
+	slowest = 0.1
 )
 
 // alternation improves factors by turns until they fit a problem. It owns its
@@ -19,15 +24,18 @@ type alternation struct {
 	*problem
 	*factors
 	settings
-	load   []float64 // per sample, the summed pressure of the others
-	gain   []float64 // per sample, the predictor's excess dilation over the first order's
-	trust  []float64 // per sample, from 0 for an outlier to 1
-	own    side      // sensitivities
-	theirs side      // pressures
-	solver quadratic
-	row    []float64
-	before []float64
-	errs   []float64
+	load    []float64 // per sample, the summed pressure of the others
+	gain    []float64 // per sample, the predictor's excess dilation over the first order's
+	trust   []float64 // per sample, from 0 for an outlier to 1
+	stated  []float64 // per job, how many observations its stated alone time counts
+	doubted []float64 // per job, how much of that is left by how far off it is
+	own     side      // sensitivities
+	theirs  side      // pressures
+	solver  quadratic
+	alone   nuisance // the relative change of a baseline
+	row     []float64
+	before  []float64
+	errs    []float64
 }
 
 func newAlternation(p *problem, f *factors, s settings) *alternation {
@@ -36,7 +44,8 @@ func newAlternation(p *problem, f *factors, s settings) *alternation {
 	a := &alternation{
 		problem: p, factors: f, settings: s,
 		load: make([]float64, len(p.samples)*m), gain: make([]float64, len(p.samples)), trust: make([]float64, len(p.samples)),
-		own: newSide(), theirs: newSide(), solver: newQuadratic(m),
+		stated: slices.Repeat([]float64{1}, len(p.jobs)), doubted: slices.Repeat([]float64{1}, len(p.jobs)),
+		own: newSide(), theirs: newSide(), solver: newQuadratic(m), alone: nuisance{cross: make([]float64, m)},
 		row: make([]float64, m), before: make([]float64, m), errs: make([]float64, len(p.samples)),
 	}
 	for o, s := range p.samples {
@@ -50,9 +59,12 @@ func newAlternation(p *problem, f *factors, s settings) *alternation {
 	return a
 }
 
-// run alternates until the fit settles and returns its loss.
+// run alternates until the fit settles, leaves the factors where they were best,
+// and returns the loss there: a gain that is taken as given may lead away from
+// the best fit, slowly.
 func (a *alternation) run(p patience) float64 {
-	last := math.Inf(1)
+	last, least := math.Inf(1), math.Inf(1)
+	best := newFactors(len(a.jobs), a.resources, a.symmetric())
 	for round := range p.rounds {
 		a.correct()
 		if a.symmetric() {
@@ -63,16 +75,29 @@ func (a *alternation) run(p patience) float64 {
 		}
 		if round%trustedRounds == trustedRounds-1 {
 			a.distrust()
+			if round < trustedRounds {
+				copy(a.stated, slices.Repeat([]float64{loosely}, len(a.stated)))
+			} else {
+				a.center()
+			}
 		}
 		if round%checkedRounds == checkedRounds-1 {
 			loss := a.loss()
+			if loss < least && round >= fewestRounds && !scaleFree(a.predictor) {
+				least = loss
+				best.set(a.factors)
+			}
 			if round >= fewestRounds && math.Abs(last-loss) <= p.settled*loss {
 				break
 			}
 			last = loss
 		}
 	}
-	return a.loss()
+	if loss := a.loss(); loss < least {
+		return loss
+	}
+	a.factors.set(best)
+	return least
 }
 
 // loadOf returns the summed pressure of the others in a sample.
@@ -80,9 +105,11 @@ func (a *alternation) loadOf(o int) []float64 {
 	return a.load[o*a.resources : (o+1)*a.resources]
 }
 
-// predicted returns the dilation that the current factors give for a sample.
+// predicted returns the dilation, over the stated alone time, that the current
+// factors give for a sample.
 func (a *alternation) predicted(o int) float64 {
-	return 1 + a.gain[o]*dot(a.sensitivityOf(a.samples[o].job), a.loadOf(o))
+	job := a.samples[o].job
+	return a.baseline[job] * (1 + a.gain[o]*dot(a.sensitivityOf(job), a.loadOf(o)))
 }
 
 // loss returns the mean absolute relative error, pull aside. It tells starts
@@ -129,25 +156,63 @@ func (a *alternation) improveSensitivities() {
 	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
 	for j := range a.jobs {
 		strength := a.strength(j)
-		if strength >= pinned {
+		if strength >= pinned && !a.baselines {
 			continue
 		}
-		a.solver.reset()
-		for _, o := range a.suffers[j] {
-			s := &a.samples[o]
-			for i, x := range a.loadOf(o) {
-				a.row[i] = a.gain[o] * x
-			}
-			a.solver.observe(a.row, s.dilation-1, a.trust[o]*s.weight)
-		}
+		a.observeSensitivity(j)
 		a.solver.mirror()
 		towards := a.own.typical(a.sensitivityOf(j), len(a.suffers[j]), a.pull)
 		if b := a.belief(j); b != nil {
 			towards = b.Sensitivity
 		}
 		a.solver.pull(towards, strength*a.unit)
-		most, total := a.bounds()
-		a.solver.minimize(a.sensitivityOf(j), most, total)
+		a.improve(j)
+	}
+}
+
+// observeSensitivity sets the solver to what the samples of a job's own dilation
+// say of its sensitivities. Two copies of one job beside each other make it
+// quadratic in them where pressures are sensitivities, and a free baseline
+// multiplies them; it is taken to be linear about where it is (Newton's method).
+func (a *alternation) observeSensitivity(job int) {
+	a.solver.reset()
+	a.alone.reset()
+	p, baseline := a.sensitivityOf(job), a.baseline[job]
+	for _, o := range a.suffers[job] {
+		s := &a.samples[o]
+		copies := 0.0
+		for _, c := range s.others {
+			if c.job == job && a.symmetric() {
+				copies = float64(c.copies)
+			}
+		}
+		gain := baseline * a.gain[o]
+		for i, x := range a.loadOf(o) {
+			a.row[i] = gain * (x + copies*p[i])
+		}
+		target := s.dilation - baseline + gain*copies*dot(p, p)
+		a.solver.observe(a.row, target, a.trust[o]*s.weight)
+		if a.baselines {
+			a.alone.observe(a.predicted(o), a.row, target, a.trust[o]*s.weight)
+		}
+	}
+}
+
+// improve finds the best sensitivities of a job together with its baseline. Its
+// stated alone time is one more observation of it, in logarithms: log 1 = 0.
+func (a *alternation) improve(job int) {
+	p := a.sensitivityOf(job)
+	if a.baselines {
+		a.alone.curvature += a.stated[job]
+		a.alone.slope -= a.stated[job] * math.Log(a.baseline[job])
+		a.solver.eliminate(&a.alone)
+	}
+	most, total := a.bounds()
+	if a.strength(job) < pinned {
+		a.solver.minimize(p, most, total)
+	}
+	if a.baselines {
+		a.baseline[job] *= max(slowest, 1+a.alone.best(p))
 	}
 }
 
@@ -181,37 +246,23 @@ func (a *alternation) improvePressures() {
 // observePressure adds to the solver what a sample says of one of the others.
 func (a *alternation) observePressure(in appearance, pressure []float64) {
 	s := &a.samples[in.sample]
-	target := s.dilation - 1
+	baseline := a.baseline[s.job]
+	target := s.dilation - baseline
 	load := a.loadOf(in.sample)
 	for i, v := range a.sensitivityOf(s.job) {
-		v *= a.gain[in.sample]
+		v *= baseline * a.gain[in.sample]
 		a.row[i] = v * float64(in.copies)
 		target -= v * (load[i] - float64(in.copies)*pressure[i])
 	}
 	a.solver.observe(a.row, target, a.trust[in.sample]*s.weight)
 }
 
-// improveBoth is a round for jobs whose pressures are their sensitivities. Two
-// copies of one job beside each other make it quadratic in what is sought; it
-// is taken to be linear about where it is (Newton's method).
+// improveBoth is a round for jobs whose pressures are their sensitivities.
 func (a *alternation) improveBoth() {
 	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
 	for j := range a.jobs {
-		a.solver.reset()
+		a.observeSensitivity(j)
 		p := a.sensitivityOf(j)
-		for _, o := range a.suffers[j] {
-			s := &a.samples[o]
-			copies := 0.0
-			for _, c := range s.others {
-				if c.job == j {
-					copies = float64(c.copies)
-				}
-			}
-			for i, x := range a.loadOf(o) {
-				a.row[i] = a.gain[o] * (x + copies*p[i])
-			}
-			a.solver.observe(a.row, s.dilation-1+a.gain[o]*copies*dot(p, p), a.trust[o]*s.weight)
-		}
 		for _, in := range a.inflicts[j] {
 			if a.samples[in.sample].job != j {
 				a.observePressure(in, p)
@@ -220,8 +271,7 @@ func (a *alternation) improveBoth() {
 		a.solver.mirror()
 		a.solver.pull(a.own.typical(p, len(a.suffers[j])+len(a.inflicts[j]), a.pull), a.strength(j)*a.unit)
 		copy(a.before, p)
-		most, total := a.bounds()
-		a.solver.minimize(p, most, total)
+		a.improve(j)
 		a.spread(j)
 	}
 }

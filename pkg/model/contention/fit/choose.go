@@ -23,6 +23,7 @@ type Candidate struct {
 	Resources int     // the number of resources
 	Solver    string  // the name of the [Predictor]
 	Symmetric bool    // whether pressures equal sensitivities, as in the D-factor
+	Baselines bool    // whether alone times are fitted rather than taken as stated
 	Pull      float64 // how many typical observations the average job counts
 	Error     float64 // the mean absolute relative error on runs left out
 
@@ -58,7 +59,7 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates
 }
 
 func candidate(resources int, s settings, err float64) Candidate {
-	return Candidate{Resources: resources, Solver: s.predictor.Name(), Symmetric: s.tied, Pull: s.pull, Error: err, settings: s}
+	return Candidate{Resources: resources, Solver: s.predictor.Name(), Symmetric: s.tied, Baselines: s.baselines, Pull: s.pull, Error: err, settings: s}
 }
 
 // simpler orders models that are as good as each other: fewer numbers for each
@@ -75,14 +76,19 @@ func simpler(a, b Candidate) bool {
 
 // perJob returns how many numbers the model has for each job.
 func (c Candidate) perJob() int {
+	numbers := 2 * c.Resources
 	if c.Symmetric {
-		return c.Resources
+		numbers = c.Resources
 	}
-	return 2 * c.Resources
+	if c.Baselines {
+		numbers++
+	}
+	return numbers
 }
 
 // variants returns the settings to choose from: every predictor, pressures free
-// or equal to sensitivities, every strength of the pull.
+// or equal to sensitivities, alone times as stated or fitted, every strength of
+// the pull.
 func variants(t *table, base settings, o Options) []settings {
 	predictors := o.Predictors
 	if len(predictors) == 0 {
@@ -106,6 +112,15 @@ func variants(t *table, base settings, o Options) []settings {
 				s.predictor, s.tied, s.pull = predictor, symmetric, pull
 				all = append(all, s)
 			}
+		}
+	}
+	if base.tied { // the D-factor, to compare with, takes alone times as stated
+		return all
+	}
+	for _, s := range all {
+		if !s.tied { // with a baseline of its own a job is not symmetric
+			s.baselines = true
+			all = append(all, s)
 		}
 	}
 	return all

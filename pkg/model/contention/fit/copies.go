@@ -60,8 +60,8 @@ func Copies(runs []CopyRun, confidence float64) (CopiesLoading, error) {
 	low, high := rootsOf(c.Square.Value)
 	innerLow, innerHigh := rootsOf(c.Square.Low)
 	outerLow, outerHigh := rootsOf(c.Square.High)
-	c.Low = Estimate{low, outerLow, innerLow}
-	c.High = Estimate{high, innerHigh, outerHigh}
+	c.Low = Estimate{Value: low, Low: outerLow, High: innerLow}
+	c.High = Estimate{Value: high, Low: innerHigh, High: outerHigh}
 	c.Busy = c.Square.High >= 0.5
 	return c, nil
 }

@@ -14,6 +14,9 @@ const (
 	farOff = 4
 	// leastDoubt is the smallest relative difference worth a word.
 	leastDoubt = 0.05
+	// grosslyOff is the logarithm of the factor from which on an alone time is
+	// doubted whose interval cannot be told: it is off against the pull.
+	grosslyOff = math.Ln2
 )
 
 // Outlier is an observation that the fit does not explain.
@@ -37,17 +40,48 @@ func (o Outlier) String() string {
 // job, has a small error with a small deviation.
 func outliersOf(a *alternation, c *covariance) []Outlier {
 	var outliers []Outlier
+	first := len(c.equations) - len(a.samples)
 	for o, s := range a.samples {
 		fitted := a.predicted(o)
-		g := a.gradient(a.members[s.run], s.member, fitted)
-		leverage := min(0.99, a.trust[o]*s.weight*c.variance(g)/c.scale)
-		deviations := -a.relativeError(o) / (c.noise * math.Sqrt(1-leverage))
+		deviations := -a.relativeError(o) / (c.noise * math.Sqrt(1-c.equations[first+o].leverage))
 		if math.Abs(deviations) > farOff && math.Abs(fitted/s.dilation-1) > leastDoubt {
 			outliers = append(outliers, Outlier{a.runs[s.run].Name, a.jobs[s.job], s.dilation, fitted, deviations})
 		}
 	}
 	slices.SortStableFunc(outliers, func(x, y Outlier) int { return cmp.Compare(math.Abs(y.Deviations), math.Abs(x.Deviations)) })
 	return outliers
+}
+
+// WrongAlone is a job whose alone time is not what was stated, by the dilations
+// that were measured over it.
+type WrongAlone struct {
+	Job string
+	// Factor is the true alone time over the stated one.
+	Factor Estimate
+}
+
+// String returns it as a sentence.
+func (w WrongAlone) String() string {
+	if w.Factor.Value > 1 {
+		return fmt.Sprintf("the alone time of %q looks off by %.3g×: it is too short", w.Job, w.Factor.Value)
+	}
+	return fmt.Sprintf("the alone time of %q looks off by %.3g×: it is too long", w.Job, 1/w.Factor.Value)
+}
+
+// wrongAloneOf returns the jobs whose baselines differ from 1 by more than may be
+// chance and by enough to matter, the worst first.
+func wrongAloneOf(jobs []Job) []WrongAlone {
+	var wrong []WrongAlone
+	off := func(w WrongAlone) float64 { return math.Abs(math.Log(w.Factor.Value)) }
+	for _, j := range jobs {
+		w := WrongAlone{j.Name, j.Baseline}
+		sure := w.Factor.Low > 1 || w.Factor.High < 1 || w.Factor.Unknown != "" && off(w) > grosslyOff
+		if sure && off(w) > leastDoubt {
+			wrong = append(wrong, w)
+		}
+	}
+	slices.SortStableFunc(wrong, func(x, y WrongAlone) int { return cmp.Compare(off(y), off(x)) })
+	return wrong
 }
 
 // Contradiction is a job that was measured more than once in the same company,
@@ -108,7 +142,7 @@ func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
 		}
 	}
 	if hidden && a.scaleFree() {
-		q.Unknowns -= len(newFreedom(a.factors, true).directions)
+		q.Unknowns -= m * m
 	}
 	errs := make([]float64, len(a.samples))
 	for o, s := range a.samples {
@@ -117,4 +151,15 @@ func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
 	e := modelError("", errs)
 	q.Mean, q.P90, q.Worst = e.Mean, e.P90, e.Worst
 	return q
+}
+
+// mixes returns in how many ways hidden resources can be mixed without changing
+// a dilation: s → sE and q → E⁻ᵀq with any invertible E, or a rotation where
+// pressures are sensitivities.
+func mixes(f *factors) int {
+	m := f.resources
+	if f.symmetric() {
+		return m * (m - 1) / 2
+	}
+	return m * m
 }

@@ -7,20 +7,29 @@ import (
 	"slices"
 )
 
-// factors are the sensitivities and pressures of all jobs at m resources.
+// factors are the sensitivities and pressures of all jobs at m resources, and
+// their baselines.
 type factors struct {
 	resources   int
 	sensitivity []float64 // job by job
 	pressure    []float64 // the same memory as sensitivity in a symmetric model
+	baseline    []float64 // per job, the true alone time over the stated one
 }
 
 func newFactors(jobs, resources int, symmetric bool) *factors {
-	f := &factors{resources: resources, sensitivity: make([]float64, jobs*resources)}
+	f := &factors{resources: resources, sensitivity: make([]float64, jobs*resources), baseline: slices.Repeat([]float64{1}, jobs)}
 	f.pressure = f.sensitivity
 	if !symmetric {
 		f.pressure = make([]float64, jobs*resources)
 	}
 	return f
+}
+
+// set makes f equal to g, which is of its size.
+func (f *factors) set(g *factors) {
+	copy(f.sensitivity, g.sensitivity)
+	copy(f.pressure, g.pressure)
+	copy(f.baseline, g.baseline)
 }
 
 // symmetric reports whether pressures are sensitivities.
@@ -60,6 +69,7 @@ func scatter(jobs, resources int, symmetric bool, random *rand.Rand) *factors {
 func grow(f *factors, jobs int, symmetric bool, random *rand.Rand) *factors {
 	m := f.resources + 1
 	g := newFactors(jobs, m, symmetric)
+	copy(g.baseline, f.baseline)
 	for j := range jobs {
 		shake(g.sensitivityOf(j), f.sensitivityOf(j), random)
 		if !symmetric {

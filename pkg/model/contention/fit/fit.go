@@ -3,7 +3,10 @@ package fit
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
 
 	"loadline.dev/loadline/pkg/model/contention"
 )
@@ -12,6 +15,9 @@ import (
 // is said at [Result].
 type Estimate struct {
 	Value, Low, High float64
+	// Unknown says why the interval cannot be told. Low is then the least that is
+	// possible, and High infinite. Empty where it can.
+	Unknown string
 }
 
 // Job is what was learnt of one job.
@@ -19,6 +25,13 @@ type Job struct {
 	Name string
 	// Sensitivity and Pressure are at each of the resources.
 	Sensitivity, Pressure []Estimate
+	// Baseline is the true alone time over the stated one: 1 unless the fit has
+	// found that some are wrong, see [Result].
+	Baseline Estimate
+	// Dilated and Dilates are the mean dilation of the job beside each other job,
+	// and of each other job beside it. Whatever the resources are, these are
+	// determined.
+	Dilated, Dilates Estimate
 	// Measured counts the dilations of the job measured in company, and Beside
 	// the measured dilations of others that it may have caused.
 	Measured, Beside int
@@ -40,12 +53,14 @@ type Quality struct {
 
 // Result is what [Fit] learnt.
 //
-// Confidence intervals are asymptotic: the fit is linearized where it is, the
-// pull towards beliefs or the average job counts as information, and the noise
-// is that of the residuals, robustly. Those of dilations cover as stated where
-// the model is right. Those of sensitivities and pressures at hidden resources
-// are for resources aligned with the ones found: hidden resources can be mixed
-// and scaled without changing any dilation, and that freedom is not in them.
+// Confidence intervals belong to what the runs determine: dilations; baselines;
+// sensitivities and pressures at named resources, or at a single hidden one, whose
+// scale is a convention (Σ s² = Σ q²). Several hidden resources can be mixed
+// without changing any dilation, so there single sensitivities and pressures have
+// none. Nor has what the runs tell less of than is assumed, or anything where
+// observations are so few that their noise is not known. The fit is linearized
+// where it is; noise may differ from observation to observation. That the model
+// is right, and which of them was chosen, is taken for granted.
 type Result struct {
 	// Resources names the resources; Hidden says that they were found rather
 	// than given, as r1, r2, …, in decreasing order of the contention there.
@@ -57,22 +72,26 @@ type Result struct {
 	// equal to sensitivities, the D-factor, predict as well as free ones.
 	Solver    string
 	Symmetric bool
+	// Baselines says that alone times were fitted, because unseen runs are then
+	// predicted better: dilations are over the true alone times.
+	Baselines bool
 	// Candidates are the models that cross-validation compared, and Chosen is
 	// the place of the one that was fitted.
 	Candidates []Candidate
 	Chosen     int
 	Quality    Quality
-	// Outliers, Contradictions and Unidentified say what to doubt.
+	// WrongAlone, Outliers, Contradictions and Unidentified say what to doubt.
 	Outliers       []Outlier
 	Contradictions []Contradiction
 	Unidentified   []Unidentified
+	WrongAlone     []WrongAlone
 
-	table     *table
-	factors   *factors
-	predictor Predictor
-	index     map[string]int
-	spread    *covariance
-	quantile  float64
+	table      *table
+	factors    *factors
+	predictor  Predictor
+	index      map[string]int
+	spread     *covariance
+	confidence float64
 }
 
 // ErrNothingMeasured is returned by [Fit] when no run has a measured dilation
@@ -105,7 +124,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	a.correct()
 	a.distrust()
 	r := &Result{
-		Resources: o.Resources, Hidden: hidden, Solver: c.Solver, Symmetric: c.Symmetric, Candidates: candidates, Chosen: chosen,
+		Resources: o.Resources, Hidden: hidden, Solver: c.Solver, Symmetric: c.Symmetric, Baselines: c.Baselines, Candidates: candidates, Chosen: chosen,
 		table: p.table, factors: f, predictor: c.settings.predictor, index: map[string]int{},
 	}
 	if hidden {
@@ -116,11 +135,11 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	for j, name := range p.jobs {
 		r.index[name] = j
 	}
-	information := informationOf(a)
-	r.spread = information.covariance()
-	r.quantile = r.spread.quantile(o.Confidence)
+	r.spread = covarianceOf(a)
+	r.confidence = o.Confidence
 	r.Quality = qualityOf(a, r.spread, hidden)
 	r.Jobs = jobsOf(a, r)
+	r.WrongAlone = wrongAloneOf(r.Jobs)
 	r.Outliers = outliersOf(a, r.spread)
 	r.Contradictions = contradictionsOf(a, r.spread.noise)
 	r.Unidentified = unidentifiedOf(a, r.Resources, hidden)
@@ -167,10 +186,48 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	dilations := r.factors.dilations(members, r.predictor)
 	estimates := make([]Estimate, len(jobs))
 	for a, dilation := range dilations {
-		margin := r.quantile * r.spread.deviation(r.factors.gradient(members, a, dilation))
-		estimates[a] = Estimate{dilation, max(1, dilation-margin), dilation + margin}
+		estimates[a] = r.dilation(dilation, r.factors.gradient(members, a, dilation))
 	}
 	return estimates, nil
+}
+
+// dilation returns the estimate of a dilation, or a mean of some, with that
+// gradient.
+func (r *Result) dilation(value float64, gradient []term) Estimate {
+	reach := r.spread.times(gradient)
+	margin, reason := r.spread.margin(along(gradient, reach), reach, r.confidence)
+	if reason != "" {
+		return unknownEstimate(value, 1, reason)
+	}
+	return Estimate{Value: value, Low: max(1, value-margin), High: value + margin}
+}
+
+// meanDilation returns that of pairs of a job with each other one: of its own
+// dilations, if which is 0, or of the others', if it is 1.
+func (r *Result) meanDilation(job, which int) Estimate {
+	others := float64(len(r.table.jobs) - 1)
+	if others == 0 {
+		return unknownEstimate(1, 1, "there is no other job")
+	}
+	mean, slopes := 0.0, make([]float64, len(r.spread.pull))
+	for other := range r.table.jobs {
+		if other == job {
+			continue
+		}
+		pair := []int{job, other}
+		dilation := r.factors.dilations(pair, r.predictor)[which]
+		mean += dilation / others
+		for _, t := range r.factors.gradient(pair, which, dilation) {
+			slopes[t.at] += t.value / others
+		}
+	}
+	var gradient []term
+	for at, v := range slopes {
+		if v != 0 {
+			gradient = append(gradient, term{at, v})
+		}
+	}
+	return r.dilation(mean, gradient)
 }
 
 // Vector returns a job's demands for [contention.NewLoad], one server per
@@ -192,24 +249,105 @@ func (r *Result) Vector(job string) (contention.Vector, error) {
 }
 
 func jobsOf(a *alternation, r *Result) []Job {
-	free := newFreedom(a.factors, r.Hidden && a.scaleFree())
+	scale := newScale(a.factors, r.spread)
 	jobs := make([]Job, len(a.jobs))
-	m := a.resources
-	_, half := a.unknowns()
 	for j, name := range a.jobs {
-		jobs[j] = Job{
-			Name: name, Measured: len(a.suffers[j]), Beside: len(a.inflicts[j]),
-			Sensitivity: make([]Estimate, m), Pressure: make([]Estimate, m),
-		}
-		for i := range m {
-			jobs[j].Sensitivity[i] = r.estimate(free, a.sensitivityOf(j)[i], j*m+i)
-			jobs[j].Pressure[i] = r.estimate(free, a.pressureOf(j)[i], half+j*m+i)
+		own, theirs := a.place(j)
+		jobs[j] = Job{Name: name, Measured: len(a.suffers[j]), Beside: len(a.inflicts[j]), Baseline: r.baseline(j, own+a.resources)}
+		jobs[j].Dilated = r.meanDilation(j, 0)
+		jobs[j].Dilates = r.meanDilation(j, 1)
+		for i := range a.resources {
+			s, q := a.sensitivityOf(j)[i], a.pressureOf(j)[i]
+			switch {
+			case a.strength(j) >= pinned:
+				jobs[j].Sensitivity = append(jobs[j].Sensitivity, held(s))
+				jobs[j].Pressure = append(jobs[j].Pressure, held(q))
+			case r.Hidden && a.resources > 1:
+				jobs[j].Sensitivity = append(jobs[j].Sensitivity, unknownEstimate(s, 0, mixed))
+				jobs[j].Pressure = append(jobs[j].Pressure, unknownEstimate(q, 0, mixed))
+			default:
+				hold := r.Hidden && a.scaleFree() && !a.symmetric()
+				jobs[j].Sensitivity = append(jobs[j].Sensitivity, r.estimate(scale, hold, s, own+i))
+				jobs[j].Pressure = append(jobs[j].Pressure, r.estimate(scale, hold, q, theirs+i))
+			}
 		}
 	}
 	return jobs
 }
 
-func (r *Result) estimate(free *freedom, value float64, unknown int) Estimate {
-	margin := r.quantile * free.deviation(r.spread, unknown)
-	return Estimate{value, max(0, value-margin), value + margin}
+// mixed is why vectors at several hidden resources have no intervals.
+const mixed = "hidden resources can be mixed without changing any dilation"
+
+func held(value float64) Estimate { return Estimate{Value: value, Low: value, High: value} }
+
+// unknownEstimate returns an estimate without an interval: it may be anything
+// from least up.
+func unknownEstimate(value, least float64, reason string) Estimate {
+	return Estimate{Value: value, Low: least, High: math.Inf(1), Unknown: reason}
+}
+
+// baseline returns the estimate of a job's baseline.
+func (r *Result) baseline(job, unknown int) Estimate {
+	value := r.factors.baseline[job]
+	if !r.Baselines {
+		return held(1)
+	}
+	reach := r.spread.times([]term{{unknown, 1}})
+	margin, reason := r.spread.margin(reach[unknown], reach, r.confidence)
+	if reason != "" {
+		return unknownEstimate(value, 0, reason)
+	}
+	return Estimate{Value: value, Low: value * math.Exp(-margin), High: value * math.Exp(margin)}
+}
+
+// estimate returns that of one sensitivity or pressure. Hold says that the scale
+// of the resource is held.
+func (r *Result) estimate(s scale, hold bool, value float64, unknown int) Estimate {
+	reach := r.spread.times([]term{{unknown, 1}})
+	plain := reach[unknown]
+	if hold {
+		plain = s.hold(unknown, reach)
+	}
+	margin, reason := r.spread.margin(plain, reach, r.confidence)
+	if reason != "" {
+		return unknownEstimate(value, 0, reason)
+	}
+	return Estimate{Value: value, Low: max(0, value-margin), High: value + margin}
+}
+
+// scale is what a single hidden resource can do without changing a dilation:
+// sensitivities times a factor, and pressures over it. It is set by Σ s² = Σ q²
+// ([factors.arrange]), to which it is orthogonal.
+type scale struct {
+	direction, reach []float64 // of length 1, and the covariance times it
+}
+
+func newScale(f *factors, c *covariance) scale {
+	s := scale{direction: make([]float64, len(c.pull))}
+	if f.resources > 1 || f.symmetric() {
+		return s
+	}
+	var terms []term
+	for j := range f.baseline {
+		own, theirs := f.place(j)
+		s.direction[own], s.direction[theirs] = f.sensitivity[j], -f.pressure[j]
+	}
+	size := floats.Norm(s.direction, 2)
+	for at, v := range s.direction {
+		if v != 0 {
+			s.direction[at] = v / size
+			terms = append(terms, term{at, v / size})
+		}
+	}
+	s.reach = c.times(terms)
+	return s
+}
+
+// hold takes the scale out of the reach of one unknown, and returns the variance
+// that is left.
+func (s scale) hold(unknown int, reach []float64) float64 {
+	share := s.direction[unknown]
+	plain := reach[unknown] - 2*share*s.reach[unknown] + share*share*floats.Dot(s.direction, s.reach)
+	floats.AddScaled(reach, -share, s.reach)
+	return max(0, plain)
 }

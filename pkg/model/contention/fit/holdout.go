@@ -78,6 +78,54 @@ func CrossValidate(runs []Run, options Options) (HoldOut, error) {
 	return result, nil
 }
 
+// learningShares are the shares of the runs that are known along a learning curve,
+// and learningDraws how many sets of that many runs are drawn.
+var learningShares = []float64{0.1, 0.2, 0.4, 0.6, 0.8}
+
+const learningDraws = 3
+
+// Learnt is the error of our model on all other runs when it knows a share of
+// them.
+type Learnt struct {
+	Share float64 // of the runs with a measured dilation in company
+	Runs  int     // how many these are
+	ModelError
+}
+
+// LearningCurve returns how well our model, chosen and fitted from 10, 20, 40, 60
+// and 80 % of the runs, predicts the rest, over three random draws of each. Shares
+// that come to fewer than two runs, or leave none out, are omitted; with fewer
+// than three runs the error wraps [ErrTooFewRuns].
+func LearningCurve(runs []Run, options Options) ([]Learnt, error) {
+	p, base, o, err := prepare(runs, options)
+	if err != nil {
+		return nil, err
+	}
+	all := informative(p)
+	if len(all) < 3 {
+		return nil, fmt.Errorf("runs: %d with a measured dilation in company are %w; at least 3 are needed for a learning curve", len(all), ErrTooFewRuns)
+	}
+	random := rand.New(rand.NewPCG(o.Seed, 2))
+	ours := models(base, o)[0]
+	var curve []Learnt
+	for _, share := range learningShares {
+		known := int(math.Round(share * float64(len(all))))
+		if known < 2 || known == len(all) {
+			continue
+		}
+		var errs []float64
+		for range learningDraws {
+			random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+			predict := ours.train(newProblem(p.table, slices.Sorted(slices.Values(all[:known]))), random)
+			for _, s := range newProblem(p.table, all[known:]).samples {
+				errs = append(errs, math.Abs(predict(s)/s.dilation-1))
+			}
+		}
+		curve = append(curve, Learnt{share, known, modelError(ours.name, errs)})
+	}
+	return curve, nil
+}
+
 // informative returns the runs that have a sample.
 func informative(p *problem) []int {
 	var runs []int
@@ -138,7 +186,7 @@ func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample)
 	c := candidates[chosen]
 	f := train(p, c, o, random)
 	return func(s sample) float64 {
-		return f.dilations(p.members[s.run], c.settings.predictor)[s.member]
+		return f.baseline[s.job] * f.dilations(p.members[s.run], c.settings.predictor)[s.member]
 	}
 }
 

@@ -1,6 +1,7 @@
 package fit_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +96,28 @@ func TestOneRunIsTooFewToLeaveAnyOut(t *testing.T) {
 	want := "runs: 1 with a measured dilation in company are too few to leave some out; at least 2 are needed"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestALearningCurveFalls(t *testing.T) {
+	t.Parallel()
+	runs := truth{jobs: 10, resources: 1, pairs: 1, noise: 0.02}.world(6).runs()
+	curve, err := fit.LearningCurve(runs, fit.Options{MaxResources: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(curve) != 5 || curve[0].Share != 0.1 || curve[4].Runs != 44 || curve[4].Count != 3*2*11 {
+		t.Fatalf("got %+v", curve)
+	}
+	first, last := curve[0], curve[4]
+	if last.Mean > first.Mean || last.Mean > 0.03 || last.Worst < last.P90 || last.P90 < last.Mean {
+		t.Errorf("from %+v to %+v", first, last)
+	}
+	if _, err := fit.LearningCurve(runs[:2], fit.Options{}); !errors.Is(err, fit.ErrTooFewRuns) {
+		t.Errorf("with two runs: %v", err)
+	}
+	if _, err := fit.LearningCurve(runs, fit.Options{Folds: 1}); err == nil {
+		t.Error("bad options are accepted")
 	}
 }
 

@@ -14,70 +14,46 @@ import (
 // narrow.
 const mostJoint = 1200
 
-// term is one entry of a sparse vector over the unknowns: all sensitivities job
-// by job, then all pressures.
+// leastFreedom is how many observations there must be beyond those that the
+// unknowns take up for the noise to be known.
+const leastFreedom = 2
+
+// manyTerms is from how many terms on a sparse vector is multiplied as a full one.
+const manyTerms = 32
+
+// mostLeverage bounds how much of an observation its own prediction may be made
+// of, where residuals are divided by the rest.
+const mostLeverage = 0.99
+
+// term is one entry of a sparse vector over the unknowns, see [factors.place].
 type term struct {
 	at    int
 	value float64
 }
 
-// information is the second derivative of the loss, linearized, at the fit: the
-// inverse of a covariance but for the variance of the noise.
-type information struct {
-	*alternation
-	size   int
-	block  int             // unknowns per block where it is not joint
-	joint  *mat.SymDense   // nil where it is too large
-	blocks []*mat.SymDense // then one per job and side
+// along returns the product of a sparse vector and a full one.
+func along(g []term, x []float64) float64 {
+	total := 0.0
+	for _, t := range g {
+		total += t.value * x[t.at]
+	}
+	return total
 }
 
-func informationOf(a *alternation) *information {
-	m := a.resources
-	in := &information{alternation: a, block: m}
-	in.size, _ = a.unknowns()
-	if in.size <= mostJoint {
-		in.joint = mat.NewSymDense(in.size, nil)
-	} else {
-		in.blocks = make([]*mat.SymDense, in.size/m)
-		for b := range in.blocks {
-			in.blocks[b] = mat.NewSymDense(m, nil)
-		}
+// place returns where a job's sensitivities, and then the logarithm of its
+// baseline, stand among the unknowns, and where its pressures do.
+func (f *factors) place(job int) (own, theirs int) {
+	own = job * (f.resources + 1)
+	if f.symmetric() {
+		return own, own
 	}
-	for o, s := range a.samples {
-		g := a.gradient(a.members[s.run], s.member, a.predicted(o))
-		weight := a.trust[o] * s.weight
-		for _, u := range g {
-			for _, v := range g {
-				if u.at <= v.at {
-					in.add(u.at, v.at, weight*u.value*v.value)
-				}
-			}
-		}
-	}
-	for x := range in.size {
-		in.add(x, x, a.unit*a.strength(x/m%len(a.jobs)))
-	}
-	return in
-}
-
-// add adds to a place of the symmetric matrix; each pair is added once.
-func (in *information) add(row, column int, value float64) {
-	if in.joint != nil {
-		in.joint.SetSym(row, column, in.joint.At(row, column)+value)
-		return
-	}
-	if row/in.block == column/in.block {
-		b := in.blocks[row/in.block]
-		r, c := row%in.block, column%in.block
-		b.SetSym(r, c, b.At(r, c)+value)
-	}
+	return own, len(f.baseline)*(f.resources+1) + job*f.resources
 }
 
 // gradient returns how a member's dilation changes with each unknown, to first
 // order in the contention; other predictors scale it.
 func (f *factors) gradient(members []int, member int, dilation float64) []term {
 	m, job := f.resources, members[member]
-	_, half := f.unknowns()
 	own := f.sensitivityOf(job)
 	others := othersOf(members, member)
 	load := make([]float64, m)
@@ -88,43 +64,188 @@ func (f *factors) gradient(members []int, member int, dilation float64) []term {
 	if first := floats.Dot(own, load); first > 0 {
 		gain = (dilation - 1) / first
 	}
-	terms := make([]term, 0, m*(1+len(others)))
+	terms := make([]term, 0, m*(1+len(others))+1)
+	at, _ := f.place(job)
 	for i, x := range load {
-		terms = append(terms, term{job*m + i, gain * x})
+		terms = append(terms, term{at + i, gain * x})
 	}
 	for _, c := range others {
+		_, at := f.place(c.job)
 		for i, s := range own {
-			terms = append(terms, term{half + c.job*m + i, gain * s * float64(c.copies)})
+			terms = append(terms, term{at + i, gain * s * float64(c.copies)})
 		}
 	}
 	return terms
 }
 
-// covariance is that of the unknowns.
+// equation is an observation, linearized at the fit: a sample, or the logarithm
+// of a stated alone time.
+type equation struct {
+	terms    []term  // how its prediction changes with the unknowns
+	weight   float64 // trust included
+	residual float64 // times √weight it is relative
+	leverage float64 // the share of it in its own prediction
+	stretch  float64 // its influence over that of its weight, see [stretchOf]
+}
+
+// covariance is what is known of how far the unknowns may be off. The inverse of
+// the information is joint, or else in blocks: of each job's own unknowns, then
+// of each job's pressures.
 type covariance struct {
-	size    int
-	block   int
-	joint   *mat.SymDense
-	blocks  []*mat.SymDense
+	m, own    int // resources, and own unknowns of all jobs
+	equations []equation
+	pull      []float64 // per unknown, the information in what is assumed of it
+	released  []equation
+	joint     *mat.SymDense
+	blocks    []*mat.SymDense
+
 	noise   float64 // standard deviation of the relative error
 	freedom float64 // degrees of freedom of the noise
 	scale   float64 // the variance that turns the inverse information into a covariance
 }
 
-// covariance inverts the information and estimates the noise. The pull makes
-// every block positive definite.
-func (in *information) covariance() *covariance {
-	c := &covariance{size: in.size, block: in.block, scale: 1}
-	if in.joint != nil {
-		c.joint = inverse(in.joint)
-	} else {
-		c.blocks = make([]*mat.SymDense, len(in.blocks))
-		for b, block := range in.blocks {
-			c.blocks[b] = inverse(block)
+func covarianceOf(a *alternation) *covariance {
+	c := &covariance{m: a.resources, own: len(a.jobs) * (a.resources + 1)}
+	c.assume(a)
+	if a.baselines {
+		stretch := stretchOf(a.doubted)
+		for j := range a.jobs {
+			own, _ := a.place(j)
+			c.equations = append(c.equations, equation{
+				terms: []term{{own + c.m, 1}}, weight: a.stated[j], residual: -math.Log(a.baseline[j]), stretch: stretch,
+			})
 		}
 	}
-	in.estimateNoise(c)
+	stretch := stretchOf(a.trust)
+	for o, s := range a.samples {
+		c.equations = append(c.equations, equation{
+			terms: a.sampleGradient(o), weight: a.trust[o] * s.weight, residual: s.dilation - a.predicted(o), stretch: stretch,
+		})
+	}
+	c.invert()
+	c.estimateNoise(a)
 	return c
+}
+
+// sampleGradient returns how what was observed changes with each unknown.
+func (a *alternation) sampleGradient(o int) []term {
+	s := &a.samples[o]
+	baseline, predicted := a.baseline[s.job], a.predicted(o)
+	terms := a.gradient(a.members[s.run], s.member, predicted/baseline)
+	for i := range terms {
+		terms[i].value *= baseline
+	}
+	if a.baselines {
+		at, _ := a.place(s.job)
+		terms = append(terms, term{at + a.resources, predicted})
+	}
+	return terms
+}
+
+// assume sets the information in the pull. The average job is scaled to each
+// job's own size ([side.typical]), so along it the pull is the weaker the more
+// was observed.
+func (c *covariance) assume(a *alternation) {
+	size := c.own
+	if !a.symmetric() {
+		size += len(a.jobs) * c.m
+	}
+	c.pull = make([]float64, size)
+	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
+	a.average(&a.theirs, a.pressureOf, a.inflictsAtAll)
+	for j := range a.jobs {
+		own, theirs := a.place(j)
+		strength := a.unit * a.strength(j)
+		for i := range c.m {
+			c.pull[own+i], c.pull[theirs+i] = strength, strength
+		}
+		if !a.baselines {
+			c.pull[own+c.m] = 1 // it is held, and nothing depends on it
+		}
+		if a.belief(j) != nil {
+			continue
+		}
+		suffered, inflicted := len(a.suffers[j]), len(a.inflicts[j])
+		if a.symmetric() {
+			c.release(own, a.own.mean, strength, a.settings.pull, suffered+inflicted)
+			continue
+		}
+		c.release(own, a.own.mean, strength, a.settings.pull, suffered)
+		c.release(theirs, a.theirs.mean, strength, a.settings.pull, inflicted)
+	}
+}
+
+// release takes from the information of a pull what it does not hold along the
+// mean.
+func (c *covariance) release(at int, mean []float64, strength, pull float64, observations int) {
+	n, size := float64(observations), dot(mean, mean)
+	if n == 0 || size == 0 {
+		return
+	}
+	e := equation{weight: -strength * n / (pull + n) / size}
+	for i, v := range mean {
+		e.terms = append(e.terms, term{at + i, v})
+	}
+	c.released = append(c.released, e)
+}
+
+// block returns in which block of a large covariance an unknown stands, and
+// where.
+func (c *covariance) block(at int) (block, place int) {
+	if at < c.own {
+		return at / (c.m + 1), at % (c.m + 1)
+	}
+	return c.own/(c.m+1) + (at-c.own)/c.m, (at - c.own) % c.m
+}
+
+// invert inverts the information. The pull makes it positive definite.
+func (c *covariance) invert() {
+	if size := len(c.pull); size <= mostJoint {
+		c.joint = mat.NewSymDense(size, nil)
+	} else {
+		for at := 0; at < size; {
+			n := c.m
+			if at < c.own {
+				n++
+			}
+			c.blocks = append(c.blocks, mat.NewSymDense(n, nil))
+			at += n
+		}
+	}
+	for _, equations := range [][]equation{c.equations, c.released} {
+		for _, e := range equations {
+			for _, u := range e.terms {
+				for _, v := range e.terms {
+					if u.at <= v.at {
+						c.add(u.at, v.at, e.weight*u.value*v.value)
+					}
+				}
+			}
+		}
+	}
+	for x, v := range c.pull {
+		c.add(x, x, v)
+	}
+	if c.joint != nil {
+		c.joint = inverse(c.joint)
+	}
+	for b, block := range c.blocks {
+		c.blocks[b] = inverse(block)
+	}
+}
+
+// add adds to a place of the symmetric matrix; each pair is added once.
+func (c *covariance) add(row, column int, value float64) {
+	into := c.joint
+	if into == nil {
+		b, r := c.block(row)
+		other, k := c.block(column)
+		if b != other {
+			return
+		}
+		into, row, column = c.blocks[b], r, k
+	}
+	into.SetSym(row, column, into.At(row, column)+value)
 }
 
 // inverse returns the inverse of a positive definite matrix, made so by a
@@ -148,33 +269,61 @@ func inverse(a *mat.SymDense) *mat.SymDense {
 	return result
 }
 
-// estimateNoise sets the noise from the residuals e with their influence
-// ψ(e) = trust·e: the variance of an M-estimate is E[ψ²]/E[ψ']² times the
-// inverse of the plain information (Huber, Robust Statistics, 1981, §7.6), and
-// ours is weighted by the trust. The unknowns cost degrees of freedom, as many
-// as the information that comes from the data.
-func (in *information) estimateNoise(c *covariance) {
-	n := float64(len(in.samples))
-	spent, psi, slope, trust := 0.0, 0.0, 0.0, 0.0
-	spread := in.spreadOfErrors()
-	for o, s := range in.samples {
-		g := in.gradient(in.members[s.run], s.member, in.predicted(o))
-		spent += in.trust[o] * s.weight * c.variance(g)
-		e := in.relativeError(o)
-		u := e / (cauchyWidth * spread)
-		psi += in.trust[o] * in.trust[o] * e * e
-		slope += (1 - u*u) / ((1 + u*u) * (1 + u*u))
-		trust += in.trust[o]
+// estimateNoise sets the leverages, and the noise from the residuals e with their
+// influence ψ(e) = trust·e: the variance of an M-estimate is E[ψ²]/E[ψ']² times
+// the inverse of the plain information (Huber, Robust Statistics, 1981, §7.6),
+// and ours is weighted by the trust. The unknowns cost degrees of freedom, as
+// many as the information that comes from the data.
+func (c *covariance) estimateNoise(a *alternation) {
+	c.freedom = float64(len(a.samples)) // less what is spent
+	for i := range c.equations {
+		e := &c.equations[i]
+		leverage := e.weight * along(e.terms, c.times(e.terms))
+		c.freedom -= leverage
+		e.leverage = min(mostLeverage, leverage)
 	}
-	c.freedom = max(1, n-spent)
-	slope, trust = max(0.1, slope/n), trust/n
-	c.scale = max(leastNoise*leastNoise, psi/c.freedom*trust/(slope*slope))
-	c.noise = math.Sqrt(max(leastNoise*leastNoise, psi/c.freedom/(slope*slope)))
+	if a.baselines {
+		c.freedom += sum(a.stated)
+	}
+	psi := 0.0
+	for o, trust := range a.trust {
+		e := trust * a.relativeError(o)
+		psi += e * e
+	}
+	variance := psi / max(1, c.freedom)
+	trust, slope := influence(a.trust)
+	c.scale = max(leastNoise*leastNoise, variance*trust/(slope*slope))
+	c.noise = max(leastNoise, math.Sqrt(variance)/slope)
+}
+
+// influence returns the means of the trust, 1/(1 + u²), and of the derivative of
+// trust·u, (1 − u²)/(1 + u²)².
+func influence(trusts []float64) (trust, slope float64) {
+	for _, t := range trusts {
+		trust += t / float64(len(trusts))
+		slope += t * (2*t - 1) / float64(len(trusts))
+	}
+	return trust, max(0.1, slope)
+}
+
+// stretchOf returns by which factor observations of that trust move the fit more
+// than their weights say, because it trusts the nearer ones more.
+func stretchOf(trusts []float64) float64 {
+	trust, slope := influence(trusts)
+	return trust / slope
 }
 
 // times returns the product with a sparse vector.
 func (c *covariance) times(g []term) []float64 {
-	product := make([]float64, c.size)
+	product := make([]float64, len(c.pull))
+	if c.joint != nil && len(g) > manyTerms {
+		full := mat.NewVecDense(len(product), nil)
+		for _, t := range g {
+			full.SetVec(t.at, full.AtVec(t.at)+t.value)
+		}
+		mat.NewVecDense(len(product), product).MulVec(c.joint, full)
+		return product
+	}
 	for _, t := range g {
 		if c.joint != nil {
 			for i := range product {
@@ -182,95 +331,60 @@ func (c *covariance) times(g []term) []float64 {
 			}
 			continue
 		}
-		b := c.blocks[t.at/c.block]
-		first := t.at - t.at%c.block
-		for i := range c.block {
-			product[first+i] += b.At(i, t.at%c.block) * t.value
+		b, place := c.block(t.at)
+		for i := range c.blocks[b].SymmetricDim() {
+			product[t.at-place+i] += c.blocks[b].At(i, place) * t.value
 		}
 	}
 	return product
 }
 
-// variance returns gᵀCg, before scaling by the noise when that is not known.
-func (c *covariance) variance(g []term) float64 {
-	total := 0.0
-	for _, u := range g {
-		for _, v := range g {
-			switch {
-			case c.joint != nil:
-				total += u.value * v.value * c.joint.At(u.at, v.at)
-			case u.at/c.block == v.at/c.block:
-				total += u.value * v.value * c.blocks[u.at/c.block].At(u.at%c.block, v.at%c.block)
-			}
-		}
+// margin returns by how much a function of the unknowns may be off at that
+// confidence, or why that cannot be told. Reach is the covariance times its
+// gradient, and plain the gradient times reach.
+//
+// It is the larger of two, as advised by Angrist and Pischke, Mostly Harmless
+// Econometrics, 2009, §8.1. One takes the noise to be the same everywhere. The
+// other takes it from the residuals of just those observations that matter to
+// the function, divided by what leverage leaves of them (HC2 of MacKinnon and
+// White, Journal of Econometrics 29, 1985), with as many degrees of freedom as
+// these observations are worth (Bell and McCaffrey, Survey Methodology 28,
+// 2002). What is assumed has the variance that the pull gives it.
+func (c *covariance) margin(plain float64, reach []float64, confidence float64) (margin float64, unknown string) {
+	if c.freedom < leastFreedom {
+		return 0, "there are too few observations to tell how noisy they are"
 	}
-	return c.scale * max(0, total)
+	if plain == 0 {
+		return 0, "it is at its bound, where the runs tell nothing of how far it may be off"
+	}
+	assumed := 0.0
+	for x, v := range c.pull {
+		assumed += v * reach[x] * reach[x]
+	}
+	for _, e := range c.released {
+		r := along(e.terms, reach)
+		assumed += e.weight * r * r
+	}
+	if assumed > plain/2 {
+		return 0, "the runs tell less of it than is assumed"
+	}
+	variance, told, squares := c.scale*assumed, 0.0, 0.0
+	for _, e := range c.equations {
+		r := along(e.terms, reach)
+		moved := e.weight * r * e.stretch * e.residual
+		variance += moved * moved / (1 - e.leverage)
+		told += e.weight * r * r
+		squares += e.weight * r * r * e.weight * r * r
+	}
+	freedom := c.freedom
+	if squares > 0 {
+		freedom = min(freedom, max(1, told*told/squares))
+	}
+	return max(studentQuantile(c.freedom, confidence)*math.Sqrt(c.scale*plain), studentQuantile(freedom, confidence)*math.Sqrt(variance)), ""
 }
 
-// deviation returns the standard deviation of a function with that gradient.
-func (c *covariance) deviation(g []term) float64 { return math.Sqrt(c.variance(g)) }
-
-// quantile returns how many standard deviations a two-sided interval extends.
-func (c *covariance) quantile(confidence float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: c.freedom}.Quantile((1 + confidence) / 2)
-}
-
-// freedom is what hidden resources can do without changing a dilation: with any
-// invertible E, s → sE and q → E⁻ᵀq; a rotation, where pressures are
-// sensitivities. Its directions, made orthonormal, are taken out of the variance
-// of single sensitivities and pressures.
-type freedom struct {
-	directions [][]float64
-	products   [][]float64 // covariance times direction, made when first needed
-}
-
-func newFreedom(f *factors, hidden bool) *freedom {
-	free := &freedom{}
-	if !hidden {
-		return free
-	}
-	m := f.resources
-	count, half := f.unknowns()
-	for a := range m {
-		for b := range m {
-			d := make([]float64, count)
-			for x := 0; x < len(f.sensitivity); x += m {
-				d[x+b] += f.sensitivity[x+a]
-				d[half+x+a] -= f.pressure[x+b]
-			}
-			size := floats.Norm(d, 2)
-			for _, e := range free.directions {
-				floats.AddScaled(d, -floats.Dot(d, e), e)
-			}
-			if left := floats.Norm(d, 2); left > 1e-9*max(size, math.SmallestNonzeroFloat32) {
-				floats.Scale(1/left, d)
-				free.directions = append(free.directions, d)
-			}
-		}
-	}
-	return free
-}
-
-// deviation returns the standard deviation of one unknown, orthogonally to the
-// freedom.
-func (f *freedom) deviation(c *covariance, unknown int) float64 {
-	if f.products == nil {
-		for _, d := range f.directions {
-			var terms []term
-			for at, v := range d {
-				if v != 0 {
-					terms = append(terms, term{at, v})
-				}
-			}
-			f.products = append(f.products, c.times(terms))
-		}
-	}
-	variance := c.variance([]term{{unknown, 1}}) / c.scale
-	for a, d := range f.directions {
-		variance -= 2 * d[unknown] * f.products[a][unknown]
-		for b, e := range f.directions {
-			variance += d[unknown] * e[unknown] * floats.Dot(d, f.products[b])
-		}
-	}
-	return math.Sqrt(c.scale * max(0, variance))
+// studentQuantile returns how many standard deviations a two-sided interval
+// extends.
+func studentQuantile(freedom, confidence float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
 }

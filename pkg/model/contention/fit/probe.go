@@ -130,11 +130,11 @@ func (s *slopes) estimates(confidence float64) []Estimate {
 	estimates := make([]Estimate, len(s.weights))
 	for i, w := range s.weights {
 		if w == 0 {
-			estimates[i] = Estimate{0, 0, 1}
+			estimates[i] = Estimate{High: 1}
 			continue
 		}
 		slope, margin := s.products[i]/w, quantile*noise/math.Sqrt(w)
-		estimates[i] = Estimate{fraction(slope), fraction(slope - margin), fraction(slope + margin)}
+		estimates[i] = Estimate{Value: fraction(slope), Low: fraction(slope - margin), High: fraction(slope + margin)}
 	}
 	return estimates
 }

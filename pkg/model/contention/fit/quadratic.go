@@ -125,6 +125,43 @@ func (q quadratic) descend(x []float64, most, charge float64, limit effort) {
 	}
 }
 
+// nuisance is one more unknown of a quadratic, of either sign and not itself
+// sought: ½ curvature·y² − slope·y + y·crossᵀx.
+type nuisance struct {
+	curvature, slope float64
+	cross            []float64
+}
+
+func (n *nuisance) reset() {
+	n.curvature, n.slope = 0, 0
+	clear(n.cross)
+}
+
+// observe adds what ½ weight (own·y + rowᵀx − target)² has beyond
+// [quadratic.observe].
+func (n *nuisance) observe(own float64, row []float64, target, weight float64) {
+	n.curvature += weight * own * own
+	n.slope += weight * own * target
+	for i, r := range row {
+		n.cross[i] += weight * own * r
+	}
+}
+
+// best returns the y that minimizes for x as it is.
+func (n *nuisance) best(x []float64) float64 { return (n.slope - dot(n.cross, x)) / n.curvature }
+
+// eliminate replaces a function of x and y by its minimum over y.
+func (q quadratic) eliminate(n *nuisance) {
+	size := len(q.b)
+	for i, c := range n.cross {
+		c /= n.curvature
+		q.b[i] -= c * n.slope
+		for k, d := range n.cross {
+			q.a[i*size+k] -= c * d
+		}
+	}
+}
+
 func sum(x []float64) float64 {
 	total := 0.0
 	for _, v := range x {

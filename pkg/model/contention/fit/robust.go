@@ -29,6 +29,29 @@ func (a *alternation) distrust() {
 		u := a.relativeError(o) / (cauchyWidth * spread)
 		a.trust[o] = 1 / (1 + u*u)
 	}
+	if !a.baselines {
+		return
+	}
+	around := max(spread, a.spreadOfBaselines())
+	for j, b := range a.baseline {
+		u := math.Log(b) / (cauchyWidth * around)
+		a.doubted[j] = 1 / (1 + u*u)
+		a.stated[j] = spread * spread / (around * around) * a.doubted[j]
+	}
+}
+
+// spreadOfBaselines estimates the standard deviation of the logarithms of the
+// baselines from their median, which a few alone times that are grossly wrong
+// hardly move.
+func (a *alternation) spreadOfBaselines() float64 {
+	var off []float64
+	for j, b := range a.baseline {
+		if len(a.suffers[j]) > 0 {
+			off = append(off, math.Abs(math.Log(b)))
+		}
+	}
+	slices.Sort(off)
+	return normalSpread * quantile(off, 0.5)
 }
 
 // relativeError returns (λ̂ − λ)/λ of a sample, times the square root of how
@@ -52,6 +75,10 @@ func (a *alternation) spreadOfErrors() float64 {
 	slices.Sort(a.errs)
 	n := float64(len(a.errs))
 	unknowns, _ := a.unknowns()
+	if a.baselines {
+		unknowns += len(a.jobs)
+		n += sum(a.stated)
+	}
 	left := math.Sqrt(max(0.25, 1-float64(unknowns)/n))
 	return max(leastSpread, normalSpread*a.errs[len(a.errs)/2]/left)
 }

@@ -7,6 +7,7 @@ type settings struct {
 	pull      float64 // how many typical observations the average job counts
 	predictor Predictor
 	tied      bool      // q = s: the D-factor
+	baselines bool      // alone times may be wrong
 	fractions bool      // Σ s ≤ 1, q ≤ 1
 	beliefs   []*Belief // per job, nil where nothing is known; may be empty
 }

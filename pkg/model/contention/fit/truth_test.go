@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
@@ -24,12 +26,20 @@ type truth struct {
 	noise    float64 // standard deviation of the logarithm of a dilation
 	missing  float64 // the share of dilations that was not measured
 	outliers float64 // the share of dilations that is up to three times too large
+	tails    float64 // degrees of freedom of the noise, Student's t; 0 for normal noise
+	uneven   float64 // standard deviation of the logarithm of a job's own noise
+
+	idle     float64 // the share of sensitivities and pressures that is 0
+	baseline float64 // standard deviation of the logarithm of a factor by which alone times are wrong
+	gross    float64 // the factor by which the first job's dilations are wrong; 0 for 1
+	probes   bool    // the last jobs load one resource each and are known, and each other job runs beside each probe three times
 }
 
 // world is a truth with its numbers drawn.
 type world struct {
 	truth
 	sensitivity, pressure [][]float64
+	factor, noisiness     []float64 // per job: of its dilations, and of the standard deviation of their noise
 	random                *rand.Rand
 }
 
@@ -47,6 +57,19 @@ func (c truth) world(seed uint64) *world {
 			q = s
 		}
 		w.sensitivity, w.pressure = append(w.sensitivity, s), append(w.pressure, q)
+		w.factor = append(w.factor, math.Exp(c.baseline*w.random.NormFloat64()))
+		w.noisiness = append(w.noisiness, math.Exp(c.uneven*w.random.NormFloat64()))
+	}
+	if c.gross > 0 {
+		w.factor[0] = c.gross
+	}
+	if c.probes {
+		for i := range c.resources {
+			j := c.jobs - c.resources + i
+			unit := make([]float64, c.resources)
+			unit[i] = 1
+			w.sensitivity[j], w.pressure[j], w.factor[j] = unit, unit, 1
+		}
 	}
 	return w
 }
@@ -62,6 +85,9 @@ func (w *world) vector() []float64 {
 	busy := 0.2 + 0.8*w.random.Float64()
 	for i := range v {
 		v[i] *= busy / total
+		if w.idle > 0 && w.random.Float64() < w.idle {
+			v[i] = 0
+		}
 	}
 	return v
 }
@@ -85,7 +111,7 @@ func (w *world) dilations(members []int) []float64 {
 func (w *world) run(name string, members ...int) fit.Run {
 	r := fit.Run{Name: name}
 	for a, dilation := range w.dilations(members) {
-		dilation *= math.Exp(w.noise * w.random.NormFloat64())
+		dilation *= w.factor[members[a]] * math.Exp(w.noise*w.noisiness[members[a]]*w.deviate())
 		if w.random.Float64() < w.outliers {
 			dilation *= 1 + 2*w.random.Float64()
 		}
@@ -97,9 +123,43 @@ func (w *world) run(name string, members ...int) fit.Run {
 	return r
 }
 
+// deviate draws a standard deviation's worth of noise.
+func (w *world) deviate() float64 {
+	z := w.random.NormFloat64()
+	if w.tails == 0 {
+		return z
+	}
+	square := distuv.ChiSquared{K: w.tails, Src: w.random}.Rand()
+	return z * math.Sqrt((w.tails-2)/square)
+}
+
+// options are those of the fit of what was observed.
+func (w *world) options() fit.Options {
+	if !w.probes {
+		return fit.Options{}
+	}
+	o := fit.Options{Beliefs: map[string]fit.Belief{}}
+	for j := w.jobs - w.resources; j < w.jobs; j++ {
+		o.Resources = append(o.Resources, fmt.Sprintf("resource-%d", len(o.Resources)))
+		o.Beliefs[job(j)] = fit.Belief{Sensitivity: w.sensitivity[j], Weight: math.Inf(1)}
+	}
+	return o
+}
+
 // runs observes pairs, some with more jobs beside them.
 func (w *world) runs() []fit.Run {
 	var runs []fit.Run
+	if w.probes {
+		others := w.jobs - w.resources
+		for j := range others {
+			for again := range 3 {
+				for i := range w.resources {
+					runs = append(runs, w.run(fmt.Sprint(j, again, i), j, others+i))
+				}
+			}
+		}
+		return runs
+	}
 	for j := range w.jobs {
 		for k := j; k < w.jobs; k++ {
 			if w.random.Float64() >= w.pairs {
