@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +63,73 @@ func TestFitPrintsATableForPeople(t *testing.T) {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
 		}
+	}
+}
+
+// Nine jobs beside each other; the dilations of the first are over an alone time
+// that is 11 times too short.
+func wrongAloneTime() string {
+	var file strings.Builder
+	file.WriteString("run,job,dilation\n")
+	const jobs = 9
+	for j := range jobs {
+		for k := range j + 1 {
+			for _, pair := range [][2]int{{j, k}, {k, j}} {
+				dilation := (1 + (0.2+0.1*float64(pair[0]*4%jobs))*(0.2+0.1*float64(pair[1]*7%jobs))) * (1 + 0.01*float64((j*5+k*3+pair[0])%5-2))
+				if pair[0] == 0 {
+					dilation *= 11
+				}
+				fmt.Fprintf(&file, "%d-%d,job-%d,%.4f\n", j, k, pair[0], dilation)
+			}
+		}
+	}
+	return file.String()
+}
+
+func TestFitNamesAWrongAloneTime(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, wrongAloneTime(), "fit", "-f", "-", "--max-resources", "2", "--folds", "3", "--learning-curve")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{"ALONE", "WORST", "DILATED", "KNOWN", "80.0%", `the alone time of "job-0" looks off by 1`, "it is too short"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the output lacks %q:\n%s", want, stdout)
+		}
+	}
+	code, stdout, stderr = invoke(t, wrongAloneTime(), "fit", "-f", "-", "--max-resources", "2", "--folds", "3", "--learning-curve", "-o", "json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	var answer evaluate.FitAnswer
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	first := answer.Jobs[0]
+	if !answer.Baselines || first.Baseline == nil || math.Abs(first.Baseline.Value-11) > 1 {
+		t.Errorf("baselines %v, of the first job %+v, want 11", answer.Baselines, first.Baseline)
+	}
+	if d := answer.Doubts[0]; d.Kind != "WrongAlone" || !strings.Contains(d.Message, `"job-0"`) {
+		t.Errorf("first doubt %+v", d)
+	}
+	held := answer.HoldOut
+	if ours := held.Models[0]; ours.WorstError < ours.P90Error || len(held.LearningCurve) != 5 || held.LearningCurve[4].WorstError == 0 {
+		t.Errorf("hold-out errors %+v", held)
+	}
+}
+
+func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "run,job,dilation\n1,a,1.5\n1,b,1.4\n", "fit", "-f", "-", "-o", "json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if n := strings.Count(stdout, `"high": null`); n != 8 || !strings.Contains(stdout, "too few observations") {
+		t.Errorf("%d of 8 intervals are null:\n%s", n, stdout)
+	}
+	_, stdout, _ = invoke(t, "run,job,dilation\n1,a,1.5\n1,b,1.4\n", "fit", "-f", "-")
+	if table, _, _ := strings.Cut(stdout, "hidden resources"); strings.Contains(table, "±") {
+		t.Errorf("an interval is printed:\n%s", stdout)
 	}
 }
 
