@@ -89,8 +89,8 @@ type explainedResource struct {
 	// Sensitivity is absent where it is the loading.
 	Sensitivity float64 `json:"sensitivity,omitzero"`
 	Threads     int     `json:"threads"`
-	// Waits is what waiting adds to the dilation of the pod, and Because due to which
-	// pods: the pod itself, where it has several threads.
+	// Waits is what waiting for others adds to the dilation of the pod, and Because due
+	// to which pods.
 	Waits   float64    `json:"waits"`
 	Because []podShare `json:"because,omitempty"`
 	// Inflicts is what the pod adds to the dilation of others, and On to whose.

@@ -25,7 +25,7 @@ type rankedNode struct {
 	// same. It is absent for a node that does not fit.
 	Rank int `json:"rank,omitempty"`
 	// Cost is the dilation that the pod would add to the node: Waits to its own
-	// threads, and Inflicts to those of the pods that are there.
+	// threads, because of the pods that are there, and Inflicts to theirs.
 	Cost     float64 `json:"cost"`
 	Waits    float64 `json:"waits"`
 	Inflicts float64 `json:"inflicts"`
@@ -79,7 +79,7 @@ func (x *explainer) price(node *corev1.Node) rankedNode {
 	n.Cost = load.Prices().Of(contention.NewCandidate(vector))
 	load.Add(vector)
 	for i, d := range vector {
-		n.Waits += float64(max(1, d.Threads)) * d.Loading * load.Wait(i, d)
+		n.Waits += float64(max(1, d.Threads)) * load.Delay(vector, i)
 	}
 	n.Waits = min(n.Waits, n.Cost) // but for rounding it is no more
 	n.Inflicts = n.Cost - n.Waits

@@ -84,13 +84,13 @@ func resourceTable(e *explanation, wide bool) *report.Table {
 			loading = fmt.Sprintf("%d × %s", r.Threads, loading)
 		}
 		t.Add(r.Name, report.Count(int64(r.Servers)), loading,
-			fmt.Sprintf("%.2f", r.Waits), shares(r.Because, e.Pod, wide), fmt.Sprintf("%.2f", r.Inflicts), shares(r.On, e.Pod, wide))
+			fmt.Sprintf("%.2f", r.Waits), shares(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), shares(r.On, wide))
 	}
 	return t
 }
 
 // shares lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
-func shares(list []podShare, itself string, wide bool) string {
+func shares(list []podShare, wide bool) string {
 	most := 2
 	if wide {
 		most = 5
@@ -98,12 +98,8 @@ func shares(list []podShare, itself string, wide bool) string {
 	var parts []string
 	rest, more := 0.0, 0
 	for i, s := range list {
-		name := s.Pod
-		if name == itself {
-			name = "its own threads"
-		}
 		if i < most && s.Dilation >= negligible {
-			parts = append(parts, fmt.Sprintf("%s %.2f", name, s.Dilation))
+			parts = append(parts, fmt.Sprintf("%s %.2f", s.Pod, s.Dilation))
 			continue
 		}
 		rest += s.Dilation

@@ -215,7 +215,7 @@ func TestExplainAsksTheCluster(t *testing.T) {
 		"etl/sort-0 runs on worker-1, ",
 		// A pod of two threads waits for itself, too; the other counts by the minimum
 		// that the scheduler's configuration has.
-		"cpu              1   2 × 0.50", "its own threads", "shop/other ",
+		"cpu              1   2 × 0.50", "0.10   shop/other 0.10",
 		"Vector: WorkloadProfile etl/sort, measured 3h ago on nodes without a NodeProfile (± 0.03 at most).\n",
 		"Placed by loadline 60m ago.\n",
 	} {

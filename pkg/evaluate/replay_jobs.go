@@ -8,6 +8,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -22,7 +23,7 @@ type jobTypes struct {
 // workType is the type of the jobs that follow a profile.
 type workType struct {
 	*contention.JobType
-	neutral float64 // seconds; 0 if the profile does not say
+	neutral float64 // own time in seconds; 0 if the profile does not say
 	sla     *replaySLA
 }
 
@@ -44,24 +45,28 @@ func slaOf(j *epochs.Job) *replaySLA {
 func (r *Replay) setJobTypes(in ReplayInput) error {
 	r.jobTypes = &jobTypes{class: r.vectorClass(), byName: map[string]*workType{}, unmeasured: map[string]bool{}}
 	for i := range in.Workloads {
-		if err := r.jobTypes.add(&in.Workloads[i], r.resources); err != nil {
+		if err := r.addJobType(&in.Workloads[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *jobTypes) add(p *v1alpha1.WorkloadProfile, resources *profile.Resources) error {
+func (r *Replay) addJobType(p *v1alpha1.WorkloadProfile) error {
+	t := r.jobTypes
 	name := qualified(p)
 	if slices.Contains(t.names, name) {
 		return fmt.Errorf("workload profile %s: there are two of this name", name)
 	}
 	t.names = append(t.names, name)
-	w, errs := profile.NewWorkload(p, resources)
+	w, errs := profile.NewWorkload(p, r.resources)
 	if len(errs) > 0 {
 		return fmt.Errorf("workload profile %s: %w", name, errs.ToAggregate())
 	}
-	work := t.workOf(p, w)
+	work, err := r.workOf(p, w)
+	if err != nil {
+		return fmt.Errorf("workload profile %s: %w", name, err)
+	}
 	t.byName[name] = work
 	t.unmeasured[name] = work == nil
 	if name == p.Name {
@@ -78,16 +83,48 @@ func (t *jobTypes) add(p *v1alpha1.WorkloadProfile, resources *profile.Resources
 
 // workOf returns the type of the jobs that follow a profile, nil if it has no
 // vector yet.
-func (t *jobTypes) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) *workType {
-	v := w.On(t.class)
+func (r *Replay) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) (*workType, error) {
+	v := w.On(r.jobTypes.class)
 	if v == nil {
-		return nil
+		return nil, nil
 	}
 	work := &workType{JobType: &contention.JobType{Name: qualified(p), Vector: v.Vector}, sla: slaIn(p)}
-	if millis := profile.NeutralMillis(p, t.class); millis != nil {
-		work.neutral = float64(*millis) / 1000
+	millis := profile.NeutralMillis(p, r.jobTypes.class)
+	if millis == nil {
+		return work, nil
 	}
-	return work
+	alone := 1.0
+	if servers := r.serversOfNeutralTimes(v); servers != nil {
+		var err error
+		if alone, err = contention.Alone(v.Vector, servers, queueing.Options{Solver: r.solver}); err != nil {
+			return nil, err
+		}
+	}
+	work.neutral = float64(*millis) / 1000 / alone
+	return work, nil
+}
+
+// serversOfNeutralTimes returns the servers of the nodes that the neutral time of a
+// profile with a vector in use is of: those where it was measured, else all nodes if
+// they have the same. Nil stands for a server for each thread of a job.
+func (r *Replay) serversOfNeutralTimes(v *profile.InUse) []int {
+	at := -1
+	if v.Measured != nil {
+		at = slices.IndexFunc(r.spec.Nodes, func(n v1alpha1.ReplayNodes) bool { return n.NodeProfile == v.Measured.NodeProfile })
+	}
+	if at < 0 {
+		for i := range r.nodes {
+			if !slices.Equal(r.nodes[i].Servers, r.nodes[0].Servers) {
+				return nil
+			}
+		}
+		at = 0
+	}
+	servers := slices.Clone(r.nodes[at].Servers)
+	for i := range servers {
+		servers[i] = max(1, servers[i]) // of what no node has nobody needs any
+	}
+	return servers
 }
 
 // slaIn returns what a profile asks of its jobs, nil if nothing.

@@ -154,7 +154,9 @@ type ResourceDemand struct {
 	Name string `json:"name,omitempty"`
 
 	// loading is the fraction of its neutral time that each thread of the pod
-	// spends at the resource, from 0 to 1, such as "0.58" or "580m".
+	// spends at the resource, from 0 to 1, such as "0.58" or "580m". What the
+	// threads of the pod wait for each other, where a node has fewer servers than
+	// they are, is no part of the time that it is a fraction of.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
@@ -181,8 +183,9 @@ type ResourceDemand struct {
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
 	// threads is how many threads of the pod use the resource at once. A pod
-	// with 4 threads loads a node as 4 pods with one thread do; where a node has
-	// fewer servers than that, the threads wait for each other. Defaults to 1.
+	// with 4 threads loads a node as 4 pods with one thread do. Where a node has
+	// fewer servers than that, the threads wait for each other, which is part of
+	// the neutral time there. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16384

@@ -73,19 +73,7 @@ func (a *aside) atResource(probe, target float64, v visits) (float64, float64, e
 func (a *aside) beside(share float64, workers int) ([]float64, error) {
 	worker := contention.Vector{{Loading: share, Pressure: share, Threads: workers}}
 	job := contention.Vector{a.target}
-	servers := []int{a.cores}
-	both, err := dilations([]contention.Vector{worker, job}, servers)
-	if err != nil {
-		return nil, err
-	}
-	for i, each := range []contention.Vector{worker, job} {
-		alone, err := first([]contention.Vector{each}, servers)
-		if err != nil {
-			return nil, err
-		}
-		both[i] /= alone
-	}
-	return both, nil
+	return dilations([]contention.Vector{worker, job}, []int{a.cores})
 }
 
 // newAside returns what a target does at the CPU, by what was measured there, which

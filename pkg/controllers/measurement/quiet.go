@@ -242,11 +242,7 @@ func pairDilations(loading float64, threads, servers int) (probe, target float64
 	if err != nil {
 		return 0, 0, err
 	}
-	alone, err := first([]contention.Vector{job}, []int{servers})
-	if err != nil {
-		return 0, 0, err
-	}
-	return both[0], both[1] / alone, nil
+	return both[0], both[1], nil
 }
 
 // first returns the dilation of the first of some jobs on a node.

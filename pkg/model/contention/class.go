@@ -20,7 +20,7 @@ type NodeClass struct {
 	// [ValidateServers].
 	Servers []int
 	// Speeds holds how fast each resource serves, relative to the nodes that
-	// loading vectors and neutral times are of, finite and above 0. Idle time
+	// loading vectors and own times are of, finite and above 0. Idle time
 	// passes at the same speed everywhere. It may be shorter than Servers: what
 	// is missing is 1.
 	Speeds []float64
@@ -43,7 +43,7 @@ func (c NodeClass) Validate() error {
 }
 
 // On returns what a vector is on the nodes of the class, and by how much the
-// neutral time is stretched there: with p the loadings, s the speeds and Z = 1 −
+// own time is stretched there: with p the loadings, s the speeds and Z = 1 −
 // Σ p_i the idle time,
 //
 //	stretch = Z + Σ p_i/s_i,   p'_i = p_i/(s_i·stretch)

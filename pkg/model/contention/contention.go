@@ -1,9 +1,9 @@
 // Package contention predicts how much jobs on one node slow each other down,
 // and what it costs to put one more job there.
 //
-// It takes loading vectors (the fraction of its neutral time that a job spends
-// at each resource of a node) and the number of servers of each resource, and
-// gives dilations (completion time over neutral time, at least 1) and prices.
+// It takes loading vectors (the fraction of its time that a job spends at each
+// resource of a node) and the number of servers of each resource, and gives
+// dilations (completion time over neutral time, at least 1) and prices.
 // It knows nothing of pods, files or clocks: everything is a pure function of
 // its arguments.
 //
@@ -25,6 +25,22 @@
 //
 // A job with t threads at a resource counts there as t jobs.
 //
+// # Neutral time
+//
+// The neutral time of a job is what it takes alone on the node. Where the job has more
+// threads than a resource has servers, they wait for each other even then, and that
+// is part of it: alone every job has λ = 1. A loading vector, on the other hand, does
+// not depend on the number of servers: it holds fractions of the job's own time, what
+// a thread takes that never waits, not even for its siblings. For a job with one
+// thread, or no more threads than there are servers, both times are the same. With
+// R_j the time that job j takes, in own times, and R_j⁰ what it takes alone on the
+// same node ([Alone]),
+//
+//	λ_j = R_j / R_j⁰,   R_j = 1 + Σ_i s_ij · E[(N_i + 1 − c_i)^+] / c_i
+//
+// where N_i counts the siblings of a thread, too. All dilations and prices of this
+// package are such ratios, and sensitivities in prices are divided by R_j⁰.
+//
 // The first-order model is exact for two jobs and c = 1. For many jobs it can
 // imply a resource that is more than fully busy; rank placements by it, and use
 // [Predict] for dilations, which looks for the others where they are when all are
@@ -32,7 +48,7 @@
 //
 // # Prices
 //
-// Put W = Σ_j (λ_j − 1), summed over the jobs of a node. Adding a job raises W
+// Put W = Σ_j (λ_j − 1), summed over the threads of a node. Adding a job raises W
 // by what the new job waits plus what it makes the others wait. [Load] holds
 // what the jobs of a node add up to, [Prices] what one more would cost, and
 // [Prices.Of] answers ΔW for a [Candidate] with two dot products, exactly. For
@@ -56,8 +72,8 @@ const (
 
 // Demand is what one job asks of one resource.
 type Demand struct {
-	// Loading is the fraction of its neutral time that each thread of the job
-	// spends at the resource, from 0 to 1: the paper's p_i.
+	// Loading is the fraction of the job's own time that each thread of it spends at
+	// the resource, from 0 to 1: the paper's p_i.
 	Loading float64
 	// Pressure is the probability that others find a thread of the job at the
 	// resource, from 0 to 1: how much the job stands in their way. Equal to

@@ -5,15 +5,17 @@ import "slices"
 // Load is what the jobs of one node add up to at each of its resources. Where a
 // resource has one server, adding or removing a job takes O(1) time; where it
 // has more, adding a thread takes O(n) and removing a job O(n²), n the number
-// of threads there. A Load is not safe for concurrent use.
+// of threads there. A job with t threads at a resource with fewer servers takes
+// O(t²) more. A Load is not safe for concurrent use.
 type Load struct {
+	servers  []int
 	stations []station
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
-// servers. The numbers must satisfy [ValidateServers].
+// servers. The numbers must satisfy [ValidateServers], and stay as they are.
 func NewLoad(servers []int) *Load {
-	l := &Load{stations: make([]station, len(servers))}
+	l := &Load{servers: servers, stations: make([]station, len(servers))}
 	for i, c := range servers {
 		l.stations[i].servers = c
 		l.stations[i].reset()
@@ -31,12 +33,15 @@ func (l *Load) Reset() {
 // Add adds a job. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
 func (l *Load) Add(v Vector) {
+	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
 		if d.idle() {
 			continue
 		}
+		s, thread := &l.stations[i], newThread(d, alone)
+		s.own += thread.ownWait(d, s.servers)
 		for range d.threads() {
-			l.stations[i].add(d)
+			s.add(thread)
 		}
 	}
 }
@@ -44,9 +49,10 @@ func (l *Load) Add(v Vector) {
 // Remove takes away a job that was added before, and restores the load to what
 // it would be without it, to rounding.
 func (l *Load) Remove(v Vector) {
+	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
 		if !d.idle() {
-			l.stations[i].remove(d)
+			l.stations[i].remove(d, alone)
 		}
 	}
 }
@@ -55,8 +61,8 @@ func (l *Load) Remove(v Vector) {
 // threads at it, by their pressures. The i-th component of p̄ in the paper.
 func (l *Load) TotalLoading(i int) float64 { return l.stations[i].pressure }
 
-// TotalWait returns W, the sum over the threads on the node of what each waits,
-// as a multiple of its neutral time. For one server and symmetric jobs, the
+// TotalWait returns W, the sum over the threads on the node of what each waits for
+// other jobs, as a multiple of its neutral time. For one server and symmetric jobs, the
 // total dilation of Eq. (14) of the D-factor paper is n + W.
 func (l *Load) TotalWait() float64 {
 	w := 0.0
@@ -71,27 +77,27 @@ func (l *Load) TotalWait() float64 {
 // server. It takes O(m·n) time.
 func (l *Load) Dilation(v Vector) float64 {
 	dilation := 1.0
-	for i, d := range v {
-		dilation += d.Loading * l.Wait(i, d)
+	for i := range v {
+		dilation += l.Delay(v, i)
 	}
 	return dilation
 }
 
-// Wait returns how long one thread of a job that is part of the load waits at
-// resource i, as a multiple of the time it is served there: the number of others
-// that it finds in its way, times sensitivity/loading. The sum of loading · wait
-// over the resources is the job's dilation less 1, so it says which resource is to
-// blame.
-func (l *Load) Wait(i int, d Demand) float64 {
+// Delay returns what waiting for other jobs at resource i adds to the dilation of a
+// job that is part of the load, at least 0. Over all resources that adds up to its
+// dilation less 1, so it says which resource is to blame.
+func (l *Load) Delay(v Vector, i int) float64 {
+	d := v[i]
 	if d.idle() {
 		return 0
 	}
-	return l.stations[i].waitOf(d)
+	s := &l.stations[i]
+	return d.sensitivity() * max(0, s.wait(d.Pressure)-d.selfWait(s.servers)) / v.aloneToFirstOrder(l.servers)
 }
 
 // station is the load on one resource of one node.
 //
-// The three sums suffice for one server. For more, present and marked hold the
+// The sums suffice for one server. For more, present and marked hold the
 // distribution of the number of threads at the resource: present[y] is the
 // probability that y are there, a Poisson binomial distribution, and marked[y]
 // is the sum over the threads k of s_k times the probability that y
@@ -103,14 +109,31 @@ type station struct {
 	pressure    float64 // Σ q_k over threads
 	sensitivity float64 // Σ s_k over threads
 	self        float64 // Σ s_k q_k over threads
-	threads     []Demand
+	own         float64 // what the threads of each job wait when it is alone
+	threads     []thread
 	present     []float64
 	marked      []float64
-	scratch     []float64 // for waitOf
+	scratch     []float64 // for wait
+}
+
+// thread is a thread of a job at a resource.
+type thread struct {
+	pressure    float64
+	sensitivity float64 // as a fraction of the job's neutral time on this node
+}
+
+// newThread returns a thread of a job that takes so many own times alone.
+func newThread(d Demand, alone float64) thread {
+	return thread{pressure: d.Pressure, sensitivity: d.sensitivity() / alone}
+}
+
+// ownWait returns what the threads of a demand wait in all when the job is alone.
+func (t thread) ownWait(d Demand, servers int) float64 {
+	return float64(d.threads()) * t.sensitivity * d.selfWait(servers)
 }
 
 func (s *station) reset() {
-	s.pressure, s.sensitivity, s.self = 0, 0, 0
+	s.pressure, s.sensitivity, s.self, s.own = 0, 0, 0, 0
 	if s.servers > 1 {
 		s.threads = s.threads[:0]
 		s.present = append(s.present[:0], 1)
@@ -119,69 +142,73 @@ func (s *station) reset() {
 }
 
 // add adds one thread.
-func (s *station) add(d Demand) {
-	s.pressure += d.Pressure
-	s.sensitivity += d.sensitivity()
-	s.self += d.sensitivity() * d.Pressure
+func (s *station) add(t thread) {
+	s.pressure += t.pressure
+	s.sensitivity += t.sensitivity
+	s.self += t.sensitivity * t.pressure
 	if s.servers == 1 {
 		return
 	}
-	s.threads = append(s.threads, d)
-	s.marked = convolve(s.marked, d.Pressure)
+	s.threads = append(s.threads, t)
+	s.marked = convolve(s.marked, t.pressure)
 	for y, p := range s.present {
-		s.marked[y] += d.sensitivity() * p
+		s.marked[y] += t.sensitivity * p
 	}
-	s.present = convolve(s.present, d.Pressure)
+	s.present = convolve(s.present, t.pressure)
 }
 
-// remove removes all threads of one job.
-func (s *station) remove(d Demand) {
-	t := d.threads()
+// remove removes all threads of one job that takes so many own times alone.
+func (s *station) remove(d Demand, alone float64) {
+	n, gone := d.threads(), newThread(d, alone)
+	own := max(0, s.own-gone.ownWait(d, s.servers))
 	if s.servers == 1 {
-		s.pressure = max(0, s.pressure-float64(t)*d.Pressure)
-		s.sensitivity = max(0, s.sensitivity-float64(t)*d.sensitivity())
-		s.self = max(0, s.self-float64(t)*d.sensitivity()*d.Pressure)
+		s.pressure = max(0, s.pressure-float64(n)*gone.pressure)
+		s.sensitivity = max(0, s.sensitivity-float64(n)*gone.sensitivity)
+		s.self = max(0, s.self-float64(n)*gone.sensitivity*gone.pressure)
+		s.own = own
 		return
 	}
 	stay := slices.Clone(s.threads)
-	for range t {
-		if k := slices.Index(stay, d); k >= 0 {
+	for range n {
+		if k := slices.Index(stay, gone); k >= 0 {
 			stay = slices.Delete(stay, k, k+1)
 		}
 	}
 	s.reset()
-	for _, d := range stay {
-		s.add(d)
+	for _, t := range stay {
+		s.add(t)
 	}
+	s.own = own
 }
 
+// totalWait returns what the threads wait for those of other jobs.
 func (s *station) totalWait() float64 {
 	if s.servers == 1 {
-		return max(0, s.sensitivity*s.pressure-s.self)
+		return max(0, s.sensitivity*s.pressure-s.self-s.own)
 	}
 	w := 0.0
 	for y := s.servers; y < len(s.marked); y++ {
 		w += s.marked[y] * float64(y+1-s.servers)
 	}
-	return w / float64(s.servers)
+	return max(0, w/float64(s.servers)-s.own)
 }
 
-// waitOf returns E[(N + 1 − c)^+] / c · s/p, N the number of threads that one thread
-// of demand d, itself part of the load, finds at the resource.
-func (s *station) waitOf(d Demand) float64 {
+// wait returns E[(N + 1 − c)^+] / c, N the number of threads that one thread of this
+// pressure, itself part of the load, finds at the resource.
+func (s *station) wait(pressure float64) float64 {
 	if s.servers == 1 {
-		return d.exposure() * max(0, s.pressure-d.Pressure)
+		return max(0, s.pressure-pressure)
 	}
 	if len(s.present) <= s.servers { // too few others to wait for
 		return 0
 	}
 	s.scratch = append(s.scratch[:0], s.present...)
-	others := deconvolve(s.scratch, d.Pressure)
+	others := deconvolve(s.scratch, pressure)
 	w := 0.0
 	for y := s.servers; y < len(others); y++ {
 		w += others[y] * float64(y+1-s.servers)
 	}
-	return d.exposure() * w / float64(s.servers)
+	return w / float64(s.servers)
 }
 
 // convolve returns the distribution of Y + B, given that of Y and a Bernoulli

@@ -142,15 +142,10 @@ func TestWaitsAndPricesEqualBruteForce(t *testing.T) {
 		if got := load.TotalWait(); !closeTo(got, before) {
 			t.Fatalf("total wait %v, brute force %v", got, before)
 		}
-		for _, v := range jobs {
-			for i, d := range v {
-				if d.Pressure == 0 && d.Loading == 0 {
-					continue
-				}
-				threads := bruteforce.Threads(jobs, i)
-				k := slices.Index(threads, bruteforce.ThreadOf(d))
-				if got, want := d.Loading*load.Wait(i, d), threads[k].Sensitivity*bruteforce.Wait(threads, k, servers[i]); !closeTo(got, want) {
-					t.Fatalf("cost of waiting at resource %d: %v, brute force %v", i, got, want)
+		for j, v := range jobs {
+			for i := range v {
+				if got, want := load.Delay(v, i), bruteforce.Delay(servers, jobs, j, i); !closeTo(got, want) {
+					t.Fatalf("job %d is delayed by %v at resource %d, brute force %v", j, got, i, want)
 				}
 			}
 		}
@@ -287,15 +282,34 @@ func TestALoadingThatGoesToZeroVanishes(t *testing.T) {
 	})
 }
 
-func TestThreadsBeyondTheServersContendAmongThemselves(t *testing.T) {
+func TestToFirstOrderAJobAloneIsNotDilatedAndCostsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const m = 3
+		servers := drawServers(t, m, 8)
+		v := drawVector(t, m, 40)
+		load := contention.NewLoad(servers)
+		if got := load.Prices().Of(contention.NewCandidate(v)); got != 0 {
+			t.Fatalf("price %v on an empty node", got)
+		}
+		load.Add(v)
+		if got := load.Dilation(v); math.Abs(got-1) > 1e-9 {
+			t.Fatalf("dilation %v alone", got)
+		}
+		if got := load.TotalWait(); got > 1e-9 {
+			t.Fatalf("total wait %v alone", got)
+		}
+	})
+}
+
+func TestJobsShareServersThatTheirThreadsCrowd(t *testing.T) {
 	for _, test := range []struct {
 		threads, servers int
 		want             float64
-	}{{16, 16, 1}, {32, 16, 2}, {48, 16, 3}} {
+	}{{16, 16, 2}, {32, 16, 2}, {8, 16, 1}, {4, 1, 2}} {
 		v := contention.Vector{{Loading: 1, Pressure: 1, Threads: test.threads}}
-		load := loadOf([]int{test.servers}, []contention.Vector{v})
+		load := loadOf([]int{test.servers}, []contention.Vector{v, v})
 		if got := load.Dilation(v); !closeTo(got, test.want) {
-			t.Errorf("%d threads on %d cores: dilation %v, want %v", test.threads, test.servers, got, test.want)
+			t.Errorf("twice %d busy threads on %d cores: dilation %v, want %v", test.threads, test.servers, got, test.want)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type localType struct {
 	key       string // what distinguishes its vector
 	vector    Vector
 	stretch   float64
+	alone     float64        // see Alone
 	network   queueing.Class // what it is in a closed network, without copies
 	candidate *Candidate
 }
@@ -85,8 +86,9 @@ func (m *Mixes) Recall(before *Mix) *Mix {
 // nothing.
 func (m *Mixes) Err() error { return m.err }
 
-// Stretch returns by how much a type's neutral time is stretched on nodes of the
-// class, 1 where they have speed 1.
+// Stretch returns how many times a type's own time on a node of speed 1 its neutral
+// time on the nodes of the class is: 1 where they have speed 1, and a server for each
+// thread.
 func (m *Mixes) Stretch(t *JobType) float64 { return m.local(t).stretch }
 
 // local returns what a type is here.
@@ -94,7 +96,7 @@ func (m *Mixes) local(t *JobType) *localType {
 	if l, ok := m.types[t]; ok {
 		return l
 	}
-	l := &localType{JobType: t, number: len(m.types), key: string(t.Vector.appendKey(nil)), stretch: 1}
+	l := &localType{JobType: t, number: len(m.types), key: string(t.Vector.appendKey(nil)), stretch: 1, alone: 1}
 	vector := t.Vector
 	for last := len(vector) - 1; last >= len(m.class.Servers) && vector[last].idle(); last-- {
 		vector = vector[:last] // nobody needs what is not there
@@ -104,6 +106,11 @@ func (m *Mixes) local(t *JobType) *localType {
 	} else {
 		l.vector, l.stretch = m.class.On(vector)
 		l.network = l.vector.queueingClass()
+		if l.alone, err = l.vector.alone(m.class.Servers, m.options); err != nil {
+			m.fail(fmt.Errorf("jobs of type %q alone: %w", t.Name, err))
+			l.alone = 1
+		}
+		l.stretch *= l.alone
 	}
 	m.types[t] = l
 	return l
@@ -252,7 +259,8 @@ func (x *Mix) first(t *JobType) int {
 }
 
 // Utilization returns which fraction of the servers of a resource is busy, from 0
-// to 1: Σ loading·threads/λ over the jobs, by the number of servers. It is more
+// to 1: Σ loading·threads over the jobs' responses in own times, by the number of
+// servers. It is more
 // than 1 where jobs that press less than they load do not get in each other's way.
 func (x *Mix) Utilization(resource int) float64 {
 	x.solve()
@@ -296,17 +304,15 @@ func (x *Mix) solve() {
 	classes := x.classes()
 	waits := x.waits(classes)
 	for c, class := range classes {
-		dilation := 1.0
-		if waits != nil {
-			for i, d := range class.vector {
-				dilation += d.Loading * waits[c][i]
-			}
+		response := class.alone
+		if waits != nil && x.jobs > 1 {
+			response = max(response, class.vector.response(waits[c]))
 		}
 		for k := class.first; k < class.end; k++ {
-			x.dilations[k] = dilation
+			x.dilations[k] = response / class.alone
 		}
 		for i, d := range class.vector {
-			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (dilation * float64(servers[i]))
+			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (response * float64(servers[i]))
 		}
 	}
 	for _, u := range x.utilization {

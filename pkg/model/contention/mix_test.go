@@ -90,8 +90,12 @@ func TestAMixIsPredictedAsItsJobsAre(t *testing.T) {
 			if got, want := mix.Dilation(job), prediction.Dilations[j]; !closeTo(got, want) {
 				t.Fatalf("job %d: dilation %v, want %v", j, got, want)
 			}
+			alone, err := contention.Alone(vectors[j], d.class.Servers, queueing.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
 			for i, demand := range vectors[j] {
-				utilization[i] += demand.Loading * float64(max(1, demand.Threads)) / mix.Dilation(job) / float64(d.class.Servers[i])
+				utilization[i] += demand.Loading * float64(max(1, demand.Threads)) / (mix.Dilation(job) * alone) / float64(d.class.Servers[i])
 			}
 		}
 		for i, want := range utilization {

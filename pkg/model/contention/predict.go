@@ -19,8 +19,10 @@ type Prediction struct {
 	Solution *queueing.Solution
 
 	jobs    []Vector
-	servers int   // length of the list
-	class   []int // of each job, in Solution
+	servers []int
+	class   []int     // of each job, in Solution
+	alone   []float64 // of each class: see Alone
+	scale   []float64 // of each class: what turns a wait for others into a delay
 }
 
 // Predict returns how the jobs that share a node fare, whose i-th resource has
@@ -35,7 +37,10 @@ type Prediction struct {
 //
 // With [queueing.FirstOrder] the dilations are those of [Load.Dilation], but for
 // the bounds: no resource is more than fully busy, the sum over the threads there
-// of loading/λ being at most the number of its servers.
+// of loading over response being at most the number of its servers.
+//
+// A dilation is relative to the neutral time, what the job takes alone on this node
+// by the same solver: see [Alone]. A job that is alone has exactly 1.
 //
 // The error names the first invalid job or resource.
 func Predict(jobs []Vector, servers []int, options queueing.Options) (*Prediction, error) {
@@ -51,19 +56,46 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 			return nil, fmt.Errorf("job %d: threads: %d with those of the jobs before are more than %d", j, threads, queueing.MaxJobs)
 		}
 	}
-	p := &Prediction{jobs: jobs, servers: len(servers), class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	p := &Prediction{jobs: jobs, servers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
 	solution, err := queueing.Solve(p.network(servers), options)
 	if err != nil {
 		return nil, err
 	}
 	p.Solution = solution
-	for j := range jobs {
-		p.Dilations[j] = 1
-		for i := range jobs[j] {
-			p.Dilations[j] += p.Delay(j, i)
-		}
+	if err := p.compare(options); err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// compare fills in the dilations: what each job takes over what it takes alone.
+func (p *Prediction) compare(options queueing.Options) error {
+	classes := len(p.Solution.Waits)
+	p.alone, p.scale = make([]float64, classes), make([]float64, classes)
+	for j, v := range p.jobs {
+		c := p.class[j]
+		response := v.response(p.Solution.Waits[c])
+		if p.alone[c] == 0 { // the first job of its class
+			p.alone[c] = response
+			if len(p.jobs) > 1 {
+				var err error
+				if p.alone[c], err = v.alone(p.servers, options); err != nil {
+					return fmt.Errorf("job %d alone: %w", j, err)
+				}
+			}
+		}
+		p.Dilations[j] = max(1, response/p.alone[c])
+		if p.scale[c] != 0 {
+			continue
+		}
+		for i := range v {
+			p.scale[c] += p.waitForOthers(j, i)
+		}
+		if p.scale[c] > 0 {
+			p.scale[c] = (p.Dilations[j] - 1) / p.scale[c]
+		}
+	}
+	return nil
 }
 
 // validateOn returns an error for a vector that is invalid, or too long for the
@@ -159,13 +191,41 @@ func (p *Prediction) Wait(j, i int) float64 { return p.Solution.Waits[p.class[j]
 // the way of others at resource i.
 func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
-// Delay returns what waiting at resource i adds to the dilation of job j: its
-// loading times its wait. Over all resources that adds up to λ_j − 1.
+// Delay returns what waiting for other jobs at resource i adds to the dilation of job
+// j, at least 0. Over all resources that adds up to λ_j − 1.
+//
+// What a thread waits for others is its loading times its wait, in the proportion in
+// which it finds their threads and those of its own job there. For a job with several
+// threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
+// each other longer or shorter than they do alone, and that is due to the others, too.
 func (p *Prediction) Delay(j, i int) float64 {
-	if i >= len(p.jobs[j]) {
+	return p.waitForOthers(j, i) * p.scale[p.class[j]]
+}
+
+// waitForOthers returns what a thread of job j waits at resource i for those of other
+// jobs, in own times.
+func (p *Prediction) waitForOthers(j, i int) float64 {
+	if i >= len(p.jobs[j]) || p.jobs[j][i].idle() {
 		return 0
 	}
-	return p.jobs[j][i].Loading * p.Wait(j, i)
+	others := p.found(j, i)
+	if others == 0 {
+		return 0
+	}
+	siblings := float64(p.jobs[j][i].threads()-1) * p.Presence(j, i)
+	return p.jobs[j][i].Loading * p.Wait(j, i) * (others / (others + siblings))
+}
+
+// found returns how many threads of other jobs a thread of job j finds at resource i,
+// on average.
+func (p *Prediction) found(j, i int) float64 {
+	sum := 0.0
+	for k, v := range p.jobs {
+		if k != j && i < len(v) {
+			sum += float64(v[i].threads()) * p.Presence(k, i)
+		}
+	}
+	return sum
 }
 
 // Blame returns what each job contributes to the dilation of job j. That adds up
@@ -185,26 +245,18 @@ func (p *Prediction) Blame(j int) []float64 {
 //
 // The rule: the delay is shared out in proportion to how many threads of each job
 // a thread of job j finds there on average, which is what the wait is made of when
-// the resource has one server. Job j itself is to blame for its other threads.
+// the resource has one server. No job is to blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
-	sum := 0.0
-	for k, v := range p.jobs {
-		if i >= len(v) {
-			continue
-		}
-		threads := v[i].threads()
-		if k == j {
-			threads-- // the one that waits
-		}
-		blame[k] = float64(threads) * p.Presence(k, i)
-		sum += blame[k]
-	}
-	if sum == 0 { // nobody else is ever there
+	delay := p.Delay(j, i)
+	if delay == 0 {
 		return blame
 	}
-	for k := range blame {
-		blame[k] *= p.Delay(j, i) / sum
+	found := p.found(j, i)
+	for k, v := range p.jobs {
+		if k != j && i < len(v) {
+			blame[k] = delay * float64(v[i].threads()) * p.Presence(k, i) / found
+		}
 	}
 	return blame
 }

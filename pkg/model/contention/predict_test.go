@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/contention/bruteforce"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -51,19 +52,23 @@ func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		load := loadOf(servers, jobs)
-		want := make([]float64, len(jobs))
+		want, responses := make([]float64, len(jobs)), make([]float64, len(jobs))
 		for j, v := range jobs {
 			want[j] = load.Dilation(v)
+			responses[j] = want[j] * bruteforce.Alone(servers, v)
 		}
-		bound := false
+		bound, boundAlone := false, false
 		for i, c := range servers {
-			bound = bound || busy(jobs, want, i) > float64(c)
+			bound = bound || busy(jobs, responses, i) > float64(c)
+			for _, v := range jobs {
+				boundAlone = boundAlone || busy([]contention.Vector{v}, []float64{bruteforce.Alone(servers, v)}, i) > float64(c)
+			}
 		}
 		for j := range jobs {
 			got := prediction.Dilations[j]
 			// Package queueing takes a presence of less than 1e-9 for none.
 			within := 1e-7 * want[j]
-			if got < want[j]-within || !bound && math.Abs(got-want[j]) > within {
+			if !boundAlone && got < want[j]-within || !bound && !boundAlone && math.Abs(got-want[j]) > within {
 				t.Fatalf("job %d: dilation %v, the load says %v (a resource is beyond its bound: %v)", j, got, want[j], bound)
 			}
 		}
@@ -71,12 +76,13 @@ func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 }
 
 // busy returns how many servers of a resource the jobs keep busy: what they load
-// it with, as far as they stand in others' way with it.
-func busy(jobs []contention.Vector, dilations []float64, resource int) float64 {
+// it with, as far as they stand in others' way with it, over their responses in own
+// times.
+func busy(jobs []contention.Vector, responses []float64, resource int) float64 {
 	sum := 0.0
 	for j, v := range jobs {
 		if resource < len(v) {
-			sum += float64(max(1, v[resource].Threads)) * min(v[resource].Loading, v[resource].Pressure) / dilations[j]
+			sum += float64(max(1, v[resource].Threads)) * min(v[resource].Loading, v[resource].Pressure) / responses[j]
 		}
 	}
 	return sum
@@ -98,13 +104,19 @@ func TestPredictionsKeepTheBoundsWithEverySolver(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				responses := make([]float64, len(jobs))
 				for j, dilation := range prediction.Dilations {
 					if !(dilation >= 1) || math.IsInf(dilation, 0) {
 						t.Fatalf("job %d: dilation %v is below 1 or not finite", j, dilation)
 					}
+					alone, err := contention.Alone(jobs[j], servers, queueing.Options{Solver: solver})
+					if err != nil {
+						t.Fatal(err)
+					}
+					responses[j] = dilation * alone
 				}
 				for i, c := range servers {
-					if got := busy(jobs, prediction.Dilations, i); got > float64(c)*(1+1e-8) {
+					if got := busy(jobs, responses, i); got > float64(c)*(1+1e-8) {
 						t.Fatalf("resource %d: %v of %d servers are busy", i, got, c)
 					}
 				}
@@ -156,11 +168,11 @@ func TestBlameFallsOnThoseWhoAreThere(t *testing.T) {
 	}
 }
 
-func TestAJobIsToBlameForItsOwnThreads(t *testing.T) {
+func TestNoJobIsToBlameForItsOwnDilation(t *testing.T) {
 	v := contention.Vector{{Loading: 1, Pressure: 1, Threads: 32}}
-	prediction := predict(t, []contention.Vector{v}, []int{16}, queueing.Options{})
-	if !closeTo(prediction.Dilations[0], 2) || !closeTo(prediction.Blame(0)[0], 1) {
-		t.Errorf("32 busy threads on 16 cores: dilation %v, self-inflicted %v, want 2 and 1", prediction.Dilations[0], prediction.Blame(0)[0])
+	prediction := predict(t, []contention.Vector{v, v}, []int{16}, queueing.Options{})
+	if blame := prediction.Blame(0); !closeTo(prediction.Dilations[0], 2) || blame[0] != 0 || !closeTo(blame[1], 1) {
+		t.Errorf("twice 32 busy threads on 16 cores: dilation %v, blamed on %v, want 2, and 1 on the other", prediction.Dilations[0], blame)
 	}
 }
 

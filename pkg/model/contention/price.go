@@ -12,7 +12,8 @@ type Prices struct {
 }
 
 // price is the price of one resource, for a thread that finds x of its own
-// siblings at the resource besides the threads of the load, x = 0..c−1.
+// siblings at the resource besides the threads of the load, x = 0..c−1. The
+// siblings alone, x < c, keep it from nothing.
 type price struct {
 	servers   int
 	own       []float64 // E[(N + 1 + x − c)^+] / c
@@ -70,16 +71,11 @@ func (s *station) price(p *price) {
 	}
 }
 
-// ownAt extends own beyond x = c−1, where each further sibling is in the way
-// for sure.
-func (p *price) ownAt(x int) float64 {
-	if x < p.servers {
-		return p.own[x]
-	}
-	return p.own[p.servers-1] + float64(x-p.servers+1)/float64(p.servers)
-}
+// ownAt extends own beyond x = c−1. Each further sibling is in the way for sure, but
+// it is when the job is alone, too: that is part of the neutral time.
+func (p *price) ownAt(x int) float64 { return p.own[min(x, p.servers-1)] }
 
-// inflictedAt extends inflicted likewise.
+// inflictedAt extends inflicted, which grows no further.
 func (p *price) inflictedAt(x int) float64 { return p.inflicted[min(x, p.servers-1)] }
 
 // Candidate is a job about to be placed: its vector, prepared once so that
@@ -106,11 +102,7 @@ func NewCandidate(v Vector) *Candidate {
 		}
 		t := d.threads()
 		b := bid{resource: i, own: make([]float64, t), inflicted: make([]float64, t)}
-		siblings := make([]float64, 1, t+1)
-		siblings[0] = 1
-		for range t - 1 {
-			siblings = convolve(siblings, d.Pressure)
-		}
+		siblings := d.siblings()
 		for x, p := range siblings {
 			b.own[x] = float64(t) * d.sensitivity() * p
 		}
@@ -126,25 +118,39 @@ func NewCandidate(v Vector) *Candidate {
 }
 
 // Of returns ΔW ≥ 0, by how much the total wait of the node would grow if the
-// candidate were placed there: what its threads would wait plus what they would
-// make the others wait. It takes two multiplications per resource and thread of
+// candidate were placed there: what its threads would wait for the others plus what
+// they would make the others wait, each relative to the neutral time of its job
+// there. It takes two multiplications per resource and thread of
 // the candidate and allocates nothing. The candidate must have no demand at a
 // resource that the node does not list.
 //
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
 // twice Eq. (15) of the D-factor paper.
 func (p *Prices) Of(c *Candidate) float64 {
-	cost := 0.0
+	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
 	for i := range c.bids {
 		b := &c.bids[i]
 		if len(b.own) == 1 {
-			cost += b.own[0]*p.alone[2*b.resource] + b.inflicted[0]*p.alone[2*b.resource+1]
+			own += b.own[0] * p.alone[2*b.resource]
+			inflicted += b.inflicted[0] * p.alone[2*b.resource+1]
 			continue
 		}
 		r := &p.resources[b.resource]
 		for x := range b.own {
-			cost += b.own[x]*r.ownAt(x) + b.inflicted[x]*r.inflictedAt(x)
+			own += b.own[x] * r.ownAt(x)
+			inflicted += b.inflicted[x] * r.inflictedAt(x)
 		}
+		neutral += b.selfWait(r.servers)
 	}
-	return cost
+	return own/neutral + inflicted
+}
+
+// selfWait returns what the resource adds to the candidate's neutral time, in own
+// times.
+func (b *bid) selfWait(servers int) float64 {
+	wait := 0.0
+	for x := servers; x < len(b.own); x++ {
+		wait += b.own[x] * crowding(x, servers)
+	}
+	return wait / float64(len(b.own))
 }

@@ -29,10 +29,10 @@ func (r *Running) Mix() *Mix { return r.mix }
 // none runs.
 func (r *Running) Next() float64 { return r.next }
 
-// Start starts a job: its type, its neutral time on a node of speed 1, at least
-// 0, and a number by which the caller knows it.
-func (r *Running) Start(t *JobType, neutral float64, id int) {
-	r.insert(t, neutral*r.mix.of.Stretch(t), id)
+// Start starts a job: its type, its own time on a node of speed 1, at least 0, and a
+// number by which the caller knows it.
+func (r *Running) Start(t *JobType, own float64, id int) {
+	r.insert(t, own*r.mix.of.Stretch(t), id)
 	r.look()
 }
 

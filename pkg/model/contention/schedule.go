@@ -12,7 +12,7 @@ import (
 // Run is one job on a node: when it starts and how long it would take alone.
 type Run struct {
 	Start   float64 // when it starts, in any unit of time, finite
-	Neutral float64 // its neutral time, in the same unit, at least 0
+	Neutral float64 // its neutral time on this node, in the same unit, at least 0
 	Vector  Vector
 }
 
@@ -82,7 +82,8 @@ func completions(runs []Run, node *Running) []float64 {
 			}
 		}
 		if starts {
-			node.Start(types[waiting[0]], runs[waiting[0]].Neutral, waiting[0])
+			t := types[waiting[0]]
+			node.Start(t, runs[waiting[0]].Neutral/node.mix.of.Stretch(t), waiting[0])
 			waiting = waiting[1:]
 		}
 		now = event

@@ -62,7 +62,7 @@ func TestJobsDoWhatTheyWouldDoAlone(t *testing.T) {
 	t.Parallel()
 	replays(t, func(t *rapid.T, d drawn, r record) {
 		for _, o := range r.Outcomes {
-			if want := alone(d.classOf(o.Node), &o.Job); !closeTo(o.Alone, want) {
+			if want := alone(t, d.classOf(o.Node), &o.Job, d.options.Solver); !closeTo(o.Alone, want) {
 				t.Fatalf("job %s would take %v alone, want %v", o.Name, o.Alone, want)
 			}
 			done := 0.0

@@ -12,6 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // drawn is a random replay: everything that may be different is.
@@ -116,14 +117,27 @@ func speed(class *epochs.NodeClass, resource int) float64 {
 	return 1
 }
 
-// alone returns how long a job takes on a node where nobody else is.
-func alone(class *epochs.NodeClass, j *epochs.Job) float64 {
+// alone returns how long a job takes that has a node to itself.
+func alone(t *rapid.T, class *epochs.NodeClass, j *epochs.Job, options queueing.Options) float64 {
 	idle, sum := 1.0, 0.0
 	for i, d := range j.Type.Vector {
 		idle -= d.Loading
 		sum += d.Loading / speed(class, i)
 	}
-	return j.Neutral * (sum + max(0, idle))
+	own := j.Neutral * (sum + max(0, idle))
+	vector, _ := class.On(j.Type.Vector)
+	servers := make([]int, len(vector)) // no job is where there are none
+	for i := range servers {
+		servers[i] = 1
+		if i < len(class.Servers) {
+			servers[i] = max(1, class.Servers[i])
+		}
+	}
+	threads, err := contention.Alone(vector, servers, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own * threads
 }
 
 // suits reports whether a node has what a job needs, if so much is requested and so

@@ -14,7 +14,8 @@ import (
 type Job struct {
 	// Type says how it loads a node.
 	Type *contention.JobType
-	// Neutral is its neutral time on a node of speed 1, in seconds, at least 0.
+	// Neutral is its own time on a node of speed 1, in seconds, at least 0: its
+	// neutral time on such a node that has a server for each of its threads.
 	Neutral float64
 	// Requests is what it asks to be set aside of each of a node's capacities, in
 	// their units, at least 0. It may be shorter than these: what is missing is 0.

@@ -81,7 +81,16 @@ func (m *machine) release(done []int) {
 
 func (m *machine) run(now float64, j *placement.Job) contention.Run {
 	vector, stretch := m.Class.On(j.Type.Vector)
-	return contention.Run{Start: now, Neutral: j.Neutral * stretch, Vector: vector}
+	return contention.Run{Start: now, Neutral: j.Neutral * stretch * m.alone(vector), Vector: vector}
+}
+
+// alone returns how many own times a job takes that has the machine to itself.
+func (m *machine) alone(v contention.Vector) float64 {
+	alone, err := contention.Alone(v, m.Class.Servers, queueing.Options{})
+	if err != nil {
+		panic(err) // vectors are drawn to be valid
+	}
+	return alone
 }
 
 // cluster is some machines on which jobs are on their way, and one job more that

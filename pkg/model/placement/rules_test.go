@@ -135,8 +135,9 @@ func (m *machine) utilizations(t *testing.T, now float64) []float64 {
 	}
 	u := make([]float64, len(m.Class.Servers))
 	for j, v := range vectors {
+		response := prediction.Dilations[j] * m.alone(v)
 		for i, d := range v {
-			u[i] += d.Loading * float64(max(1, d.Threads)) / prediction.Dilations[j] / float64(m.Class.Servers[i])
+			u[i] += d.Loading * float64(max(1, d.Threads)) / response / float64(m.Class.Servers[i])
 		}
 	}
 	return u

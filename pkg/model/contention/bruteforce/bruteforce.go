@@ -57,14 +57,42 @@ func Wait(threads []Thread, k, servers int) float64 {
 	return expected / float64(servers)
 }
 
-// TotalWait returns W = Σ_j (λ_j − 1) over the threads of the jobs.
+// Delay returns what waiting for the threads of other jobs at a resource adds to the
+// dilation of job j, to first order: how much longer a thread waits there than it does
+// when the job is alone, over what the job takes alone.
+func Delay(servers []int, jobs []contention.Vector, j, resource int) float64 {
+	together := threadWait(servers, jobs, j, resource)
+	alone := threadWait(servers, jobs[j:j+1], 0, resource)
+	return (together - alone) / Alone(servers, jobs[j])
+}
+
+// Alone returns what a job takes alone to first order, in times of a thread that never
+// waits.
+func Alone(servers []int, job contention.Vector) float64 {
+	alone := 1.0
+	for i := range servers {
+		alone += threadWait(servers, []contention.Vector{job}, 0, i)
+	}
+	return alone
+}
+
+// threadWait returns what each thread of job j waits at a resource for all others.
+func threadWait(servers []int, jobs []contention.Vector, j, resource int) float64 {
+	before, own := len(Threads(jobs[:j], resource)), Threads(jobs[j:j+1], resource)
+	if len(own) == 0 || own[0].Sensitivity == 0 {
+		return 0
+	}
+	return own[0].Sensitivity * Wait(Threads(jobs, resource), before, servers[resource])
+}
+
+// TotalWait returns W, the sum over the threads of the jobs of what each waits for
+// those of other jobs, as a multiple of its job's time alone.
 func TotalWait(servers []int, jobs []contention.Vector) float64 {
 	w := 0.0
-	for i, c := range servers {
-		threads := Threads(jobs, i)
-		for k, thread := range threads {
-			if thread.Sensitivity > 0 {
-				w += thread.Sensitivity * Wait(threads, k, c)
+	for i := range servers {
+		for j, v := range jobs {
+			if i < len(v) {
+				w += float64(max(1, v[i].Threads)) * Delay(servers, jobs, j, i)
 			}
 		}
 	}

@@ -65,8 +65,8 @@ func (a Among) Sensitivity(ratio float64) (float64, error) {
 }
 
 // Alone returns the dilation of the target without the probe, at least 1, if this is
-// its loading at the probe's resource: what its own threads and the neighbours make
-// it wait. The time it takes without the probe is that many neutral times.
+// its loading at the probe's resource: what the neighbours make it wait. The time it
+// takes without the probe is that many neutral times.
 func (a Among) Alone(loading float64) (float64, error) {
 	if err := a.validate(); err != nil {
 		return 0, err

@@ -1,0 +1,102 @@
+package contention
+
+import "loadline.dev/loadline/pkg/model/queueing"
+
+// This file is about what the threads of one job wait for each other: how long a job
+// takes alone on a node, its neutral time, in units of its own time. See the
+// package's documentation. Every other file divides by it.
+
+// Alone returns how long a job takes alone on a node, as a multiple of its own time:
+// at least 1, and 1 where no resource has fewer servers than the job has threads
+// there. The node is solved as by [Predict] with the options.
+//
+// The error is as that of Predict.
+func Alone(v Vector, servers []int, options queueing.Options) (float64, error) {
+	if err := ValidateServers(servers); err != nil {
+		return 0, err
+	}
+	if err := v.validateOn(servers); err != nil {
+		return 0, err
+	}
+	return v.alone(servers, options)
+}
+
+// alone is [Alone] of a valid vector.
+func (v Vector) alone(servers []int, options queueing.Options) (float64, error) {
+	if !v.crowds(servers) {
+		return 1, nil
+	}
+	options.Start = nil
+	solution, err := queueing.Solve(&queueing.Network{Servers: servers, Classes: []queueing.Class{v.queueingClass()}}, options)
+	if err != nil {
+		return 0, err
+	}
+	return v.response(solution.Waits[0]), nil
+}
+
+// crowds reports whether the job has more threads somewhere than there are servers,
+// so that it waits even when it is alone.
+func (v Vector) crowds(servers []int) bool {
+	for i, d := range v {
+		if !d.idle() && d.threads() > servers[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// response returns how long a job takes that waits so long at each resource, as
+// multiples of its service there, in own times.
+func (v Vector) response(waits []float64) float64 {
+	response := 1.0
+	for i, d := range v {
+		response += d.Loading * waits[i]
+	}
+	return response
+}
+
+// aloneToFirstOrder returns what [Alone] does to first order, without the bounds of
+// the solvers: 1 + Σ_i s_i·E[(B_i + 1 − c_i)^+]/c_i, where a thread finds B_i of its
+// siblings at resource i.
+func (v Vector) aloneToFirstOrder(servers []int) float64 {
+	alone := 1.0
+	for i, d := range v {
+		if !d.idle() {
+			alone += d.sensitivity() * d.selfWait(servers[i])
+		}
+	}
+	return alone
+}
+
+// selfWait returns E[(B + 1 − c)^+]/c, B the number of its siblings that a thread
+// finds at a resource with c servers. It takes O(t²) time for t > c > 1 threads.
+func (d Demand) selfWait(servers int) float64 {
+	t := d.threads()
+	switch {
+	case t <= servers:
+		return 0
+	case servers == 1:
+		return float64(t-1) * d.Pressure
+	}
+	wait := 0.0
+	for x, p := range d.siblings() {
+		wait += p * crowding(x, servers)
+	}
+	return wait
+}
+
+// siblings returns the probabilities that a thread finds 0, 1, … of its siblings at
+// the resource.
+func (d Demand) siblings() []float64 {
+	t := d.threads()
+	p := make([]float64, 1, t+1)
+	p[0] = 1
+	for range t - 1 {
+		p = convolve(p, d.Pressure)
+	}
+	return p
+}
+
+// crowding returns how long a thread waits that finds x others at a resource with c
+// servers, as a multiple of its service: (x + 1 − c)^+/c.
+func crowding(x, c int) float64 { return float64(max(0, x+1-c)) / float64(c) }
