@@ -264,6 +264,10 @@ type MeasuredLoading struct {
 	// +optional
 	Sensitivity *resource.Quantity `json:"sensitivity,omitempty"`
 
+	// sensitivityError is the sensitivity's.
+	// +optional
+	SensitivityError *resource.Quantity `json:"sensitivityError,omitempty"`
+
 	// threads is how many threads of the pod use the resource at once.
 	// +required
 	// +kubebuilder:validation:Minimum=1

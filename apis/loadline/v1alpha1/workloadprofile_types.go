@@ -74,9 +74,8 @@ type WorkloadProfileSpec struct {
 	// +optional
 	Measurement *Measurement `json:"measurement,omitempty"`
 
-	// neutralMillis is the neutral time: how long a job of this kind takes with
-	// nobody else on the node, and servers enough for its threads, in
-	// milliseconds.
+	// neutralMillis is the neutral time: how long a job of this kind takes alone on
+	// its node, in milliseconds.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000

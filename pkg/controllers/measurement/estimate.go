@@ -100,6 +100,9 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 			cpu = newAside(found, r.Threads, setting.Servers)
 		}
 	}
+	if err := e.convert(in); err != nil {
+		return nil, err
+	}
 	e.add()
 	return e, nil
 }
@@ -261,6 +264,9 @@ func (e *estimate) vector(in *input, rounds int32) v1alpha1.MeasuredVector {
 		}
 		if c.Sensitivity.Taken() {
 			l.Sensitivity = rounded(c.Sensitivity.Value)
+			if !math.IsInf(c.Sensitivity.Error, 1) {
+				l.SensitivityError = rounded(c.Sensitivity.Error)
+			}
 		}
 		v.Resources = append(v.Resources, l)
 	}

@@ -14,7 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 func TestATargetIsMeasuredByProbes(t *testing.T) {
@@ -137,6 +139,47 @@ func TestSeveralServersAndThreads(t *testing.T) {
 		t.Errorf("the result is of %d threads, want 2", got)
 	}
 	s.nothingLeft()
+}
+
+// The neutral time is what the target takes alone, its threads waiting for each other.
+// The vector is of a thread that does not, and what is predicted of a pod alone is that
+// neutral time, not more.
+func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
+	t.Parallel()
+	for name, target := range map[string]contention.Vector{
+		"at the cpu":   {{Loading: 0.6, Pressure: 0.6, Threads: 2}, {Threads: 1}},
+		"at both":      {{Loading: 0.5, Pressure: 0.5, Threads: 2}, {Loading: 0.4, Pressure: 0.4, Threads: 2}},
+		"four threads": {{Loading: 0.4, Pressure: 0.4, Threads: 4}, {Loading: 0.2, Pressure: 0.2, Threads: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSimulation(t, filecomp(func(m *v1alpha1.Measurement) {
+				m.Resources = []v1alpha1.ProbedResource{{Name: "cpu", Threads: new(int32(target[0].Threads))}, {Name: "disk", Threads: new(int32(target[1].Threads))}}
+			}), targetJob(), worker("worker-1", 1))
+			s.target = target
+			p := s.until(v1alpha1.ReasonMeasured)
+			m := vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": target[0].Loading, "disk": target[1].Loading})
+			if got := time.Duration(*m.NeutralMillis) * time.Millisecond; math.Abs(float64(got-s.neutral)) > 0.02*float64(s.neutral) {
+				t.Errorf("the neutral time is %v, want the time alone, %v", got, s.neutral)
+			}
+			together, err := contention.Predict([]contention.Vector{target, target}, s.servers, queueing.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for pods, want := range map[int]float64{1: 1, 2: together.Dilations[0]} {
+				got, err := evaluate.Predict(evaluate.PredictionInput{
+					Profiles: []v1alpha1.WorkloadProfile{*p}, Pods: []evaluate.Pods{{Profile: p.Name, Copies: pods}}, Cores: 1,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if dilation := got.Pods[0].Dilation; pods == 1 && dilation != 1 || math.Abs(dilation-want) > 0.05*want {
+					t.Errorf("%d pods are predicted to be dilated by %v, want %v", pods, dilation, want)
+				}
+			}
+			s.nothingLeft()
+		})
+	}
 }
 
 func TestEveryClassOfNodesIsMeasured(t *testing.T) {

@@ -34,6 +34,49 @@ func (v Vector) alone(servers []int, options queueing.Options) (float64, error) 
 	return v.response(solution.Waits[0]), nil
 }
 
+// AloneServed returns what [Alone] does of a vector whose loadings are fractions of the
+// neutral time on the node rather than of the own time, as a stopwatch has them: times
+// the result they are fractions of the own time. Pressures are taken to be the loadings.
+//
+// It is the root R of Alone(R·v) = R, which grows from 1 to where R·v adds up to 1.
+// Where there is none, as servers are said to do more work than they can, it is the
+// latter. The error is as that of Alone.
+func AloneServed(v Vector, servers []int, options queueing.Options) (float64, error) {
+	sum := 0.0
+	for _, d := range v {
+		sum += d.Loading
+	}
+	own := make(Vector, len(v))
+	short := func(times float64) (bool, error) {
+		for i, d := range v {
+			loading := min(1, times*d.Loading)
+			own[i] = Demand{Loading: loading, Pressure: loading, Threads: d.Threads}
+		}
+		alone, err := Alone(own, servers, options)
+		return alone > times, err
+	}
+	low, high := 1.0, max(1, 1/sum)
+	if more, err := short(low); err != nil || !more {
+		return low, err
+	}
+	for range bisections {
+		middle := low + (high-low)/2
+		more, err := short(middle)
+		if err != nil {
+			return 0, err
+		}
+		if more {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high, nil
+}
+
+// bisections halve an interval as often as doubles can tell its ends apart.
+const bisections = 52
+
 // crowds reports whether the job has more threads somewhere than there are servers,
 // so that it waits even when it is alone.
 func (v Vector) crowds(servers []int) bool {
