@@ -40,8 +40,11 @@ type explanation struct {
 	Vector vectorSource `json:"vector"`
 	Rules  string       `json:"rules"`
 
-	// Dilation is how many times slower than alone the pod runs, by Solver.
+	// Dilation is how many times slower than alone the pod runs, by Solver, and
+	// DilationError the half width of its 95 % confidence interval: what follows from
+	// the intervals of the vectors. It is absent where they have none.
 	Dilation       *float64 `json:"dilation,omitempty"`
+	DilationError  *float64 `json:"dilationError,omitempty"`
 	Solver         string   `json:"solver,omitempty"`
 	MaxDilation    *float64 `json:"maxDilation,omitempty"`
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
@@ -110,7 +113,8 @@ type neighbour struct {
 	Profile string `json:"profile,omitempty"`
 	// Dilation is how many times slower than alone it runs, and Without how many if
 	// the explained pod were gone.
-	Dilation    float64  `json:"dilation"`
-	Without     float64  `json:"without"`
-	MaxDilation *float64 `json:"maxDilation,omitempty"`
+	Dilation      float64  `json:"dilation"`
+	DilationError *float64 `json:"dilationError,omitempty"`
+	Without       float64  `json:"without"`
+	MaxDilation   *float64 `json:"maxDilation,omitempty"`
 }

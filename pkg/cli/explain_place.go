@@ -97,9 +97,12 @@ func (x *explainer) here(e *explanation) error {
 		}
 	}
 	pods := append([]*corev1.Pod{x.pod}, x.byNode[e.Node]...)
-	vectors := make([]contention.Vector, len(pods))
+	vectors, used := make([]contention.Vector, len(pods)), make([]*profile.InUse, len(pods))
 	for j, p := range pods {
 		vectors[j] = x.snapshot.VectorOn(class.Class(), p)
+		if w := x.snapshot.Workload(p); w != nil {
+			used[j] = w.On(class.Class())
+		}
 	}
 	servers := x.snapshot.Resources().Servers(node, class)
 	with, err := contention.Predict(vectors, servers, queueing.Options{})
@@ -110,18 +113,36 @@ func (x *explainer) here(e *explanation) error {
 	if err != nil {
 		return fmt.Errorf("node %s: %w", e.Node, err)
 	}
+	margin, err := x.margins(with, used)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", e.Node, err)
+	}
+	e.DilationError = margin(0)
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
 	e.Resources = x.resources(pods, vectors, servers, with)
 	for j, p := range pods[1:] {
 		e.Neighbours = append(e.Neighbours, neighbour{
 			Pod: qualifiedName(p), Profile: x.source(p, class.Class()).Profile,
-			Dilation: with.Dilations[j+1], Without: without.Dilations[j], MaxDilation: x.maxDilation(p),
+			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without.Dilations[j], MaxDilation: x.maxDilation(p),
 		})
 	}
 	slices.SortStableFunc(e.Neighbours, func(a, b neighbour) int {
 		return cmp.Or(cmp.Compare(b.Dilation-b.Without, a.Dilation-a.Without), cmp.Compare(a.Pod, b.Pod))
 	})
 	return nil
+}
+
+// margins returns the half width of the interval of the dilation of each of some pods,
+// nil where no vector in use has an interval.
+func (x *explainer) margins(p *contention.Prediction, used []*profile.InUse) (func(pod int) *float64, error) {
+	unsure := x.snapshot.Resources().Unsure(used)
+	margins, err := p.Margins(unsure, queueing.Options{})
+	return func(pod int) *float64 {
+		if len(unsure) == 0 {
+			return nil
+		}
+		return &margins[pod]
+	}, err
 }
 
 // resources tells what the first of some pods waits for and inflicts, per resource.

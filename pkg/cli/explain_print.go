@@ -59,7 +59,7 @@ func headline(e *explanation) string {
 	if e.Dilation == nil {
 		return e.Pod + " waits for a node."
 	}
-	if *e.Dilation-1 < negligible {
+	if *e.Dilation-1 < negligible && (e.DilationError == nil || *e.DilationError < negligible) {
 		return fmt.Sprintf("%s runs on %s as fast as alone.", e.Pod, e.Node)
 	}
 	var because []string
@@ -68,7 +68,8 @@ func headline(e *explanation) string {
 			because = append(because, fmt.Sprintf("%s %.2f", r.Name, r.Waits))
 		}
 	}
-	text := fmt.Sprintf("%s runs on %s, %.2f times slower than alone", e.Pod, e.Node, *e.Dilation)
+	slower := strings.TrimSuffix(times(*e.Dilation, e.DilationError), "×")
+	text := fmt.Sprintf("%s runs on %s, %s times slower than alone", e.Pod, e.Node, slower)
 	if len(because) > 0 {
 		text += ", because of " + strings.Join(because, ", ")
 	}
@@ -124,7 +125,7 @@ func neighbourTable(e *explanation) *report.Table {
 		if n.MaxDilation != nil {
 			limit = report.Times(*n.MaxDilation)
 		}
-		t.Add(n.Pod, profile, report.Times(n.Dilation), report.Times(n.Without), limit)
+		t.Add(n.Pod, profile, times(n.Dilation, n.DilationError), report.Times(n.Without), limit)
 	}
 	return t
 }
@@ -138,7 +139,7 @@ func slowed(e *explanation) []string {
 		switch {
 		case n.Dilation-n.Without < negligible:
 		case len(parts) < most:
-			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, report.Times(n.Without), report.Times(n.Dilation)))
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, report.Times(n.Without), times(n.Dilation, n.DilationError)))
 		default:
 			more++
 		}

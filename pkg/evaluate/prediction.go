@@ -72,8 +72,11 @@ type PodsPrediction struct {
 	// NeutralSeconds is the completion time alone, absent if not known.
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
 	// Dilation is how much slower than alone the pods run while all pods of the
-	// prediction are there.
-	Dilation float64 `json:"dilation"`
+	// prediction are there, and DilationError the half width of its 95 % confidence
+	// interval: what follows from the intervals of the vectors. It is absent where
+	// they have none.
+	Dilation      float64  `json:"dilation"`
+	DilationError *float64 `json:"dilationError,omitempty"`
 	// DoneAtSeconds is when the pods are done, each pod being there only from
 	// its start until it is done. Absent if a neutral time is not known.
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
@@ -147,8 +150,15 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		return nil, err
 	}
 	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used()}
-	for g := range n.groups {
+	margins, err := together.Margins(n.unsure, options)
+	if err != nil {
+		return nil, err
+	}
+	for g, some := range n.groups {
 		p.Pods = append(p.Pods, n.prediction(g, together))
+		if len(n.unsure) > 0 {
+			p.Pods[g].DilationError = &margins[some.first]
+		}
 	}
 	if err := n.complete(p, options); err != nil {
 		return nil, err
@@ -167,11 +177,14 @@ type sharedNode struct {
 	servers []int
 	groups  []group
 	vectors []contention.Vector // one per pod, those of a group together
+	unsure  []contention.Unsure // components of vectors
 }
 
 // group is some pods of one workload.
 type group struct {
 	Pods
+	profile *v1alpha1.WorkloadProfile
+	inUse   *profile.InUse
 	first   int      // their place in vectors
 	neutral *float64 // seconds
 }
@@ -210,6 +223,11 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 			return nil, fmt.Errorf("pods %q: %w", some.Profile, err)
 		}
 	}
+	var used []*profile.InUse // by the pods
+	for _, g := range n.groups {
+		used = append(used, slices.Repeat([]*profile.InUse{g.inUse}, g.Copies)...)
+	}
+	n.unsure = resources.Unsure(used)
 	return n, nil
 }
 
@@ -249,15 +267,11 @@ func (n *sharedNode) add(pods Pods, profiles []v1alpha1.WorkloadProfile, resourc
 	if err != nil {
 		return err
 	}
-	w, errs := profile.NewWorkload(p, resources)
-	if len(errs) > 0 {
-		return errs.ToAggregate()
+	v, err := n.vectorOf(p, resources)
+	if err != nil {
+		return err
 	}
-	v := w.On(n.class)
-	if v == nil {
-		return errNoVector
-	}
-	g := group{Pods: pods, first: len(n.vectors)}
+	g := group{Pods: pods, profile: p, inUse: v, first: len(n.vectors)}
 	if millis := profile.NeutralMillis(p, n.class); millis != nil {
 		g.neutral = new(float64(*millis) / 1000)
 	}
@@ -266,6 +280,32 @@ func (n *sharedNode) add(pods Pods, profiles []v1alpha1.WorkloadProfile, resourc
 		n.vectors = append(n.vectors, v.Vector)
 	}
 	return nil
+}
+
+// vectorOf returns the vector in use of a profile, the same one each time.
+func (n *sharedNode) vectorOf(p *v1alpha1.WorkloadProfile, resources *profile.Resources) (*profile.InUse, error) {
+	for _, g := range n.groups {
+		if g.profile == p {
+			return g.inUse, nil
+		}
+	}
+	w, errs := profile.NewWorkload(p, resources)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	if v := w.On(n.class); v != nil {
+		return v, nil
+	}
+	return nil, noVector(w)
+}
+
+// noVector says why no vector of a workload is in use.
+func noVector(w *profile.Workload) error {
+	if wide := w.TooWide(); len(wide) > 0 {
+		return fmt.Errorf("has no loading vector: what was measured is not used, being wider than ± %.2f: %s; have it measured again, or list the vector in spec.resources",
+			profile.MaxError, profile.TooWide(wide[0]))
+	}
+	return errNoVector
 }
 
 // find returns the profile of that name, or namespace/name.

@@ -29,6 +29,7 @@ func workloadReady(w *profile.Workload) metav1.Condition {
 	if w.Elsewhere() == nil {
 		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotMeasured
 		c.Message = "the scheduler places the pods that follow this profile by their requests until their vector is measured; the condition Measured says how that goes"
+		c.Message += notUsed(w)
 		return c
 	}
 	used := []*profile.InUse{w.Elsewhere()}
@@ -37,6 +38,7 @@ func workloadReady(w *profile.Workload) metav1.Condition {
 		c.Reason = v1alpha1.ReasonMeasured
 		c.Message = "the scheduler uses the measured vectors for the pods that follow this profile: " + whichWhere(w)
 	}
+	c.Message += notUsed(w)
 	var leftOut, unknown []string
 	for _, v := range used {
 		leftOut = append(leftOut, v.LeftOut...)
@@ -50,6 +52,15 @@ func workloadReady(w *profile.Workload) metav1.Condition {
 		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", once(unknown))
 	}
 	return c
+}
+
+// notUsed says which measurements are too wide to be used, "" for none.
+func notUsed(w *profile.Workload) string {
+	text := ""
+	for _, m := range w.TooWide() {
+		text += fmt.Sprintf("; what was measured on %s is not used, being wider than ± %.2f: %s", nodesOf(m.NodeProfile), profile.MaxError, profile.TooWide(m))
+	}
+	return text
 }
 
 // once lists names in their order, each once.

@@ -39,7 +39,7 @@ func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, Demand{r.Name, d})
+		all = append(all, Demand{Resource: r.Name, Demand: d})
 		vector = append(vector, d)
 	}
 	if len(errs) > 0 {

@@ -1,24 +1,62 @@
 package profile
 
 import (
+	"fmt"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
 )
 
 // sumTolerance is by how much loadings that add up to 1 may be off by rounding.
 const sumTolerance = 1e-9
 
-// measurements reads what was measured of a workload, none where its profile does
-// not ask for that.
-func measurements(p *v1alpha1.WorkloadProfile) ([]*InUse, field.ErrorList) {
-	if p.Spec.Measurement == nil {
-		return nil, nil
+// MaxError is the widest a result may be to be used: the largest half width of the
+// 95 % confidence intervals of its loadings and pressures. At ± 0.25 an interval is
+// half of what a fraction can be. A wider one does not tell a pod that needs a resource
+// for a quarter of its time from one that needs it for three quarters, which is to say
+// less than a declared guess (little, half, nearly all) does.
+const MaxError = 0.25
+
+// TooWide says which components of a measured vector are less precise than ± [MaxError],
+// such as "cpu 1.00 ± 0.99", "" for none. A single sample has no interval, which is as
+// wide as can be; results that others wrote and that have none are taken as they are.
+func TooWide(m *v1alpha1.MeasuredVector) string {
+	var wide []string
+	for i := range m.Resources {
+		r := &m.Resources[i]
+		text := tooWide(r.Name, r.Loading, r.LoadingError)
+		if text == "" {
+			text = tooWide(r.Name+" pressure", r.Pressure, r.PressureError)
+		}
+		if text == "" && r.Loading != nil && r.LoadingError == nil && r.Samples != nil && *r.Samples == 1 {
+			text = fmt.Sprintf("%s %.2f from one sample", r.Name, r.Loading.AsApproximateFloat64())
+		}
+		if text != "" {
+			wide = append(wide, text)
+		}
 	}
-	var errs field.ErrorList
-	all := make([]*InUse, 0, len(p.Status.Measurements))
+	return strings.Join(wide, ", ")
+}
+
+// tooWide writes a value whose interval is too wide, "" for another.
+func tooWide(name string, value, halfWidth *resource.Quantity) string {
+	if value == nil || halfWidth == nil || halfWidth.AsApproximateFloat64() <= MaxError {
+		return ""
+	}
+	return fmt.Sprintf("%s %.2f ± %.2f", name, value.AsApproximateFloat64(), halfWidth.AsApproximateFloat64())
+}
+
+// measurements reads what was measured of a workload, none where its profile does
+// not ask for that. What is too wide to be used is returned apart.
+func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha1.MeasuredVector, errs field.ErrorList) {
+	if p.Spec.Measurement == nil {
+		return nil, nil, nil
+	}
 	classes := sets.New[string]()
 	for i := range p.Status.Measurements {
 		m, path := &p.Status.Measurements[i], field.NewPath("status", "measurements").Index(i)
@@ -34,9 +72,13 @@ func measurements(p *v1alpha1.WorkloadProfile) ([]*InUse, field.ErrorList) {
 		}
 		demands, more := measured(m, path.Child("resources"))
 		errs = append(errs, more...)
+		if TooWide(m) != "" {
+			tooWide = append(tooWide, m)
+			continue
+		}
 		all = append(all, &InUse{Measured: m, Demands: demands})
 	}
-	return all, errs
+	return all, tooWide, errs
 }
 
 // leastSensitivity stands for a measured sensitivity of 0, since 0 means the loading in
@@ -71,6 +113,7 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 		if r.Sensitivity != nil {
 			d.Sensitivity = max(leastSensitivity, inRange(r.Sensitivity))
 		}
+		d.Margins = margins(r)
 		total += d.Loading
 		demands = append(demands, d)
 	}
@@ -80,6 +123,24 @@ func measured(m *v1alpha1.MeasuredVector, path *field.Path) (demands []Demand, e
 		}
 	}
 	return demands, errs
+}
+
+// margins reads the half widths of the intervals of a component. Results of versions
+// that did not tell that of the sensitivity have the loading's.
+func margins(r *v1alpha1.MeasuredLoading) contention.Margins {
+	m := contention.Margins{Loading: margin(r.LoadingError), Pressure: margin(r.PressureError), Sensitivity: margin(r.SensitivityError)}
+	if r.SensitivityError == nil && r.Sensitivity != nil {
+		m.Sensitivity = m.Loading
+	}
+	return m
+}
+
+// margin returns the half width of an interval, 0 where none is known.
+func margin(q *resource.Quantity) float64 {
+	if q == nil {
+		return 0
+	}
+	return max(0, q.AsApproximateFloat64())
 }
 
 // clamped reads a measured fraction.

@@ -17,6 +17,8 @@ const AnyClass = ""
 type Demand struct {
 	Resource string
 	contention.Demand
+	// Margins are those of a measurement, zero where none are known.
+	Margins contention.Margins
 }
 
 // InUse is a vector of a workload, as it is used on some class of nodes. It must
@@ -43,6 +45,7 @@ type Workload struct {
 
 	declared *InUse   // nil: nothing is
 	measured []*InUse // by the names of their classes
+	tooWide  []*v1alpha1.MeasuredVector
 	byClass  map[string]*InUse
 	latest   *InUse // of measured, nil: nothing is
 	matcher  matcher
@@ -64,7 +67,7 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	var selectorErrs field.ErrorList
 	w.matcher, selectorErrs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	declared, demandErrs := demands(&p.Spec)
-	measured, measuredErrs := measurements(p)
+	measured, tooWide, measuredErrs := measurements(p)
 	if errs := slices.Concat(selectorErrs, demandErrs, measuredErrs); len(errs) > 0 {
 		return nil, errs
 	}
@@ -74,7 +77,7 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	if len(measured) > 0 {
 		w.byClass = make(map[string]*InUse, len(measured))
 	}
-	w.measured = measured
+	w.measured, w.tooWide = measured, tooWide
 	slices.SortFunc(w.measured, func(a, b *InUse) int { return cmp.Compare(a.Measured.NodeProfile, b.Measured.NodeProfile) })
 	for _, m := range w.measured {
 		m.add(declared)
@@ -121,6 +124,10 @@ func (w *Workload) On(class string) *InUse {
 // Measured returns the vectors that were measured, by the names of their classes.
 // The list must not be changed.
 func (w *Workload) Measured() []*InUse { return w.measured }
+
+// TooWide returns the measurements that are not used: see [TooWide]. The list must not
+// be changed.
+func (w *Workload) TooWide() []*v1alpha1.MeasuredVector { return w.tooWide }
 
 // Elsewhere returns the vector in use on the nodes of classes where none was
 // measured, as [Workload.On] does.

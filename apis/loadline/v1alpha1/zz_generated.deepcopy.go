@@ -391,6 +391,11 @@ func (in *MeasuredLoading) DeepCopyInto(out *MeasuredLoading) {
 		x := (*in).DeepCopy()
 		*out = &x
 	}
+	if in.SensitivityError != nil {
+		in, out := &in.SensitivityError, &out.SensitivityError
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Threads != nil {
 		in, out := &in.Threads, &out.Threads
 		*out = new(int32)

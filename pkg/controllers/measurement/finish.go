@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // record keeps what a step has told, and goes on to the next.
@@ -91,8 +92,14 @@ func (p *plan) finish(in *input, e *estimate, rounds int32) {
 		return
 	}
 	m := p.status.Measuring
+	result := e.vector(in, rounds)
+	if wide := profile.TooWide(&result); wide != "" {
+		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s%s",
+			profile.MaxError, wide, count(rounds, "round"), in.morePrecise()))
+		return
+	}
 	if len(e.resources) > 0 {
-		p.keep(e.vector(in, rounds))
+		p.keep(result)
 	}
 	if len(e.unsaturated) > 0 {
 		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(e.unsaturated))

@@ -12,6 +12,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // input is what a plan depends on.
@@ -108,9 +109,10 @@ func (in *input) result(class string) *v1alpha1.MeasuredVector {
 	return &all[i]
 }
 
-// whole tells whether a result has all resources that are asked for.
+// whole tells whether a result has all resources that are asked for, precisely enough to
+// be used.
 func (in *input) whole(m *v1alpha1.MeasuredVector) bool {
-	return m != nil && !slices.ContainsFunc(in.settings.resources, func(r probed) bool {
+	return m != nil && profile.TooWide(m) == "" && !slices.ContainsFunc(in.settings.resources, func(r probed) bool {
 		return !slices.ContainsFunc(m.Resources, func(l v1alpha1.MeasuredLoading) bool { return l.Name == r.Name })
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Defaults of a measurement, as its fields document them.
@@ -80,7 +81,7 @@ func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 		}
 	}
 	if m.Precision != nil {
-		s.precision = m.Precision.AsApproximateFloat64()
+		s.precision = min(profile.MaxError, m.Precision.AsApproximateFloat64())
 	}
 	if m.MaxRounds != nil {
 		s.rounds = *m.MaxRounds
