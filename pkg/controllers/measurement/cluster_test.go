@@ -213,7 +213,9 @@ func (s *simulation) pass(d time.Duration) {
 	for n := 0; s.clock.Now().Before(end); n++ {
 		s.clock.SetTime(s.clock.Now().Add(tick))
 		// Pods are made at once, and begin after a second.
-		if n == 0 && s.step() || n == 10 && s.step() || s.run() {
+		ended := s.run()
+		changed := (n == 0 || n == 10) && s.step()
+		if ended || changed {
 			return
 		}
 	}

@@ -12,7 +12,8 @@
 //     quiet node and beside the pods that follow the profile
 //   - "copies-2" and "copies-3" run so many copies of the target at once
 //
-// Each step that is over leaves a sample in status.measuring, each round ends with
+// A target that ends soon runs several times within a step, one run after the other, and
+// its times are per run. Each step that is over leaves a sample in status.measuring, each round ends with
 // an estimate, and the measurement ends with an entry in status.measurements when
 // the estimate is precise enough, or when rounds or time are used up.
 //

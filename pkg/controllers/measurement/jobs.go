@@ -91,15 +91,17 @@ func (in *input) runs(s *step) ([]run, error) {
 	if err := in.probes.Observe(template); err != nil {
 		return nil, err
 	}
-	for i := range max(s.copies, 1) {
-		role := roleTarget
-		if s.kind == copies {
-			role = fmt.Sprintf("%s-%d", roleTarget, i+1)
+	deadline := time.Duration(float64(in.settings.timeout)*in.dilation(s)) + slack
+	target := func(role string) *batchv1.Job { return probejob.Job(place(role, m.Node, deadline), *template) }
+	if s.kind == copies {
+		for i := range s.copies {
+			role := fmt.Sprintf("%s-%d", roleTarget, i+1)
+			runs = append(runs, run{role: role, job: target(role)})
 		}
-		deadline := time.Duration(float64(in.settings.timeout)*in.dilation(s)) + slack
-		runs = append(runs, run{role: role, job: probejob.Job(place(role, m.Node, deadline), *template), later: s.kind == beside})
+		return runs, nil
 	}
-	return runs, nil
+	runs = append(runs, run{role: roleTarget, job: target(roleTarget), later: s.kind == beside})
+	return in.repeat(runs, target), nil
 }
 
 func attempts(m *v1alpha1.MeasurementProgress) int32 {
@@ -154,15 +156,16 @@ func (in *input) probe(s *step, node string) probejob.Run {
 			short++
 		}
 	}
-	expected *= in.dilation(s)
+	runs := runsOf(time.Duration(expected))
+	expected *= in.dilation(s) * float64(runs)
 	for range short {
 		expected *= longer
 	}
-	r.Duration = min(longest, lead+startUp+time.Duration(expected).Round(time.Second)+tail)
+	r.Duration = min(longest, lead+startUp+time.Duration(expected).Round(time.Second)+time.Duration(runs-1)*turnover+tail)
 	return r
 }
 
-// expectedTime returns how long the target took alone when it did last, in
+// expectedTime returns how long the target took alone when it did last, once, in
 // nanoseconds.
 func expectedTime(samples []v1alpha1.MeasurementSample) float64 {
 	last := 0.0

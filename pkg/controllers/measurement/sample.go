@@ -3,6 +3,7 @@ package measurement
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -51,23 +52,41 @@ func (in *input) sample(s *step, runs []run) (v1alpha1.MeasurementSample, *flaw)
 		sample.SelfDilation = quantity(probe.SelfDilation)
 	}
 	switch {
-	case s.kind == alone || s.kind == copies:
+	case s.kind == alone:
+		sample.TargetNanos, sample.TargetCPUNanos = ofOneRun(watches)
+		return sample, nil
+	case s.kind == copies:
 		return in.sampleOfCopies(sample, watches)
 	case len(watches) == 0:
 		return sampleOfRate(sample, s, probe)
 	default:
-		return in.sampleOfPair(sample, s, probe, &watches[0])
+		return in.sampleOfPair(sample, s, probe, watches)
 	}
+}
+
+// ofOneRun returns how long a target took that ran several times, one after the other,
+// and how long its threads ran: per run, the latter nil if it is not known of all.
+func ofOneRun(watches []report.Watch) (took, ran *int64) {
+	times, processor := int64(0), int64(0)
+	known := true
+	for i := range watches {
+		times += *given(&watches[i])
+		one := computed(&watches[i])
+		if known = known && one != nil; known {
+			processor += *one
+		}
+	}
+	runs := int64(len(watches))
+	if !known {
+		return new(times / runs), nil
+	}
+	return new(times / runs), new(processor / runs)
 }
 
 // sampleOfCopies tells how long copies of the target took. Where they did not begin
 // and end at the same moment, the time that a copy was without the others counts as
 // time alone.
 func (in *input) sampleOfCopies(sample v1alpha1.MeasurementSample, watches []report.Watch) (v1alpha1.MeasurementSample, *flaw) {
-	if len(watches) == 1 {
-		sample.TargetNanos, sample.TargetCPUNanos = given(&watches[0]), computed(&watches[0])
-		return sample, nil
-	}
 	from, to := int64(0), int64(math.MaxInt64)
 	mean, elapsed := 0.0, 0.0
 	for i := range watches {
@@ -152,27 +171,29 @@ func sampleOfRate(sample v1alpha1.MeasurementSample, s *step, probe *report.Run)
 	return sample, nil
 }
 
-// sampleOfPair tells how much a probe and the target slowed each other down.
-func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe *report.Run, watch *report.Watch) (v1alpha1.MeasurementSample, *flaw) {
-	if probe.BootID != watch.BootID {
-		return sample, otherBoot
-	}
-	m := in.profile.Status.Measuring
+// sampleOfPair tells how much a probe and the runs of the target slowed each other down.
+func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe *report.Run, watches []report.Watch) (v1alpha1.MeasurementSample, *flaw) {
 	from, to := probe.Series.Span()
-	if watch.Begin < from || watch.Begin >= to {
+	for i := range watches {
+		if probe.BootID != watches[i].BootID {
+			return sample, otherBoot
+		}
+	}
+	first, last := &watches[0], &watches[len(watches)-1]
+	if first.Begin < from || first.Begin >= to {
 		return sample, &flaw{reason: v1alpha1.ReasonInterrupted, message: "the probe did not run while the target did"}
 	}
 	var before []float64
-	for _, w := range [][2]int64{{from, watch.Begin - int64(settle)}, {watch.End + int64(settle), to}} {
+	for _, w := range [][2]int64{{from, first.Begin - int64(settle)}, {last.End + int64(settle), to}} {
 		if rate, ok := probe.Pace(w[0], w[1]); ok && rate > 0 {
 			before = append(before, rate)
 		}
 	}
-	between, ok := probe.Pace(watch.Begin, min(watch.End, to))
+	between := besideRuns(probe, watches, to)
 	switch {
-	case !ok || between <= 0:
+	case between <= 0:
 		return sample, &flaw{reason: v1alpha1.ReasonTargetFailed, hopeless: true, message: fmt.Sprintf(
-			"the target ended after %v, too soon to tell how much it slows a probe down; measure one that runs for some seconds", seconds(float64(watch.End-watch.Begin)))}
+			"the target ended after %v, too soon to tell how much it slows a probe down; measure one that runs for some seconds", seconds(float64(first.End-first.Begin)))}
 	case len(before) == 0:
 		return sample, &flaw{reason: v1alpha1.ReasonInterrupted, message: "the probe did not run long enough without the target"}
 	}
@@ -180,18 +201,46 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe 
 	for _, rate := range before {
 		alone += rate / float64(len(before))
 	}
-	dilation := alone / unobserved(between, probe, watch)
+	dilation := alone / between
 	if dilation < probing.LeastDilation {
 		return sample, disturbed("the probe", dilation)
 	}
 	sample.ProbeDilation, sample.ProbeComputing = quantity(dilation), computing(s.resource, probe, alone)
-	if neutral := sampleOf(m.Samples, *m.Round, "alone"); neutral != nil && neutral.TargetNanos != nil && watch.End <= to {
-		beside := given(watch)
-		if ratio := float64(*beside) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
-			return sample, disturbed("the target", ratio)
+	return in.besideProbe(sample, watches, to)
+}
+
+// besideRuns returns the pace of a probe that ended at some time while the target ran,
+// without the observers, 0 where the runs are too short to tell.
+func besideRuns(probe *report.Run, watches []report.Watch, to int64) float64 {
+	done, time := 0.0, 0.0
+	for i := range watches {
+		w := &watches[i]
+		end := min(w.End, to)
+		if pace, ok := probe.PaceInside(w.Begin, end); ok && pace > 0 {
+			done += unobserved(pace, probe, w) * float64(end-w.Begin)
+			time += float64(end - w.Begin)
 		}
-		sample.TargetNanos, sample.TargetCPUNanos = beside, computed(watch)
 	}
+	if time == 0 {
+		return 0
+	}
+	return done / time
+}
+
+// besideProbe adds how long a run of the target took beside the probe, by those that
+// ended before the probe did, where it is known how long it takes alone.
+func (in *input) besideProbe(sample v1alpha1.MeasurementSample, watches []report.Watch, to int64) (v1alpha1.MeasurementSample, *flaw) {
+	m := in.profile.Status.Measuring
+	neutral := sampleOf(m.Samples, *m.Round, "alone")
+	whole := slices.DeleteFunc(slices.Clone(watches), func(w report.Watch) bool { return w.End > to })
+	if neutral == nil || neutral.TargetNanos == nil || len(whole) == 0 {
+		return sample, nil
+	}
+	took, ran := ofOneRun(whole)
+	if ratio := float64(*took) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
+		return sample, disturbed("the target", ratio)
+	}
+	sample.TargetNanos, sample.TargetCPUNanos = took, ran
 	return sample, nil
 }
 

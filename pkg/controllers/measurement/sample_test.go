@@ -45,7 +45,7 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		if job != v1alpha1.ProbeCPU {
 			probe.Processor = report.Series{}
 		}
-		got, flaw := in.sampleOfPair(v1alpha1.MeasurementSample{}, &step{resource: &probed{Name: "it", Job: job, Threads: 1}}, probe, w)
+		got, flaw := in.sampleOfPair(v1alpha1.MeasurementSample{}, &step{resource: &probed{Name: "it", Job: job, Threads: 1}}, probe, []report.Watch{*w})
 		if flaw != nil {
 			t.Fatalf("%s: %+v", job, flaw)
 		}

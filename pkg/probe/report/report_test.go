@@ -356,3 +356,25 @@ func FuzzParseRun(f *testing.F) {
 		}
 	})
 }
+
+// A job that does 10 units a second, and 5 in the window: samples at the ends of the
+// window have some of both.
+func TestThePaceInsideAWindowIsThatOfTheWindowAlone(t *testing.T) {
+	t.Parallel()
+	r := Run{Series: Series{Begin: 0, Interval: 1e9, Thousandths: []int64{0}}}
+	const from, to = 3.4, 9.7
+	for second := range 14 {
+		at := float64(second + 1)
+		slow := max(0, min(at, to)-from)
+		r.Series.Thousandths = append(r.Series.Thousandths, int64(1000*(10*(at-slow)+5*slow)))
+	}
+	if got, ok := r.PaceInside(from*1e9, to*1e9); !ok || got != 5 {
+		t.Errorf("the pace is %v (%v), want 5", got, ok)
+	}
+	if got, ok := r.PaceInside(3.4e9, 5.9e9); !ok || !(got > 5 && got < 10) {
+		t.Errorf("the pace of a window that is too short for that is %v (%v), want one between both", got, ok)
+	}
+	if _, ok := r.PaceInside(3.4e9, 4e9); ok {
+		t.Error("there is a pace of a window that is too short")
+	}
+}

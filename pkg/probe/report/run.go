@@ -57,6 +57,20 @@ func (r Run) Pace(from, to int64) (perSecond float64, ok bool) {
 	return perSecond, ok
 }
 
+// PaceInside is as Pace, of the part of the window that begins and ends with a sample: in
+// the samples at its ends the job went on at two paces. It is as Pace where that part is
+// too short.
+func (r Run) PaceInside(from, to int64) (perSecond float64, ok bool) {
+	if s := r.Series; s.Interval > 0 && from >= s.Begin {
+		first := s.Begin + (from-s.Begin+s.Interval-1)/s.Interval*s.Interval
+		last := s.Begin + (to-s.Begin)/s.Interval*s.Interval
+		if perSecond, ok = r.Pace(first, last); ok {
+			return perSecond, ok
+		}
+	}
+	return r.Pace(from, to)
+}
+
 // UndisturbedPace returns the pace of a job of the CPU with nobody else on the node: all
 // the time of a processor for each worker. It returns false for other jobs, which cannot
 // know.
