@@ -81,6 +81,41 @@ sort (2 pods)     10.0s      1.25×     12.5s   cpu 0.25 (sort 0.25)
 	}
 }
 
+func TestPredictShowsTheIntervalsOfVectorsInItsDilations(t *testing.T) {
+	t.Parallel()
+	unsure := strings.Replace(measuredJob, `loading: "0.5", pressure: "0.5"`, `loading: "0.5", loadingError: "0.05", pressure: "0.5", pressureError: "0.05"`, 1)
+	code, stdout, stderr := invoke(t, unsure, "predict", "-f", "-", "--pod", "sort=2", "--cores", "8")
+	const want = `POD             NEUTRAL       DILATION   DONE AT   WAITS FOR
+sort (2 pods)     10.0s   1.25 ± 0.05×     12.5s   cpu 0.25 (sort 0.25)
+2 pods on one node (servers: cpu 1), exact; the node is done after 12.5s
+`
+	if code != 0 || stdout != want {
+		t.Errorf("exit code %d, errors %q, the output is\n%swant\n%s", code, stderr, stdout, want)
+	}
+	if code, stdout, _ := invoke(t, unsure, "predict", "-f", "-", "--pod", "sort=2", "--cores", "8", "-o", "json"); code != 0 || !strings.Contains(stdout, `"dilationError": 0.05`) {
+		t.Errorf("exit code %d, no dilationError of 0.05 in\n%s", code, stdout)
+	}
+}
+
+// A pod alone takes its neutral time, however many threads it has.
+func TestPredictOfAPodAloneIsItsNeutralTime(t *testing.T) {
+	t.Parallel()
+	threads := strings.ReplaceAll(measuredJob, "threads: 1", "threads: 2")
+	const declared = `apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: sort}
+spec: {selector: {}, neutralMillis: 10000, resources: [{name: cpu, loading: "0.41", threads: 2}]}
+`
+	for what, manifest := range map[string]string{"measured": threads, "declared": declared} {
+		for _, solver := range []string{"auto", "exact", "linearizer", "schweitzer", "first-order"} {
+			code, stdout, stderr := invoke(t, manifest, "predict", "-f", "-", "--solver", solver)
+			if code != 0 || !strings.Contains(stdout, "sort     10.0s      1.00×     10.0s   nothing\n") {
+				t.Errorf("%s, %s: exit code %d, errors %q, output\n%s", what, solver, code, stderr, stdout)
+			}
+		}
+	}
+}
+
 func TestPredictReadsListsAsKubectlPrintsThem(t *testing.T) {
 	t.Parallel()
 	const list = `apiVersion: v1

@@ -73,6 +73,17 @@ func TestReadySaysWhichMeasuredVectorIsUsedWhere(t *testing.T) {
 				"the condition Measured says how that goes",
 			"",
 		},
+		"measured too widely": {
+			probed(workload("web", 0), on("big", noon, 1000, within(found("cpu", "1"), "0.99"))),
+			"Unknown NotMeasured: the scheduler places the pods that follow this profile by their requests until their vector is measured; " +
+				"the condition Measured says how that goes; what was measured on nodes of big is not used, being wider than ± 0.25: cpu 1.00 ± 0.99",
+			"",
+		},
+		"measured too widely, and declared": {
+			probed(workload("web", 0, cpu("0.5")), on("big", noon, 1000, within(found("cpu", "1"), "0.99"))),
+			used + "; what was measured on nodes of big is not used, being wider than ± 0.25: cpu 1.00 ± 0.99",
+			"cpu 500m",
+		},
 		"measured here and there": {
 			probed(workload("web", 0), big, none),
 			uses + "on nodes without a NodeProfile that of 2026-07-01T18:00:00Z, on nodes of big that of 2026-07-01T12:00:00Z, on others that of nodes without a NodeProfile",
@@ -354,5 +365,46 @@ func TestAFitIsPulledTowardsWhatWasMeasured(t *testing.T) {
 	in.Declared[0] = probed(in.Declared[0], on("big", noon, 1, found("gpu", "0.6")))
 	if _, err := evaluate.Fit(in); err == nil || err.Error() != `profile a: resource "gpu" is not among the resources of the fit` {
 		t.Errorf("a measured resource is not looked at: %v", err)
+	}
+}
+
+// within returns a measured component with its interval.
+func within(l v1alpha1.MeasuredLoading, halfWidth string) v1alpha1.MeasuredLoading {
+	l.LoadingError, l.PressureError = quantity(halfWidth), quantity(halfWidth)
+	return l
+}
+
+// λ = 1 + p·q, of p and q within margins.
+func TestAPredictionCarriesTheIntervalsOfItsVectors(t *testing.T) {
+	t.Parallel()
+	sure := probed(workload("sure", 0), on("big", noon, 1000, found("cpu", "0.5")))
+	unsure := probed(workload("unsure", 0), on("big", noon, 1000, within(found("cpu", "0.4"), "0.04")))
+	for name, test := range map[string]struct {
+		profiles []v1alpha1.WorkloadProfile
+		want     []float64
+	}{
+		"none known":     {[]v1alpha1.WorkloadProfile{sure}, nil},
+		"of the other":   {[]v1alpha1.WorkloadProfile{sure, unsure}, []float64{0.02, 0.02}},
+		"alone: certain": {[]v1alpha1.WorkloadProfile{unsure}, []float64{0}},
+	} {
+		got, err := evaluate.Predict(evaluate.PredictionInput{Profiles: test.profiles, Cores: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, pods := range got.Pods {
+			switch {
+			case test.want == nil:
+				if pods.DilationError != nil {
+					t.Errorf("%s: %s is known to ± %v", name, pods.Profile, *pods.DilationError)
+				}
+			case pods.DilationError == nil || math.Abs(*pods.DilationError-test.want[i]) > 1e-9:
+				t.Errorf("%s: %s is known to ± %v, want %v", name, pods.Profile, pods.DilationError, test.want[i])
+			}
+		}
+	}
+	wide := probed(workload("wide", 0), on("big", noon, 1000, within(found("cpu", "1"), "0.99")))
+	_, err := evaluate.Predict(evaluate.PredictionInput{Profiles: []v1alpha1.WorkloadProfile{wide}, Cores: 1})
+	if want := "what was measured is not used, being wider than ± 0.25: cpu 1.00 ± 0.99"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, want %q", err, want)
 	}
 }

@@ -187,7 +187,8 @@ func later(a, b *v1alpha1.MeasuredVector) bool {
 
 // NeutralMillis returns the neutral time of a workload on the nodes of a class,
 // in milliseconds, nil if nobody knows: the declared one, else the one measured
-// there, else the one measured last. Classes are named as in [Workload.On].
+// there, else the one measured last. Results that are not used do not count. Classes
+// are named as in [Workload.On].
 func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {
 	if p.Spec.NeutralMillis != nil || p.Spec.Measurement == nil {
 		return p.Spec.NeutralMillis
@@ -196,7 +197,7 @@ func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {
 	for i := range p.Status.Measurements {
 		m := &p.Status.Measurements[i]
 		switch {
-		case m.NeutralMillis == nil || *m.NeutralMillis < 1:
+		case m.NeutralMillis == nil || *m.NeutralMillis < 1 || TooWide(m) != "":
 		case m.NodeProfile == class:
 			return m.NeutralMillis
 		case latest == nil || later(m, latest):

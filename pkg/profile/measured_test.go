@@ -234,3 +234,77 @@ func TestTheNeutralTimeIsTheDeclaredOneElseThatOfTheClassElseTheLatest(t *testin
 		}
 	}
 }
+
+func TestAResultThatIsTooWideIsNotUsed(t *testing.T) {
+	t.Parallel()
+	within := func(loading, pressure string) v1alpha1.MeasuredLoading {
+		l := found("cpu", "0.6", "0.5")
+		if loading != "" {
+			l.LoadingError = quantity(loading)
+		}
+		if pressure != "" {
+			l.PressureError = quantity(pressure)
+		}
+		return l
+	}
+	for name, test := range map[string]struct {
+		loading, pressure string
+		samples           int32
+		tooWide           string
+	}{
+		"precise":               {"0.03", "0.03", 5, ""},
+		"just used":             {"0.25", "0.25", 5, ""},
+		"just not used":         {"0.251", "0.03", 5, "cpu 0.60 ± 0.25"},
+		"of no use":             {"0.99", "0.99", 5, "cpu 0.60 ± 0.99"},
+		"a wide pressure":       {"0.03", "0.4", 5, "cpu pressure 0.50 ± 0.40"},
+		"one sample":            {"", "", 1, "cpu 0.60 from one sample"},
+		"written by somebody":   {"", "", 5, ""},
+		"an error of no number": {"-1", "0", 5, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := within(test.loading, test.pressure)
+			l.Samples = &test.samples
+			m := on("big", noon, l)
+			if got := profile.TooWide(&m); got != test.tooWide {
+				t.Errorf("too wide is %q, want %q", got, test.tooWide)
+			}
+			w := valid(t, measured(declared("web"), m))
+			if used := w.On("big") != nil; used != (test.tooWide == "") {
+				t.Errorf("it is used: %v", used)
+			}
+			if got := len(w.TooWide()); (got == 1) != (test.tooWide != "") {
+				t.Errorf("%d results are too wide", got)
+			}
+		})
+	}
+}
+
+func TestWhereAResultIsTooWideTheDeclaredVectorIsUsed(t *testing.T) {
+	t.Parallel()
+	wide := found("cpu", "1", "1")
+	wide.LoadingError = quantity("0.99")
+	w := valid(t, measured(declared("web", loading("cpu", "0.5")), on("big", noon, wide)))
+	if got := w.On("big"); got == nil || got.Measured != nil {
+		t.Errorf("the vector in use is %+v, want the declared one", got)
+	}
+}
+
+func TestPodsWithOneVectorShareWhatIsNotKnownOfIt(t *testing.T) {
+	t.Parallel()
+	l := found("cpu", "0.6", "0.5")
+	l.LoadingError, l.PressureError, l.Sensitivity = quantity("0.03"), quantity("0.02"), quantity("0.4")
+	resources := profile.NewResources(nil)
+	use := func(p *v1alpha1.WorkloadProfile) *profile.InUse {
+		w, errs := profile.NewWorkload(p, resources)
+		if len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+		return w.On("big")
+	}
+	web, plain := use(measured(declared("web"), on("big", noon, l))), use(declared("plain", loading("cpu", "0.5")))
+	want := []contention.Unsure{{Jobs: []int{0, 3}, Resource: 0, Margins: contention.Margins{Loading: 0.03, Pressure: 0.02, Sensitivity: 0.03}}}
+	if got := resources.Unsure([]*profile.InUse{web, nil, plain, web}); !cmp.Equal(got, want) {
+		t.Errorf("unsure is %+v, want %+v", got, want)
+	}
+}

@@ -24,7 +24,8 @@ func sameVector(a, b v1alpha1.MeasuredVector) bool {
 func sameLoading(a, b v1alpha1.MeasuredLoading) bool {
 	return a.Name == b.Name && ptr.Equal(a.Threads, b.Threads) &&
 		equality.Semantic.DeepEqual(a.Loading, b.Loading) && equality.Semantic.DeepEqual(a.Pressure, b.Pressure) &&
-		equality.Semantic.DeepEqual(a.Sensitivity, b.Sensitivity)
+		equality.Semantic.DeepEqual(a.Sensitivity, b.Sensitivity) &&
+		equality.Semantic.DeepEqual(a.LoadingError, b.LoadingError) && equality.Semantic.DeepEqual(a.PressureError, b.PressureError)
 }
 
 // SameNodeClass reports whether two states of a profile of one name give the same
