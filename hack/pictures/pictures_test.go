@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // docs is the folder of the page and its pictures.
@@ -53,6 +54,7 @@ func TestTheNumbersOfThePageAreComputed(t *testing.T) {
 		"dilation":    claimDilation,
 		"price":       claimPrice,
 		"servers":     claimServers,
+		"threads":     claimThreads,
 		"epochs":      claimEpochs,
 		"sizing":      claimSizing,
 		"share":       claimShare,
@@ -98,6 +100,22 @@ func claimPrice(*testing.T) []string {
 		fmt.Sprintf("add up to the same, %.1f.", first[0]+first[1]),
 		fmt.Sprintf("total loading vectors (%.1f, %.1f) and (%.1f, %.1f)", first[0], first[1], second[0], second[1]),
 		fmt.Sprintf("p'·p̄ is 0.2 · %.1f + 0.7 · %.1f = %.2f there, and %.2f on the second", first[0], first[1], one, two),
+	}
+}
+
+func claimThreads(t *testing.T) []string {
+	two := contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}
+	alone, err := contention.Alone(two, []int{1}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := contention.Predict([]contention.Vector{two, two}, []int{1}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		fmt.Sprintf("take %.2f times as long on one core as on two", alone),
+		fmt.Sprintf("then take %.2f times as long as one of them does", pair.Dilations[0]),
 	}
 }
 
