@@ -56,11 +56,11 @@ func workloadReady(w *profile.Workload) metav1.Condition {
 
 // notUsed says which measurements are too wide to be used, "" for none.
 func notUsed(w *profile.Workload) string {
-	text := ""
+	var parts []string
 	for _, m := range w.TooWide() {
-		text += fmt.Sprintf("; what was measured on %s is not used, being wider than ± %.2f: %s", nodesOf(m.NodeProfile), profile.MaxError, profile.TooWide(m))
+		parts = append(parts, fmt.Sprintf("; what was measured on %s is not used, being wider than ± %.2f: %s", nodesOf(m.NodeProfile), profile.MaxError, profile.TooWide(m)))
 	}
-	return text
+	return strings.Join(parts, "")
 }
 
 // once lists names in their order, each once.

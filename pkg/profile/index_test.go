@@ -129,7 +129,9 @@ func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Sensitivity = quantity("0.5") },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Threads = new(int32(2)) },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].LoadingError = quantity("0.3") },
-		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].PressureError = quantity("0.3") },
+		func(s *v1alpha1.WorkloadProfileStatus) {
+			s.Measurements[0].Resources[0].PressureError = quantity("0.3")
+		},
 	} {
 		x := indexOf(web, big)
 		before := x.Snapshot()

@@ -104,15 +104,6 @@ func (d Demand) sensitivity() float64 {
 	return d.Sensitivity
 }
 
-// exposure returns how long a thread waits for each that it finds at the resource, as a
-// multiple of the time it is served there.
-func (d Demand) exposure() float64 {
-	if d.Loading == 0 {
-		return 1
-	}
-	return d.sensitivity() / d.Loading
-}
-
 // threads returns the number of threads, at least one.
 func (d Demand) threads() int { return max(d.Threads, 1) }
 
