@@ -19,10 +19,10 @@ const (
 	// then applies the bounds. Exact for two jobs and one server per station.
 	FirstOrder
 	// Schweitzer takes the others to be where they are on average, this job
-	// present. Dilations are off by 1 to 4 % on average, by 42 % at worst.
+	// present. Dilations are off by 1 to 4 % on average, by 45 % at worst.
 	Schweitzer
 	// Linearizer corrects that by what happens when a job is taken away. Off by
-	// 0.14 % on average and 2.2 % at worst, with one server and with many: see
+	// 0.14 % on average and 2.5 % at worst, with one server and with many: see
 	// TestErrorsByJobsAndServers.
 	Linearizer
 	// Exact is the product-form solution.
