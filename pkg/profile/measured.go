@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -43,12 +44,13 @@ func TooWide(m *v1alpha1.MeasuredVector) string {
 	return strings.Join(wide, ", ")
 }
 
-// tooWide writes a value whose interval is too wide, "" for another.
+// tooWide writes a value whose interval is too wide, "" for another. The half width is
+// rounded up, so that it does not look like [MaxError].
 func tooWide(name string, value, halfWidth *resource.Quantity) string {
 	if value == nil || halfWidth == nil || halfWidth.AsApproximateFloat64() <= MaxError {
 		return ""
 	}
-	return fmt.Sprintf("%s %.2f ± %.2f", name, value.AsApproximateFloat64(), halfWidth.AsApproximateFloat64())
+	return fmt.Sprintf("%s %.2f ± %.2f", name, value.AsApproximateFloat64(), math.Ceil(100*halfWidth.AsApproximateFloat64()-1e-6)/100)
 }
 
 // measurements reads what was measured of a workload, none where its profile does

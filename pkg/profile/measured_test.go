@@ -254,11 +254,11 @@ func TestAResultThatIsTooWideIsNotUsed(t *testing.T) {
 	}{
 		"precise":               {"0.03", "0.03", 5, ""},
 		"just used":             {"0.25", "0.25", 5, ""},
-		"just not used":         {"0.251", "0.03", 5, "cpu 0.60 ± 0.25"},
+		"just not used":         {"0.251", "0.03", 5, "cpu 0.60 ± 0.26"},
 		"of no use":             {"0.99", "0.99", 5, "cpu 0.60 ± 0.99"},
 		"a wide pressure":       {"0.03", "0.4", 5, "cpu pressure 0.50 ± 0.40"},
 		"one sample":            {"", "", 1, "cpu 0.60 from one sample"},
-		"written by somebody":   {"", "", 5, ""},
+		"written by others":     {"", "", 5, ""},
 		"an error of no number": {"-1", "0", 5, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

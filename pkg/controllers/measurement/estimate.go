@@ -265,7 +265,7 @@ func (e *estimate) vector(in *input, rounds int32) v1alpha1.MeasuredVector {
 		if c.Sensitivity.Taken() {
 			l.Sensitivity = rounded(c.Sensitivity.Value)
 			if !math.IsInf(c.Sensitivity.Error, 1) {
-				l.SensitivityError = rounded(c.Sensitivity.Error)
+				l.SensitivityError = rounded(reportedError(c.Sensitivity))
 			}
 		}
 		v.Resources = append(v.Resources, l)

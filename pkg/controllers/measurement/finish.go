@@ -94,8 +94,8 @@ func (p *plan) finish(in *input, e *estimate, rounds int32) {
 	m := p.status.Measuring
 	result := e.vector(in, rounds)
 	if wide := profile.TooWide(&result); wide != "" {
-		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s%s",
-			profile.MaxError, wide, count(rounds, "round"), in.morePrecise()))
+		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s: %s",
+			profile.MaxError, wide, count(rounds, "round"), morePrecise))
 		return
 	}
 	if len(e.resources) > 0 {

@@ -57,8 +57,11 @@ func (in *input) results(all []v1alpha1.MeasuredVector, classes []string) (found
 	if len(less) == 0 {
 		return found, false
 	}
-	return found + "; " + strings.Join(less, "; ") + ": raise maxRounds or budgetSeconds, or measure a target that runs longer", true
+	return found + "; " + strings.Join(less, "; ") + ": " + morePrecise, true
 }
+
+// morePrecise says how to get a more precise result.
+const morePrecise = "raise maxRounds or budgetSeconds, or measure a target that runs longer"
 
 // measured reports whether every class that the condition is about has a whole result,
 // however old.
