@@ -157,7 +157,11 @@ func newSubsetRecursion(network *queueing.Network) *subsetRecursion {
 // threads returns how many threads of a class are at a station when some are missing.
 func (s *subsetRecursion) threads(k, i, missing int) int {
 	class := &s.network.Classes[k]
-	if class.Demands[i] == 0 && (class.Pressures == nil || class.Pressures[i] == 0) {
+	pressures := class.Pressures
+	if pressures == nil {
+		pressures = class.Demands
+	}
+	if class.Demands[i] == 0 && pressures[i] == 0 {
 		return 0
 	}
 	threads := 1
