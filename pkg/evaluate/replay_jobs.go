@@ -122,7 +122,7 @@ func (r *Replay) serversOfNeutralTimes(v *profile.InUse) []int {
 	}
 	servers := slices.Clone(r.nodes[at].Servers)
 	for i := range servers {
-		servers[i] = max(1, servers[i]) // of what no node has nobody needs any
+		servers[i] = max(1, servers[i]) // a resource that no node has is one that no job needs
 	}
 	return servers
 }

@@ -55,7 +55,7 @@ func (c *change) apply(object map[string]any) bool {
 	}
 }
 
-// maxText bounds advice, in bytes: nobody copies more from a terminal.
+// maxText bounds advice, in bytes: more is not copied from a terminal.
 const maxText = 200
 
 // text returns what to write, "" where the field is removed or the text is long.

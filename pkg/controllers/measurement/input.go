@@ -109,7 +109,7 @@ func (in *input) result(class string) *v1alpha1.MeasuredVector {
 	return &all[i]
 }
 
-// whole tells whether a result has all resources that are asked for, precisely enough to
+// whole reports whether a result has all resources that are asked for, precisely enough to
 // be used.
 func (in *input) whole(m *v1alpha1.MeasuredVector) bool {
 	return m != nil && profile.TooWide(m) == "" && !slices.ContainsFunc(in.settings.resources, func(r probed) bool {

@@ -122,7 +122,7 @@ type thread struct {
 	sensitivity float64 // as a fraction of the job's neutral time on this node
 }
 
-// newThread returns a thread of a job that takes so many own times alone.
+// newThread returns a thread of a job whose time alone is a multiple of its own time.
 func newThread(d Demand, alone float64) thread {
 	return thread{pressure: d.Pressure, sensitivity: d.sensitivity() / alone}
 }
@@ -157,7 +157,7 @@ func (s *station) add(t thread) {
 	s.present = convolve(s.present, t.pressure)
 }
 
-// remove removes all threads of one job that takes so many own times alone.
+// remove removes all threads of one job whose time alone is a multiple of its own time.
 func (s *station) remove(d Demand, alone float64) {
 	n, gone := d.threads(), newThread(d, alone)
 	own := max(0, s.own-gone.ownWait(d, s.servers))

@@ -37,7 +37,7 @@ func work(phases, servers int) int {
 }
 
 // solvable returns the largest number of servers, up to a limit, for which a queue with
-// so many phases is solved exactly; 0 if there is none.
+// the given number of phases is solved exactly; 0 if there is none.
 func solvable(phases, limit int) int {
 	servers := 0
 	for servers < limit && work(phases, servers+1) <= maxWork {

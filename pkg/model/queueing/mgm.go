@@ -57,8 +57,8 @@ func NewMGm(streams []Stream, servers int) (*MGm, error) {
 	return mix.queue(queue), nil
 }
 
-// MixedQueues returns the stable queues with the given classes and at least so many
-// servers, from the fewest up. The errors are those of [NewMGm].
+// MixedQueues returns the stable queues with the given classes and atLeast
+// servers or more, from the fewest up. The errors are those of [NewMGm].
 func MixedQueues(streams []Stream, atLeast int) (iter.Seq[*MGm], error) {
 	mix, err := newMixture(streams)
 	if err != nil {

@@ -65,7 +65,7 @@ func (x phases) merge(i int) phases {
 	return merged
 }
 
-// fewer merges phases until so many are left, each time the two for which that matters
+// fewer merges phases until count are left, each time the two for which that matters
 // least, and returns a bound of the error of the wait.
 func (x phases) fewer(count int) (phases, float64) {
 	off := 0.0

@@ -238,7 +238,7 @@ func (s *subsetRecursion) dilations() []float64 {
 
 // measured gives some jobs what measured ones have: pressures and sensitivities that
 // are not the demands, zero where the demand is and now and then elsewhere, and up to
-// so many threads.
+// maxThreads threads.
 func measured(r *rand.Rand, network *queueing.Network, maxThreads int) {
 	for k := range network.Classes {
 		class := &network.Classes[k]

@@ -121,7 +121,7 @@ func neededBy(s set, pools []option, certain bool) int {
 	return needed
 }
 
-// optionOf returns the smallest pool for some classes with at least so many servers that
+// optionOf returns the smallest pool for some classes with atLeast servers or more that
 // costs no more than a limit.
 func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, limit float64, o Options) (option, error) {
 	chosen := selected(classes, members)

@@ -124,7 +124,7 @@ type station interface {
 	bound() float64
 }
 
-// stations returns the stable stations for the classes with at least so many servers,
+// stations returns the stable stations for the classes with atLeast servers or more,
 // from the fewest up.
 func stations(classes []Class, atLeast int, d Discipline) (iter.Seq[station], error) {
 	if d == HOL {
