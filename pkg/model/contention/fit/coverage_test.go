@@ -13,7 +13,10 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
-var draws = flag.Int("draws", 0, "draws of each made-up world in the study of coverage, 0 for a few")
+var (
+	draws     = flag.Int("draws", 0, "draws of each made-up world in the study of coverage, 0 for a few")
+	firstSeed = flag.Uint64("first-seed", 1000, "seed of the first of these draws: others than the default are draws that the method was not chosen on")
+)
 
 // worlds are those in which the coverage of the intervals is studied.
 var worlds = []struct {
@@ -104,7 +107,7 @@ func study(t *testing.T, c truth, draws int) (dilations, vectors *tally) {
 	t.Helper()
 	dilations, vectors = &tally{}, &tally{}
 	for seed := range uint64(draws) {
-		w := c.world(1000 + seed)
+		w := c.world(*firstSeed + seed)
 		r := mustFit(t, w.runs(), w.options())
 		known := 0
 		if c.probes {
