@@ -113,8 +113,10 @@ func TestTheFirstErrorsAreReturnedAndConflictsAreNone(t *testing.T) {
 		"some": {3, func(name string) error {
 			return map[string]error{"0": errors.New("full"), "1": conflict, "2": errors.New("down")}[name]
 		}, true, "writing the status of 0: full\nwriting the status of 2: down"},
-		"many": {8, func(name string) error { return errors.New("down") }, false,
-			"writing the status of 0: down\nwriting the status of 1: down\nwriting the status of 2: down\nwriting the status of 3: down\nwriting the status of 4: down\nand 3 more"},
+		"many": {
+			8, func(name string) error { return errors.New("down") }, false,
+			"writing the status of 0: down\nwriting the status of 1: down\nwriting the status of 2: down\nwriting the status of 3: down\nwriting the status of 4: down\nand 3 more",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,7 @@ func newSite(b *testing.B) *site {
 
 func (s *site) startManager(b *testing.B) {
 	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	must(b, err)
 	s.metrics = listener.Addr().String()
 	must(b, listener.Close())

@@ -96,7 +96,7 @@ func (a *alternation) run(p patience) float64 {
 	if loss := a.loss(); loss < least {
 		return loss
 	}
-	a.factors.set(best)
+	a.set(best)
 	return least
 }
 

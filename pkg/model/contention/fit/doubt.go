@@ -135,7 +135,7 @@ func contradictionsOf(a *alternation, noise float64) []Contradiction {
 func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
 	m := a.resources
 	q := Quality{Runs: len(informative(a.problem)), Observations: len(a.samples), Noise: c.noise}
-	q.Unknowns, _ = a.unknowns()
+	q.Unknowns = a.unknowns()
 	for j := range a.jobs {
 		if a.strength(j) >= pinned {
 			q.Unknowns -= 2 * m
@@ -151,15 +151,4 @@ func qualityOf(a *alternation, c *covariance, hidden bool) Quality {
 	e := modelError("", errs)
 	q.Mean, q.P90, q.Worst = e.Mean, e.P90, e.Worst
 	return q
-}
-
-// mixes returns in how many ways hidden resources can be mixed without changing
-// a dilation: s → sE and q → E⁻ᵀq with any invertible E, or a rotation where
-// pressures are sensitivities.
-func mixes(f *factors) int {
-	m := f.resources
-	if f.symmetric() {
-		return m * (m - 1) / 2
-	}
-	return m * m
 }

@@ -35,13 +35,12 @@ func (f *factors) set(g *factors) {
 // symmetric reports whether pressures are sensitivities.
 func (f *factors) symmetric() bool { return &f.sensitivity[0] == &f.pressure[0] }
 
-// unknowns returns how many numbers there are, and the place of the first
-// pressure among them: all sensitivities come first, job by job.
-func (f *factors) unknowns() (count, firstPressure int) {
+// unknowns returns how many numbers there are.
+func (f *factors) unknowns() int {
 	if f.symmetric() {
-		return len(f.sensitivity), 0
+		return len(f.sensitivity)
 	}
-	return 2 * len(f.sensitivity), len(f.sensitivity)
+	return 2 * len(f.sensitivity)
 }
 
 // sensitivityOf returns the sensitivities of one job, to read or write.

@@ -167,11 +167,11 @@ func (c *covariance) assume(a *alternation) {
 		}
 		suffered, inflicted := len(a.suffers[j]), len(a.inflicts[j])
 		if a.symmetric() {
-			c.release(own, a.own.mean, strength, a.settings.pull, suffered+inflicted)
+			c.release(own, a.own.mean, strength, a.pull, suffered+inflicted)
 			continue
 		}
-		c.release(own, a.own.mean, strength, a.settings.pull, suffered)
-		c.release(theirs, a.theirs.mean, strength, a.settings.pull, inflicted)
+		c.release(own, a.own.mean, strength, a.pull, suffered)
+		c.release(theirs, a.theirs.mean, strength, a.pull, inflicted)
 	}
 }
 

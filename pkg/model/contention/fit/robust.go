@@ -74,7 +74,7 @@ func (a *alternation) spreadOfErrors() float64 {
 	}
 	slices.Sort(a.errs)
 	n := float64(len(a.errs))
-	unknowns, _ := a.unknowns()
+	unknowns := a.unknowns()
 	if a.baselines {
 		unknowns += len(a.jobs)
 		n += sum(a.stated)
