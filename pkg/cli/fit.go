@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -169,13 +170,22 @@ func printFit(p *page, a *evaluate.FitAnswer) error {
 	if a.Baselines {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
-	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s%s; ± is the %s confidence interval\n\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
-		len(a.Resources), kind, pressures, a.Solver, alone, report.Percent(a.Confidence),
+	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s%s; ± is the %s confidence interval\n%s\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
+		len(a.Resources), kind, pressures, a.Solver, alone, report.Percent(a.Confidence), untold(a),
 		a.Quality.Observations, a.Quality.Runs, report.Percent(a.Quality.MeanError), report.Percent(a.Quality.P90Error))
 	if err != nil {
 		return err
 	}
 	return errors.Join(printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+}
+
+// untold says why intervals are missing, in a line of its own, "" if none is.
+func untold(a *evaluate.FitAnswer) string {
+	reasons := a.Unknown()
+	if len(reasons) == 0 {
+		return ""
+	}
+	return "Where there is no ± it cannot be told: " + strings.Join(reasons, "; ") + "\n"
 }
 
 // interval returns a value with how much more it may be, or alone where that

@@ -131,6 +131,9 @@ func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
 	if table, _, _ := strings.Cut(stdout, "hidden resources"); strings.Contains(table, "±") {
 		t.Errorf("an interval is printed:\n%s", stdout)
 	}
+	if want := "Where there is no ± it cannot be told: there are too few observations to tell how noisy they are\n"; !strings.Contains(stdout, want) {
+		t.Errorf("the output lacks %q:\n%s", want, stdout)
+	}
 }
 
 func TestFitIsPulledTowardsDeclaredProfiles(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention/fit"
@@ -250,6 +251,19 @@ func intervals(estimates []fit.Estimate) []Interval {
 		all[i] = interval(e)
 	}
 	return all
+}
+
+// Unknown returns the reasons why intervals of the answer cannot be told, each once.
+func (a *FitAnswer) Unknown() []string {
+	var reasons []string
+	for _, j := range a.Jobs {
+		for _, i := range slices.Concat([]Interval{j.Dilated, j.Dilates}, j.Sensitivity, j.Pressure) {
+			if i.Unknown != "" && !slices.Contains(reasons, i.Unknown) {
+				reasons = append(reasons, i.Unknown)
+			}
+		}
+	}
+	return reasons
 }
 
 func interval(e fit.Estimate) Interval {
