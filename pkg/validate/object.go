@@ -19,7 +19,9 @@ type object struct {
 	definition *definition
 	name       ObjectName
 	// mended is the object as written, with the advice followed so far.
-	mended   map[string]any
+	mended map[string]any
+	// renamed are the fields that have another name in it, by that name.
+	renamed  map[string]string
 	findings []*Finding
 	refused  bool // by the API server, as it is written
 	// admitted is what the API server makes of the mended object, nil if it refuses
@@ -34,7 +36,7 @@ const maxPasses = 10
 // instead. Where there is advice for everything, the object is admitted as advised.
 func (o *object) admit(ctx context.Context, namespace string) {
 	written, _ := o.json.(map[string]any)
-	o.mended = runtime.DeepCopyJSON(written)
+	o.mended, o.renamed = runtime.DeepCopyJSON(written), map[string]string{}
 	for range maxPasses {
 		a := o.definition.admit(ctx, o.mended, namespace)
 		o.refused = o.refused || len(a.refusals) > 0
@@ -104,6 +106,9 @@ func causes(all []*group) []*group {
 func (o *object) report(ctx context.Context, g *group, namespace string) bool {
 	problem := o.explain(g)
 	at := g.path.String()
+	if before, ok := o.renamed[at]; ok {
+		at = before
+	}
 	i := slices.IndexFunc(o.findings, func(f *Finding) bool { return f.Field == at })
 	if i < 0 {
 		f := o.at(g.path, problem)
@@ -124,6 +129,9 @@ func (o *object) report(ctx context.Context, g *group, namespace string) bool {
 		if still == nil {
 			f.WriteInstead, f.Remove = c.text(), c.value == nil
 			o.mended = tried.mended
+			if c.rename != "" {
+				o.renamed[c.at().String()] = at
+			}
 			return true
 		}
 		if further == "" && c.rename == "" && !o.fits(g.path) {
