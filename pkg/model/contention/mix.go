@@ -302,11 +302,11 @@ func (x *Mix) solve() {
 	numbers := make([]float64, len(x.parts)+len(servers))
 	x.dilations, x.utilization = numbers[:len(x.parts):len(x.parts)], numbers[len(x.parts):]
 	classes := x.classes()
-	waits := x.waits(classes)
+	solution := x.solution(classes)
 	for c, class := range classes {
 		response := class.alone
-		if waits != nil && x.jobs > 1 {
-			response = max(response, class.vector.response(waits[c]))
+		if solution != nil && waitsForOthers(classes, solution, c) {
+			response = max(response, class.vector.response(solution.Waits[c]))
 		}
 		for k := class.first; k < class.end; k++ {
 			x.dilations[k] = response / class.alone
@@ -341,9 +341,25 @@ func (x *Mix) classes() []class {
 	return classes
 }
 
-// waits returns how long jobs of each class wait at each resource, as [Predict] has
-// it, or nil if there was an error.
-func (x *Mix) waits(classes []class) [][]float64 {
+// waitsForOthers reports whether a job of a class waits for other jobs, and not only its
+// threads for each other: see [Prediction.compare].
+func waitsForOthers(classes []class, solution *queueing.Solution, c int) bool {
+	for i, d := range classes[c].vector {
+		if d.Loading*solution.Waits[c][i] == 0 {
+			continue
+		}
+		for k, other := range classes {
+			if (k != c || other.copies > 1) && solution.Presences[k][i] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// solution is how jobs of each class fare, as [Predict] has it, or nil if there was an
+// error.
+func (x *Mix) solution(classes []class) *queueing.Solution {
 	m := x.of
 	if m.err != nil {
 		return nil
@@ -358,5 +374,5 @@ func (x *Mix) waits(classes []class) [][]float64 {
 		m.fail(err)
 		return nil
 	}
-	return solution.Waits
+	return solution
 }

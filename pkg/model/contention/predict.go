@@ -68,7 +68,9 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 	return p, nil
 }
 
-// compare fills in the dilations: what each job takes over what it takes alone.
+// compare fills in the dilations: what each job takes over what it takes alone. A job
+// that waits for no other takes just that: the solver of the node may say a little else
+// than that of the job alone.
 func (p *Prediction) compare(options queueing.Options) error {
 	classes := len(p.Solution.Waits)
 	p.alone, p.scale = make([]float64, classes), make([]float64, classes)
@@ -84,15 +86,14 @@ func (p *Prediction) compare(options queueing.Options) error {
 				}
 			}
 		}
-		p.Dilations[j] = max(1, response/p.alone[c])
-		if p.scale[c] != 0 {
-			continue
-		}
+		wait := 0.0
 		for i := range v {
-			p.scale[c] += p.waitForOthers(j, i)
+			wait += p.waitForOthers(j, i)
 		}
-		if p.scale[c] > 0 {
-			p.scale[c] = (p.Dilations[j] - 1) / p.scale[c]
+		p.Dilations[j] = 1
+		if wait > 0 {
+			p.Dilations[j] = max(1, response/p.alone[c])
+			p.scale[c] = (p.Dilations[j] - 1) / wait
 		}
 	}
 	return nil

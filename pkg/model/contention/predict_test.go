@@ -153,6 +153,38 @@ func TestBlameAddsUpToTheDilation(t *testing.T) {
 	})
 }
 
+// The third job has the node solved approximately, the first one alone is solved exactly.
+// Its threads wait for each other only.
+func TestAJobThatMeetsNoOtherIsNotDilated(t *testing.T) {
+	servers := []int{1, 1, 1}
+	for threads := 2; threads <= 4; threads++ {
+		for _, loading := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+			jobs := []contention.Vector{
+				{{Loading: loading, Pressure: loading, Threads: threads}, {Loading: 1 - loading, Pressure: 1 - loading, Threads: 2}},
+				{{}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 2}},
+				{{}, {}, {Loading: 0.5, Pressure: 0.25, Threads: 2}},
+			}
+			prediction := predict(t, jobs, servers, queueing.Options{})
+			if prediction.Solution.Solver == queueing.Exact || prediction.Dilations[0] != 1 || prediction.Dilations[1] <= 1 {
+				t.Errorf("%d threads of %v: %v, dilations %v", threads, loading, prediction.Solution.Solver, prediction.Dilations)
+			}
+			mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers}, queueing.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			types := make([]*contention.JobType, len(jobs))
+			mix := mixes.Empty()
+			for j, v := range jobs {
+				types[j] = &contention.JobType{Vector: v}
+				mix = mix.With(types[j])
+			}
+			if first, second := mix.Dilation(types[0]), mix.Dilation(types[1]); first != 1 || second <= 1 {
+				t.Errorf("%d threads of %v: dilations %v and %v in a mix", threads, loading, first, second)
+			}
+		}
+	}
+}
+
 func TestBlameFallsOnThoseWhoAreThere(t *testing.T) {
 	jobs := []contention.Vector{contention.Loadings(0.58, 0.42), contention.Loadings(0, 1), contention.Loadings(0.3, 0.1)}
 	prediction := predict(t, jobs, []int{1, 1}, queueing.Options{Solver: queueing.FirstOrder})
