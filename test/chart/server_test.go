@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -140,6 +142,22 @@ func (s *server) awaitEverything(t *testing.T, want []string) {
 	}
 }
 
+// awaitCreated makes an object as soon as the API server knows its kind: Helm does not wait for that.
+func (s *server) awaitCreated(t *testing.T, o client.Object) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = s.Create(ctx, o)
+		if meta.IsNoMatchError(last) || apierrors.IsNotFound(last) {
+			return false, nil
+		}
+		return true, last
+	})
+	if err != nil {
+		t.Fatalf("%v, %v", err, last)
+	}
+}
+
 // helm runs helm on the cluster.
 func (s *server) helm(t *testing.T, args ...string) string {
 	t.Helper()
@@ -176,7 +194,7 @@ func TestUninstallingLeavesNothingButWhatIsToBeKept(t *testing.T) {
 	profile.Object["spec"] = map[string]any{
 		"selector": map[string]any{"matchLabels": map[string]any{"app": "job"}}, "resources": []any{map[string]any{"name": "cpu", "loading": "0.5"}},
 	}
-	must(t, s.Create(t.Context(), profile))
+	s.awaitCreated(t, profile)
 	kept := append(definitions(), "WorkloadProfile default job")
 	for _, name := range []string{manager, scheduler} { // as the programs would
 		must(t, s.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: name}}))
