@@ -54,7 +54,9 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 			ready = notReady(invalid[i])
 		} else {
 			ready = workloadReady(w)
-			ready.Message += followsAll(p.Spec.Selector, "pod", "namespace")
+			if text := FollowsAll(p.Spec.Selector, "pod", "namespace"); text != "" {
+				ready.Message += "; " + text
+			}
 			status.Resources = loadings(w.On(profile.AnyClass))
 			if n := profile.NeutralMillis(p, profile.AnyClass); n != nil {
 				status.NeutralMillis = new(*n)
@@ -93,7 +95,9 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 			ready = notReady(invalid[i])
 		} else {
 			ready = classReady(p)
-			ready.Message += followsAll(p.Spec.Selector, "node", "cluster")
+			if text := FollowsAll(p.Spec.Selector, "node", "cluster"); text != "" {
+				ready.Message += "; " + text
+			}
 			status.Servers = serversInUse(class)
 		}
 		f := following[p.Name]

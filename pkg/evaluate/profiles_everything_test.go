@@ -33,8 +33,8 @@ func TestAProfileWithAnEmptySelectorSaysThatItFollowsAll(t *testing.T) {
 			n.Spec.Resources = []v1alpha1.ResourceServers{{Name: "disk", Servers: new(int32(2))}}
 			now := metav1.Now()
 			for want, conditions := range map[string][]metav1.Condition{
-				"; its selector is empty: every pod of the namespace follows it that no other profile matches": WorkloadProfiles([]v1alpha1.WorkloadProfile{w}, nil, nil, now)[0].Conditions,
-				"; its selector is empty: every node of the cluster follows it that no other profile matches":  NodeProfiles([]v1alpha1.NodeProfile{n}, nil, now)[0].Conditions,
+				"; the selector is empty: every pod of the namespace follows it that no other profile matches": WorkloadProfiles([]v1alpha1.WorkloadProfile{w}, nil, nil, now)[0].Conditions,
+				"; the selector is empty: every node of the cluster follows it that no other profile matches":  NodeProfiles([]v1alpha1.NodeProfile{n}, nil, now)[0].Conditions,
 			} {
 				ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 				if said := strings.HasSuffix(ready.Message, want); said != test.want {

@@ -241,8 +241,11 @@ func (w *world) nodeProfiles() {
 	for i := range w.nodes {
 		p := &w.nodes[i]
 		class, errs := profile.NewNodeClass(p)
-		if o := w.about("NodeProfile", p); o != nil && len(errs) > 0 {
-			w.report(o, errs.ToAggregate())
+		if o := w.about("NodeProfile", p); o != nil {
+			if len(errs) > 0 {
+				w.report(o, errs.ToAggregate())
+			}
+			o.followedByAll(evaluate.FollowsAll(p.Spec.Selector, "node", "cluster"))
 		}
 		if len(errs) == 0 {
 			valid = append(valid, class)
@@ -260,6 +263,13 @@ func (w *world) nodeProfiles() {
 	statuses := evaluate.NodeProfiles(w.nodes, w.in.Cluster.NodeLabels, w.in.Now)
 	for i := range w.nodes {
 		w.follow("NodeProfile", &w.nodes[i], *statuses[i].Nodes, statuses[i].Conditions)
+	}
+}
+
+// followedByAll warns of a selector without requirements, if a text says that it has none.
+func (o *object) followedByAll(text string) {
+	if text != "" {
+		o.add(path{"spec", "selector"}, Warning, text)
 	}
 }
 
@@ -303,6 +313,7 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 				w.report(o, errs.ToAggregate())
 			}
 			w.measurement(o, p)
+			o.followedByAll(evaluate.FollowsAll(p.Spec.Selector, "pod", "namespace"))
 		}
 		if len(errs) == 0 {
 			valid = append(valid, one)

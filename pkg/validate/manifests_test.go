@@ -81,7 +81,7 @@ func TestFindingsSayWhatToWrite(t *testing.T) {
 	} {
 		t.Run(resource, func(t *testing.T) {
 			t.Parallel()
-			got := strings.Join(check(t, workload("job", "spec:\n  resources:\n  - "+resource+"\n  selector: {}\n")), "\n")
+			got := strings.Join(check(t, workload("job", "spec:\n  resources:\n  - "+resource+"\n  selector: {matchLabels: {app: job}}\n")), "\n")
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("unexpected findings (-want +got):\n%s", diff)
 			}
@@ -113,11 +113,11 @@ func TestTextsThatAreNoManifests(t *testing.T) {
 // kubectl resolves what YAML has of its own before it sends an object.
 func TestAnchorsAndMergesAreWhatTheyStandFor(t *testing.T) {
 	t.Parallel()
-	good := workload("job", "spec:\n  selector: {}\n  resources: [&a {name: cpu, loading: '0.5'}, {<<: *a, name: disk}]\n")
+	good := workload("job", "spec:\n  selector: {matchLabels: {app: job}}\n  resources: [&a {name: cpu, loading: '0.5'}, {<<: *a, name: disk}]\n")
 	if got := check(t, good); len(got) > 0 {
 		t.Errorf("unexpected findings: %v", got)
 	}
-	got := check(t, workload("job", "spec:\n  selector: {}\n  resources: [{name: cpu, loading: &l 0.5}, {name: disk, loading: *l}]\n"))
+	got := check(t, workload("job", "spec:\n  selector: {matchLabels: {app: job}}\n  resources: [{name: cpu, loading: &l 0.5}, {name: disk, loading: *l}]\n"))
 	want := []string{
 		`a.yaml:6: WorkloadProfile job: spec.resources[0].loading: 0.5 is a number where the API wants a string: write loading: "0.5"`,
 		`a.yaml:6: WorkloadProfile job: spec.resources[1].loading: 0.5 is a number where the API wants a string: write loading: "0.5"`,
@@ -133,7 +133,7 @@ func TestItemsOfListsAreChecked(t *testing.T) {
 kind: WorkloadProfileList
 items:
 - metadata: {name: a}
-  spec: {selector: {}, resources: [{name: cpu, loading: "0.5"}]}
+  spec: {selector: {matchLabels: {app: job}}, resources: [{name: cpu, loading: "0.5"}]}
 - metadata: {name: b}
   spec:
     selector: {matchLabels: {app: b}}
@@ -174,6 +174,10 @@ func TestControllersAreAsked(t *testing.T) {
 		"two of one selector": {
 			[]string{workload("a", with("")), workload("b", with(""))},
 			"a.yaml:9: warning: WorkloadProfile b: spec.selector: WorkloadProfile a matches the same pods and is as specific: of such the oldest wins, then the first by name",
+		},
+		"an empty selector": {
+			[]string{workload("a", strings.Replace(with(""), "matchLabels: {app: x}", "", 1))},
+			"a.yaml:4: warning: WorkloadProfile a: spec.selector: the selector is empty: every pod of the namespace follows it that no other profile matches",
 		},
 		"a tree that is not there": {
 			[]string{workload("a", with(", fairShare: {tree: company, share: 1, utilization: '0.1'}"))},
