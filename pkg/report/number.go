@@ -21,24 +21,28 @@ func Times(factor float64) string {
 
 // Percent writes a fraction: 0.95 is "95.0%". One decimal, and as many more
 // (four at most) as it takes not to round less than everything up to 100%, or
-// more than nothing down to 0%: 0.9999 is "99.99%". A fraction that is not
-// finite is [Absent].
+// more than nothing down to 0%: 0.9999 is "99.99%". Closer than that it is
+// "99.9999%", or "0.0001%". A fraction that is not finite is [Absent].
 func Percent(fraction float64) string {
 	if !isFinite(fraction) {
 		return Absent
 	}
+	const fewest, most = 1, 4
 	percent := 100 * fraction
-	decimals := 1
-	for ; decimals < 4; decimals++ {
+	for decimals := fewest; decimals <= most; decimals++ {
 		unit := math.Pow10(decimals)
 		rounded := math.Round(percent*unit) / unit
 		claimsAll := rounded == 100 && fraction < 1
 		claimsNone := rounded == 0 && fraction != 0
 		if !claimsAll && !claimsNone {
-			break
+			return decimal(percent, decimals) + "%"
 		}
 	}
-	return decimal(percent, decimals) + "%"
+	unit := math.Pow10(-most)
+	if percent > unit {
+		return decimal(100-unit, most) + "%"
+	}
+	return decimal(math.Copysign(unit, percent), most) + "%"
 }
 
 // Seconds writes seconds with a fixed number of decimals, for columns that

@@ -19,7 +19,9 @@ func TestNumbersAreWrittenAsPeopleReadThem(t *testing.T) {
 		{Percent(0.9999), "99.99%"},
 		{Percent(0.99951), "99.95%"},
 		{Percent(0.00001), "0.001%"},
-		{Percent(1 - 1e-12), "100.0000%"},
+		{Percent(1 - 1e-12), "99.9999%"},
+		{Percent(1e-12), "0.0001%"},
+		{Percent(-1e-12), "-0.0001%"},
 		{Percent(-0.25), "-25.0%"},
 		{Percent(math.Inf(1)), "-"},
 
