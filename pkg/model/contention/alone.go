@@ -1,6 +1,9 @@
 package contention
 
-import "loadline.dev/loadline/pkg/model/queueing"
+import (
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
 
 // This file is about what the threads of one job wait for each other: how long a job
 // takes alone on a node, its neutral time, in units of its own time. See the
@@ -135,7 +138,7 @@ func (d Demand) siblings() []float64 {
 	p := make([]float64, 1, t+1)
 	p[0] = 1
 	for range t - 1 {
-		p = convolve(p, d.Pressure)
+		p = poissonbinomial.Convolve(p, d.Pressure)
 	}
 	return p
 }

@@ -1,6 +1,10 @@
 package contention
 
-import "slices"
+import (
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
 
 // Load is what the jobs of one node add up to at each of its resources. Where a
 // resource has one server, adding or removing a job takes O(1) time; where it
@@ -97,13 +101,12 @@ func (l *Load) Delay(v Vector, i int) float64 {
 
 // station is the load on one resource of one node.
 //
-// The sums suffice for one server. For more, present and marked hold the
-// distribution of the number of threads at the resource: present[y] is the
-// probability that y are there, a Poisson binomial distribution, and marked[y]
-// is the sum over the threads k of s_k times the probability that y
-// threads other than k are there. Adding a thread convolves both with one
-// Bernoulli variable, which only adds positive numbers. The inverse is
-// ill-conditioned, so removing one starts again from the threads that stay.
+// The sums suffice for one server. For more, present is the distribution of the
+// number of threads at the resource, and marked[y] is the sum over the threads k of
+// s_k times the probability that y threads other than k are there. Adding a thread
+// convolves both with one Bernoulli variable, which only adds positive numbers. The
+// inverse loses what is negligible each time, so removing one starts again from the
+// threads that stay.
 type station struct {
 	servers     int
 	pressure    float64 // Σ q_k over threads
@@ -111,9 +114,9 @@ type station struct {
 	self        float64 // Σ s_k q_k over threads
 	own         float64 // what the threads of each job wait when it is alone
 	threads     []thread
-	present     []float64
+	present     poissonbinomial.Distribution
 	marked      []float64
-	scratch     []float64 // for wait
+	others      poissonbinomial.Distribution // for wait
 }
 
 // thread is a thread of a job at a resource.
@@ -136,7 +139,7 @@ func (s *station) reset() {
 	s.pressure, s.sensitivity, s.self, s.own = 0, 0, 0, 0
 	if s.servers > 1 {
 		s.threads = s.threads[:0]
-		s.present = append(s.present[:0], 1)
+		s.present.Reset()
 		s.marked = append(s.marked[:0], 0)
 	}
 }
@@ -150,11 +153,11 @@ func (s *station) add(t thread) {
 		return
 	}
 	s.threads = append(s.threads, t)
-	s.marked = convolve(s.marked, t.pressure)
-	for y, p := range s.present {
+	s.marked = poissonbinomial.Convolve(s.marked, t.pressure)
+	for y, p := range s.present.Probability() {
 		s.marked[y] += t.sensitivity * p
 	}
-	s.present = convolve(s.present, t.pressure)
+	s.present.Add(t.pressure)
 }
 
 // remove removes all threads of one job whose time alone is a multiple of its own time.
@@ -199,46 +202,6 @@ func (s *station) wait(pressure float64) float64 {
 	if s.servers == 1 {
 		return max(0, s.pressure-pressure)
 	}
-	if len(s.present) <= s.servers { // too few others to wait for
-		return 0
-	}
-	s.scratch = append(s.scratch[:0], s.present...)
-	others := deconvolve(s.scratch, pressure)
-	w := 0.0
-	for y := s.servers; y < len(others); y++ {
-		w += others[y] * float64(y+1-s.servers)
-	}
-	return w / float64(s.servers)
-}
-
-// convolve returns the distribution of Y + B, given that of Y and a Bernoulli
-// variable B that is 1 with probability q. It works in place.
-func convolve(p []float64, q float64) []float64 {
-	p = append(p, 0)
-	for y := len(p) - 1; y > 0; y-- {
-		p[y] += q * (p[y-1] - p[y])
-	}
-	p[0] *= 1 - q
-	return p
-}
-
-// deconvolve undoes convolve, in place. Going up multiplies errors by q/(1 − q)
-// at each step, going down by the inverse; it goes the way that damps them, so
-// that undoing once costs a few roundings. Undoing again and again would not.
-func deconvolve(p []float64, q float64) []float64 {
-	n := len(p) - 1
-	if q <= 0.5 {
-		below := 0.0
-		for y := range n {
-			below = max(0, (p[y]-q*below)/(1-q))
-			p[y] = below
-		}
-		return p[:n]
-	}
-	above := 0.0
-	for y := n; y > 0; y-- {
-		p[y], above = above, max(0, (p[y]-(1-q)*above)/q)
-	}
-	p[0] = above
-	return p[:n]
+	s.others.Without(&s.present, pressure)
+	return s.others.Excess(s.servers) / float64(s.servers)
 }

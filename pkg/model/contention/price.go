@@ -1,5 +1,7 @@
 package contention
 
+import "loadline.dev/loadline/pkg/model/poissonbinomial"
+
 // Prices are what it costs to put one more job on a node: at each resource, how
 // long it would wait there, and how much longer it would make the others wait.
 // They change only when the node's jobs do. Prices are read-only once made and
@@ -52,9 +54,12 @@ func (s *station) price(p *price) {
 		return
 	}
 	tail, excess, markedTail := 0.0, 0.0, 0.0 // P(N > a), L(a), M(a) at a = last
-	for y := len(s.present) - 1; y > last; y-- {
-		tail += s.present[y]
+	present := s.present.Probability()
+	for y := len(present) - 1; y > last; y-- {
+		tail += present[y]
 		excess += tail
+	}
+	for y := len(s.marked) - 1; y > last; y-- {
 		markedTail += s.marked[y]
 	}
 	for x := range last {
@@ -64,8 +69,8 @@ func (s *station) price(p *price) {
 		}
 		p.own[x] = excess / c
 		p.inflicted[x] = markedTail / c
-		if a < len(s.present) {
-			tail += s.present[a]
+		if a < len(present) {
+			tail += present[a]
 		}
 		excess += tail
 	}
@@ -107,7 +112,7 @@ func NewCandidate(v Vector) *Candidate {
 			b.own[x] = float64(t) * d.sensitivity() * p
 		}
 		tail := 0.0
-		all := convolve(siblings, d.Pressure)
+		all := poissonbinomial.Convolve(siblings, d.Pressure)
 		for x := t - 1; x >= 0; x-- {
 			tail += all[x+1]
 			b.inflicted[x] = tail

@@ -1,6 +1,10 @@
 package queueing
 
-import "math"
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
 
 // approximation is what Schweitzer and Linearizer iterate: where each job is,
 // from that what it finds, from that what it waits, from that where it is. Arrays
@@ -16,8 +20,8 @@ type approximation struct {
 	totals   []float64 // Σ threads · presence, per station
 	newton   *newton
 
-	everyone, others crowd     // scratch
-	sums, slopes     []float64 // scratch, per station
+	everyone, others poissonbinomial.Distribution // scratch
+	sums, slopes     []float64                    // scratch, per station
 }
 
 // newApproximation starts from jobs that are where they would be alone.

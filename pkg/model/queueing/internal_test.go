@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
 // Two algorithms that have nothing but the model in common.
@@ -76,43 +78,9 @@ func TestSimplexNumbersEveryStateOnce(t *testing.T) {
 	}
 }
 
-func TestACrowdWithoutOneIsTheCrowdOfTheOthers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		presences := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(1e-3, 1), rapid.SampledFrom([]float64{0, 1e-12, 0.5, 1 - 1e-8, 1 - 1e-14, 1})), 1, 40).Draw(t, "presences")
-		var everyone, without, others crowd
-		everyone.empty()
-		for _, q := range presences {
-			everyone.add(q)
-		}
-		k := rapid.IntRange(0, len(presences)-1).Draw(t, "without")
-		without.without(&everyone, presences[k])
-		others.empty()
-		for j, q := range presences {
-			if j != k {
-				others.add(q)
-			}
-		}
-		rare := min(presences[k], 1-presences[k])
-		if rare < almost {
-			rare = 1
-		}
-		for n, want := range others.probability {
-			got := 0.0
-			if n < len(without.probability) {
-				got = without.probability[n]
-			}
-			// The smallest are as right as the largest, but for what was left out
-			// relative to the presence, or absence, of the one that was there.
-			if math.Abs(got-want) > 1e-9*want+negligible/(rare*rare) {
-				t.Fatalf("P(%d) = %v, want %v", n, got, want)
-			}
-		}
-	})
-}
-
-// A station and idle time are all there is: the tilted crowd of n − 1 others with
-// the right mean waits as long as the exact solution says.
-func TestATiltedCrowdIsExactForAFiniteSource(t *testing.T) {
+// A station and idle time are all there is: n − 1 others, tilted to
+// the right mean, make a job wait as long as the exact solution says.
+func TestATiltedDistributionIsExactForAFiniteSource(t *testing.T) {
 	for _, test := range []struct{ jobs, servers int }{{5, 2}, {32, 16}, {128, 16}, {40, 39}} {
 		for _, p := range []float64{0.2, 0.6, 0.95} {
 			class := Class{Demands: []float64{p}, Idle: 1 - p, Copies: test.jobs - 1}
@@ -128,13 +96,13 @@ func TestATiltedCrowdIsExactForAFiniteSource(t *testing.T) {
 			}
 			q := solution.Presences[0][0]
 			mean := q * float64(test.jobs-1)
-			var c crowd
-			c.empty()
+			var found poissonbinomial.Distribution
+			found.Reset()
 			for range test.jobs - 1 {
-				c.add(q)
+				found.Add(q)
 			}
-			_, logTheta := c.line(test.servers, 0, 0, mean)
-			drawn, _ := c.line(test.servers, logTheta, 0, mean)
+			_, logTheta := tiltedLine(&found, test.servers, 0, 0, mean)
+			drawn, _ := tiltedLine(&found, test.servers, logTheta, 0, mean)
 			if got, want := drawn.wait(mean), all.Waits[0][0]; math.Abs(got-want) > 1e-6*(1+want) {
 				t.Errorf("%d jobs, %d servers, p = %v: wait %v, exact %v", test.jobs, test.servers, p, got, want)
 			}
@@ -157,9 +125,9 @@ func TestALineNeverFallsAndNeverIsNegative(t *testing.T) {
 	})
 }
 
-// A crowd of equal threads, and one of no more threads than servers, whatever they are:
-// what one of the crowd waits is what the crowd without it makes it wait.
-func TestOneOfACrowdWaitsForTheOthers(t *testing.T) {
+// Equal threads, and no more threads than servers, whatever they are: what one of them
+// waits is what the others make it wait.
+func TestOneOfManyWaitsForTheOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := rapid.IntRange(2, 6).Draw(t, "servers")
 		presence := rapid.Float64Range(0.01, 0.99)
@@ -167,22 +135,22 @@ func TestOneOfACrowdWaitsForTheOthers(t *testing.T) {
 		if rapid.Bool().Draw(t, "few") {
 			presences = rapid.SliceOfN(presence, 1, servers).Draw(t, "presences")
 		}
-		var all, others crowd
-		all.empty()
+		var all, others poissonbinomial.Distribution
+		all.Reset()
 		spread := 0.0
 		for _, q := range presences {
-			all.add(q)
+			all.Add(q)
 			spread += q * (1 - q)
 		}
 		q := presences[0]
-		others.without(&all, q)
+		others.Without(&all, q)
 		// Not tilted: independently there.
-		m := moments{middle: int(math.Round(all.mean)), servers: servers, unit: 1}
-		for n := all.low; n < len(all.probability); n++ {
-			m.add(n, all.probability[n])
+		m := moments{middle: int(math.Round(all.Mean())), servers: servers, unit: 1}
+		for n, p := range all.Probability() {
+			m.add(n, p)
 		}
 		l := m.tilted().line
-		got, want := l.waitOfOne(all.mean-q, q, q+q*(1-q)*l.surplus/spread), others.wait(servers)
+		got, want := l.waitOfOne(all.Mean()-q, q, q+q*(1-q)*l.surplus/spread), others.Excess(servers)/float64(servers)
 		if math.Abs(got-want) > 1e-9*(1+want) {
 			t.Fatalf("wait %v, want %v", got, want)
 		}

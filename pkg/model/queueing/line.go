@@ -95,15 +95,15 @@ func (a *approximation) drawLines() {
 			continue
 		}
 		rest := a.rest(i)
-		a.everyone.empty()
+		a.everyone.Reset()
 		for x := i; x < len(a.presence); x += a.m {
 			for range int(a.threads[x]) {
-				a.everyone.add(a.presence[x])
+				a.everyone.Add(a.presence[x])
 			}
 		}
 		for x := i; x < len(a.presence); x += a.m {
-			a.others.without(&a.everyone, a.presence[x])
-			a.lines[x], a.tilts[x] = a.others.line(servers, a.tilts[x], rest, a.found(x, i))
+			a.others.Without(&a.everyone, a.presence[x])
+			a.lines[x], a.tilts[x] = tiltedLine(&a.others, servers, a.tilts[x], rest, a.found(x, i))
 		}
 	}
 }

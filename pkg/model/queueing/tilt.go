@@ -1,8 +1,12 @@
 package queueing
 
-import "math"
+import (
+	"math"
 
-// tilted is a crowd that takes its own waiting into account. Jobs that wait stay
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
+
+// tilted is the number of others at a station with their own waiting taken into account. Jobs that wait stay
 // longer, so that a full station is more likely than independent presence says.
 // At a station that jobs leave for a while and come back to, the probability of
 // n is in proportion to
@@ -21,16 +25,16 @@ type tilted struct {
 // degenerate is a variance of the number of others as good as none.
 const degenerate = 1e-12
 
-// line returns the line drawn near the mean found, and the log θ to start from
+// tiltedLine returns the line drawn near the mean found, and the log θ to start from
 // the next time. The mean grows with θ, so Newton's steps are kept between the
 // largest θ known to be too small and the smallest known to be too large.
-func (c *crowd) line(servers int, logTheta, rest, found float64) (drawn line, next float64) {
-	if found <= float64(c.low) || found >= float64(len(c.probability)-1) {
+func tiltedLine(others *poissonbinomial.Distribution, servers int, logTheta, rest, found float64) (drawn line, next float64) {
+	if least, most := others.Range(); found <= float64(least) || found >= float64(most) {
 		return certainLine(servers), 0
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	for range 100 {
-		seen := c.tilt(servers, logTheta, rest, found)
+		seen := tilt(others, servers, logTheta, rest, found)
 		short, variance := found-seen.mean, max(degenerate, seen.variance)
 		next = logTheta + max(-1, min(1, short/variance))
 		// A tenth of the deviation is near enough for the line, and the step
@@ -51,31 +55,33 @@ func (c *crowd) line(servers int, logTheta, rest, found float64) (drawn line, ne
 	return drawn, next
 }
 
-// tilt returns the crowd at a given log θ and number of servers, when the time
+// tilt returns the number of others at a given log θ and number of servers, when the time
 // away grows by a fraction rest with each one more away, from the mean found on.
 // The sum goes outwards from the middle and ends where the terms, which have one
 // peak, no longer matter.
-func (c *crowd) tilt(servers int, logTheta, rest, found float64) tilted {
+func tilt(others *poissonbinomial.Distribution, servers int, logTheta, rest, found float64) tilted {
 	theta := math.Exp(logTheta)
 	ratio := func(n int) float64 { // of n to n − 1
 		away := max(rest, 1+rest*(found-float64(n-1)))
 		return theta * max(1, float64(n)/float64(servers)) / away
 	}
-	middle := max(c.low, min(int(math.Round(found)), len(c.probability)-1))
+	least, most := others.Range()
+	probability := others.Probability()
+	middle := max(least, min(int(math.Round(found)), most))
 	m := moments{middle: middle, servers: servers, unit: 1}
 	factor := 1.0
-	for n := middle; n < len(c.probability); n++ {
+	for n := middle; n <= most; n++ {
 		if n > middle {
 			factor = m.keepSmall(factor * ratio(n))
 		}
-		if !m.add(n, c.probability[n]*factor) {
+		if !m.add(n, probability[n]*factor) {
 			break
 		}
 	}
 	factor = m.unit
-	for n := middle - 1; n >= c.low; n-- {
+	for n := middle - 1; n >= least; n-- {
 		factor = m.keepSmall(factor / ratio(n+1))
-		if !m.add(n, c.probability[n]*factor) {
+		if !m.add(n, probability[n]*factor) {
 			break
 		}
 	}
