@@ -1,55 +1,10 @@
 package probe
 
 import (
-	"errors"
 	"math"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
-
-func TestTheLeastIntensityThatSaturatesIsFoundInFewSteps(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		most := rapid.IntRange(1, MaxIntensity).Draw(t, "most")
-		servers := rapid.IntRange(1, 2*MaxIntensity).Draw(t, "servers")
-		steps := 0
-		got, err := leastSaturated(most, func(n int) (bool, error) {
-			if n < 1 || n > most {
-				t.Fatalf("tried %d", n)
-			}
-			steps++
-			return n >= servers, nil
-		})
-		want := servers
-		if servers > most {
-			want = 0
-		}
-		if err != nil || got != want {
-			t.Errorf("got %d, %v, want %d", got, err, want)
-		}
-		if steps > mostSteps(most) {
-			t.Errorf("took %d steps, %d are promised", steps, mostSteps(most))
-		}
-	})
-}
-
-func TestAnIntensityThatCannotBeTriedEndsTheSearch(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken")
-	for _, at := range []int{1, 4, 3} {
-		_, err := leastSaturated(8, func(n int) (bool, error) {
-			if n == at {
-				return false, broken
-			}
-			return n >= 4, nil
-		})
-		if !errors.Is(err, broken) {
-			t.Errorf("at %d: error = %v", at, err)
-		}
-	}
-}
 
 func TestWhatCopiesComputeIsNoPartOfTheResource(t *testing.T) {
 	t.Parallel()

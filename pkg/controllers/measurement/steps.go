@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/probing"
 )
 
 // kind is what a step of a round does.
@@ -74,15 +75,11 @@ func find(all []step, name string) int {
 	return slices.IndexFunc(all, func(s step) bool { return s.name() == name })
 }
 
-// leastSelfDilation is how much two probes must slow each other down for one of
-// them to count as keeping its resource busy. It would be 2 if one did exactly.
-const leastSelfDilation = 1.8
-
-// unsaturated tells whether a round before the given one found that the probe does
+// unsaturated reports whether a round before the given one found that the probe does
 // not keep a resource busy.
 func unsaturated(r *probed, samples []v1alpha1.MeasurementSample, before int32) bool {
 	d, ok := selfDilation(r, samples, before)
-	return ok && d < leastSelfDilation
+	return ok && d < probing.LeastSelfDilation
 }
 
 // selfDilation returns how many times slower each of two probes was, if a round

@@ -10,6 +10,7 @@ package calibration
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // LeastDilation is how much two copies dilate each other, at least, if one keeps
@@ -19,14 +20,6 @@ const LeastDilation = 1.9
 
 // MostWorkers is the largest intensity that a search tries.
 const MostWorkers = 1 << 14
-
-// Point is one measurement.
-type Point struct {
-	// Intensity is the number of workers of each of two copies.
-	Intensity int
-	// Dilation is how much they dilate each other.
-	Dilation float64
-}
 
 // Search is the search for the number of servers of a resource: intensities 1, 2, 4,
 // … until one is enough, then between that and the one before it by bisection. It
@@ -44,12 +37,15 @@ type Search struct {
 	most   int
 	below  int // the largest intensity known not to be enough
 	enough int // the least intensity known to be enough; 0: none
-	points []Point
 }
 
 // NewSearch returns a search up to some intensity, from 1 to [MostWorkers]; what is
 // beyond is moved to the nearest.
 func NewSearch(most int) *Search { return &Search{most: min(MostWorkers, max(1, most))} }
+
+// Steps returns how many measurements a search up to some intensity, at least 1, takes at
+// most.
+func Steps(most int) int { return 2 * bits.Len(uint(most)) }
 
 // Next returns the intensity to measure next, and false when there is none because
 // the search is over. Until [Search.Record] is called it is the same.
@@ -76,7 +72,6 @@ func (s *Search) Record(dilation float64) error {
 	if !(dilation > 0) || math.IsInf(dilation, 1) {
 		return fmt.Errorf("dilation: %v of two copies of %d workers is not a positive, finite number", dilation, intensity)
 	}
-	s.points = append(s.points, Point{intensity, dilation})
 	if dilation >= LeastDilation {
 		s.enough = intensity
 	} else {
@@ -89,6 +84,3 @@ func (s *Search) Record(dilation float64) error {
 // servers of the resource. It is false if there is none so far: at the end of the
 // search, that the resource cannot be saturated with so many workers.
 func (s *Search) Servers() (servers int, saturated bool) { return s.enough, s.enough > 0 }
-
-// Points returns the measurements so far, in the order in which they were made.
-func (s *Search) Points() []Point { return s.points }
