@@ -11,14 +11,14 @@ import (
 // over classes and stations are flat, as in closed.
 type approximation struct {
 	*closed
-	presence []float64 // the probability that one thread is found at a station
-	offset   []float64 // what it finds there beyond totals − presence: see linearizer
-	dilation []float64 // per class
-	waits    []float64 // what it waits there, as a multiple of its service
-	lines    []line    // the wait as a function of the mean number of others found
-	tilts    []float64 // log θ of each line; see tilted
-	totals   []float64 // Σ threads · presence, per station
-	newton   *newton
+	presence   []float64   // the probability that one thread is found at a station
+	offset     []float64   // what it finds there beyond totals − presence: see linearizer
+	dilation   []float64   // per class
+	waits      []float64   // what it waits there, as a multiple of its service
+	expansions []expansion // the wait as a function of the mean number of others found
+	tilts      []float64   // log θ of each expansion; see tilted
+	totals     []float64   // Σ threads · presence, per station
+	newton     *newton
 
 	everyone, others poissonbinomial.Distribution // scratch
 	sums, slopes     []float64                    // scratch, per station
@@ -33,12 +33,12 @@ func newApproximation(c *closed) *approximation {
 		return taken
 	}
 	a := &approximation{
-		closed: c, presence: take(size), offset: take(size), waits: take(size), tilts: take(size), lines: make([]line, size),
+		closed: c, presence: take(size), offset: take(size), waits: take(size), tilts: take(size), expansions: make([]expansion, size),
 		dilation: take(c.n), totals: take(c.m), sums: take(c.m), slopes: take(c.m), newton: newNewton(c.m),
 	}
 	for x := range a.presence {
 		a.presence[x] = min(1, c.pressure[x])
-		a.lines[x] = straight
+		a.expansions[x] = identity
 	}
 	for k := range a.dilation {
 		a.dilation[k] = 1
@@ -96,7 +96,7 @@ func (a *approximation) respond(k int) (change float64) {
 	for i := range a.m {
 		x := row + i
 		found := a.found(x, i)
-		a.waits[x], a.slopes[i] = a.exposure[x]*a.lines[x].wait(found), a.exposure[x]*a.lines[x].slope(found)
+		a.waits[x], a.slopes[i] = a.exposure[x]*a.expansions[x].wait(found), a.exposure[x]*a.expansions[x].slope(found)
 		dilation += a.demand[x] * a.waits[x]
 		// A thread's own presence, which it does not find, grows with the total.
 		if a.totals[i] > 0 {
@@ -135,7 +135,7 @@ const rounding = 1e-9
 // It reports whether that settled within the limit.
 func (a *approximation) schweitzer(tolerance float64, limit int) (iterations int, settled bool) {
 	for iterations = 1; iterations <= limit; iterations++ {
-		a.drawLines()
+		a.expandWaits()
 		if a.step() <= tolerance {
 			return iterations, true
 		}

@@ -101,19 +101,19 @@ func TestATiltedDistributionIsExactForAFiniteSource(t *testing.T) {
 			for range test.jobs - 1 {
 				found.Add(q)
 			}
-			_, logTheta := tiltedLine(&found, test.servers, 0, 0, mean)
-			drawn, _ := tiltedLine(&found, test.servers, logTheta, 0, mean)
-			if got, want := drawn.wait(mean), all.Waits[0][0]; math.Abs(got-want) > 1e-6*(1+want) {
+			_, logTheta := tiltedExpansion(&found, test.servers, 0, 0, mean)
+			wait, _ := tiltedExpansion(&found, test.servers, logTheta, 0, mean)
+			if got, want := wait.wait(mean), all.Waits[0][0]; math.Abs(got-want) > 1e-6*(1+want) {
 				t.Errorf("%d jobs, %d servers, p = %v: wait %v, exact %v", test.jobs, test.servers, p, got, want)
 			}
 		}
 	}
 }
 
-func TestALineNeverFallsAndNeverIsNegative(t *testing.T) {
+func TestAnExpandedWaitNeverFallsAndNeverIsNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) float64 { return rapid.Float64Range(0, 10).Draw(t, name) }
-		l := newLine(rapid.IntRange(1, 3).Draw(t, "servers"), draw("mean"), draw("at"), draw("slope"), draw("curvature"))
+		l := newExpansion(rapid.IntRange(1, 3).Draw(t, "servers"), draw("mean"), draw("at"), draw("slope"), draw("curvature"))
 		before := 0.0
 		for mean := 0.0; mean < 20; mean += 0.5 {
 			wait := l.wait(mean)
@@ -149,7 +149,7 @@ func TestOneOfManyWaitsForTheOthers(t *testing.T) {
 		for n, p := range all.Probability() {
 			m.add(n, p)
 		}
-		l := m.tilted().line
+		l := m.tilted().wait
 		got, want := l.waitOfOne(all.Mean()-q, q, q+q*(1-q)*l.surplus/spread), others.Excess(servers)/float64(servers)
 		if math.Abs(got-want) > 1e-9*(1+want) {
 			t.Fatalf("wait %v, want %v", got, want)

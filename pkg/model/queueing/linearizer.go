@@ -19,7 +19,7 @@ import "math"
 // With many servers the wait depends on more than the mean that is found. Taking job j
 // away is not a shift of the mean: a job that is always there occupies a server for
 // certain. So job k waits, in the network that lacks job j, for what job j waits for in
-// the whole network, less itself: see [line.waitOfOne]. Job k is there with probability
+// the whole network, less itself: see [expansion.waitOfOne]. Job k is there with probability
 // q_k on average, and, P_k being its presence in the whole network, with about
 //
 //	b_k = q_k + P_k(1 − P_k) · (E[N | N ≥ c] − E[N]) / Σ_{l≠j} P_l(1 − P_l)
@@ -91,7 +91,7 @@ func (l *linearizer) solve(tolerance float64, limit int) (iterations int, settle
 
 // settle iterates the whole network, and returns how much it changed at first.
 func (l *linearizer) settle(tolerance float64, limit int) (change float64) {
-	l.drawLines()
+	l.expandWaits()
 	change = l.step()
 	next := change
 	for n := 0; next > tolerance && n < limit; n++ {
@@ -135,7 +135,7 @@ func (l *linearizer) sweep(j int) {
 		l.fewer[i] = max(0, l.threads[own+i]-1)
 		l.surplus[i] = 0
 		if spread := l.spread[i] - l.presence[own+i]*(1-l.presence[own+i]); spread > 0 {
-			l.surplus[i] = l.lines[own+i].surplus / spread
+			l.surplus[i] = l.expansions[own+i].surplus / spread
 		}
 	}
 	clear(l.sums)
@@ -176,7 +176,7 @@ func (l *linearizer) respond(j, k int, threads []float64) {
 		if servers > 1 {
 			q := presence[i] + delta[i]
 			b := q + presence[i]*(1-presence[i])*l.surplus[i]
-			found = l.lines[own+i].waitOfOne(found, q, b)
+			found = l.expansions[own+i].waitOfOne(found, q, b)
 		}
 		wait[i] = exposure[i] * found
 		dilation += demand[i] * wait[i]

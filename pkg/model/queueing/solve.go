@@ -107,7 +107,7 @@ type Solution struct {
 	// station: of its time, the fraction that it presses there or waits.
 	Presences [][]float64
 
-	warm *warmth
+	warm *warmStart
 }
 
 // Solve computes how the jobs of a network fare. It returns a [ValueError] for an
@@ -212,7 +212,7 @@ func (s *Solution) iterate(c *closed, network *Network, options Options) (waits 
 		return nil, nil
 	}
 	a := newApproximation(c)
-	s.warm = &warmth{keys: network.keys(), tolerance: options.Tolerance, approximation: a}
+	s.warm = &warmStart{keys: network.keys(), tolerance: options.Tolerance, approximation: a}
 	warm := a.startFrom(s.warm, options.Start)
 	settled := true
 	if s.Solver == Schweitzer || !warm {

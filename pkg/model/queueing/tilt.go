@@ -19,28 +19,28 @@ import (
 // solvers know that, and look for θ.
 type tilted struct {
 	mean, variance float64
-	line           line
+	wait           expansion
 }
 
 // degenerate is a variance of the number of others as good as none.
 const degenerate = 1e-12
 
-// tiltedLine returns the line drawn near the mean found, and the log θ to start from
+// tiltedExpansion returns the wait expanded near the mean found, and the log θ to start from
 // the next time. The mean grows with θ, so Newton's steps are kept between the
 // largest θ known to be too small and the smallest known to be too large.
-func tiltedLine(others *poissonbinomial.Distribution, servers int, logTheta, rest, found float64) (drawn line, next float64) {
+func tiltedExpansion(others *poissonbinomial.Distribution, servers int, logTheta, rest, found float64) (wait expansion, next float64) {
 	if least, most := others.Range(); found <= float64(least) || found >= float64(most) {
-		return certainLine(servers), 0
+		return certainExpansion(servers), 0
 	}
 	low, high := math.Inf(-1), math.Inf(1)
 	for range 100 {
 		seen := tilt(others, servers, logTheta, rest, found)
 		short, variance := found-seen.mean, max(degenerate, seen.variance)
 		next = logTheta + max(-1, min(1, short/variance))
-		// A tenth of the deviation is near enough for the line, and the step
+		// A tenth of the deviation is near enough for the expansion, and the step
 		// leads to the point itself for the next time.
 		if short*short <= variance/100 {
-			return seen.line, next
+			return seen.wait, next
 		}
 		if short > 0 {
 			low = logTheta
@@ -50,9 +50,9 @@ func tiltedLine(others *poissonbinomial.Distribution, servers int, logTheta, res
 		if next <= low || next >= high {
 			next = (low + high) / 2
 		}
-		drawn, logTheta = seen.line, next
+		wait, logTheta = seen.wait, next
 	}
-	return drawn, next
+	return wait, next
 }
 
 // tilt returns the number of others at a given log θ and number of servers, when the time
@@ -129,7 +129,7 @@ func (m *moments) keepSmall(weight float64) float64 {
 	return weight / huge
 }
 
-// tilted returns the line through the means. As in every exponential family, the
+// tilted returns the expansion about the means. As in every exponential family, the
 // derivatives along θ are joint cumulants κ, so that
 //
 //	dE[E]/dE[N] = κ(E,N) / κ(N,N)
@@ -140,19 +140,19 @@ func (m *moments) tilted() tilted {
 	c := float64(m.servers)
 	t := tilted{mean: float64(m.middle) + n, variance: nn - n*n}
 	if t.variance <= degenerate {
-		t.line = certainLine(m.servers)
+		t.wait = certainExpansion(m.servers)
 		return t
 	}
 	slope := min(1, max(0, (en-e*n)/t.variance))
 	third := nnn - 3*n*nn + 2*n*n*n
 	mixed := enn - 2*n*en - e*nn + 2*n*n*e
 	curvature := max(0, (mixed-slope*third)/(t.variance*t.variance))
-	t.line = newLine(m.servers, t.mean, e/c, slope/c, curvature/c)
+	t.wait = newExpansion(m.servers, t.mean, e/c, slope/c, curvature/c)
 	if m.busy > 0 {
 		busy := m.busy / m.one
-		t.line.busy = busy / c
-		t.line.surplus = c - 1 + e/busy - t.mean
-		t.line.growth = t.line.busy * t.line.surplus / t.variance
+		t.wait.busy = busy / c
+		t.wait.surplus = c - 1 + e/busy - t.mean
+		t.wait.growth = t.wait.busy * t.wait.surplus / t.variance
 	}
 	return t
 }

@@ -2,14 +2,14 @@ package queueing
 
 import "math"
 
-// line is what a job waits at a station as a function of the mean number of
+// expansion is the wait of a job at a station as a function of the mean number of
 // others that it finds there. With one server the wait is the mean. With more it
-// is a convex function with a slope between 0 and 1/c, taken to the second order at
-// a mean near the one found.
-type line struct {
-	mean  float64 // where it is drawn
-	least float64 // how far below that it is followed, at most 0; beyond it is level
-	most  float64 // how far above that it is followed, at least 0; beyond it is straight
+// is a convex function with a slope between 0 and 1/c, expanded to the second order
+// about a mean near the one found.
+type expansion struct {
+	mean  float64 // what it is expanded about
+	min   float64 // how far below the mean it is used, at most 0; below, the wait is constant
+	max   float64 // how far above the mean it is used, at least 0; above, the slope is 1/c
 	at    float64 // the wait at the mean
 	first float64 // its derivative there, at least 0
 	half  float64 // half its second derivative there, at least 0
@@ -21,64 +21,64 @@ type line struct {
 	surplus float64 // how many more are there on average while all servers are busy
 }
 
-// straight is the line of a station with one server.
-var straight = line{first: 1}
+// identity is the wait at a station with one server.
+var identity = expansion{first: 1}
 
-// certainLine returns the line of a station where the number found is certain:
+// certainExpansion returns the wait at a station where the number found is certain:
 // max(0, n + 1 − c) / c.
-func certainLine(servers int) line {
+func certainExpansion(servers int) expansion {
 	limit := 1 / float64(servers)
-	return line{mean: float64(servers - 1), first: limit, limit: limit, growth: limit}
+	return expansion{mean: float64(servers - 1), first: limit, limit: limit, growth: limit}
 }
 
-// newLine returns the line of a station through a point with a slope and a curvature.
-func newLine(servers int, mean, at, slope, curvature float64) line {
-	l := line{mean: mean, least: -mean, most: math.Inf(1), at: at, first: slope, half: curvature / 2, limit: 1 / float64(servers)}
+// newExpansion returns the wait at a station with a value, a slope and a curvature at a mean.
+func newExpansion(servers int, mean, at, slope, curvature float64) expansion {
+	e := expansion{mean: mean, min: -mean, max: math.Inf(1), at: at, first: slope, half: curvature / 2, limit: 1 / float64(servers)}
 	if slope < curvature*mean {
-		l.least = -slope / curvature
+		e.min = -slope / curvature
 	}
 	if curvature > 0 {
-		l.most = max(0, l.limit-slope) / curvature
+		e.max = max(0, e.limit-slope) / curvature
 	}
-	return l
+	return e
 }
 
 // wait returns the wait. It is never negative and never falls as the mean grows.
-func (l *line) wait(mean float64) float64 {
-	d, beyond := mean-l.mean, 0.0
-	if l.half > 0 {
-		if d > l.most {
-			beyond = (d - l.most) * l.limit
+func (e *expansion) wait(mean float64) float64 {
+	d, beyond := mean-e.mean, 0.0
+	if e.half > 0 {
+		if d > e.max {
+			beyond = (d - e.max) * e.limit
 		}
-		d = max(l.least, min(l.most, d))
+		d = max(e.min, min(e.max, d))
 	}
-	return max(0, l.at+d*(l.first+d*l.half)+beyond)
+	return max(0, e.at+d*(e.first+d*e.half)+beyond)
 }
 
 // slope returns the derivative of the wait by the mean.
-func (l *line) slope(mean float64) float64 {
-	if l.half > 0 {
-		return l.first + 2*l.half*max(l.least, min(l.most, mean-l.mean))
+func (e *expansion) slope(mean float64) float64 {
+	if e.half > 0 {
+		return e.first + 2*e.half*max(e.min, min(e.max, mean-e.mean))
 	}
-	if l.at+(mean-l.mean)*l.first < 0 {
+	if e.at+(mean-e.mean)*e.first < 0 {
 		return 0
 	}
-	return l.first
+	return e.first
 }
 
-// waitOfOne returns the wait of a thread that is itself one of the N others of the
-// line. It is there with probability q, and with probability b while all servers are
+// waitOfOne returns the wait of a thread that is itself one of the N others that are
+// found. It is there with probability q, and with probability b while all servers are
 // busy. It does not find itself: with B = 1 while it is there, and 0 otherwise,
 //
 //	c·W = E[(N − B + 1 − c)⁺] = E[(N + 1 − c)⁺] − b·P(N ≥ c)
 //
 // Since it adds to N, q·c·W is at most E[(N − c)⁺]: where there are no more than c
 // others the wait is 0, even though b is an approximation. The mean is that of N − B;
-// near the mean of the line its functions are taken to the first order.
-func (l *line) waitOfOne(mean, q, b float64) float64 {
-	d := mean + q - l.mean
-	wait := max(0, l.at+d*l.first)
-	busy := max(0, min(l.limit, l.busy+d*l.growth))
+// near the mean of the expansion its functions are taken to the first order.
+func (e *expansion) waitOfOne(mean, q, b float64) float64 {
+	d := mean + q - e.mean
+	wait := max(0, e.at+d*e.first)
+	busy := max(0, min(e.limit, e.busy+d*e.growth))
 	beyond := max(0, wait-busy) // E[(N − c)⁺] / c
 	wait = max(0, wait-min(1, b)*busy)
 	if beyond < q*wait {
@@ -87,9 +87,9 @@ func (l *line) waitOfOne(mean, q, b float64) float64 {
 	return wait
 }
 
-// drawLines draws the lines of the stations with many servers anew, from who is
-// there now.
-func (a *approximation) drawLines() {
+// expandWaits expands the waits at the stations with many servers anew, about the
+// present means.
+func (a *approximation) expandWaits() {
 	for i, servers := range a.servers {
 		if servers == 1 {
 			continue
@@ -103,7 +103,7 @@ func (a *approximation) drawLines() {
 		}
 		for x := i; x < len(a.presence); x += a.m {
 			a.others.Without(&a.everyone, a.presence[x])
-			a.lines[x], a.tilts[x] = tiltedLine(&a.others, servers, a.tilts[x], rest, a.found(x, i))
+			a.expansions[x], a.tilts[x] = tiltedExpansion(&a.others, servers, a.tilts[x], rest, a.found(x, i))
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (a *approximation) rest(i int) float64 {
 		time += threads * weight * (1 - presence) * a.dilation[row/a.m]
 		for l := range a.m {
 			if x := row + l; l != i {
-				slope := weight * threads * a.demand[x] * a.lines[x].slope(a.found(x, l))
+				slope := weight * threads * a.demand[x] * a.expansions[x].slope(a.found(x, l))
 				slopes[l] += slope
 				there[l] += weight * a.threads[x] * a.presence[x]
 				growth -= slope * weight * a.presence[x] // itself

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// warmth is what a solution keeps for the next to start from.
-type warmth struct {
+// warmStart is what a solution keeps for the next to start from.
+type warmStart struct {
 	keys          []string // see keys; per class of the network
 	tolerance     float64
 	approximation *approximation
@@ -48,7 +48,7 @@ func (n *Network) keys() []string {
 
 // match finds the classes and stations of the reduced network in that of another
 // solution, and reports whether there are any of both.
-func (w *warmth) match(c *closed, old *Solution) bool {
+func (w *warmStart) match(c *closed, old *Solution) bool {
 	if old == nil || old.warm == nil {
 		return false
 	}
@@ -75,7 +75,7 @@ func (w *warmth) match(c *closed, old *Solution) bool {
 
 // startFrom starts from the presences of another solution, and reports whether
 // it could. New classes wait at each station like those known there.
-func (a *approximation) startFrom(w *warmth, old *Solution) bool {
+func (a *approximation) startFrom(w *warmStart, old *Solution) bool {
 	if !w.match(a.closed, old) {
 		w.from = nil
 		return false
@@ -92,7 +92,7 @@ func (a *approximation) startFrom(w *warmth, old *Solution) bool {
 			x, y := r*a.m+i, from*before.m+station
 			a.presence[x], a.waits[x] = before.presence[y], before.waits[y]
 			if a.servers[i] == before.servers[station] {
-				a.lines[x], a.tilts[x] = before.lines[y], before.tilts[y]
+				a.expansions[x], a.tilts[x] = before.expansions[y], before.tilts[y]
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (a *approximation) placeNew(from []int) {
 }
 
 // startFrom starts from what the absence of a job did in another solution.
-func (l *linearizer) startFrom(w *warmth, old *Solution) {
+func (l *linearizer) startFrom(w *warmStart, old *Solution) {
 	if w.from == nil || old.warm.linearizer == nil {
 		return
 	}
