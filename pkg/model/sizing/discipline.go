@@ -1,9 +1,6 @@
 package sizing
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Discipline is the order in which a pool takes jobs that wait.
 type Discipline int
@@ -34,16 +31,6 @@ func (d Discipline) String() string {
 		return fmt.Sprintf("Discipline(%d)", int(d))
 	}
 	return disciplines[d]
-}
-
-// ParseDiscipline returns the discipline with the given name, in upper or lower case.
-func ParseDiscipline(name string) (Discipline, error) {
-	for i, known := range disciplines {
-		if strings.EqualFold(name, known) {
-			return Discipline(i), nil
-		}
-	}
-	return 0, fmt.Errorf("discipline: %q is none of %s", name, strings.Join(disciplines[:], ", "))
 }
 
 // Simulated reports whether answers come from simulation.

@@ -286,14 +286,3 @@ func TestAttainRefusesWhatCannotBe(t *testing.T) {
 		}
 	}
 }
-
-func TestDisciplinesHaveNames(t *testing.T) {
-	for _, d := range []sizing.Discipline{sizing.FCFS, sizing.HOL, sizing.PDP, sizing.LateLast} {
-		if got, err := sizing.ParseDiscipline(strings.ToLower(d.String())); err != nil || got != d {
-			t.Errorf("%v is parsed as %v: %v", d, got, err)
-		}
-	}
-	if _, err := sizing.ParseDiscipline("LIFO"); err == nil || !strings.Contains(err.Error(), `"LIFO" is none of FCFS, HOL, PDP, LateLast`) {
-		t.Error(err)
-	}
-}

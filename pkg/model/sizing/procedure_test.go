@@ -44,8 +44,8 @@ func (d Draw) from(r *rand.Rand) float64 {
 	}
 }
 
-// mostRate is what the rates of both classes add up to at most.
-const mostRate = 40
+// maxRate is what the rates of both classes add up to at most.
+const maxRate = 40
 
 // PaperSettings returns the six rows of Tables 7 to 9. The paper writes N(20, σ²), and in
 // the tables N(20, 5) and N(20, 10): the second number is taken for σ.
@@ -66,8 +66,8 @@ func (s Setting) validate() error {
 	switch {
 	case s.Rates.Kind != "U" && s.Rates.Kind != "N" && s.Rates.Kind != "E":
 		return fmt.Errorf("rates.kind: %q is none of U, N, E", s.Rates.Kind)
-	case !(s.Rates.A > 0 && s.Rates.A <= mostRate) || !(s.Rates.B >= 0 && s.Rates.B <= mostRate):
-		return fmt.Errorf("rates: %v and %v are not above 0, and at least 0, and at most %d", s.Rates.A, s.Rates.B, mostRate)
+	case !(s.Rates.A > 0 && s.Rates.A <= maxRate) || !(s.Rates.B >= 0 && s.Rates.B <= maxRate):
+		return fmt.Errorf("rates: %v and %v are not above 0, and at least 0, and at most %d", s.Rates.A, s.Rates.B, maxRate)
 	case !(s.Times[0] <= s.Times[1]) || !(s.Promises[0] <= s.Promises[1]):
 		return fmt.Errorf("times, promises: %v, %v are not in ascending order", s.Times, s.Promises)
 	}
@@ -83,12 +83,12 @@ func (s Setting) draw(r *rand.Rand) [2]Class {
 	for {
 		for k := range classes {
 			rate := math.Inf(-1)
-			for !(rate > 0 && rate <= mostRate) {
+			for !(rate > 0 && rate <= maxRate) {
 				rate = s.Rates.from(r)
 			}
 			classes[k] = Class{Name: fmt.Sprint(k + 1), Arrival: rate, Service: 1}
 		}
-		if classes[0].Arrival+classes[1].Arrival <= mostRate {
+		if classes[0].Arrival+classes[1].Arrival <= maxRate {
 			break
 		}
 	}
@@ -110,7 +110,7 @@ type Correct struct {
 	Dedicated float64 // of always choosing dedicated pools
 }
 
-// Procedure1 evaluates the heuristic on so many combinations: section 3.5 of Hu et al.
+// Procedure1 evaluates the heuristic on a number of combinations: section 3.5 of Hu et al.
 func Procedure1(ctx context.Context, s Setting, combinations int, table AngleTable, seed uint64) (Correct, error) {
 	if err := s.validate(); err != nil {
 		return Correct{}, err
@@ -159,7 +159,7 @@ type Comparison struct {
 	Servers [3]float64
 }
 
-// Procedure2 compares disciplines on so many combinations: section 4.3 of Hu et al.
+// Procedure2 compares disciplines on a number of combinations: section 4.3 of Hu et al.
 // FCFS is the better of shared and dedicated, as the paper's step 4 has it; HOL gives the
 // class with the larger G(SLA) the higher priority, where [Fewest] takes the better order.
 // With simulation nil it leaves PDP out.
