@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -201,15 +203,15 @@ func (in *inputs) dilations(pods map[string]*corev1.Pod) ([]float64, error) {
 // show prints the table and draws the chart.
 func show(outcomes []*outcome, out string) error {
 	fmt.Println()
-	table := report.NewTable(report.Left("SCHEDULER"), report.Right("PODS PLACED"), report.Right("PODS/S"),
-		report.Right("MEAN DILATION"), report.Right("P95"), report.Right("WORST"))
+	table := text.NewTable(text.Left("SCHEDULER"), text.Right("PODS PLACED"), text.Right("PODS/S"),
+		text.Right("MEAN DILATION"), text.Right("P95"), text.Right("WORST"))
 	chart := report.Distribution{Title: "How much slower pods run than alone", Quantity: "dilation", Unit: "×", Of: "pods"}
 	for _, o := range outcomes {
 		summary, err := report.Summarize(o.dilations)
 		if err != nil {
 			return err
 		}
-		table.Add(o.name, report.Count(int64(summary.Count)), report.Value(o.perSecond),
+		table.Add(o.name, text.Count(int64(summary.Count)), text.Value(o.perSecond),
 			fmt.Sprintf("%.3f×", summary.Mean), fmt.Sprintf("%.3f×", summary.P95), fmt.Sprintf("%.3f×", summary.Max))
 		chart.Samples = append(chart.Samples, report.Sample{Name: o.name, Values: o.dilations})
 	}

@@ -14,11 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -89,6 +90,6 @@ func demonstrate(ctx context.Context, o *options) (err error) {
 	if err := compare(ctx, log, plane, root, dir, scheduler, trace, o.out); err != nil {
 		return errors.Join(err, plane.Err())
 	}
-	fmt.Printf("\nDone in %s. The control plane is gone again.\n", report.Elapsed(time.Since(start)))
+	fmt.Printf("\nDone in %s. The control plane is gone again.\n", text.Elapsed(time.Since(start)))
 	return nil
 }

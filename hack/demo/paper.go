@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -43,7 +45,7 @@ arrives, after 60 s. The list scheduler adds up the times of the jobs, as if a
 machine had one resource; Loadline looks at p'·p̄, what W4 shares with the others.
 
 `)
-	table := report.NewTable(report.Left("SCHEDULER"), report.Left("MACHINE 1"), report.Left("MACHINE 2"), report.Right("MAKESPAN"))
+	table := text.NewTable(text.Left("SCHEDULER"), text.Left("MACHINE 1"), text.Left("MACHINE 2"), text.Right("MAKESPAN"))
 	timeline := report.Timeline{Title: "Four jobs on two machines: by list scheduler, and by p'·p̄"}
 	for _, by := range []struct {
 		name   string
@@ -55,13 +57,13 @@ machine had one resource; Loadline looks at p'·p̄, what W4 shares with the oth
 		}
 		schedule.Name = by.name
 		timeline.Schedules = append(timeline.Schedules, schedule)
-		table.Add(by.name, machines[0], machines[1], report.Seconds(schedule.MakespanSeconds(), 2))
+		table.Add(by.name, machines[0], machines[1], text.Seconds(schedule.MakespanSeconds(), 2))
 	}
 	if err := table.Write(os.Stdout); err != nil {
 		return err
 	}
 	list, loadline := timeline.Schedules[0].MakespanSeconds(), timeline.Schedules[1].MakespanSeconds()
-	fmt.Printf("\nBy the model, p'·p̄ ends %s earlier. For W4 both machines have the same p'·p̄ = 1,\nand as in the paper the first of them is taken.\n", report.Percent(1-loadline/list))
+	fmt.Printf("\nBy the model, p'·p̄ ends %s earlier. For W4 both machines have the same p'·p̄ = 1,\nand as in the paper the first of them is taken.\n", text.Percent(1-loadline/list))
 	return writeCharts(timeline, filepath.Join(out, "paper-fig8"))
 }
 
@@ -99,7 +101,7 @@ func scheduleW4(jobs []paperJob, policy placement.Policy) (report.Schedule, [2]s
 		}
 		var names []string
 		for i, j := range on[m] {
-			names = append(names, fmt.Sprintf("%s (ends %s)", j.name, report.Seconds(ends[i], 2)))
+			names = append(names, fmt.Sprintf("%s (ends %s)", j.name, text.Seconds(ends[i], 2)))
 			schedule.Bars = append(schedule.Bars, report.Bar{
 				Machine: fmt.Sprintf("machine %d", m+1), Job: j.name, StartSeconds: j.start, EndSeconds: ends[i],
 			})

@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -86,7 +87,7 @@ CPUs busy that it requests, with a thread per core. This leaves out: pods that u
 less than they request, disk, network and memory bandwidth, when pods come and go,
 and that a pod is tied to the GPUs it was given.
 
-`, report.Count(int64(len(in.jobs))), len(in.nodes), report.Count(cores), report.Count(int64(gpus)))
+`, text.Count(int64(len(in.jobs))), len(in.nodes), text.Count(cores), text.Count(int64(gpus)))
 }
 
 // resources are those of the derived jobs, in the order of vectors.

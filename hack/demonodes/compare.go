@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	show "loadline.dev/loadline/pkg/report"
 )
 
@@ -128,11 +130,11 @@ func inaccuracy(pods []compared, predictor int) (mean, worst float64) {
 
 // showMixes prints the tables and draws the chart.
 func (s *session) showMixes(pods, byClock []compared) error {
-	columns := []show.Column{show.Left("MIX"), show.Left("POD"), show.Right("MEASURED")}
+	columns := []text.Column{text.Left("MIX"), text.Left("POD"), text.Right("MEASURED")}
 	chart := show.Scatter{Title: "Dilations of pods that share a node", Quantity: "dilation", Unit: "×"}
-	summary := show.NewTable(show.Left("PREDICTOR"), show.Right("MEAN ERROR"), show.Right("WORST"), show.Right("BY THE CLOCK"), show.Right("WORST"))
+	summary := text.NewTable(text.Left("PREDICTOR"), text.Right("MEAN ERROR"), text.Right("WORST"), text.Right("BY THE CLOCK"), text.Right("WORST"))
 	for i, p := range predictors() {
-		columns = append(columns, show.Right(strings.ToUpper(p.name)), show.Right("OFF"))
+		columns = append(columns, text.Right(strings.ToUpper(p.name)), text.Right("OFF"))
 		series := show.Series{Name: p.name}
 		for _, pod := range pods {
 			series.Pairs = append(series.Pairs, show.Pair{Measured: pod.measured, Predicted: pod.predicted[i]})
@@ -140,9 +142,9 @@ func (s *session) showMixes(pods, byClock []compared) error {
 		chart.Series = append(chart.Series, series)
 		mean, worst := inaccuracy(pods, i)
 		clockMean, clockWorst := inaccuracy(byClock, i)
-		summary.Add(p.name, show.Percent(mean), show.Percent(worst), show.Percent(clockMean), show.Percent(clockWorst))
+		summary.Add(p.name, text.Percent(mean), text.Percent(worst), text.Percent(clockMean), text.Percent(clockWorst))
 	}
-	t := show.NewTable(columns...)
+	t := text.NewTable(columns...)
 	for _, pod := range pods {
 		cells := []string{pod.mix.String(), pod.name, fmt.Sprintf("%.3f×", pod.measured)}
 		for _, predicted := range pod.predicted {

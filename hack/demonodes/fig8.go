@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/probe/report"
 	show "loadline.dev/loadline/pkg/report"
 )
@@ -100,8 +102,8 @@ func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]report
 
 // showFig8 prints the table and draws the chart.
 func (s *session) showFig8(executions [][]execution) error {
-	t := show.NewTable(show.Left("SCHEDULE"), show.Left(strings.ToUpper(first)), show.Left(strings.ToUpper(second)),
-		show.Right("MAKESPAN"), show.Right("FROM"), show.Right("TO"), show.Right("PREDICTED"), show.Right("RUNS"))
+	t := text.NewTable(text.Left("SCHEDULE"), text.Left(strings.ToUpper(first)), text.Left(strings.ToUpper(second)),
+		text.Right("MAKESPAN"), text.Right("FROM"), text.Right("TO"), text.Right("PREDICTED"), text.Right("RUNS"))
 	chart := show.Timeline{Title: "The four jobs of Fig. 8 on two real nodes"}
 	spans := make([]float64, len(executions))
 	for i, a := range arrangements() {
@@ -115,8 +117,8 @@ func (s *session) showFig8(executions [][]execution) error {
 		}
 		spans[i] = median(measured)
 		typical := middle(executions[i])
-		t.Add(a.name, strings.Join(typical.on(first), ", "), strings.Join(typical.on(second), ", "), show.Seconds(spans[i], 2),
-			show.Seconds(slices.Min(measured), 2), show.Seconds(slices.Max(measured), 2), show.Seconds(median(predicted), 2), fmt.Sprint(len(measured)))
+		t.Add(a.name, strings.Join(typical.on(first), ", "), strings.Join(typical.on(second), ", "), text.Seconds(spans[i], 2),
+			text.Seconds(slices.Min(measured), 2), text.Seconds(slices.Max(measured), 2), text.Seconds(median(predicted), 2), fmt.Sprint(len(measured)))
 		chart.Schedules = append(chart.Schedules, typical.schedule(a.name))
 	}
 	if err := t.Write(os.Stdout); err != nil {

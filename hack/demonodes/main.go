@@ -17,10 +17,10 @@ import (
 	"syscall"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
-
-	"loadline.dev/loadline/pkg/report"
 )
 
 // options are the flags.
@@ -119,7 +119,7 @@ func run(o *options) error {
 	if err := demonstrate(ctx, o); err != nil {
 		return err
 	}
-	fmt.Printf("\nDone in %s. What was started is gone again.\n", report.Elapsed(time.Since(begin)))
+	fmt.Printf("\nDone in %s. What was started is gone again.\n", text.Elapsed(time.Since(begin)))
 	return nil
 }
 

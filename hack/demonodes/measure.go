@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/probe/report"
 	show "loadline.dev/loadline/pkg/report"
 )
@@ -83,8 +85,8 @@ func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle
 
 // showMeasured prints the table and draws the chart.
 func (s *session) showMeasured(all []measured) error {
-	t := show.NewTable(show.Left("JOB"), show.Left("RESOURCE"), show.Right("KNOWN"), show.Right("LOADING"), show.Right("±"), show.Right("OFF"),
-		show.Right("PRESSURE"), show.Right("±"), show.Right("SENSITIVITY"), show.Right("NEUTRAL"), show.Right("ROUNDS"))
+	t := text.NewTable(text.Left("JOB"), text.Left("RESOURCE"), text.Right("KNOWN"), text.Right("LOADING"), text.Right("±"), text.Right("OFF"),
+		text.Right("PRESSURE"), text.Right("±"), text.Right("SENSITIVITY"), text.Right("NEUTRAL"), text.Right("ROUNDS"))
 	chart := show.Intervals{
 		Title: "Loading vectors that the operator measured on pods of known vectors", Quantity: "measured − known loading", Zero: "as known", Confidence: 0.95,
 	}
@@ -102,7 +104,7 @@ func (s *session) showMeasured(all []measured) error {
 }
 
 // addTo adds a row and an estimate per resource, and returns how far off the loading is.
-func (m *measured) addTo(t *show.Table, chart *show.Intervals, io device) (worst float64) {
+func (m *measured) addTo(t *text.Table, chart *show.Intervals, io device) (worst float64) {
 	for i, resource := range io.resources() {
 		c, ok := m.found.components[resource]
 		if !ok {
@@ -112,7 +114,7 @@ func (m *measured) addTo(t *show.Table, chart *show.Intervals, io device) (worst
 		worst = max(worst, abs(off))
 		t.Add(m.name, resource, decimals(m.known[i]), decimals(c.loading), decimals(c.loadingError), signed(off),
 			decimals(c.pressure), decimals(c.pressureError), decimals(c.sensitivity),
-			show.Seconds(m.found.neutral, 2), fmt.Sprint(m.found.rounds))
+			text.Seconds(m.found.neutral, 2), fmt.Sprint(m.found.rounds))
 		chart.Estimates = append(chart.Estimates, show.Estimate{
 			Name: m.name + ", " + resource, Value: off, Low: off - c.loadingError, High: off + c.loadingError,
 		})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -15,7 +17,7 @@ func signed(x float64) string   { return finite(x, "%+.3f") }
 
 func finite(x float64, format string) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return report.Absent
+		return text.Absent
 	}
 	return fmt.Sprintf(format, x)
 }
@@ -23,9 +25,9 @@ func finite(x float64, format string) string {
 // earlier says by how much something ends before something else does, or after it.
 func earlier(end, other float64) string {
 	if end > other {
-		return report.Percent(end/other-1) + " later"
+		return text.Percent(end/other-1) + " later"
 	}
-	return report.Percent(1-end/other) + " earlier"
+	return text.Percent(1-end/other) + " earlier"
 }
 
 // writeCharts writes a chart in both formats and says where.

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/probe/report"
-	show "loadline.dev/loadline/pkg/report"
 )
 
 // probePod is a standard job in a pod of its own.
@@ -113,4 +114,4 @@ func dilationBeside(pace func(from, to int64) (float64, bool), long, short repor
 }
 
 // moment writes a time since the begin.
-func moment(begin, t int64) string { return show.Seconds(float64(t-begin)/1e9, 1) }
+func moment(begin, t int64) string { return text.Seconds(float64(t-begin)/1e9, 1) }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // progress tells a person what is going on, a line per step.
@@ -15,5 +15,5 @@ type progress struct {
 }
 
 func (p *progress) step(format string, args ...any) {
-	fmt.Fprintf(p.out, "%8s  %s\n", report.Elapsed(time.Since(p.begin).Truncate(time.Second)), fmt.Sprintf(format, args...))
+	fmt.Fprintf(p.out, "%8s  %s\n", text.Elapsed(time.Since(p.begin).Truncate(time.Second)), fmt.Sprintf(format, args...))
 }

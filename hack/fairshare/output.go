@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -25,14 +27,14 @@ func write(w io.Writer, format string, rows []row) error {
 	}
 }
 
-func table(rows []row) *report.Table {
-	t := report.NewTable(
-		report.Left("SETTING"), report.Left("WORKLOAD"), report.Right("SHARE"), report.Right("BUSY"), report.Right("RUNS"), report.Right("STRETCH"),
-		report.Right("MEASURED"), report.Right("SHARING"), report.Right("PER JOB"), report.Right("ORDERS"), report.Right("MODEL"),
-		report.Right("MEASURED/SHARING"), report.Right("MEASURED/ORDERS"),
+func table(rows []row) *text.Table {
+	t := text.NewTable(
+		text.Left("SETTING"), text.Left("WORKLOAD"), text.Right("SHARE"), text.Right("BUSY"), text.Right("RUNS"), text.Right("STRETCH"),
+		text.Right("MEASURED"), text.Right("SHARING"), text.Right("PER JOB"), text.Right("ORDERS"), text.Right("MODEL"),
+		text.Right("MEASURED/SHARING"), text.Right("MEASURED/ORDERS"),
 	)
 	for _, r := range rows {
-		t.Add(r.Setting, r.Workload, fmt.Sprint(r.Share), report.Percent(r.Utilization), fmt.Sprintf("%d of %d", r.Undisturbed, r.Runs), fmt.Sprintf("%.3f", r.Stretch),
+		t.Add(r.Setting, r.Workload, fmt.Sprint(r.Share), text.Percent(r.Utilization), fmt.Sprintf("%d of %d", r.Undisturbed, r.Runs), fmt.Sprintf("%.3f", r.Stretch),
 			fmt.Sprintf("%.2f", r.Measured), fmt.Sprintf("%.2f", r.Sharing), fmt.Sprintf("%.2f", r.Discriminatory),
 			fmt.Sprintf("%.2f", r.Orders), fmt.Sprintf("%.2f", r.Model), r.ToSharing.String(), r.ToOrders.String())
 	}

@@ -11,10 +11,11 @@ import (
 	"slices"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/validate"
 )
 
@@ -172,7 +173,7 @@ func printChecked(p *page, a *validate.Answer, files int) error {
 		}
 	}
 	if len(a.Followers) > 0 {
-		table := report.NewTable(report.Left("PROFILE"), report.Right("FOLLOWERS"), report.Left("CONFLICT"))
+		table := text.NewTable(text.Left("PROFILE"), text.Right("FOLLOWERS"), text.Left("CONFLICT"))
 		for _, f := range a.Followers {
 			table.Add(f.String(), fmt.Sprint(f.Count), cmp.Or(f.Conflict, "-"))
 		}

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // negligible is what would be printed as 0.00.
@@ -36,7 +37,7 @@ func printExplanation(p *page, e *explanation, now time.Time) error {
 	}
 	lines = append(lines, limits(e, p.wide)...)
 	if e.NeutralSeconds != nil && e.Dilation != nil {
-		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", report.Seconds(*e.NeutralSeconds, 1), report.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
+		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", text.Seconds(*e.NeutralSeconds, 1), text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
 	if placed := placedLine(e, now); placed != "" {
@@ -76,15 +77,15 @@ func headline(e *explanation) string {
 	return text + "."
 }
 
-func resourceTable(e *explanation, wide bool) *report.Table {
-	t := report.NewTable(report.Left("RESOURCE"), report.Right("SERVERS"), report.Right("LOADING"),
-		report.Right("WAITS"), report.Left("BECAUSE OF"), report.Right("INFLICTS"), report.Left("ON"))
+func resourceTable(e *explanation, wide bool) *text.Table {
+	t := text.NewTable(text.Left("RESOURCE"), text.Right("SERVERS"), text.Right("LOADING"),
+		text.Right("WAITS"), text.Left("BECAUSE OF"), text.Right("INFLICTS"), text.Left("ON"))
 	for _, r := range e.Resources {
 		loading := fmt.Sprintf("%.2f", r.Loading)
 		if r.Threads > 1 {
 			loading = fmt.Sprintf("%d × %s", r.Threads, loading)
 		}
-		t.Add(r.Name, report.Count(int64(r.Servers)), loading,
+		t.Add(r.Name, text.Count(int64(r.Servers)), loading,
 			fmt.Sprintf("%.2f", r.Waits), shares(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), shares(r.On, wide))
 	}
 	return t
@@ -110,22 +111,22 @@ func shares(list []podShare, wide bool) string {
 		parts = append(parts, fmt.Sprintf("%d more %.2f", more, rest))
 	}
 	if len(parts) == 0 {
-		return report.Absent
+		return text.Absent
 	}
 	return strings.Join(parts, ", ")
 }
 
-func neighbourTable(e *explanation) *report.Table {
-	t := report.NewTable(report.Left("NEIGHBOUR"), report.Left("PROFILE"), report.Right("DILATION"), report.Right("WITHOUT IT"), report.Right("LIMIT"))
+func neighbourTable(e *explanation) *text.Table {
+	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
 	for _, n := range e.Neighbours {
-		profile, limit := report.Absent, report.Absent
+		profile, limit := text.Absent, text.Absent
 		if n.Profile != "" {
 			profile = n.Profile
 		}
 		if n.MaxDilation != nil {
-			limit = report.Times(*n.MaxDilation)
+			limit = text.Times(*n.MaxDilation)
 		}
-		t.Add(n.Pod, profile, times(n.Dilation, n.DilationError), report.Times(n.Without), limit)
+		t.Add(n.Pod, profile, times(n.Dilation, n.DilationError), text.Times(n.Without), limit)
 	}
 	return t
 }
@@ -139,7 +140,7 @@ func slowed(e *explanation) []string {
 		switch {
 		case n.Dilation-n.Without < negligible:
 		case len(parts) < most:
-			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, report.Times(n.Without), times(n.Dilation, n.DilationError)))
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, text.Times(n.Without), times(n.Dilation, n.DilationError)))
 		default:
 			more++
 		}
@@ -161,7 +162,7 @@ func limits(e *explanation, wide bool) (lines []string) {
 		if *e.Dilation > *e.MaxDilation {
 			verdict = "above"
 		}
-		lines = append(lines, fmt.Sprintf("That is %s its limit of %s.", verdict, report.Times(*e.MaxDilation)))
+		lines = append(lines, fmt.Sprintf("That is %s its limit of %s.", verdict, text.Times(*e.MaxDilation)))
 	}
 	above := 0
 	for _, n := range e.Neighbours {
@@ -171,7 +172,7 @@ func limits(e *explanation, wide bool) (lines []string) {
 		if above++; above > most && !wide {
 			continue
 		}
-		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, report.Times(n.Dilation), report.Times(*n.MaxDilation))
+		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, text.Times(n.Dilation), text.Times(*n.MaxDilation))
 		if n.Without <= *n.MaxDilation {
 			text += "; without this pod it would not be"
 		}

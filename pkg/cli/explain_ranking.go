@@ -5,23 +5,23 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // shownNodes is how many nodes of a ranking are shown, besides the pod's own.
 const shownNodes = 10
 
-func rankingTable(e *explanation, wide bool) *report.Table {
-	t := report.NewTable(report.Right("RANK"), report.Left("NODE"), report.Right("COST"), report.Right("WAITS"), report.Right("INFLICTS"), report.Right("PODS"), report.Left("REMARK"))
+func rankingTable(e *explanation, wide bool) *text.Table {
+	t := text.NewTable(text.Right("RANK"), text.Left("NODE"), text.Right("COST"), text.Right("WAITS"), text.Right("INFLICTS"), text.Right("PODS"), text.Left("REMARK"))
 	left := 0
 	for i, n := range e.Nodes {
 		if i >= shownNodes && !wide && !n.Here {
 			left++
 			continue
 		}
-		rank, remark := report.Absent, n.DoesNotFit
+		rank, remark := text.Absent, n.DoesNotFit
 		if n.Rank > 0 {
-			rank = report.Count(int64(n.Rank))
+			rank = text.Count(int64(n.Rank))
 		}
 		if n.DoesNotFit != "" {
 			remark = "does not fit: " + n.DoesNotFit
@@ -29,10 +29,10 @@ func rankingTable(e *explanation, wide bool) *report.Table {
 		if n.Here {
 			remark = "it is here"
 		}
-		t.Add(rank, n.Node, cost(n.Cost), cost(n.Waits), cost(n.Inflicts), report.Count(int64(n.Pods)), remark)
+		t.Add(rank, n.Node, cost(n.Cost), cost(n.Waits), cost(n.Inflicts), text.Count(int64(n.Pods)), remark)
 	}
 	if left > 0 {
-		t.Add("", fmt.Sprintf("and %s more (-o wide lists all)", report.Count(int64(left))))
+		t.Add("", fmt.Sprintf("and %s more (-o wide lists all)", text.Count(int64(left))))
 	}
 	return t
 }

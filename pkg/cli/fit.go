@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
@@ -137,16 +139,16 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 }
 
 func printFit(p *page, a *evaluate.FitAnswer) error {
-	columns := []report.Column{report.Left("JOB"), report.Right("MEASURED"), report.Right("DILATED"), report.Right("DILATES")}
+	columns := []text.Column{text.Left("JOB"), text.Right("MEASURED"), text.Right("DILATED"), text.Right("DILATES")}
 	if a.Baselines {
-		columns = append(columns, report.Right("ALONE"))
+		columns = append(columns, text.Right("ALONE"))
 	}
 	for _, r := range a.Resources {
-		columns = append(columns, report.Right("SENSITIVITY "+r), report.Right("PRESSURE "+r))
+		columns = append(columns, text.Right("SENSITIVITY "+r), text.Right("PRESSURE "+r))
 	}
-	jobs := report.NewTable(columns...)
+	jobs := text.NewTable(columns...)
 	for _, j := range a.Jobs {
-		cells := []string{j.Name, report.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
+		cells := []string{j.Name, text.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
 		if a.Baselines {
 			cells = append(cells, interval(*j.Baseline))
 		}
@@ -171,8 +173,8 @@ func printFit(p *page, a *evaluate.FitAnswer) error {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
 	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s%s; ± is the %s confidence interval\n%s\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
-		len(a.Resources), kind, pressures, a.Solver, alone, report.Percent(a.Confidence), untold(a),
-		a.Quality.Observations, a.Quality.Runs, report.Percent(a.Quality.MeanError), report.Percent(a.Quality.P90Error))
+		len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence), untold(a),
+		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error))
 	if err != nil {
 		return err
 	}
@@ -204,9 +206,9 @@ func printHoldOut(p *page, h *evaluate.HoldOut) error {
 	if _, err := fmt.Fprintf(p, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
 		return err
 	}
-	table := report.NewTable(report.Left("MODEL"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"), report.Right("WORST"))
+	table := text.NewTable(text.Left("MODEL"), text.Right("MEAN ERROR"), text.Right("P90 ERROR"), text.Right("WORST"))
 	for _, m := range h.Models {
-		table.Add(m.Model, report.Percent(m.MeanError), report.Percent(m.P90Error), report.Percent(m.WorstError))
+		table.Add(m.Model, text.Percent(m.MeanError), text.Percent(m.P90Error), text.Percent(m.WorstError))
 	}
 	return errors.Join(p.table(table), printLearningCurve(p, h.LearningCurve))
 }
@@ -218,9 +220,9 @@ func printLearningCurve(p *page, curve []evaluate.Learnt) error {
 	if err := p.lines("\nOn all other runs, when it knows a share of them:"); err != nil {
 		return err
 	}
-	table := report.NewTable(report.Right("KNOWN"), report.Right("RUNS"), report.Right("MEAN ERROR"), report.Right("P90 ERROR"), report.Right("WORST"))
+	table := text.NewTable(text.Right("KNOWN"), text.Right("RUNS"), text.Right("MEAN ERROR"), text.Right("P90 ERROR"), text.Right("WORST"))
 	for _, l := range curve {
-		table.Add(report.Percent(l.Share), report.Count(int64(l.Runs)), report.Percent(l.MeanError), report.Percent(l.P90Error), report.Percent(l.WorstError))
+		table.Add(text.Percent(l.Share), text.Count(int64(l.Runs)), text.Percent(l.MeanError), text.Percent(l.P90Error), text.Percent(l.WorstError))
 	}
 	return p.table(table)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
@@ -117,7 +119,7 @@ func parsePods(text string) (evaluate.Pods, error) {
 
 // printPrediction prints the answer for people.
 func printPrediction(page *page, p *evaluate.Prediction) error {
-	table := report.NewTable(report.Left("POD"), report.Right("NEUTRAL"), report.Right("DILATION"), report.Right("DONE AT"), report.Left("WAITS FOR"))
+	table := text.NewTable(text.Left("POD"), text.Right("NEUTRAL"), text.Right("DILATION"), text.Right("DONE AT"), text.Left("WAITS FOR"))
 	for _, pods := range p.Pods {
 		name := pods.Profile
 		if pods.Copies > 1 {
@@ -138,9 +140,9 @@ func printPrediction(page *page, p *evaluate.Prediction) error {
 // "1.42 ± 0.05×".
 func times(dilation float64, margin *float64) string {
 	if margin == nil {
-		return report.Times(dilation)
+		return text.Times(dilation)
 	}
-	return strings.TrimSuffix(report.Times(dilation), "×") + fmt.Sprintf(" ± %.2f×", *margin)
+	return strings.TrimSuffix(text.Times(dilation), "×") + fmt.Sprintf(" ± %.2f×", *margin)
 }
 
 // waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".
@@ -178,7 +180,7 @@ func summarize(p *evaluate.Prediction) string {
 	for _, r := range p.Resources {
 		resources = append(resources, fmt.Sprintf("%s %d", r.Name, r.Servers))
 	}
-	text := fmt.Sprintf("%s pods on one node (servers: %s), %s", report.Count(int64(pods)), strings.Join(resources, ", "), p.Solver)
+	text := fmt.Sprintf("%s pods on one node (servers: %s), %s", text.Count(int64(pods)), strings.Join(resources, ", "), p.Solver)
 	if p.DoneAtSeconds != nil {
 		text += "; the node is done after " + seconds(p.DoneAtSeconds)
 	}
@@ -187,9 +189,9 @@ func summarize(p *evaluate.Prediction) string {
 
 func seconds(s *float64) string {
 	if s == nil {
-		return report.Absent
+		return text.Absent
 	}
-	return report.Seconds(*s, 1)
+	return text.Seconds(*s, 1)
 }
 
 // plotPrediction draws when each pod runs.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // recordProgress is a line that says how far a recording has come, on a terminal
@@ -28,7 +28,7 @@ func (p *recordProgress) show(recorded, live int) {
 	}
 	p.last = time.Now()
 	fmt.Fprintf(p.terminal, "\r\x1b[K%s recorded, %s not finished; Ctrl-C ends it", //nolint:errcheck // a line that cannot be shown changes nothing
-		counted(recorded, "pod"), report.Count(int64(live)))
+		counted(recorded, "pod"), text.Count(int64(live)))
 }
 
 // clear takes the line away.

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/record"
-	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -68,7 +69,7 @@ func leftOut(r *record.Recording) string {
 			continue
 		}
 		total += n
-		part := report.Count(int64(n)) + " " + string(reason)
+		part := text.Count(int64(n)) + " " + string(reason)
 		if reason == record.StillRunning {
 			part += " (--include-running takes those whose profile has neutralMillis)"
 		}
@@ -94,5 +95,5 @@ func counted(n int, of string) string {
 	if n != 1 {
 		of += "s"
 	}
-	return report.Count(int64(n)) + " " + of
+	return text.Count(int64(n)) + " " + of
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -261,7 +263,7 @@ func replayCaption(a *evaluate.ReplayAnswer) string {
 	for i := range a.Policies {
 		jobs, runs = max(jobs, a.Policies[i].Jobs), max(runs, len(a.Policies[i].Runs))
 	}
-	text := report.Count(int64(jobs)) + " jobs"
+	text := text.Count(int64(jobs)) + " jobs"
 	if len(a.Policies) > 1 {
 		text += " per policy"
 	}

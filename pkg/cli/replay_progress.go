@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"golang.org/x/term"
 
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/epochs"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // replayProgress is a line that says how far all runs of a replay are, on a
@@ -76,12 +77,12 @@ func (p *replayProgress) line(run evaluate.ReplayRun, elapsed time.Duration) str
 	}
 	all := ""
 	if p.jobs > 0 {
-		all = " of " + report.Count(p.jobs*int64(len(p.runs)))
+		all = " of " + text.Count(p.jobs*int64(len(p.runs)))
 	}
 	done := p.done(jobs)
 	const width = 24
 	full := int(done * width)
-	text := fmt.Sprintf("%s  %s%s  %.0f%%  %s%s jobs", who, strings.Repeat("█", full), strings.Repeat("░", width-full), 100*done, report.Count(int64(jobs)), all)
+	text := fmt.Sprintf("%s  %s%s  %.0f%%  %s%s jobs", who, strings.Repeat("█", full), strings.Repeat("░", width-full), 100*done, text.Count(int64(jobs)), all)
 	if elapsed > 0 {
 		text += ", " + rounded(float64(jobs)/elapsed.Seconds()) + " jobs/s"
 	}
@@ -95,9 +96,9 @@ func (p *replayProgress) line(run evaluate.ReplayRun, elapsed time.Duration) str
 func rounded(x float64) string {
 	const many = 10_000
 	if x < many {
-		return report.Count(int64(x))
+		return text.Count(int64(x))
 	}
-	return report.Count(int64(x/1000)) + "k"
+	return text.Count(int64(x/1000)) + "k"
 }
 
 // timeLeft writes a time that is a guess: 42s or 13m 05s.
@@ -105,7 +106,7 @@ func timeLeft(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.0fs", max(1, d.Seconds()))
 	}
-	return report.Elapsed(d.Round(time.Second))
+	return text.Elapsed(d.Round(time.Second))
 }
 
 // done returns which part of all work is done, from 0 to 1.

@@ -7,9 +7,10 @@ import (
 	"math"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // comparedMethod is how one method does on a tree.
@@ -58,7 +59,7 @@ func compareShareMethod(ctx context.Context, in evaluate.ShareTreeInput, method 
 	case ctx.Err() != nil:
 		return comparedMethod{}, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return comparedMethod{Method: method, GivenUp: "takes longer than " + report.Elapsed(compareTimeout)}, nil
+		return comparedMethod{Method: method, GivenUp: "takes longer than " + text.Elapsed(compareTimeout)}, nil
 	case errors.Is(err, fairshare.ErrTooCostly) || errors.Is(err, fairshare.ErrNotReached):
 		return comparedMethod{Method: method, GivenUp: err.Error()}, nil
 	case err != nil:
@@ -83,14 +84,14 @@ func printComparedMethods(p *page, all []comparedMethod) error {
 	if err := p.lines(""); err != nil {
 		return err
 	}
-	table := report.NewTable(report.Left("METHOD"), report.Right("TIME"), report.Right("ERROR"), report.Right("CLAIMED"), report.Right("EVALUATIONS"))
+	table := text.NewTable(text.Left("METHOD"), text.Right("TIME"), text.Right("ERROR"), text.Right("CLAIMED"), text.Right("EVALUATIONS"))
 	for _, m := range all {
 		if m.GivenUp != "" {
 			table.Add(m.Method, m.GivenUp)
 			continue
 		}
 		elapsed := time.Duration(*m.ElapsedSeconds * float64(time.Second))
-		table.Add(m.Method, report.Elapsed(elapsed), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), report.Count(int64(m.Evaluations)))
+		table.Add(m.Method, text.Elapsed(elapsed), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), text.Count(int64(m.Evaluations)))
 	}
 	return p.table(table)
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-
-	"loadline.dev/loadline/pkg/report"
 )
 
 // ourKinds are the kinds of our API, which the API server has to serve.
@@ -220,7 +220,7 @@ func judgeProfiles(kind, of, measured string, n *profileCounts, err error) check
 		c.Message = "none yet"
 		return c
 	}
-	c.Message = fmt.Sprintf("%s: %s ready (%s %s)", report.Count(int64(n.Total)), report.Count(int64(n.Ready)), report.Count(int64(n.Measured)), measured)
+	c.Message = fmt.Sprintf("%s: %s ready (%s %s)", text.Count(int64(n.Total)), text.Count(int64(n.Ready)), text.Count(int64(n.Measured)), measured)
 	for _, part := range []struct {
 		n    int
 		what string
@@ -232,7 +232,7 @@ func judgeProfiles(kind, of, measured string, n *profileCounts, err error) check
 		{len(n.Unseen), "not looked at"},
 	} {
 		if part.n > 0 {
-			c.Message += fmt.Sprintf(", %s %s", report.Count(int64(part.n)), part.what)
+			c.Message += fmt.Sprintf(", %s %s", text.Count(int64(part.n)), part.what)
 		}
 	}
 	c.Message += fmt.Sprintf("; %s follow them", counted(n.Followers, of))

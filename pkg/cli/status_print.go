@@ -6,12 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // printStatus prints the answer for people: each check, and what there is to do.
 func printStatus(p *page, a *statusAnswer) error {
-	table := report.NewTable(report.Left("CHECK"), report.Left("STATE"), report.Left("WHAT"))
+	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -26,9 +28,9 @@ func drawTitled(c draw.Canvas, p *plot.Plot, xTitle, yTitle string) {
 // axisTitle names a quantity and its unit, if it has one.
 func axisTitle(quantity, unit string) string {
 	if unit == "" {
-		return printable(quantity)
+		return text.Printable(quantity)
 	}
-	return printable(quantity) + " (" + printable(unit) + ")"
+	return text.Printable(quantity) + " (" + text.Printable(unit) + ")"
 }
 
 // padded leaves a little room beside the outermost values. A logarithmic axis

@@ -164,10 +164,17 @@ func TestTheFormatIsToldByTheExtension(t *testing.T) {
 func TestAnErrorOfTheWriterEndsEncoding(t *testing.T) {
 	t.Parallel()
 	for _, format := range []Format{SVG, PNG} {
-		if err := EncodeChart(brokenWriter{}, threeByTwo(), format); !errors.Is(err, errBroken) {
+		if err := EncodeChart(closedPipe(), threeByTwo(), format); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: error = %v, want the writer's", format, err)
 		}
 	}
+}
+
+// closedPipe refuses what is written to it.
+func closedPipe() io.Writer {
+	reader, writer := io.Pipe()
+	reader.Close()
+	return writer
 }
 
 func errorText(err error) string {

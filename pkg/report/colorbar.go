@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,7 +34,7 @@ func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Le
 		widestUnknown     = 120
 	)
 	label := sans(smallSize, ink)
-	b := colorBar{colors: colors, unknown: fit(label, printable(unknown), widestUnknown)}
+	b := colorBar{colors: colors, unknown: fit(label, text.Printable(unknown), widestUnknown)}
 	if b.unknown != "" {
 		beside -= unknownHeight
 	}
@@ -40,7 +42,7 @@ func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Le
 	b.title = fit(sans(textSize, ink), axisTitle(quantity, unit), b.length)
 	b.ticks = colors.ticks()
 	for i := range b.ticks {
-		b.ticks[i].Label = fit(label, b.ticks[i].Label+printable(unit), widestTick)
+		b.ticks[i].Label = fit(label, b.ticks[i].Label+text.Printable(unit), widestTick)
 	}
 	return b
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -145,7 +147,7 @@ func (d Comparison) drawInside(c draw.Canvas) {
 	drawTitled(draw.Crop(inner, 0, 0, below, 0), p, "", axisTitle(d.Quantity, d.Unit))
 	names.draw(c, vg.Point{X: slots.Min.X, Y: slots.Min.Y + below})
 	title := alignCenter(sans(textSize, ink))
-	write(c, title, center(slots.Rectangle).X, c.Min.Y+textSize/2, fit(title, printable(d.CasesAre), slots.Size().X))
+	write(c, title, center(slots.Rectangle).X, c.Min.Y+textSize/2, fit(title, text.Printable(d.CasesAre), slots.Size().X))
 }
 
 // legend has the figures of each contender: the value of a single case, or what
@@ -163,12 +165,12 @@ func (d Comparison) legend() legend {
 	}
 	for i, contender := range d.Contenders {
 		known := knownOf(contender.Values)
-		figures := rangeOf(known, printable(d.Unit))[:figuresEach]
+		figures := rangeOf(known, text.Printable(d.Unit))[:figuresEach]
 		if missing {
 			figures = append(figures, fmt.Sprintf("%d of %d", len(known), len(d.Cases)))
 		}
 		l.entries = append(l.entries, legendEntry{
-			name:    printable(contender.Name),
+			name:    text.Printable(contender.Name),
 			figures: figures,
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
 				c.DrawGlyphNoClip(dotGlyph(i, 3.5), vg.Point{X: x + swatch/2, Y: y})

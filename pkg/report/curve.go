@@ -3,6 +3,8 @@ package report
 import (
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -21,7 +23,7 @@ func newCurve(i int, sample Sample) curve {
 	sorted := slices.Sorted(slices.Values(sample.Values))
 	all := stepsOf(sample, sorted)
 	return curve{
-		name:    printable(sample.Name),
+		name:    text.Printable(sample.Name),
 		steps:   all,
 		summary: sample.summarize(all, sorted),
 		line:    draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -74,7 +76,7 @@ func (d Distribution) drawInside(c draw.Canvas) {
 	c = d.legend(curves).draw(c)
 	of := "values"
 	if d.Of != "" {
-		of = printable(d.Of)
+		of = text.Printable(d.Of)
 	}
 	drawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
 }
@@ -86,12 +88,12 @@ func (d Distribution) legend(curves []curve) legend {
 	l := legend{swatchWidth: swatch, headers: []legendHeader{
 		{text: "mean", glyph: meanGlyph(grey)}, {text: "p95", glyph: p95Glyph(grey)}, {text: "max"}, {text: "count"},
 	}}
-	unit := printable(d.Unit)
+	unit := text.Printable(d.Unit)
 	for _, curve := range curves {
 		s := curve.summary
 		l.entries = append(l.entries, legendEntry{
 			name:    curve.name,
-			figures: []string{Value(s.Mean) + unit, Value(s.P95) + unit, Value(s.Max) + unit, Count(int64(s.Count))},
+			figures: []string{text.Value(s.Mean) + unit, text.Value(s.P95) + unit, text.Value(s.Max) + unit, text.Count(int64(s.Count))},
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
 				c.StrokeLine2(curve.line, x, y, x+swatch, y)
 			},

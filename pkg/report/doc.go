@@ -1,12 +1,6 @@
 // Package report turns results into what people read: aligned tables, numbers
 // with their units, and charts.
 //
-// A [Table] prints rows under headers:
-//
-//	t := report.NewTable(report.Left("JOB"), report.Right("DILATION"))
-//	t.Add("filecomp", report.Times(1.42))
-//	err := t.Write(os.Stdout)
-//
 // A [Chart] is a plain value that describes what to show: [Comparison] shows
 // contenders case by case, [Intervals] estimates with their confidence,
 // [Distribution] samples, [Timeline] the jobs of schedules, [Occupancy] how busy

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -46,7 +48,7 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 			at := vg.Point{X: toX(pair.Measured), Y: toY(pair.Predicted)}
 			shown[i] = append(shown[i], at)
 			if pair.Label != "" {
-				callouts = append(callouts, callout{text: printable(pair.Label), dot: at})
+				callouts = append(callouts, callout{text: text.Printable(pair.Label), dot: at})
 			}
 		}
 	}

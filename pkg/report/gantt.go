@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // gantt draws the inside of a timeline.
@@ -42,7 +44,7 @@ func (g gantt) drawHeading(c draw.Canvas, schedule scheduleRows, y vg.Length) {
 	name, detail := bold(textSize, ink), sans(textSize, softInk)
 	makespan := "makespan " + g.scale.instant(schedule.makespanSeconds)
 	room := c.Max.X - c.Min.X - detail.Width(makespan) - 12
-	text := fit(name, printable(schedule.name), room)
+	text := fit(name, text.Printable(schedule.name), room)
 	write(c, name, c.Min.X, y, text)
 	write(c, detail, c.Min.X+name.Width(text)+12, y, makespan)
 }
@@ -63,7 +65,7 @@ func (g gantt) drawBar(c draw.Canvas, bar laneBar, r vg.Rectangle) {
 	if r.Max.Y-r.Min.Y < smallSize {
 		return
 	}
-	job := printable(bar.Job)
+	job := text.Printable(bar.Job)
 	if label.Width(job) > room {
 		if job = fit(label, job, room); len([]rune(job)) < fewest {
 			return

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -95,7 +97,7 @@ func (h HeatMap) size() (width, height vg.Length) {
 	l := newHeatLayout(h)
 	width, height = l.width+2*margin, l.height+2*margin
 	if h.Title != "" {
-		title := bold(titleSize, ink).Width(printable(h.Title)) + 2*margin
+		title := bold(titleSize, ink).Width(text.Printable(h.Title)) + 2*margin
 		return max(width, min(title, chartWidth)), height + titleHeight
 	}
 	return width, height
@@ -131,7 +133,7 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 			fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
 			if l.valueSize > 0 {
 				middle := center(cell)
-				write(c, alignCenter(sans(l.valueSize, readableOn(paint))), middle.X, middle.Y, Value(value))
+				write(c, alignCenter(sans(l.valueSize, readableOn(paint))), middle.X, middle.Y, text.Value(value))
 			}
 		}
 	}
@@ -147,11 +149,11 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 	l.columns.draw(c, grid.Min)
 	middle, size := center(grid), grid.Size()
 	if h.RowsAre != "" {
-		text := fit(title, printable(h.RowsAre), max(size.Y, leastTitle))
+		text := fit(title, text.Printable(h.RowsAre), max(size.Y, leastTitle))
 		writeTurned(c, title, c.Min.X+textSize/2, min(middle.Y, grid.Max.Y-title.Width(text)/2), math.Pi/2, text)
 	}
 	if h.ColumnsAre != "" {
-		text := fit(title, printable(h.ColumnsAre), max(size.X, leastTitle))
+		text := fit(title, text.Printable(h.ColumnsAre), max(size.X, leastTitle))
 		write(c, title, middle.X, grid.Min.Y-l.below+textSize/2, text)
 	}
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 )
 
@@ -31,7 +33,7 @@ func newHeatLayout(h HeatMap) heatLayout {
 	l.cell = vg.Length(min(max(120/math.Sqrt(float64(max(len(h.Rows), len(h.Columns)))), least), most))
 	l.nameSize = min(l.cell*0.55, textSize)
 	for _, name := range h.Rows {
-		l.rows = append(l.rows, fitMiddle(sans(l.nameSize, ink), printable(name), widestName))
+		l.rows = append(l.rows, fitMiddle(sans(l.nameSize, ink), text.Printable(name), widestName))
 	}
 	l.columns = newNameRow(h.Columns, l.nameSize, l.cell)
 	l.valueSize = l.sizeOfValues(h.known())
@@ -63,7 +65,7 @@ func (l heatLayout) sizeOfValues(values []float64) vg.Length {
 	widest := vg.Length(0)        // of a value, in units of the size
 	style := sans(textSize, ink)
 	for _, value := range values {
-		widest = max(widest, style.Width(Value(value))/textSize)
+		widest = max(widest, style.Width(text.Value(value))/textSize)
 	}
 	size := min(l.cell*part/widest, l.cell*0.5, textSize)
 	if size < least {

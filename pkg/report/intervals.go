@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -113,7 +115,7 @@ func (d Intervals) drawInside(c draw.Canvas) {
 		beside = max(beside, sans(smallSize, ink).Width(figure))
 	}
 	p.Add(whiskers{chart: d, figures: figures})
-	title := axisTitle(d.Quantity, d.Unit) + ", " + compact(100*d.Confidence) + "% confidence interval"
+	title := axisTitle(d.Quantity, d.Unit) + ", " + text.Compact(100*d.Confidence) + "% confidence interval"
 	drawTitled(draw.Crop(c, -axisTitleHeight, -beside-2*whiskerGap, 0, -legendRow), p, title, "")
 }
 
@@ -121,7 +123,7 @@ func (d Intervals) drawInside(c draw.Canvas) {
 // decimals as make three digits of the largest number.
 func (d Intervals) figures() []string {
 	const widest = 200
-	unit := printable(d.Unit)
+	unit := text.Printable(d.Unit)
 	largest := 0.0
 	for _, x := range d.known() {
 		largest = math.Max(largest, math.Abs(x))
@@ -144,7 +146,7 @@ func (d Intervals) figures() []string {
 // signed writes a number with its sign, above zero too.
 func signed(x float64, decimals int) string {
 	number := tickLabel(x, decimals)
-	if x > 0 && number != decimal(0, decimals) {
+	if x > 0 && number != text.Decimal(0, decimals) {
 		return "+" + number
 	}
 	return number
@@ -168,7 +170,7 @@ func (d Intervals) plot() *plot.Plot {
 	var names plot.ConstantTicks
 	style := sans(smallSize, ink)
 	for i, e := range d.Estimates {
-		names = append(names, plot.Tick{Value: -float64(i) - 0.5, Label: fitMiddle(style, printable(e.Name), widestName) + "  "})
+		names = append(names, plot.Tick{Value: -float64(i) - 0.5, Label: fitMiddle(style, text.Printable(e.Name), widestName) + "  "})
 	}
 	p.Y.Min, p.Y.Max = -float64(len(d.Estimates)), 0
 	p.Y.Width = 0

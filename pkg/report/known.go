@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -15,9 +17,9 @@ func knownOf(values []float64) []float64 {
 // rangeOf writes the mean, the least and the largest of some values.
 func rangeOf(values []float64, unit string) []string {
 	if len(values) == 0 {
-		return []string{Absent, Absent, Absent}
+		return []string{text.Absent, text.Absent, text.Absent}
 	}
-	return []string{Value(stat.Mean(values, nil)) + unit, Value(slices.Min(values)) + unit, Value(slices.Max(values)) + unit}
+	return []string{text.Value(stat.Mean(values, nil)) + unit, text.Value(slices.Min(values)) + unit, text.Value(slices.Max(values)) + unit}
 }
 
 // paddedRange spans some values, at least one, with a little room beside them.

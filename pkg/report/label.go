@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"strings"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // These say what charts show: their kind, what they are about, and the names
@@ -77,5 +79,5 @@ func labelOf(title, what string, names []string) string {
 	if title != "" {
 		label = title + ": " + label
 	}
-	return printable(label)
+	return text.Printable(label)
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -25,7 +27,7 @@ type nameRow struct {
 func newNameRow(names []string, size, slot vg.Length) nameRow {
 	r := nameRow{texts: make([]string, len(names)), size: size, slot: slot}
 	for k, name := range names {
-		r.texts[k] = fitMiddle(sans(size, ink), printable(name), widestName)
+		r.texts[k] = fitMiddle(sans(size, ink), text.Printable(name), widestName)
 		r.turned = r.turned || sans(size, ink).Width(r.texts[k]) > slot-4
 	}
 	return r

@@ -5,14 +5,16 @@ import (
 	"strconv"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // NodeSharesTable is the tree of a node's pods: what each requests, what weight that
 // makes among its siblings, how many cores it keeps busy, and how long its work takes
 // as a multiple of what it takes with a core to itself.
-func NodeSharesTable(a *evaluate.NodeSharesAnswer) *Table {
-	t := NewTable(Left("POD"), Right("CPU REQUEST"), Right("WEIGHT"), Right("USAGE"), Right("RESPONSE"))
+func NodeSharesTable(a *evaluate.NodeSharesAnswer) *text.Table {
+	t := text.NewTable(text.Left("POD"), text.Right("CPU REQUEST"), text.Right("WEIGHT"), text.Right("USAGE"), text.Right("RESPONSE"))
 	name := a.Name
 	if name == "" {
 		name = "node"
@@ -35,13 +37,13 @@ func NodeSharesTable(a *evaluate.NodeSharesAnswer) *Table {
 
 func milliCPU(m *int64) string {
 	if m == nil || *m == 0 {
-		return Absent
+		return text.Absent
 	}
 	return strconv.FormatInt(*m, 10) + "m"
 }
 
 // millis writes cores in thousandths, as Kubernetes does.
-func millis(cores float64) string { return decimal(cores*1000, 0) + "m" }
+func millis(cores float64) string { return text.Decimal(cores*1000, 0) + "m" }
 
 // NodeSharesSummary says how busy the node is, how good the answer, and what to keep
 // in mind; why is for which reason containers' shares are taken to become the weights
@@ -52,7 +54,7 @@ func NodeSharesSummary(a *evaluate.NodeSharesAnswer, elapsed time.Duration, why 
 		cores = "1 core"
 	}
 	lines := []string{
-		fmt.Sprintf("%s of %s busy; responses are multiples of the time that work takes with a core to itself", Percent(a.Utilization/float64(a.Processors)), cores),
+		fmt.Sprintf("%s of %s busy; responses are multiples of the time that work takes with a core to itself", text.Percent(a.Utilization/float64(a.Processors)), cores),
 		ShareSummary(a.ShareTreeAnswer, elapsed),
 	}
 	weights := "weights of containers: " + a.Weights
@@ -61,7 +63,7 @@ func NodeSharesSummary(a *evaluate.NodeSharesAnswer, elapsed time.Duration, why 
 	}
 	lines = append(lines, weights)
 	if a.Unmeasured > 0 {
-		lines = append(lines, fmt.Sprintf("%s of %s containers have no usage, which is taken as idle", Count(int64(a.Unmeasured)), Count(int64(a.Workloads))))
+		lines = append(lines, fmt.Sprintf("%s of %s containers have no usage, which is taken as idle", text.Count(int64(a.Unmeasured)), text.Count(int64(a.Workloads))))
 	}
 	return lines
 }

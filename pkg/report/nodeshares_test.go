@@ -36,13 +36,13 @@ worker                                      1,500m
 └─ besteffort                  -        1     500m
    └─ batch/report             -        1     500m      5.25×
 `
-	if diff := cmp.Diff(want, written(t, NodeSharesTable(a))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, NodeSharesTable(a))); diff != "" {
 		t.Errorf("unexpected table (-want +got):\n%s", diff)
 	}
 	cart := &a.Nodes[1]
 	cart.RequestMilliCPU, cart.RequestMilliCPUBefore, cart.ShareBefore, cart.FactorBefore = new(int64(500)), new(int64(250)), new(5.0), new(2.5)
 	a.Name = ""
-	got := written(t, NodeSharesTable(a))
+	got := printed(t, NodeSharesTable(a))
 	if !strings.Contains(got, "250m → 500m   5 → 10   1,000m   2.50× → 1.50×") || !strings.Contains(got, "\nnode ") {
 		t.Errorf("the changed node is\n%s", got)
 	}

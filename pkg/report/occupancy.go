@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -177,7 +179,7 @@ func (o Occupancy) names() plot.ConstantTicks {
 	for i := 0; i < len(o.Strips); i += every {
 		names = append(names, plot.Tick{
 			Value: -float64(i) - 0.5,
-			Label: fitMiddle(style, printable(o.Strips[i].Machine), widest) + "  ",
+			Label: fitMiddle(style, text.Printable(o.Strips[i].Machine), widest) + "  ",
 		})
 	}
 	return names

@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 )
 
@@ -33,7 +35,7 @@ type Section struct {
 	// Text comes first. Blank lines separate its paragraphs.
 	Text string
 	// Table follows the text.
-	Table *Table
+	Table *text.Table
 	// Charts follow the table.
 	Charts []Chart
 	// Notes end the section: what was left out or assumed, say.
@@ -70,7 +72,7 @@ type sectionView struct {
 	ID         string
 	Title      string
 	Paragraphs []string
-	Table      *tableView
+	Table      *text.Table
 	Charts     []chartView
 	Notes      []string
 }
@@ -85,7 +87,7 @@ func (p Page) view() (pageView, error) {
 	if p.Title == "" {
 		return pageView{}, errors.New("title: is empty")
 	}
-	view := pageView{Title: printable(p.Title), Summary: printable(p.Summary), Footer: printable(p.Footer)}
+	view := pageView{Title: text.Printable(p.Title), Summary: text.Printable(p.Summary), Footer: text.Printable(p.Footer)}
 	for i, section := range p.Sections {
 		s, err := section.view()
 		if err != nil {
@@ -101,10 +103,7 @@ func (s Section) view() (sectionView, error) {
 	if s.Title == "" {
 		return sectionView{}, errors.New(".title: is empty")
 	}
-	view := sectionView{Title: printable(s.Title), Paragraphs: paragraphs(s.Text)}
-	if s.Table != nil {
-		view.Table = s.Table.view()
-	}
+	view := sectionView{Title: text.Printable(s.Title), Paragraphs: paragraphs(s.Text), Table: s.Table}
 	for i, chart := range s.Charts {
 		c, err := viewOf(chart)
 		if err != nil {
@@ -113,22 +112,22 @@ func (s Section) view() (sectionView, error) {
 		view.Charts = append(view.Charts, c)
 	}
 	for _, note := range s.Notes {
-		view.Notes = append(view.Notes, printable(note))
+		view.Notes = append(view.Notes, text.Printable(note))
 	}
 	return view, nil
 }
 
 // paragraphs are separated by blank lines. Single line ends are spaces.
-func paragraphs(text string) []string {
+func paragraphs(prose string) []string {
 	var all []string
 	var lines []string
 	end := func() {
 		if len(lines) > 0 {
-			all = append(all, printable(strings.Join(lines, " ")))
+			all = append(all, text.Printable(strings.Join(lines, " ")))
 		}
 		lines = nil
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(prose) {
 		if line = strings.TrimSpace(line); line == "" {
 			end()
 		} else {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -151,8 +153,8 @@ func (g Regions) legend() legend {
 		}
 		finding := g.Findings[i]
 		l.entries = append(l.entries, legendEntry{
-			name:    printable(finding.Name),
-			figures: []string{Percent(part)},
+			name:    text.Printable(finding.Name),
+			figures: []string{text.Percent(part)},
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
 				box := vg.Rectangle{Min: vg.Point{X: x, Y: y - textSize/2}, Max: vg.Point{X: x + swatch, Y: y + textSize/2}}
 				fill(c, leanColor(finding.Lean), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)

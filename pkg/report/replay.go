@@ -6,14 +6,16 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // ReplayTable returns the table of what a replay found: a row per policy. A wide
 // one has the columns of [ReplayDetails], too. Columns of what there is not, such as
 // jobs with an SLA, are left out.
-func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *Table {
-	columns := append([]replayColumn{{Left("POLICY"), policyName}}, mainColumns(a)...)
+func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *text.Table {
+	columns := append([]replayColumn{{text.Left("POLICY"), policyName}}, mainColumns(a)...)
 	if wide {
 		columns = append(columns, detailColumns(a)...)
 	}
@@ -21,16 +23,16 @@ func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *Table {
 }
 
 // ReplayDetails returns a table of what is less often asked for.
-func ReplayDetails(a *evaluate.ReplayAnswer) *Table {
-	return replayTable(a, append([]replayColumn{{Left("POLICY"), policyName}}, detailColumns(a)...))
+func ReplayDetails(a *evaluate.ReplayAnswer) *text.Table {
+	return replayTable(a, append([]replayColumn{{text.Left("POLICY"), policyName}}, detailColumns(a)...))
 }
 
-func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *Table {
-	headers := make([]Column, len(columns))
+func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *text.Table {
+	headers := make([]text.Column, len(columns))
 	for i, column := range columns {
 		headers[i] = column.header
 	}
-	t := NewTable(headers...)
+	t := text.NewTable(headers...)
 	for i := range a.Policies {
 		cells := make([]string, len(columns))
 		for k, column := range columns {
@@ -43,15 +45,15 @@ func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *Table {
 
 // replayColumn is a column of a table, and what it says of a policy.
 type replayColumn struct {
-	header Column
+	header text.Column
 	cell   func(*evaluate.PolicyAnswer) string
 }
 
 // figure is a column of numbers of the jobs that were done, if any was.
 func figure(header string, cell func(*evaluate.PolicyAnswer) string) replayColumn {
-	return replayColumn{Right(header), func(p *evaluate.PolicyAnswer) string {
+	return replayColumn{text.Right(header), func(p *evaluate.PolicyAnswer) string {
 		if p.Jobs == 0 {
-			return Absent
+			return text.Absent
 		}
 		return cell(p)
 	}}
@@ -65,17 +67,17 @@ func mainColumns(a *evaluate.ReplayAnswer) []replayColumn {
 		figure("P50", func(p *policy) string { return elapsed(p.Execution.P50) }),
 		figure("P95", func(p *policy) string { return elapsed(p.Execution.P95) }),
 		figure("P99", func(p *policy) string { return elapsed(p.Execution.P99) }),
-		figure("DILATION", func(p *policy) string { return Times(p.Dilation.Mean) }),
+		figure("DILATION", func(p *policy) string { return text.Times(p.Dilation.Mean) }),
 		figure("WAITED", func(p *policy) string { return waited(p, p.Wait.Mean) }),
 	}
 	for _, name := range replayResources(a) {
-		columns = append(columns, figure(strings.ToUpper(name), func(p *policy) string { return Percent(utilization(p, name).Mean) }))
+		columns = append(columns, figure(strings.ToUpper(name), func(p *policy) string { return text.Percent(utilization(p, name).Mean) }))
 	}
 	if hasSLA(a) {
 		columns = append(columns, figure("SLA MET", slaMet))
 	}
 	if len(a.Policies) > 1 {
-		columns = append(columns, figure("SAVED", saved), replayColumn{Left(""), func(p *policy) string { return bestMark(a, p) }})
+		columns = append(columns, figure("SAVED", saved), replayColumn{text.Left(""), func(p *policy) string { return bestMark(a, p) }})
 	}
 	return columns
 }
@@ -83,15 +85,15 @@ func mainColumns(a *evaluate.ReplayAnswer) []replayColumn {
 func detailColumns(a *evaluate.ReplayAnswer) []replayColumn {
 	type policy = evaluate.PolicyAnswer
 	columns := []replayColumn{
-		{Right("JOBS"), func(p *policy) string { return Count(int64(p.Jobs)) }},
-		{Right("DROPPED"), func(p *policy) string { return Count(int64(p.Dropped)) }},
+		{text.Right("JOBS"), func(p *policy) string { return text.Count(int64(p.Jobs)) }},
+		{text.Right("DROPPED"), func(p *policy) string { return text.Count(int64(p.Dropped)) }},
 		figure("RESPONSE", func(p *policy) string { return elapsed(p.Response.Mean) }),
-		figure("DILATION P95", func(p *policy) string { return Times(p.Dilation.P95) }),
-		figure("DILATION P99", func(p *policy) string { return Times(p.Dilation.P99) }),
+		figure("DILATION P95", func(p *policy) string { return text.Times(p.Dilation.P95) }),
+		figure("DILATION P99", func(p *policy) string { return text.Times(p.Dilation.P99) }),
 		figure("WAITED P99", func(p *policy) string { return waited(p, p.Wait.P99) }),
 	}
 	for _, name := range replayResources(a) {
-		columns = append(columns, figure(strings.ToUpper(name)+" MAX", func(p *policy) string { return Percent(utilization(p, name).Busiest) }))
+		columns = append(columns, figure(strings.ToUpper(name)+" MAX", func(p *policy) string { return text.Percent(utilization(p, name).Busiest) }))
 	}
 	return columns
 }
@@ -106,7 +108,7 @@ func policyName(p *evaluate.PolicyAnswer) string {
 // waited tells waiting for a short time from not waiting.
 func waited(p *evaluate.PolicyAnswer, seconds float64) string {
 	if p.Waited == 0 {
-		return Absent
+		return text.Absent
 	}
 	return elapsed(seconds)
 }
@@ -122,9 +124,9 @@ func hasSLA(a *evaluate.ReplayAnswer) bool {
 
 func slaMet(p *evaluate.PolicyAnswer) string {
 	if p.SLAAttained == nil {
-		return Absent
+		return text.Absent
 	}
-	return Percent(*p.SLAAttained)
+	return text.Percent(*p.SLAAttained)
 }
 
 // saved writes "12.3% ± 0.4%".
@@ -132,11 +134,11 @@ func saved(p *evaluate.PolicyAnswer) string {
 	e := p.Improvement
 	switch {
 	case e == nil:
-		return Absent
+		return text.Absent
 	case e.Low == nil:
-		return Percent(e.Mean)
+		return text.Percent(e.Mean)
 	default:
-		return Percent(e.Mean) + " ± " + Percent((*e.High-*e.Low)/2)
+		return text.Percent(e.Mean) + " ± " + text.Percent((*e.High-*e.Low)/2)
 	}
 }
 
@@ -156,9 +158,9 @@ func bestMark(a *evaluate.ReplayAnswer, p *evaluate.PolicyAnswer) string {
 func elapsed(seconds float64) string {
 	const longest = 9e9 // what a time.Duration holds
 	if !(math.Abs(seconds) < longest) {
-		return Absent
+		return text.Absent
 	}
-	return Elapsed(time.Duration(seconds * float64(time.Second)))
+	return text.Elapsed(time.Duration(seconds * float64(time.Second)))
 }
 
 // replayResources lists the resources that some policy used, in order.
@@ -187,11 +189,11 @@ func utilization(p *evaluate.PolicyAnswer, resource string) evaluate.ResourceUti
 
 // ReplaySummary returns the answer in a sentence or two.
 func ReplaySummary(a *evaluate.ReplayAnswer) string {
-	text := bestSentence(a)
+	sentence := bestSentence(a)
 	if a.Partial {
-		text += fmt.Sprintf(" The answer is partial: it is of the jobs that were done in %s of %s runs.", Count(int64(a.Done)), Count(int64(a.Runs)))
+		sentence += fmt.Sprintf(" The answer is partial: it is of the jobs that were done in %s of %s runs.", text.Count(int64(a.Done)), text.Count(int64(a.Runs)))
 	}
-	return text
+	return sentence
 }
 
 func bestSentence(a *evaluate.ReplayAnswer) string {
@@ -203,15 +205,15 @@ func bestSentence(a *evaluate.ReplayAnswer) string {
 		if p.Policy != a.Best {
 			continue
 		}
-		text := fmt.Sprintf("With %s a job takes %s on average", p.Policy, elapsed(p.Response.Mean))
+		sentence := fmt.Sprintf("With %s a job takes %s on average", p.Policy, elapsed(p.Response.Mean))
 		if p.Waited > 0 {
-			text += fmt.Sprintf(", of which it waits %s at the scheduler", elapsed(p.Wait.Mean))
+			sentence += fmt.Sprintf(", of which it waits %s at the scheduler", elapsed(p.Wait.Mean))
 		}
-		text += fmt.Sprintf("; it runs %s as long as alone.", Times(p.Dilation.Mean))
+		sentence += fmt.Sprintf("; it runs %s as long as alone.", text.Times(p.Dilation.Mean))
 		if p.Improvement != nil && p.Improvement.Mean > 0 {
-			text += fmt.Sprintf(" That is %s less than with %s.", saved(p), a.Policies[0].Policy)
+			sentence += fmt.Sprintf(" That is %s less than with %s.", saved(p), a.Policies[0].Policy)
 		}
-		return text
+		return sentence
 	}
 	return "No policy is the best: some runs were ended before their time."
 }
@@ -254,5 +256,5 @@ func jobsWere(n int, which string) string {
 	if n == 1 {
 		return "1 job" + which + " was"
 	}
-	return Count(int64(n)) + " jobs" + which + " were"
+	return text.Count(int64(n)) + " jobs" + which + " were"
 }

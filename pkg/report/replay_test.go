@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"loadline.dev/loadline/pkg/report/text"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,7 +39,7 @@ func threePolicies() *evaluate.ReplayAnswer {
 	return a
 }
 
-func printed(t *testing.T, table *Table) string {
+func printed(t *testing.T, table *text.Table) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := table.Write(&b); err != nil {
@@ -65,7 +68,7 @@ func TestTheReplayTableIsNotTooWide(t *testing.T) {
 	a.Policies[0].Utilization = append(a.Policies[0].Utilization, evaluate.ResourceUtilization{Resource: "disk", Mean: 1})
 	a.Policies[0].Execution = evaluate.Summary{Mean: 533_520, P50: 533_520, P95: 533_520, P99: 533_520}
 	for line := range strings.Lines(printed(t, ReplayTable(a, false))) {
-		if width := displayWidth(strings.TrimSuffix(line, "\n")); width > 150 {
+		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 150 {
 			t.Errorf("%d wide: %s", width, line)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -158,8 +160,8 @@ func (s Scatter) legend() legend {
 	for i, series := range s.Series {
 		a := accuracyOf(series.Pairs)
 		l.entries = append(l.entries, legendEntry{
-			name:    printable(series.Name),
-			figures: []string{Value(100*a.mean) + "%", Value(100*a.p90) + "%", Count(int64(a.count))},
+			name:    text.Printable(series.Name),
+			figures: []string{text.Value(100*a.mean) + "%", text.Value(100*a.p90) + "%", text.Count(int64(a.count))},
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
 				c.DrawGlyphNoClip(translucent(i, 3.5), vg.Point{X: x + swatch/2, Y: y})
 			},

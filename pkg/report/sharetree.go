@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -34,7 +36,7 @@ func (s ShareTree) check() error {
 		if n.Factor == nil && !n.Workload {
 			continue
 		}
-		if n.Factor == nil || !(*n.Factor >= 1-1e-9) || !isFinite(*n.Factor) {
+		if n.Factor == nil || !(*n.Factor >= 1-1e-9 && *n.Factor <= maxMagnitude) {
 			return fmt.Errorf("answer.nodes[%d] (%q).factor: is no finite number of at least 1", i, n.Name)
 		}
 	}
@@ -98,7 +100,7 @@ func (s ShareTree) columns(c draw.Canvas) shareColumns {
 	style := sans(s.textSize(), ink)
 	names, shares := bold(s.textSize(), ink).Width(shareTreeName(s.Answer)), sans(smallSize, ink).Width("share")
 	for _, n := range s.Answer.Nodes {
-		names = max(names, shareIndent*vg.Length(n.Depth)+style.Width(printable(n.Name)))
+		names = max(names, shareIndent*vg.Length(n.Depth)+style.Width(text.Printable(n.Name)))
 		shares = max(shares, style.Width(shareText(&n)))
 	}
 	var w shareColumns
@@ -122,7 +124,7 @@ func (s ShareTree) axis() shareAxis {
 			continue
 		}
 		for _, x := range []*float64{n.Factor, n.FactorBefore, shareLimit(&n)} {
-			if x != nil && isFinite(*x) {
+			if x != nil && *x <= maxMagnitude {
 				a.high = math.Max(a.high, *x*1.05)
 				a.low = math.Min(a.low, *x)
 			}

@@ -3,6 +3,8 @@ package report
 import (
 	"image/color"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -78,7 +80,7 @@ func (s ShareTree) drawRow(c draw.Canvas, w shareColumns, axis shareAxis, row in
 	style := sans(s.textSize(), ink)
 	if row < 0 {
 		style = bold(s.textSize(), ink)
-		write(c, style, w.names, y, fit(style, printable(shareTreeName(s.Answer)), w.namesEnd-w.names))
+		write(c, style, w.names, y, fit(style, text.Printable(shareTreeName(s.Answer)), w.namesEnd-w.names))
 		s.drawBusy(c, w, y, s.Answer.Utilization, softInk)
 		return
 	}
@@ -88,7 +90,7 @@ func (s ShareTree) drawRow(c draw.Canvas, w shareColumns, axis shareAxis, row in
 		hue = palette[0]
 	}
 	left := w.names + shareIndent*vg.Length(n.Depth)
-	write(c, style, left, y, fitMiddle(style, printable(n.Name), max(w.namesEnd-left, 0)))
+	write(c, style, left, y, fitMiddle(style, text.Printable(n.Name), max(w.namesEnd-left, 0)))
 	write(c, alignRight(style), w.shares, y, shareText(n))
 	s.drawBusy(c, w, y, n.Utilization, hue)
 	if n.Factor != nil {
@@ -103,7 +105,7 @@ func (s ShareTree) drawBusy(c draw.Canvas, w shareColumns, y vg.Length, utilizat
 	end := w.bars + vg.Length(min(fraction, 1))*(w.barsEnd-w.bars)
 	fill(c, backdrop, w.bars, y-half, w.barsEnd, y+half)
 	fill(c, tint(hue), w.bars, y-half, end, y+half)
-	write(c, sans(s.textSize(), ink), w.barsEnd+4, y, Percent(fraction))
+	write(c, sans(s.textSize(), ink), w.barsEnd+4, y, text.Percent(fraction))
 }
 
 // drawResponse draws the response time of a workload, what it was before, and the
@@ -122,7 +124,7 @@ func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y
 		c.DrawGlyphNoClip(dot, vg.Point{X: before, Y: y})
 		end = max(end, before+radius)
 	}
-	style, figure := sans(s.textSize(), ink), Times(*n.Factor)
+	style, figure := sans(s.textSize(), ink), text.Times(*n.Factor)
 	if limit := shareLimit(n); limit != nil {
 		at := axis.x(w, *limit)
 		drawLimit(c, at, y, s.rowHeight()*0.4)

@@ -7,18 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // ShareTable is the tree of an answer with what each group and workload gets. It
 // has no header: the root is its first line.
-func ShareTable(a *evaluate.ShareTreeAnswer) *Table {
+func ShareTable(a *evaluate.ShareTreeAnswer) *text.Table {
 	timed := slices.ContainsFunc(a.Nodes, func(n evaluate.ShareNode) bool { return n.ResponseSeconds != nil })
-	columns := []Column{Left(""), Right(""), Right(""), Right(""), Left("")}
+	columns := []text.Column{text.Left(""), text.Right(""), text.Right(""), text.Right(""), text.Left("")}
 	if timed {
-		columns = slices.Insert(columns, 4, Right(""))
+		columns = slices.Insert(columns, 4, text.Right(""))
 	}
-	t := NewTable(columns...)
+	t := text.NewTable(columns...)
 	t.NoHeader = true
 	add := func(name, share, busy, response, seconds, verdict string) {
 		if timed {
@@ -76,7 +78,7 @@ func shareBranches(a *evaluate.ShareTreeAnswer) []string {
 }
 
 func busy(utilization float64, a *evaluate.ShareTreeAnswer) string {
-	return Percent(utilization/float64(a.Processors)) + " busy"
+	return text.Percent(utilization/float64(a.Processors)) + " busy"
 }
 
 // shareText writes the share of a group or workload, and what it was.
@@ -87,13 +89,13 @@ func shareText(n *evaluate.ShareNode) string {
 	return shareNumber(n.Share)
 }
 
-func shareNumber(share float64) string { return Count(int64(math.Round(share))) }
+func shareNumber(share float64) string { return text.Count(int64(math.Round(share))) }
 
 func shareFactor(n *evaluate.ShareNode) string {
 	if n.FactorBefore != nil {
-		return Times(*n.FactorBefore) + " → " + Times(*n.Factor)
+		return text.Times(*n.FactorBefore) + " → " + text.Times(*n.Factor)
 	}
-	return Times(*n.Factor)
+	return text.Times(*n.Factor)
 }
 
 // shareVerdict says what the SLA is and whether it is met.
@@ -103,10 +105,10 @@ func shareVerdict(n *evaluate.ShareNode) string {
 	}
 	var asked []string
 	if n.SLA.MaxFactor != nil {
-		asked = append(asked, Times(*n.SLA.MaxFactor))
+		asked = append(asked, text.Times(*n.SLA.MaxFactor))
 	}
 	if n.SLA.ResponseSeconds != nil {
-		asked = append(asked, duration(*n.SLA.ResponseSeconds))
+		asked = append(asked, text.Duration(*n.SLA.ResponseSeconds))
 	}
 	verdict := "ok"
 	if !n.SLA.Met {
@@ -117,22 +119,22 @@ func shareVerdict(n *evaluate.ShareNode) string {
 
 func shareTime(seconds float64) string {
 	if seconds > 1e9 {
-		return Seconds(seconds, 0)
+		return text.Seconds(seconds, 0)
 	}
-	return Elapsed(time.Duration(seconds * float64(time.Second)))
+	return text.Elapsed(time.Duration(seconds * float64(time.Second)))
 }
 
 // ShareSummary says how good the answer is and what it took.
 func ShareSummary(a *evaluate.ShareTreeAnswer, elapsed time.Duration) string {
 	quality := fmt.Sprintf("exact to %.0e", math.Max(a.RelativeError, 1e-16))
 	if !a.Exact {
-		quality = fmt.Sprintf("± %s (95%% confidence)", Percent(a.RelativeError))
+		quality = fmt.Sprintf("± %s (95%% confidence)", text.Percent(a.RelativeError))
 	}
-	workloads := Count(int64(a.Workloads)) + " workload"
+	workloads := text.Count(int64(a.Workloads)) + " workload"
 	if a.Workloads != 1 {
 		workloads += "s"
 	}
-	text := fmt.Sprintf("%s, %s, %s by %s", quality, workloads, Elapsed(elapsed), a.Method)
+	text := fmt.Sprintf("%s, %s, %s by %s", quality, workloads, text.Elapsed(elapsed), a.Method)
 	if a.Method == "caps" {
 		return text + "; shares are taken as limits: what one leaves, nobody uses"
 	}

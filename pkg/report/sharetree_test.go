@@ -40,7 +40,7 @@ func TestATreeOfSharesIsWrittenWithItsBranches(t *testing.T) {
 └─ db          share 1,000   55.0% busy
    └─ orders      share 60   55.0% busy    response 2.50×
 `
-	if got := written(t, ShareTable(twoGroups())); got != want {
+	if got := printed(t, ShareTable(twoGroups())); got != want {
 		t.Errorf("the tree is\n%swant\n%s", got, want)
 	}
 }
@@ -52,7 +52,7 @@ func TestAChangedTreeShowsWhatWasBeforeAndItsTimes(t *testing.T) {
 	a.Nodes[1].FactorBefore = new(3.1)
 	a.Nodes[1].ResponseSeconds = new(0.019)
 	a.Nodes[1].SLA.ResponseSeconds = new(0.25)
-	got := written(t, ShareTable(a))
+	got := printed(t, ShareTable(a))
 	for _, want := range []string{"share 20 → 50", "response 3.10× → 1.90×   19ms   SLA 2.50× and 250ms ok"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

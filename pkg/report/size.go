@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 )
@@ -15,10 +17,10 @@ const SizeConfidence = 0.99
 // SizeSummary says in a line what a plan takes, and how that compares, such as
 // "Dedicated pools, 5 servers: one fewer than shared.".
 func SizeSummary(a *evaluate.PoolPlanAnswer) string {
-	text := sizeSubject(a) + ", " + serverCount(a.Servers)
+	sentence := sizeSubject(a) + ", " + serverCount(a.Servers)
 	byCost := !sameAsServers(a)
 	if byCost {
-		text += " that cost " + short(a.Cost)
+		sentence += " that cost " + text.Amount(a.Cost)
 	}
 	var than []string
 	for _, other := range a.Alternatives {
@@ -29,9 +31,9 @@ func SizeSummary(a *evaluate.PoolPlanAnswer) string {
 		than = append(than, difference+" "+alternativeName(other.Strategy))
 	}
 	if len(than) > 0 {
-		text += ": " + strings.Join(than, ", ")
+		sentence += ": " + strings.Join(than, ", ")
 	}
-	return text + "."
+	return sentence + "."
 }
 
 // sizeSubject names what was sized.
@@ -69,9 +71,9 @@ func compareServers(more int) string {
 	case more == -1:
 		return "one more than"
 	case more > 0:
-		return Count(int64(more)) + " fewer than"
+		return text.Count(int64(more)) + " fewer than"
 	case more < 0:
-		return Count(int64(-more)) + " more than"
+		return text.Count(int64(-more)) + " more than"
 	default:
 		return "as many as"
 	}
@@ -82,9 +84,9 @@ func compareCost(more float64) string {
 	const nothing = 1e-9
 	switch {
 	case more > nothing:
-		return short(more) + " less than"
+		return text.Amount(more) + " less than"
 	case more < -nothing:
-		return short(-more) + " more than"
+		return text.Amount(-more) + " more than"
 	default:
 		return "as much as"
 	}
@@ -102,20 +104,20 @@ func serverCount(n int) string {
 	if n == 1 {
 		return "1 server"
 	}
-	return Count(int64(n)) + " servers"
+	return text.Count(int64(n)) + " servers"
 }
 
 // SizeTable has a row for each class, with what it gets from its pool, and one for
 // each alternative. A wide table has more columns.
-func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *Table {
-	columns := []Column{Left("POOL"), Left("CLASSES"), Right("SERVERS"), Left("SLA"), Right("ATTAINED"), Right("WITH ONE FEWER")}
+func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *text.Table {
+	columns := []text.Column{text.Left("POOL"), text.Left("CLASSES"), text.Right("SERVERS"), text.Left("SLA"), text.Right("ATTAINED"), text.Right("WITH ONE FEWER")}
 	if wide {
-		columns = append(columns, Right("WITH ONE MORE"), Right("BUSY"), Right("RATE"), Right("ENOUGH UP TO"), Right("SERVICE"))
+		columns = append(columns, text.Right("WITH ONE MORE"), text.Right("BUSY"), text.Right("RATE"), text.Right("ENOUGH UP TO"), text.Right("SERVICE"))
 	}
 	if a.Given {
-		columns = append(columns, Right("REPLICAS"))
+		columns = append(columns, text.Right("REPLICAS"))
 	}
-	t := NewTable(columns...)
+	t := text.NewTable(columns...)
 	for i := range a.Pools {
 		pool := &a.Pools[i]
 		for k := range pool.Classes {
@@ -124,7 +126,7 @@ func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *Table {
 	}
 	for i := range a.Alternatives {
 		other := &a.Alternatives[i]
-		t.Add(other.Strategy, alternativeClasses(a, other), Count(int64(other.Servers)), alternativeRemark(other))
+		t.Add(other.Strategy, alternativeClasses(a, other), text.Count(int64(other.Servers)), alternativeRemark(other))
 	}
 	return t
 }
@@ -134,20 +136,20 @@ func sizeRow(a *evaluate.PoolPlanAnswer, pool *evaluate.PoolAnswer, k int, wide 
 	class := &pool.Classes[k]
 	name, size, busy, replicas := "", "", "", ""
 	if k == 0 {
-		name, size, busy = pool.Name, Count(int64(pool.Servers)), Percent(pool.Utilization)
+		name, size, busy = pool.Name, text.Count(int64(pool.Servers)), text.Percent(pool.Utilization)
 		if pool.Bounds != nil {
-			replicas = Count(int64(pool.Bounds.Replicas))
+			replicas = text.Count(int64(pool.Bounds.Replicas))
 		}
 	}
-	attained := percentBeside(class.Attained, class.Probability)
+	attained := text.PercentBeside(class.Attained, class.Probability)
 	if class.HalfWidth != nil {
-		attained += " ± " + Percent(*class.HalfWidth)
+		attained += " ± " + text.Percent(*class.HalfWidth)
 	}
 	row := []string{name, class.Name, size, slaText(class), attained, withOneFewer(pool, class)}
 	if wide {
-		more := Absent
+		more := text.Absent
 		if class.WithOneMore != nil {
-			more = percentBeside(*class.WithOneMore, class.Probability)
+			more = text.PercentBeside(*class.WithOneMore, class.Probability)
 		}
 		row = append(row, more, busy)
 		row = append(row, rates(a, class)...)
@@ -160,32 +162,32 @@ func sizeRow(a *evaluate.PoolPlanAnswer, pool *evaluate.PoolAnswer, k int, wide 
 
 // slaText writes what a class was promised, to the last digit: "95.0% within 3.0s".
 func slaText(class *evaluate.ClassAnswer) string {
-	return exactPercent(class.Probability) + " within " + duration(class.WithinSeconds)
+	return text.ExactPercent(class.Probability) + " within " + text.Duration(class.WithinSeconds)
 }
 
 // withOneFewer says what a class would get from its pool with one server fewer.
 func withOneFewer(pool *evaluate.PoolAnswer, class *evaluate.ClassAnswer) string {
 	switch {
 	case class.WithOneFewer != nil:
-		return percentBeside(*class.WithOneFewer, class.Probability)
+		return text.PercentBeside(*class.WithOneFewer, class.Probability)
 	case pool.Servers > 1:
 		return "overloaded"
 	default:
-		return Absent
+		return text.Absent
 	}
 }
 
 // rates returns the arrival rate of a class, up to which its servers are enough,
 // and its mean service time.
 func rates(a *evaluate.PoolPlanAnswer, class *evaluate.ClassAnswer) []string {
-	cells := []string{Absent, Absent, Absent}
+	cells := []string{text.Absent, text.Absent, text.Absent}
 	input := inputOf(a, class.Name)
 	if input == nil || input.Arrival == nil || input.Service == nil {
 		return cells
 	}
-	cells[0], cells[2] = Value(input.Arrival.Value)+"/s", duration(input.Service.Value)
+	cells[0], cells[2] = text.Value(input.Arrival.Value)+"/s", text.Duration(input.Service.Value)
 	if class.MaxArrival != nil {
-		now, most := apart(input.Arrival.Value, *class.MaxArrival)
+		now, most := text.Apart(input.Arrival.Value, *class.MaxArrival)
 		cells[0], cells[1] = now+"/s", most+"/s"
 	}
 	return cells
@@ -226,7 +228,7 @@ func alternativeRemark(other *evaluate.PoolAlternative) string {
 	}
 	var list []string
 	for _, pool := range other.Pools[:min(most, len(other.Pools))] {
-		list = append(list, strings.Join(pool.Classes, "+")+" "+Count(int64(pool.Servers)))
+		list = append(list, strings.Join(pool.Classes, "+")+" "+text.Count(int64(pool.Servers)))
 	}
 	if rest := len(other.Pools) - most; rest > 0 {
 		list = append(list, fmt.Sprintf("and %d more", rest))

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 )
@@ -55,7 +57,7 @@ func roomOfEach(a *evaluate.PoolPlanAnswer) string {
 	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(a.factor, b.factor) })
 	var texts []string
 	for i, r := range rooms[:min(most, len(rooms))] {
-		now, limit := apart(r.now, r.limit)
+		now, limit := text.Apart(r.now, r.limit)
 		text := fmt.Sprintf("%s under %s (now %s)", r.class, limit, now)
 		if i == 0 {
 			text = fmt.Sprintf("%s stays under %s requests/s (now %s)", r.class, limit, now)
@@ -118,7 +120,7 @@ func roundedDown(fraction, least float64) string {
 	unit := 10.0
 	for decimals := 1; ; decimals++ {
 		if down := math.Floor(100*fraction*unit*(1+1e-12)) / unit; down > 0 {
-			return decimal(down, decimals) + "%"
+			return text.Decimal(down, decimals) + "%"
 		}
 		unit *= 10
 	}
@@ -145,10 +147,10 @@ func simulated(a *evaluate.PoolPlanAnswer) string {
 	case !some:
 		return ""
 	case len(undecided) == 0:
-		return fmt.Sprintf("Simulated; ± is the %s confidence interval.", Percent(SizeConfidence))
+		return fmt.Sprintf("Simulated; ± is the %s confidence interval.", text.Percent(SizeConfidence))
 	default:
 		return fmt.Sprintf("Simulated; ± is the %s confidence interval. One server fewer may do for %s: it takes a longer simulation to tell.",
-			Percent(SizeConfidence), strings.Join(undecided, ", "))
+			text.Percent(SizeConfidence), strings.Join(undecided, ", "))
 	}
 }
 
@@ -166,7 +168,7 @@ func searched(a *evaluate.PoolPlanAnswer) string {
 	if a.Gap <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("There are too many partitions to try all: the best may cost up to %s less.", Percent(a.Gap))
+	return fmt.Sprintf("There are too many partitions to try all: the best may cost up to %s less.", text.Percent(a.Gap))
 }
 
 // SizeUnmet says which SLAs the pools of a plan cannot keep within their bounds;
@@ -178,9 +180,9 @@ func SizeUnmet(a *evaluate.PoolPlanAnswer) []string {
 		if pool.Bounds == nil || !pool.Bounds.Limited {
 			continue
 		}
-		text := fmt.Sprintf("pool %q may have at most %s and needs %s: ", pool.Name, serverCount(pool.Bounds.Servers), Count(int64(pool.Servers)))
+		reason := fmt.Sprintf("pool %q may have at most %s and needs %s: ", pool.Name, serverCount(pool.Bounds.Servers), text.Count(int64(pool.Servers)))
 		if pool.Bounds.Unstable {
-			unmet = append(unmet, text+"too few to keep up with the arrivals")
+			unmet = append(unmet, reason+"too few to keep up with the arrivals")
 			continue
 		}
 		var missed []string
@@ -188,10 +190,10 @@ func SizeUnmet(a *evaluate.PoolPlanAnswer) []string {
 			class := &pool.Classes[k]
 			if k < len(pool.Bounds.Attained) && pool.Bounds.Attained[k] < class.Probability {
 				missed = append(missed, fmt.Sprintf("%s is answered within %s only %s of the time, not %s",
-					class.Name, duration(class.WithinSeconds), percentBeside(pool.Bounds.Attained[k], class.Probability), exactPercent(class.Probability)))
+					class.Name, text.Duration(class.WithinSeconds), text.PercentBeside(pool.Bounds.Attained[k], class.Probability), text.ExactPercent(class.Probability)))
 			}
 		}
-		unmet = append(unmet, text+strings.Join(missed, ", "))
+		unmet = append(unmet, reason+strings.Join(missed, ", "))
 	}
 	return unmet
 }

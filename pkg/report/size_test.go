@@ -81,7 +81,7 @@ checkout   checkout         4   95.0% within 3.0s      95.0%            94.9%   
 search     search           4   80.0% within 5.0s      82.4%       overloaded          4
 shared     both            10   checkout is the one that needs them
 `
-	if diff := cmp.Diff(want, written(t, SizeTable(a, false))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, SizeTable(a, false))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -95,7 +95,7 @@ checkout   checkout         4   95.0% within 3.0s      95.0%            94.9%   
 search     search           4   80.0% within 5.0s      82.4%       overloaded           98.7%   90.0%   3.60/s              -      1.0s
 shared     both            10   checkout is the one that needs them
 `
-	if diff := cmp.Diff(want, written(t, SizeTable(a, true))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, SizeTable(a, true))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -118,7 +118,7 @@ partitioned   2 pools        15   a+b 3, c 12
 dedicated     each           16   a 2, b 2, c 2, d 2, e 2, f 2, and 2 more
 shared        all            17   the arrivals of all need them
 `
-	if diff := cmp.Diff(want, written(t, SizeTable(a, false))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, SizeTable(a, false))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -136,7 +138,7 @@ func (s Staircase) size() (width, height vg.Length) {
 func (s Staircase) drawInside(c draw.Canvas) {
 	c = drawTitle(c, s.Title)
 	c = s.legend().draw(c)
-	drawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), printable(s.Takes))
+	drawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), text.Printable(s.Takes))
 }
 
 // legend says of each line where it is now, what it needs there, and from where
@@ -144,22 +146,22 @@ func (s Staircase) drawInside(c draw.Canvas) {
 func (s Staircase) legend() legend {
 	const swatch = 34
 	l := legend{swatchWidth: swatch, headers: []legendHeader{
-		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: softInk})}, {text: printable(s.Takes)}, {text: "enough up to"},
+		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: softInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
 	}}
-	unit := printable(s.Unit)
+	unit := text.Printable(s.Unit)
 	for i, stair := range s.Stairs {
-		figures := []string{Absent, Absent, Absent}
+		figures := []string{text.Absent, text.Absent, text.Absent}
 		if at, ok := s.now(stair); ok {
-			now, limit := Value(stair.Now)+unit, "beyond the chart"
+			now, limit := text.Value(stair.Now)+unit, "beyond the chart"
 			if at < len(stair.Steps)-1 {
-				now, limit = apart(stair.Now, stair.Steps[at+1].From)
+				now, limit = text.Apart(stair.Now, stair.Steps[at+1].From)
 				now, limit = now+unit, limit+unit
 			}
-			figures = []string{now, short(stair.Steps[at].Needs), limit}
+			figures = []string{now, text.Amount(stair.Steps[at].Needs), limit}
 		}
 		line := stairLine(i)
 		l.entries = append(l.entries, legendEntry{
-			name:    printable(stair.Name),
+			name:    text.Printable(stair.Name),
 			figures: figures,
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
 				c.StrokeLine2(line, x, y, x+swatch, y)
@@ -167,14 +169,6 @@ func (s Staircase) legend() legend {
 		})
 	}
 	return l
-}
-
-// short writes a number that is mostly whole.
-func short(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
-		return decimal(x, 0)
-	}
-	return Value(x)
 }
 
 func stairLine(i int) draw.LineStyle {

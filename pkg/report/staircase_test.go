@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"pgregory.net/rapid"
 )
 
@@ -34,7 +36,7 @@ func TestAStaircaseThatEndsBeforeTheNextStepSaysSo(t *testing.T) {
 	t.Parallel()
 	chart := twoClasses()
 	chart.Stairs[0].Now, chart.Stairs[1].Now = 3.5, math.NaN()
-	wantTexts(t, chart, "6", "beyond the chart", Absent)
+	wantTexts(t, chart, "6", "beyond the chart", text.Absent)
 }
 
 func TestAStepBelongsToWhatIsAboveIt(t *testing.T) {

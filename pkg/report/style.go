@@ -3,6 +3,8 @@ package report
 import (
 	"image/color"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -138,7 +140,7 @@ func drawTitle(c draw.Canvas, title string) draw.Canvas {
 	}
 	style := bold(titleSize, ink)
 	style.YAlign = draw.YTop
-	title = fit(style, printable(title), c.Max.X-c.Min.X)
+	title = fit(style, text.Printable(title), c.Max.X-c.Min.X)
 	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
 	return draw.Crop(c, 0, 0, 0, -titleHeight)
 }

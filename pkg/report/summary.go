@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -56,14 +58,14 @@ func checkSample(sample []float64) error {
 	}
 	for i, x := range sample {
 		if err := checkNumber(x); err != nil {
-			return fmt.Errorf("value %s: %w", Count(int64(i+1)), err)
+			return fmt.Errorf("value %s: %w", text.Count(int64(i+1)), err)
 		}
 	}
 	return nil
 }
 
 func checkNumber(x float64) error {
-	if !isFinite(x) || x > maxMagnitude || x < -maxMagnitude {
+	if !(x >= -maxMagnitude && x <= maxMagnitude) {
 		return fmt.Errorf("%v is not a finite number within ±%v", x, maxMagnitude)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 )
 
@@ -52,17 +54,17 @@ func logTicks(low, high float64) []plot.Tick {
 // tickLabel writes a tick without an exponent unless that takes too long.
 func tickLabel(x float64, decimals int) string {
 	if decimals > 6 || math.Abs(x) >= 1e9 {
-		return compact(x)
+		return text.Compact(x)
 	}
-	return decimal(x, decimals)
+	return text.Decimal(x, decimals)
 }
 
 // compactTick is tickLabel for ticks that need different numbers of decimals.
 func compactTick(x float64) string {
 	if x < 1e-4 || x >= 1e9 {
-		return compact(x)
+		return text.Compact(x)
 	}
-	return grouped(strconv.FormatFloat(x, 'f', -1, 64))
+	return text.Exact(x)
 }
 
 // niceStep is the least of 1, 2 and 5 times a power of ten that is not below
@@ -79,7 +81,7 @@ func niceStep(step float64) float64 {
 
 // rounded takes the binary dust off a product that is a short decimal.
 func rounded(x float64) float64 {
-	short, err := strconv.ParseFloat(compact(x), 64)
+	short, err := strconv.ParseFloat(text.Compact(x), 64)
 	if err != nil {
 		return x
 	}
@@ -90,7 +92,7 @@ func rounded(x float64) float64 {
 func percentTicks(fractions ...float64) plot.ConstantTicks {
 	ticks := make(plot.ConstantTicks, len(fractions))
 	for i, fraction := range fractions {
-		ticks[i] = plot.Tick{Value: fraction, Label: decimal(100*fraction, 0) + "%"}
+		ticks[i] = plot.Tick{Value: fraction, Label: text.Decimal(100*fraction, 0) + "%"}
 	}
 	return ticks
 }

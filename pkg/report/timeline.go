@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -142,7 +144,7 @@ func machineTicks(rows rows) plot.ConstantTicks {
 		for _, machine := range schedule.machines {
 			ticks = append(ticks, plot.Tick{
 				Value: -float64(machine.top) - float64(machine.lanes)/2,
-				Label: fit(style, printable(machine.name), widest) + "  ",
+				Label: fit(style, text.Printable(machine.name), widest) + "  ",
 			})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 )
 
@@ -37,7 +39,7 @@ func (s timeScale) Ticks(low, high float64) []plot.Tick {
 // instant writes a time: 290.56s on an axis of seconds, else 4h 12m.
 func (s timeScale) instant(seconds float64) string {
 	if s.seconds > 1 {
-		return Elapsed(time.Duration(seconds * float64(time.Second)))
+		return text.Elapsed(time.Duration(seconds * float64(time.Second)))
 	}
-	return strings.TrimSuffix(strings.TrimRight(decimal(seconds, 2), "0"), ".") + "s"
+	return strings.TrimSuffix(strings.TrimRight(text.Decimal(seconds, 2), "0"), ".") + "s"
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"image/color"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -48,7 +50,7 @@ func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 // drawZero writes what zero means above its line, within the plot.
 func (w whiskers) drawZero(c draw.Canvas, x vg.Length) {
 	style := alignCenter(sans(smallSize, ink))
-	text := fit(style, printable(cmp.Or(w.chart.Zero, "0")), c.Max.X-c.Min.X)
+	text := fit(style, text.Printable(cmp.Or(w.chart.Zero, "0")), c.Max.X-c.Min.X)
 	half := style.Width(text) / 2
 	write(c, style, min(max(x, c.Min.X+half), c.Max.X-half), c.Max.Y+legendRow/2+2, text)
 }

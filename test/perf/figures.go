@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
+	"loadline.dev/loadline/pkg/report/text"
 
-	"loadline.dev/loadline/pkg/report"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Variant is a scheduler configuration that is measured; testdata holds each.
@@ -76,8 +76,8 @@ func (r *Result) WriteTables(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "\nPods scheduled per second, %d pods on %d nodes, every pod profiled\n", r.Pods, r.Nodes); err != nil {
 		return err
 	}
-	throughput := report.NewTable(report.Left("PAIR"), report.Right("DEFAULT"),
-		report.Right("ADDED"), report.Right("RATIO"), report.Right("SHIPPED"), report.Right("RATIO"))
+	throughput := text.NewTable(text.Left("PAIR"), text.Right("DEFAULT"),
+		text.Right("ADDED"), text.Right("RATIO"), text.Right("SHIPPED"), text.Right("RATIO"))
 	for i, p := range r.Pairs {
 		throughput.Add(fmt.Sprint(i+1), podsPerSecond(p[Default].PodsPerSecond),
 			podsPerSecond(p[Added].PodsPerSecond), ratio(p.Ratio(Added)),
@@ -101,9 +101,9 @@ func (r *Result) WriteTables(w io.Writer) error {
 
 // spent tabulates where the time goes, each variant also as a multiple of the
 // default of its pair.
-func (r *Result) spent() *report.Table {
-	table := report.NewTable(report.Left("TIME"), report.Right("DEFAULT"),
-		report.Right("ADDED"), report.Right(""), report.Right("SHIPPED"), report.Right(""))
+func (r *Result) spent() *text.Table {
+	table := text.NewTable(text.Left("TIME"), text.Right("DEFAULT"),
+		text.Right("ADDED"), text.Right(""), text.Right("SHIPPED"), text.Right(""))
 	for _, at := range []struct {
 		name   string
 		millis func(Figures) float64
@@ -116,7 +116,7 @@ func (r *Result) spent() *report.Table {
 		for _, v := range Variants() {
 			row = append(row, fmt.Sprintf("%.3f", r.median(func(p Pair) float64 { return at.millis(p[v]) })))
 			if v != Default {
-				row = append(row, report.Times(r.medianMultiple(v, at.millis)))
+				row = append(row, text.Times(r.medianMultiple(v, at.millis)))
 			}
 		}
 		table.Add(row...)

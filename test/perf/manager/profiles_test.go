@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 
+	"loadline.dev/loadline/pkg/report/text"
+
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/report"
 )
 
 var profiles = flag.Int("perf-profiles", 5000, "how many WorkloadProfiles, at least 1")
@@ -39,8 +40,8 @@ func BenchmarkProfiles(b *testing.B) {
 	}
 	must(b, flag.Set("test.benchtime", "1x")) // profiles become Ready once, however long that takes
 	log.SetLogger(klog.Background())          // for envtest
-	table := report.NewTable(report.Left("PROFILES"), report.Left("PHASE"), report.Right("SECONDS"), report.Right("PER SECOND"),
-		report.Right("MANAGER MS"), report.Right("SERVER MS"), report.Right("REQUESTS"), report.Right("CONFLICTS"), report.Right("MEMORY MIB"))
+	table := text.NewTable(text.Left("PROFILES"), text.Left("PHASE"), text.Right("SECONDS"), text.Right("PER SECOND"),
+		text.Right("MANAGER MS"), text.Right("SERVER MS"), text.Right("REQUESTS"), text.Right("CONFLICTS"), text.Right("MEMORY MIB"))
 	for _, s := range []setting{
 		{name: "declared", namespaces: 1},
 		{name: "spread", namespaces: 100},

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func Times(factor float64) string {
 	if !isFinite(factor) {
 		return Absent
 	}
-	return decimal(factor, 2) + "×"
+	return Decimal(factor, 2) + "×"
 }
 
 // Percent writes a fraction: 0.95 is "95.0%". One decimal, and as many more
@@ -35,14 +35,14 @@ func Percent(fraction float64) string {
 		claimsAll := rounded == 100 && fraction < 1
 		claimsNone := rounded == 0 && fraction != 0
 		if !claimsAll && !claimsNone {
-			return decimal(percent, decimals) + "%"
+			return Decimal(percent, decimals) + "%"
 		}
 	}
 	unit := math.Pow10(-most)
 	if percent > unit {
-		return decimal(100-unit, most) + "%"
+		return Decimal(100-unit, most) + "%"
 	}
-	return decimal(math.Copysign(unit, percent), most) + "%"
+	return Decimal(math.Copysign(unit, percent), most) + "%"
 }
 
 // Seconds writes seconds with a fixed number of decimals, for columns that
@@ -52,7 +52,7 @@ func Seconds(seconds float64, decimals int) string {
 	if !isFinite(seconds) {
 		return Absent
 	}
-	return decimal(seconds, decimals) + "s"
+	return Decimal(seconds, decimals) + "s"
 }
 
 // Elapsed writes a duration to about three digits in the units people use for
@@ -70,7 +70,7 @@ func Elapsed(d time.Duration) string {
 	case d.Round(time.Millisecond) < time.Second:
 		return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + "ms"
 	case d.Round(100*time.Millisecond) < 10*time.Minute:
-		return decimal(d.Seconds(), 1) + "s"
+		return Decimal(d.Seconds(), 1) + "s"
 	case d.Round(time.Second) < time.Hour:
 		d = d.Round(time.Second)
 		return strconv.Itoa(int(d.Minutes())) + "m " + twoDigits(d%time.Minute/time.Second) + "s"
@@ -95,26 +95,39 @@ func Value(x float64) string {
 	case size >= 1e15:
 		return strconv.FormatFloat(x, 'e', 2, 64)
 	case size >= 999.5:
-		return decimal(x, 0)
+		return Decimal(x, 0)
 	case size >= 9.995:
-		return decimal(x, 1)
+		return Decimal(x, 1)
 	case size >= 0.9995, x == 0:
-		return decimal(x, 2)
+		return Decimal(x, 2)
 	default:
 		return strconv.FormatFloat(x, 'g', 3, 64)
 	}
 }
 
+// Amount writes a number that is mostly whole: as a count if it is, else as
+// [Value] does.
+func Amount(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return Decimal(x, 0)
+	}
+	return Value(x)
+}
+
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// decimal writes a finite x with thousands separators and never as "-0".
-func decimal(x float64, decimals int) string {
+// Decimal writes a finite x with that many decimals, with thousands separators
+// and never as "-0".
+func Decimal(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-")
 	}
 	return grouped(s)
 }
+
+// Exact writes a finite x with all of its digits and thousands separators.
+func Exact(x float64) string { return grouped(strconv.FormatFloat(x, 'f', -1, 64)) }
 
 // grouped puts commas between the thousands of a decimal number.
 func grouped(number string) string {
@@ -139,9 +152,9 @@ func twoDigits(n time.Duration) string {
 	return strconv.Itoa(int(n))
 }
 
-// compact writes x with up to four significant digits, with an exponent if that
+// Compact writes a finite x with up to four significant digits, with an exponent if that
 // is shorter, and never as "-0".
-func compact(x float64) string {
+func Compact(x float64) string {
 	if x == 0 {
 		return "0"
 	}

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"math"
@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// exactPercent writes a fraction that somebody wrote down, as it was written.
-func exactPercent(fraction float64) string {
+// ExactPercent writes a finite fraction from a manifest with all of its digits:
+// "95.0%" or "99.75%".
+func ExactPercent(fraction float64) string {
 	const dust = 1e9 // percents have no more digits than this tells apart
 	return withDecimal(strconv.FormatFloat(math.Round(100*fraction*dust)/dust, 'f', -1, 64)) + "%"
 }
 
-// duration writes a time that somebody wrote down: "3.0s", "1.25s" or "250ms".
-func duration(seconds float64) string {
+// Duration writes a finite time from a manifest with all of its digits: "3.0s", "1.25s" or "250ms".
+func Duration(seconds float64) string {
 	if seconds < 1 {
 		return strconv.FormatFloat(seconds*1000, 'g', 6, 64) + "ms"
 	}
@@ -28,16 +29,16 @@ func withDecimal(number string) string {
 	return number + ".0"
 }
 
-// percentBeside is Percent with as many more decimals (eight at most) as it takes to
+// PercentBeside is Percent with as many more decimals (eight at most) as it takes to
 // tell on which side of another fraction the fraction is.
-func percentBeside(fraction, other float64) string {
+func PercentBeside(fraction, other float64) string {
 	if !isFinite(fraction) {
 		return Absent
 	}
 	const most = 8
 	text := Percent(fraction)
 	for decimals := 2; decimals <= most && !tells(text, fraction, other); decimals++ {
-		text = decimal(100*fraction, decimals) + "%"
+		text = Decimal(100*fraction, decimals) + "%"
 	}
 	return text
 }
@@ -50,9 +51,9 @@ func tells(text string, fraction, other float64) bool {
 	return err != nil || (percent/100 >= other-dust) == (fraction >= other)
 }
 
-// apart writes a number and a larger one with as many decimals as it takes to see
+// Apart writes a finite number and a larger one with as many decimals as it takes to see
 // how far they are apart. The larger one is rounded down, for it is a limit.
-func apart(now, most float64) (nowText, mostText string) {
+func Apart(now, most float64) (nowText, mostText string) {
 	const fewest, digits = 2, 6
 	decimals := digits
 	if room := most - now; room > 0 {
@@ -62,5 +63,5 @@ func apart(now, most float64) (nowText, mostText string) {
 		decimals = max(decimals, fewest)
 	}
 	unit := math.Pow10(decimals)
-	return decimal(now, decimals), decimal(math.Floor(most*unit*(1+1e-12))/unit, decimals)
+	return Decimal(now, decimals), Decimal(math.Floor(most*unit*(1+1e-12))/unit, decimals)
 }

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"bytes"
@@ -44,11 +44,11 @@ func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
 // columns.
 func (t *Table) Add(cells ...string) {
 	if len(cells) > len(t.columns) {
-		panic(fmt.Sprintf("report: a row of %d cells in a table of %d columns", len(cells), len(t.columns)))
+		panic(fmt.Sprintf("text: a row of %d cells in a table of %d columns", len(cells), len(t.columns)))
 	}
 	row := make([]string, len(cells))
 	for i, cell := range cells {
-		row[i] = printable(cell)
+		row[i] = Printable(cell)
 	}
 	t.rows = append(t.rows, row)
 }
@@ -72,7 +72,7 @@ func (t *Table) Write(w io.Writer) error {
 func (t *Table) header() []string {
 	header := make([]string, len(t.columns))
 	for i, column := range t.columns {
-		header[i] = printable(column.header)
+		header[i] = Printable(column.header)
 	}
 	return header
 }

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"strconv"
@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// printable replaces control characters by their escapes, as a Go string
+// Printable replaces control characters by their escapes, as a Go string
 // literal writes them. Names come from traces and manifests: a line end in one
 // must not break a table, nor an escape sequence reach the terminal.
-func printable(s string) string {
+func Printable(s string) string {
 	if !strings.ContainsFunc(s, isUnprintable) {
 		return s
 	}

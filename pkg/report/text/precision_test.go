@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func TestAPercentageIsSeenToBeOnItsSideOfAnother(t *testing.T) {
 		{0, 0.95, "0.0%"},
 		{math.NaN(), 0.95, Absent},
 	} {
-		if got := percentBeside(c.fraction, c.other); got != c.want {
+		if got := PercentBeside(c.fraction, c.other); got != c.want {
 			t.Errorf("%v beside %v is %q, want %q", c.fraction, c.other, got, c.want)
 		}
 	}
@@ -40,21 +40,21 @@ func TestALimitIsRoundedDownAndToldFromWhatThereIsNow(t *testing.T) {
 		{1, 1 + 1e-9, "1.000000", "1.000000"},
 		{0.5, 0.7, "0.50", "0.70"}, // 0.7 in binary is a little less
 	} {
-		if now, limit := apart(c.now, c.limit); now != c.wantNow || limit != c.wantLimits {
+		if now, limit := Apart(c.now, c.limit); now != c.wantNow || limit != c.wantLimits {
 			t.Errorf("%v and %v are %q and %q, want %q and %q", c.now, c.limit, now, limit, c.wantNow, c.wantLimits)
 		}
 	}
 }
 
-func TestWhatSomebodyWroteDownIsWrittenInFull(t *testing.T) {
+func TestAPromiseIsWrittenInFull(t *testing.T) {
 	t.Parallel()
 	for fraction, want := range map[float64]string{0.95: "95.0%", 0.9975: "99.75%", 0.57: "57.0%", 0.99999: "99.999%"} {
-		if got := exactPercent(fraction); got != want {
+		if got := ExactPercent(fraction); got != want {
 			t.Errorf("%v is %q, want %q", fraction, got, want)
 		}
 	}
 	for seconds, want := range map[float64]string{3: "3.0s", 1.25: "1.25s", 0.25: "250ms", 0.001: "1ms", 3600: "3,600.0s"} {
-		if got := duration(seconds); got != want {
+		if got := Duration(seconds); got != want {
 			t.Errorf("%v is %q, want %q", seconds, got, want)
 		}
 	}
