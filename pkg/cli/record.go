@@ -213,7 +213,7 @@ func (r *recordVerb) write(recording *record.Recording) error {
 	if r.to == "-" {
 		err = recording.Write(r.streams.Out)
 	} else {
-		err = replaceFile(r.to, recording.Write)
+		err = replaceRecording(r.to, recording.Write)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the trace: %w", err)

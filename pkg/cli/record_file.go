@@ -1,37 +1,21 @@
 package cli
 
 import (
-	"bufio"
 	"compress/gzip"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"loadline.dev/loadline/pkg/report/file"
 )
 
-// replaceFile writes a file beside path and renames it into place once it is whole:
-// whatever goes wrong, what was there stays. A name that ends in .gz is compressed.
-func replaceFile(path string, write func(io.Writer) error) error {
-	beside, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(writeContent(beside, strings.HasSuffix(path, ".gz"), write), beside.Chmod(0o644), beside.Sync(), beside.Close())
-	if err == nil {
-		err = os.Rename(beside.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(beside.Name()))
-	}
-	return nil
-}
-
-func writeContent(out io.Writer, compress bool, write func(io.Writer) error) error {
-	if compress {
+// replaceRecording replaces a file as a whole. A name that ends in .gz is compressed.
+func replaceRecording(path string, write func(io.Writer) error) error {
+	return file.Replace(path, func(out io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return write(out)
+		}
 		zipped := gzip.NewWriter(out)
 		return errors.Join(write(zipped), zipped.Close())
-	}
-	buffered := bufio.NewWriter(out)
-	return errors.Join(write(buffered), buffered.Flush())
+	})
 }

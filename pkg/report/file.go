@@ -2,11 +2,12 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
+
+	"loadline.dev/loadline/pkg/report/file"
 )
 
 // WriteChart draws a chart into a file, SVG or PNG by its extension. A file
@@ -21,7 +22,7 @@ func WriteChart(path string, chart Chart) error {
 	if err := EncodeChart(&content, chart, format); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return replaceFile(path, content.Bytes())
+	return file.Replace(path, func(w io.Writer) error { _, err := content.WriteTo(w); return err })
 }
 
 // WritePage writes a page into a file, as [WriteChart] does a chart. The file's
@@ -34,7 +35,7 @@ func WritePage(path string, page Page) error {
 	if err := EncodePage(&content, page); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return replaceFile(path, content.Bytes())
+	return file.Replace(path, func(w io.Writer) error { _, err := content.WriteTo(w); return err })
 }
 
 // CheckPagePath refuses file names that [WritePage] refuses. Call it before a
@@ -46,26 +47,4 @@ func CheckPagePath(path string) error {
 	default:
 		return fmt.Errorf("%s: a report's file name must end in .html or .htm", path)
 	}
-}
-
-// replaceFile writes a file beside path and renames it into place.
-func replaceFile(path string, content []byte) error {
-	beside, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	err = writeAndClose(beside, content)
-	if err == nil {
-		err = os.Rename(beside.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(beside.Name()))
-	}
-	return nil
-}
-
-func writeAndClose(file *os.File, content []byte) error {
-	_, err := file.Write(content)
-	// A new temporary file is for its owner only; a report is for others too.
-	return errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
 }
