@@ -11,6 +11,9 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
+	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -77,10 +80,10 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"report": files("html"),
 
 		"solver":            oneOf(evaluate.Solvers()),
-		"method":            oneOf(evaluate.ShareMethods()),
-		"discipline":        oneOf(evaluate.Disciplines()),
-		"strategy":          oneOf(evaluate.Strategies()),
-		"distribution":      oneOf(evaluate.Distributions()),
+		"method":            oneOf(shares.Methods()),
+		"discipline":        oneOf(pools.Disciplines()),
+		"strategy":          oneOf(pools.Strategies()),
+		"distribution":      oneOf(replays.Distributions()),
 		"policies":          listOf(placement.Names()),
 		"format":            oneOf(formats()),
 		"queue":             oneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),

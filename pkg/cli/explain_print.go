@@ -86,13 +86,13 @@ func resourceTable(e *explanation, wide bool) *text.Table {
 			loading = fmt.Sprintf("%d × %s", r.Threads, loading)
 		}
 		t.Add(r.Name, text.Count(int64(r.Servers)), loading,
-			fmt.Sprintf("%.2f", r.Waits), shares(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), shares(r.On, wide))
+			fmt.Sprintf("%.2f", r.Waits), listed(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), listed(r.On, wide))
 	}
 	return t
 }
 
-// shares lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
-func shares(list []podShare, wide bool) string {
+// listed lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
+func listed(list []podShare, wide bool) string {
 	most := 2
 	if wide {
 		most = 5

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/report"
 )
@@ -97,7 +97,7 @@ func (r *replay) run(ctx context.Context, changed func(flag string) bool) error 
 	if err != nil {
 		return err
 	}
-	in := evaluate.ReplayInput{Replay: object, Workloads: m.workloads, Nodes: m.nodes}
+	in := replays.Input{Replay: object, Workloads: m.workloads, Nodes: m.nodes}
 	if object.Spec.Trace == nil {
 		return r.replay(ctx, in, nil)
 	}
@@ -136,8 +136,8 @@ func (r *replay) object(m *manifests, changed func(flag string) bool) (*v1alpha1
 
 // replay carries out all runs, or the one that a worker is to, and gives the
 // answer. source is nil if there is no trace.
-func (r *replay) replay(ctx context.Context, in evaluate.ReplayInput, source *traceSource) error {
-	e, err := evaluate.NewReplay(in)
+func (r *replay) replay(ctx context.Context, in replays.Input, source *traceSource) error {
+	e, err := replays.New(in)
 	if err != nil {
 		return err
 	}
@@ -156,20 +156,20 @@ func (r *replay) replay(ctx context.Context, in evaluate.ReplayInput, source *tr
 // runs carries out all runs. Each goes as far as it can: after an error in the
 // trace the answers of all policies are of the same jobs. What was done before an
 // error is in the results; without an error all are there.
-func (r *replay) runs(ctx context.Context, e *evaluate.Replay, bar *replayProgress) (map[int]*evaluate.RunResult, error) {
-	found, errs := make([]*evaluate.RunResult, len(e.Runs())), make([]error, len(e.Runs()))
+func (r *replay) runs(ctx context.Context, e *replays.Replay, bar *replayProgress) (map[int]*replays.Result, error) {
+	found, errs := make([]*replays.Result, len(e.Runs())), make([]error, len(e.Runs()))
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
 	for i := range found {
 		group.Go(func() error {
-			found[i], errs[i] = r.oneRun(ctx, e, i, evaluate.ReplayWatch{Progress: bar.of(i), Occupancy: r.drawings.occupancy()})
+			found[i], errs[i] = r.oneRun(ctx, e, i, replays.Watch{Progress: bar.of(i), Occupancy: r.drawings.occupancy()})
 			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err // never
 	}
-	results := map[int]*evaluate.RunResult{}
+	results := map[int]*replays.Result{}
 	whole := 0
 	for i, result := range found {
 		if errs[i] == nil {
@@ -186,7 +186,7 @@ func (r *replay) runs(ctx context.Context, e *evaluate.Replay, bar *replayProgre
 }
 
 // oneRun carries out a run, and writes the files about it.
-func (r *replay) oneRun(ctx context.Context, e *evaluate.Replay, run int, watch evaluate.ReplayWatch) (*evaluate.RunResult, error) {
+func (r *replay) oneRun(ctx context.Context, e *replays.Replay, run int, watch replays.Watch) (*replays.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func different(errs []error) error {
 }
 
 // answer prints what was found, and draws it.
-func (r *replay) answer(a *evaluate.ReplayAnswer) error {
+func (r *replay) answer(a *replays.Answer) error {
 	err := r.output.print(r.streams.Out, a, func(p *page) error { return printReplay(p, a) })
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (r *replay) answer(a *evaluate.ReplayAnswer) error {
 	return err
 }
 
-func printReplay(p *page, a *evaluate.ReplayAnswer) error {
+func printReplay(p *page, a *replays.Answer) error {
 	if err := p.table(report.ReplayTable(a, p.wide)); err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func printReplay(p *page, a *evaluate.ReplayAnswer) error {
 }
 
 // replayCaption says what the table is of.
-func replayCaption(a *evaluate.ReplayAnswer) string {
+func replayCaption(a *replays.Answer) string {
 	jobs, runs := 0, 0
 	for i := range a.Policies {
 		jobs, runs = max(jobs, a.Policies[i].Jobs), max(runs, len(a.Policies[i].Runs))

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -70,7 +70,7 @@ func (f *replayFlags) applyGaps(i *v1alpha1.Interarrival, fresh bool, changed fu
 	}
 	if changed("distribution") || i.Distribution == v1alpha1.DistributionEmpirical && changed("every") {
 		i.Distribution, i.GapsMillis = f.distribution, nil
-		if !evaluate.VariesBySCV(f.distribution) {
+		if !replays.VariesBySCV(f.distribution) {
 			i.SCV = nil
 		}
 	}

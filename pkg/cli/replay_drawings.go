@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -47,7 +47,7 @@ func (d *drawings) occupancy() bool { return d.nodes != "" || d.page != "" }
 
 // draw draws what was asked for and says what was written, and of what there was
 // nothing to draw.
-func (d *drawings) draw(a *evaluate.ReplayAnswer, version string) (remarks []string, err error) {
+func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, err error) {
 	var wrote []string
 	for _, drawing := range []struct {
 		path, of string
@@ -85,7 +85,7 @@ func (d *drawings) draw(a *evaluate.ReplayAnswer, version string) (remarks []str
 
 // bestOccupancy returns the chart of the first run of the best policy, or of the
 // first policy if none is the best; nil if no job was done.
-func bestOccupancy(a *evaluate.ReplayAnswer) report.Chart {
+func bestOccupancy(a *replays.Answer) report.Chart {
 	if len(a.Policies) == 0 {
 		return nil
 	}

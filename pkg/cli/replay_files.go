@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
 )
 
@@ -61,7 +61,7 @@ func (files runFiles) close(runErr error) error {
 
 // record opens the files of a run that were asked for. After an error it returns
 // those that it opened.
-func (r *replay) record(e *evaluate.Replay, run int, watch *evaluate.ReplayWatch) (files runFiles, err error) {
+func (r *replay) record(e *replays.Replay, run int, watch *replays.Watch) (files runFiles, err error) {
 	of := e.Runs()[run]
 	name := fmt.Sprintf("%s-%d", of.Policy, of.Seed)
 	if r.jobsTo != "" {

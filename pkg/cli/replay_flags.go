@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // replayFlags say in flags what a TraceReplay says in its spec.
@@ -50,7 +51,7 @@ func (f *replayFlags) add(flags *pflag.FlagSet) {
 	flags.Int64Var(&f.generate, "generate", 0, "generate so many jobs per seed, in place of a trace")
 	flags.DurationVar(&f.every, "every", 0, "the mean time between generated jobs, such as 6s")
 	flags.StringVar(&f.distribution, "distribution", v1alpha1.DistributionExponential,
-		"how the times between generated jobs are distributed: "+strings.Join(evaluate.Distributions(), ", "))
+		"how the times between generated jobs are distributed: "+strings.Join(replays.Distributions(), ", "))
 	flags.StringVar(&f.scv, "scv", "", "their squared coefficient of variation, for gamma, lognormal and hyperexponential: the larger, the burstier")
 	flags.StringVar(&f.gapsFrom, "gaps-from", "", "draw the times between generated jobs from those of this trace, in place of --every")
 	flags.StringSliceVar(&f.types, "types", nil, "the WorkloadProfiles of generated jobs, as NAME[=WEIGHT] (default all that have neutralMillis)")

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/term"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
 )
 
@@ -22,7 +22,7 @@ import (
 //	least-dilation  ███████████████████░░░░░  78%  781,204 of 1,000,000 jobs, 212k jobs/s, 2s left
 type replayProgress struct {
 	terminal *os.File // nil where nobody looks
-	runs     []evaluate.ReplayRun
+	runs     []replays.Run
 	jobs     int64        // of a run, 0 if nobody knows: then the size of the trace counts
 	source   *traceSource // nil if jobs are generated
 	start    time.Time
@@ -32,7 +32,7 @@ type replayProgress struct {
 	arrived []int     // jobs, per run
 }
 
-func newReplayProgress(w io.Writer, e *evaluate.Replay, source *traceSource) *replayProgress {
+func newReplayProgress(w io.Writer, e *replays.Replay, source *traceSource) *replayProgress {
 	return &replayProgress{
 		terminal: terminal(w), runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs())),
 	}
@@ -66,7 +66,7 @@ func (p *replayProgress) update(run, arrived int) {
 }
 
 // line says how far all runs are after some time, as a run goes on.
-func (p *replayProgress) line(run evaluate.ReplayRun, elapsed time.Duration) string {
+func (p *replayProgress) line(run replays.Run, elapsed time.Duration) string {
 	jobs := 0
 	for _, n := range p.arrived {
 		jobs += n

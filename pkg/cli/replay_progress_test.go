@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 func TestProgressSaysHowFarAllRunsAre(t *testing.T) {
 	t.Parallel()
-	one := []evaluate.ReplayRun{{Policy: "lmuf", Seed: 1}}
-	four := []evaluate.ReplayRun{{Policy: "lmuf", Seed: 1}, {Policy: "lmuf", Seed: 2}, {Policy: "lrt", Seed: 1}, {Policy: "lrt", Seed: 2}}
+	one := []replays.Run{{Policy: "lmuf", Seed: 1}}
+	four := []replays.Run{{Policy: "lmuf", Seed: 1}, {Policy: "lmuf", Seed: 2}, {Policy: "lrt", Seed: 1}, {Policy: "lrt", Seed: 2}}
 	half := &traceSource{size: 1000}
 	half.read.Store(500)
 	for name, test := range map[string]struct {

@@ -20,7 +20,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 const (
@@ -49,7 +49,7 @@ spec:
 const threeJobs = "#loadline-trace/v1\njob,arrival,demand.cpu\na,0,4\nb,1,4\nc,100,2\n"
 
 // answerOf runs a replay that ends well and returns its answer.
-func answerOf(t *testing.T, stdin string, args ...string) *evaluate.ReplayAnswer {
+func answerOf(t *testing.T, stdin string, args ...string) *replays.Answer {
 	t.Helper()
 	code, stdout, stderr := invoke(t, stdin, append([]string{"replay", "-o", "json"}, args...)...)
 	if code != 0 {
@@ -58,9 +58,9 @@ func answerOf(t *testing.T, stdin string, args ...string) *evaluate.ReplayAnswer
 	return decodeAnswer(t, stdout)
 }
 
-func decodeAnswer(t *testing.T, text string) *evaluate.ReplayAnswer {
+func decodeAnswer(t *testing.T, text string) *replays.Answer {
 	t.Helper()
-	a := &evaluate.ReplayAnswer{}
+	a := &replays.Answer{}
 	if err := json.Unmarshal([]byte(text), a); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

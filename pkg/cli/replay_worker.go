@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // worker holds the flags by which the pods of a TraceReplay are told what to do.
@@ -37,12 +37,12 @@ func (w *worker) asked() bool { return w.runs != "" || w.result != "" }
 
 // run carries out one run and writes its result, and what became of each job where
 // that is asked for. There is no result of a run that was ended before its time.
-func (w *worker) run(ctx context.Context, r *replay, e *evaluate.Replay) error {
+func (w *worker) run(ctx context.Context, r *replay, e *replays.Replay) error {
 	run, err := w.number(len(e.Runs()))
 	if err != nil {
 		return err
 	}
-	result, err := r.oneRun(ctx, e, run, evaluate.ReplayWatch{})
+	result, err := r.oneRun(ctx, e, run, replays.Watch{})
 	if ctx.Err() != nil && err != nil {
 		return &interrupted{kept: "nothing"}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // workerArgs are those that a pod is given, and where its result goes.
@@ -32,7 +32,7 @@ func TestAWorkerWritesTheResultOfItsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := evaluate.DecodeRun(string(text))
+	got, err := replays.DecodeResult(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -20,7 +20,7 @@ import (
 type share struct {
 	streams Streams
 	files   []string
-	options evaluate.ShareOptions
+	options shares.Options
 	sets    []string
 	compare bool
 	plot    string
@@ -63,7 +63,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&s.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
-	flags.StringVar(&s.options.Method, "method", evaluate.ShareMethods()[0], "how to compute the response times: "+strings.Join(evaluate.ShareMethods(), ", "))
+	flags.StringVar(&s.options.Method, "method", shares.Methods()[0], "how to compute the response times: "+strings.Join(shares.Methods(), ", "))
 	flags.Float64Var(&s.options.Tolerance, "tolerance", 0, "relative error that race may leave (default 1e-10)")
 	flags.IntVar(&s.options.Samples, "samples", 0, "how many orders monte-carlo and ahmc draw (default 5000)")
 	flags.Uint64Var(&s.options.Seed, "seed", 0, "seed of monte-carlo and ahmc")
@@ -77,7 +77,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 
 // shareReport is what is printed in JSON and YAML.
 type shareReport struct {
-	*evaluate.ShareTreeAnswer
+	*shares.TreeAnswer
 	// ElapsedSeconds is how long the computation took.
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 	// Comparison is there with --compare.
@@ -96,7 +96,7 @@ func (s *share) run(ctx context.Context) error {
 	if err := s.node.alone(); err != nil {
 		return err
 	}
-	in := evaluate.ShareTreeInput{Options: s.options}
+	in := shares.TreeInput{Options: s.options}
 	for _, text := range s.sets {
 		change, err := parseShareChange(text)
 		if err != nil {
@@ -119,7 +119,7 @@ func (s *share) run(ctx context.Context) error {
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	r := shareReport{ShareTreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
+	r := shareReport{TreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
 	if s.compare {
 		if r.Comparison, err = compareShareMethods(ctx, in); err != nil {
 			return s.explain(ctx, err)
@@ -149,21 +149,21 @@ func onlyTree(m *manifests) (*v1alpha1.ShareTree, error) {
 }
 
 // parseShareChange reads NAME=SHARE.
-func parseShareChange(text string) (evaluate.ShareChange, error) {
+func parseShareChange(text string) (shares.Change, error) {
 	name, value, err := pair(text, "web=70")
 	if err != nil {
-		return evaluate.ShareChange{}, err
+		return shares.Change{}, err
 	}
 	share, err := strconv.ParseInt(value, 10, 32)
 	if err != nil || share < 1 {
-		return evaluate.ShareChange{}, fmt.Errorf("%q is not a whole number of at least 1", value)
+		return shares.Change{}, fmt.Errorf("%q is not a whole number of at least 1", value)
 	}
-	return evaluate.ShareChange{Name: name, Share: int32(share)}, nil
+	return shares.Change{Name: name, Share: int32(share)}, nil
 }
 
-func timedShareTree(ctx context.Context, in evaluate.ShareTreeInput) (*evaluate.ShareTreeAnswer, time.Duration, error) {
+func timedShareTree(ctx context.Context, in shares.TreeInput) (*shares.TreeAnswer, time.Duration, error) {
 	start := time.Now()
-	answer, err := evaluate.ShareTree(ctx, in)
+	answer, err := shares.OfTree(ctx, in)
 	return answer, time.Since(start), err
 }
 
@@ -182,7 +182,7 @@ func (s *share) explain(ctx context.Context, err error) error {
 }
 
 // missedSLAs is an answer that is no, nil if every SLA is met.
-func missedSLAs(a *evaluate.ShareTreeAnswer) error {
+func missedSLAs(a *shares.TreeAnswer) error {
 	const most = 3
 	missed := a.Missed()
 	if len(missed) == 0 {
@@ -200,10 +200,10 @@ func missedSLAs(a *evaluate.ShareTreeAnswer) error {
 
 // printShare prints the answer for people.
 func printShare(p *page, r *shareReport, elapsed time.Duration) error {
-	if err := p.table(report.ShareTable(r.ShareTreeAnswer)); err != nil {
+	if err := p.table(report.ShareTable(r.TreeAnswer)); err != nil {
 		return err
 	}
-	if err := p.lines(report.ShareSummary(r.ShareTreeAnswer, elapsed)); err != nil {
+	if err := p.lines(report.ShareSummary(r.TreeAnswer, elapsed)); err != nil {
 		return err
 	}
 	return printComparedMethods(p, r.Comparison)

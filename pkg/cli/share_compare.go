@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report/text"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
 )
 
@@ -32,7 +32,7 @@ type comparedMethod struct {
 const compareTimeout = 20 * time.Second
 
 // compareShareMethods solves a tree by every method for the standard model.
-func compareShareMethods(ctx context.Context, in evaluate.ShareTreeInput) ([]comparedMethod, error) {
+func compareShareMethods(ctx context.Context, in shares.TreeInput) ([]comparedMethod, error) {
 	reference := in
 	reference.Options.Method, reference.Options.Tolerance = fairshare.Race.String(), fairshare.MinTolerance
 	truth, _, err := timedShareTree(ctx, reference)
@@ -50,7 +50,7 @@ func compareShareMethods(ctx context.Context, in evaluate.ShareTreeInput) ([]com
 	return all, nil
 }
 
-func compareShareMethod(ctx context.Context, in evaluate.ShareTreeInput, method string, truth *evaluate.ShareTreeAnswer) (comparedMethod, error) {
+func compareShareMethod(ctx context.Context, in shares.TreeInput, method string, truth *shares.TreeAnswer) (comparedMethod, error) {
 	limited, cancel := context.WithTimeout(ctx, compareTimeout)
 	defer cancel()
 	in.Options.Method = method

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -80,7 +80,7 @@ func (n *shareNode) options(node *corev1.Node) (options cgroup.Options, why stri
 
 // nodeReport is what is printed in JSON and YAML.
 type nodeReport struct {
-	*evaluate.NodeSharesAnswer
+	*shares.NodeAnswer
 	// ElapsedSeconds is how long the computation took.
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 }
@@ -90,7 +90,7 @@ func (s *share) runNode(ctx context.Context) error {
 	if len(s.files) > 0 || s.compare {
 		return errors.New("-f and --compare are about a ShareTree: leave them out with --node and --pods")
 	}
-	in := evaluate.NodeSharesInput{Options: s.options}
+	in := shares.NodeInput{Options: s.options}
 	for _, text := range s.sets {
 		change, err := parseRequestChange(text)
 		if err != nil {
@@ -113,13 +113,13 @@ func (s *share) runNode(ctx context.Context) error {
 		return err
 	}
 	start := time.Now()
-	answer, err := evaluate.NodeShares(ctx, in)
+	answer, err := shares.OfNode(ctx, in)
 	elapsed := time.Since(start)
 	if err != nil {
 		return s.explain(ctx, err)
 	}
 	if s.plot != "" {
-		if err := report.WriteChart(s.plot, report.ShareTree{Title: "CPU weights of pods, and the response times that they give", Answer: answer.ShareTreeAnswer}); err != nil {
+		if err := report.WriteChart(s.plot, report.ShareTree{Title: "CPU weights of pods, and the response times that they give", Answer: answer.TreeAnswer}); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (s *share) runNode(ctx context.Context) error {
 }
 
 // gather finds the node, its pods and their usage, in files or in the cluster.
-func (s *share) gather(ctx context.Context, in *evaluate.NodeSharesInput) (*corev1.Node, error) {
+func (s *share) gather(ctx context.Context, in *shares.NodeInput) (*corev1.Node, error) {
 	var node *corev1.Node
 	var err error
 	if len(s.node.pods) > 0 {
@@ -170,16 +170,16 @@ func coresOf(node *corev1.Node) (int, error) {
 }
 
 // parseRequestChange reads NAMESPACE/POD[/CONTAINER]=CPU, or POD=CPU.
-func parseRequestChange(text string) (evaluate.RequestChange, error) {
+func parseRequestChange(text string) (shares.RequestChange, error) {
 	name, value, err := pair(text, "shop/cart-0=500m")
 	if err != nil {
-		return evaluate.RequestChange{}, err
+		return shares.RequestChange{}, err
 	}
 	cpu, err := parseNumber(value, "500m or 2")
 	if err != nil {
-		return evaluate.RequestChange{}, err
+		return shares.RequestChange{}, err
 	}
-	change := evaluate.RequestChange{Pod: name, CPU: *cpu}
+	change := shares.RequestChange{Pod: name, CPU: *cpu}
 	if parts := strings.SplitN(name, "/", 3); len(parts) == 3 {
 		change.Pod, change.Container = parts[0]+"/"+parts[1], parts[2]
 	}
@@ -187,7 +187,7 @@ func parseRequestChange(text string) (evaluate.RequestChange, error) {
 }
 
 // printNodeShares prints the answer for people.
-func printNodeShares(p *page, a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) error {
+func printNodeShares(p *page, a *shares.NodeAnswer, elapsed time.Duration, why string) error {
 	if err := p.table(report.NodeSharesTable(a)); err != nil {
 		return err
 	}

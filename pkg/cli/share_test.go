@@ -69,7 +69,7 @@ func TestShareAnswersInJSONWithChangesAndAComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	if web := r.Nodes[0]; web.Share != 20 || *web.ShareBefore != 50 || r.Method != "subsets" {
-		t.Errorf("unexpected answer: %+v", r.ShareTreeAnswer)
+		t.Errorf("unexpected answer: %+v", r.TreeAnswer)
 	}
 	if orders := r.Nodes[4]; math.Abs(*orders.FactorBefore-5) > 1e-9 || *orders.Factor >= 5 {
 		t.Errorf("unexpected workload: %+v", orders)

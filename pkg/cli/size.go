@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
 	"loadline.dev/loadline/pkg/report"
 )
@@ -87,8 +87,8 @@ func (s *size) run(ctx context.Context) error {
 	progress := newSizeProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = progress.show
-	in := evaluate.PoolPlanInput{Plan: plan, Profiles: m.workloads, Simulation: s.simulation}
-	answer, err := evaluate.PoolPlan(ctx, in)
+	in := pools.Input{Plan: plan, Profiles: m.workloads, Simulation: s.simulation}
+	answer, err := pools.Plan(ctx, in)
 	progress.clear()
 	if err != nil {
 		return s.explain(ctx, plan, err)
@@ -161,11 +161,11 @@ func planNames(plans []v1alpha1.PoolPlan) string {
 }
 
 // draw draws what was asked for, and says what was written.
-func (s *size) draw(ctx context.Context, in evaluate.PoolPlanInput) error {
+func (s *size) draw(ctx context.Context, in pools.Input) error {
 	if !s.drawings.asked() {
 		return nil
 	}
-	classes, discipline, err := evaluate.PoolPlanClasses(in)
+	classes, discipline, err := pools.Classes(in)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *size) draw(ctx context.Context, in evaluate.PoolPlanInput) error {
 }
 
 // printSize prints the answer for people: what to do, why, and how far it holds.
-func printSize(p *page, a *evaluate.PoolPlanAnswer) error {
+func printSize(p *page, a *pools.Answer) error {
 	if err := p.lines(report.SizeSummary(a)); err != nil {
 		return err
 	}

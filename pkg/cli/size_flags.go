@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // sizeFlags say in flags what a PoolPlan says in its spec.
@@ -29,9 +29,9 @@ func (f *sizeFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.classes, "class", nil, "a class of jobs, as name=NAME,rate=PER-SECOND,service=TIME,within=TIME[,probability=FRACTION][,scv=NUMBER][,cost=NUMBER]; may be repeated")
 	flags.StringSliceVar(&f.rates, "rate", nil, "another arrival rate of a class, as NAME=PER-SECOND; may be repeated")
 	flags.StringSliceVar(&f.services, "service", nil, "another mean service time of a class, as NAME=TIME; may be repeated")
-	flags.StringVar(&f.discipline, "discipline", "", "the order in which servers take jobs: "+strings.Join(evaluate.Disciplines(), ", ")+" (default that of the plan, else fcfs)")
+	flags.StringVar(&f.discipline, "discipline", "", "the order in which servers take jobs: "+strings.Join(pools.Disciplines(), ", ")+" (default that of the plan, else fcfs)")
 	flags.StringVar(&f.strategy, "strategy", "", "how classes share pools, whatever pools the plan has: "+
-		strings.Join(evaluate.Strategies(), ", ")+" (default that of the plan, else auto)")
+		strings.Join(pools.Strategies(), ", ")+" (default that of the plan, else auto)")
 }
 
 // apply writes the flags that were given into a spec, which may be empty.

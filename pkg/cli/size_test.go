@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
@@ -62,13 +62,13 @@ const boundedPools = `  pools:
 `
 
 // sized runs a command that ends well and returns its answer.
-func sized(t *testing.T, stdin string, args ...string) *evaluate.PoolPlanAnswer {
+func sized(t *testing.T, stdin string, args ...string) *pools.Answer {
 	t.Helper()
 	code, stdout, stderr := invoke(t, stdin, append(args, "-o", "json")...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	answer := &evaluate.PoolPlanAnswer{}
+	answer := &pools.Answer{}
 	if err := json.Unmarshal([]byte(stdout), answer); err != nil {
 		t.Fatalf("%v\n%s", err, stdout)
 	}

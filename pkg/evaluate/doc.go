@@ -2,4 +2,9 @@
 // to status and what the command line prints, one pure function per kind, so
 // that the two cannot disagree. It has no access to a cluster, a clock or a
 // file: all that a decision depends on is in its arguments.
+//
+// Here are the answers about profiles: whether they are in use and what follows
+// them, what they predict for pods that share a node, and what a fit learns; and
+// what all answers have in common. Answers about other kinds are in packages of
+// their own below: pools, replays and shares.
 package evaluate

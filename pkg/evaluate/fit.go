@@ -212,7 +212,7 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 		}
 		v := w.On(profile.AnyClass)
 		if v == nil {
-			return nil, fmt.Errorf("profile %s: %w", w.Name, errNoVector)
+			return nil, fmt.Errorf("profile %s: %w", w.Name, ErrNoVector)
 		}
 		belief := fit.Belief{Sensitivity: make([]float64, len(resources)), Pressure: make([]float64, len(resources))}
 		for _, d := range v.Demands {

@@ -103,40 +103,10 @@ type Because struct {
 // mostCopies bounds the pods of one prediction.
 const mostCopies = 10_000
 
-// solvers are the ways to solve the model, by the names that users write.
-var solvers = []struct {
-	name   string
-	solver queueing.Solver
-}{
-	{"auto", queueing.Auto},
-	{"exact", queueing.Exact},
-	{"linearizer", queueing.Linearizer},
-	{"schweitzer", queueing.Schweitzer},
-	{"first-order", queueing.FirstOrder},
-}
-
-// Solvers returns the names of the solvers, the default first.
-func Solvers() []string {
-	names := make([]string, len(solvers))
-	for i, s := range solvers {
-		names[i] = s.name
-	}
-	return names
-}
-
-func solverNamed(name string) (queueing.Solver, error) {
-	for _, s := range solvers {
-		if s.name == cmp.Or(name, solvers[0].name) {
-			return s.solver, nil
-		}
-	}
-	return 0, fmt.Errorf("solver: %q is not one of %s", name, strings.Join(Solvers(), ", "))
-}
-
 // Predict tells how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
 func Predict(in PredictionInput) (*Prediction, error) {
-	solver, err := solverNamed(in.Solver)
+	solver, err := SolverNamed(in.Solver)
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +135,6 @@ func Predict(in PredictionInput) (*Prediction, error) {
 	}
 	return p, nil
 }
-
-// errNoVector says that a profile leaves its vector to a measurement that is not
-// there.
-var errNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured")
 
 // sharedNode is a node and the pods on it, as the model takes them.
 type sharedNode struct {
@@ -215,7 +181,7 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 	pods := in.Pods
 	if len(pods) == 0 {
 		for i := range in.Profiles {
-			pods = append(pods, Pods{Profile: qualified(&in.Profiles[i]), Copies: 1})
+			pods = append(pods, Pods{Profile: QualifiedName(&in.Profiles[i]), Copies: 1})
 		}
 	}
 	for _, some := range pods {
@@ -305,7 +271,7 @@ func noVector(w *profile.Workload) error {
 		return fmt.Errorf("has no loading vector: what was measured is not used, being wider than ± %.2f: %s; have it measured again, or list the vector in spec.resources",
 			profile.MaxError, profile.TooWide(wide[0]))
 	}
-	return errNoVector
+	return ErrNoVector
 }
 
 // find returns the profile of that name, or namespace/name.
@@ -314,12 +280,12 @@ func find(name string, profiles []v1alpha1.WorkloadProfile) (*v1alpha1.WorkloadP
 	var names []string
 	for i := range profiles {
 		p := &profiles[i]
-		names = append(names, qualified(p))
-		if name != p.Name && name != qualified(p) {
+		names = append(names, QualifiedName(p))
+		if name != p.Name && name != QualifiedName(p) {
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("there are several such WorkloadProfiles: %s and %s", qualified(found), qualified(p))
+			return nil, fmt.Errorf("there are several such WorkloadProfiles: %s and %s", QualifiedName(found), QualifiedName(p))
 		}
 		found = p
 	}
@@ -327,15 +293,6 @@ func find(name string, profiles []v1alpha1.WorkloadProfile) (*v1alpha1.WorkloadP
 		return nil, fmt.Errorf("there is no such WorkloadProfile (there are %s)", strings.Join(names, ", "))
 	}
 	return found, nil
-}
-
-// qualified returns namespace/name, or the name alone where there is no
-// namespace.
-func qualified(p *v1alpha1.WorkloadProfile) string {
-	if p.Namespace == "" {
-		return p.Name
-	}
-	return p.Namespace + "/" + p.Name
 }
 
 // used returns the resources that some pod uses.

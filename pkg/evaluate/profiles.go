@@ -3,11 +3,7 @@ package evaluate
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -64,7 +60,7 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 		}
 		f := following[p.Name]
 		status.Pods = new(f.count)
-		setConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
+		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
 	}
 	return statuses
 }
@@ -102,7 +98,7 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 		}
 		f := following[p.Name]
 		status.Nodes = new(f.count)
-		setConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
+		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
 	}
 	return statuses
 }
@@ -115,10 +111,10 @@ func loadings(v *profile.InUse) []v1alpha1.ResourceLoading {
 	list := make([]v1alpha1.ResourceLoading, len(v.Demands))
 	for i, d := range v.Demands {
 		list[i] = v1alpha1.ResourceLoading{
-			Name: d.Resource, Loading: fraction(d.Loading), Pressure: fraction(d.Pressure), Threads: new(int32(d.Threads)),
+			Name: d.Resource, Loading: Fraction(d.Loading), Pressure: Fraction(d.Pressure), Threads: new(int32(d.Threads)),
 		}
 		if d.Sensitivity != 0 {
-			list[i].Sensitivity = fraction(d.Sensitivity)
+			list[i].Sensitivity = Fraction(d.Sensitivity)
 		}
 	}
 	return list
@@ -131,30 +127,4 @@ func serversInUse(c *profile.NodeClass) []v1alpha1.ResourceServers {
 		list = append(list, v1alpha1.ResourceServers{Name: name, Servers: new(int32(c.Servers[name]))})
 	}
 	return list
-}
-
-// fraction returns a quantity, to a millionth.
-func fraction(f float64) *resource.Quantity {
-	return new(resource.MustParse(strconv.FormatFloat(f, 'f', 6, 64)))
-}
-
-// setConditions brings conditions up to date. Their time is now where their
-// status changes.
-func setConditions(conditions *[]metav1.Condition, generation int64, now metav1.Time, next ...metav1.Condition) {
-	for _, c := range next {
-		c.ObservedGeneration = generation
-		c.LastTransitionTime = now
-		c.Message = ConditionMessage(c.Message)
-		meta.SetStatusCondition(conditions, c)
-	}
-}
-
-// maxMessage is the longest message of a condition, in bytes. It lets an event
-// carry the message: the API server refuses events with a longer note.
-const maxMessage = 1024
-
-// ConditionMessage makes a text the message of a condition: what is too long is
-// cut off, and what is no text replaced.
-func ConditionMessage(message string) string {
-	return abridge(strings.ToValidUTF8(message, "\uFFFD"), maxMessage)
 }

@@ -17,45 +17,13 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/internal/given"
 )
-
-var (
-	noon    = metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))
-	evening = metav1.NewTime(noon.Add(6 * time.Hour))
-)
-
-// workload is a profile for the pods with app=name, as old as its age.
-func workload(name string, age time.Duration, demands ...v1alpha1.ResourceDemand) v1alpha1.WorkloadProfile {
-	return v1alpha1.WorkloadProfile{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Generation: 3, CreationTimestamp: metav1.NewTime(noon.Add(-age))},
-		Spec:       v1alpha1.WorkloadProfileSpec{Selector: having("app", name), Resources: demands},
-	}
-}
-
-// class is a profile for the nodes with class=name.
-func class(name string, servers ...v1alpha1.ResourceServers) v1alpha1.NodeProfile {
-	return v1alpha1.NodeProfile{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Generation: 2, CreationTimestamp: noon},
-		Spec:       v1alpha1.NodeProfileSpec{Selector: having("class", name), Resources: servers},
-	}
-}
-
-func having(key, value string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
-}
 
 // matching returns the profile with another selector.
 func matching(p v1alpha1.WorkloadProfile, selector *metav1.LabelSelector) v1alpha1.WorkloadProfile {
 	p.Spec.Selector = selector
 	return p
-}
-
-func cpu(loading string) v1alpha1.ResourceDemand {
-	return v1alpha1.ResourceDemand{Name: "cpu", Loading: new(resource.MustParse(loading))}
-}
-
-func gpus(n int32) v1alpha1.ResourceServers {
-	return v1alpha1.ResourceServers{Name: "gpu", Servers: new(n)}
 }
 
 // pods returns the labels of n pods of an app.
@@ -92,26 +60,26 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 		nodes   []v1alpha1.NodeProfile
 		want    string
 	}{
-		"one that is valid": {profile: workload("web", 0, cpu("0.5")), want: used},
+		"one that is valid": {profile: given.Workload("web", 0, given.CPU("0.5")), want: used},
 		"one with a resource of some node": {
-			profile: workload("web", 0, gpu), nodes: []v1alpha1.NodeProfile{class("big", gpus(8))}, want: used,
+			profile: given.Workload("web", 0, gpu), nodes: []v1alpha1.NodeProfile{given.Class("big", given.GPUs(8))}, want: used,
 		},
 		"one with a resource of no node": {
-			profile: workload("web", 0, cpu("0.1"), gpu, v1alpha1.ResourceDemand{Name: "dsik", Loading: new(resource.MustParse("0.1"))}),
+			profile: given.Workload("web", 0, given.CPU("0.1"), gpu, v1alpha1.ResourceDemand{Name: "dsik", Loading: new(resource.MustParse("0.1"))}),
 			want: "True UnknownResource: the scheduler ignores the demand at gpu, dsik: no NodeProfile names such a resource; " +
 				"correct the name, or add it to the profile of the nodes that have it",
 		},
 		"one with a resource of an invalid NodeProfile": {
-			profile: workload("web", 0, gpu), nodes: []v1alpha1.NodeProfile{class("big", gpus(0))},
+			profile: given.Workload("web", 0, gpu), nodes: []v1alpha1.NodeProfile{given.Class("big", given.GPUs(0))},
 			want: "True UnknownResource: the scheduler ignores the demand at gpu: no NodeProfile names such a resource; " +
 				"correct the name, or add it to the profile of the nodes that have it",
 		},
 		"one that is invalid": {
-			profile: workload("web", 0, cpu("58")),
+			profile: given.Workload("web", 0, given.CPU("58")),
 			want:    `False Invalid: the scheduler ignores this profile: spec.resources[0].loading: Invalid value: "58": is not a fraction from 0 to 1`,
 		},
 		"one with two mistakes": {
-			profile: matching(workload("web", 0), nil),
+			profile: matching(given.Workload("web", 0), nil),
 			want: "False Invalid: the scheduler ignores this profile: [spec.selector: Required value: say which labels to match; {} matches all, " +
 				"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them]",
 		},
@@ -119,7 +87,7 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status := evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, pods(3, "web"), test.nodes, noon)[0]
+			status := evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, pods(3, "web"), test.nodes, given.Noon)[0]
 			if diff := cmp.Diff(test.want, says(status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 				t.Errorf("unexpected condition (-want +got):\n%s", diff)
 			}
@@ -142,10 +110,10 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 
 func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 	t.Parallel()
-	front := having("tier", "front")
-	many := []v1alpha1.WorkloadProfile{matching(workload("first", time.Hour, cpu("0.5")), front)}
+	front := given.Selector("tier", "front")
+	many := []v1alpha1.WorkloadProfile{matching(given.Workload("first", time.Hour, given.CPU("0.5")), front)}
 	for i := range 7 {
-		many = append(many, workload(fmt.Sprint("app-", i), 0, cpu("0.5")))
+		many = append(many, given.Workload(fmt.Sprint("app-", i), 0, given.CPU("0.5")))
 	}
 	var manyPods []labels.Set
 	for i := range 7 {
@@ -157,7 +125,7 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 		want     map[string]string
 	}{
 		"the older one wins": {
-			[]v1alpha1.WorkloadProfile{workload("web", 0, cpu("0.5")), matching(workload("front", time.Hour, cpu("0.1")), front)},
+			[]v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5")), matching(given.Workload("front", time.Hour, given.CPU("0.1")), front)},
 			pods(3, "web"),
 			map[string]string{
 				"front": "True SelectorOverlap: this profile wins 3 pods over web" + advice,
@@ -165,7 +133,7 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 			},
 		},
 		"the first by name wins": {
-			[]v1alpha1.WorkloadProfile{workload("web", 0, cpu("0.5")), matching(workload("front", 0, cpu("0.1")), front)},
+			[]v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5")), matching(given.Workload("front", 0, given.CPU("0.1")), front)},
 			pods(1, "web"),
 			map[string]string{
 				"front": "True SelectorOverlap: this profile wins 1 pod over web" + advice,
@@ -174,37 +142,37 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 		},
 		"a more specific one is no conflict": {
 			[]v1alpha1.WorkloadProfile{
-				matching(workload("both", 0, cpu("0.5")), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}}),
-				workload("web", time.Hour, cpu("0.5")),
-				matching(workload("all", time.Hour, cpu("0.5")), &metav1.LabelSelector{}),
+				matching(given.Workload("both", 0, given.CPU("0.5")), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}}),
+				given.Workload("web", time.Hour, given.CPU("0.5")),
+				matching(given.Workload("all", time.Hour, given.CPU("0.5")), &metav1.LabelSelector{}),
 			},
 			pods(3, "web"),
 			map[string]string{"both": noPods, "web": noPods, "all": noPods},
 		},
 		"equals below the winner are no conflict": {
 			[]v1alpha1.WorkloadProfile{
-				matching(workload("both", 0, cpu("0.5")), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}}),
-				workload("web", 0, cpu("0.5")),
-				matching(workload("front", 0, cpu("0.5")), front),
+				matching(given.Workload("both", 0, given.CPU("0.5")), &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web", "tier": "front"}}),
+				given.Workload("web", 0, given.CPU("0.5")),
+				matching(given.Workload("front", 0, given.CPU("0.5")), front),
 			},
 			pods(3, "web"),
 			map[string]string{"both": noPods, "web": noPods, "front": noPods},
 		},
 		"selectors that overlap on no pod are no conflict": {
-			[]v1alpha1.WorkloadProfile{workload("web", 0, cpu("0.5")), matching(workload("front", 0, cpu("0.1")), front)},
+			[]v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5")), matching(given.Workload("front", 0, given.CPU("0.1")), front)},
 			[]labels.Set{{"app": "web", "tier": "back"}, {"app": "db", "tier": "front"}},
 			map[string]string{"front": noPods, "web": noPods},
 		},
 		"an invalid one does not compete": {
-			[]v1alpha1.WorkloadProfile{workload("web", 0, cpu("0.5")), matching(workload("front", time.Hour, cpu("7")), front)},
+			[]v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5")), matching(given.Workload("front", time.Hour, given.CPU("7")), front)},
 			pods(3, "web"),
 			map[string]string{"front": noPods, "web": noPods},
 		},
 		"one that wins and loses": {
 			[]v1alpha1.WorkloadProfile{
-				matching(workload("a", time.Hour, cpu("0.5")), having("zone", "a")),
-				workload("web", time.Minute, cpu("0.5")),
-				matching(workload("front", 0, cpu("0.5")), front),
+				matching(given.Workload("a", time.Hour, given.CPU("0.5")), given.Selector("zone", "a")),
+				given.Workload("web", time.Minute, given.CPU("0.5")),
+				matching(given.Workload("front", 0, given.CPU("0.5")), front),
 			},
 			[]labels.Set{{"app": "web", "zone": "a"}, {"app": "web", "tier": "front"}, {"app": "web", "tier": "front"}},
 			map[string]string{
@@ -225,7 +193,7 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			statuses := evaluate.WorkloadProfiles(test.profiles, test.pods, nil, noon)
+			statuses := evaluate.WorkloadProfiles(test.profiles, test.pods, nil, given.Noon)
 			for i, p := range test.profiles {
 				want, ok := test.want[p.Name]
 				if !ok {
@@ -242,13 +210,13 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 func TestPodsAreCountedForTheProfileThatTheyFollow(t *testing.T) {
 	t.Parallel()
 	profiles := []v1alpha1.WorkloadProfile{
-		matching(workload("rest", time.Hour, cpu("0.1")), &metav1.LabelSelector{}),
-		workload("web", 0, cpu("0.5")),
-		workload("unused", 0, cpu("0.5")),
+		matching(given.Workload("rest", time.Hour, given.CPU("0.1")), &metav1.LabelSelector{}),
+		given.Workload("web", 0, given.CPU("0.5")),
+		given.Workload("unused", 0, given.CPU("0.5")),
 	}
 	all := append(pods(3, "web"), nil, labels.Set{"app": "db"})
 	got := map[string]int32{}
-	for i, status := range evaluate.WorkloadProfiles(profiles, all, nil, noon) {
+	for i, status := range evaluate.WorkloadProfiles(profiles, all, nil, given.Noon) {
 		got[profiles[i].Name] = *status.Pods
 	}
 	if diff := cmp.Diff(map[string]int32{"rest": 2, "web": 3, "unused": 0}, got); diff != "" {
@@ -258,8 +226,8 @@ func TestPodsAreCountedForTheProfileThatTheyFollow(t *testing.T) {
 
 func TestTheVectorInUseIsShownWithItsDefaults(t *testing.T) {
 	t.Parallel()
-	p := workload("web", 0,
-		cpu("0.58"),
+	p := given.Workload("web", 0,
+		given.CPU("0.58"),
 		v1alpha1.ResourceDemand{Name: "disk", DemandMillis: new(int64(100)), Pressure: new(resource.MustParse("1")), Threads: new(int32(4))},
 		v1alpha1.ResourceDemand{Name: "unheard-of", Loading: new(resource.MustParse("0"))},
 	)
@@ -269,7 +237,7 @@ func TestTheVectorInUseIsShownWithItsDefaults(t *testing.T) {
 		Threads                 int32
 	}
 	var got []shown
-	for _, r := range evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, noon)[0].Resources {
+	for _, r := range evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
 		got = append(got, shown{r.Name, r.Loading.String(), r.Pressure.String(), *r.Threads})
 	}
 	want := []shown{{"cpu", "580m", "580m", 1}, {"disk", "333333u", "1", 4}, {"unheard-of", "0", "0", 1}}
@@ -280,13 +248,13 @@ func TestTheVectorInUseIsShownWithItsDefaults(t *testing.T) {
 
 func TestANodeProfileSaysHowItIsUsed(t *testing.T) {
 	t.Parallel()
-	big, also, none := class("big", gpus(8)), class("also", gpus(4)), class("none", gpus(0))
-	also.Spec.Selector = having("zone", "a")
-	also.CreationTimestamp = evening
+	big, also, none := given.Class("big", given.GPUs(8)), given.Class("also", given.GPUs(4)), given.Class("none", given.GPUs(0))
+	also.Spec.Selector = given.Selector("zone", "a")
+	also.CreationTimestamp = given.Evening
 	statuses := evaluate.NodeProfiles(
 		[]v1alpha1.NodeProfile{big, also, none},
 		[]labels.Set{{"class": "big"}, {"class": "big", "zone": "a"}, {"zone": "a"}, {"class": "none"}, {}},
-		noon,
+		given.Noon,
 	)
 	type answer struct {
 		Nodes             int32
@@ -309,8 +277,8 @@ func TestANodeProfileSaysHowItIsUsed(t *testing.T) {
 
 func TestAConditionKeepsItsTimeUntilItsStatusChanges(t *testing.T) {
 	t.Parallel()
-	p := workload("web", 0, cpu("0.5"))
-	p.Status.Conditions = []metav1.Condition{{Type: "Elsewhere", Status: metav1.ConditionTrue, Reason: "Kept", LastTransitionTime: noon}}
+	p := given.Workload("web", 0, given.CPU("0.5"))
+	p.Status.Conditions = []metav1.Condition{{Type: "Elsewhere", Status: metav1.ConditionTrue, Reason: "Kept", LastTransitionTime: given.Noon}}
 	evaluated := func(now metav1.Time) map[string]string {
 		p.Status = evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, pods(1, "web"), nil, now)[0]
 		times := map[string]string{}
@@ -325,23 +293,23 @@ func TestAConditionKeepsItsTimeUntilItsStatusChanges(t *testing.T) {
 			t.Errorf("%s: unexpected times (-want +got):\n%s", step, diff)
 		}
 	}
-	check("at first", map[string]string{"Elsewhere": "12h", "Ready": "12h", "Conflicted": "12h"}, evaluated(noon))
+	check("at first", map[string]string{"Elsewhere": "12h", "Ready": "12h", "Conflicted": "12h"}, evaluated(given.Noon))
 	p.Generation, p.Spec.Resources = 4, []v1alpha1.ResourceDemand{{Name: "gpu", Loading: new(resource.MustParse("0.5"))}}
-	check("with another reason", map[string]string{"Elsewhere": "12h", "Ready": "12h", "Conflicted": "12h"}, evaluated(evening))
+	check("with another reason", map[string]string{"Elsewhere": "12h", "Ready": "12h", "Conflicted": "12h"}, evaluated(given.Evening))
 	if c := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady); c.ObservedGeneration != 4 || c.Reason != v1alpha1.ReasonUnknownResource {
 		t.Errorf("the condition is of generation %d with reason %s, want 4 and UnknownResource", c.ObservedGeneration, c.Reason)
 	}
 	p.Spec.Resources = nil
-	check("with another status", map[string]string{"Elsewhere": "12h", "Ready": "18h", "Conflicted": "12h"}, evaluated(evening))
+	check("with another status", map[string]string{"Elsewhere": "12h", "Ready": "18h", "Conflicted": "12h"}, evaluated(given.Evening))
 }
 
 func TestAMessageFitsIntoAnEvent(t *testing.T) {
 	t.Parallel()
 	const most = 1024 // the API server's limit on the note of an event, in bytes
 	for bytes := range 3 {
-		p := workload("web", 0, cpu("0.5"))
-		p.Spec.Selector = having("app", strings.Repeat("x", bytes)+strings.Repeat("語", most))
-		message := meta.FindStatusCondition(evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, noon)[0].Conditions, v1alpha1.ConditionReady).Message
+		p := given.Workload("web", 0, given.CPU("0.5"))
+		p.Spec.Selector = given.Selector("app", strings.Repeat("x", bytes)+strings.Repeat("語", most))
+		message := meta.FindStatusCondition(evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Conditions, v1alpha1.ConditionReady).Message
 		if len(message) > most || len(message) < most-utf8.UTFMax || !utf8.ValidString(message) {
 			t.Errorf("%d bytes, want at most %d and not many fewer; valid: %v", len(message), most, utf8.ValidString(message))
 		}
@@ -360,10 +328,10 @@ func TestEvaluatingAgainChangesNothingAndLeavesTheInputAlone(t *testing.T) {
 		var workloads []v1alpha1.WorkloadProfile
 		var nodes []v1alpha1.NodeProfile
 		for i := range rapid.IntRange(1, 5).Draw(t, "profiles") {
-			p := workload(fmt.Sprint("p-", i), 0, cpu(fractions.Draw(t, "loading")), v1alpha1.ResourceDemand{Name: "gpu", Loading: new(resource.MustParse("0"))})
+			p := given.Workload(fmt.Sprint("p-", i), 0, given.CPU(fractions.Draw(t, "loading")), v1alpha1.ResourceDemand{Name: "gpu", Loading: new(resource.MustParse("0"))})
 			p.Spec.Selector.MatchLabels = sets.Draw(t, "selector")
 			workloads = append(workloads, p)
-			n := class(fmt.Sprint("n-", i), gpus(rapid.Int32Range(0, 2).Draw(t, "gpus")))
+			n := given.Class(fmt.Sprint("n-", i), given.GPUs(rapid.Int32Range(0, 2).Draw(t, "gpus")))
 			n.Spec.Selector.MatchLabels = sets.Draw(t, "selector")
 			nodes = append(nodes, n)
 		}
@@ -383,12 +351,12 @@ func TestEvaluatingAgainChangesNothingAndLeavesTheInputAlone(t *testing.T) {
 			return w, n
 		}
 		before, beforeNodes := deepCopies(workloads, nodes)
-		once, onceNodes := evaluateAll(noon)
+		once, onceNodes := evaluateAll(given.Noon)
 		if !equality.Semantic.DeepEqual(before, workloads) || !equality.Semantic.DeepEqual(beforeNodes, nodes) {
 			t.Fatalf("the input changed")
 		}
 		workloads, nodes = once, onceNodes
-		twice, twiceNodes := evaluateAll(evening)
+		twice, twiceNodes := evaluateAll(given.Evening)
 		if diff := cmp.Diff(once, twice); diff != "" {
 			t.Fatalf("WorkloadProfiles changed (-once +twice):\n%s", diff)
 		}
@@ -406,14 +374,14 @@ func deepCopies(workloads []v1alpha1.WorkloadProfile, nodes []v1alpha1.NodeProfi
 
 func TestAStatusSharesNothingWithItsProfile(t *testing.T) {
 	t.Parallel()
-	profiles := []v1alpha1.WorkloadProfile{workload("web", 0, cpu("0.5"))}
-	status := evaluate.WorkloadProfiles(profiles, nil, nil, noon)[0]
+	profiles := []v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5"))}
+	status := evaluate.WorkloadProfiles(profiles, nil, nil, given.Noon)[0]
 	profiles[0].Generation++
 	if *status.ObservedGeneration != 3 {
 		t.Errorf("the observed generation became %d with the profile's own", *status.ObservedGeneration)
 	}
 	profiles[0].Status, profiles[0].Spec.Selector = status, nil
-	if next := evaluate.WorkloadProfiles(profiles, nil, nil, noon)[0]; meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
+	if next := evaluate.WorkloadProfiles(profiles, nil, nil, given.Noon)[0]; meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
 		t.Error("a profile without selector is ready")
 	}
 	if !meta.IsStatusConditionTrue(profiles[0].Status.Conditions, v1alpha1.ConditionReady) {

@@ -5,22 +5,21 @@ import (
 	"strconv"
 	"time"
 
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report/text"
-
-	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // NodeSharesTable is the tree of a node's pods: what each requests, what weight that
 // makes among its siblings, how many cores it keeps busy, and how long its work takes
 // as a multiple of what it takes with a core to itself.
-func NodeSharesTable(a *evaluate.NodeSharesAnswer) *text.Table {
+func NodeSharesTable(a *shares.NodeAnswer) *text.Table {
 	t := text.NewTable(text.Left("POD"), text.Right("CPU REQUEST"), text.Right("WEIGHT"), text.Right("USAGE"), text.Right("RESPONSE"))
 	name := a.Name
 	if name == "" {
 		name = "node"
 	}
 	t.Add(name, "", "", millis(a.Utilization), "")
-	branches := shareBranches(a.ShareTreeAnswer)
+	branches := shareBranches(a.TreeAnswer)
 	for i := range a.Nodes {
 		n := &a.Nodes[i]
 		request, response := milliCPU(n.RequestMilliCPU), ""
@@ -48,14 +47,14 @@ func millis(cores float64) string { return text.Decimal(cores*1000, 0) + "m" }
 // NodeSharesSummary says how busy the node is, how good the answer, and what to keep
 // in mind; why is for which reason containers' shares are taken to become the weights
 // that they do, empty if that was asked for.
-func NodeSharesSummary(a *evaluate.NodeSharesAnswer, elapsed time.Duration, why string) []string {
+func NodeSharesSummary(a *shares.NodeAnswer, elapsed time.Duration, why string) []string {
 	cores := fmt.Sprintf("%d cores", a.Processors)
 	if a.Processors == 1 {
 		cores = "1 core"
 	}
 	lines := []string{
 		fmt.Sprintf("%s of %s busy; responses are multiples of the time that work takes with a core to itself", text.Percent(a.Utilization/float64(a.Processors)), cores),
-		ShareSummary(a.ShareTreeAnswer, elapsed),
+		ShareSummary(a.TreeAnswer, elapsed),
 	}
 	weights := "weights of containers: " + a.Weights
 	if why != "" {

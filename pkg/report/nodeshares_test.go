@@ -7,15 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 // busyNode has a pod of class burstable and one of class besteffort.
-func busyNode() *evaluate.NodeSharesAnswer {
-	return &evaluate.NodeSharesAnswer{
-		ShareTreeAnswer: &evaluate.ShareTreeAnswer{
+func busyNode() *shares.NodeAnswer {
+	return &shares.NodeAnswer{
+		TreeAnswer: &shares.TreeAnswer{
 			Name: "worker", Method: "race", Processors: 2, Utilization: 1.5, Workloads: 2, Exact: true, RelativeError: 1e-12, Residual: 8e-16,
-			Nodes: []evaluate.ShareNode{
+			Nodes: []shares.TreeNode{
 				{Name: "burstable", Depth: 1, Share: 10, Utilization: 1, RequestMilliCPU: new(int64(250))},
 				{Name: "shop/cart", Depth: 2, Workload: true, Share: 10, Utilization: 1, Factor: new(1.5), RequestMilliCPU: new(int64(250))},
 				{Name: "besteffort", Depth: 1, Share: 1, Utilization: 0.5, RequestMilliCPU: new(int64)},

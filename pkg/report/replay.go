@@ -6,15 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/text"
-
-	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // ReplayTable returns the table of what a replay found: a row per policy. A wide
 // one has the columns of [ReplayDetails], too. Columns of what there is not, such as
 // jobs with an SLA, are left out.
-func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *text.Table {
+func ReplayTable(a *replays.Answer, wide bool) *text.Table {
 	columns := append([]replayColumn{{text.Left("POLICY"), policyName}}, mainColumns(a)...)
 	if wide {
 		columns = append(columns, detailColumns(a)...)
@@ -23,11 +22,11 @@ func ReplayTable(a *evaluate.ReplayAnswer, wide bool) *text.Table {
 }
 
 // ReplayDetails returns a table of what is less often asked for.
-func ReplayDetails(a *evaluate.ReplayAnswer) *text.Table {
+func ReplayDetails(a *replays.Answer) *text.Table {
 	return replayTable(a, append([]replayColumn{{text.Left("POLICY"), policyName}}, detailColumns(a)...))
 }
 
-func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *text.Table {
+func replayTable(a *replays.Answer, columns []replayColumn) *text.Table {
 	headers := make([]text.Column, len(columns))
 	for i, column := range columns {
 		headers[i] = column.header
@@ -46,12 +45,12 @@ func replayTable(a *evaluate.ReplayAnswer, columns []replayColumn) *text.Table {
 // replayColumn is a column of a table, and what it says of a policy.
 type replayColumn struct {
 	header text.Column
-	cell   func(*evaluate.PolicyAnswer) string
+	cell   func(*replays.Policy) string
 }
 
 // figure is a column of numbers of the jobs that were done, if any was.
-func figure(header string, cell func(*evaluate.PolicyAnswer) string) replayColumn {
-	return replayColumn{text.Right(header), func(p *evaluate.PolicyAnswer) string {
+func figure(header string, cell func(*replays.Policy) string) replayColumn {
+	return replayColumn{text.Right(header), func(p *replays.Policy) string {
 		if p.Jobs == 0 {
 			return text.Absent
 		}
@@ -59,8 +58,8 @@ func figure(header string, cell func(*evaluate.PolicyAnswer) string) replayColum
 	}}
 }
 
-func mainColumns(a *evaluate.ReplayAnswer) []replayColumn {
-	type policy = evaluate.PolicyAnswer
+func mainColumns(a *replays.Answer) []replayColumn {
+	type policy = replays.Policy
 	columns := []replayColumn{
 		figure("MAKESPAN", func(p *policy) string { return elapsed(p.MakespanSeconds.Mean) }),
 		figure("MEAN", func(p *policy) string { return elapsed(p.Execution.Mean) }),
@@ -82,8 +81,8 @@ func mainColumns(a *evaluate.ReplayAnswer) []replayColumn {
 	return columns
 }
 
-func detailColumns(a *evaluate.ReplayAnswer) []replayColumn {
-	type policy = evaluate.PolicyAnswer
+func detailColumns(a *replays.Answer) []replayColumn {
+	type policy = replays.Policy
 	columns := []replayColumn{
 		{text.Right("JOBS"), func(p *policy) string { return text.Count(int64(p.Jobs)) }},
 		{text.Right("DROPPED"), func(p *policy) string { return text.Count(int64(p.Dropped)) }},
@@ -98,7 +97,7 @@ func detailColumns(a *evaluate.ReplayAnswer) []replayColumn {
 	return columns
 }
 
-func policyName(p *evaluate.PolicyAnswer) string {
+func policyName(p *replays.Policy) string {
 	if p.Partial {
 		return p.Policy + " (partial)"
 	}
@@ -106,14 +105,14 @@ func policyName(p *evaluate.PolicyAnswer) string {
 }
 
 // waited tells waiting for a short time from not waiting.
-func waited(p *evaluate.PolicyAnswer, seconds float64) string {
+func waited(p *replays.Policy, seconds float64) string {
 	if p.Waited == 0 {
 		return text.Absent
 	}
 	return elapsed(seconds)
 }
 
-func hasSLA(a *evaluate.ReplayAnswer) bool {
+func hasSLA(a *replays.Answer) bool {
 	for i := range a.Policies {
 		if a.Policies[i].SLAAttained != nil {
 			return true
@@ -122,7 +121,7 @@ func hasSLA(a *evaluate.ReplayAnswer) bool {
 	return false
 }
 
-func slaMet(p *evaluate.PolicyAnswer) string {
+func slaMet(p *replays.Policy) string {
 	if p.SLAAttained == nil {
 		return text.Absent
 	}
@@ -130,7 +129,7 @@ func slaMet(p *evaluate.PolicyAnswer) string {
 }
 
 // saved writes "12.3% ± 0.4%".
-func saved(p *evaluate.PolicyAnswer) string {
+func saved(p *replays.Policy) string {
 	e := p.Improvement
 	switch {
 	case e == nil:
@@ -143,7 +142,7 @@ func saved(p *evaluate.PolicyAnswer) string {
 }
 
 // bestMark marks the best policy, unless all are as good.
-func bestMark(a *evaluate.ReplayAnswer, p *evaluate.PolicyAnswer) string {
+func bestMark(a *replays.Answer, p *replays.Policy) string {
 	if p.Policy != a.Best {
 		return ""
 	}
@@ -164,7 +163,7 @@ func elapsed(seconds float64) string {
 }
 
 // replayResources lists the resources that some policy used, in order.
-func replayResources(a *evaluate.ReplayAnswer) []string {
+func replayResources(a *replays.Answer) []string {
 	var names []string
 	seen := map[string]bool{}
 	for i := range a.Policies {
@@ -178,17 +177,17 @@ func replayResources(a *evaluate.ReplayAnswer) []string {
 	return names
 }
 
-func utilization(p *evaluate.PolicyAnswer, resource string) evaluate.ResourceUtilization {
+func utilization(p *replays.Policy, resource string) replays.ResourceUtilization {
 	for _, u := range p.Utilization {
 		if u.Resource == resource {
 			return u
 		}
 	}
-	return evaluate.ResourceUtilization{}
+	return replays.ResourceUtilization{}
 }
 
 // ReplaySummary returns the answer in a sentence or two.
-func ReplaySummary(a *evaluate.ReplayAnswer) string {
+func ReplaySummary(a *replays.Answer) string {
 	sentence := bestSentence(a)
 	if a.Partial {
 		sentence += fmt.Sprintf(" The answer is partial: it is of the jobs that were done in %s of %s runs.", text.Count(int64(a.Done)), text.Count(int64(a.Runs)))
@@ -196,7 +195,7 @@ func ReplaySummary(a *evaluate.ReplayAnswer) string {
 	return sentence
 }
 
-func bestSentence(a *evaluate.ReplayAnswer) string {
+func bestSentence(a *replays.Answer) string {
 	if !anyJob(a) {
 		return "No job was done."
 	}
@@ -219,7 +218,7 @@ func bestSentence(a *evaluate.ReplayAnswer) string {
 }
 
 // ReplayNotes says what the answer leaves out: jobs that were dropped or skipped.
-func ReplayNotes(a *evaluate.ReplayAnswer) []string {
+func ReplayNotes(a *replays.Answer) []string {
 	var notes []string
 	for i := range a.Policies {
 		p := &a.Policies[i]
@@ -243,7 +242,7 @@ func ReplayNotes(a *evaluate.ReplayAnswer) []string {
 }
 
 // sameDrops reports whether all policies dropped the same.
-func sameDrops(a *evaluate.ReplayAnswer) bool {
+func sameDrops(a *replays.Answer) bool {
 	for i := range a.Policies {
 		if a.Policies[i].Dropped != a.Policies[0].Dropped || a.Policies[i].FirstDrop != a.Policies[0].FirstDrop {
 			return false

@@ -5,13 +5,13 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // ReplayMakespans returns the chart of the makespan of each run, by seed and
 // policy: Fig. 4 of the Epochs paper. Of many seeds it shows the first. It is nil
 // if there is no run with a job.
-func ReplayMakespans(a *evaluate.ReplayAnswer) Chart {
+func ReplayMakespans(a *replays.Answer) Chart {
 	if !anyJob(a) {
 		return nil
 	}
@@ -49,13 +49,13 @@ func ReplayMakespans(a *evaluate.ReplayAnswer) Chart {
 	return c
 }
 
-func anyJob(a *evaluate.ReplayAnswer) bool {
-	return slices.ContainsFunc(a.Policies, func(p evaluate.PolicyAnswer) bool { return p.Jobs > 0 })
+func anyJob(a *replays.Answer) bool {
+	return slices.ContainsFunc(a.Policies, func(p replays.Policy) bool { return p.Jobs > 0 })
 }
 
 // ReplayDilations returns the chart of the distributions of the dilation, of the
 // first run of each policy; nil if none is known.
-func ReplayDilations(a *evaluate.ReplayAnswer) Chart {
+func ReplayDilations(a *replays.Answer) Chart {
 	d := Distribution{Title: "How much longer jobs run than alone", Quantity: "dilation", Unit: "×", Of: "jobs"}
 	for i := range a.Policies {
 		if len(a.Policies[i].Runs) == 0 || len(a.Policies[i].Runs[0].DilationQuantiles) == 0 {
@@ -79,7 +79,7 @@ func ReplayDilations(a *evaluate.ReplayAnswer) Chart {
 
 // ReplayImprovements returns the chart of the improvements over the first policy;
 // nil if there are none.
-func ReplayImprovements(a *evaluate.ReplayAnswer) Chart {
+func ReplayImprovements(a *replays.Answer) Chart {
 	if len(a.Policies) == 0 {
 		return nil
 	}
@@ -106,7 +106,7 @@ func ReplayImprovements(a *evaluate.ReplayAnswer) Chart {
 
 // ReplayOccupancy returns the chart of how busy the nodes were in a run, nil if that
 // was not recorded.
-func ReplayOccupancy(run *evaluate.RunResult) Chart {
+func ReplayOccupancy(run *replays.Result) Chart {
 	if run.Occupancy == nil || run.Jobs == 0 {
 		return nil
 	}

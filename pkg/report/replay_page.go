@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // ReplayPage returns the report of a replay. The footer says what made it.
-func ReplayPage(a *evaluate.ReplayAnswer, footer string) Page {
+func ReplayPage(a *replays.Answer, footer string) Page {
 	page := Page{Title: strings.TrimSpace("Replay " + a.Name), Summary: ReplaySummary(a), Footer: footer}
 	if len(a.Policies) == 0 {
 		return page
@@ -26,7 +26,7 @@ func ReplayPage(a *evaluate.ReplayAnswer, footer string) Page {
 	return page
 }
 
-func mainLegend(a *evaluate.ReplayAnswer) string {
+func mainLegend(a *replays.Answer) string {
 	text := "MAKESPAN is from the first arrival to the last completion. MEAN to P99 are of execution times. DILATION is how many times " +
 		"longer than alone jobs run, WAITED how long they wait at the scheduler on average. The columns of resources say how busy they are."
 	if hasSLA(a) {
@@ -42,7 +42,7 @@ const detailLegend = "RESPONSE is the mean time from arrival to completion. The 
 
 // comparisons are the charts that show more than the table: of several runs, of
 // jobs that were slowed down.
-func comparisons(a *evaluate.ReplayAnswer) []Chart {
+func comparisons(a *replays.Answer) []Chart {
 	var all []Chart
 	if a.Runs > len(a.Policies) {
 		all = append(all, ReplayImprovements(a), ReplayMakespans(a))
@@ -57,7 +57,7 @@ func comparisons(a *evaluate.ReplayAnswer) []Chart {
 	return known(all)
 }
 
-func occupancies(a *evaluate.ReplayAnswer) []Chart {
+func occupancies(a *replays.Answer) []Chart {
 	var all []Chart
 	for i := range a.Policies {
 		if runs := a.Policies[i].Runs; len(runs) > 0 {

@@ -10,31 +10,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // threePolicies is the answer of a replay of three policies with two seeds.
-func threePolicies() *evaluate.ReplayAnswer {
-	run := func(policy string, seed uint64) *evaluate.RunResult {
-		r := &evaluate.RunResult{Policy: policy, Seed: seed, Jobs: 10, MakespanSeconds: 100 * float64(seed), Dilation: evaluate.Summary{Mean: 1.5, Max: 2}}
+func threePolicies() *replays.Answer {
+	run := func(policy string, seed uint64) *replays.Result {
+		r := &replays.Result{Policy: policy, Seed: seed, Jobs: 10, MakespanSeconds: 100 * float64(seed), Dilation: replays.Summary{Mean: 1.5, Max: 2}}
 		for i := range 101 {
 			r.DilationQuantiles = append(r.DilationQuantiles, 1+float64(i)/100)
 		}
 		return r
 	}
-	policy := func(name string, response float64) evaluate.PolicyAnswer {
-		return evaluate.PolicyAnswer{
-			Policy: name, Jobs: 20, MakespanSeconds: evaluate.Estimate{Mean: 533_520},
-			Response: evaluate.Summary{Mean: response}, Execution: evaluate.Summary{Mean: response, P50: 40, P95: 180.3, P99: 700},
-			Dilation:    evaluate.Summary{Mean: 1.61, P95: 2, P99: 3, Max: 4},
-			Utilization: []evaluate.ResourceUtilization{{Resource: "cpu", Mean: 0.0004, Busiest: 0.5}},
-			Runs:        []*evaluate.RunResult{run(name, 1), run(name, 2)},
+	policy := func(name string, response float64) replays.Policy {
+		return replays.Policy{
+			Policy: name, Jobs: 20, MakespanSeconds: replays.Estimate{Mean: 533_520},
+			Response: replays.Summary{Mean: response}, Execution: replays.Summary{Mean: response, P50: 40, P95: 180.3, P99: 700},
+			Dilation:    replays.Summary{Mean: 1.61, P95: 2, P99: 3, Max: 4},
+			Utilization: []replays.ResourceUtilization{{Resource: "cpu", Mean: 0.0004, Busiest: 0.5}},
+			Runs:        []*replays.Result{run(name, 1), run(name, 2)},
 		}
 	}
-	a := &evaluate.ReplayAnswer{Name: "week", Runs: 6, Done: 6, Best: "lrt", Policies: []evaluate.PolicyAnswer{policy("random", 41.2), policy("lmuf", 42), policy("lrt", 33.9)}}
-	a.Policies[1].Improvement = &evaluate.Estimate{Mean: -0.02, Low: new(-0.05), High: new(0.01)}
-	a.Policies[2].Improvement = &evaluate.Estimate{Mean: 0.177, Low: new(0.133), High: new(0.221)}
-	a.Policies[2].Waited, a.Policies[2].Wait = 3, evaluate.Summary{Mean: 0.25, P99: 2}
+	a := &replays.Answer{Name: "week", Runs: 6, Done: 6, Best: "lrt", Policies: []replays.Policy{policy("random", 41.2), policy("lmuf", 42), policy("lrt", 33.9)}}
+	a.Policies[1].Improvement = &replays.Estimate{Mean: -0.02, Low: new(-0.05), High: new(0.01)}
+	a.Policies[2].Improvement = &replays.Estimate{Mean: 0.177, Low: new(0.133), High: new(0.221)}
+	a.Policies[2].Waited, a.Policies[2].Wait = 3, replays.Summary{Mean: 0.25, P99: 2}
 	a.Policies[1].SLAAttained = new(0.9999)
 	return a
 }
@@ -65,8 +65,8 @@ func TestTheReplayTableIsNotTooWide(t *testing.T) {
 	t.Parallel()
 	a := threePolicies()
 	a.Policies[0].Policy = "target-load-packing"
-	a.Policies[0].Utilization = append(a.Policies[0].Utilization, evaluate.ResourceUtilization{Resource: "disk", Mean: 1})
-	a.Policies[0].Execution = evaluate.Summary{Mean: 533_520, P50: 533_520, P95: 533_520, P99: 533_520}
+	a.Policies[0].Utilization = append(a.Policies[0].Utilization, replays.ResourceUtilization{Resource: "disk", Mean: 1})
+	a.Policies[0].Execution = replays.Summary{Mean: 533_520, P50: 533_520, P95: 533_520, P99: 533_520}
 	for line := range strings.Lines(printed(t, ReplayTable(a, false))) {
 		if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 150 {
 			t.Errorf("%d wide: %s", width, line)
@@ -105,7 +105,7 @@ func TestTheReplaySummaryIsTheAnswer(t *testing.T) {
 	if got := ReplaySummary(threePolicies()); got != want {
 		t.Errorf("the summary is %q, want %q", got, want)
 	}
-	if got := ReplaySummary(&evaluate.ReplayAnswer{Runs: 4, Partial: true}); got != "No job was done. The answer is partial: it is of the jobs that were done in 0 of 4 runs." {
+	if got := ReplaySummary(&replays.Answer{Runs: 4, Partial: true}); got != "No job was done. The answer is partial: it is of the jobs that were done in 0 of 4 runs." {
 		t.Errorf("of nothing it is %q", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestOfManySeedsTheFirstAreShown(t *testing.T) {
 	a := threePolicies()
 	for i := range a.Policies {
 		for seed := uint64(3); seed <= 300; seed++ {
-			a.Policies[i].Runs = append(a.Policies[i].Runs, &evaluate.RunResult{Policy: a.Policies[i].Policy, Seed: seed, Jobs: 1, MakespanSeconds: 1})
+			a.Policies[i].Runs = append(a.Policies[i].Runs, &replays.Result{Policy: a.Policies[i].Policy, Seed: seed, Jobs: 1, MakespanSeconds: 1})
 		}
 	}
 	var svg bytes.Buffer
@@ -179,7 +179,7 @@ func TestAnyReplayHasAPage(t *testing.T) {
 	t.Parallel()
 	nothingDone := threePolicies()
 	for i := range nothingDone.Policies {
-		nothingDone.Policies[i] = evaluate.PolicyAnswer{Policy: nothingDone.Policies[i].Policy, Dropped: 7, FirstDrop: "job a: why", Runs: []*evaluate.RunResult{{}}}
+		nothingDone.Policies[i] = replays.Policy{Policy: nothingDone.Policies[i].Policy, Dropped: 7, FirstDrop: "job a: why", Runs: []*replays.Result{{}}}
 	}
 	withoutRuns := threePolicies()
 	for i := range withoutRuns.Policies {
@@ -188,14 +188,14 @@ func TestAnyReplayHasAPage(t *testing.T) {
 	single := threePolicies()
 	single.Runs, single.Policies = 1, single.Policies[:1]
 	for name, test := range map[string]struct {
-		answer *evaluate.ReplayAnswer
+		answer *replays.Answer
 		charts int
 	}{
 		"whole":        {threePolicies(), 3},
 		"one run":      {single, 1},
 		"no job done":  {nothingDone, 0},
 		"without runs": {withoutRuns, 1},
-		"no policy":    {&evaluate.ReplayAnswer{Runs: 4, Partial: true}, 0},
+		"no policy":    {&replays.Answer{Runs: 4, Partial: true}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 // ShareTree is a drawing of a tree of shares: each group and workload on a row of
@@ -20,7 +20,7 @@ type ShareTree struct {
 	// Title stands above the drawing; may be empty.
 	Title string
 	// Answer is what is drawn: 1 to 2000 groups and workloads.
-	Answer *evaluate.ShareTreeAnswer
+	Answer *shares.TreeAnswer
 }
 
 const maxShareRows = 2000

@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 // shareLimit is the response factor that an SLA asks for, nil for none.
-func shareLimit(n *evaluate.ShareNode) *float64 {
+func shareLimit(n *shares.TreeNode) *float64 {
 	if n.SLA == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (s ShareTree) drawBusy(c draw.Canvas, w shareColumns, y vg.Length, utilizat
 
 // drawResponse draws the response time of a workload, what it was before, and the
 // limit of its SLA.
-func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y vg.Length, n *evaluate.ShareNode) {
+func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y vg.Length, n *shares.TreeNode) {
 	const gap = 4
 	radius := min(3.2, s.rowHeight()*0.22)
 	x := axis.x(w, *n.Factor)

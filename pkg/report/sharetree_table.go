@@ -7,15 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report/text"
-
-	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // ShareTable is the tree of an answer with what each group and workload gets. It
 // has no header: the root is its first line.
-func ShareTable(a *evaluate.ShareTreeAnswer) *text.Table {
-	timed := slices.ContainsFunc(a.Nodes, func(n evaluate.ShareNode) bool { return n.ResponseSeconds != nil })
+func ShareTable(a *shares.TreeAnswer) *text.Table {
+	timed := slices.ContainsFunc(a.Nodes, func(n shares.TreeNode) bool { return n.ResponseSeconds != nil })
 	columns := []text.Column{text.Left(""), text.Right(""), text.Right(""), text.Right(""), text.Left("")}
 	if timed {
 		columns = slices.Insert(columns, 4, text.Right(""))
@@ -45,7 +44,7 @@ func ShareTable(a *evaluate.ShareTreeAnswer) *text.Table {
 	return t
 }
 
-func shareTreeName(a *evaluate.ShareTreeAnswer) string {
+func shareTreeName(a *shares.TreeAnswer) string {
 	if a.Name == "" {
 		return "tree"
 	}
@@ -53,7 +52,7 @@ func shareTreeName(a *evaluate.ShareTreeAnswer) string {
 }
 
 // shareBranches returns, for each node, the lines that lead to it from the root.
-func shareBranches(a *evaluate.ShareTreeAnswer) []string {
+func shareBranches(a *shares.TreeAnswer) []string {
 	branches := make([]string, len(a.Nodes))
 	follows := map[int]bool{} // whether a node of that depth comes further down, in the same group
 	for i := len(a.Nodes) - 1; i >= 0; i-- {
@@ -77,12 +76,12 @@ func shareBranches(a *evaluate.ShareTreeAnswer) []string {
 	return branches
 }
 
-func busy(utilization float64, a *evaluate.ShareTreeAnswer) string {
+func busy(utilization float64, a *shares.TreeAnswer) string {
 	return text.Percent(utilization/float64(a.Processors)) + " busy"
 }
 
 // shareText writes the share of a group or workload, and what it was.
-func shareText(n *evaluate.ShareNode) string {
+func shareText(n *shares.TreeNode) string {
 	if n.ShareBefore != nil {
 		return shareNumber(*n.ShareBefore) + " → " + shareNumber(n.Share)
 	}
@@ -91,7 +90,7 @@ func shareText(n *evaluate.ShareNode) string {
 
 func shareNumber(share float64) string { return text.Count(int64(math.Round(share))) }
 
-func shareFactor(n *evaluate.ShareNode) string {
+func shareFactor(n *shares.TreeNode) string {
 	if n.FactorBefore != nil {
 		return text.Times(*n.FactorBefore) + " → " + text.Times(*n.Factor)
 	}
@@ -99,7 +98,7 @@ func shareFactor(n *evaluate.ShareNode) string {
 }
 
 // shareVerdict says what the SLA is and whether it is met.
-func shareVerdict(n *evaluate.ShareNode) string {
+func shareVerdict(n *shares.TreeNode) string {
 	if n.SLA == nil {
 		return ""
 	}
@@ -125,7 +124,7 @@ func shareTime(seconds float64) string {
 }
 
 // ShareSummary says how good the answer is and what it took.
-func ShareSummary(a *evaluate.ShareTreeAnswer, elapsed time.Duration) string {
+func ShareSummary(a *shares.TreeAnswer, elapsed time.Duration) string {
 	quality := fmt.Sprintf("exact to %.0e", math.Max(a.RelativeError, 1e-16))
 	if !a.Exact {
 		quality = fmt.Sprintf("± %s (95%% confidence)", text.Percent(a.RelativeError))

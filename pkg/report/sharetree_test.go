@@ -9,16 +9,16 @@ import (
 	"testing"
 	"time"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
-func twoGroups() *evaluate.ShareTreeAnswer {
-	leaf := func(name string, depth int, share, utilization, factor float64) evaluate.ShareNode {
-		return evaluate.ShareNode{Name: name, Depth: depth, Workload: true, Share: share, Utilization: utilization, Factor: &factor}
+func twoGroups() *shares.TreeAnswer {
+	leaf := func(name string, depth int, share, utilization, factor float64) shares.TreeNode {
+		return shares.TreeNode{Name: name, Depth: depth, Workload: true, Share: share, Utilization: utilization, Factor: &factor}
 	}
-	a := &evaluate.ShareTreeAnswer{
+	a := &shares.TreeAnswer{
 		Name: "company", Method: "race", Processors: 2, Utilization: 1.8, Workloads: 4, Exact: true, RelativeError: 2e-12, Residual: 3e-16,
-		Nodes: []evaluate.ShareNode{
+		Nodes: []shares.TreeNode{
 			{Name: "web", Depth: 1, Share: 50, Utilization: 0.7},
 			leaf("web.hi", 2, 75, 0.4, 1.9),
 			leaf("web.lo", 2, 25, 0.3, 14.2),
@@ -26,8 +26,8 @@ func twoGroups() *evaluate.ShareTreeAnswer {
 			leaf("orders", 2, 60, 1.1, 2.5),
 		},
 	}
-	a.Nodes[1].SLA = &evaluate.ShareSLA{MaxFactor: new(2.5), Met: true}
-	a.Nodes[2].SLA = &evaluate.ShareSLA{MaxFactor: new(4.0)}
+	a.Nodes[1].SLA = &shares.SLA{MaxFactor: new(2.5), Met: true}
+	a.Nodes[2].SLA = &shares.SLA{MaxFactor: new(4.0)}
 	return a
 }
 
@@ -91,7 +91,7 @@ func TestTreesOfEverySizeAreDrawn(t *testing.T) {
 		a := twoGroups()
 		a.Nodes = nil
 		for i := range n {
-			a.Nodes = append(a.Nodes, evaluate.ShareNode{Name: "w" + strconv.Itoa(i), Depth: 1, Workload: true, Share: 1, Factor: new(1.0), FactorBefore: new(3.0)})
+			a.Nodes = append(a.Nodes, shares.TreeNode{Name: "w" + strconv.Itoa(i), Depth: 1, Workload: true, Share: 1, Factor: new(1.0), FactorBefore: new(3.0)})
 		}
 		chart := ShareTree{Answer: a}
 		if err := EncodeChart(io.Discard, chart, SVG); err != nil {
@@ -110,10 +110,10 @@ func TestADrawingOfSharesRefusesWhatIsNoTree(t *testing.T) {
 	t.Parallel()
 	noFactor, many := twoGroups(), twoGroups()
 	noFactor.Nodes[1].Factor = new(math.NaN())
-	many.Nodes = make([]evaluate.ShareNode, 2001)
+	many.Nodes = make([]shares.TreeNode, 2001)
 	for want, chart := range map[string]ShareTree{
 		"answer: is missing": {},
-		"answer.nodes: there are 0; a drawing shows 1 to 2000":                 {Answer: &evaluate.ShareTreeAnswer{}},
+		"answer.nodes: there are 0; a drawing shows 1 to 2000":                 {Answer: &shares.TreeAnswer{}},
 		"answer.nodes: there are 2001; a drawing shows 1 to 2000":              {Answer: many},
 		`answer.nodes[1] ("web.hi").factor: is no finite number of at least 1`: {Answer: noFactor},
 	} {

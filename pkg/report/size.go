@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/report/text"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // SizeConfidence is that of the intervals that are printed beside simulated
@@ -16,7 +16,7 @@ const SizeConfidence = 0.99
 
 // SizeSummary says in a line what a plan takes, and how that compares, such as
 // "Dedicated pools, 5 servers: one fewer than shared.".
-func SizeSummary(a *evaluate.PoolPlanAnswer) string {
+func SizeSummary(a *pools.Answer) string {
 	sentence := sizeSubject(a) + ", " + serverCount(a.Servers)
 	byCost := !sameAsServers(a)
 	if byCost {
@@ -37,7 +37,7 @@ func SizeSummary(a *evaluate.PoolPlanAnswer) string {
 }
 
 // sizeSubject names what was sized.
-func sizeSubject(a *evaluate.PoolPlanAnswer) string {
+func sizeSubject(a *pools.Answer) string {
 	switch {
 	case a.Given && len(a.Pools) == 1:
 		return "The plan's pool"
@@ -55,7 +55,7 @@ func sizeSubject(a *evaluate.PoolPlanAnswer) string {
 }
 
 // sameAsServers reports whether all costs are numbers of servers.
-func sameAsServers(a *evaluate.PoolPlanAnswer) bool {
+func sameAsServers(a *pools.Answer) bool {
 	same := a.Cost == float64(a.Servers)
 	for _, other := range a.Alternatives {
 		same = same && other.Cost == float64(other.Servers)
@@ -109,7 +109,7 @@ func serverCount(n int) string {
 
 // SizeTable has a row for each class, with what it gets from its pool, and one for
 // each alternative. A wide table has more columns.
-func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *text.Table {
+func SizeTable(a *pools.Answer, wide bool) *text.Table {
 	columns := []text.Column{text.Left("POOL"), text.Left("CLASSES"), text.Right("SERVERS"), text.Left("SLA"), text.Right("ATTAINED"), text.Right("WITH ONE FEWER")}
 	if wide {
 		columns = append(columns, text.Right("WITH ONE MORE"), text.Right("BUSY"), text.Right("RATE"), text.Right("ENOUGH UP TO"), text.Right("SERVICE"))
@@ -132,7 +132,7 @@ func SizeTable(a *evaluate.PoolPlanAnswer, wide bool) *text.Table {
 }
 
 // sizeRow has what a pool is in the row of its first class.
-func sizeRow(a *evaluate.PoolPlanAnswer, pool *evaluate.PoolAnswer, k int, wide bool) []string {
+func sizeRow(a *pools.Answer, pool *pools.Pool, k int, wide bool) []string {
 	class := &pool.Classes[k]
 	name, size, busy, replicas := "", "", "", ""
 	if k == 0 {
@@ -161,12 +161,12 @@ func sizeRow(a *evaluate.PoolPlanAnswer, pool *evaluate.PoolAnswer, k int, wide 
 }
 
 // slaText writes what a class was promised, to the last digit: "95.0% within 3.0s".
-func slaText(class *evaluate.ClassAnswer) string {
+func slaText(class *pools.Class) string {
 	return text.ExactPercent(class.Probability) + " within " + text.Duration(class.WithinSeconds)
 }
 
 // withOneFewer says what a class would get from its pool with one server fewer.
-func withOneFewer(pool *evaluate.PoolAnswer, class *evaluate.ClassAnswer) string {
+func withOneFewer(pool *pools.Pool, class *pools.Class) string {
 	switch {
 	case class.WithOneFewer != nil:
 		return text.PercentBeside(*class.WithOneFewer, class.Probability)
@@ -179,7 +179,7 @@ func withOneFewer(pool *evaluate.PoolAnswer, class *evaluate.ClassAnswer) string
 
 // rates returns the arrival rate of a class, up to which its servers are enough,
 // and its mean service time.
-func rates(a *evaluate.PoolPlanAnswer, class *evaluate.ClassAnswer) []string {
+func rates(a *pools.Answer, class *pools.Class) []string {
 	cells := []string{text.Absent, text.Absent, text.Absent}
 	input := inputOf(a, class.Name)
 	if input == nil || input.Arrival == nil || input.Service == nil {
@@ -193,7 +193,7 @@ func rates(a *evaluate.PoolPlanAnswer, class *evaluate.ClassAnswer) []string {
 	return cells
 }
 
-func inputOf(a *evaluate.PoolPlanAnswer, class string) *evaluate.ClassInput {
+func inputOf(a *pools.Answer, class string) *pools.ClassInput {
 	for i := range a.Inputs {
 		if a.Inputs[i].Class == class {
 			return &a.Inputs[i]
@@ -203,7 +203,7 @@ func inputOf(a *evaluate.PoolPlanAnswer, class string) *evaluate.ClassInput {
 }
 
 // alternativeClasses says how an alternative shares its pools.
-func alternativeClasses(a *evaluate.PoolPlanAnswer, other *evaluate.PoolAlternative) string {
+func alternativeClasses(a *pools.Answer, other *pools.Alternative) string {
 	switch other.Strategy {
 	case v1alpha1.StrategyDedicated:
 		return "each"
@@ -218,7 +218,7 @@ func alternativeClasses(a *evaluate.PoolPlanAnswer, other *evaluate.PoolAlternat
 }
 
 // alternativeRemark says why an alternative takes its servers.
-func alternativeRemark(other *evaluate.PoolAlternative) string {
+func alternativeRemark(other *pools.Alternative) string {
 	const most = 6 // pools that are listed
 	if len(other.Pools) == 1 {
 		if binding := other.Pools[0].Binding; binding != "" {

@@ -11,12 +11,12 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // SizeNotes says how far an answer holds, and what to know about how it was found,
 // in a line each.
-func SizeNotes(a *evaluate.PoolPlanAnswer) []string {
+func SizeNotes(a *pools.Answer) []string {
 	var notes []string
 	if beyond := a.BeyondCluster(); beyond != "" {
 		notes = append(notes, strings.ToUpper(beyond[:1])+beyond[1:]+".")
@@ -31,7 +31,7 @@ func SizeNotes(a *evaluate.PoolPlanAnswer) []string {
 
 // roomOfEach says how far the arrival rates of classes may rise, that of the one with
 // the least room first.
-func roomOfEach(a *evaluate.PoolPlanAnswer) string {
+func roomOfEach(a *pools.Answer) string {
 	const most = 3 // that are told
 	type room struct {
 		factor, now, limit float64
@@ -83,7 +83,7 @@ func enumerate(texts []string) string {
 }
 
 // roomOfAll says how far all rates may move at once.
-func roomOfAll(a *evaluate.PoolPlanAnswer) string {
+func roomOfAll(a *pools.Answer) string {
 	arrivals, services := math.Inf(1), 0.0
 	for i := range a.Pools {
 		if factor := a.Pools[i].MaxArrivalFactor; factor != nil {
@@ -127,12 +127,12 @@ func roundedDown(fraction, least float64) string {
 }
 
 // isSimulated reports whether figures are from simulations.
-func isSimulated(a *evaluate.PoolPlanAnswer) bool {
+func isSimulated(a *pools.Answer) bool {
 	return a.Discipline == v1alpha1.DisciplinePDP || a.Discipline == v1alpha1.DisciplineLateLast
 }
 
 // simulated says what the figures of a simulation are worth.
-func simulated(a *evaluate.PoolPlanAnswer) string {
+func simulated(a *pools.Answer) string {
 	var undecided []string
 	some := false
 	for i := range a.Pools {
@@ -155,7 +155,7 @@ func simulated(a *evaluate.PoolPlanAnswer) string {
 }
 
 // approximated says what the error of an approximation leaves in doubt.
-func approximated(a *evaluate.PoolPlanAnswer) string {
+func approximated(a *pools.Answer) string {
 	doubt := a.Doubt()
 	if doubt == "" {
 		return ""
@@ -164,7 +164,7 @@ func approximated(a *evaluate.PoolPlanAnswer) string {
 }
 
 // searched says how good a partition is that was searched for.
-func searched(a *evaluate.PoolPlanAnswer) string {
+func searched(a *pools.Answer) string {
 	if a.Gap <= 0 {
 		return ""
 	}
@@ -173,7 +173,7 @@ func searched(a *evaluate.PoolPlanAnswer) string {
 
 // SizeUnmet says which SLAs the pools of a plan cannot keep within their bounds;
 // empty if there are none.
-func SizeUnmet(a *evaluate.PoolPlanAnswer) []string {
+func SizeUnmet(a *pools.Answer) []string {
 	var unmet []string
 	for i := range a.Pools {
 		pool := &a.Pools[i]

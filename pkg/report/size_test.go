@@ -7,28 +7,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // checkoutAndSearch is case 2 of table 2 of Hu et al., CASCON 2009.
-func checkoutAndSearch() *evaluate.PoolPlanAnswer {
-	input := func(class string, rate float64) evaluate.ClassInput {
-		return evaluate.ClassInput{Class: class, Arrival: &evaluate.InputValue{Value: rate}, Service: &evaluate.InputValue{Value: 1}, SCV: 1}
+func checkoutAndSearch() *pools.Answer {
+	input := func(class string, rate float64) pools.ClassInput {
+		return pools.ClassInput{Class: class, Arrival: &pools.InputValue{Value: rate}, Service: &pools.InputValue{Value: 1}, SCV: 1}
 	}
-	return &evaluate.PoolPlanAnswer{
+	return &pools.Answer{
 		Discipline: "fcfs", Strategy: "dedicated", Servers: 8, Cost: 8,
-		Inputs: []evaluate.ClassInput{input("checkout", 0.6), input("search", 3.6)},
-		Pools: []evaluate.PoolAnswer{
+		Inputs: []pools.ClassInput{input("checkout", 0.6), input("search", 3.6)},
+		Pools: []pools.Pool{
 			{
 				Name: "checkout", Servers: 4, Cost: 4, Utilization: 0.15, Binding: "checkout", MaxArrivalFactor: new(1.32), MinServiceFactor: new(0.999),
-				Classes: []evaluate.ClassAnswer{{Name: "checkout", WithinSeconds: 3, Probability: 0.95, Attained: 0.95014, WithOneFewer: new(0.94934), WithOneMore: new(0.9502), MaxArrival: new(0.796)}},
+				Classes: []pools.Class{{Name: "checkout", WithinSeconds: 3, Probability: 0.95, Attained: 0.95014, WithOneFewer: new(0.94934), WithOneMore: new(0.9502), MaxArrival: new(0.796)}},
 			},
 			{
 				Name: "search", Servers: 4, Cost: 4, Utilization: 0.9, MaxArrivalFactor: new(1.0088), MinServiceFactor: new(0.992),
-				Classes: []evaluate.ClassAnswer{{Name: "search", WithinSeconds: 5, Probability: 0.8, Attained: 0.8244, WithOneMore: new(0.9872), MaxArrival: new(3.6317)}},
+				Classes: []pools.Class{{Name: "search", WithinSeconds: 5, Probability: 0.8, Attained: 0.8244, WithOneMore: new(0.9872), MaxArrival: new(3.6317)}},
 			},
 		},
-		Alternatives: []evaluate.PoolAlternative{{Strategy: "shared", Servers: 10, Cost: 10, Pools: []evaluate.AlternativePool{
+		Alternatives: []pools.Alternative{{Strategy: "shared", Servers: 10, Cost: 10, Pools: []pools.AlternativePool{
 			{Name: "shared", Classes: []string{"checkout", "search"}, Servers: 10, Binding: "checkout"},
 		}}},
 	}
@@ -37,26 +37,26 @@ func checkoutAndSearch() *evaluate.PoolPlanAnswer {
 func TestTheSummaryOfASizingComparesWithEachAlternative(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*evaluate.PoolPlanAnswer)
+		change func(*pools.Answer)
 		want   string
 	}{
-		"fewer":                 {func(*evaluate.PoolPlanAnswer) {}, "Dedicated pools, 8 servers: 2 fewer than shared."},
-		"one fewer":             {func(a *evaluate.PoolPlanAnswer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 9, 9 }, "Dedicated pools, 8 servers: one fewer than shared."},
-		"as many":               {func(a *evaluate.PoolPlanAnswer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 8, 8 }, "Dedicated pools, 8 servers: as many as shared."},
-		"one more":              {func(a *evaluate.PoolPlanAnswer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 7, 7 }, "Dedicated pools, 8 servers: one more than shared."},
-		"costs of their own":    {func(a *evaluate.PoolPlanAnswer) { a.Cost = 9.5; a.Alternatives[0].Cost = 12 }, "Dedicated pools, 8 servers that cost 9.50: 2.50 less than shared."},
-		"dearer":                {func(a *evaluate.PoolPlanAnswer) { a.Cost = 16; a.Alternatives[0].Cost = 10 }, "Dedicated pools, 8 servers that cost 16: 6 more than shared."},
-		"the same cost":         {func(a *evaluate.PoolPlanAnswer) { a.Cost = 16; a.Alternatives[0].Cost = 16 + 1e-12 }, "Dedicated pools, 8 servers that cost 16: as much as shared."},
-		"the pools of the plan": {func(a *evaluate.PoolPlanAnswer) { a.Given = true }, "The plan's pools, 8 servers: 2 fewer than shared."},
-		"a partition": {func(a *evaluate.PoolPlanAnswer) {
+		"fewer":                 {func(*pools.Answer) {}, "Dedicated pools, 8 servers: 2 fewer than shared."},
+		"one fewer":             {func(a *pools.Answer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 9, 9 }, "Dedicated pools, 8 servers: one fewer than shared."},
+		"as many":               {func(a *pools.Answer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 8, 8 }, "Dedicated pools, 8 servers: as many as shared."},
+		"one more":              {func(a *pools.Answer) { a.Alternatives[0].Servers, a.Alternatives[0].Cost = 7, 7 }, "Dedicated pools, 8 servers: one more than shared."},
+		"costs of their own":    {func(a *pools.Answer) { a.Cost = 9.5; a.Alternatives[0].Cost = 12 }, "Dedicated pools, 8 servers that cost 9.50: 2.50 less than shared."},
+		"dearer":                {func(a *pools.Answer) { a.Cost = 16; a.Alternatives[0].Cost = 10 }, "Dedicated pools, 8 servers that cost 16: 6 more than shared."},
+		"the same cost":         {func(a *pools.Answer) { a.Cost = 16; a.Alternatives[0].Cost = 16 + 1e-12 }, "Dedicated pools, 8 servers that cost 16: as much as shared."},
+		"the pools of the plan": {func(a *pools.Answer) { a.Given = true }, "The plan's pools, 8 servers: 2 fewer than shared."},
+		"a partition": {func(a *pools.Answer) {
 			a.Strategy = "partitioned"
-			a.Alternatives = append(a.Alternatives, evaluate.PoolAlternative{Strategy: "dedicated", Servers: 12, Cost: 12})
+			a.Alternatives = append(a.Alternatives, pools.Alternative{Strategy: "dedicated", Servers: 12, Cost: 12})
 		}, "2 pools, 8 servers: 2 fewer than shared, 4 fewer than dedicated."},
-		"one better than the pools of the plan": {func(a *evaluate.PoolPlanAnswer) {
+		"one better than the pools of the plan": {func(a *pools.Answer) {
 			a.Given = true
-			a.Alternatives = []evaluate.PoolAlternative{{Strategy: "partitioned", Servers: 7, Cost: 7}}
+			a.Alternatives = []pools.Alternative{{Strategy: "partitioned", Servers: 7, Cost: 7}}
 		}, "The plan's pools, 8 servers: one more than the best partition."},
-		"one class": {func(a *evaluate.PoolPlanAnswer) {
+		"one class": {func(a *pools.Answer) {
 			a.Strategy, a.Servers, a.Cost, a.Pools, a.Alternatives = "shared", 1, 1, a.Pools[:1], nil
 		}, "One pool, 1 server."},
 	} {
@@ -75,7 +75,7 @@ func TestATableOfPoolsHasReplicasIfThePlanHasPools(t *testing.T) {
 	t.Parallel()
 	a := checkoutAndSearch()
 	a.Given = true
-	a.Pools[0].Bounds, a.Pools[1].Bounds = &evaluate.BoundedPool{Replicas: 2}, &evaluate.BoundedPool{Replicas: 4}
+	a.Pools[0].Bounds, a.Pools[1].Bounds = &pools.Bounds{Replicas: 2}, &pools.Bounds{Replicas: 4}
 	const want = `POOL       CLASSES    SERVERS   SLA                 ATTAINED   WITH ONE FEWER   REPLICAS
 checkout   checkout         4   95.0% within 3.0s      95.0%            94.9%          2
 search     search           4   80.0% within 5.0s      82.4%       overloaded          4
@@ -103,15 +103,15 @@ shared     both            10   checkout is the one that needs them
 func TestAlternativesListTheirPools(t *testing.T) {
 	t.Parallel()
 	a := checkoutAndSearch()
-	var eight []evaluate.AlternativePool
+	var eight []pools.AlternativePool
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-		eight = append(eight, evaluate.AlternativePool{Name: name, Classes: []string{name}, Servers: 2})
+		eight = append(eight, pools.AlternativePool{Name: name, Classes: []string{name}, Servers: 2})
 	}
-	a.Inputs = make([]evaluate.ClassInput, 8)
-	a.Pools, a.Alternatives = nil, []evaluate.PoolAlternative{
-		{Strategy: "partitioned", Servers: 15, Pools: []evaluate.AlternativePool{{Classes: []string{"a", "b"}, Servers: 3}, {Classes: []string{"c"}, Servers: 12}}},
+	a.Inputs = make([]pools.ClassInput, 8)
+	a.Pools, a.Alternatives = nil, []pools.Alternative{
+		{Strategy: "partitioned", Servers: 15, Pools: []pools.AlternativePool{{Classes: []string{"a", "b"}, Servers: 3}, {Classes: []string{"c"}, Servers: 12}}},
 		{Strategy: "dedicated", Servers: 16, Pools: eight},
-		{Strategy: "shared", Servers: 17, Pools: []evaluate.AlternativePool{{Servers: 17}}},
+		{Strategy: "shared", Servers: 17, Pools: []pools.AlternativePool{{Servers: 17}}},
 	}
 	const want = `POOL          CLASSES   SERVERS   SLA   ATTAINED   WITH ONE FEWER
 partitioned   2 pools        15   a+b 3, c 12
@@ -130,36 +130,36 @@ func TestTheNotesOfASizingSayHowFarItHolds(t *testing.T) {
 		all  = "All rates may rise by 0.8%, or all services may take 0.1% longer, before a server is missing."
 	)
 	for name, c := range map[string]struct {
-		change func(*evaluate.PoolPlanAnswer)
+		change func(*pools.Answer)
 		want   []string
 	}{
-		"as it is": {func(*evaluate.PoolPlanAnswer) {}, []string{each, all}},
-		"in one pool": {func(a *evaluate.PoolPlanAnswer) {
+		"as it is": {func(*pools.Answer) {}, []string{each, all}},
+		"in one pool": {func(a *pools.Answer) {
 			a.Pools[1].Classes = append(a.Pools[0].Classes, a.Pools[1].Classes...)
 			a.Pools = a.Pools[1:]
 		}, []string{strings.TrimSuffix(each, ".") + ", if only one of them changes.", "All rates may rise by 0.8%, or all services may take 0.8% longer, before a server is missing."}},
-		"no arrivals": {func(a *evaluate.PoolPlanAnswer) {
+		"no arrivals": {func(a *pools.Answer) {
 			for i := range a.Pools {
 				a.Pools[i].Classes[0].MaxArrival, a.Pools[i].MaxArrivalFactor = nil, nil
 			}
 		}, []string{"All services may take 0.1% longer, before a server is missing."}},
-		"hardly any room": {func(a *evaluate.PoolPlanAnswer) {
+		"hardly any room": {func(a *pools.Answer) {
 			a.Pools[0].MaxArrivalFactor, a.Pools[1].MinServiceFactor = new(1+1e-9), new(0.99999)
 		}, []string{
 			each, "All rates may rise by less than 0.0001%, or all services may take 0.001% longer, before a server is missing.",
 		}},
-		"simulated": {func(a *evaluate.PoolPlanAnswer) {
+		"simulated": {func(a *pools.Answer) {
 			a.Discipline, a.Pools[0].Classes[0].HalfWidth = "pdp", new(0.01)
 		}, []string{each, "All rates may rise by less than 1%, or all services may take less than 1% longer, before a server is missing.", "Simulated; ± is the 99.0% confidence interval."}},
-		"undecided": {func(a *evaluate.PoolPlanAnswer) {
+		"undecided": {func(a *pools.Answer) {
 			a.Pools[0].Classes[0].HalfWidth, a.Pools[0].Undecided = new(0.01), true
 		}, []string{each, all, "Simulated; ± is the 99.0% confidence interval. One server fewer may do for checkout: it takes a longer simulation to tell."}},
-		"approximated": {func(a *evaluate.PoolPlanAnswer) {
+		"approximated": {func(a *pools.Answer) {
 			a.Pools[0].Error, a.Pools[0].FewerMayDo, a.Pools[1].Error = 0.0263, true, 0.01
 			a.Alternatives[0].Pools[0].Error, a.Alternatives[0].Pools[0].MoreMayBeNeeded = 0.05, true
 		}, []string{each, all, "Approximated, with the error in brackets: checkout may do with one server fewer (± 2.6%), shared may need one server more (± 5.0%)."}},
-		"searched":     {func(a *evaluate.PoolPlanAnswer) { a.Gap = 0.02 }, []string{each, all, "There are too many partitions to try all: the best may cost up to 2.0% less."}},
-		"not computed": {func(a *evaluate.PoolPlanAnswer) { a.Pools = nil }, nil},
+		"searched":     {func(a *pools.Answer) { a.Gap = 0.02 }, []string{each, all, "There are too many partitions to try all: the best may cost up to 2.0% less."}},
+		"not computed": {func(a *pools.Answer) { a.Pools = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,8 +176,8 @@ func TestWhatAPlansPoolsCannotKeepIsTold(t *testing.T) {
 	t.Parallel()
 	a := checkoutAndSearch()
 	a.Given = true
-	a.Pools[0].Bounds = &evaluate.BoundedPool{Servers: 3, Limited: true, Attained: []float64{0.94934}}
-	a.Pools[1].Bounds = &evaluate.BoundedPool{Servers: 1, Limited: true, Unstable: true}
+	a.Pools[0].Bounds = &pools.Bounds{Servers: 3, Limited: true, Attained: []float64{0.94934}}
+	a.Pools[1].Bounds = &pools.Bounds{Servers: 1, Limited: true, Unstable: true}
 	want := []string{
 		`pool "checkout" may have at most 3 servers and needs 4: checkout is answered within 3.0s only 94.9% of the time, not 95.0%`,
 		`pool "search" may have at most 1 server and needs 4: too few to keep up with the arrivals`,

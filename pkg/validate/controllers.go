@@ -18,6 +18,9 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
+	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -363,11 +366,11 @@ func (*world) measurement(o *object, p *v1alpha1.WorkloadProfile) {
 }
 
 func (w *world) shareTrees(ctx context.Context) {
-	answers := map[string]*evaluate.ShareTreeAnswer{}
+	answers := map[string]*shares.TreeAnswer{}
 	reasons := map[string]error{}
 	for i := range w.trees {
 		t := &w.trees[i]
-		answer, why := evaluate.ShareTree(ctx, evaluate.ShareTreeInput{Tree: t, Profiles: w.workloads})
+		answer, why := shares.OfTree(ctx, shares.TreeInput{Tree: t, Profiles: w.workloads})
 		answers[t.Name], reasons[t.Name] = answer, why
 		o := w.about("ShareTree", t)
 		if o == nil || ctx.Err() != nil {
@@ -387,7 +390,7 @@ func (w *world) shareTrees(ctx context.Context) {
 		if o == nil || p.Spec.FairShare == nil {
 			continue
 		}
-		conditions := evaluate.SLAAttainable(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree], w.in.Now)
+		conditions := shares.SLAAttainable(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree], w.in.Now)
 		if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionSLAAttainable); c != nil && c.Reason == v1alpha1.ReasonTreeNotFound {
 			w.report(o, field.Invalid(field.NewPath("spec", "fairShare", "tree"), p.Spec.FairShare.Tree, c.Message).WithOrigin(evaluate.OriginMissing))
 		}
@@ -398,12 +401,12 @@ func (w *world) poolPlans(ctx context.Context) {
 	for i := range w.plans {
 		p := &w.plans[i]
 		o := w.about("PoolPlan", p)
-		in := evaluate.PoolPlanInput{Plan: p, Profiles: w.workloads, Quick: true}
-		answer, why := evaluate.PoolPlan(ctx, in)
+		in := pools.Input{Plan: p, Profiles: w.workloads, Quick: true}
+		answer, why := pools.Plan(ctx, in)
 		if ctx.Err() != nil {
 			return
 		}
-		status := evaluate.PoolPlanStatus(in, answer, why, w.in.Now)
+		status := pools.Status(in, answer, why, w.in.Now)
 		ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 		switch {
 		case ready == nil || ready.Status == metav1.ConditionTrue:
@@ -420,7 +423,7 @@ func (w *world) traceReplays(context.Context) {
 	for i := range w.replays {
 		r := &w.replays[i]
 		o := w.about("TraceReplay", r)
-		_, err := evaluate.NewReplay(evaluate.ReplayInput{
+		_, err := replays.New(replays.Input{
 			Replay: r, Workloads: w.usable(r.Namespace), Nodes: w.usableNodes(),
 			Open: func() (io.ReadCloser, string, error) { return nil, "", errors.New("only the runs read the trace") },
 		})

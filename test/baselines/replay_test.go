@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
 )
 
@@ -60,14 +60,14 @@ func replayed(t *testing.T, pods []recordedPod, nodes []v1alpha1.ReplayNodes, se
 	replay := &v1alpha1.TraceReplay{Spec: v1alpha1.TraceReplaySpec{
 		Trace: &v1alpha1.ReplayTrace{}, Nodes: nodes, Policies: []v1alpha1.ReplayPolicy{{Name: "least-requested"}}, Seeds: new(int32(seed)),
 	}}
-	r, err := evaluate.NewReplay(evaluate.ReplayInput{Replay: replay, Open: func() (io.ReadCloser, string, error) {
+	r, err := replays.New(replays.Input{Replay: replay, Open: func() (io.ReadCloser, string, error) {
 		return io.NopCloser(strings.NewReader(text)), "pods.csv", nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var done []epochs.Outcome
-	if _, err := r.Run(t.Context(), seed-1, evaluate.ReplayWatch{Job: func(o *epochs.Outcome) error {
+	if _, err := r.Run(t.Context(), seed-1, replays.Watch{Job: func(o *epochs.Outcome) error {
 		done = append(done, *o)
 		return nil
 	}}); err != nil {

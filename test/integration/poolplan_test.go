@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -143,11 +143,11 @@ func (s *shop) needed(t *testing.T, checkout, search float64) []int32 {
 	t.Helper()
 	var needed []int32
 	for _, off := range []float64{1, 0.97, 1.03} {
-		in := evaluate.PoolPlanInput{Plan: s.measuredPlan(t), Measured: []evaluate.Measurement{
-			{Class: "checkout", Arrival: &evaluate.Reading{Value: checkout * off}},
-			{Class: "search", Arrival: &evaluate.Reading{Value: search * off}},
+		in := pools.Input{Plan: s.measuredPlan(t), Measured: []pools.Measurement{
+			{Class: "checkout", Arrival: &pools.Reading{Value: checkout * off}},
+			{Class: "search", Arrival: &pools.Reading{Value: search * off}},
 		}}
-		a, err := evaluate.PoolPlan(t.Context(), in)
+		a, err := pools.Plan(t.Context(), in)
 		must(t, err)
 		for _, p := range a.Pools {
 			needed = append(needed, int32(p.Bounds.Replicas), int32(p.Bounds.ReplicasToKeep))
@@ -311,10 +311,10 @@ func TestAPoolDoesNotFlapAtABoundary(t *testing.T) {
 func (s *shop) boundary(t *testing.T, from float64) (rate float64, servers int32) {
 	t.Helper()
 	at := func(rate float64) int32 {
-		in := evaluate.PoolPlanInput{Plan: s.measuredPlan(t), Measured: []evaluate.Measurement{
-			{Class: "checkout", Arrival: &evaluate.Reading{Value: rate}}, {Class: "search", Arrival: &evaluate.Reading{Value: 100}},
+		in := pools.Input{Plan: s.measuredPlan(t), Measured: []pools.Measurement{
+			{Class: "checkout", Arrival: &pools.Reading{Value: rate}}, {Class: "search", Arrival: &pools.Reading{Value: 100}},
 		}}
-		a, err := evaluate.PoolPlan(t.Context(), in)
+		a, err := pools.Plan(t.Context(), in)
 		must(t, err)
 		return int32(a.Pools[0].Bounds.Replicas)
 	}

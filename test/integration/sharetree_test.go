@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 func TestTheServerRefusesBadShareTrees(t *testing.T) {
@@ -99,9 +99,9 @@ func TestAShareTreePredictsResponsesAndTellsItsProfiles(t *testing.T) {
 	p.await(t, tree, func() bool {
 		return has(tree.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPredicted, "1 miss their SLA")
 	})
-	want, err := evaluate.ShareTree(t.Context(), evaluate.ShareTreeInput{Tree: tree, Profiles: []v1alpha1.WorkloadProfile{*cart, *orders}})
+	want, err := shares.OfTree(t.Context(), shares.TreeInput{Tree: tree, Profiles: []v1alpha1.WorkloadProfile{*cart, *orders}})
 	must(t, err)
-	for i, node := range []evaluate.ShareNode{want.Nodes[1], want.Nodes[3]} {
+	for i, node := range []shares.TreeNode{want.Nodes[1], want.Nodes[3]} {
 		got := tree.Status.Workloads[i]
 		if got.Name != p.namespace+"/"+[]string{"cart", "orders"}[i] || math.Abs(got.ResponseFactor.AsApproximateFloat64()-*node.Factor) > 1e-6 {
 			t.Errorf("workload %d is %+v, want %+v", i, got, node)

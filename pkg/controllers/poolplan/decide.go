@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // Defaults of the API.
@@ -21,7 +21,7 @@ const (
 type input struct {
 	plan     *v1alpha1.PoolPlan
 	profiles []v1alpha1.WorkloadProfile
-	measured []evaluate.Measurement
+	measured []pools.Measurement
 	targets  map[string]*target // by pool; none for a pool without one
 	now      time.Time
 }
@@ -40,13 +40,13 @@ type decision struct {
 // input gives the same decision. What is wrong with the plan goes to its status;
 // the error is the context's.
 func decide(ctx context.Context, in *input) (*decision, error) {
-	question := evaluate.PoolPlanInput{Plan: in.plan, Profiles: in.profiles, Measured: in.measured, Quick: true}
-	answer, why := evaluate.PoolPlan(ctx, question)
+	question := pools.Input{Plan: in.plan, Profiles: in.profiles, Measured: in.measured, Quick: true}
+	answer, why := pools.Plan(ctx, question)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	d := &decision{
-		status: evaluate.PoolPlanStatus(question, answer, why, metav1.NewTime(in.now)),
+		status: pools.Status(question, answer, why, metav1.NewTime(in.now)),
 		again:  interval(&in.plan.Spec),
 	}
 	if answer == nil || in.plan.Spec.Mode != v1alpha1.ModeApply {
@@ -63,7 +63,7 @@ func decide(ctx context.Context, in *input) (*decision, error) {
 }
 
 // move decides on one pool.
-func (d *decision) move(in *input, rules rules, answer *evaluate.PoolAnswer, status *v1alpha1.PoolStatus, held string) {
+func (d *decision) move(in *input, rules rules, answer *pools.Pool, status *v1alpha1.PoolStatus, held string) {
 	t := in.targets[answer.Name]
 	if t == nil {
 		return

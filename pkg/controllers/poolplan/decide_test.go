@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // world is a plan with one pool over time: each step decides as the controller
@@ -26,7 +26,7 @@ type world struct {
 	now      time.Time
 	replicas int32
 	problem  *problem
-	reading  evaluate.Reading
+	reading  pools.Reading
 	applied  *metav1.Condition
 	again    time.Duration
 }
@@ -46,8 +46,8 @@ scaling: {stabilizationSeconds: 60, minSecondsBetweenSteps: 10}
 func needs(t rapid.TB, servers int) float64 {
 	plan := readPlan(t, measuredPlan)
 	for rate := 0.5; rate < 10_000; rate *= 1.01 {
-		in := evaluate.PoolPlanInput{Plan: plan, Measured: []evaluate.Measurement{{Class: "a", Arrival: &evaluate.Reading{Value: rate}}}}
-		a, err := evaluate.PoolPlan(context.Background(), in)
+		in := pools.Input{Plan: plan, Measured: []pools.Measurement{{Class: "a", Arrival: &pools.Reading{Value: rate}}}}
+		a, err := pools.Plan(context.Background(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func (w *world) step(t rapid.TB) {
 	reading := w.reading
 	in := &input{
 		plan: w.plan, now: w.now,
-		measured: []evaluate.Measurement{{Class: "a", Arrival: &reading}},
+		measured: []pools.Measurement{{Class: "a", Arrival: &reading}},
 		targets:  map[string]*target{"p": {replicas: new(w.replicas), problem: w.problem}},
 	}
 	d, err := decide(context.Background(), in)
@@ -188,19 +188,19 @@ func TestNothingIsScaledWithoutGoodData(t *testing.T) {
 	t.Parallel()
 	down := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		reading  evaluate.Reading
+		reading  pools.Reading
 		replicas int32 // before and after
 		status   metav1.ConditionStatus
 		reason   string
 	}{
-		"NaN scales nothing down":         {evaluate.Reading{Value: math.NaN()}, 9, unknown, v1alpha1.ReasonMissingData},
-		"NaN scales nothing up":           {evaluate.Reading{Value: math.NaN()}, 1, unknown, v1alpha1.ReasonMissingData},
-		"zero scales nothing down":        {evaluate.Reading{Value: 0}, 9, unknown, v1alpha1.ReasonMissingData},
-		"a negative rate":                 {evaluate.Reading{Value: -3}, 9, unknown, v1alpha1.ReasonMissingData},
-		"infinity scales nothing up":      {evaluate.Reading{Value: math.Inf(1)}, 1, unknown, v1alpha1.ReasonMissingData},
-		"no answer ever":                  {evaluate.Reading{Never: true, Problem: down}, 9, unknown, v1alpha1.ReasonMissingData},
-		"an old answer":                   {evaluate.Reading{Value: 1, Age: time.Hour, Problem: down}, 9, unknown, v1alpha1.ReasonStaleData},
-		"a recent answer scales not down": {evaluate.Reading{Value: 1, Age: time.Minute, Problem: down}, 9, yes, v1alpha1.ReasonWaitingToScaleDown},
+		"NaN scales nothing down":         {pools.Reading{Value: math.NaN()}, 9, unknown, v1alpha1.ReasonMissingData},
+		"NaN scales nothing up":           {pools.Reading{Value: math.NaN()}, 1, unknown, v1alpha1.ReasonMissingData},
+		"zero scales nothing down":        {pools.Reading{Value: 0}, 9, unknown, v1alpha1.ReasonMissingData},
+		"a negative rate":                 {pools.Reading{Value: -3}, 9, unknown, v1alpha1.ReasonMissingData},
+		"infinity scales nothing up":      {pools.Reading{Value: math.Inf(1)}, 1, unknown, v1alpha1.ReasonMissingData},
+		"no answer ever":                  {pools.Reading{Never: true, Problem: down}, 9, unknown, v1alpha1.ReasonMissingData},
+		"an old answer":                   {pools.Reading{Value: 1, Age: time.Hour, Problem: down}, 9, unknown, v1alpha1.ReasonStaleData},
+		"a recent answer scales not down": {pools.Reading{Value: 1, Age: time.Minute, Problem: down}, 9, yes, v1alpha1.ReasonWaitingToScaleDown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

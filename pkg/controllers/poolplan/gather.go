@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/prometheus"
 )
 
@@ -65,7 +65,7 @@ func (r *Reconciler) gatherProfile(ctx context.Context, in *input, ref *v1alpha1
 }
 
 // measure asks the queries of a plan.
-func (r *Reconciler) measure(ctx context.Context, plan *v1alpha1.PoolPlan) []evaluate.Measurement {
+func (r *Reconciler) measure(ctx context.Context, plan *v1alpha1.PoolPlan) []pools.Measurement {
 	if plan.Spec.Prometheus == nil {
 		return nil
 	}
@@ -73,12 +73,12 @@ func (r *Reconciler) measure(ctx context.Context, plan *v1alpha1.PoolPlan) []eva
 	defer cancel()
 	var group errgroup.Group
 	group.SetLimit(parallelQueries)
-	list := make([]evaluate.Measurement, len(plan.Spec.Classes))
+	list := make([]pools.Measurement, len(plan.Spec.Classes))
 	for i := range plan.Spec.Classes {
 		class, m := &plan.Spec.Classes[i], &list[i]
 		m.Class = class.Name
 		before := lastInput(plan, class.Name)
-		ask := func(query string, before *v1alpha1.InputValue, answer **evaluate.Reading) {
+		ask := func(query string, before *v1alpha1.InputValue, answer **pools.Reading) {
 			group.Go(func() error {
 				*answer = r.read(ctx, plan.Spec.Prometheus.Address, query, before)
 				return nil
@@ -111,19 +111,19 @@ func lastInput(plan *v1alpha1.PoolPlan, class string) v1alpha1.ClassInput {
 }
 
 // read asks one query. Where there is no answer it falls back on the one before.
-func (r *Reconciler) read(ctx context.Context, address, query string, before *v1alpha1.InputValue) *evaluate.Reading {
+func (r *Reconciler) read(ctx context.Context, address, query string, before *v1alpha1.InputValue) *pools.Reading {
 	c := r.HTTP
 	if c == nil {
 		c = http.DefaultClient
 	}
 	sample, err := prometheus.Query(ctx, c, address, query)
 	if err == nil {
-		return &evaluate.Reading{Value: sample.Value, Age: r.age(metav1.NewTime(sample.Time))}
+		return &pools.Reading{Value: sample.Value, Age: r.age(metav1.NewTime(sample.Time))}
 	}
 	if before == nil || before.Source != v1alpha1.SourceQuery || before.MeasuredTime == nil {
-		return &evaluate.Reading{Never: true, Problem: err}
+		return &pools.Reading{Never: true, Problem: err}
 	}
-	return &evaluate.Reading{Value: before.Value.AsApproximateFloat64(), Age: r.age(*before.MeasuredTime), Problem: err}
+	return &pools.Reading{Value: before.Value.AsApproximateFloat64(), Age: r.age(*before.MeasuredTime), Problem: err}
 }
 
 func (r *Reconciler) age(t metav1.Time) time.Duration { return r.Clock.Now().Sub(t.Time) }

@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // move is what to do with one pool.
 type move struct {
 	pool    string
 	servers int // that it needs
-	bounds  evaluate.BoundedPool
+	bounds  pools.Bounds
 	// from and to are how many replicas it has and is to have.
 	from, to int32
 	// reason and message are those of the condition Applied, as far as this pool

@@ -27,7 +27,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/report"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 // settle is for how long to wait for the cache when a profile has changed meanwhile.
@@ -112,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	changes := make([]report.Change[*v1alpha1.WorkloadProfile], len(members))
 	for i := range members {
 		after := members[i]
-		after.Status.Conditions = evaluate.SLAAttainable(&members[i], answer, why, now)
+		after.Status.Conditions = shares.SLAAttainable(&members[i], answer, why, now)
 		changes[i] = report.Change[*v1alpha1.WorkloadProfile]{Before: &members[i], After: &after}
 	}
 	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
@@ -132,7 +132,7 @@ func treeName(p *v1alpha1.WorkloadProfile) string {
 
 // tree computes a tree and writes its status. Where there is no tree, there is no
 // answer and no reason why.
-func (r *Reconciler) tree(ctx context.Context, name string, profiles []v1alpha1.WorkloadProfile) (answer *evaluate.ShareTreeAnswer, why, err error) {
+func (r *Reconciler) tree(ctx context.Context, name string, profiles []v1alpha1.WorkloadProfile) (answer *shares.TreeAnswer, why, err error) {
 	if name == "" {
 		return nil, nil, nil
 	}
@@ -143,12 +143,12 @@ func (r *Reconciler) tree(ctx context.Context, name string, profiles []v1alpha1.
 		}
 		return nil, nil, fmt.Errorf("reading tree %s: %w", name, err)
 	}
-	answer, why = evaluate.ShareTree(ctx, evaluate.ShareTreeInput{Tree: &tree, Profiles: profiles})
+	answer, why = shares.OfTree(ctx, shares.TreeInput{Tree: &tree, Profiles: profiles})
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
 	before := tree.DeepCopy()
-	tree.Status = evaluate.ShareTreeStatus(&tree, answer, why, metav1.NewTime(r.Clock.Now()))
+	tree.Status = shares.Status(&tree, answer, why, metav1.NewTime(r.Clock.Now()))
 	err = report.Status(ctx, r.Client, r.Recorder, before, &tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
 	return answer, why, err
 }

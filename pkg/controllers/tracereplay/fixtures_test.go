@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))
@@ -170,7 +170,7 @@ func resultOf(t *testing.T, run int, job v1alpha1.WorkloadProfile) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := replayer.Run(t.Context(), run, evaluate.ReplayWatch{})
+	r, err := replayer.Run(t.Context(), run, replays.Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}

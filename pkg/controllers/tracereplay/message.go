@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // progress says how far the runs are.
@@ -25,7 +25,7 @@ func progress(t *tally, total int) string {
 }
 
 // verdict says how a replay ended.
-func verdict(runs []evaluate.ReplayRun, t *tally, best string) (status metav1.ConditionStatus, reason, message string) {
+func verdict(runs []replays.Run, t *tally, best string) (status metav1.ConditionStatus, reason, message string) {
 	switch {
 	case len(t.failures) == 0 && best == "":
 		return metav1.ConditionTrue, v1alpha1.ReasonSucceeded,
@@ -43,7 +43,7 @@ func verdict(runs []evaluate.ReplayRun, t *tally, best string) (status metav1.Co
 
 // reasons says why runs failed. Runs that failed for the same reason are
 // counted, and the first of them is named.
-func reasons(runs []evaluate.ReplayRun, failures map[int]failure) string {
+func reasons(runs []replays.Run, failures map[int]failure) string {
 	var order []string
 	same := map[string][]int{}
 	for _, run := range slices.Sorted(maps.Keys(failures)) {

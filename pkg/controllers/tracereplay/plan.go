@@ -15,6 +15,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 const (
@@ -100,7 +101,7 @@ func decide(in *input) (*plan, error) {
 
 // advance decides on a replay that can go on: whether to wait for runs, to begin
 // some, or to come to an end.
-func (p *plan) advance(in *input, replayer *evaluate.Replay) error {
+func (p *plan) advance(in *input, replayer *replays.Replay) error {
 	t, err := count(in.results, in.jobs, in.pods)
 	if err != nil {
 		return err
@@ -133,7 +134,7 @@ func (p *plan) advance(in *input, replayer *evaluate.Replay) error {
 
 // seedMajor returns the numbers of the runs, the first seed of every policy
 // first: early results are of all policies.
-func seedMajor(runs []evaluate.ReplayRun) []int {
+func seedMajor(runs []replays.Run) []int {
 	order := make([]int, len(runs))
 	for i := range order {
 		order[i] = i
@@ -144,7 +145,7 @@ func seedMajor(runs []evaluate.ReplayRun) []int {
 
 // hopeless tells whether the input is bad for every policy, so that further
 // seeds would only fail like the ones before them.
-func hopeless(runs []evaluate.ReplayRun, t *tally) bool {
+func hopeless(runs []replays.Run, t *tally) bool {
 	if len(t.results) > 0 {
 		return false
 	}
@@ -197,7 +198,7 @@ func (p *plan) refuse(in *input, why error) {
 }
 
 // goOn reports progress, and keeps the results that there are.
-func (p *plan) goOn(in *input, replayer *evaluate.Replay, t *tally) error {
+func (p *plan) goOn(in *input, replayer *replays.Replay, t *tally) error {
 	p.writes = append(p.writes, storeResults(in.replay, in.results, t.further)...)
 	p.summarize(replayer, t)
 	p.status.Best = "" // what is best so far says little
@@ -206,7 +207,7 @@ func (p *plan) goOn(in *input, replayer *evaluate.Replay, t *tally) error {
 }
 
 // end reports what was found, and cleans up.
-func (p *plan) end(in *input, replayer *evaluate.Replay, t *tally) error {
+func (p *plan) end(in *input, replayer *replays.Replay, t *tally) error {
 	answer := p.summarize(replayer, t)
 	status, reason, message := verdict(replayer.Runs(), t, p.status.Best)
 	p.writes = nil // the report holds all
@@ -227,7 +228,7 @@ func (p *plan) end(in *input, replayer *evaluate.Replay, t *tally) error {
 
 // summarize brings the numbers of the status up to date. The answer is nil
 // while no run has ended well.
-func (p *plan) summarize(replayer *evaluate.Replay, t *tally) *evaluate.ReplayAnswer {
+func (p *plan) summarize(replayer *replays.Replay, t *tally) *replays.Answer {
 	p.status.Runs = &v1alpha1.ReplayRuns{
 		Total:     new(int32(len(replayer.Runs()))),
 		Succeeded: new(int32(len(t.results))),

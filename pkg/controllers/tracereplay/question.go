@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // questionFile is the key of the question in its ConfigMap, and its file's name.
@@ -115,8 +115,8 @@ func readQuestion(stored *corev1.ConfigMap) (*question, error) {
 }
 
 // replayer returns what can say which runs there are and merge their results.
-func (q *question) replayer() (*evaluate.Replay, error) {
-	return evaluate.NewReplay(evaluate.ReplayInput{
+func (q *question) replayer() (*replays.Replay, error) {
+	return replays.New(replays.Input{
 		Replay: &q.replay, Workloads: q.workloads.Items, Nodes: q.nodes.Items,
 		Open: func() (io.ReadCloser, string, error) {
 			return nil, "", errors.New("only the runs read the trace")

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
 )
 
@@ -39,13 +39,13 @@ type fullReport struct {
 // reportOn writes an answer down. A replay must come to an end, so what cannot
 // be shown or does not fit is left out. 10 policies with 100 seeds fit: they take
 // some 0.5 MB, and 0.8 MB if no two runs have a number in common.
-func reportOn(in *input, answer *evaluate.ReplayAnswer) (*fullReport, error) {
+func reportOn(in *input, answer *replays.Answer) (*fullReport, error) {
 	var page bytes.Buffer
 	noPage := ""
 	if err := report.EncodePage(&page, report.ReplayPage(answer, "loadline-manager "+in.version)); err != nil {
 		noPage = fmt.Sprintf("; there is no %s, for it cannot be drawn: %v", pageFile, err)
 	}
-	write := func(answer *evaluate.ReplayAnswer) (*fullReport, error) {
+	write := func(answer *replays.Answer) (*fullReport, error) {
 		r := &fullReport{stored: &corev1.ConfigMap{ObjectMeta: metadata(in.replay, reportName(in.replay.Name))}}
 		if in.report != nil {
 			r.stored.ObjectMeta = *in.report.ObjectMeta.DeepCopy()
@@ -76,7 +76,7 @@ func reportOn(in *input, answer *evaluate.ReplayAnswer) (*fullReport, error) {
 }
 
 // jsonOf returns an answer as the command line prints it.
-func jsonOf(answer *evaluate.ReplayAnswer) ([]byte, error) {
+func jsonOf(answer *replays.Answer) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetIndent("", "  ")
@@ -89,11 +89,11 @@ func jsonOf(answer *evaluate.ReplayAnswer) ([]byte, error) {
 
 // withoutRuns returns an answer without its single runs: it has the same size
 // for any number of seeds.
-func withoutRuns(answer *evaluate.ReplayAnswer) *evaluate.ReplayAnswer {
+func withoutRuns(answer *replays.Answer) *replays.Answer {
 	short := *answer
 	short.Policies = slices.Clone(answer.Policies)
 	for i := range short.Policies {
-		short.Policies[i].Runs = []*evaluate.RunResult{}
+		short.Policies[i].Runs = []*replays.Result{}
 	}
 	return &short
 }

@@ -15,13 +15,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
 // answers is an answer of ten policies with some seeds, of which no two runs
 // have a number in common.
-func answers(t *testing.T, seeds int32) (*input, *evaluate.ReplayAnswer) {
+func answers(t *testing.T, seeds int32) (*input, *replays.Answer) {
 	t.Helper()
 	in := asked()
 	in.version = "v1.2.3"
@@ -34,12 +34,12 @@ func answers(t *testing.T, seeds int32) (*input, *evaluate.ReplayAnswer) {
 		t.Fatal(err)
 	}
 	draw := rand.New(rand.NewPCG(1, 2))
-	summary := func() evaluate.Summary {
-		return evaluate.Summary{Mean: 1 + draw.Float64(), P50: 1 + draw.Float64(), P95: 2 + draw.Float64(), P99: 3 + draw.Float64(), Max: 4 + draw.Float64()}
+	summary := func() replays.Summary {
+		return replays.Summary{Mean: 1 + draw.Float64(), P50: 1 + draw.Float64(), P95: 2 + draw.Float64(), P99: 3 + draw.Float64(), Max: 4 + draw.Float64()}
 	}
-	results := map[int]*evaluate.RunResult{}
+	results := map[int]*replays.Result{}
 	for i, run := range replayer.Runs() {
-		r := &evaluate.RunResult{
+		r := &replays.Result{
 			Policy: run.Policy, Seed: run.Seed, Jobs: 1 + draw.IntN(1e6), MakespanSeconds: 1e6 * draw.Float64(),
 			Response: summary(), Execution: summary(), Wait: summary(), Dilation: summary(),
 		}
@@ -47,7 +47,7 @@ func answers(t *testing.T, seeds int32) (*input, *evaluate.ReplayAnswer) {
 			r.DilationQuantiles = append(r.DilationQuantiles, math.Round(1e4*(1+0.05*(float64(k)+draw.Float64())))/1e4)
 		}
 		for _, name := range []string{"cpu", "disk", "network", "memory-bandwidth"} {
-			r.Utilization = append(r.Utilization, evaluate.ResourceUtilization{Resource: name, Mean: draw.Float64(), Busiest: draw.Float64()})
+			r.Utilization = append(r.Utilization, replays.ResourceUtilization{Resource: name, Mean: draw.Float64(), Busiest: draw.Float64()})
 		}
 		results[i] = r
 	}
@@ -83,7 +83,7 @@ func TestTheReportOfTenPoliciesWithAHundredSeedsFitsIntoAConfigMap(t *testing.T)
 	if r.lacks != "" || r.results != "results.json.gz" || sizeOf(r.stored) > maxReport {
 		t.Errorf("results in %s, %d bytes; lacks %q", r.results, sizeOf(r.stored), r.lacks)
 	}
-	got := &evaluate.ReplayAnswer{}
+	got := &replays.Answer{}
 	if err := json.Unmarshal(r.file(t, r.results), got); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestWhatAConfigMapCannotHoldIsLeftOutAndNamed(t *testing.T) {
 	if r.lacks != "; results.json lacks the single runs, with which it would be too large for a ConfigMap" || sizeOf(r.stored) > maxReport {
 		t.Errorf("%d bytes; lacks %q", sizeOf(r.stored), r.lacks)
 	}
-	got := &evaluate.ReplayAnswer{}
+	got := &replays.Answer{}
 	if err := json.Unmarshal(r.file(t, r.results), got); err != nil {
 		t.Fatal(err)
 	}

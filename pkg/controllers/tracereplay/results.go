@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // A result is up to 4 KiB and a ConfigMap up to 1 MiB, so the results of a
@@ -23,15 +23,15 @@ func resultKey(run int) string { return fmt.Sprintf("run-%d", run) }
 
 // readResults decodes what the ConfigMaps hold. What cannot be decoded counts
 // as lost.
-func readResults(stored []*corev1.ConfigMap) map[int]*evaluate.RunResult {
-	results := map[int]*evaluate.RunResult{}
+func readResults(stored []*corev1.ConfigMap) map[int]*replays.Result {
+	results := map[int]*replays.Result{}
 	for _, shard := range stored {
 		for key, text := range shard.Data {
 			var run int
 			if _, err := fmt.Sscanf(key, "run-%d", &run); err != nil || resultKey(run) != key {
 				continue
 			}
-			if result, err := evaluate.DecodeRun(text); err == nil {
+			if result, err := replays.DecodeResult(text); err == nil {
 				results[run] = result
 			}
 		}

@@ -9,13 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // tally is where each run stands.
 type tally struct {
 	// results are those of the runs that ended well.
-	results map[int]*evaluate.RunResult
+	results map[int]*replays.Result
 	// further are the results that are not stored yet, as the pods left them.
 	further map[int]string
 	// seconds is how long the runs in further took.
@@ -99,7 +99,7 @@ func (t *tally) countResult(run int, pod *corev1.Pod) {
 	if end == nil || t.results[run] != nil {
 		return
 	}
-	result, err := evaluate.DecodeRun(end.Message)
+	result, err := replays.DecodeResult(end.Message)
 	if err != nil {
 		return
 	}

@@ -1,0 +1,142 @@
+package pools
+
+// Answer is how many servers the classes of a plan need.
+type Answer struct {
+	// Name is that of the PoolPlan.
+	Name string `json:"name,omitempty"`
+	// Discipline is the order in which pools take jobs that wait.
+	Discipline string `json:"discipline"`
+	// Strategy is how the classes share the pools: shared, dedicated or
+	// partitioned.
+	Strategy string `json:"strategy"`
+	// Given tells that the pools are those of the plan, rather than those of a
+	// strategy.
+	Given bool `json:"given,omitempty"`
+	// Servers is how many all pools need together, Cost what these cost.
+	Servers int     `json:"servers"`
+	Cost    float64 `json:"cost"`
+	// Gap is by which fraction of its cost a partition that was searched for may
+	// be dearer than the cheapest; 0 where all were tried.
+	Gap float64 `json:"gap,omitempty"`
+	// Pools are the pools, in the order of the plan, else of their first class.
+	Pools []Pool `json:"pools"`
+	// Compared tells that other ways to share pools were looked for; Alternatives
+	// are what was found, the cheapest first.
+	Compared     bool          `json:"compared"`
+	Alternatives []Alternative `json:"alternatives,omitempty"`
+	// Inputs are what the answer is based on, one for each class.
+	Inputs []ClassInput `json:"inputs"`
+	// Held says why nothing must be scaled down now, though a plan is found:
+	// there was no new answer to a query. Empty for no reason.
+	Held string `json:"held,omitempty"`
+}
+
+// Pool is what one pool needs.
+type Pool struct {
+	Name string `json:"name"`
+	// Classes are those that it serves; for hol of the highest priority first.
+	Classes []Class `json:"classes"`
+	// Servers is the fewest with which every class keeps its SLA.
+	Servers int `json:"servers"`
+	// Cost is what these cost, Utilization the fraction that is busy on average.
+	Cost        float64 `json:"cost"`
+	Utilization float64 `json:"utilization"`
+	// Binding is the class that misses its SLA the most with one server fewer;
+	// empty where these could not keep up with the arrivals.
+	Binding string `json:"binding,omitempty"`
+	// Undecided tells that a simulation could not say whether one server fewer
+	// would do.
+	Undecided bool `json:"undecided,omitempty"`
+	// Error bounds the error of the probabilities where they are approximated; 0
+	// where they are exact, or simulated.
+	Error float64 `json:"error,omitempty"`
+	// FewerMayDo reports whether one server fewer would do if the approximation
+	// erred that far, MoreMayBeNeeded whether the servers would not.
+	FewerMayDo      bool `json:"fewerMayDo,omitempty"`
+	MoreMayBeNeeded bool `json:"moreMayBeNeeded,omitempty"`
+	// MaxArrivalFactor is how many times as many arrivals of all classes at once
+	// the servers are enough for, MinServiceFactor how much slower they may be.
+	// Absent where not computed, or without limit.
+	MaxArrivalFactor *float64 `json:"maxArrivalFactor,omitempty"`
+	MinServiceFactor *float64 `json:"minServiceFactor,omitempty"`
+	// Bounds is what becomes of it within the bounds of the plan's pool; absent
+	// where the plan lists no pools.
+	Bounds *Bounds `json:"bounds,omitempty"`
+}
+
+// Bounds is a pool in whole replicas, within its bounds.
+type Bounds struct {
+	// Replicas is what to scale to; ReplicasToKeep is what not to scale down
+	// below, enough for the tolerance more arrivals. They are within bounds.
+	Replicas       int `json:"replicas"`
+	ReplicasToKeep int `json:"replicasToKeep"`
+	// Servers is how many servers Replicas have.
+	Servers int `json:"servers"`
+	// Limited tells that the pool may not have the servers that it needs,
+	// Unstable that those it may have cannot keep up with the arrivals.
+	Limited  bool `json:"limited,omitempty"`
+	Unstable bool `json:"unstable,omitempty"`
+	// Attained has, for each class of a pool that is limited but stable, the
+	// probability with which it keeps within the time of its SLA.
+	Attained []float64 `json:"attained,omitempty"`
+}
+
+// Class is what a class gets from its pool.
+type Class struct {
+	Name string `json:"name"`
+	// WithinSeconds and Probability are its SLA.
+	WithinSeconds float64 `json:"withinSeconds"`
+	Probability   float64 `json:"probability"`
+	// Attained is the probability with which it keeps within the time, with the
+	// pool's servers, with one fewer (absent if these could not keep up with the
+	// arrivals) and with one more.
+	Attained     float64  `json:"attained"`
+	WithOneFewer *float64 `json:"withOneFewer,omitempty"`
+	WithOneMore  *float64 `json:"withOneMore,omitempty"`
+	// HalfWidth is half the width of the confidence interval of Attained; absent
+	// unless simulated.
+	HalfWidth *float64 `json:"halfWidth,omitempty"`
+	// MaxArrival is up to how many arrivals per second of this class the servers
+	// are enough. Absent where not computed, or where there are none.
+	MaxArrival *float64 `json:"maxArrival,omitempty"`
+}
+
+// Alternative is another way to share pools.
+type Alternative struct {
+	// Strategy is shared, dedicated or partitioned.
+	Strategy string  `json:"strategy"`
+	Servers  int     `json:"servers"`
+	Cost     float64 `json:"cost"`
+	// Pools are the pools that it has.
+	Pools []AlternativePool `json:"pools"`
+}
+
+// AlternativePool is a pool of an alternative.
+type AlternativePool struct {
+	Name    string   `json:"name"`
+	Classes []string `json:"classes"`
+	Servers int      `json:"servers"`
+	// Binding, Error, FewerMayDo and MoreMayBeNeeded are as in [Pool].
+	Binding         string  `json:"binding,omitempty"`
+	Error           float64 `json:"error,omitempty"`
+	FewerMayDo      bool    `json:"fewerMayDo,omitempty"`
+	MoreMayBeNeeded bool    `json:"moreMayBeNeeded,omitempty"`
+}
+
+// ClassInput is what is known of the jobs of a class, and from where: the
+// constants SourceSpec, SourceProfile and SourceQuery of the API. AgeSeconds is
+// that of a query's answer.
+type ClassInput struct {
+	Class   string      `json:"class"`
+	Arrival *InputValue `json:"arrival,omitempty"` // per second
+	Service *InputValue `json:"service,omitempty"` // mean, in seconds
+	// SCV is the squared coefficient of variation of the service time.
+	SCV float64 `json:"scv"`
+}
+
+// InputValue is a number and where it is from.
+type InputValue struct {
+	Value      float64  `json:"value"`
+	Source     string   `json:"source"`
+	AgeSeconds *float64 `json:"ageSeconds,omitempty"`
+}

@@ -1,0 +1,271 @@
+// Package pools answers a PoolPlan: the fewest servers with which every class of
+// jobs keeps its SLA, whether classes should share a pool, how far the answer holds,
+// and what of it stands in the status of the plan. All that it depends on, measured
+// rates too, is in its arguments.
+package pools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/sizing"
+)
+
+// Input is what a plan is about.
+type Input struct {
+	Plan *v1alpha1.PoolPlan
+	// Profiles are those that classes may name. One without a namespace is
+	// found by its name alone.
+	Profiles []v1alpha1.WorkloadProfile
+	// Measured are the answers to the queries of classes.
+	Measured []Measurement
+	// Quick leaves out what takes a simulated discipline long: how far rates may
+	// move, and the alternatives to the pools.
+	Quick bool
+	// Simulation is for the disciplines pdp and late-last.
+	Simulation sizing.Simulation
+}
+
+// Plan finds the fewest servers that the classes of a plan need. The error
+// is an [Error], or the context's.
+func Plan(ctx context.Context, in Input) (*Answer, error) {
+	p, err := newPlanner(&in)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := p.choose(ctx)
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	answer := &Answer{
+		Name: in.Plan.Name, Discipline: disciplineName(p.options.Discipline), Strategy: strategyName(chosen.Strategy), Given: len(p.pools) > 0,
+		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Compared: !p.skips(),
+	}
+	if !answer.Given && cmp.Or(in.Plan.Spec.Strategy, v1alpha1.StrategyAuto) == v1alpha1.StrategyAuto {
+		answer.Gap = chosen.Gap
+	}
+	for i := range chosen.Pools {
+		pool, err := p.describe(ctx, &chosen.Pools[i])
+		if err != nil {
+			return nil, explain(ctx, err)
+		}
+		if answer.Given {
+			pool.Name = p.pools[i].Name
+			if pool.Bounds, err = p.bound(ctx, &p.pools[i], &chosen.Pools[i]); err != nil {
+				return nil, explain(ctx, err)
+			}
+		}
+		answer.Pools = append(answer.Pools, *pool)
+	}
+	if answer.Alternatives, err = p.alternatives(ctx, &chosen); err != nil {
+		return nil, explain(ctx, err)
+	}
+	return answer, nil
+}
+
+// planner sizes the pools of a plan.
+type planner struct {
+	in      *Input
+	inputs  *resolved
+	classes []sizing.Class
+	options sizing.Options
+	pools   []v1alpha1.PlannedPool
+	members [][]int // the classes of each of the pools
+	// tolerance is the fraction more arrivals that pools are kept for.
+	tolerance float64
+}
+
+func newPlanner(in *Input) (*planner, error) {
+	inputs := resolve(in)
+	p := &planner{in: in, inputs: inputs, classes: inputs.classes, pools: in.Plan.Spec.Pools, tolerance: defaultTolerance}
+	p.options.Simulation = in.Simulation
+	spec := field.NewPath("spec")
+	if len(p.classes) == 0 {
+		inputs.require(spec.Child("classes"), "there is no class")
+	}
+	seen := map[string]bool{}
+	for i, c := range p.classes {
+		if seen[c.Name] {
+			inputs.invalid = append(inputs.invalid, field.Duplicate(spec.Child("classes").Index(i).Child("name"), c.Name))
+		}
+		seen[c.Name] = true
+	}
+	var known bool
+	if p.options.Discipline, known = disciplineNamed(in.Plan.Spec.Discipline); !known {
+		inputs.invalid = append(inputs.invalid, field.NotSupported(spec.Child("discipline"), in.Plan.Spec.Discipline, Disciplines()))
+	}
+	if strategies := Strategies(); !slices.Contains(strategies, cmp.Or(in.Plan.Spec.Strategy, strategies[0])) {
+		inputs.invalid = append(inputs.invalid, field.NotSupported(spec.Child("strategy"), in.Plan.Spec.Strategy, strategies))
+	}
+	if s := in.Plan.Spec.Scaling; s != nil && s.Tolerance != nil {
+		p.tolerance = inputs.number(s.Tolerance, 1, spec.Child("scaling", "tolerance"))
+	}
+	p.checkPools(spec.Child("pools"))
+	if err := inputs.err(); err != nil {
+		return nil, err
+	}
+	return p, explainInput(sizing.Validate(p.classes))
+}
+
+// explainInput gives the reason for an error about the input.
+func explainInput(err error) error {
+	var infeasible *sizing.InfeasibleError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &infeasible):
+		return &Error{v1alpha1.ReasonInfeasible, err}
+	default:
+		return &Error{v1alpha1.ReasonInvalid, err}
+	}
+}
+
+// explain gives the reason for an error of the model.
+func explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return explainInput(err)
+}
+
+// choose sizes the pools of the plan, or those of its strategy.
+func (p *planner) choose(ctx context.Context) (sizing.Plan, error) {
+	if len(p.pools) > 0 {
+		return p.given(ctx)
+	}
+	switch p.in.Plan.Spec.Strategy {
+	case v1alpha1.StrategyShared:
+		return sizing.Shared(ctx, p.classes, p.options)
+	case v1alpha1.StrategyDedicated:
+		return sizing.Dedicated(ctx, p.classes, p.options)
+	default:
+		return sizing.Best(ctx, p.classes, p.options)
+	}
+}
+
+// given sizes the pools of the plan.
+func (p *planner) given(ctx context.Context) (sizing.Plan, error) {
+	plan := sizing.Plan{Strategy: sizing.Partitioned}
+	switch len(p.pools) {
+	case len(p.classes):
+		plan.Strategy = sizing.DedicatedPools
+	case 1:
+		plan.Strategy = sizing.SharedPool
+	}
+	for i, members := range p.members {
+		pool, err := p.fewest(ctx, members, 1)
+		if err != nil {
+			return sizing.Plan{}, fmt.Errorf("pool %q: %w", p.pools[i].Name, err)
+		}
+		plan.Pools = append(plan.Pools, pool)
+		plan.Servers += pool.Servers
+		plan.Cost += pool.Cost
+	}
+	return plan, nil
+}
+
+// fewest sizes a pool for some of the classes, with their arrivals times a
+// factor.
+func (p *planner) fewest(ctx context.Context, members []int, factor float64) (sizing.Pool, error) {
+	pool, err := sizing.Fewest(ctx, p.some(members, factor), p.options)
+	if err != nil {
+		return pool, err
+	}
+	pool.Classes = slices.Clone(members)
+	if pool.Binding >= 0 {
+		pool.Binding = members[pool.Binding]
+	}
+	for i, k := range pool.Order {
+		pool.Order[i] = members[k]
+	}
+	return pool, nil
+}
+
+func (p *planner) some(members []int, factor float64) []sizing.Class {
+	classes := make([]sizing.Class, len(members))
+	for i, k := range members {
+		classes[i] = p.classes[k]
+		classes[i].Arrival *= factor
+	}
+	return classes
+}
+
+// describe tells what a pool gives to its classes.
+func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error) {
+	answer := &Pool{
+		Name: p.nameOf(pool.Classes), Servers: pool.Servers, Cost: pool.Cost, Utilization: pool.Utilization(), Binding: p.className(pool.Binding), Undecided: pool.Undecided,
+		Error: pool.Error, FewerMayDo: pool.FewerMayDo, MoreMayBeNeeded: pool.MoreMayBeNeeded,
+	}
+	for i, k := range pool.Classes {
+		c := &p.classes[k]
+		class := Class{Name: c.Name, WithinSeconds: c.SLA.Within, Probability: c.SLA.Probability, Attained: pool.Attained[i]}
+		if pool.WithFewer != nil {
+			class.WithOneFewer = new(pool.WithFewer[i])
+		}
+		if pool.WithMore != nil {
+			class.WithOneMore = new(pool.WithMore[i])
+		}
+		if pool.HalfWidth != nil {
+			class.HalfWidth = new(pool.HalfWidth[i])
+		}
+		answer.Classes = append(answer.Classes, class)
+	}
+	if !p.skips() {
+		s, err := sizing.Sensitive(ctx, p.classes, *pool, p.options)
+		if err != nil {
+			return nil, err
+		}
+		answer.MaxArrivalFactor, answer.MinServiceFactor = finite(s.AllArrivals), finite(s.AllServices)
+		for i, k := range pool.Classes {
+			answer.Classes[i].MaxArrival = finite(s.Arrival[i] * p.classes[k].Arrival)
+		}
+	}
+	slices.SortStableFunc(answer.Classes, func(a, b Class) int {
+		return cmp.Compare(p.priority(pool, a.Name), p.priority(pool, b.Name))
+	})
+	return answer, nil
+}
+
+// skips tells whether what takes long is left out.
+func (p *planner) skips() bool { return p.in.Quick && p.options.Discipline.Simulated() }
+
+// priority returns the place of a class in the order of a pool.
+func (p *planner) priority(pool *sizing.Pool, class string) int {
+	return slices.IndexFunc(pool.Order, func(k int) bool { return p.classes[k].Name == class })
+}
+
+// finite returns a number, nil if it is not finite.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// className returns the name of a class, "" for none.
+func (p *planner) className(k int) string {
+	if k < 0 {
+		return ""
+	}
+	return p.classes[k].Name
+}
+
+// nameOf names a pool that is not in the plan.
+func (p *planner) nameOf(members []int) string {
+	first := p.classes[members[0]].Name
+	switch others := len(members) - 1; {
+	case others == 0:
+		return first
+	case len(members) == len(p.classes):
+		return v1alpha1.StrategyShared
+	default:
+		return fmt.Sprintf("%s+%d", first, others)
+	}
+}

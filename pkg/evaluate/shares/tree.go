@@ -1,0 +1,213 @@
+// Package shares answers with which mean response times shares of processors come:
+// those of a ShareTree ([OfTree]), and those that the kubelet makes of the CPU
+// requests of a node's pods ([OfNode]). It writes the status of a ShareTree, and
+// whether the profiles that are its leaves can meet their SLA.
+package shares
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/fairshare"
+)
+
+// TreeInput is what a share tree is about.
+type TreeInput struct {
+	Tree *v1alpha1.ShareTree
+	// Profiles are leaves if their fairShare names the tree; others are left out.
+	Profiles []v1alpha1.WorkloadProfile
+	// Changes are what to change about the tree; with some, the answer tells what
+	// was before, too.
+	Changes []Change
+	// Options say how to compute the response times.
+	Options Options
+}
+
+// Options say how to compute response times. The zero value is a sound choice.
+type Options struct {
+	// Method is one of [Methods]; empty is the first.
+	Method string
+	// Tolerance, Samples and Seed are those of [fairshare.Options].
+	Tolerance float64
+	Samples   int
+	Seed      uint64
+}
+
+// Change gives a group or workload another share.
+type Change struct {
+	// Name is its name or its path, such as web/web.hi.
+	Name string
+	// Share is at least 1.
+	Share int32
+}
+
+// Error says why a tree has no response times. The reason is that of the
+// condition Ready.
+type Error struct {
+	Reason string
+	err    error
+}
+
+func (e *Error) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.err }
+
+// Methods returns the names of the methods, the default first. The last one,
+// caps, takes shares as limits: it is another model.
+func Methods() []string {
+	var names []string
+	for _, method := range append(fairshare.Methods(), fairshare.Caps) {
+		names = append(names, method.String())
+	}
+	return names
+}
+
+// OfTree computes the response times of a tree. The error is an [Error];
+// one that wraps [fairshare.ErrTooCostly], [fairshare.ErrNotReached] or names an
+// option; or the context's.
+func OfTree(ctx context.Context, in TreeInput) (*TreeAnswer, error) {
+	options, err := in.Options.model()
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := assemble(&in)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := leaves.answer(ctx, options)
+	if err != nil || len(in.Changes) == 0 {
+		return answer, err
+	}
+	changed, err := leaves.change(in.Changes)
+	if err != nil {
+		return nil, err
+	}
+	after, err := changed.answer(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	for i := range after.Nodes { // the nodes stay where they are
+		n, before := &after.Nodes[i], &answer.Nodes[i]
+		n.FactorBefore, n.ResponseSecondsBefore = before.Factor, before.ResponseSeconds
+		if n.Share != before.Share {
+			n.ShareBefore = new(before.Share)
+		}
+	}
+	return after, nil
+}
+
+// model returns the options as the model takes them.
+func (o Options) model() (fairshare.Options, error) {
+	options := fairshare.Options{Tolerance: o.Tolerance, Samples: o.Samples, Seed: o.Seed}
+	if o.Method == "" {
+		return options, nil
+	}
+	var err error
+	if options.Method, err = fairshare.MethodNamed(o.Method); err != nil {
+		return options, fmt.Errorf("method: %q is not one of %s", o.Method, strings.Join(Methods(), ", "))
+	}
+	return options, nil
+}
+
+// answer solves the tree.
+func (s *model) answer(ctx context.Context, options fairshare.Options) (*TreeAnswer, error) {
+	options.Servers = s.processors
+	if total := s.tree.Utilization(); total >= float64(s.processors) && options.Method != fairshare.Caps {
+		return nil, &Error{v1alpha1.ReasonOverloaded, fmt.Errorf(
+			"the workloads keep %.4g processors busy, and there are %d: jobs would wait without end; take away work, or add processors", total, s.processors)}
+	}
+	result, err := fairshare.Solve(ctx, s.tree, options)
+	if err != nil {
+		return nil, explain(err)
+	}
+	a := &TreeAnswer{
+		Name: s.name, Method: result.Method.String(), Processors: s.processors, Utilization: s.tree.Utilization(),
+		Exact:     options.Method != fairshare.MonteCarlo && options.Method != fairshare.AHMC,
+		Workloads: s.tree.Len(), Residual: result.Residual, Evaluations: result.Evaluations,
+		workloads: make(map[string]int, s.tree.Len()),
+	}
+	for node := range s.tree.Nodes() {
+		if node.Depth == 0 {
+			continue
+		}
+		if node.Workload >= 0 {
+			a.workloads[node.Name] = len(a.Nodes)
+		}
+		a.Nodes = append(a.Nodes, s.describe(node, result))
+	}
+	for w, factor := range result.Factors {
+		a.RelativeError = max(a.RelativeError, result.Errors[w]/factor)
+	}
+	return a, nil
+}
+
+// describe tells what a group or workload gets.
+func (s *model) describe(node fairshare.Node, result *fairshare.Result) TreeNode {
+	n := TreeNode{
+		Name: node.Name, Path: node.Path, Depth: node.Depth, Workload: node.Workload >= 0,
+		Share: node.Share, Portion: node.Portion, Utilization: node.Utilization,
+	}
+	if !n.Workload {
+		return n
+	}
+	leaf := s.leaves[node.Name]
+	n.Factor, n.Error = new(result.Factors[node.Workload]), new(result.Errors[node.Workload])
+	if s.timed {
+		n.ServiceSeconds, n.ResponseSeconds = new(node.Service), new(result.Responses[node.Workload])
+	}
+	if leaf.sla != nil {
+		n.SLA = &SLA{MaxFactor: leaf.sla.maxFactor, ResponseSeconds: leaf.sla.seconds, Probability: leaf.sla.probability}
+		n.SLA.Met = (n.SLA.MaxFactor == nil || *n.Factor <= *n.SLA.MaxFactor) && (n.SLA.ResponseSeconds == nil || *n.ResponseSeconds <= *n.SLA.ResponseSeconds)
+	}
+	return n
+}
+
+// explain gives the reason for an error of the model.
+func explain(err error) error {
+	value, is := errors.AsType[*fairshare.ValueError](err)
+	switch {
+	case !is:
+		return err
+	case value.Field == "utilization":
+		return &Error{v1alpha1.ReasonOverloaded, err}
+	case value.Field == "service" || value.Path != "":
+		return &Error{v1alpha1.ReasonInvalid, err}
+	default:
+		return err // an option
+	}
+}
+
+// change returns the tree with other shares.
+func (s *model) change(changes []Change) (*model, error) {
+	nodes := slices.Collect(s.tree.Nodes())
+	var list []fairshare.Change
+	for _, c := range changes {
+		if c.Share < 1 {
+			return nil, fmt.Errorf("%s=%d: a share must be at least 1", c.Name, c.Share)
+		}
+		var paths []string
+		for _, n := range nodes[1:] {
+			_, name, namespaced := strings.Cut(n.Name, "/")
+			if c.Name == n.Path || c.Name == n.Name || namespaced && c.Name == name {
+				paths = append(paths, n.Path)
+			}
+		}
+		switch len(paths) {
+		case 0:
+			return nil, fmt.Errorf("%s: names no group and no workload of the tree", c.Name)
+		case 1:
+			list = append(list, fairshare.Change{Path: paths[0], Share: new(float64(c.Share))})
+		default:
+			return nil, fmt.Errorf("%s: is the name of several: write one of %s", c.Name, strings.Join(paths, ", "))
+		}
+	}
+	changed := *s
+	var err error
+	changed.tree, err = s.tree.With(list...)
+	return &changed, err
+}

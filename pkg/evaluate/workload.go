@@ -1,0 +1,21 @@
+package evaluate
+
+import (
+	"errors"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DefaultSLAProbability is the probability of an SLA that does not say it.
+const DefaultSLAProbability = 0.95
+
+// ErrNoVector says that a profile leaves its vector to a measurement that is not
+// there.
+var ErrNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured")
+
+// QualifiedName returns namespace/name of an object, or its name alone where it has
+// no namespace.
+func QualifiedName(o metav1.Object) string {
+	return strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+}
