@@ -174,7 +174,7 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	return flags, nil
 }
 
-// validate tells whether what was parsed makes sense.
+// validate reports whether what was parsed makes sense.
 func (c *command) validate() error {
 	if !slices.Contains(verbs, c.verb) {
 		return fmt.Errorf("want one of %s, got %q; %w", strings.Join(verbs, ", "), c.verb, errWrongUse)

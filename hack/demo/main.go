@@ -34,7 +34,7 @@ func main() {
 	o := options{}
 	flag.StringVar(&o.out, "out", "out/demo", "folder for the charts")
 	flag.IntVar(&o.pods, "pods", 1000, "how many pods of the trace that ever ran to place, from its start")
-	flag.IntVar(&o.every, "every", 7, "take every so many of the trace's 1,523 nodes")
+	flag.IntVar(&o.every, "every", 7, "use every Nth of the trace's 1,523 nodes")
 	flag.Parse()
 	if err := run(&o); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)

@@ -83,7 +83,7 @@ func readJSON(file string, value any) error {
 	return json.Unmarshal(content, value)
 }
 
-// require tells whether everything is known that a part needs of some kinds.
+// require reports whether everything is known that a part needs of some kinds.
 func (f *findings) require(io standard, names ...string) error {
 	if f.IOJob != io {
 		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)

@@ -90,7 +90,7 @@ func kindOf(name string) kind {
 	panic("demonodes: there is no kind of job named " + name)
 }
 
-// usesDevice tells whether the job is at the device at all.
+// usesDevice reports whether the job is at the device at all.
 func (k kind) usesDevice() bool { return k.compresses || k.io > 0 }
 
 // resources names the resources of vectors, in their order.

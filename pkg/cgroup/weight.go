@@ -87,7 +87,7 @@ func Detect(node *corev1.Node) (c Conversion, why string) {
 	}
 }
 
-// atLeast tells whether a version such as v2.2.1-rc.0 is at least major.minor.
+// atLeast reports whether a version such as v2.2.1-rc.0 is at least major.minor.
 func atLeast(version string, major, minor int) bool {
 	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
 	if len(parts) < 2 {

@@ -27,7 +27,7 @@ type process struct {
 	ended       bool  // a zombie
 }
 
-// gone tells whether an error means that the process or thread is no more.
+// gone reports whether an error means that the process or thread is no more.
 func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
 // processes returns the ids of all processes.

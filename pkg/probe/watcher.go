@@ -145,7 +145,7 @@ func (w *watcher) introduce(p process) {
 	}
 }
 
-// meet brings the states of the containers up to date, and tells whether one is being
+// meet brings the states of the containers up to date, and reports whether one is being
 // started, or was since the last look.
 func (w *watcher) meet(now int64) (started bool, err error) {
 	for pid, known := range w.processes {
@@ -185,7 +185,7 @@ func (w *watcher) begin(p process, wasStarting bool, now int64) int64 {
 	return min(max(p.started+tick/2, w.looked), now)
 }
 
-// runtimes tells whether a command is that of a container runtime, which has made the
+// runtimes reports whether a command is that of a container runtime, which has made the
 // process and will replace itself by the container's command.
 func runtimes(command string) bool {
 	return strings.HasPrefix(command, "runc:[") || command == "crun" || command == "youki"

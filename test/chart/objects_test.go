@@ -72,7 +72,7 @@ func variable(c *corev1.Container, name string) string {
 	return ""
 }
 
-// isTest tells whether an object is there for "helm test".
+// isTest reports whether an object is there for "helm test".
 func isTest(o *unstructured.Unstructured) bool {
 	return o.GetLabels()["app.kubernetes.io/component"] == "test"
 }

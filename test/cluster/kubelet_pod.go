@@ -26,7 +26,7 @@ const (
 	maxLogMessage         = 2048
 )
 
-// gone tells whether an error is about a pod that is there no more.
+// gone reports whether an error is about a pod that is there no more.
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
 
 // runPod runs the container of a pod and keeps the pod's status.

@@ -93,7 +93,7 @@ func (s *shell) do(p *page.Page, b *page.Block, command page.Command) {
 	}
 }
 
-// check carries out the check of a command that is not run, and tells whether there is one.
+// check carries out the check of a command that is not run, and reports whether there is one.
 func (s *shell) check(where, text string) bool {
 	s.Helper()
 	for _, c := range checks {
@@ -130,7 +130,7 @@ var placeholders = []struct{ name, stands string }{
 // elapsed are times that differ from run to run.
 var elapsed = regexp.MustCompile(`\d+(\.\d+)?(ns|µs|ms|s) by `)
 
-// matches tells whether a text is as shown. Of what is shown a line "…" stands for any lines, and "…" at the end of a
+// matches reports whether a text is as shown. Of what is shown a line "…" stands for any lines, and "…" at the end of a
 // line for any rest.
 func matches(text, shown string) bool {
 	const ellipsis = "…"

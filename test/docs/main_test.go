@@ -93,7 +93,7 @@ func pageAt(path string) *page.Page {
 // at says where something is.
 func at(p *page.Page, line int) string { return fmt.Sprintf("%s:%d", p.Path, line) }
 
-// exists tells whether there is such a file or folder of the repository.
+// exists reports whether there is such a file or folder of the repository.
 func exists(path string) bool {
 	_, err := os.Stat(filepath.Join(root, filepath.FromSlash(path)))
 	return err == nil

@@ -24,7 +24,7 @@ import (
 	"loadline.dev/loadline/test/docs/page"
 )
 
-// whole tells whether a block is made of whole objects.
+// whole reports whether a block is made of whole objects.
 func whole(b *page.Block) bool {
 	return strings.HasPrefix(b.Text, "apiVersion:") || strings.Contains(b.Text, "\napiVersion:")
 }
@@ -66,7 +66,7 @@ func TestBlocksAreWhatTheySeem(t *testing.T) {
 	}
 }
 
-// written tells whether a page is one whose blocks are tested here: one for users that somebody wrote. Those of
+// written reports whether a page is one whose blocks are tested here: one for users that somebody wrote. Those of
 // docs/reference are generated, and the others are for who works on Loadline.
 func written(p *page.Page) bool {
 	switch {

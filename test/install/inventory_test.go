@@ -59,7 +59,7 @@ func inventory(ctx context.Context, t *testing.T) (sets.Set[string], error) {
 	return all, nil
 }
 
-// passing tells whether objects of a kind come and go by themselves, or are none.
+// passing reports whether objects of a kind come and go by themselves, or are none.
 func passing(kind schema.GroupResource) bool {
 	return kind.Resource == "events" || kind.Resource == "componentstatuses"
 }

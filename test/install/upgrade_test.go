@@ -88,7 +88,7 @@ func makePlace(t *testing.T, name string) {
 	})
 }
 
-// scheduled tells whether a pod has a place: True, False or, before anybody looked
+// scheduled reports whether a pod has a place: True, False or, before anybody looked
 // for one, "".
 func scheduled(pod *corev1.Pod) corev1.ConditionStatus {
 	for _, c := range pod.Status.Conditions {

@@ -146,7 +146,7 @@ type answer struct {
 	matrix model.Matrix
 }
 
-// hasData tells whether there is a number in it.
+// hasData reports whether there is a number in it.
 func (a answer) hasData() bool {
 	is := func(v model.SampleValue) bool { return !math.IsNaN(float64(v)) }
 	return slices.ContainsFunc(a.vector, func(s *model.Sample) bool { return is(s.Value) }) ||

@@ -61,7 +61,7 @@ func withDefaults[M ~map[K]V, K comparable, V any](given, defaults M) M {
 	return all
 }
 
-// readyForPods tells whether a node is ready and the controllers have taken note of that.
+// readyForPods reports whether a node is ready and the controllers have taken note of that.
 func readyForPods(node *corev1.Node) bool {
 	ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
 		return isReadyCondition(condition) && condition.Status == corev1.ConditionTrue

@@ -64,7 +64,7 @@ func indexOf(binaries []string) (v1.ImageIndex, error) {
 	return annotated, nil
 }
 
-// fit tells whether two programs can be in one image.
+// fit reports whether two programs can be in one image.
 func fit(a, b *program) error {
 	switch {
 	case a.name != b.name:

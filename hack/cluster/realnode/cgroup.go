@@ -252,7 +252,7 @@ func removeTree(folder string) error {
 	return nil
 }
 
-// writable tells whether cgroups may be made.
+// writable reports whether cgroups may be made.
 func (c cgroups) writable() error {
 	for _, root := range c.roots {
 		trial := filepath.Join(root, ourCgroup+"-trial")

@@ -163,7 +163,7 @@ func (n *Node) KillKubelet() error {
 	return p.Kill()
 }
 
-// runs tells whether a program of the node is running.
+// runs reports whether a program of the node is running.
 func (n *Node) runs(name string) bool {
 	p := n.running[name]
 	if p == nil {

@@ -68,7 +68,7 @@ func missing(workers int, dir string) []string {
 	return all
 }
 
-// capable tells whether root may do what root may: in a container it often may not.
+// capable reports whether root may do what root may: in a container it often may not.
 func capable() error {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

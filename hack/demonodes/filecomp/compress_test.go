@@ -50,7 +50,7 @@ func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
 	checkAccount(t, l, o)
 }
 
-// checkAccount tells whether a job was somewhere all the time.
+// checkAccount reports whether a job was somewhere all the time.
 func checkAccount(t *testing.T, l report.Load, o options) {
 	t.Helper()
 	sum := int64(0)

@@ -58,7 +58,7 @@ func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
 	return r.gatherNewJob(ctx, in)
 }
 
-// linger tells whether some pods still run. One on a node that is lost may be there
+// linger reports whether some pods still run. One on a node that is lost may be there
 // until somebody removes the node, and takes nothing away from others.
 func (r *Reconciler) linger(ctx context.Context, pods []corev1.Pod) (bool, error) {
 	for i := range pods {

@@ -19,7 +19,7 @@ type input struct {
 	now      metav1.Time
 	// failures are those that are not to be tried again yet, by resource.
 	failures map[string]failure
-	// jobs are those of the profile, and lingering tells whether a pod of theirs
+	// jobs are those of the profile, and lingering reports whether a pod of theirs
 	// has not ended.
 	jobs      []batchv1.Job
 	lingering bool
@@ -66,7 +66,7 @@ func attempts(progress *v1alpha1.CalibrationProgress) int32 {
 	return min(max(*progress.Attempts, 1), maxAttempts)
 }
 
-// due tells whether a question has no answer that holds.
+// due reports whether a question has no answer that holds.
 func (in *input) due(q *question) bool {
 	_, until := q.answer(in.profile)
 	return !in.now.Time.Before(until)
@@ -125,10 +125,10 @@ func (in *input) soonest() time.Time {
 	return progress.StartTime.Add(apart)
 }
 
-// occupied tells whether runs that are over still take up their node.
+// occupied reports whether runs that are over still take up their node.
 func (in *input) occupied() bool { return in.lingering || len(in.jobs) > 0 }
 
-// canBegin tells whether a place to begin is all that is missing.
+// canBegin reports whether a place to begin is all that is missing.
 func (in *input) canBegin() bool {
 	q, _ := in.next()
 	return q != nil && !in.occupied() && !in.now.Time.Before(in.soonest())

@@ -23,7 +23,7 @@ type move struct {
 	reason, message string
 }
 
-// scales tells whether the move changes anything.
+// scales reports whether the move changes anything.
 func (m *move) scales() bool { return m.to != m.from }
 
 // stay leaves the pool as it is.

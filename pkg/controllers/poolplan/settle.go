@@ -19,7 +19,7 @@ var severity = []string{
 	v1alpha1.ReasonLimited, v1alpha1.ReasonStepping, v1alpha1.ReasonScaled, v1alpha1.ReasonWaitingToScaleDown, v1alpha1.ReasonAtTarget,
 }
 
-// scaled tells whether some pool was scaled.
+// scaled reports whether some pool was scaled.
 func (d *decision) scaled() bool {
 	return slices.ContainsFunc(d.moves, func(m move) bool { return m.scales() })
 }

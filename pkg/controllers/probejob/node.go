@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Alive tells whether what runs on a node goes on running, and if not, why. The
+// Alive reports whether what runs on a node goes on running, and if not, why. The
 // node is nil if there is none.
 func Alive(node *corev1.Node) (ok bool, why string) {
 	switch {
@@ -26,7 +26,7 @@ func Alive(node *corev1.Node) (ok bool, why string) {
 	return false, "it is not ready"
 }
 
-// Usable tells whether pods that tolerate no taints can be placed on a node, and if
+// Usable reports whether pods that tolerate no taints can be placed on a node, and if
 // not, why. The node is nil if there is none.
 func Usable(node *corev1.Node) (ok bool, why string) {
 	if ok, why := Alive(node); !ok {
@@ -43,7 +43,7 @@ func Usable(node *corev1.Node) (ok bool, why string) {
 	return true, ""
 }
 
-// Quiet tells whether nobody's pods run on a node but those of DaemonSets, static
+// Quiet reports whether nobody's pods run on a node but those of DaemonSets, static
 // pods, those that the cluster itself cannot do without, and those of measurements of
 // the owners to ignore, and if not, whose do. A pod that is being deleted runs until it
 // is gone.
@@ -90,7 +90,7 @@ func Foreign(pods []corev1.Pod) []corev1.Pod {
 // its name service and Loadline: that of the class system-cluster-critical.
 const systemCritical = 2_000_000_000
 
-// standing tells whether a pod belongs to its node or to the cluster. It will be there
+// standing reports whether a pod belongs to its node or to the cluster. It will be there
 // in production, too.
 func standing(pod *corev1.Pod) bool {
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
@@ -103,7 +103,7 @@ func standing(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == "DaemonSet"
 }
 
-// Ended tells whether all containers of a pod have ended for good.
+// Ended reports whether all containers of a pod have ended for good.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -147,7 +147,7 @@ func pendingOrFailed(since metav1.Time, now time.Time) State {
 	return Failed
 }
 
-// Finished tells whether a Job has come to its end, and its pod too.
+// Finished reports whether a Job has come to its end, and its pod too.
 func Finished(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
@@ -165,7 +165,7 @@ func hasFailed(job *batchv1.Job) string {
 	return ""
 }
 
-// cutShort tells whether a pod was deleted before its containers had ended. Those
+// cutShort reports whether a pod was deleted before its containers had ended. Those
 // that are told to end may do so well, and yet with half their work done. Times have
 // whole seconds: a pod that was deleted in the second in which it ended counts as cut
 // short.
@@ -189,7 +189,7 @@ func deletedAt(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(-grace)
 }
 
-// afterDeadline tells whether a pod was deleted when its Job was overdue: the Job's
+// afterDeadline reports whether a pod was deleted when its Job was overdue: the Job's
 // controller did so, which says so later only. Their clocks may be a second apart.
 func afterDeadline(job *batchv1.Job, pod *corev1.Pod) bool {
 	limit, since := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime

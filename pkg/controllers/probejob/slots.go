@@ -89,7 +89,7 @@ func (s *Slots) Acquire(owner types.UID, nodes ...string) bool {
 	return true
 }
 
-// Free tells whether an owner could use a node as far as other owners go.
+// Free reports whether an owner could use a node as far as other owners go.
 func (s *Slots) Free(owner types.UID, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

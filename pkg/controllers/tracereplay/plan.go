@@ -56,7 +56,7 @@ type plan struct {
 	seconds []float64
 }
 
-// ended tells whether a replay has come to its end, good or bad.
+// ended reports whether a replay has come to its end, good or bad.
 func ended(replay *v1alpha1.TraceReplay) bool { return replay.Status.CompletionTime != nil }
 
 // decide plans the next step of a replay. It is pure: the same input gives the
@@ -143,7 +143,7 @@ func seedMajor(runs []replays.Run) []int {
 	return order
 }
 
-// hopeless tells whether the input is bad for every policy, so that further
+// hopeless reports whether the input is bad for every policy, so that further
 // seeds would only fail like the ones before them.
 func hopeless(runs []replays.Run, t *tally) bool {
 	if len(t.results) > 0 {
@@ -161,7 +161,7 @@ func hopeless(runs []replays.Run, t *tally) bool {
 	return true
 }
 
-// goingOn tells whether the latest Job has not finished.
+// goingOn reports whether the latest Job has not finished.
 func (in *input) goingOn() bool { return len(in.jobs) > 0 && !finished(&in.jobs[len(in.jobs)-1]) }
 
 // freeRound returns the least number of a round that has no Job.

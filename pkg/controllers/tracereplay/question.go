@@ -62,7 +62,7 @@ func ask(replay *v1alpha1.TraceReplay, workloads []v1alpha1.WorkloadProfile, nod
 	return q
 }
 
-// needsWorkload tells whether jobs may follow a profile. Those of a trace may
+// needsWorkload reports whether jobs may follow a profile. Those of a trace may
 // follow any of the namespace.
 func needsWorkload(spec *v1alpha1.TraceReplaySpec, name string) bool {
 	return spec.Arrivals == nil ||

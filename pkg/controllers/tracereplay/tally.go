@@ -167,7 +167,7 @@ func whyStuck(pod *corev1.Pod) string {
 	return ""
 }
 
-// finished tells whether a Job starts no more pods and has none going on.
+// finished reports whether a Job starts no more pods and has none going on.
 func finished(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue

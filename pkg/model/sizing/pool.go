@@ -115,7 +115,7 @@ func costOf(classes []Class, servers int) float64 {
 // A station is a pool whose answers are computed.
 type station interface {
 	servers() int
-	// order tells whether all classes meet their SLAs, and for HOL the order of
+	// order reports whether all classes meet their SLAs, and for HOL the order of
 	// priority with which they do.
 	order() ([]int, bool)
 	// attained returns the probability of each class, given that order.

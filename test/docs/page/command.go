@@ -8,7 +8,7 @@ type Command struct {
 	Line int
 	// Text is what one types, with its continuation lines joined.
 	Text string
-	// Shown tells whether the page shows what the command prints, if anything; Printed is that.
+	// Shown reports whether the page shows what the command prints, if anything; Printed is that.
 	Shown   bool
 	Printed string
 }
@@ -18,7 +18,7 @@ var programs = []string{
 	".ci/run", "bin/", "docker", "export", "git", "go", "helm", "kubectl", "loadline-manager", "loadline-probe", "loadline-scheduler", "make", "rm",
 }
 
-// Console tells whether a block shows commands: in one without a prompt each line is a command, and nothing is said of what
+// Console reports whether a block shows commands: in one without a prompt each line is a command, and nothing is said of what
 // they print.
 func (b *Block) Console() bool {
 	if b.Language != "" {

@@ -130,7 +130,7 @@ func (r *reader) readFenced(line string) {
 
 const indent = "    "
 
-// readIndented tells whether the line belongs to an indented block.
+// readIndented reports whether the line belongs to an indented block.
 func (r *reader) readIndented(line string) bool {
 	text, indented := strings.CutPrefix(line, indent)
 	switch {
@@ -158,7 +158,7 @@ func (r *reader) endIndented() {
 	r.block, r.blank = nil, 0
 }
 
-// readComment tells whether the line is one of a comment.
+// readComment reports whether the line is one of a comment.
 func (r *reader) readComment(line string) bool {
 	if !r.inComment {
 		rest, begins := strings.CutPrefix(line, "<!--")

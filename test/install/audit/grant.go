@@ -59,7 +59,7 @@ func Grants(account, role string, rules []rbacv1.PolicyRule, namespaces ...strin
 	return grants, nil
 }
 
-// allows tells whether the grant is one for a request.
+// allows reports whether the grant is one for a request.
 func (g *Grant) allows(r *Request) bool {
 	verb := g.Verb == r.Verb || g.Verb == "list" && r.alsoLists
 	return verb && g.Account == r.Account && g.Group == r.Group && g.Resource == r.Resource &&

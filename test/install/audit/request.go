@@ -50,11 +50,11 @@ type Request struct {
 	Path string
 	// Time is when it came.
 	Time time.Time
-	// Forbidden tells whether it was refused for want of a right, and Why in whose
+	// Forbidden reports whether it was refused for want of a right, and Why in whose
 	// words.
 	Forbidden bool
 	Why       string
-	// alsoLists tells whether it is a watch that begins with a list.
+	// alsoLists reports whether it is a watch that begins with a list.
 	alsoLists bool
 }
 

@@ -1,4 +1,4 @@
-// Package printed tells whether what commands print is what a page of documentation
+// Package printed reports whether what commands print is what a page of documentation
 // shows, of which figures, times and ages are different each time.
 package printed
 
@@ -11,7 +11,7 @@ import (
 // 1.36×, 2m30s, 604700u or 500Mi.
 var number = regexp.MustCompile(`[0-9]+(?:[0-9.,:]*[0-9])?(?:ms|[smhd%×nuk]|[KMG]i)?(?:[0-9]+(?:ms|[smhd]))*`)
 
-// Same tells whether two texts are the same, whatever their numbers and times, the
+// Same reports whether two texts are the same, whatever their numbers and times, the
 // width of their columns, and empty lines.
 func Same(a, b string) bool { return shape(a) == shape(b) }
 

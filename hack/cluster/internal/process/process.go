@@ -100,7 +100,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Unwanted tells whether Stop or Kill was called: when not, and it has exited, it ended by itself.
+// Unwanted reports whether Stop or Kill was called: when not, and it has exited, it ended by itself.
 func (p *Process) Unwanted() bool { return p.unwanted.Load() }
 
 // Stop asks the process to end, kills it when it does not within five seconds, and returns once it is gone.

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// Saturation tells whether the probe kept the resource busy. If it did not, others
+// Saturation reports whether the probe kept the resource busy. If it did not, others
 // may use the resource without slowing it down, and a pressure of 0 means nothing.
 type Saturation int
 

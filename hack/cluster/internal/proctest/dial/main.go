@@ -1,4 +1,4 @@
-// Dial runs in a pod and tells whether the API server can be reached from there, by the address that pods are given.
+// Dial runs in a pod and reports whether the API server can be reached from there, by the address that pods are given.
 package main
 
 import (
