@@ -113,7 +113,7 @@ func (x *Index) Snapshot() *Snapshot {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.stale.Load() { // nobody else was faster
+	if x.stale.Load() { // no other goroutine was faster
 		x.current.Store(x.compile(x.current.Load()))
 		x.stale.Store(false)
 	}
@@ -263,8 +263,8 @@ func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
 	return fromRequests(pod, s.requests, s.resources)
 }
 
-// Vector returns the vector of a pod where nobody knows on which nodes it runs:
-// that on nodes of [AnyClass].
+// Vector returns the vector of a pod whose nodes are not known: that on nodes of
+// [AnyClass].
 func (s *Snapshot) Vector(pod *corev1.Pod) contention.Vector { return s.VectorOn(AnyClass, pod) }
 
 // NodeClass returns the profile that a node follows, nil if none.

@@ -188,7 +188,7 @@ func later(a, b *v1alpha1.MeasuredVector) bool {
 }
 
 // NeutralMillis returns the neutral time of a workload on the nodes of a class,
-// in milliseconds, nil if nobody knows: the declared one, else the one measured
+// in milliseconds, nil if it is unknown: the declared one, else the one measured
 // there, else the one measured last. Results that are not used do not count. Classes
 // are named as in [Workload.On].
 func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// AnyClass stands for the class of nodes where nobody knows it.
+// AnyClass stands for an unknown class of nodes.
 const AnyClass = ""
 
 // Demand is what a pod asks of the resource of that name.

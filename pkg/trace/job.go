@@ -91,7 +91,7 @@ func (j *Job) demanded() float64 {
 type flaw struct{ column, value, rule string }
 
 // flaw returns the first rule that a completed job breaks, nil if it breaks
-// none. Names of resources are the business of whoever knows the columns.
+// none. Names of resources are checked by the readers that know the columns.
 func (j *Job) flaw() *flaw {
 	if f := j.textFlaw(); f != nil {
 		return f

@@ -99,7 +99,7 @@ func (m *Mixes) local(t *JobType) *localType {
 	l := &localType{JobType: t, number: len(m.types), key: string(t.Vector.appendKey(nil)), stretch: 1, alone: 1}
 	vector := t.Vector
 	for last := len(vector) - 1; last >= len(m.class.Servers) && vector[last].idle(); last-- {
-		vector = vector[:last] // nobody needs what is not there
+		vector = vector[:last] // no job needs what is not there
 	}
 	if err := vector.validateOn(m.class.Servers); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))

@@ -47,7 +47,7 @@ func (l *Load) Prices() *Prices {
 // L(a) = L(a+1) + P(N > a).
 func (s *station) price(p *price) {
 	c := float64(s.servers)
-	last := s.servers - 1 // everybody else is in the way: no distribution needed
+	last := s.servers - 1 // every other thread is in the way: no distribution needed
 	p.own[last] = s.pressure / c
 	p.inflicted[last] = s.sensitivity / c
 	if last == 0 {

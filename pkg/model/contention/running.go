@@ -14,7 +14,7 @@ type Running struct {
 	// In the order of the parts of the mix.
 	left []float64 // neutral time on this node
 	ids  []int
-	next float64 // until the first of them completes, if nobody comes; +Inf if there are none
+	next float64 // until the first of them completes, if none arrives; +Inf if there are none
 }
 
 // NewRunning returns an empty node of a class.

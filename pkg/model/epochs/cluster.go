@@ -128,7 +128,7 @@ func newNodeClass(c *NodeClass, resources int, options queueing.Options) (*nodeC
 	copy(own.Servers, c.Servers)
 	for i, servers := range own.Servers {
 		if servers == 0 {
-			n.lacks[i], own.Servers[i] = true, 1 // which nobody uses
+			n.lacks[i], own.Servers[i] = true, 1 // which no job uses
 		}
 	}
 	var err error

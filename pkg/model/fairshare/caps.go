@@ -36,7 +36,7 @@ func solveCaps(t *Tree, servers int) (*Result, error) {
 }
 
 // capped returns the response time, relative to the service time, of a workload alone
-// on so many processors, a fraction of which may be part of one. While there are n jobs
+// on a number of processors, a fraction of which may be part of one. While there are n jobs
 // they are served at the rate min(n, limit).
 func capped(leaf *node, limit float64) float64 {
 	if limit <= 1 { // M/G/1 at that speed

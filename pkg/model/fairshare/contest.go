@@ -65,7 +65,7 @@ const vanished = 1e-280
 // member and being ahead 1.
 func (c *contest) multiply(contribution []float64) {
 	n := len(c.members)
-	if n == 1 { // nobody to be ahead
+	if n == 1 { // no other to be ahead
 		c.fine[0], c.half[0] = 1, 1
 		return
 	}

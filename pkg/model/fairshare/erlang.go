@@ -10,7 +10,7 @@ type erlang struct{ servers int }
 // the load.
 func (q *erlang) waiting(load float64) (c, slope float64) {
 	m := float64(q.servers)
-	blocked, before := 1.0, 0.0 // Erlang's B, of so many servers and of one fewer
+	blocked, before := 1.0, 0.0 // Erlang's B, with k servers and with one fewer
 	for k := 1; k <= q.servers; k++ {
 		before = blocked
 		blocked = load * before / (float64(k) + load*before)

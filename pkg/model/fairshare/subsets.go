@@ -57,7 +57,7 @@ func subsets(ctx context.Context, m *model, _ Options) (*sums, error) {
 	descend = func(group int, probability, free, ahead float64) error {
 		f, children := families[group], t.nodes[group].children
 		all := len(f.first) - 1
-		for set := range all { // somebody is not in it
+		for set := range all { // at least one workload is not in it
 			if s.evaluations%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}

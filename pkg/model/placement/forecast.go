@@ -6,8 +6,8 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// forecast looks at what becomes of a node when a job is put there and nobody else
-// comes: its jobs are replayed until they are done.
+// forecast computes what becomes of a node when a job is put there and no other
+// arrives: its jobs are replayed until they are done.
 type forecast struct {
 	running contention.Running
 	done    []int

@@ -1,7 +1,7 @@
 package placement
 
 // LeastCompletion puts a job on the node that would be done first with all its
-// jobs, this one included, by the model, if nobody else comes: Graham's list
+// jobs, this one included, by the model, if no other job arrives: Graham's list
 // scheduler, with completion times in place of the sum of neutral times.
 type LeastCompletion struct{ forecast forecast }
 

@@ -1,7 +1,7 @@
 package placement
 
 // LRT (least response time) puts a job where it is done first, by the model, if
-// nobody else comes: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
+// no other job arrives: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
 // The jobs that are there leave as they are done.
 type LRT struct{ forecast forecast }
 

@@ -111,7 +111,7 @@ func (x *simplex) waits(f, after, waits []float64) {
 // maxLog is a logarithm well within those of doubles.
 const maxLog = 600
 
-// logWeights returns log(w_i(n)/θ_iⁿ) for each station and up to so many jobs, and
+// logWeights returns log(w_i(n)/θ_iⁿ) for each station and up to n jobs, and
 // what that adds up to where about the most likely numbers are.
 func (c *closed) logWeights(jobs int, scale []float64) (logs [][]float64, middle float64) {
 	logs = make([][]float64, c.m)

@@ -1,7 +1,7 @@
 package queueing
 
 // closed is a network in the form that the solvers work on: only the stations
-// at which somebody may have to wait, only the classes that go there, and times
+// at which a job may have to wait, only the classes that go there, and times
 // in rounds, so that every class has a neutral time of 1. Whatever does not wait
 // is idle time. Arrays over classes and stations are flat: class k and station i
 // at k·m + i.

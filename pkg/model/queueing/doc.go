@@ -51,8 +51,8 @@
 //	Exact       where they are without it          n·m·C(n+m, m) or Π(copies+1)·n·m
 //
 // A station with many servers adds N² for its N jobs to all of the approximations,
-// and counts in Exact as so many stations in the second form. See [Solver] for the
-// errors, and [Auto] for the choice. Stations where nobody ever waits, because there
+// and counts in Exact as that many stations in the second form. See [Solver] for the
+// errors, and [Auto] for the choice. Stations where no job ever waits, because there
 // are as many servers as jobs, cost nothing.
 //
 // # Beyond standard theory

@@ -163,7 +163,7 @@ func (l *linearizer) sweep(j int) {
 }
 
 // respond computes where class k is in the network that lacks one job of class j
-// and has so many of its threads, and adds that to the sums.
+// and has the given threads, and adds that to the sums.
 func (l *linearizer) respond(j, k int, threads []float64) {
 	m := len(threads)
 	row, own := k*m, j*m

@@ -67,7 +67,7 @@ func newMMm(arrival, service float64, servers int, blocked float64) MMm {
 	return MMm{arrival, service, servers, m * blocked / (m - load + load*blocked)}
 }
 
-// Erlang's B, the probability that all of n servers are busy when nobody waits,
+// Erlang's B, the probability that all of n servers are busy and no job waits,
 // follows from that of one server less:
 //
 //	B(n) = ρB(n−1) / (n + ρB(n−1))

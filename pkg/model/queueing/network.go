@@ -31,7 +31,7 @@ type Class struct {
 	// It may be shorter than the list of stations: what is missing is 0.
 	Demands []float64
 	// Idle is the time of a round that the job spends at no station, in the
-	// unit of Demands. It waits for nobody then.
+	// unit of Demands. It does not wait then.
 	Idle float64
 	// Copies is the number of such jobs. Zero means one. Copies cost the
 	// approximate solvers nothing.
@@ -50,7 +50,7 @@ type Class struct {
 	Threads []int
 }
 
-// neutral returns the time of one round when nobody else is there.
+// neutral returns the time of one round without other jobs.
 func (c *Class) neutral() float64 {
 	sum := c.Idle
 	for _, d := range c.Demands {

@@ -2,7 +2,7 @@ package queueing
 
 // byPopulation returns the exact waits by the convolution algorithm (Buzen, CACM
 // 16 (9), 1973; Reiser and Kobayashi, IBM J. R&D 19 (3), 1975) over all the
-// populations from nobody to everybody, Π(copies + 1) of them: the subsets of the
+// populations from none to all jobs, Π(copies + 1) of them: the subsets of the
 // jobs where all are different.
 //
 // G_i(S) is the weight of all placements of a population S in idle time and the
@@ -42,7 +42,7 @@ func byPopulation(c *closed, copies []int) (waits []float64) {
 
 	last := l.states - 1
 	waits = make([]float64, c.n*c.m)
-	slopes := make([]float64, l.states) // ∂G(everybody)/∂G_i(S)
+	slopes := make([]float64, l.states) // ∂G(all jobs)/∂G_i(S)
 	slopes[last] = 1
 	for i := c.m - 1; i >= 0; i-- {
 		l.undo(i, parts[i], slopes, waits)
@@ -57,7 +57,7 @@ func byPopulation(c *closed, copies []int) (waits []float64) {
 	return waits
 }
 
-// lattice is the populations between nobody and everybody.
+// lattice holds the populations from none to all jobs.
 type lattice struct {
 	*closed
 	copies  []int

@@ -77,9 +77,9 @@ func (p *Priority) MeanResponse(k int) float64 { return p.MeanWait(k) + 1/p.queu
 // ResponseBeyond returns the probability that a job of class k takes longer than x ≥
 // 0 from arrival to completion, to about 1e-9 times the probability that it waits.
 //
-// A job that has to wait lets pass everybody of its class and above who is there, and
-// those of higher classes who come meanwhile. While all servers are busy, departures
-// come at rate mμ whoever is served, and the number of those who wait is geometrically
+// A job that has to wait is served after the jobs of its class and above that are there,
+// and after those of higher classes that arrive meanwhile. While all servers are busy, departures
+// come at rate mμ whatever job is served, and the number of those that wait is geometrically
 // distributed with ratio σ = Λ_≤k/(mμ). Each of them, and the departure that is due
 // anyhow, takes a busy period with the higher classes, with transform B; so the wait
 // has the transform (1 − σ)B/(1 − σB): Davis, "Waiting-time distribution of a multi-

@@ -60,7 +60,7 @@ const (
 )
 
 // MaxLinearizerCells is the largest number of classes · classes · stations that
-// [Linearizer] takes. It keeps so many numbers.
+// [Linearizer] takes. It is the largest number of values that it stores.
 const MaxLinearizerCells = 1 << 25
 
 // Options say how to solve a network. The zero value is a sound choice.
@@ -208,7 +208,7 @@ func (c *closed) fitsLinearizer() bool {
 
 // iterate computes the waits by Schweitzer or Linearizer.
 func (s *Solution) iterate(c *closed, network *Network, options Options) (waits []float64, err error) {
-	if c.m == 0 { // nobody waits
+	if c.m == 0 { // no job waits
 		return nil, nil
 	}
 	a := newApproximation(c)

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Attain returns the probability with which each class of a pool with so many servers
+// Attain returns the probability with which each class of a pool with a number of servers
 // meets the time of its SLA. Order is the priority of the classes in a HOL pool, of the
 // highest first; nil leaves the choice to it, for other disciplines it must be nil. The
 // error wraps [queueing.ErrUnstable] if the servers cannot keep up with the load; the
@@ -68,7 +68,7 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 	return s.attained(order), nil
 }
 
-// stationWith returns the station with so many servers, which must be stable.
+// stationWith returns the station with a number of servers, which must be stable.
 func stationWith(classes []Class, servers int, d Discipline) (station, error) {
 	if d == HOL {
 		return priorityStationWith(classes, servers)

@@ -98,7 +98,7 @@ func arrivals(classes []Class) float64 {
 	return rate
 }
 
-// arrivalStationWith returns the station with so many servers.
+// arrivalStationWith returns the station with a number of servers.
 func arrivalStationWith(classes []Class, servers int) (station, error) {
 	if uniform(classes) {
 		q, err := queueing.NewMMm(arrivals(classes), classes[0].Service, servers)

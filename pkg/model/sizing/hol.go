@@ -95,7 +95,7 @@ func priorityStations(classes []Class, atLeast int) (iter.Seq[station], error) {
 	}, nil
 }
 
-// priorityStationWith returns the station with so many servers.
+// priorityStationWith returns the station with a number of servers.
 func priorityStationWith(classes []Class, servers int) (station, error) {
 	if err := checkRates(classes); err != nil {
 		return nil, err

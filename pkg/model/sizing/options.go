@@ -29,8 +29,8 @@ func (o Options) maxExactClasses() int {
 	}
 }
 
-// simulates reports whether a pool of some classes must be simulated: not if nobody
-// comes, or if there is only one order in which to serve.
+// simulates reports whether a pool of some classes must be simulated: not if no job
+// arrives, or if there is only one order in which to serve.
 func (o Options) simulates(classes []Class) bool {
 	if arrivals(classes) == 0 || o.Discipline == PDP && len(classes) == 1 {
 		return false

@@ -282,7 +282,7 @@ func interval(series []tally, known *float64, confidence float64) (middle, half 
 	}
 	student := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
 	half = student * stat.StdDev(errs, nil) / math.Sqrt(n) * math.Sqrt((n-1)/freedom)
-	// where none of so many waits, some of more may
+	// where none of these jobs waits, some of more jobs may
 	half = max(half, -math.Log(1-confidence)/float64(total))
 	return min(1, max(0, middle)), half
 }

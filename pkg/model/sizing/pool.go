@@ -64,7 +64,7 @@ func everyone(classes []Class) []int {
 	return members
 }
 
-// fewest returns the smallest pool with at least so many servers for some of the
+// fewest returns the smallest pool with at least a number of servers for some of the
 // classes, all of them valid.
 func fewest(ctx context.Context, classes []Class, members []int, atLeast int, o Options) (Pool, error) {
 	if err := ctx.Err(); err != nil {
@@ -133,7 +133,7 @@ func stations(classes []Class, atLeast int, d Discipline) (iter.Seq[station], er
 	return arrivalStations(classes, atLeast)
 }
 
-// count returns the fewest servers, at least so many as are known to be needed, where
+// count returns the fewest servers, at least the number known to be needed, where
 // nothing else is asked for. Above a limit it returns some number above it that is not
 // too large.
 func count(classes []Class, atLeast int, atMost float64, d Discipline) (int, error) {
@@ -162,7 +162,7 @@ func count(classes []Class, atLeast int, atMost float64, d Discipline) (int, err
 // errTooLarge is for SLAs beyond queueing.MaxQueueServers.
 var errTooLarge = errors.New("classes: the SLAs need more servers than can be computed")
 
-// analyze sizes the pool, given at least so many servers as are needed.
+// analyze sizes the pool, given a lower bound of its servers.
 func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
 	candidates, err := stations(classes, atLeast-1, d)
 	if err != nil {

@@ -78,7 +78,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// run plays until so many jobs are completed, and returns the tallies of those after
+// run plays until a number of jobs are completed, and returns the tallies of those after
 // the warm-up. It ends early if stop is closed.
 func (r *replication) run(servers, warmUp, jobs int, stop <-chan struct{}) []tally {
 	const checked = 1 << 14 // jobs between looks at stop

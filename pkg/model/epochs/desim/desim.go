@@ -7,7 +7,7 @@
 // A job spends its service demands and its idle time in many short visits, in
 // random order, so that at every instant about the same fraction is left of each.
 // A station with c servers and n jobs serves each at min(1, c/n) of its speed:
-// processor sharing. Idling is one more station, with a server for everybody.
+// processor sharing. Idling is one more station, with a server for each job.
 // [Run] follows every visit from event to event.
 //
 // # Why its mean is that of the analytical model
@@ -65,7 +65,7 @@ type Job struct {
 	Idle    float64   // seconds that it spends at no station, finite and at least 0
 }
 
-// neutral returns the time that the job takes if nobody else is on its server.
+// neutral returns the time that the job takes alone on its server.
 func (j *Job) neutral(server Server) float64 {
 	sum := j.Idle
 	for i, demand := range j.Demands {

@@ -10,11 +10,11 @@ type station struct {
 	servers float64
 	speed   float64
 	present []guest // the next to leave last
-	// What each guest has been served since somebody was here first, and until
+	// What each guest has been served since the station was last empty, and until
 	// when that is counted. All guests get the same, so that the order in which
 	// they leave does not change when others come.
 	served, until float64
-	// When the next leaves if nobody comes: +Inf if nobody is here.
+	// When the next guest leaves if none arrives; +Inf if there is none.
 	due float64
 }
 

@@ -4,7 +4,7 @@
 // that either can tell that the other is wrong.
 //
 // The order of priorities changes at the only moments when that leaves no trace: when a
-// job finds nobody there. A busy period lasts as long and brings as many jobs whatever
+// job finds the system idle. A busy period lasts as long and brings as many jobs whatever
 // the order, with one processor or with exponential service times, so the mean response
 // time over many of them is the mean over orders, weighted by their probabilities.
 package fairsim

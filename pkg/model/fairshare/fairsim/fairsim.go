@@ -44,7 +44,7 @@ type Estimate struct {
 // deviation. Each starts and ends empty, so they are independent.
 const parts = 100
 
-// Simulate lets jobs come to some processors until there were at least so many, and
+// Simulate lets jobs come to some processors until there were at least a number of them, and
 // returns an estimate per workload, in the order of the tree. It returns an error if the
 // arguments make no sense, and that of ctx when it ends first.
 func Simulate(ctx context.Context, root Group, processors, jobs int, random *rand.Rand) ([]Estimate, error) {
@@ -168,7 +168,7 @@ func (s *simulation) ranks() []int {
 	return ranks
 }
 
-// busyPeriod simulates from the arrival of a job that finds nobody until nobody is left.
+// busyPeriod simulates from the arrival of a job at an idle system until it is idle again.
 func (s *simulation) busyPeriod() {
 	ranks := s.ranks()
 	now := 0.0
