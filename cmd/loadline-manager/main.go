@@ -226,7 +226,8 @@ func cacheOptions() cache.Options {
 func (o *options) addControllers(mgr ctrl.Manager) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := report.NewWriters(o.concurrentWrites)
-	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
+	answers := sharetree.NewAnswers()
+	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers, Trees: answers}
 	if err := workloads.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the WorkloadProfile controller: %w", err)
 	}
@@ -242,7 +243,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	if err := pools.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the PoolPlan controller: %w", err)
 	}
-	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers}
+	trees := &sharetree.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Answers: answers}
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}

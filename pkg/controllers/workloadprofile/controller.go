@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,12 +23,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
@@ -47,6 +51,9 @@ type Reconciler struct {
 	// Writers bound how many statuses are written at once, here and by the other
 	// controllers that share them. Nil writes one after another.
 	Writers *report.Writers
+	// Trees answer whether the SLA of a profile in a ShareTree can be met.
+	// SetupWithManager needs them; without them the condition stays as it is.
+	Trees *sharetree.Answers
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
@@ -59,17 +66,31 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("workloadprofile").
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
-			builder.WithPredicates(report.ProfileChanged())).
+			builder.WithPredicates(predicate.Or(report.ProfileChanged(), r.overwritten()))).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
 			builder.WithPredicates(report.ProfileChanged())).
 		WatchesMetadata(&corev1.Pod{}, report.Delayed(podDelay, namespaceOf),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.Trees.Changed(), handler.EnqueueRequestsFromMapFunc(namespaceOf))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Writers.Limit()}).
 		Complete(r)
 }
 
 func namespaceOf(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace()}}}
+}
+
+// overwritten lets pass the updates after which a profile has another condition
+// SLAAttainable than it should: another client must have written it.
+func (r *Reconciler) overwritten() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		p, is := e.ObjectNew.(*v1alpha1.WorkloadProfile)
+		if !is {
+			return true
+		}
+		should := *p
+		return r.Trees.Apply(&should, metav1.NewTime(r.Clock.Now())) && !equality.Semantic.DeepEqual(p.Status.Conditions, should.Status.Conditions)
+	}}
 }
 
 // allNamespaces maps a NodeProfile, which may change the known resources, to
@@ -115,12 +136,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		podLabels[i] = pods.Items[i].Labels
 	}
 
-	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, metav1.NewTime(r.Clock.Now()))
-	changes := make([]report.Change[*v1alpha1.WorkloadProfile], len(statuses))
+	now := metav1.NewTime(r.Clock.Now())
+	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, now)
+	changes := make([]report.Change[*v1alpha1.WorkloadProfile], 0, len(statuses))
 	for i := range statuses {
 		after := profiles.Items[i]
 		after.Status = statuses[i]
-		changes[i] = report.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after}
+		if r.Trees.Apply(&after, now) { // else its tree is about to be computed: one write for all
+			changes = append(changes, report.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after})
+		}
 	}
 	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
 	if err != nil || !outdated {

@@ -47,7 +47,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		}
 	}
 	c := &cluster{refuse: map[string]error{}}
-	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.WorkloadProfile{}).
+	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.WorkloadProfile{}, &v1alpha1.ShareTree{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			SubResourcePatch: func(ctx context.Context, to client.Client, sub string, o client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
 				if err := c.refuse[o.GetName()]; err != nil {
