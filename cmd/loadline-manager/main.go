@@ -247,7 +247,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	if err := trees.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the ShareTree controller: %w", err)
 	}
-	if err := o.addMeasuring(mgr, recorder); err != nil {
+	if err := o.addMeasuring(mgr, recorder, writers); err != nil {
 		return err
 	}
 	if err := conditions.SetupWithManager(mgr); err != nil {
@@ -261,7 +261,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run
 // them on, and a cache of the Jobs that do.
-func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder) error {
+func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *report.Writers) error {
 	made, err := probejob.NewCache(mgr)
 	if err != nil {
 		return err
@@ -271,7 +271,7 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder) 
 	if err := calibrations.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the calibration controller: %w", err)
 	}
-	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: slots}
+	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: slots, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
 	}

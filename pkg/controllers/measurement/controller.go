@@ -38,12 +38,17 @@ type Reconciler struct {
 	Probes *probejob.Settings
 	// Slots are shared with the other controllers that measure on nodes.
 	Slots *probejob.Slots
+	// Writers are those of the controllers that write the rest of a profile's status. Why
+	// a profile waits is written while they do not. Nil is no others.
+	Writers *report.Writers
 	// Metrics count measurements. Defaults to those of the manager.
 	Metrics *Metrics
 
-	memories memories
-	active   active
-	looks    looks
+	memories  memories
+	active    active
+	looks     looks // at nodes
+	running   looks // at namespaces, for pods that run
+	templates templates
 }
 
 // Reconcile takes the measurement of one profile a step further.
@@ -51,22 +56,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Slots.Restore(ctx, r.Client); err != nil {
 		return reconcile.Result{}, err
 	}
-	unmeasured, err := r.unmeasured(ctx, request)
+	cached := &v1alpha1.WorkloadProfile{}
+	if err := r.Client.Get(ctx, request.NamespacedName, cached); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	unmeasured, err := r.unmeasured(ctx, request, cached)
 	if unmeasured || err != nil {
 		return reconcile.Result{}, err
+	}
+	again, waits, err := r.wait(ctx, request, cached)
+	if waits || err != nil {
+		return reconcile.Result{RequeueAfter: again}, err
 	}
 	// Read past the cache: a step that is over must not be begun again.
 	p := &v1alpha1.WorkloadProfile{}
 	err = r.API.Get(ctx, request.NamespacedName, p)
 	if apierrors.IsNotFound(err) || err == nil && !p.DeletionTimestamp.IsZero() {
-		r.memories.forget(request.NamespacedName)
-		r.Metrics.active.Set(float64(r.active.set(request, false))) // Jobs go with their profile
+		r.forget(request)
+		r.Slots.Release(cached.UID) // Jobs go with their profile
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	in, err := r.gather(ctx, p)
+	in, err := r.gather(ctx, p, pastCaches)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -85,25 +98,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: plan.again}, nil
 }
 
+// forget drops what is kept of a profile that is not measured.
+func (r *Reconciler) forget(request reconcile.Request) {
+	r.memories.forget(request.NamespacedName)
+	r.templates.forget(request.NamespacedName)
+	r.Metrics.active.Set(float64(r.active.set(request, false)))
+}
+
 // unmeasured reports whether a profile neither asks for a measurement nor has anything
 // left of one, according to the caches alone: most profiles of a cluster may be like
 // that. What the caches do not show yet is an event to come.
-func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request) (bool, error) {
-	var p v1alpha1.WorkloadProfile
-	if err := r.Client.Get(ctx, request.NamespacedName, &p); err != nil {
-		return false, client.IgnoreNotFound(err)
+func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request, p *v1alpha1.WorkloadProfile) (bool, error) {
+	if p.UID == "" { // not there, or no longer
+		return false, nil
 	}
 	if p.Spec.Measurement != nil || p.Status.Measuring != nil || len(p.Status.Measurements) > 0 ||
 		meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionMeasured) != nil {
 		return false, nil
 	}
-	jobs, err := r.jobs(ctx, &p)
+	jobs, err := r.jobs(ctx, p)
 	if err != nil || len(jobs) > 0 {
 		return false, err
 	}
-	r.memories.forget(request.NamespacedName)
+	r.forget(request)
 	r.Slots.Release(p.UID)
-	r.Metrics.active.Set(float64(r.active.set(request, false)))
 	return true, nil
 }
 

@@ -21,8 +21,19 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
+// freshness is how the input of a plan is read.
+type freshness int
+
+const (
+	// pastCaches reads what a step depends on from the API server.
+	pastCaches freshness = iota
+	// fromCaches reads what is watched from caches, and what is not at most every
+	// [recently]: good enough to go on waiting.
+	fromCaches
+)
+
 // gather reads what the plan for a profile depends on.
-func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*input, error) {
+func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
 	in := &input{
 		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
 		taken: sets.New[string](), known: sets.New[string](), followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
@@ -37,7 +48,7 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*
 	if in.settings, err = newSettings(p.Spec.Measurement); err != nil {
 		return nil, err
 	}
-	if err := r.gatherTemplate(ctx, in); err != nil {
+	if err := r.gatherTemplate(ctx, in, how); err != nil {
 		return nil, err
 	}
 	snapshot, err := r.gatherNodes(ctx, in)
@@ -46,7 +57,7 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile) (*
 	}
 	r.gatherTaken(in)
 	in.memory = r.memories.recall(in)
-	if err := r.gatherSurroundings(ctx, in, snapshot); err != nil {
+	if err := r.gatherSurroundings(ctx, in, snapshot, how); err != nil {
 		return nil, err
 	}
 	return in, r.gatherOutcomes(ctx, in)
@@ -61,37 +72,6 @@ func (r *Reconciler) jobs(ctx context.Context, p *v1alpha1.WorkloadProfile) ([]b
 	own := slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, p) })
 	slices.SortFunc(own, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
 	return own, nil
-}
-
-// gatherTemplate reads the template of the target's pods, or says why there is none.
-func (r *Reconciler) gatherTemplate(ctx context.Context, in *input) error {
-	target := in.settings.target
-	if target == nil {
-		return nil
-	}
-	key := types.NamespacedName{Namespace: in.profile.Namespace, Name: target.Name}
-	var err error
-	if target.Kind == v1alpha1.TargetCronJob {
-		o := &batchv1.CronJob{}
-		err = r.API.Get(ctx, key, o)
-		in.template = &o.Spec.JobTemplate.Spec.Template
-	} else {
-		o := &batchv1.Job{}
-		err = r.API.Get(ctx, key, o)
-		in.template = &o.Spec.Template
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		in.obstacle = fmt.Sprintf("there is no %s %q in namespace %s to take the pod template from", target.Kind, target.Name, in.profile.Namespace)
-		in.template = nil
-		return nil
-	case err != nil:
-		return fmt.Errorf("reading %s %s: %w", target.Kind, target.Name, err)
-	}
-	if err := r.Probes.Observe(in.template.DeepCopy()); err != nil {
-		in.obstacle = fmt.Sprintf("%s %q: %v", target.Kind, target.Name, err)
-	}
-	return nil
 }
 
 // gatherNodes reads the nodes that the spec chooses, and the profiles that say what
@@ -168,9 +148,9 @@ func newNode(object *corev1.Node, resources []probed, snapshot *profile.Snapshot
 }
 
 // gatherSurroundings looks what runs on the nodes that matter for the next step.
-func (r *Reconciler) gatherSurroundings(ctx context.Context, in *input, snapshot *profile.Snapshot) error {
+func (r *Reconciler) gatherSurroundings(ctx context.Context, in *input, snapshot *profile.Snapshot, how freshness) error {
 	if in.settings.target == nil {
-		if err := r.gatherFollowers(ctx, in, snapshot); err != nil {
+		if err := r.gatherFollowers(ctx, in, snapshot, how); err != nil {
 			return err
 		}
 	}
@@ -198,13 +178,13 @@ func (r *Reconciler) gatherSurroundings(ctx context.Context, in *input, snapshot
 }
 
 // gatherFollowers reads which running pods follow the profile, and where.
-func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *profile.Snapshot) error {
-	var pods corev1.PodList
-	if err := r.API.List(ctx, &pods, client.InNamespace(in.profile.Namespace), client.MatchingFields{"status.phase": string(corev1.PodRunning)}); err != nil {
-		return fmt.Errorf("listing pods: %w", err)
+func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *profile.Snapshot, how freshness) error {
+	pods, err := r.runningPods(ctx, in, how)
+	if err != nil {
+		return err
 	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+	for i := range pods {
+		pod := &pods[i]
 		w := snapshot.Workload(pod)
 		if w == nil || w.Name != in.profile.Name || pod.Labels[probejob.MeasurementKey] != "" || !pod.DeletionTimestamp.IsZero() {
 			continue
@@ -216,6 +196,20 @@ func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *p
 		}
 	}
 	return nil
+}
+
+// runningPods returns the pods that run in the namespace of the profile.
+func (r *Reconciler) runningPods(ctx context.Context, in *input, how freshness) ([]corev1.Pod, error) {
+	namespace := in.profile.Namespace
+	if pods, ok := r.running.recent(namespace, in.now.Time); ok && how == fromCaches {
+		return pods, nil
+	}
+	var pods corev1.PodList
+	if err := r.API.List(ctx, &pods, client.InNamespace(namespace), client.MatchingFields{"status.phase": string(corev1.PodRunning)}); err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	r.running.keep(namespace, pods.Items, in.now.Time)
+	return pods.Items, nil
 }
 
 // look reads which pods are on a node.

@@ -149,6 +149,13 @@ func (a *active) set(request reconcile.Request, measuring bool) int {
 	return len(a.now)
 }
 
+// has reports whether a profile is being measured.
+func (a *active) has(request reconcile.Request) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now[request]
+}
+
 // all maps anything to the profiles that are being measured.
 func (a *active) all(context.Context, client.Object) []reconcile.Request {
 	a.mu.Lock()

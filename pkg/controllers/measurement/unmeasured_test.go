@@ -42,10 +42,12 @@ func TestAProfileThatAsksForNoMeasurementCostsNoRequest(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*v1alpha1.WorkloadProfile)
 		left bool // a Job
+		can  bool // be measured
 		asks bool
 	}{
 		"declared":       {edit: func(*v1alpha1.WorkloadProfile) {}},
-		"to be measured": {edit: func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement = filecomp().Spec.Measurement }, asks: true},
+		"to be measured": {edit: func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement = filecomp().Spec.Measurement }, can: true, asks: true},
+		"to be measured, with neither a target nor a node": {edit: func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement = filecomp().Spec.Measurement }},
 		"was being measured": {edit: func(p *v1alpha1.WorkloadProfile) {
 			p.Status.Measuring = &v1alpha1.MeasurementProgress{Node: "a", Round: new(int32(1)), StartTime: new(metav1.NewTime(noon))}
 		}, asks: true},
@@ -66,6 +68,9 @@ func TestAProfileThatAsksForNoMeasurementCostsNoRequest(t *testing.T) {
 			if test.left {
 				objects = append(objects, job(p))
 			}
+			if test.can {
+				objects = append(objects, targetJob(), worker("worker-1", 1))
+			}
 			s := newSimulation(t, objects...)
 			reader := &counting{Reader: s.Client}
 			s.reconciler.API = reader
@@ -76,7 +81,7 @@ func TestAProfileThatAsksForNoMeasurementCostsNoRequest(t *testing.T) {
 				t.Errorf("%d requests past the cache", reader.asked)
 			}
 			var jobs batchv1.JobList
-			if err := s.List(t.Context(), &jobs); err != nil || len(jobs.Items) > 0 {
+			if err := s.List(t.Context(), &jobs, client.HasLabels{probejob.MeasurementKey}); err != nil || len(jobs.Items) > 0 {
 				t.Errorf("Jobs are left: %d, error %v", len(jobs.Items), err)
 			}
 		})

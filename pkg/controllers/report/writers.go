@@ -31,6 +31,9 @@ func (w *Writers) Limit() int {
 	return cap(w.slots)
 }
 
+// Busy reports whether statuses are being written. What is less urgent can wait.
+func (w *Writers) Busy() bool { return w != nil && len(w.slots) > 0 }
+
 // write calls a function as soon as the limit allows.
 func (w *Writers) write(ctx context.Context, f func() error) error {
 	if w == nil {

@@ -1,0 +1,45 @@
+package measurement
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// yieldFor is after what time a profile is looked at again whose status was not written
+// because others were: whether thousands of profiles are used is written before why they
+// wait, and not at the same time, which would conflict.
+const yieldFor = 2 * time.Second
+
+// wait carries out the plan for a profile that can only wait, by the caches alone: of
+// hundreds that do, each is looked at every ten seconds. It reports false where there is
+// more to do, which must not be decided on what may be out of date: where a measurement
+// goes on or can begin, where Jobs are left, and where what is not watched was not looked
+// at now and is not looked at again. A profile that has
+// changed since is not written to, and counts as having more to do.
+func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1alpha1.WorkloadProfile) (again time.Duration, waits bool, err error) {
+	if p.Spec.Measurement == nil || p.Status.Measuring != nil || !p.DeletionTimestamp.IsZero() || r.active.has(request) {
+		return 0, false, nil
+	}
+	in, err := r.gather(ctx, p, fromCaches)
+	if err != nil || len(in.jobs) > 0 {
+		return 0, false, err
+	}
+	plan, err := r.place(in)
+	if err != nil || plan.status.Measuring != nil || in.settings.target == nil && plan.again == 0 {
+		return 0, false, err
+	}
+	if r.Writers.Busy() && !equality.Semantic.DeepEqual(p.Status, plan.status) {
+		return yieldFor, true, nil
+	}
+	err = r.act(ctx, in, plan)
+	if apierrors.IsConflict(err) {
+		return 0, false, nil
+	}
+	return plan.again, err == nil, err
+}
