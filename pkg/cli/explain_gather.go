@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // placementGatherer finds out about the place of a pod.
@@ -172,7 +173,7 @@ func (g *placementGatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 	case len(pods) == 0:
 		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:
-		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), some(names))
+		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), text.Names(names))
 	}
 }
 

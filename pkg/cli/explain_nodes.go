@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // rankedNode is what a pod would cost on a node, to first order, as the scheduler
@@ -112,7 +113,7 @@ func (x *explainer) misfit(node *corev1.Node, others []*corev1.Pod) string {
 // tooSmall says of which resource too little is left on a node.
 func (x *explainer) tooSmall(node *corev1.Node, others []*corev1.Pod) string {
 	if most, limited := node.Status.Allocatable[corev1.ResourcePods]; limited && int64(len(others)) >= most.Value() {
-		return "it runs " + counted(len(others), "pod") + ", as many as it may"
+		return "it runs " + text.Counted(len(others), "pod") + ", as many as it may"
 	}
 	requests := resourcehelper.PodRequests(x.pod, resourcehelper.PodResourcesOptions{})
 	for _, name := range slices.Sorted(maps.Keys(requests)) {

@@ -52,7 +52,7 @@ func bestNode(e *explanation) string {
 		return "No node fits."
 	}
 	best := &e.Nodes[0]
-	nodes := counted(fit, "node")
+	nodes := text.Counted(fit, "node")
 	i := slices.IndexFunc(e.Nodes, func(n rankedNode) bool { return n.Here })
 	switch {
 	case i < 0:

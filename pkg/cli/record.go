@@ -13,6 +13,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/record"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // recordVerb holds the flags of the verb record.
@@ -144,7 +145,7 @@ func (r *recordVerb) follow(ctx context.Context, pods *recordedPods, profiles []
 		err = errors.Join(err, spool.close())
 	}()
 	if n := spool.size(); n > 0 {
-		if _, err := fmt.Fprintf(r.streams.Err, "Going on with %s that an earlier recording left in %s\n", counted(n, "pod"), path); err != nil {
+		if _, err := fmt.Fprintf(r.streams.Err, "Going on with %s that an earlier recording left in %s\n", text.Counted(n, "pod"), path); err != nil {
 			return err
 		}
 	}

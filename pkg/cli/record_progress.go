@@ -28,7 +28,7 @@ func (p *recordProgress) show(recorded, live int) {
 	}
 	p.last = time.Now()
 	fmt.Fprintf(p.terminal, "\r\x1b[K%s recorded, %s not finished; Ctrl-C ends it", //nolint:errcheck // a line that cannot be shown changes nothing
-		counted(recorded, "pod"), text.Count(int64(live)))
+		text.Counted(recorded, "pod"), text.Count(int64(live)))
 }
 
 // clear takes the line away.

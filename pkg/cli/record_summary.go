@@ -23,22 +23,22 @@ func describe(r *record.Recording, to string) string {
 	at := func(job trace.Job) string {
 		return r.Start.Add(time.Duration(job.Arrival) * time.Second).Format(time.RFC3339)
 	}
-	fmt.Fprintf(&b, "Recorded %s of %s in %s: arrivals from %s to %s.\n", counted(len(r.Jobs), "job"),
-		counted(len(r.Profiles), "WorkloadProfile"), to, at(r.Jobs[0]), at(r.Jobs[len(r.Jobs)-1]))
+	fmt.Fprintf(&b, "Recorded %s of %s in %s: arrivals from %s to %s.\n", text.Counted(len(r.Jobs), "job"),
+		text.Counted(len(r.Profiles), "WorkloadProfile"), to, at(r.Jobs[0]), at(r.Jobs[len(r.Jobs)-1]))
 	if r.Measured > 0 {
-		fmt.Fprintf(&b, "For %s the neutral time is the time from start to end, which includes what other pods cost.\n", counted(r.Measured, "job"))
+		fmt.Fprintf(&b, "For %s the neutral time is the time from start to end, which includes what other pods cost.\n", text.Counted(r.Measured, "job"))
 	}
 	if r.Derived > 0 {
-		fmt.Fprintf(&b, "For %s that no WorkloadProfile matches the demands are derived from requests.\n", counted(r.Derived, "job"))
+		fmt.Fprintf(&b, "For %s that no WorkloadProfile matches the demands are derived from requests.\n", text.Counted(r.Derived, "job"))
 	}
 	if len(r.Timeless) > 0 {
-		fmt.Fprintf(&b, "To do better, set neutralMillis in %s.\n", some(slices.Sorted(maps.Keys(r.Timeless))))
+		fmt.Fprintf(&b, "To do better, set neutralMillis in %s.\n", text.Names(slices.Sorted(maps.Keys(r.Timeless))))
 	}
 	if len(r.Columnless) > 0 {
-		fmt.Fprintf(&b, "Requests of %s are left out: no column can be named after them.\n", some(r.Columnless))
+		fmt.Fprintf(&b, "Requests of %s are left out: no column can be named after them.\n", text.Names(r.Columnless))
 	}
 	if r.InvalidProfiles > 0 {
-		fmt.Fprintf(&b, "Ignored %s; kubectl get workloadprofiles tells which are not Ready.\n", counted(r.InvalidProfiles, "invalid WorkloadProfile"))
+		fmt.Fprintf(&b, "Ignored %s; kubectl get workloadprofiles tells which are not Ready.\n", text.Counted(r.InvalidProfiles, "invalid WorkloadProfile"))
 	}
 	if left := leftOut(r); left != "" {
 		fmt.Fprintf(&b, "Left out %s.\n", left)
@@ -78,22 +78,5 @@ func leftOut(r *record.Recording) string {
 	if total == 0 {
 		return ""
 	}
-	return counted(total, "pod") + ": " + strings.Join(parts, "; ")
-}
-
-// some lists the first names.
-func some(names []string) string {
-	const most = 5
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}
-
-// counted says how many there are of something: "1 job", "1,204 jobs".
-func counted(n int, of string) string {
-	if n != 1 {
-		of += "s"
-	}
-	return text.Count(int64(n)) + " " + of
+	return text.Counted(total, "pod") + ": " + strings.Join(parts, "; ")
 }

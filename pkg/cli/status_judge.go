@@ -235,15 +235,15 @@ func judgeProfiles(kind, of, measured string, n *profileCounts, err error) check
 			c.Message += fmt.Sprintf(", %s %s", text.Count(int64(part.n)), part.what)
 		}
 	}
-	c.Message += fmt.Sprintf("; %s follow them", counted(n.Followers, of))
+	c.Message += fmt.Sprintf("; %s follow them", text.Counted(n.Followers, of))
 	resource := strings.ToLower(kind)
 	switch {
 	case len(n.Unseen) > 0:
-		c.State, c.Do = stateWarning, fmt.Sprintf("the manager has not seen %s: its logs say why", some(n.Unseen))
+		c.State, c.Do = stateWarning, fmt.Sprintf("the manager has not seen %s: its logs say why", text.Names(n.Unseen))
 	case len(n.Invalid) > 0:
-		c.State, c.Do = stateWarning, fmt.Sprintf("kubectl describe %s says what is wrong with %s", resource, some(n.Invalid))
+		c.State, c.Do = stateWarning, fmt.Sprintf("kubectl describe %s says what is wrong with %s", resource, text.Names(n.Invalid))
 	case len(n.Conflicted) > 0:
-		c.State, c.Do = stateWarning, fmt.Sprintf("make the selectors differ of %s: kubectl describe %s says whose match the same %ss", some(n.Conflicted), resource, of)
+		c.State, c.Do = stateWarning, fmt.Sprintf("make the selectors differ of %s: kubectl describe %s says whose match the same %ss", text.Names(n.Conflicted), resource, of)
 	}
 	return c
 }

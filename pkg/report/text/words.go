@@ -1,0 +1,24 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counted writes how many there are of something, named in the singular: "1 job",
+// "1,204 jobs".
+func Counted(n int, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return Count(int64(n)) + " " + of
+}
+
+// Names lists the first five names, and says how many more there are.
+func Names(names []string) string {
+	const shown = 5
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
