@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
 // explain holds the flags of the verb explain.
@@ -110,9 +112,9 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var e *explanation
+	var e *explanation.Answer
 	err = abandon(ctx, func() (err error) {
-		e, err = explainPlacement(in)
+		e, err = explanation.OfPod(in)
 		return err
 	})
 	if err != nil {

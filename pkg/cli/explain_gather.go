@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -26,7 +27,7 @@ type placementGatherer struct {
 }
 
 // fromCluster asks the cluster.
-func (g *placementGatherer) fromCluster(ctx context.Context) (*placementInput, error) {
+func (g *placementGatherer) fromCluster(ctx context.Context) (*explanation.Input, error) {
 	c, own, err := g.verb.cluster.connect(g.verb.streams.Err)
 	if err != nil {
 		return nil, err
@@ -34,16 +35,16 @@ func (g *placementGatherer) fromCluster(ctx context.Context) (*placementInput, e
 	if g.namespace == "" {
 		g.namespace = own
 	}
-	in := &placementInput{pod: &corev1.Pod{}}
-	err = c.Get(ctx, client.ObjectKey{Namespace: g.namespace, Name: g.name}, in.pod)
+	in := &explanation.Input{Pod: &corev1.Pod{}}
+	err = c.Get(ctx, client.ObjectKey{Namespace: g.namespace, Name: g.name}, in.Pod)
 	if apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("there is no pod %q in namespace %q; -n names another", g.name, g.namespace)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading pod %s/%s: %w", g.namespace, g.name, err)
 	}
-	in.ranked = g.verb.nodes || in.pod.Spec.NodeName == ""
-	if err := in.readNodes(ctx, c); err != nil {
+	in.Ranked = g.verb.nodes || in.Pod.Spec.NodeName == ""
+	if err := readNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
 	if err := g.readProfiles(ctx, c, in); err != nil {
@@ -53,9 +54,9 @@ func (g *placementGatherer) fromCluster(ctx context.Context) (*placementInput, e
 }
 
 // readNodes reads the node of the pod, or all, and the pods there.
-func (in *placementInput) readNodes(ctx context.Context, c client.Client) error {
+func readNodes(ctx context.Context, c client.Client, in *explanation.Input) error {
 	var pods corev1.PodList
-	if in.ranked {
+	if in.Ranked {
 		var nodes corev1.NodeList
 		if err := c.List(ctx, &nodes); err != nil {
 			return fmt.Errorf("listing nodes: %w", err)
@@ -63,14 +64,14 @@ func (in *placementInput) readNodes(ctx context.Context, c client.Client) error 
 		if err := c.List(ctx, &pods); err != nil {
 			return fmt.Errorf("listing the pods of all namespaces: %w", err)
 		}
-		in.nodes, in.pods = nodes.Items, pods.Items
+		in.Nodes, in.Pods = nodes.Items, pods.Items
 		return nil
 	}
-	name := in.pod.Spec.NodeName
+	name := in.Pod.Spec.NodeName
 	var node corev1.Node
 	err := c.Get(ctx, client.ObjectKey{Name: name}, &node)
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("pod %s is on node %q, which is not there any more", qualifiedName(in.pod), name)
+		return fmt.Errorf("pod %s is on node %q, which is not there any more", qualifiedName(in.Pod), name)
 	}
 	if err != nil {
 		return fmt.Errorf("reading node %s: %w", name, err)
@@ -78,12 +79,12 @@ func (in *placementInput) readNodes(ctx context.Context, c client.Client) error 
 	if err := c.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
 		return fmt.Errorf("listing the pods of node %s: %w", name, err)
 	}
-	in.nodes, in.pods = []corev1.Node{node}, pods.Items
+	in.Nodes, in.Pods = []corev1.Node{node}, pods.Items
 	return nil
 }
 
 // readProfiles reads the profiles, none if the cluster does not know them.
-func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, in *placementInput) error {
+func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
@@ -93,49 +94,58 @@ func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, i
 	if err != nil {
 		return fmt.Errorf("listing profiles: %w", err)
 	}
-	in.workloads, in.classes = workloads.Items, classes.Items
+	in.Workloads, in.Classes = workloads.Items, classes.Items
 	return nil
 }
 
 // readRules reads the rules for pods without a profile: those of --scheduler, else
 // those of the scheduler in the cluster, else the defaults.
-func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own string, in *placementInput) error {
+func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
 	if g.verb.scheduler != "" || c == nil {
 		return g.readRulesFile(in)
 	}
+	var scheduler *schedulerConfig
 	components, err := findComponents(ctx, c, "", own)
 	if err == nil {
-		in.scheduler, in.rules, err = schedulerConfigOf(ctx, c, components)
+		scheduler, in.Rules, err = schedulerConfigOf(ctx, c, components)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		in.rules = "the defaults, since the scheduler's are not known: " + err.Error()
+		in.Rules = "the defaults, since the scheduler's are not known: " + err.Error()
 	}
-	in.requests, err = in.scheduler.requests(in.pod.Spec.SchedulerName)
-	return err
+	return goBy(scheduler, in)
 }
 
-func (g *placementGatherer) readRulesFile(in *placementInput) error {
-	in.rules = "the defaults"
+func (g *placementGatherer) readRulesFile(in *explanation.Input) error {
+	in.Rules = "the defaults"
+	var scheduler *schedulerConfig
 	if path := g.verb.scheduler; path != "" {
-		in.rules = filepath.Base(path)
+		in.Rules = filepath.Base(path)
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err == nil {
-			in.scheduler, err = readSchedulerConfig(content)
+			scheduler, err = readSchedulerConfig(content)
 		}
 		if err != nil {
-			return fmt.Errorf("--scheduler %s: %w", in.rules, err)
+			return fmt.Errorf("--scheduler %s: %w", in.Rules, err)
 		}
 	}
-	var err error
-	in.requests, err = in.scheduler.requests(in.pod.Spec.SchedulerName)
+	return goBy(scheduler, in)
+}
+
+// goBy has an explanation go by the configuration of a scheduler, which is nil if it is
+// not known.
+func goBy(scheduler *schedulerConfig, in *explanation.Input) (err error) {
+	if scheduler != nil {
+		in.Schedulers = append([]string{}, scheduler.names...)
+	}
+	in.Requests, err = scheduler.requests(in.Pod.Spec.SchedulerName)
 	return err
 }
 
 // fromFiles reads files.
-func (g *placementGatherer) fromFiles(ctx context.Context) (*placementInput, error) {
+func (g *placementGatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 	if g.namespace == "" {
 		g.namespace = g.verb.cluster.overrides.Context.Namespace
 	}
@@ -146,11 +156,11 @@ func (g *placementGatherer) fromFiles(ctx context.Context) (*placementInput, err
 	if err := eachDocument(g.verb.files, g.verb.streams.In, files.add); err != nil {
 		return nil, err
 	}
-	in := &placementInput{nodes: files.nodeReader.nodes, pods: files.pods, workloads: files.workloads, classes: files.manifests.nodes}
-	if in.pod, err = g.find(in.pods); err != nil {
+	in := &explanation.Input{Nodes: files.nodeReader.nodes, Pods: files.pods, Workloads: files.workloads, Classes: files.manifests.nodes}
+	if in.Pod, err = g.find(in.Pods); err != nil {
 		return nil, err
 	}
-	in.ranked = g.verb.nodes || in.pod.Spec.NodeName == ""
+	in.Ranked = g.verb.nodes || in.Pod.Spec.NodeName == ""
 	return in, g.readRules(ctx, nil, "", in)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
 
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -17,7 +18,7 @@ const negligible = 0.005
 
 // printExplanation prints the answer for people: how the pod fares, why, what it does
 // to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
-func printExplanation(p *page, e *explanation, now time.Time) error {
+func printExplanation(p *page, e *explanation.Answer, now time.Time) error {
 	if err := p.lines(headline(e)); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func printExplanation(p *page, e *explanation, now time.Time) error {
 }
 
 // headline says how the pod fares.
-func headline(e *explanation) string {
+func headline(e *explanation.Answer) string {
 	if e.Dilation == nil {
 		return e.Pod + " waits for a node."
 	}
@@ -77,7 +78,7 @@ func headline(e *explanation) string {
 	return text + "."
 }
 
-func resourceTable(e *explanation, wide bool) *text.Table {
+func resourceTable(e *explanation.Answer, wide bool) *text.Table {
 	t := text.NewTable(text.Left("RESOURCE"), text.Right("SERVERS"), text.Right("LOADING"),
 		text.Right("WAITS"), text.Left("BECAUSE OF"), text.Right("INFLICTS"), text.Left("ON"))
 	for _, r := range e.Resources {
@@ -92,7 +93,7 @@ func resourceTable(e *explanation, wide bool) *text.Table {
 }
 
 // listed lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
-func listed(list []podShare, wide bool) string {
+func listed(list []explanation.Part, wide bool) string {
 	most := 2
 	if wide {
 		most = 5
@@ -116,7 +117,7 @@ func listed(list []podShare, wide bool) string {
 	return strings.Join(parts, ", ")
 }
 
-func neighbourTable(e *explanation) *text.Table {
+func neighbourTable(e *explanation.Answer) *text.Table {
 	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
 	for _, n := range e.Neighbours {
 		profile, limit := text.Absent, text.Absent
@@ -132,7 +133,7 @@ func neighbourTable(e *explanation) *text.Table {
 }
 
 // slowed says whom the pod slows down most.
-func slowed(e *explanation) []string {
+func slowed(e *explanation.Answer) []string {
 	const most = 3
 	var parts []string
 	more := 0
@@ -155,7 +156,7 @@ func slowed(e *explanation) []string {
 }
 
 // limits says how near the pod is to its limit, and which neighbours are above theirs.
-func limits(e *explanation, wide bool) (lines []string) {
+func limits(e *explanation.Answer, wide bool) (lines []string) {
 	const most = 3
 	if e.Dilation != nil && e.MaxDilation != nil {
 		verdict := "within"
@@ -185,10 +186,10 @@ func limits(e *explanation, wide bool) (lines []string) {
 }
 
 // vectorLine says where the vector of the pod is from.
-func vectorLine(v *vectorSource, rules string, now time.Time) string {
+func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string {
 	var text string
 	switch {
-	case v.Source == fromMeasurement:
+	case v.Source == explanation.SourceMeasured:
 		on := "nodes of " + v.NodeProfile
 		if v.NodeProfile == v1alpha1.NoNodeProfile {
 			on = "nodes without a NodeProfile"
@@ -197,7 +198,7 @@ func vectorLine(v *vectorSource, rules string, now time.Time) string {
 		if v.Error != nil {
 			text += fmt.Sprintf(" (± %.2f at most)", *v.Error)
 		}
-	case v.Source == fromDeclaration:
+	case v.Source == explanation.SourceDeclared:
 		text = "Vector: WorkloadProfile " + v.Profile + ", as declared"
 	case v.Profile != "":
 		text = "Vector: from its requests, since WorkloadProfile " + v.Profile + " is not measured yet (rules: " + rules + ")"
@@ -211,7 +212,7 @@ func vectorLine(v *vectorSource, rules string, now time.Time) string {
 }
 
 // placedLine says who placed the pod, nothing if nobody has.
-func placedLine(e *explanation, now time.Time) string {
+func placedLine(e *explanation.Answer, now time.Time) string {
 	if e.Node == "" {
 		if e.ByDilation != nil && !*e.ByDilation {
 			return fmt.Sprintf("Its scheduler is %s, which does not go by these prices.", e.SchedulerName)

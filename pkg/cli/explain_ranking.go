@@ -5,13 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
 // shownNodes is how many nodes of a ranking are shown, besides the pod's own.
 const shownNodes = 10
 
-func rankingTable(e *explanation, wide bool) *text.Table {
+func rankingTable(e *explanation.Answer, wide bool) *text.Table {
 	t := text.NewTable(text.Right("RANK"), text.Left("NODE"), text.Right("COST"), text.Right("WAITS"), text.Right("INFLICTS"), text.Right("PODS"), text.Left("REMARK"))
 	left := 0
 	for i, n := range e.Nodes {
@@ -41,7 +42,7 @@ func rankingTable(e *explanation, wide bool) *text.Table {
 func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
 
 // bestNode says where the pod would cost least.
-func bestNode(e *explanation) string {
+func bestNode(e *explanation.Answer) string {
 	fit := 0
 	for _, n := range e.Nodes {
 		if n.DoesNotFit == "" {
@@ -53,7 +54,7 @@ func bestNode(e *explanation) string {
 	}
 	best := &e.Nodes[0]
 	nodes := text.Counted(fit, "node")
-	i := slices.IndexFunc(e.Nodes, func(n rankedNode) bool { return n.Here })
+	i := slices.IndexFunc(e.Nodes, func(n explanation.RankedNode) bool { return n.Here })
 	switch {
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, nodes)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
 // A cluster as kubectl get -o yaml prints it: two jobs of the D-factor paper on
@@ -124,58 +123,6 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 	}
 }
 
-func TestTheExplanationInJSONAddsUp(t *testing.T) {
-	t.Parallel()
-	crowd := fiveWorkers + `---
-apiVersion: v1
-kind: Pod
-metadata: {name: web, namespace: shop, labels: {app: web}}
-spec: {nodeName: worker-1, containers: [{name: main, resources: {requests: {cpu: 2500m}}}]}
-`
-	for _, pod := range []string{"etl/filecomp-7", "etl/io-0", "shop/web"} {
-		code, stdout, stderr := invoke(t, crowd, "explain", "pod", pod, "-f", "-", "--nodes", "-o", "json")
-		var e explanation
-		if err := json.Unmarshal([]byte(stdout), &e); code != 0 || err != nil {
-			t.Fatalf("%s: exit code %d: %s %v", pod, code, stderr, err)
-		}
-		waits, inflicts, owed := 1.0, 0.0, 0.0
-		for _, r := range e.Resources {
-			waits += r.Waits
-			inflicts += r.Inflicts
-			if sum := total(r.Because); math.Abs(sum-r.Waits) > 1e-9 {
-				t.Errorf("%s: the blame for %s adds up to %v, not %v", pod, r.Name, sum, r.Waits)
-			}
-			if sum := total(r.On); math.Abs(sum-r.Inflicts) > 1e-9 {
-				t.Errorf("%s: what it inflicts at %s adds up to %v, not %v", pod, r.Name, sum, r.Inflicts)
-			}
-		}
-		if math.Abs(waits-*e.Dilation) > 1e-9 || waits <= 1 {
-			t.Errorf("%s: the waits add up to %v, the dilation is %v", pod, waits, *e.Dilation)
-		}
-		for _, n := range e.Neighbours {
-			owed += n.Dilation - n.Without
-		}
-		if inflicts <= 0 || owed <= 0 {
-			t.Errorf("%s: it inflicts %v, and others would be faster by %v without it", pod, inflicts, owed)
-		}
-		for i, n := range e.Nodes {
-			if math.Abs(n.Waits+n.Inflicts-n.Cost) > 1e-12 || n.Waits < 0 || n.Inflicts < 0 {
-				t.Errorf("%s on %s: %v waited and %v inflicted do not make %v", pod, n.Node, n.Waits, n.Inflicts, n.Cost)
-			}
-			if i > 0 && n.Rank > 0 && (n.Rank < e.Nodes[i-1].Rank || n.Cost < e.Nodes[i-1].Cost) {
-				t.Errorf("%s: %+v stands below %+v", pod, n, e.Nodes[i-1])
-			}
-		}
-	}
-}
-
-func total(shares []podShare) (sum float64) {
-	for _, s := range shares {
-		sum += s.Dilation
-	}
-	return sum
-}
-
 func quantity(text string) *resource.Quantity { return new(resource.MustParse(text)) }
 
 // etlCluster are the objects of a small cluster in which a profile is measured.
@@ -228,7 +175,7 @@ func TestExplainAsksTheCluster(t *testing.T) {
 	}
 
 	code, stdout, stderr = server.ask(t, "explain", "pod", "sort-0", "-o", "json")
-	var here explanation
+	var here explanation.Answer
 	if err := json.Unmarshal([]byte(stdout), &here); code != 0 || err != nil {
 		t.Fatalf("exit code %d: %s %v", code, stderr, err)
 	}
@@ -237,7 +184,7 @@ func TestExplainAsksTheCluster(t *testing.T) {
 	}
 
 	code, stdout, stderr = server.ask(t, "explain", "pod", "sort-1", "-o", "json")
-	var e explanation
+	var e explanation.Answer
 	if err := json.Unmarshal([]byte(stdout), &e); code != 0 || err != nil {
 		t.Fatalf("exit code %d: %s %v", code, stderr, err)
 	}
@@ -340,7 +287,7 @@ func TestNodesThatCostTheSameHaveOneRank(t *testing.T) {
 	t.Parallel()
 	text := strings.ReplaceAll(fiveWorkers, "unschedulable: true", "unschedulable: false")
 	_, stdout, _ := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-", "--nodes", "-o", "json")
-	var e explanation
+	var e explanation.Answer
 	if err := json.Unmarshal([]byte(stdout), &e); err != nil {
 		t.Fatal(err)
 	}
@@ -350,20 +297,5 @@ func TestNodesThatCostTheSameHaveOneRank(t *testing.T) {
 	}
 	if !slices.Equal(ranks, []int{1, 1, 3, 0, 0, 0, 0}) {
 		t.Errorf("the ranks are %v", ranks)
-	}
-}
-
-// The package of the vectors and this one must agree on what no class is.
-func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
-	t.Parallel()
-	in := &placementInput{pod: aPod("sort-1", 0, corev1.PodPending)}
-	in.pod.Spec.NodeName = ""
-	for _, o := range etlCluster() {
-		if p, is := o.(*v1alpha1.WorkloadProfile); is {
-			in.workloads = append(in.workloads, *p)
-		}
-	}
-	if s := newExplainer(in).source(in.pod, profile.AnyClass); s.Source != fromMeasurement || s.Profile != "etl/sort" || *s.Error != 0.03 {
-		t.Errorf("the vector is of %+v", s)
 	}
 }

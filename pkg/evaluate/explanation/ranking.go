@@ -1,4 +1,4 @@
-package cli
+package explanation
 
 import (
 	"cmp"
@@ -17,9 +17,9 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// rankedNode is what a pod would cost on a node, to first order, as the scheduler
+// RankedNode is what a pod would cost on a node, to first order, as the scheduler
 // plugin reckons it.
-type rankedNode struct {
+type RankedNode struct {
 	Node        string `json:"node"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
 	// Rank is 1 for the cheapest node that fits; nodes that cost the same have the
@@ -43,12 +43,12 @@ type rankedNode struct {
 const tie = 1e-12
 
 // rank returns all nodes, the cheapest that fits first.
-func (x *explainer) rank() []rankedNode {
-	ranked := make([]rankedNode, len(x.nodes))
-	for i := range x.nodes {
-		ranked[i] = x.price(&x.nodes[i])
+func (x *explainer) rank() []RankedNode {
+	ranked := make([]RankedNode, len(x.Nodes))
+	for i := range x.Nodes {
+		ranked[i] = x.price(&x.Nodes[i])
 	}
-	slices.SortFunc(ranked, func(a, b rankedNode) int {
+	slices.SortFunc(ranked, func(a, b RankedNode) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.DoesNotFit)), min(1, len(b.DoesNotFit))), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
 	})
 	for i := range ranked {
@@ -66,14 +66,14 @@ func (x *explainer) rank() []rankedNode {
 }
 
 // price returns what the pod would cost on a node, on which it is not counted.
-func (x *explainer) price(node *corev1.Node) rankedNode {
+func (x *explainer) price(node *corev1.Node) RankedNode {
 	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
 	load := contention.NewLoad(x.snapshot.Resources().Servers(node, class))
 	for _, p := range others {
 		load.Add(x.snapshot.VectorOn(class.Class(), p))
 	}
-	vector := x.snapshot.VectorOn(class.Class(), x.pod)
-	n := rankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.pod.Spec.NodeName}
+	vector := x.snapshot.VectorOn(class.Class(), x.Pod)
+	n := RankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.Pod.Spec.NodeName}
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
@@ -93,12 +93,12 @@ func (x *explainer) price(node *corev1.Node) rankedNode {
 // misfit says why the pod cannot go to a node, nothing if it may.
 func (x *explainer) misfit(node *corev1.Node, others []*corev1.Pod) string {
 	log := logr.Discard()
-	spec := &x.pod.Spec
+	spec := &x.Pod.Spec
 	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if node.Spec.Unschedulable && !scheduling.TolerationsTolerateTaint(log, spec.Tolerations, cordon, false) {
 		return "it is cordoned"
 	}
-	if match, err := nodeaffinity.GetRequiredNodeAffinity(x.pod).Match(node); err != nil || !match {
+	if match, err := nodeaffinity.GetRequiredNodeAffinity(x.Pod).Match(node); err != nil || !match {
 		return "the pod's node selector or affinity leaves it out"
 	}
 	repels := func(t *corev1.Taint) bool {
@@ -115,7 +115,7 @@ func (x *explainer) tooSmall(node *corev1.Node, others []*corev1.Pod) string {
 	if most, limited := node.Status.Allocatable[corev1.ResourcePods]; limited && int64(len(others)) >= most.Value() {
 		return "it runs " + text.Counted(len(others), "pod") + ", as many as it may"
 	}
-	requests := resourcehelper.PodRequests(x.pod, resourcehelper.PodResourcesOptions{})
+	requests := resourcehelper.PodRequests(x.Pod, resourcehelper.PodResourcesOptions{})
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		wanted := requests[name]
 		if wanted.Sign() <= 0 {

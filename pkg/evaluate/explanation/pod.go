@@ -1,4 +1,8 @@
-package cli
+// Package explanation explains how a pod fares on its node: how much slower than alone
+// it runs, at which resources it waits, because of whom, and whom it makes wait; and
+// what it would cost on other nodes, of which it says which do not fit. Vectors,
+// servers and prices are those that the scheduler plugin uses.
+package explanation
 
 import (
 	"cmp"
@@ -10,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
@@ -17,56 +22,56 @@ import (
 
 // explainer explains one pod.
 type explainer struct {
-	*placementInput
+	*Input
 	snapshot *profile.Snapshot
 	byNode   map[string][]*corev1.Pod // the others, that have not ended
 	profiles map[string]*v1alpha1.WorkloadProfile
 }
 
-// explainPlacement explains how a pod fares where it is, and ranks nodes where that
-// is asked for. Vectors, servers and prices are those that the scheduler plugin uses.
-func explainPlacement(in *placementInput) (*explanation, error) {
-	if over(in.pod) {
-		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", qualifiedName(in.pod), in.pod.Status.Phase)
+// OfPod explains how a pod fares where it is, and ranks nodes where that is asked for.
+// The error says that the pod has ended, or which node is missing.
+func OfPod(in *Input) (*Answer, error) {
+	if over(in.Pod) {
+		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", evaluate.QualifiedName(in.Pod), in.Pod.Status.Phase)
 	}
 	x := newExplainer(in)
-	e := &explanation{
-		Pod: qualifiedName(in.pod), Node: in.pod.Spec.NodeName, SchedulerName: cmp.Or(in.pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: in.rules,
+	e := &Answer{
+		Pod: evaluate.QualifiedName(in.Pod), Node: in.Pod.Spec.NodeName, SchedulerName: cmp.Or(in.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: in.Rules,
 	}
-	if in.scheduler != nil {
-		e.ByDilation = new(slices.Contains(in.scheduler.names, e.SchedulerName))
+	if in.Schedulers != nil {
+		e.ByDilation = new(slices.Contains(in.Schedulers, e.SchedulerName))
 	}
-	for i := range in.pod.Status.Conditions {
-		if c := &in.pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+	for i := range in.Pod.Status.Conditions {
+		if c := &in.Pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
 			e.PlacedTime = &c.LastTransitionTime
 		}
 	}
-	e.Vector, e.MaxDilation = x.source(in.pod, profile.AnyClass), x.maxDilation(in.pod)
+	e.Vector, e.MaxDilation = x.source(in.Pod, profile.AnyClass), x.maxDilation(in.Pod)
 	if e.Node != "" {
 		if err := x.here(e); err != nil {
 			return nil, err
 		}
 	}
-	if in.ranked {
+	if in.Ranked {
 		e.Nodes = x.rank()
 	}
 	return e, nil
 }
 
-func newExplainer(in *placementInput) *explainer {
-	index := profile.NewIndex(in.requests, logr.Discard())
-	x := &explainer{placementInput: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
-	for i := range in.workloads {
-		index.OnAdd(&in.workloads[i], true)
-		x.profiles[qualifiedName(&in.workloads[i])] = &in.workloads[i]
+func newExplainer(in *Input) *explainer {
+	index := profile.NewIndex(in.Requests, logr.Discard())
+	x := &explainer{Input: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
+	for i := range in.Workloads {
+		index.OnAdd(&in.Workloads[i], true)
+		x.profiles[evaluate.QualifiedName(&in.Workloads[i])] = &in.Workloads[i]
 	}
-	for i := range in.classes {
-		index.OnAdd(&in.classes[i], true)
+	for i := range in.Classes {
+		index.OnAdd(&in.Classes[i], true)
 	}
 	x.snapshot = index.Snapshot()
-	for i := range in.pods {
-		p := &in.pods[i]
-		itself := p.Namespace == in.pod.Namespace && p.Name == in.pod.Name
+	for i := range in.Pods {
+		p := &in.Pods[i]
+		itself := p.Namespace == in.Pod.Namespace && p.Name == in.Pod.Name
 		if p.Spec.NodeName != "" && !over(p) && !itself {
 			x.byNode[p.Spec.NodeName] = append(x.byNode[p.Spec.NodeName], p)
 		}
@@ -80,23 +85,23 @@ func over(pod *corev1.Pod) bool {
 }
 
 // here explains how the pod fares on its node.
-func (x *explainer) here(e *explanation) error {
-	i := slices.IndexFunc(x.nodes, func(n corev1.Node) bool { return n.Name == e.Node })
+func (x *explainer) here(e *Answer) error {
+	i := slices.IndexFunc(x.Nodes, func(n corev1.Node) bool { return n.Name == e.Node })
 	if i < 0 {
 		return fmt.Errorf("pod %s is on node %q, which is not there: give the Node, too", e.Pod, e.Node)
 	}
-	node := &x.nodes[i]
+	node := &x.Nodes[i]
 	class := x.snapshot.NodeClass(node)
 	if class != nil {
 		e.NodeProfile = class.Name
 	}
-	e.Vector = x.source(x.pod, class.Class())
-	if p := x.profileOf(x.pod); p != nil {
+	e.Vector = x.source(x.Pod, class.Class())
+	if p := x.profileOf(x.Pod); p != nil {
 		if millis := profile.NeutralMillis(p, class.Class()); millis != nil {
 			e.NeutralSeconds = new(float64(*millis) / 1000)
 		}
 	}
-	pods := append([]*corev1.Pod{x.pod}, x.byNode[e.Node]...)
+	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
 	vectors, used := make([]contention.Vector, len(pods)), make([]*profile.InUse, len(pods))
 	for j, p := range pods {
 		vectors[j] = x.snapshot.VectorOn(class.Class(), p)
@@ -121,12 +126,12 @@ func (x *explainer) here(e *explanation) error {
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
 	e.Resources = x.resources(pods, vectors, servers, with)
 	for j, p := range pods[1:] {
-		e.Neighbours = append(e.Neighbours, neighbour{
-			Pod: qualifiedName(p), Profile: x.source(p, class.Class()).Profile,
+		e.Neighbours = append(e.Neighbours, Neighbour{
+			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile,
 			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without.Dilations[j], MaxDilation: x.maxDilation(p),
 		})
 	}
-	slices.SortStableFunc(e.Neighbours, func(a, b neighbour) int {
+	slices.SortStableFunc(e.Neighbours, func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Dilation-b.Without, a.Dilation-a.Without), cmp.Compare(a.Pod, b.Pod))
 	})
 	return nil
@@ -146,39 +151,39 @@ func (x *explainer) margins(p *contention.Prediction, used []*profile.InUse) (fu
 }
 
 // resources tells what the first of some pods waits for and inflicts, per resource.
-func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, servers []int, p *contention.Prediction) []explainedResource {
-	var all []explainedResource
+func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, servers []int, p *contention.Prediction) []Resource {
+	var all []Resource
 	for i, name := range x.snapshot.Resources().Names() {
 		d := vectors[0][i]
 		if d.Loading == 0 && d.Pressure == 0 {
 			continue
 		}
-		r := explainedResource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
+		r := Resource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
 		for k, blame := range p.BlameAt(0, i) {
-			r.Because = addShare(r.Because, pods[k], blame)
+			r.Because = addPart(r.Because, pods[k], blame)
 		}
 		for k := 1; k < len(pods); k++ {
 			inflicted := p.BlameAt(k, i)[0]
 			r.Inflicts += inflicted
-			r.On = addShare(r.On, pods[k], inflicted)
+			r.On = addPart(r.On, pods[k], inflicted)
 		}
-		sortShares(r.Because)
-		sortShares(r.On)
+		sortParts(r.Because)
+		sortParts(r.On)
 		all = append(all, r)
 	}
-	slices.SortStableFunc(all, func(a, b explainedResource) int { return cmp.Compare(b.Waits+b.Inflicts, a.Waits+a.Inflicts) })
+	slices.SortStableFunc(all, func(a, b Resource) int { return cmp.Compare(b.Waits+b.Inflicts, a.Waits+a.Inflicts) })
 	return all
 }
 
-func addShare(list []podShare, pod *corev1.Pod, dilation float64) []podShare {
+func addPart(list []Part, pod *corev1.Pod, dilation float64) []Part {
 	if dilation <= 0 {
 		return list
 	}
-	return append(list, podShare{qualifiedName(pod), dilation})
+	return append(list, Part{evaluate.QualifiedName(pod), dilation})
 }
 
-func sortShares(list []podShare) {
-	slices.SortStableFunc(list, func(a, b podShare) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
+func sortParts(list []Part) {
+	slices.SortStableFunc(list, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
 }
 
 // profileOf returns the profile that a pod follows, nil if none.
@@ -203,19 +208,19 @@ func (x *explainer) maxDilation(pod *corev1.Pod) *float64 {
 }
 
 // source says where the vector of a pod on the nodes of a class is from.
-func (x *explainer) source(pod *corev1.Pod, class string) vectorSource {
+func (x *explainer) source(pod *corev1.Pod, class string) VectorSource {
 	w := x.snapshot.Workload(pod)
 	if w == nil {
-		return vectorSource{Source: fromRequests}
+		return VectorSource{Source: SourceRequests}
 	}
-	s := vectorSource{Source: fromRequests, Profile: profileName(w)}
+	s := VectorSource{Source: SourceRequests, Profile: profileName(w)}
 	v := w.On(class)
 	if v == nil {
 		return s
 	}
-	s.Source, s.Ignored = fromDeclaration, slices.Concat(v.Unknown, v.LeftOut)
+	s.Source, s.Ignored = SourceDeclared, slices.Concat(v.Unknown, v.LeftOut)
 	if m := v.Measured; m != nil {
-		s.Source, s.NodeProfile, s.Node, s.Time = fromMeasurement, m.NodeProfile, m.Node, m.Time
+		s.Source, s.NodeProfile, s.Node, s.Time = SourceMeasured, m.NodeProfile, m.Node, m.Time
 		for i := range m.Resources {
 			if e := m.Resources[i].LoadingError; e != nil && (s.Error == nil || e.AsApproximateFloat64() > *s.Error) {
 				s.Error = new(e.AsApproximateFloat64())

@@ -1,4 +1,4 @@
-package cli
+package explanation
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,23 +8,29 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// placementInput is what the place of a pod is explained by.
-type placementInput struct {
-	pod   *corev1.Pod
-	nodes []corev1.Node // that of the pod, or all
-	pods  []corev1.Pod  // of these nodes
-	// ranked asks for a ranking of the nodes.
-	ranked bool
+// Input is what the place of a pod is explained by.
+type Input struct {
+	Pod *corev1.Pod
+	// Nodes are that of the pod, or all, and Pods those that are on these nodes.
+	Nodes []corev1.Node
+	Pods  []corev1.Pod
+	// Ranked asks for a ranking of the nodes.
+	Ranked bool
 
-	workloads []v1alpha1.WorkloadProfile
-	classes   []v1alpha1.NodeProfile
-	requests  []config.RequestRule // for pods without a profile
-	rules     string               // where these are from
-	scheduler *schedulerConfig     // nil if not known
+	// Workloads and Classes are the profiles that pods and nodes may follow.
+	Workloads []v1alpha1.WorkloadProfile
+	Classes   []v1alpha1.NodeProfile
+	// Requests are the rules for pods without a profile, and Rules says where these
+	// are from.
+	Requests []config.RequestRule
+	Rules    string
+	// Schedulers are the names of those that place pods by dilation; nil if that is
+	// not known.
+	Schedulers []string
 }
 
-// explanation tells how a pod fares where it is, and what other nodes would cost.
-type explanation struct {
+// Answer tells how a pod fares where it is, and what other nodes would cost.
+type Answer struct {
 	Pod string `json:"pod"`
 	// Node is absent for a pod that waits for one.
 	Node        string `json:"node,omitempty"`
@@ -37,7 +43,7 @@ type explanation struct {
 
 	// Vector says where the pod's loading vector is from, and Rules where the rules
 	// for pods without a profile are.
-	Vector vectorSource `json:"vector"`
+	Vector VectorSource `json:"vector"`
 	Rules  string       `json:"rules"`
 
 	// Dilation is how many times slower than alone the pod runs, by Solver, and
@@ -50,16 +56,16 @@ type explanation struct {
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
-	Resources []explainedResource `json:"resources,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
 	// Neighbours are the other pods of the node, those first that the pod slows most.
-	Neighbours []neighbour `json:"neighbours,omitempty"`
+	Neighbours []Neighbour `json:"neighbours,omitempty"`
 
 	// Nodes are ranked by cost; those that do not fit come last.
-	Nodes []rankedNode `json:"nodes,omitempty"`
+	Nodes []RankedNode `json:"nodes,omitempty"`
 }
 
-// vectorSource says where a loading vector is from.
-type vectorSource struct {
+// VectorSource says where a loading vector is from.
+type VectorSource struct {
 	// Source is Measured, Declared or Requests.
 	Source string `json:"source"`
 	// Profile is the WorkloadProfile that the pod follows, if any: one that is not
@@ -78,13 +84,13 @@ type vectorSource struct {
 
 // Sources of vectors.
 const (
-	fromMeasurement = "Measured"
-	fromDeclaration = "Declared"
-	fromRequests    = "Requests"
+	SourceMeasured = "Measured"
+	SourceDeclared = "Declared"
+	SourceRequests = "Requests"
 )
 
-// explainedResource is what a pod does at a resource of its node.
-type explainedResource struct {
+// Resource is what a pod does at a resource of its node.
+type Resource struct {
 	Name     string  `json:"name"`
 	Servers  int     `json:"servers"`
 	Loading  float64 `json:"loading"`
@@ -94,21 +100,21 @@ type explainedResource struct {
 	Threads     int     `json:"threads"`
 	// Waits is what waiting for others adds to the dilation of the pod, and Because due
 	// to which pods.
-	Waits   float64    `json:"waits"`
-	Because []podShare `json:"because,omitempty"`
+	Waits   float64 `json:"waits"`
+	Because []Part  `json:"because,omitempty"`
 	// Inflicts is what the pod adds to the dilation of others, and On to whose.
-	Inflicts float64    `json:"inflicts"`
-	On       []podShare `json:"on,omitempty"`
+	Inflicts float64 `json:"inflicts"`
+	On       []Part  `json:"on,omitempty"`
 }
 
-// podShare is the part of a dilation that has to do with a pod.
-type podShare struct {
+// Part is the part of a dilation that has to do with a pod.
+type Part struct {
 	Pod      string  `json:"pod"`
 	Dilation float64 `json:"dilation"`
 }
 
-// neighbour is another pod of the node.
-type neighbour struct {
+// Neighbour is another pod of the node.
+type Neighbour struct {
 	Pod     string `json:"pod"`
 	Profile string `json:"profile,omitempty"`
 	// Dilation is how many times slower than alone it runs, and Without how many if

@@ -1,0 +1,222 @@
+package explanation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/internal/given"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// pod is one with app=app, on a node unless that is empty.
+func pod(name, app, node string, requests corev1.ResourceList) corev1.Pod {
+	p := corev1.Pod{Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main"}}}}
+	p.Namespace, p.Name, p.Labels = "shop", name, map[string]string{"app": app}
+	p.Spec.Containers[0].Resources.Requests = requests
+	return p
+}
+
+func cores(text string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(text)}
+}
+
+// node is one of one core.
+func node(name string) corev1.Node {
+	n := corev1.Node{Status: corev1.NodeStatus{Allocatable: cores("1")}}
+	n.Name, n.Labels = name, map[string]string{"zone": "a"}
+	return n
+}
+
+// twoJobs are two jobs of the paper on one node, of the first of which is asked.
+func twoJobs(t *testing.T) *Input {
+	t.Helper()
+	args, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filecomp := pod("filecomp-7", "filecomp", "worker-1", cores("500m"))
+	filecomp.Spec.NodeSelector = map[string]string{"zone": "a"}
+	return &Input{
+		Pod: &filecomp, Pods: []corev1.Pod{filecomp, pod("io-0", "std-io", "worker-1", nil)},
+		Nodes: []corev1.Node{node("worker-1"), node("worker-2")}, Ranked: true,
+		Workloads: []v1alpha1.WorkloadProfile{
+			given.Lasting(given.Workload("filecomp", 0, given.CPU("0.58"), given.Disk("0.42")), 78100, &v1alpha1.SLA{MaxDilation: given.Quantity("1.5")}),
+			given.Workload("std-io", 0, given.Disk("1")),
+		},
+		Requests: args.Requests, Rules: "the defaults",
+	}
+}
+
+func TestAPodIsExplainedByWhatThePaperMeasured(t *testing.T) {
+	t.Parallel()
+	e, err := OfPod(twoJobs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The dilation is that of the paper. Beside the other job the price is that of
+	// Definition 2, 2 p'·p̄ = 2 · 0.42; on the empty node nothing is in the way.
+	if math.Abs(*e.Dilation-1.42) > 1e-9 || *e.MaxDilation != 1.5 || *e.NeutralSeconds != 78.1 {
+		t.Errorf("a dilation of %v, at most %v, of %v s", *e.Dilation, *e.MaxDilation, *e.NeutralSeconds)
+	}
+	var got []string
+	for _, n := range e.Nodes {
+		got = append(got, fmt.Sprintf("%d %s %.2f = %.2f + %.2f beside %d, here %t", n.Rank, n.Node, n.Cost, n.Waits, n.Inflicts, n.Pods, n.Here))
+	}
+	want := []string{"1 worker-2 0.00 = 0.00 + 0.00 beside 0, here false", "2 worker-1 0.84 = 0.42 + 0.42 beside 1, here true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unexpected ranking (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(VectorSource{Source: SourceDeclared, Profile: "shop/filecomp"}, e.Vector); diff != "" {
+		t.Errorf("unexpected vector (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnExplanationAddsUp(t *testing.T) {
+	t.Parallel()
+	in := twoJobs(t)
+	in.Pods = append(in.Pods, pod("web", "web", "worker-1", cores("2500m")), pod("io-1", "std-io", "worker-2", nil))
+	for i := range in.Pods[:3] {
+		in.Pod = &in.Pods[i]
+		e, err := OfPod(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, inflicts, owed := 1.0, 0.0, 0.0
+		for _, r := range e.Resources {
+			waits += r.Waits
+			inflicts += r.Inflicts
+			if sum := total(r.Because); math.Abs(sum-r.Waits) > 1e-9 {
+				t.Errorf("%s: the blame for %s adds up to %v, not %v", e.Pod, r.Name, sum, r.Waits)
+			}
+			if sum := total(r.On); math.Abs(sum-r.Inflicts) > 1e-9 {
+				t.Errorf("%s: what it inflicts at %s adds up to %v, not %v", e.Pod, r.Name, sum, r.Inflicts)
+			}
+		}
+		if math.Abs(waits-*e.Dilation) > 1e-9 || waits <= 1 {
+			t.Errorf("%s: the waits add up to %v, the dilation is %v", e.Pod, waits, *e.Dilation)
+		}
+		for _, n := range e.Neighbours {
+			owed += n.Dilation - n.Without
+		}
+		if inflicts <= 0 || owed <= 0 {
+			t.Errorf("%s: it inflicts %v, and others would be faster by %v without it", e.Pod, inflicts, owed)
+		}
+		for i, n := range e.Nodes {
+			if math.Abs(n.Waits+n.Inflicts-n.Cost) > 1e-12 || n.Waits < 0 || n.Inflicts < 0 {
+				t.Errorf("%s on %s: %v waited and %v inflicted do not make %v", e.Pod, n.Node, n.Waits, n.Inflicts, n.Cost)
+			}
+			if i > 0 && n.Rank > 0 && (n.Rank < e.Nodes[i-1].Rank || n.Cost < e.Nodes[i-1].Cost) {
+				t.Errorf("%s: %+v stands below %+v", e.Pod, n, e.Nodes[i-1])
+			}
+		}
+	}
+}
+
+func total(parts []Part) (sum float64) {
+	for _, p := range parts {
+		sum += p.Dilation
+	}
+	return sum
+}
+
+func TestANodeThatDoesNotFitSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*corev1.Node)
+		want   string
+	}{
+		"fits":      {func(*corev1.Node) {}, ""},
+		"cordoned":  {func(n *corev1.Node) { n.Spec.Unschedulable = true }, "it is cordoned"},
+		"elsewhere": {func(n *corev1.Node) { n.Labels["zone"] = "b" }, "the pod's node selector or affinity leaves it out"},
+		"tainted": {func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
+		}, "the pod does not tolerate its taint gpu:NoSchedule"},
+		"rather not": {func(n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectPreferNoSchedule}}
+		}, ""},
+		"too small":       {func(n *corev1.Node) { n.Status.Allocatable = cores("250m") }, "the pod requests 500m of cpu, and 250m is left"},
+		"taken":           {func(n *corev1.Node) { n.Name = "worker-3" }, "the pod requests 500m of cpu, and 400m is left"},
+		"more than taken": {func(n *corev1.Node) { n.Name, n.Status.Allocatable = "worker-3", cores("100m") }, "the pod requests 500m of cpu, and 0 is left"},
+		"full": {
+			func(n *corev1.Node) {
+				n.Name, n.Status.Allocatable[corev1.ResourcePods] = "worker-3", resource.MustParse("1")
+			},
+			"it runs 1 pod, as many as it may",
+		},
+	} {
+		in := twoJobs(t)
+		ended := pod("ended", "web", "worker-2", cores("1"))
+		ended.Status.Phase = corev1.PodSucceeded
+		in.Pods = append(in.Pods, pod("web-0", "web", "worker-3", cores("600m")), ended)
+		test.change(&in.Nodes[1])
+		e, err := OfPod(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(e.Nodes, func(n RankedNode) bool { return !n.Here })
+		if got := e.Nodes[i].DoesNotFit; got != test.want || (e.Nodes[i].Rank == 0) != (test.want != "") {
+			t.Errorf("%s: the node has rank %d: %q, want %q", name, e.Nodes[i].Rank, got, test.want)
+		}
+	}
+}
+
+func TestWhetherTheSchedulerGoesByDilationMayNotBeKnown(t *testing.T) {
+	t.Parallel()
+	yes, no := new(true), new(false)
+	for name, test := range map[string]struct {
+		schedulers []string
+		want       *bool
+	}{
+		"not known":   {nil, nil},
+		"by none":     {[]string{}, no},
+		"by another":  {[]string{"loadline"}, no},
+		"by this one": {[]string{"loadline", "default-scheduler"}, yes},
+	} {
+		in := twoJobs(t)
+		in.Schedulers = test.schedulers
+		e, err := OfPod(in)
+		if diff := cmp.Diff(test.want, e.ByDilation); diff != "" || err != nil {
+			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeExplainedSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*Input)
+		want   string
+	}{
+		"a pod that has ended": {func(in *Input) { in.Pod.Status.Phase = corev1.PodFailed }, "pod shop/filecomp-7 has ended (Failed): explain is about pods that run or wait for a node"},
+		"a node that is gone":  {func(in *Input) { in.Nodes = in.Nodes[1:] }, `pod shop/filecomp-7 is on node "worker-1", which is not there: give the Node, too`},
+	} {
+		in := twoJobs(t)
+		test.change(in)
+		if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+// The package of the vectors and this one must agree on what no class is.
+func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
+	t.Parallel()
+	found := given.Found("cpu", "0.5")
+	found.LoadingError = given.Quantity("0.03")
+	waiting := pod("sort-1", "sort", "", nil)
+	in := &Input{Pod: &waiting, Workloads: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("sort", 0), given.On("big", given.Noon, 1000, found))}}
+	s := newExplainer(in).source(in.Pod, profile.AnyClass)
+	if s.Source != SourceMeasured || s.Profile != evaluate.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
+		t.Errorf("the vector is of %+v", s)
+	}
+}
