@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"golang.org/x/sync/errgroup"
@@ -20,7 +22,6 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
-	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -205,19 +206,19 @@ func show(outcomes []*outcome, out string) error {
 	fmt.Println()
 	table := text.NewTable(text.Left("SCHEDULER"), text.Right("PODS PLACED"), text.Right("PODS/S"),
 		text.Right("MEAN DILATION"), text.Right("P95"), text.Right("WORST"))
-	chart := report.Distribution{Title: "How much slower pods run than alone", Quantity: "dilation", Unit: "×", Of: "pods"}
+	dilations := chart.Distribution{Title: "How much slower pods run than alone", Quantity: "dilation", Unit: "×", Of: "pods"}
 	for _, o := range outcomes {
-		summary, err := report.Summarize(o.dilations)
+		summary, err := chart.Summarize(o.dilations)
 		if err != nil {
 			return err
 		}
 		table.Add(o.name, text.Count(int64(summary.Count)), text.Value(o.perSecond),
 			fmt.Sprintf("%.3f×", summary.Mean), fmt.Sprintf("%.3f×", summary.P95), fmt.Sprintf("%.3f×", summary.Max))
-		chart.Samples = append(chart.Samples, report.Sample{Name: o.name, Values: o.dilations})
+		dilations.Samples = append(dilations.Samples, chart.Sample{Name: o.name, Values: o.dilations})
 	}
 	if err := table.Write(os.Stdout); err != nil {
 		return err
 	}
 	fmt.Println("Dilations as the contention model predicts them, given who ended up with whom.")
-	return writeCharts(chart, filepath.Join(out, "openb-dilation"))
+	return writeCharts(dilations, filepath.Join(out, "openb-dilation"))
 }

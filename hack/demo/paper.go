@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // paperJob is a row of Table 3 of the D-factor paper.
@@ -46,7 +47,7 @@ machine had one resource; Loadline looks at p'·p̄, what W4 shares with the oth
 
 `)
 	table := text.NewTable(text.Left("SCHEDULER"), text.Left("MACHINE 1"), text.Left("MACHINE 2"), text.Right("MAKESPAN"))
-	timeline := report.Timeline{Title: "Four jobs on two machines: by list scheduler, and by p'·p̄"}
+	timeline := chart.Timeline{Title: "Four jobs on two machines: by list scheduler, and by p'·p̄"}
 	for _, by := range []struct {
 		name   string
 		policy placement.Policy
@@ -71,8 +72,8 @@ machine had one resource; Loadline looks at p'·p̄, what W4 shares with the oth
 // has them, and returns who runs where and when. The paper's list scheduler adds
 // up whole neutral times, not what is left of them after 60 s: the machine is
 // chosen as of second 0.
-func scheduleW4(jobs []paperJob, policy placement.Policy) (report.Schedule, [2]string, error) {
-	var schedule report.Schedule
+func scheduleW4(jobs []paperJob, policy placement.Policy) (chart.Schedule, [2]string, error) {
+	var schedule chart.Schedule
 	var machines [2]string
 	class := contention.NodeClass{Servers: []int{1, 1}}
 	on := [2][]paperJob{{jobs[0], jobs[1]}, {jobs[2]}}
@@ -102,7 +103,7 @@ func scheduleW4(jobs []paperJob, policy placement.Policy) (report.Schedule, [2]s
 		var names []string
 		for i, j := range on[m] {
 			names = append(names, fmt.Sprintf("%s (ends %s)", j.name, text.Seconds(ends[i], 2)))
-			schedule.Bars = append(schedule.Bars, report.Bar{
+			schedule.Bars = append(schedule.Bars, chart.Bar{
 				Machine: fmt.Sprintf("machine %d", m+1), Job: j.name, StartSeconds: j.start, EndSeconds: ends[i],
 			})
 		}
@@ -112,9 +113,9 @@ func scheduleW4(jobs []paperJob, policy placement.Policy) (report.Schedule, [2]s
 }
 
 // writeCharts writes a chart in both formats and says where.
-func writeCharts(chart report.Chart, path string) error {
+func writeCharts(c chart.Chart, path string) error {
 	for _, extension := range []string{".svg", ".png"} {
-		if err := report.WriteChart(path+extension, chart); err != nil {
+		if err := chart.WriteFile(path+extension, c); err != nil {
 			return err
 		}
 	}

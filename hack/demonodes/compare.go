@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/report/chart"
 
-	show "loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // compared is a pod of a mix: medians over the repetitions.
@@ -131,15 +131,15 @@ func inaccuracy(pods []compared, predictor int) (mean, worst float64) {
 // showMixes prints the tables and draws the chart.
 func (s *session) showMixes(pods, byClock []compared) error {
 	columns := []text.Column{text.Left("MIX"), text.Left("POD"), text.Right("MEASURED")}
-	chart := show.Scatter{Title: "Dilations of pods that share a node", Quantity: "dilation", Unit: "×"}
+	dilations := chart.Scatter{Title: "Dilations of pods that share a node", Quantity: "dilation", Unit: "×"}
 	summary := text.NewTable(text.Left("PREDICTOR"), text.Right("MEAN ERROR"), text.Right("WORST"), text.Right("BY THE CLOCK"), text.Right("WORST"))
 	for i, p := range predictors() {
 		columns = append(columns, text.Right(strings.ToUpper(p.name)), text.Right("OFF"))
-		series := show.Series{Name: p.name}
+		series := chart.Series{Name: p.name}
 		for _, pod := range pods {
-			series.Pairs = append(series.Pairs, show.Pair{Measured: pod.measured, Predicted: pod.predicted[i]})
+			series.Pairs = append(series.Pairs, chart.Pair{Measured: pod.measured, Predicted: pod.predicted[i]})
 		}
-		chart.Series = append(chart.Series, series)
+		dilations.Series = append(dilations.Series, series)
 		mean, worst := inaccuracy(pods, i)
 		clockMean, clockWorst := inaccuracy(byClock, i)
 		summary.Add(p.name, text.Percent(mean), text.Percent(worst), text.Percent(clockMean), text.Percent(clockWorst))
@@ -161,5 +161,5 @@ func (s *session) showMixes(pods, byClock []compared) error {
 	}
 	fmt.Printf("%d pods. Loadline's bounds: mean 5%%, worst 12%%. Predicted from measured vectors and the times at which the pods started.\n"+
 		"Neutral times and vectors are those of processors as fast as in the mix, by the processor time of the same work; by the clock they are not.\n", len(pods))
-	return writeCharts(chart, filepath.Join(s.out, "mixes"))
+	return writeCharts(dilations, filepath.Join(s.out, "mixes"))
 }

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"loadline.dev/loadline/pkg/probe/report"
-	show "loadline.dev/loadline/pkg/report"
 )
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.
@@ -104,7 +105,7 @@ func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]report
 func (s *session) showFig8(executions [][]execution) error {
 	t := text.NewTable(text.Left("SCHEDULE"), text.Left(strings.ToUpper(first)), text.Left(strings.ToUpper(second)),
 		text.Right("MAKESPAN"), text.Right("FROM"), text.Right("TO"), text.Right("PREDICTED"), text.Right("RUNS"))
-	chart := show.Timeline{Title: "The four jobs of Fig. 8 on two real nodes"}
+	chart := chart.Timeline{Title: "The four jobs of Fig. 8 on two real nodes"}
 	spans := make([]float64, len(executions))
 	for i, a := range arrangements() {
 		var measured, predicted []float64
@@ -130,17 +131,17 @@ func (s *session) showFig8(executions [][]execution) error {
 }
 
 // schedule returns the execution as a chart shows it.
-func (e execution) schedule(name string) show.Schedule {
+func (e execution) schedule(name string) chart.Schedule {
 	begin := e.jobs[0].start
 	for _, j := range e.jobs {
 		begin = min(begin, j.start)
 	}
-	schedule := show.Schedule{Name: name}
+	schedule := chart.Schedule{Name: name}
 	for _, node := range []string{first, second} {
 		for i, p := range paperJobs(1) {
 			if e.nodes[i] == node {
 				j := e.jobs[i]
-				schedule.Bars = append(schedule.Bars, show.Bar{
+				schedule.Bars = append(schedule.Bars, chart.Bar{
 					Machine: node, Job: p.name, StartSeconds: j.start - begin, EndSeconds: j.start - begin + j.elapsed,
 				})
 			}

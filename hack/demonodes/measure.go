@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"loadline.dev/loadline/pkg/probe/report"
-	show "loadline.dev/loadline/pkg/report"
 )
 
 // measured is what is known of a kind, and what the operator found.
@@ -87,12 +88,12 @@ func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle
 func (s *session) showMeasured(all []measured) error {
 	t := text.NewTable(text.Left("JOB"), text.Left("RESOURCE"), text.Right("KNOWN"), text.Right("LOADING"), text.Right("±"), text.Right("OFF"),
 		text.Right("PRESSURE"), text.Right("±"), text.Right("SENSITIVITY"), text.Right("NEUTRAL"), text.Right("ROUNDS"))
-	chart := show.Intervals{
+	intervals := chart.Intervals{
 		Title: "Loading vectors that the operator measured on pods of known vectors", Quantity: "measured − known loading", Zero: "as known", Confidence: 0.95,
 	}
 	worst := 0.0
 	for i := range all {
-		worst = max(worst, all[i].addTo(t, &chart, s.device))
+		worst = max(worst, all[i].addTo(t, &intervals, s.device))
 	}
 	fmt.Println()
 	if err := t.Write(os.Stdout); err != nil {
@@ -100,11 +101,11 @@ func (s *session) showMeasured(all []measured) error {
 	}
 	fmt.Printf("KNOWN is a job's own account of runs alone: when it computed, and what the %[1]s did for it.\nThe %[1]s serves %[2]d at once. The loading is off by %.3[3]f at most; the bound is 0.03.\n",
 		s.device.resource(), s.known.IOServers, worst)
-	return writeCharts(chart, filepath.Join(s.out, "measured"))
+	return writeCharts(intervals, filepath.Join(s.out, "measured"))
 }
 
 // addTo adds a row and an estimate per resource, and returns how far off the loading is.
-func (m *measured) addTo(t *text.Table, chart *show.Intervals, io device) (worst float64) {
+func (m *measured) addTo(t *text.Table, intervals *chart.Intervals, io device) (worst float64) {
 	for i, resource := range io.resources() {
 		c, ok := m.found.components[resource]
 		if !ok {
@@ -115,7 +116,7 @@ func (m *measured) addTo(t *text.Table, chart *show.Intervals, io device) (worst
 		t.Add(m.name, resource, decimals(m.known[i]), decimals(c.loading), decimals(c.loadingError), signed(off),
 			decimals(c.pressure), decimals(c.pressureError), decimals(c.sensitivity),
 			text.Seconds(m.found.neutral, 2), fmt.Sprint(m.found.rounds))
-		chart.Estimates = append(chart.Estimates, show.Estimate{
+		intervals.Estimates = append(intervals.Estimates, chart.Estimate{
 			Name: m.name + ", " + resource, Value: off, Low: off - c.loadingError, High: off + c.loadingError,
 		})
 	}

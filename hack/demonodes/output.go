@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/report/chart"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 func abs(x float64) float64 { return math.Abs(x) }
@@ -31,9 +31,9 @@ func earlier(end, other float64) string {
 }
 
 // writeCharts writes a chart in both formats and says where.
-func writeCharts(chart report.Chart, path string) error {
+func writeCharts(c chart.Chart, path string) error {
 	for _, extension := range []string{".svg", ".png"} {
-		if err := report.WriteChart(path+extension, chart); err != nil {
+		if err := chart.WriteFile(path+extension, c); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 	"syscall"
 	"time"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // options are the flags.
@@ -83,7 +83,7 @@ func (o *options) validate() error {
 		return fmt.Errorf("-o: %q is not table, csv or json", o.output)
 	}
 	if o.plot != "" {
-		if _, err := report.FormatOf(o.plot); err != nil {
+		if _, err := chart.FormatOf(o.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -120,7 +120,7 @@ func run(o *options, to io.Writer) error {
 		return errors.Join(failed, err)
 	}
 	if o.plot != "" && len(rows) > 0 {
-		return errors.Join(failed, report.WriteChart(o.plot, chart(rows)))
+		return errors.Join(failed, chart.WriteFile(o.plot, scatter(rows)))
 	}
 	return failed
 }

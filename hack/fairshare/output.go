@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/report/chart"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // write writes rows as a table, csv or json.
@@ -98,18 +98,18 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', digits, 64)
 }
 
-// chart shows the factors that were computed for the jobs of the runs beside those
+// scatter shows the factors that were computed for the jobs of the runs beside those
 // measured.
-func chart(rows []row) report.Scatter {
-	series := []report.Series{
+func scatter(rows []row) chart.Scatter {
+	series := []chart.Series{
 		{Name: "shares of a processor, per workload"},
 		{Name: "shares of a processor, per job"},
 		{Name: "random priority orders: the model"},
 	}
 	for _, r := range rows {
 		for i, computed := range []float64{r.Sharing, r.Discriminatory, r.Orders} {
-			series[i].Pairs = append(series[i].Pairs, report.Pair{Measured: r.Measured, Predicted: computed})
+			series[i].Pairs = append(series[i].Pairs, chart.Pair{Measured: r.Measured, Predicted: computed})
 		}
 	}
-	return report.Scatter{Title: "Workloads in cgroups on one core of Linux", Quantity: "response time factor", Unit: "×", Series: series, Log: true}
+	return chart.Scatter{Title: "Workloads in cgroups on one core of Linux", Quantity: "response time factor", Unit: "×", Series: series, Log: true}
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"loadline.dev/loadline/pkg/report/chart"
 
-	"loadline.dev/loadline/pkg/report"
+	"github.com/google/go-cmp/cmp"
 )
 
 // measured are three runs of the first setting, the last of them disturbed.
@@ -100,7 +100,7 @@ func TestEveryFormatHasEveryWorkload(t *testing.T) {
 	if diff := cmp.Diff(rows, back); diff != "" {
 		t.Errorf("json: %s", diff)
 	}
-	if err := report.EncodeChart(&bytes.Buffer{}, chart(rows), report.SVG); err != nil {
+	if err := chart.Encode(&bytes.Buffer{}, scatter(rows), chart.SVG); err != nil {
 		t.Errorf("chart: %v", err)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"io"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention/fit"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // fitVerb holds the flags of the verb fit.
@@ -75,7 +76,7 @@ func (f *fitVerb) run() error {
 		if path == "" {
 			continue
 		}
-		if _, err := report.FormatOf(path); err != nil {
+		if _, err := chart.FormatOf(path); err != nil {
 			return fmt.Errorf("%s: %w", flag, err)
 		}
 	}
@@ -109,15 +110,15 @@ func (f *fitVerb) run() error {
 // draw draws the charts that were asked for.
 func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	if f.plot != "" {
-		series := report.Series{Name: "runs not seen by the fit"}
+		series := chart.Series{Name: "runs not seen by the fit"}
 		for _, p := range answer.Points() {
-			series.Pairs = append(series.Pairs, report.Pair{Measured: p.Measured, Predicted: p.Predicted})
+			series.Pairs = append(series.Pairs, chart.Pair{Measured: p.Measured, Predicted: p.Predicted})
 		}
 		if len(series.Pairs) == 0 {
 			return errors.New("--plot: too few runs to leave some out, so there are no predictions to draw")
 		}
-		chart := report.Scatter{Title: "Predicted against measured dilation", Quantity: "dilation", Unit: "×", Series: []report.Series{series}}
-		if err := report.WriteChart(f.plot, chart); err != nil {
+		scatter := chart.Scatter{Title: "Predicted against measured dilation", Quantity: "dilation", Unit: "×", Series: []chart.Series{series}}
+		if err := chart.WriteFile(f.plot, scatter); err != nil {
 			return err
 		}
 	}
@@ -132,7 +133,7 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	for i, j := range answer.Jobs {
 		names[i] = j.Name
 	}
-	return report.WriteChart(f.heatMap, report.HeatMap{
+	return chart.WriteFile(f.heatMap, chart.HeatMap{
 		Title: "Who slows whom", Quantity: "dilation", Unit: "×",
 		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: values,
 	})

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // predict holds the flags of the verb predict.
@@ -62,7 +63,7 @@ func (p *predict) run() error {
 		return errors.New("name a file with WorkloadProfiles: -f profiles.yaml")
 	}
 	if p.plot != "" {
-		if _, err := report.FormatOf(p.plot); err != nil {
+		if _, err := chart.FormatOf(p.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -199,17 +200,17 @@ func plotPrediction(path string, p *evaluate.Prediction) error {
 	if p.DoneAtSeconds == nil {
 		return errors.New("--plot: set neutralMillis in every profile: without it nobody knows when a pod is done")
 	}
-	schedule := report.Schedule{Name: p.Solver}
+	schedule := chart.Schedule{Name: p.Solver}
 	for _, pods := range p.Pods {
 		for k := range pods.Copies {
 			job := pods.Profile
 			if pods.Copies > 1 {
 				job = fmt.Sprintf("%s %d", pods.Profile, k+1)
 			}
-			schedule.Bars = append(schedule.Bars, report.Bar{
+			schedule.Bars = append(schedule.Bars, chart.Bar{
 				Machine: "node", Job: job, StartSeconds: pods.StartSeconds, EndSeconds: *pods.DoneAtSeconds,
 			})
 		}
 	}
-	return report.WriteChart(path, report.Timeline{Title: "When pods on one node are done, by the contention model", Schedules: []report.Schedule{schedule}})
+	return chart.WriteFile(path, chart.Timeline{Title: "When pods on one node are done, by the contention model", Schedules: []chart.Schedule{schedule}})
 }

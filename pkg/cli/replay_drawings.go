@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
@@ -24,14 +26,14 @@ func (d *drawings) add(flags *pflag.FlagSet) {
 
 // check refuses names of files that cannot be written, before the work.
 func (d *drawings) check() error {
-	for _, chart := range []struct{ flag, path string }{
+	for _, asked := range []struct{ flag, path string }{
 		{"plot-makespan", d.makespan}, {"plot-dilation", d.dilation}, {"plot-saved", d.saved}, {"plot-nodes", d.nodes},
 	} {
-		if chart.path == "" {
+		if asked.path == "" {
 			continue
 		}
-		if _, err := report.FormatOf(chart.path); err != nil {
-			return fmt.Errorf("--%s: %w", chart.flag, err)
+		if _, err := chart.FormatOf(asked.path); err != nil {
+			return fmt.Errorf("--%s: %w", asked.flag, err)
 		}
 	}
 	if d.page != "" {
@@ -51,7 +53,7 @@ func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, er
 	var wrote []string
 	for _, drawing := range []struct {
 		path, of string
-		chart    report.Chart
+		chart    chart.Chart
 	}{
 		{d.makespan, "no job was done", report.ReplayMakespans(a)},
 		{d.dilation, "no job was done", report.ReplayDilations(a)},
@@ -63,7 +65,7 @@ func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, er
 		case drawing.chart == nil:
 			remarks = append(remarks, fmt.Sprintf("Did not draw %s: %s.", drawing.path, drawing.of))
 		default:
-			if drawErr := report.WriteChart(drawing.path, drawing.chart); drawErr != nil {
+			if drawErr := chart.WriteFile(drawing.path, drawing.chart); drawErr != nil {
 				err = errors.Join(err, drawErr)
 				continue
 			}
@@ -85,7 +87,7 @@ func (d *drawings) draw(a *replays.Answer, version string) (remarks []string, er
 
 // bestOccupancy returns the chart of the first run of the best policy, or of the
 // first policy if none is the best; nil if no job was done.
-func bestOccupancy(a *replays.Answer) report.Chart {
+func bestOccupancy(a *replays.Answer) chart.Chart {
 	if len(a.Policies) == 0 {
 		return nil
 	}

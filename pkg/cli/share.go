@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -86,7 +88,7 @@ type shareReport struct {
 
 func (s *share) run(ctx context.Context) error {
 	if s.plot != "" {
-		if _, err := report.FormatOf(s.plot); err != nil {
+		if _, err := chart.FormatOf(s.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
@@ -126,7 +128,7 @@ func (s *share) run(ctx context.Context) error {
 		}
 	}
 	if s.plot != "" {
-		if err := report.WriteChart(s.plot, report.ShareTree{Title: "Shares, and the response times that they give", Answer: answer}); err != nil {
+		if err := chart.WriteFile(s.plot, report.ShareChart(answer, "Shares, and the response times that they give")); err != nil {
 			return err
 		}
 	}

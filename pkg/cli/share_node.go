@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -119,7 +121,7 @@ func (s *share) runNode(ctx context.Context) error {
 		return s.explain(ctx, err)
 	}
 	if s.plot != "" {
-		if err := report.WriteChart(s.plot, report.ShareTree{Title: "CPU weights of pods, and the response times that they give", Answer: answer.TreeAnswer}); err != nil {
+		if err := chart.WriteFile(s.plot, report.ShareChart(answer.TreeAnswer, "CPU weights of pods, and the response times that they give")); err != nil {
 			return err
 		}
 	}

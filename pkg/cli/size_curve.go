@@ -4,28 +4,29 @@ import (
 	"context"
 	"math"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/model/sizing"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // serversChart draws how many servers each class needs in a pool of its own, first
 // come first served, at other rates of arrival than now: Fig. 3 of Hu et al., CASCON
 // 2009.
-func serversChart(ctx context.Context, classes []sizing.Class) (report.Chart, error) {
-	chart := report.Staircase{
+func serversChart(ctx context.Context, classes []sizing.Class) (chart.Chart, error) {
+	servers := chart.Staircase{
 		Title:    "Servers that each class needs alone",
 		Quantity: "arrival rate", Unit: "/s", Takes: "servers",
 	}
-	chart.From, chart.To, chart.Log = rateAxis(classes)
+	servers.From, servers.To, servers.Log = rateAxis(classes)
 	for _, class := range classes {
-		c := climber{ctx: ctx, class: class, from: chart.From, to: chart.To, log: chart.Log}
+		c := climber{ctx: ctx, class: class, from: servers.From, to: servers.To, log: servers.Log}
 		steps, err := c.climb()
 		if err != nil {
 			return nil, err
 		}
-		chart.Stairs = append(chart.Stairs, report.Stair{Name: class.Name + ", " + class.SLA.String(), Steps: steps, Now: class.Arrival})
+		servers.Stairs = append(servers.Stairs, chart.Stair{Name: class.Name + ", " + class.SLA.String(), Steps: steps, Now: class.Arrival})
 	}
-	return chart, nil
+	return servers, nil
 }
 
 // rateAxis returns an axis with room around the rates of all classes; a logarithmic
@@ -58,12 +59,12 @@ type climber struct {
 	class    sizing.Class
 	from, to float64
 	log      bool
-	steps    []report.Step
+	steps    []chart.Step
 }
 
 // climb returns the steps of a class from one end of the axis to the other. That the
 // servers do not fall as the rate rises is what makes halving find them all.
-func (c *climber) climb() ([]report.Step, error) {
+func (c *climber) climb() ([]chart.Step, error) {
 	low, err := c.at(0)
 	if err != nil {
 		return nil, err
@@ -72,13 +73,13 @@ func (c *climber) climb() ([]report.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.steps = []report.Step{low}
+	c.steps = []chart.Step{low}
 	err = c.between(0, 1, low, high, 0)
 	return c.steps, err
 }
 
 // at returns what is needed at a position of the axis, from 0 to 1.
-func (c *climber) at(position float64) (report.Step, error) {
+func (c *climber) at(position float64) (chart.Step, error) {
 	class := c.class
 	if c.log {
 		class.Arrival = math.Exp(math.Log(c.from) + position*(math.Log(c.to)-math.Log(c.from)))
@@ -89,13 +90,13 @@ func (c *climber) at(position float64) (report.Step, error) {
 		class.Arrival = c.from // without the rounding
 	}
 	pool, err := sizing.Fewest(c.ctx, []sizing.Class{class}, sizing.Options{})
-	return report.Step{From: class.Arrival, Needs: float64(pool.Servers)}, err
+	return chart.Step{From: class.Arrival, Needs: float64(pool.Servers)}, err
 }
 
 // between adds the steps that begin after one position and not after another. Those
 // around the present rate, and those that stand alone, are found to nine digits or more,
 // a crowd of them to what can be seen.
-func (c *climber) between(left, right float64, low, high report.Step, depth int) error {
+func (c *climber) between(left, right float64, low, high chart.Step, depth int) error {
 	const (
 		visible, exact = 9, 40 // halvings
 		crowd          = 2     // steps; the first one after now is never in a larger one

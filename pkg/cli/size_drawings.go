@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/pkg/model/sizing"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // sizeDrawings holds the names of files that a plan is drawn to.
@@ -24,12 +25,12 @@ func (d *sizeDrawings) asked() bool { return d.servers != "" || d.strategies != 
 
 // check refuses names of files that cannot be written, before the work.
 func (d *sizeDrawings) check() error {
-	for _, chart := range []struct{ flag, path string }{{"plot-servers", d.servers}, {"plot-map", d.strategies}} {
-		if chart.path == "" {
+	for _, asked := range []struct{ flag, path string }{{"plot-servers", d.servers}, {"plot-map", d.strategies}} {
+		if asked.path == "" {
 			continue
 		}
-		if _, err := report.FormatOf(chart.path); err != nil {
-			return fmt.Errorf("--%s: %w", chart.flag, err)
+		if _, err := chart.FormatOf(asked.path); err != nil {
+			return fmt.Errorf("--%s: %w", asked.flag, err)
 		}
 	}
 	return nil
@@ -39,17 +40,17 @@ func (d *sizeDrawings) check() error {
 func (d *sizeDrawings) draw(ctx context.Context, classes []sizing.Class, discipline sizing.Discipline) (wrote []string, err error) {
 	for _, drawing := range []struct {
 		flag, path string
-		chart      func() (report.Chart, error)
+		chart      func() (chart.Chart, error)
 	}{
-		{"plot-servers", d.servers, func() (report.Chart, error) { return serversChart(ctx, classes) }},
-		{"plot-map", d.strategies, func() (report.Chart, error) { return strategyMap(ctx, classes, discipline) }},
+		{"plot-servers", d.servers, func() (chart.Chart, error) { return serversChart(ctx, classes) }},
+		{"plot-map", d.strategies, func() (chart.Chart, error) { return strategyMap(ctx, classes, discipline) }},
 	} {
 		if drawing.path == "" {
 			continue
 		}
-		chart, chartErr := drawing.chart()
+		drawn, chartErr := drawing.chart()
 		if chartErr == nil {
-			chartErr = report.WriteChart(drawing.path, chart)
+			chartErr = chart.WriteFile(drawing.path, drawn)
 		}
 		if chartErr != nil {
 			err = errors.Join(err, fmt.Errorf("--%s: %w", drawing.flag, chartErr))

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"runtime"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"golang.org/x/sync/errgroup"
 
 	"loadline.dev/loadline/pkg/model/sizing"
-	"loadline.dev/loadline/pkg/report"
 )
 
 // errSimulatedMap says why there is no map of simulated pools.
@@ -18,7 +19,7 @@ var errSimulatedMap = errors.New("a map takes thousands of answers, and this dis
 
 // strategyMap draws where dedicated pools beat a shared one, and by how many servers,
 // over the rates of arrival of two classes: Figs. 4 to 7 of Hu et al., CASCON 2009.
-func strategyMap(ctx context.Context, classes []sizing.Class, discipline sizing.Discipline) (report.Chart, error) {
+func strategyMap(ctx context.Context, classes []sizing.Class, discipline sizing.Discipline) (chart.Chart, error) {
 	if len(classes) != 2 {
 		return nil, fmt.Errorf("a map has two axes, and there are %d classes: it takes two", len(classes))
 	}
@@ -31,7 +32,7 @@ func strategyMap(ctx context.Context, classes []sizing.Class, discipline sizing.
 	if err != nil {
 		return nil, err
 	}
-	chart := report.Regions{
+	chart := chart.Regions{
 		Title: "Dedicated pools or a shared one?", X: first, Y: second,
 		NowX: classes[0].Arrival, NowY: classes[1].Arrival,
 	}
@@ -48,9 +49,9 @@ func strategyMap(ctx context.Context, classes []sizing.Class, discipline sizing.
 }
 
 // mapAxis leads to twice the rate of a class.
-func mapAxis(c, other sizing.Class) report.Axis {
+func mapAxis(c, other sizing.Class) chart.Axis {
 	const room = 2
-	axis := report.Axis{Quantity: "arrival rate of " + c.Name, Unit: "/s", To: room * c.Arrival}
+	axis := chart.Axis{Quantity: "arrival rate of " + c.Name, Unit: "/s", To: room * c.Arrival}
 	if c.Arrival == 0 {
 		axis.To = room * max(other.Arrival, c.Service)
 	}
@@ -61,7 +62,7 @@ func mapAxis(c, other sizing.Class) report.Axis {
 type surveyor struct {
 	classes [2]sizing.Class
 	options sizing.Options
-	x, y    report.Axis
+	x, y    chart.Axis
 }
 
 // mapCells is the number of rows and of columns of a map.
@@ -100,7 +101,7 @@ func (s surveyor) survey(ctx context.Context) ([][]float64, error) {
 }
 
 // alone returns what a pool of its own costs a class along an axis.
-func (s surveyor) alone(ctx context.Context, class int, axis report.Axis) ([]float64, error) {
+func (s surveyor) alone(ctx context.Context, class int, axis chart.Axis) ([]float64, error) {
 	costs := make([]float64, mapCells)
 	for k := range costs {
 		c := s.classes[class]
@@ -115,6 +116,6 @@ func (s surveyor) alone(ctx context.Context, class int, axis report.Axis) ([]flo
 }
 
 // middle returns the rate in the middle of a cell.
-func middle(axis report.Axis, cell int) float64 {
+func middle(axis chart.Axis, cell int) float64 {
 	return axis.From + (float64(cell)+0.5)/mapCells*(axis.To-axis.From)
 }

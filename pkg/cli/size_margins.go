@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // marginScale puts margins, by how much dedicated pools cost less than a shared one,
@@ -54,17 +54,17 @@ func newMarginScale(margins [][]float64, sameCost bool) marginScale {
 
 // findings lists what may be found: dedicated pools being best by far first, a shared
 // one last.
-func (s marginScale) findings() []report.Finding {
+func (s marginScale) findings() []chart.Finding {
 	n := len(s.steps)
-	all := make([]report.Finding, 2*n+1)
-	all[n] = report.Finding{Name: "as many servers either way"}
+	all := make([]chart.Finding, 2*n+1)
+	all[n] = chart.Finding{Name: "as many servers either way"}
 	if s.cost {
 		all[n].Name = "the same cost either way"
 	}
 	for degree := 1; degree <= n; degree++ {
 		lean := float64(degree) / maxDegrees
-		all[n-degree] = report.Finding{Name: s.name("dedicated pools need", "dedicated pools cost", degree), Lean: lean}
-		all[n+degree] = report.Finding{Name: s.name("a shared pool needs", "a shared pool costs", degree), Lean: -lean}
+		all[n-degree] = chart.Finding{Name: s.name("dedicated pools need", "dedicated pools cost", degree), Lean: lean}
+		all[n+degree] = chart.Finding{Name: s.name("a shared pool needs", "a shared pool costs", degree), Lean: -lean}
 	}
 	return all
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/file"
 
-	"gonum.org/v1/plot/vg"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Page is a report that people open in a browser, mail or print: one HTML file
@@ -37,7 +39,7 @@ type Section struct {
 	// Table follows the text.
 	Table *text.Table
 	// Charts follow the table.
-	Charts []Chart
+	Charts []chart.Chart
 	// Notes end the section: what was left out or assumed, say.
 	Notes []string
 }
@@ -104,12 +106,16 @@ func (s Section) view() (sectionView, error) {
 		return sectionView{}, errors.New(".title: is empty")
 	}
 	view := sectionView{Title: text.Printable(s.Title), Paragraphs: paragraphs(s.Text), Table: s.Table}
-	for i, chart := range s.Charts {
-		c, err := viewOf(chart)
+	for i, c := range s.Charts {
+		element, err := chart.ElementOf(c)
 		if err != nil {
 			return sectionView{}, fmt.Errorf(" (%q).charts[%d].%w", s.Title, i, err)
 		}
-		view.Charts = append(view.Charts, c)
+		view.Charts = append(view.Charts, chartView{
+			Label: element.Label,
+			Width: fmt.Sprintf("%.0fpt", element.WidthPoints),
+			SVG:   template.HTML(element.SVG), //nolint:gosec // our own drawing; it escapes its texts
+		})
 	}
 	for _, note := range s.Notes {
 		view.Notes = append(view.Notes, text.Printable(note))
@@ -138,21 +144,26 @@ func paragraphs(prose string) []string {
 	return all
 }
 
-// viewOf draws a chart as an element of the page.
-func viewOf(chart Chart) (chartView, error) {
-	var b bytes.Buffer
-	if err := EncodeChart(&b, chart, SVG); err != nil {
-		return chartView{}, err
+// WritePage writes a page into a file, as [chart.WriteFile] does a chart. The file's
+// name must end in .html or .htm.
+func WritePage(path string, page Page) error {
+	if err := CheckPagePath(path); err != nil {
+		return err
 	}
-	// What stands before the element is for files of their own.
-	_, element, found := strings.Cut(b.String(), "<svg")
-	if !found {
-		panic("report: a drawing without an svg element")
+	var content bytes.Buffer
+	if err := EncodePage(&content, page); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	width, _ := chart.size()
-	return chartView{
-		Label: chart.label(),
-		Width: fmt.Sprintf("%.0fpt", width/vg.Points(1)),
-		SVG:   template.HTML("<svg" + element), //nolint:gosec // our own drawing; it escapes its texts
-	}, nil
+	return file.Replace(path, func(w io.Writer) error { _, err := content.WriteTo(w); return err })
+}
+
+// CheckPagePath refuses file names that [WritePage] refuses. Call it before a
+// long computation whose result is to be reported.
+func CheckPagePath(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".html", ".htm":
+		return nil
+	default:
+		return fmt.Errorf("%s: a report's file name must end in .html or .htm", path)
+	}
 }

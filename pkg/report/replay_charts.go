@@ -5,19 +5,21 @@ import (
 	"math"
 	"slices"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
 // ReplayMakespans returns the chart of the makespan of each run, by seed and
 // policy: Fig. 4 of the Epochs paper. Of many seeds it shows the first. It is nil
 // if there is no run with a job.
-func ReplayMakespans(a *replays.Answer) Chart {
+func ReplayMakespans(a *replays.Answer) chart.Chart {
 	if !anyJob(a) {
 		return nil
 	}
-	c := Comparison{Title: "Makespan of each stream of jobs", Quantity: "makespan", Unit: "s", CasesAre: "stream (seed)"}
+	c := chart.Comparison{Title: "Makespan of each stream of jobs", Quantity: "makespan", Unit: "s", CasesAre: "stream (seed)"}
 	seeds := map[uint64]int{}
-	most := min(maxComparisonCases, maxComparisonDots/len(a.Policies))
+	most := min(chart.MaxComparisonCases, chart.MaxComparisonDots/len(a.Policies))
 	for i := range a.Policies {
 		for _, run := range a.Policies[i].Runs {
 			if _, known := seeds[run.Seed]; known {
@@ -44,7 +46,7 @@ func ReplayMakespans(a *replays.Answer) Chart {
 				values[at] = run.MakespanSeconds
 			}
 		}
-		c.Contenders = append(c.Contenders, Contender{Name: a.Policies[i].Policy, Values: values})
+		c.Contenders = append(c.Contenders, chart.Contender{Name: a.Policies[i].Policy, Values: values})
 	}
 	return c
 }
@@ -55,8 +57,8 @@ func anyJob(a *replays.Answer) bool {
 
 // ReplayDilations returns the chart of the distributions of the dilation, of the
 // first run of each policy; nil if none is known.
-func ReplayDilations(a *replays.Answer) Chart {
-	d := Distribution{Title: "How much longer jobs run than alone", Quantity: "dilation", Unit: "×", Of: "jobs"}
+func ReplayDilations(a *replays.Answer) chart.Chart {
+	d := chart.Distribution{Title: "How much longer jobs run than alone", Quantity: "dilation", Unit: "×", Of: "jobs"}
 	for i := range a.Policies {
 		if len(a.Policies[i].Runs) == 0 || len(a.Policies[i].Runs[0].DilationQuantiles) == 0 {
 			continue
@@ -65,9 +67,9 @@ func ReplayDilations(a *replays.Answer) Chart {
 		if len(a.Policies[i].Runs) > 1 {
 			d.Title = fmt.Sprintf("How much longer jobs run than alone (seed %d)", run.Seed)
 		}
-		sample := Sample{Name: run.Policy, Mean: run.Dilation.Mean, Count: run.Jobs}
+		sample := chart.Sample{Name: run.Policy, Mean: run.Dilation.Mean, Count: run.Jobs}
 		for k, q := range run.DilationQuantiles {
-			sample.Quantiles = append(sample.Quantiles, Quantile{Fraction: float64(k) / float64(len(run.DilationQuantiles)-1), Value: q})
+			sample.Quantiles = append(sample.Quantiles, chart.Quantile{Fraction: float64(k) / float64(len(run.DilationQuantiles)-1), Value: q})
 		}
 		d.Samples = append(d.Samples, sample)
 	}
@@ -79,11 +81,11 @@ func ReplayDilations(a *replays.Answer) Chart {
 
 // ReplayImprovements returns the chart of the improvements over the first policy;
 // nil if there are none.
-func ReplayImprovements(a *replays.Answer) Chart {
+func ReplayImprovements(a *replays.Answer) chart.Chart {
 	if len(a.Policies) == 0 {
 		return nil
 	}
-	c := Intervals{
+	c := chart.Intervals{
 		Title: "Mean response time saved", Quantity: "less than with " + a.Policies[0].Policy, Unit: "%",
 		Zero: "as " + a.Policies[0].Policy, Confidence: 0.95,
 	}
@@ -92,7 +94,7 @@ func ReplayImprovements(a *replays.Answer) Chart {
 		if e == nil {
 			continue
 		}
-		estimate := Estimate{Name: a.Policies[i].Policy, Value: 100 * e.Mean, Low: math.NaN(), High: math.NaN()}
+		estimate := chart.Estimate{Name: a.Policies[i].Policy, Value: 100 * e.Mean, Low: math.NaN(), High: math.NaN()}
 		if e.Low != nil {
 			estimate.Low, estimate.High = 100**e.Low, 100**e.High
 		}
@@ -106,11 +108,11 @@ func ReplayImprovements(a *replays.Answer) Chart {
 
 // ReplayOccupancy returns the chart of how busy the nodes were in a run, nil if that
 // was not recorded.
-func ReplayOccupancy(run *replays.Result) Chart {
+func ReplayOccupancy(run *replays.Result) chart.Chart {
 	if run.Occupancy == nil || run.Jobs == 0 {
 		return nil
 	}
-	o := Occupancy{
+	o := chart.Occupancy{
 		Title: "The busiest resource of each node, with " + run.Policy, Quantity: "utilization", Unit: "%",
 		BinSeconds: run.Occupancy.BinSeconds, Full: 100,
 	}
@@ -118,7 +120,7 @@ func ReplayOccupancy(run *replays.Result) Chart {
 		for i := range levels {
 			levels[i] *= 100
 		}
-		o.Strips = append(o.Strips, Strip{Machine: run.Occupancy.Rows[row], Values: levels})
+		o.Strips = append(o.Strips, chart.Strip{Machine: run.Occupancy.Rows[row], Values: levels})
 	}
 	return o
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
@@ -42,8 +44,8 @@ const detailLegend = "RESPONSE is the mean time from arrival to completion. The 
 
 // comparisons are the charts that show more than the table: of several runs, of
 // jobs that were slowed down.
-func comparisons(a *replays.Answer) []Chart {
-	var all []Chart
+func comparisons(a *replays.Answer) []chart.Chart {
+	var all []chart.Chart
 	if a.Runs > len(a.Policies) {
 		all = append(all, ReplayImprovements(a), ReplayMakespans(a))
 	}
@@ -57,8 +59,8 @@ func comparisons(a *replays.Answer) []Chart {
 	return known(all)
 }
 
-func occupancies(a *replays.Answer) []Chart {
-	var all []Chart
+func occupancies(a *replays.Answer) []chart.Chart {
+	var all []chart.Chart
 	for i := range a.Policies {
 		if runs := a.Policies[i].Runs; len(runs) > 0 {
 			all = append(all, ReplayOccupancy(runs[0]))
@@ -68,6 +70,6 @@ func occupancies(a *replays.Answer) []Chart {
 }
 
 // known leaves out charts that have nothing to show.
-func known(charts []Chart) []Chart {
-	return slices.DeleteFunc(charts, func(c Chart) bool { return c == nil })
+func known(charts []chart.Chart) []chart.Chart {
+	return slices.DeleteFunc(charts, func(c chart.Chart) bool { return c == nil })
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/report/text"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,7 +137,7 @@ func TestChartsOfAReplayShowItsRuns(t *testing.T) {
 	t.Parallel()
 	a := threePolicies()
 	for name, test := range map[string]struct {
-		chart Chart
+		chart chart.Chart
 		want  []string
 	}{
 		"makespans":    {ReplayMakespans(a), []string{"Makespan of each stream of jobs", "makespan (s)", "stream (seed)", "lmuf", "150.0s"}},
@@ -145,7 +147,7 @@ func TestChartsOfAReplayShowItsRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var svg bytes.Buffer
-			if err := EncodeChart(&svg, test.chart, SVG); err != nil {
+			if err := chart.Encode(&svg, test.chart, chart.SVG); err != nil {
 				t.Fatal(err)
 			}
 			for _, text := range test.want {
@@ -166,7 +168,7 @@ func TestOfManySeedsTheFirstAreShown(t *testing.T) {
 		}
 	}
 	var svg bytes.Buffer
-	if err := EncodeChart(&svg, ReplayMakespans(a), SVG); err != nil {
+	if err := chart.Encode(&svg, ReplayMakespans(a), chart.SVG); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(svg.String(), "Makespan of each of the first 50 streams of jobs") {

@@ -1,13 +1,13 @@
 package report
 
 import (
-	"bytes"
-	"io"
-	"math"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/pkg/report/chart"
 
 	"loadline.dev/loadline/pkg/evaluate/shares"
 )
@@ -78,48 +78,19 @@ func TestTheSummaryOfATreeSaysHowGoodItIs(t *testing.T) {
 	}
 }
 
-func TestADrawnTreeHasEveryNameShareUtilizationAndResponse(t *testing.T) {
+func TestAChartOfSharesHasARowForEachGroupAndWorkload(t *testing.T) {
 	t.Parallel()
-	wantTexts(t, ShareTree{Title: "Shares", Answer: twoGroups()},
-		"Shares", "share", "busy", "mean response / service time", "SLA", "missed", "company", "90.0%", "web", "1,000", "web.lo", "15.0%", "14.20×", "1.90×")
-}
-
-func TestTreesOfEverySizeAreDrawn(t *testing.T) {
-	t.Parallel()
-	before := math.Inf(1)
-	for _, n := range []int{1, 45, 150, 2000} {
-		a := twoGroups()
-		a.Nodes = nil
-		for i := range n {
-			a.Nodes = append(a.Nodes, shares.TreeNode{Name: "w" + strconv.Itoa(i), Depth: 1, Workload: true, Share: 1, Factor: new(1.0), FactorBefore: new(3.0)})
-		}
-		chart := ShareTree{Answer: a}
-		if err := EncodeChart(io.Discard, chart, SVG); err != nil {
-			t.Errorf("%d workloads: %v", n, err)
-		}
-		_, height := chart.size()
-		if each := float64(height) / float64(n); each > before {
-			t.Errorf("%d workloads take %v points each, fewer took %v", n, each, before)
-		} else {
-			before = each
-		}
-	}
-}
-
-func TestADrawingOfSharesRefusesWhatIsNoTree(t *testing.T) {
-	t.Parallel()
-	noFactor, many := twoGroups(), twoGroups()
-	noFactor.Nodes[1].Factor = new(math.NaN())
-	many.Nodes = make([]shares.TreeNode, 2001)
-	for want, chart := range map[string]ShareTree{
-		"answer: is missing": {},
-		"answer.nodes: there are 0; a drawing shows 1 to 2000":                 {Answer: &shares.TreeAnswer{}},
-		"answer.nodes: there are 2001; a drawing shows 1 to 2000":              {Answer: many},
-		`answer.nodes[1] ("web.hi").factor: is no finite number of at least 1`: {Answer: noFactor},
-	} {
-		var b bytes.Buffer
-		if err := EncodeChart(&b, chart, PNG); err == nil || err.Error() != want || b.Len() > 0 {
-			t.Errorf("the error is %v, want %s", err, want)
-		}
+	a := twoGroups()
+	a.Nodes[1].FactorBefore = new(3.1)
+	a.Nodes[1].ServiceSeconds, a.Nodes[1].SLA.ResponseSeconds = new(0.01), new(0.02) // less than 2.5 times
+	want := chart.ShareTree{Title: "Shares", Name: "company", Busy: 0.9, Rows: []chart.ShareRow{
+		{Name: "web", Depth: 1, Share: "50", Busy: 0.35},
+		{Name: "web.hi", Depth: 2, Share: "75", Busy: 0.2, Workload: true, Response: &chart.ShareResponse{Factor: 1.9, Before: 3.1, Limit: 2}},
+		{Name: "web.lo", Depth: 2, Share: "25", Busy: 0.15, Workload: true, Response: &chart.ShareResponse{Factor: 14.2, Limit: 4, Missed: true}},
+		{Name: "db", Depth: 1, Share: "1,000", Busy: 0.55},
+		{Name: "orders", Depth: 2, Share: "60", Busy: 0.55, Workload: true, Response: &chart.ShareResponse{Factor: 2.5}},
+	}}
+	if diff := cmp.Diff(want, ShareChart(a, "Shares")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

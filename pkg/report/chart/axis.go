@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/report/text"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// axisTitleHeight is the room that the title of an axis takes beside it.
+const axisTitleHeight = textSize * 1.8
+
+// drawTitled draws a plot, with the titles of its axes along the left and the
+// lower edge of the canvas. gonum/plot could write them, but would leave a
+// large gap beside a logarithmic axis.
+func drawTitled(c draw.Canvas, p *plot.Plot, xTitle, yTitle string) {
+	style := alignCenter(sans(textSize, ink))
+	inner := draw.Crop(c, axisTitleHeight, 0, axisTitleHeight, 0)
+	p.Draw(inner)
+	data := p.DataCanvas(inner)
+	middle, size := data.Center(), data.Size()
+	write(c, style, middle.X, c.Min.Y+textSize/2, fit(style, xTitle, size.X))
+	writeTurned(c, style, c.Min.X+textSize/2, middle.Y, math.Pi/2, fit(style, yTitle, size.Y))
+}
+
+// axisTitle names a quantity and its unit, if it has one.
+func axisTitle(quantity, unit string) string {
+	if unit == "" {
+		return text.Printable(quantity)
+	}
+	return text.Printable(quantity) + " (" + text.Printable(unit) + ")"
+}
+
+// padded leaves a little room beside the outermost values. A logarithmic axis
+// needs values above 0.
+func padded(low, high float64, logarithmic bool) (float64, float64) {
+	const fraction = 0.03
+	if logarithmic {
+		room := math.Max(math.Exp((math.Log(high)-math.Log(low))*fraction), 1.01)
+		return low / room, high * room
+	}
+	size := math.Max(math.Abs(low), math.Abs(high))
+	if size == 0 {
+		size = 1
+	}
+	room := math.Max((high-low)*fraction, size*0.005)
+	return low - room, high + room
+}
+
+// isSpan reports whether an axis can lead from low to high: between numbers that
+// differ in their last digits only there is no room for ticks.
+func isSpan(low, high float64) bool {
+	const least = 1e-6
+	return low >= -maxMagnitude && high <= maxMagnitude && high-low >= least*max(math.Abs(low), math.Abs(high)) && high > low
+}

@@ -1,0 +1,110 @@
+package chart
+
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/report/text"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+const (
+	barWidth      = 13
+	barLabelGap   = 6
+	unknownHeight = 26 // room below a colour bar for the key to unknown values
+)
+
+// colorBar tells which colour stands for which value.
+type colorBar struct {
+	colors  colorScale
+	length  vg.Length
+	ticks   []plot.Tick // with their labels as they are written
+	title   string
+	unknown string // why some values are not known; empty if all are
+}
+
+// newColorBar is as long as what stands beside it is high, within limits. It
+// explains unknown values unless that is empty.
+func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Length) colorBar {
+	const (
+		shortest, longest = 130, 320
+		widestTick        = 70
+		widestUnknown     = 120
+	)
+	label := sans(smallSize, ink)
+	b := colorBar{colors: colors, unknown: fit(label, text.Printable(unknown), widestUnknown)}
+	if b.unknown != "" {
+		beside -= unknownHeight
+	}
+	b.length = min(max(beside, shortest), longest)
+	b.title = fit(sans(textSize, ink), axisTitle(quantity, unit), b.length)
+	b.ticks = colors.ticks()
+	for i := range b.ticks {
+		b.ticks[i].Label = fit(label, b.ticks[i].Label+text.Printable(unit), widestTick)
+	}
+	return b
+}
+
+// titleAt is where the title of the bar is centred, from the left.
+func (b colorBar) titleAt() vg.Length {
+	widest := vg.Length(0)
+	for _, tick := range b.ticks {
+		widest = max(widest, sans(smallSize, ink).Width(tick.Label))
+	}
+	return barWidth + barLabelGap + widest + axisTitleHeight - textSize/2
+}
+
+func (b colorBar) width() vg.Length {
+	return max(b.titleAt()+textSize/2, barWidth+barLabelGap+sans(smallSize, ink).Width(b.unknown))
+}
+
+func (b colorBar) height() vg.Length {
+	if b.unknown != "" {
+		return b.length + unknownHeight
+	}
+	return b.length
+}
+
+// draw puts the bar at the top left of a canvas.
+func (b colorBar) draw(c draw.Canvas) {
+	const steps = 120
+	bottom, right := c.Max.Y-b.length, c.Min.X+barWidth
+	toY := func(fraction float64) vg.Length { return bottom + vg.Length(fraction)*b.length }
+	for i := range steps {
+		// Each step reaches to the top: no seam shows between two of them.
+		fill(c, heatAt((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
+	}
+
+	label, line := sans(smallSize, ink), draw.LineStyle{Color: softInk, Width: 0.5}
+	for _, tick := range b.ticks {
+		y := toY(b.colors.position(tick.Value))
+		c.StrokeLine2(line, right, y, right+3, y)
+		write(c, label, right+barLabelGap, y, tick.Label)
+	}
+	writeTurned(c, alignCenter(sans(textSize, ink)), c.Min.X+b.titleAt(), toY(0.5), math.Pi/2, b.title)
+
+	if b.unknown != "" {
+		key := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: bottom - unknownHeight}}
+		key.Max = key.Min.Add(vg.Point{X: barWidth, Y: barWidth})
+		hatch(c, key)
+		write(c, label, right+barLabelGap, center(key).Y, b.unknown)
+	}
+}
+
+// hatch fills a rectangle as no value does: grey, with stripes.
+func hatch(c draw.Canvas, r vg.Rectangle) {
+	const distance = 4 // of the stripes, along an edge
+	fill(c, backdrop, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
+	size := r.Size()
+	var stripes vg.Path
+	for d := vg.Length(distance / 2); d < size.X+size.Y; d += distance {
+		// From the left or the upper edge, d away from the lower left corner
+		// along the edges, to the lower or the right edge, as far away.
+		stripes.Move(vg.Point{X: r.Min.X + max(0, d-size.Y), Y: r.Min.Y + min(d, size.Y)})
+		stripes.Line(vg.Point{X: r.Min.X + min(d, size.X), Y: r.Min.Y + max(0, d-size.X)})
+	}
+	c.SetLineStyle(draw.LineStyle{Color: hatchLine, Width: 0.6})
+	c.Stroke(stripes)
+}

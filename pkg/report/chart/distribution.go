@@ -1,0 +1,133 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/report/text"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Distribution is a chart of the empirical distribution functions of several
+// samples: for each value, how much of the sample is at or below it. The mean
+// and the 95th percentile of each sample are marked on its curve and written
+// in the legend.
+type Distribution struct {
+	// Title stands above the chart; may be empty.
+	Title string
+	// Quantity names what was measured, "dilation" say; it labels the
+	// horizontal axis.
+	Quantity string
+	// Unit of the values, such as "s" or "×"; empty if they have none.
+	Unit string
+	// Of names what the values belong to, in the plural, such as "pods"; it
+	// labels the vertical axis. Empty means "values".
+	Of string
+	// Samples are drawn in this order; 1 to 10 of them, so that a reader can
+	// tell them apart.
+	Samples []Sample
+	// LogX draws the horizontal axis to a logarithmic scale; all values must
+	// then be above 0, from 1e-290 up.
+	LogX bool
+}
+
+func (d Distribution) check() error {
+	if d.Quantity == "" {
+		return errors.New("quantity: is empty; name what the values measure")
+	}
+	if n := len(d.Samples); n < 1 || n > len(palette) {
+		return fmt.Errorf("samples: there are %d; a chart shows 1 to %d", n, len(palette))
+	}
+	names := make([]string, len(d.Samples))
+	for i, sample := range d.Samples {
+		names[i] = sample.Name
+	}
+	if err := checkNames("samples", ".name", names); err != nil {
+		return err
+	}
+	for i, sample := range d.Samples {
+		if err := sample.check(); err != nil {
+			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
+		}
+		if least := sample.least(); d.LogX && least < 1/maxMagnitude {
+			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values from %g up", i, sample.Name, least, 1/maxMagnitude)
+		}
+	}
+	return nil
+}
+
+// size is 8 by 5 inches for two samples; a longer legend takes no room from
+// the curves.
+func (d Distribution) size() (width, height vg.Length) {
+	return chartWidth, 5*vg.Inch + legendRow*vg.Length(max(0, len(d.Samples)-2))
+}
+
+func (d Distribution) drawInside(c draw.Canvas) {
+	curves := make([]curve, len(d.Samples))
+	for i, sample := range d.Samples {
+		curves[i] = newCurve(i, sample)
+	}
+	c = drawTitle(c, d.Title)
+	c = d.legend(curves).draw(c)
+	of := "values"
+	if d.Of != "" {
+		of = text.Printable(d.Of)
+	}
+	drawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
+}
+
+// legend has the figures of each curve.
+func (d Distribution) legend(curves []curve) legend {
+	const swatch = 34
+	grey := draw.LineStyle{Color: softInk}
+	l := legend{swatchWidth: swatch, headers: []legendHeader{
+		{text: "mean", glyph: meanGlyph(grey)}, {text: "p95", glyph: p95Glyph(grey)}, {text: "max"}, {text: "count"},
+	}}
+	unit := text.Printable(d.Unit)
+	for _, curve := range curves {
+		s := curve.summary
+		l.entries = append(l.entries, legendEntry{
+			name:    curve.name,
+			figures: []string{text.Value(s.Mean) + unit, text.Value(s.P95) + unit, text.Value(s.Max) + unit, text.Count(int64(s.Count))},
+			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
+				c.StrokeLine2(curve.line, x, y, x+swatch, y)
+			},
+		})
+	}
+	return l
+}
+
+// plot sets up the axes and adds the curves.
+func (d Distribution) plot(curves []curve) *plot.Plot {
+	p := newPlot()
+	p.Y.Min, p.Y.Max = 0, 1
+	p.Y.Tick.Marker = percentTicks(0, 0.25, 0.5, 0.75, 0.95, 1)
+
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		low, high = math.Min(low, c.steps.least()), math.Max(high, c.steps.largest())
+	}
+	ticks := linearTicks
+	if d.LogX {
+		p.X.Scale = plot.LogScale{}
+		ticks = logTicks
+	}
+	p.X.Min, p.X.Max = padded(low, high, d.LogX)
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
+
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	p.Add(grid)
+	for _, c := range curves {
+		p.Add(c)
+	}
+	for _, c := range curves {
+		p.Add(marks{c})
+	}
+	return p
+}

@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// legendRow is the height of a line of the legend.
+const legendRow = textSize * 1.5
+
+// legend is a small table above a plot, where it covers no data: a line for
+// each series with its swatch, its name and its figures.
+type legend struct {
+	swatchWidth vg.Length
+	headers     []legendHeader
+	entries     []legendEntry
+}
+
+// legendHeader stands above a column of figures.
+type legendHeader struct {
+	text  string
+	glyph draw.GlyphStyle // marks the figure in the plot; without a shape, nothing does
+}
+
+type legendEntry struct {
+	name    string
+	figures []string // one per header
+	// drawSwatch shows how the plot draws the series, from x to the right,
+	// centred on y.
+	drawSwatch func(c draw.Canvas, x, y vg.Length)
+}
+
+// legendHeight is that of the table and of the gap below it.
+func legendHeight(entries int) vg.Length { return vg.Length(entries+1)*legendRow + 8 }
+
+// draw writes the table at the top left and returns the canvas below it.
+func (l legend) draw(c draw.Canvas) draw.Canvas {
+	const (
+		gap       = 22
+		glyphRoom = 10
+		leastName = 60
+		mostName  = 260
+	)
+	name, number, head := sans(textSize, ink), alignRight(sans(textSize, ink)), alignRight(sans(smallSize, softInk))
+
+	left := c.Min.X + l.swatchWidth + 8
+	room := c.Max.X - left
+	widths := make([]vg.Length, len(l.headers))
+	for k, header := range l.headers {
+		widths[k] = head.Width(header.text)
+		if header.glyph.Shape != nil {
+			widths[k] += glyphRoom
+		}
+		for _, entry := range l.entries {
+			widths[k] = max(widths[k], number.Width(entry.figures[k]))
+		}
+		room -= gap + widths[k]
+	}
+	names := make([]string, len(l.entries))
+	var nameWidth vg.Length
+	for i, entry := range l.entries {
+		names[i] = fit(name, entry.name, min(max(room, leastName), mostName))
+		nameWidth = max(nameWidth, name.Width(names[i]))
+	}
+
+	y := c.Max.Y - legendRow/2
+	rights := make([]vg.Length, len(l.headers))
+	x := left + nameWidth
+	for k, header := range l.headers {
+		x += gap + widths[k]
+		rights[k] = x
+		write(c, head, x, y, header.text)
+		if header.glyph.Shape != nil {
+			c.DrawGlyphNoClip(header.glyph, vg.Point{X: x - head.Width(header.text) - 7, Y: y})
+		}
+	}
+	for i, entry := range l.entries {
+		y -= legendRow
+		entry.drawSwatch(c, c.Min.X, y)
+		write(c, name, left, y, names[i])
+		for k, figure := range entry.figures {
+			write(c, number, rights[k], y, figure)
+		}
+	}
+	return draw.Crop(c, 0, 0, 0, -legendHeight(len(l.entries)))
+}

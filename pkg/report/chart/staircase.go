@@ -1,0 +1,248 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/report/text"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Staircase is a chart of what a rising quantity takes in whole units, such as
+// the servers that an arrival rate asks for: a line of steps for each contender,
+// with a dot where it is now. The legend says how far it may go before the next
+// step.
+type Staircase struct {
+	// Title stands above the chart; may be empty.
+	Title string
+	// Quantity names what rises, "arrival rate" say; it labels the horizontal
+	// axis. Not empty.
+	Quantity string
+	// Unit of the quantity, such as "/s"; empty if it has none.
+	Unit string
+	// Takes names what is needed, "servers" say; it labels the vertical axis. Not
+	// empty.
+	Takes string
+	// From and To are where the horizontal axis begins and ends; From is below To,
+	// by a millionth of either at least.
+	From, To float64
+	// Stairs are drawn in this order; 1 to 10 of them, so that a reader can tell
+	// them apart.
+	Stairs []Stair
+	// Log draws both axes to a logarithmic scale; From and all values must then be
+	// above 0, from 1e-290 up.
+	Log bool
+}
+
+// Stair is a line of a [Staircase].
+type Stair struct {
+	// Name tells the line in the legend, "checkout" say; not empty and unique in
+	// its chart.
+	Name string
+	// Steps from left to right, at least one; the first begins where the axis
+	// does, and a step ends where the next begins, the last one with the axis.
+	// There are 12,000 at most in all lines together.
+	Steps []Step
+	// Now is marked on the line; NaN if it is not known, or there is no now.
+	Now float64
+}
+
+// Step is a part of a [Stair] in which as much is needed.
+type Step struct {
+	// From is where the step begins.
+	From float64
+	// Needs is how much it needs, at least 0.
+	Needs float64
+}
+
+const maxSteps = 12_000
+
+func (s Staircase) check() error {
+	switch {
+	case s.Quantity == "":
+		return errors.New("quantity: is empty; name what rises")
+	case s.Takes == "":
+		return errors.New("takes: is empty; name what is needed")
+	case !isSpan(s.From, s.To):
+		return fmt.Errorf("from, to: %v and %v are no ends of an axis; give finite numbers, the first clearly below the second", s.From, s.To)
+	case s.Log && s.From < 1/maxMagnitude:
+		return fmt.Errorf("from: %v: a logarithmic axis shows values from %g up", s.From, 1/maxMagnitude)
+	case len(s.Stairs) < 1 || len(s.Stairs) > len(palette):
+		return fmt.Errorf("stairs: there are %d; a chart shows 1 to %d", len(s.Stairs), len(palette))
+	}
+	names, steps := make([]string, len(s.Stairs)), 0
+	for i, stair := range s.Stairs {
+		names[i] = stair.Name
+		steps += len(stair.Steps)
+	}
+	if err := checkNames("stairs", ".name", names); err != nil {
+		return err
+	}
+	if steps > maxSteps {
+		return fmt.Errorf("stairs: have %d steps, which nobody can tell apart; show at most %d", steps, maxSteps)
+	}
+	for i, stair := range s.Stairs {
+		if err := s.checkStair(stair); err != nil {
+			return fmt.Errorf("stairs[%d] (%q).%w", i, stair.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s Staircase) checkStair(stair Stair) error {
+	if len(stair.Steps) == 0 {
+		return errors.New("steps: is empty; there is nothing to show")
+	}
+	if first := stair.Steps[0].From; first != s.From {
+		return fmt.Errorf("steps[0].from: %v is not where the axis begins, %v", first, s.From)
+	}
+	for k, step := range stair.Steps {
+		if k > 0 && !(step.From > stair.Steps[k-1].From && step.From <= s.To) {
+			return fmt.Errorf("steps[%d].from: %v is not above %v, where the one before begins, and at most %v, where the axis ends",
+				k, step.From, stair.Steps[k-1].From, s.To)
+		}
+		if !(step.Needs >= 0 && step.Needs <= maxMagnitude) || s.Log && step.Needs < 1/maxMagnitude {
+			least := "0"
+			if s.Log {
+				least = fmt.Sprint(1 / maxMagnitude)
+			}
+			return fmt.Errorf("steps[%d].needs: %v is not between %s and %v", k, step.Needs, least, maxMagnitude)
+		}
+	}
+	return nil
+}
+
+// now returns the step that the stair is at now; false if there is none in the
+// chart.
+func (s Staircase) now(stair Stair) (at int, ok bool) {
+	if !(stair.Now >= s.From && stair.Now <= s.To) {
+		return 0, false
+	}
+	for at < len(stair.Steps)-1 && stair.Steps[at+1].From <= stair.Now {
+		at++
+	}
+	return at, true
+}
+
+// size is 8 by 5 inches for two stairs; a longer legend takes no room from the
+// lines.
+func (s Staircase) size() (width, height vg.Length) {
+	return chartWidth, 5*vg.Inch + legendRow*vg.Length(max(0, len(s.Stairs)-2))
+}
+
+func (s Staircase) drawInside(c draw.Canvas) {
+	c = drawTitle(c, s.Title)
+	c = s.legend().draw(c)
+	drawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), text.Printable(s.Takes))
+}
+
+// legend says of each line where it is now, what it needs there, and from where
+// on that is not enough.
+func (s Staircase) legend() legend {
+	const swatch = 34
+	l := legend{swatchWidth: swatch, headers: []legendHeader{
+		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: softInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
+	}}
+	unit := text.Printable(s.Unit)
+	for i, stair := range s.Stairs {
+		figures := []string{text.Absent, text.Absent, text.Absent}
+		if at, ok := s.now(stair); ok {
+			now, limit := text.Value(stair.Now)+unit, "beyond the chart"
+			if at < len(stair.Steps)-1 {
+				now, limit = text.Apart(stair.Now, stair.Steps[at+1].From)
+				now, limit = now+unit, limit+unit
+			}
+			figures = []string{now, text.Amount(stair.Steps[at].Needs), limit}
+		}
+		line := stairLine(i)
+		l.entries = append(l.entries, legendEntry{
+			name:    text.Printable(stair.Name),
+			figures: figures,
+			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
+				c.StrokeLine2(line, x, y, x+swatch, y)
+			},
+		})
+	}
+	return l
+}
+
+func stairLine(i int) draw.LineStyle {
+	return draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]}
+}
+
+// plot sets up the axes and adds the lines.
+func (s Staircase) plot() *plot.Plot {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, stair := range s.Stairs {
+		for _, step := range stair.Steps {
+			low, high = min(low, step.Needs), max(high, step.Needs)
+		}
+	}
+	p := newPlot()
+	ticks := linearTicks
+	if s.Log {
+		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+		ticks = logTicks
+	}
+	p.X.Min, p.X.Max = s.From, s.To
+	p.Y.Min, p.Y.Max = padded(low, high, s.Log)
+	if !s.Log { // from nothing, so that twice as high is twice as many
+		p.Y.Min, p.Y.Max = 0, max(p.Y.Max, 1)
+	}
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Min, p.Y.Max))
+
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	p.Add(grid)
+	for i, stair := range s.Stairs {
+		p.Add(stairway{stair: stair, to: s.To, line: stairLine(i)})
+	}
+	for i, stair := range s.Stairs {
+		if at, ok := s.now(stair); ok {
+			p.Add(present{x: stair.Now, y: stair.Steps[at].Needs, line: stairLine(i)})
+		}
+	}
+	return p
+}
+
+// stairway draws a line of steps.
+type stairway struct {
+	stair Stair
+	to    float64
+	line  draw.LineStyle
+}
+
+// Plot draws each step as far as the next.
+func (s stairway) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	var path []vg.Point
+	for k, step := range s.stair.Steps {
+		end := s.to
+		if k < len(s.stair.Steps)-1 {
+			end = s.stair.Steps[k+1].From
+		}
+		path = append(path, vg.Point{X: toX(step.From), Y: toY(step.Needs)}, vg.Point{X: toX(end), Y: toY(step.Needs)})
+	}
+	c.StrokeLines(s.line, path)
+}
+
+// present marks where a line is now, with a thread down to the axis.
+type present struct {
+	x, y float64
+	line draw.LineStyle
+}
+
+// Plot draws the mark on top of all lines.
+func (m present) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	at := vg.Point{X: toX(m.x), Y: toY(m.y)}
+	thread := draw.LineStyle{Color: m.line.Color, Width: 0.6, Dashes: []vg.Length{1, 2}}
+	c.StrokeLine2(thread, at.X, c.Min.Y, at.X, at.Y)
+	c.DrawGlyphNoClip(meanGlyph(m.line), at)
+}

@@ -1,0 +1,68 @@
+package chart
+
+import (
+	"image"
+	"image/color"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// terrain draws the inside of a map of regions, as a picture: as many rectangles
+// would take fifty times as much.
+type terrain struct{ regions Regions }
+
+// Plot draws the cells.
+func (t terrain) Plot(c draw.Canvas, _ *plot.Plot) { drawPicture(c, t.picture(c.Size())) }
+
+// picture has a square of pixels for each cell, about as many as a PNG has on
+// that size, so that smoothing them does not blur the edges.
+func (t terrain) picture(size vg.Point) *image.Paletted {
+	rows, columns := len(t.regions.Cells), len(t.regions.Cells[0])
+	wide, high := pixels(size.X/vg.Length(columns)), pixels(size.Y/vg.Length(rows))
+	var colors color.Palette
+	for _, finding := range t.regions.Findings {
+		colors = append(colors, leanColor(finding.Lean))
+	}
+	picture := image.NewPaletted(image.Rect(0, 0, columns*wide, rows*high), colors)
+	for y := range rows * high {
+		cells := t.regions.Cells[rows-1-y/high]
+		for x := range columns * wide {
+			picture.SetColorIndex(x, y, uint8(cells[x/wide]))
+		}
+	}
+	return picture
+}
+
+// here marks a point of a map.
+type here struct{ x, y float64 }
+
+// Plot draws a dot with a ring around it, which can be seen on any colour, and
+// says what it is.
+func (h here) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	at := vg.Point{X: toX(h.x), Y: toY(h.y)}
+	const radius = 3.4
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color.White, Radius: radius * 1.7, Shape: draw.CircleGlyph{}}, at)
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: radius, Shape: draw.CircleGlyph{}}, at)
+	drawCallouts(c, []callout{{text: "now", dot: at}}, []vg.Point{at}, radius*1.7)
+}
+
+// leanColor is the colour of a finding: the further from 0, the darker. Blue and
+// orange are apart for colour-blind people too.
+func leanColor(lean float64) color.NRGBA {
+	var (
+		neutral = color.NRGBA{R: 0xF2, G: 0xF2, B: 0xF2, A: 0xFF}
+		blues   = []color.NRGBA{{R: 0xD6, G: 0xE8, B: 0xF5, A: 0xFF}, {R: 0x00, G: 0x3C, B: 0x6B, A: 0xFF}}
+		oranges = []color.NRGBA{{R: 0xFF, G: 0xE3, B: 0xBD, A: 0xFF}, {R: 0x98, G: 0x34, B: 0x00, A: 0xFF}}
+	)
+	switch {
+	case lean < 0:
+		return mix(blues[0], blues[1], -lean)
+	case lean > 0:
+		return mix(oranges[0], oranges[1], lean)
+	default:
+		return neutral
+	}
+}

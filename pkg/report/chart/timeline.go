@@ -1,0 +1,152 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/report/text"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Timeline is a chart of schedules, one below the other on a common time axis:
+// a row per machine, a bar per job, and a line where the schedule ends (its
+// makespan). Jobs that run on a machine at the same time are stacked. A job has
+// the same colour in all schedules.
+type Timeline struct {
+	// Title stands above the chart; may be empty.
+	Title string
+	// Schedules are drawn from top to bottom; at least one. All schedules
+	// together can have 10,000 bars and 200 rows at most.
+	Schedules []Schedule
+}
+
+// Schedule says which job ran where and when.
+type Schedule struct {
+	// Name tells the schedule from the others, "list scheduler" say; not
+	// empty.
+	Name string
+	// Bars in any order; at least one. Machines appear in the order in which
+	// they are first named.
+	Bars []Bar
+}
+
+// Bar is one job on one machine.
+type Bar struct {
+	// Machine and Job are names, not empty.
+	Machine, Job string
+	// StartSeconds and EndSeconds are times since the start of the schedule,
+	// from 0 to 9,000,000,000 (285 years), the end not before the start.
+	StartSeconds, EndSeconds float64
+}
+
+const (
+	maxTimelineRows    = 200
+	maxTimelineBars    = 10_000
+	maxTimelineSeconds = 9e9
+)
+
+// MakespanSeconds is when the last job ends; 0 without bars.
+func (s Schedule) MakespanSeconds() float64 {
+	makespan := 0.0
+	for _, bar := range s.Bars {
+		makespan = math.Max(makespan, bar.EndSeconds)
+	}
+	return makespan
+}
+
+func (t Timeline) check() error {
+	if len(t.Schedules) == 0 {
+		return errors.New("schedules: is empty; there is nothing to show")
+	}
+	bars := 0
+	for i, schedule := range t.Schedules {
+		bars += len(schedule.Bars)
+		if schedule.Name == "" {
+			return fmt.Errorf("schedules[%d].name: is empty", i)
+		}
+		if len(schedule.Bars) == 0 {
+			return fmt.Errorf("schedules[%d] (%q).bars: is empty", i, schedule.Name)
+		}
+		for k, bar := range schedule.Bars {
+			if err := bar.check(); err != nil {
+				return fmt.Errorf("schedules[%d] (%q).bars[%d]%w", i, schedule.Name, k, err)
+			}
+		}
+	}
+	if bars > maxTimelineBars {
+		return fmt.Errorf("schedules: have %d bars, which nobody can tell apart; show at most %d, a shorter time say", bars, maxTimelineBars)
+	}
+	if rows := newRows(t.Schedules).lanes; rows > maxTimelineRows {
+		return fmt.Errorf("schedules: need %d rows, which nobody can read; show at most %d, fewer machines say", rows, maxTimelineRows)
+	}
+	return nil
+}
+
+func (b Bar) check() error {
+	switch {
+	case b.Machine == "":
+		return errors.New(".machine: is empty")
+	case b.Job == "":
+		return errors.New(".job: is empty")
+	case !(b.StartSeconds >= 0 && b.StartSeconds <= maxTimelineSeconds):
+		return fmt.Errorf(".startSeconds: %v is not between 0 and %v", b.StartSeconds, maxTimelineSeconds)
+	case !(b.EndSeconds >= 0 && b.EndSeconds <= maxTimelineSeconds):
+		return fmt.Errorf(".endSeconds: %v is not between 0 and %v", b.EndSeconds, maxTimelineSeconds)
+	case b.EndSeconds < b.StartSeconds:
+		return fmt.Errorf(": job %q on %q ends at %v, before it starts at %v", b.Job, b.Machine, b.EndSeconds, b.StartSeconds)
+	}
+	return nil
+}
+
+// size grows with the number of rows, to at most four pages.
+func (t Timeline) size() (width, height vg.Length) {
+	const lane, axis, least = 24, 60, 220
+	height = newRows(t.Schedules).height*lane + axis + 2*margin
+	if t.Title != "" {
+		height += titleHeight
+	}
+	return chartWidth, min(max(height, least), 28*vg.Inch)
+}
+
+func (t Timeline) drawInside(c draw.Canvas) {
+	c = drawTitle(c, t.Title)
+	rows := newRows(t.Schedules)
+	p := newPlot()
+
+	horizon := 0.0
+	for _, schedule := range t.Schedules {
+		horizon = math.Max(horizon, schedule.MakespanSeconds())
+	}
+	scale := scaleFor(horizon)
+	p.X.Label.Text = "time (" + scale.unit + ")"
+	p.X.Min, p.X.Max = 0, math.Max(horizon*1.02, 1e-3)
+	p.X.Tick.Marker = scale
+
+	// Rows are counted from the top, the axis points up.
+	p.Y.Min, p.Y.Max = -float64(rows.height), 0
+	p.Y.Width = 0
+	p.Y.Tick.Length, p.Y.Tick.Width = 0, 0
+	p.Y.Tick.Marker = machineTicks(rows)
+	p.Add(gantt{rows: rows, scale: scale})
+	p.Draw(c)
+}
+
+// machineTicks labels the middle of each machine's rows.
+func machineTicks(rows rows) plot.ConstantTicks {
+	const widest = 120
+	style := sans(smallSize, ink)
+	var ticks plot.ConstantTicks
+	for _, schedule := range rows.schedules {
+		for _, machine := range schedule.machines {
+			ticks = append(ticks, plot.Tick{
+				Value: -float64(machine.top) - float64(machine.lanes)/2,
+				Label: fit(style, text.Printable(machine.name), widest) + "  ",
+			})
+		}
+	}
+	return ticks
+}
