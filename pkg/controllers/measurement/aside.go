@@ -40,7 +40,7 @@ func reachOf(r *probed, samples []v1alpha1.MeasurementSample, before int32) floa
 	if !ok {
 		return 1
 	}
-	return math.Sqrt(min(1, max(probing.LeastSelfDilation, d)-1))
+	return math.Sqrt(min(1, max(probing.MinSelfDilation, d)-1))
 }
 
 // atResource returns the ratios of the times of a probe and of a target, with the other

@@ -80,7 +80,6 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 			continue
 		}
 		setting := probing.Setting{Servers: in.servers(r), Threads: r.Threads, Conserving: r.Job != v1alpha1.ProbeMemoryBandwidth}
-		setting.SelfDilation, _ = selfDilation(r, samples, rounds+1)
 		told, err := pairs(r, samples, rounds, cpu, setting.Servers)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
@@ -109,15 +108,15 @@ func (in *input) estimate(rounds int32) (*estimate, error) {
 
 // pairs returns the samples of one resource, round by round. What the target took
 // alone, and how fast a probe was alone, is the mean of what it was before and after.
-func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *aside, workers int) ([]probing.Sample, error) {
-	var all []probing.Sample
+func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *aside, workers int) ([]probing.Dilations, error) {
+	var all []probing.Dilations
 	reach := reachOf(r, samples, rounds+1)
 	for round := int32(1); round <= rounds; round++ {
 		s := sampleOf(samples, round, besideName(r))
 		if s == nil || s.ProbeDilation == nil {
 			continue
 		}
-		told := probing.Sample{Probe: s.ProbeDilation.AsApproximateFloat64()}
+		told := probing.Dilations{Probe: s.ProbeDilation.AsApproximateFloat64()}
 		if before := sampleOf(samples, round, baselineName(r)); before != nil {
 			if after := sampleOf(samples, round+1, baselineName(r)); after != nil {
 				drift := after.ProbeUnitsPerSecond.AsApproximateFloat64() / before.ProbeUnitsPerSecond.AsApproximateFloat64()
@@ -126,25 +125,22 @@ func pairs(r *probed, samples []v1alpha1.MeasurementSample, rounds int32, cpu *a
 		}
 		if before := sampleOf(samples, round, "alone"); before != nil && before.TargetNanos != nil && s.TargetNanos != nil {
 			after := sampleOf(samples, round+1, "alone")
-			told.Neutral, told.Beside = float64(*before.TargetNanos), float64(*s.TargetNanos)
+			neutral := float64(*before.TargetNanos)
 			if after != nil && after.TargetNanos != nil {
-				told.Neutral = math.Sqrt(told.Neutral * float64(*after.TargetNanos))
+				neutral = math.Sqrt(neutral * float64(*after.TargetNanos))
 			}
 			if r.Job == v1alpha1.ProbeCPU {
-				told.Neutral += slowerProcessors(before, after, s) / float64(max(1, r.Threads))
+				neutral += slowerProcessors(before, after, s) / float64(max(1, r.Threads))
 			}
+			told.Target = float64(*s.TargetNanos) / neutral
 		}
-		slower := 0.0
-		if told.Beside > 0 {
-			slower = told.Beside / told.Neutral
-		}
-		probe, slower, err := cpu.atResource(told.Probe, slower, visits{s.ProbeComputing, reach, workers})
+		probe, target, err := cpu.atResource(told.Probe, told.Target, visits{s.ProbeComputing, reach, workers})
 		if err != nil {
 			return nil, err
 		}
-		told.Probe = max(probing.LeastDilation, probe)
-		if told.Beside > 0 {
-			told.Beside = told.Neutral * max(probing.LeastDilation, slower)
+		told.Probe = max(probing.MinDilation, probe)
+		if told.Target > 0 {
+			told.Target = max(probing.MinDilation, target)
 		}
 		all = append(all, told)
 	}
@@ -211,11 +207,11 @@ func (in *input) estimateCopies(e *estimate, rounds int32) error {
 			times = append(times, probing.CopiesTime{Copies: n + 1, Time: float64(*s.TargetNanos)})
 		}
 	}
-	twins, err := probing.Copies(times)
+	copied, err := probing.Copies(times)
 	if err != nil {
 		return fmt.Errorf("the times of the copies: %w", err)
 	}
-	if !twins.Busy {
+	if !copied.Busy {
 		e.contradiction = errors.New("the copies slow each other down less than a job does that keeps these two resources busy by turns: it idles, or uses others; measure it by probes")
 	}
 	r := &in.settings.resources[0]
@@ -227,7 +223,7 @@ func (in *input) estimateCopies(e *estimate, rounds int32) error {
 		return errors.New("the step beside the probe is missing")
 	}
 	dilation := probing.Estimate{Value: s.ProbeDilation.AsApproximateFloat64(), Samples: 1}
-	p, err := twins.Decide(dilation)
+	p, err := copied.Decide(dilation)
 	if err != nil && !errors.Is(err, contention.ErrUndecided) {
 		return fmt.Errorf("%s: %w", r.Name, err)
 	}

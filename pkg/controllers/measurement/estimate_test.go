@@ -71,7 +71,7 @@ func TestSlowerProcessorsAreNoContention(t *testing.T) {
 		if err != nil || len(told) != 1 {
 			t.Fatalf("%s: %v, %v", name, told, err)
 		}
-		if got := told[0].Beside / told[0].Neutral; math.Abs(got-dilation) > 1e-9 {
+		if got := told[0].Target; math.Abs(got-dilation) > 1e-9 {
 			t.Errorf("%s: dilated %v times, want %v", name, got, dilation)
 		}
 	}

@@ -215,7 +215,7 @@ func (in *input) rewrite(pairs []pair, v contention.Vector, n *node) error {
 		if err != nil {
 			return err
 		}
-		p.sample.ProbeDilation, p.sample.ProbeComputing = quantity(max(probing.LeastDilation, probe)), nil
+		p.sample.ProbeDilation, p.sample.ProbeComputing = quantity(max(probing.MinDilation, probe)), nil
 		if p.target == 0 {
 			p.sample.TargetNanos = nil
 			continue
@@ -224,7 +224,7 @@ func (in *input) rewrite(pairs []pair, v contention.Vector, n *node) error {
 		if err != nil {
 			return err
 		}
-		p.sample.TargetNanos = new(int64(neutral * max(probing.LeastDilation, target)))
+		p.sample.TargetNanos = new(int64(neutral * max(probing.MinDilation, target)))
 	}
 	return nil
 }

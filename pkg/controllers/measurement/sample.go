@@ -164,7 +164,7 @@ func sampleOfRate(sample v1alpha1.MeasurementSample, s *step, probe *report.Run)
 		return sample, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the probe got no time of a processor"}
 	}
 	dilation := alone / got
-	if dilation < probing.LeastDilation {
+	if dilation < probing.MinDilation {
 		return sample, disturbed("the probe", dilation)
 	}
 	sample.ProbeDilation = quantity(dilation)
@@ -202,7 +202,7 @@ func (in *input) sampleOfPair(sample v1alpha1.MeasurementSample, s *step, probe 
 		alone += rate / float64(len(before))
 	}
 	dilation := alone / between
-	if dilation < probing.LeastDilation {
+	if dilation < probing.MinDilation {
 		return sample, disturbed("the probe", dilation)
 	}
 	sample.ProbeDilation, sample.ProbeComputing = quantity(dilation), computing(s.resource, probe, alone)
@@ -237,7 +237,7 @@ func (in *input) besideProbe(sample v1alpha1.MeasurementSample, watches []report
 		return sample, nil
 	}
 	took, ran := ofOneRun(whole)
-	if ratio := float64(*took) / float64(*neutral.TargetNanos); ratio < probing.LeastDilation {
+	if ratio := float64(*took) / float64(*neutral.TargetNanos); ratio < probing.MinDilation {
 		return sample, disturbed("the target", ratio)
 	}
 	sample.TargetNanos, sample.TargetCPUNanos = took, ran

@@ -79,7 +79,7 @@ func find(all []step, name string) int {
 // not keep a resource busy.
 func unsaturated(r *probed, samples []v1alpha1.MeasurementSample, before int32) bool {
 	d, ok := selfDilation(r, samples, before)
-	return ok && d < probing.LeastSelfDilation
+	return ok && d < probing.MinSelfDilation
 }
 
 // selfDilation returns how many times slower each of two probes was, if a round

@@ -8,10 +8,10 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Among is a probe and its target on a node where other jobs run, or where the
-// target has several threads, so that the formulas for one pair do not hold. The
-// dilations of all are predicted as by [contention.Predict], with what is asked for
-// unknown, and the prediction is inverted.
+// Among is a probe, with as many workers as its resource has servers, and its target on a
+// node where other jobs run, or where the target has several threads, so that the
+// formulas for one pair do not hold. The dilations of all are predicted as by
+// [contention.Predict], with what is asked for unknown, and the prediction is inverted.
 //
 // The neighbours must be the same while the probe runs alone and beside the target.
 type Among struct {
@@ -22,9 +22,6 @@ type Among struct {
 	Neighbours []contention.Vector
 	// Resource is the index of the probe's resource.
 	Resource int
-	// Workers is the intensity of the probe. Zero means as many as the resource
-	// has servers.
-	Workers int
 	// Target is what is known of the target: its threads at the probe's resource,
 	// and its demands at others. Its loading and pressure at the probe's resource,
 	// which are to be found, do not matter.
@@ -64,73 +61,15 @@ func (a Among) Sensitivity(ratio float64) (float64, error) {
 	return c.explain("ratio of the target's times", ratio)
 }
 
-// Alone returns the dilation of the target without the probe, at least 1, if this is
-// its loading at the probe's resource: what the neighbours make it wait. The time it
-// takes without the probe is that many neutral times.
-func (a Among) Alone(loading float64) (float64, error) {
-	if err := a.validate(); err != nil {
-		return 0, err
-	}
-	_, target, err := a.predict(loading, false)
-	return target, err
-}
-
-// Quiet returns what a sample would have been on a node with no neighbours, for
-// [Measure]: it has the ratios there that the same pressure and sensitivity lead to.
-// What was not taken stays so, and so does the neutral time.
-//
-// The error is that of [Among.Pressure] or [Among.Sensitivity].
-func (a Among) Quiet(sample Sample) (Sample, error) {
-	quiet := Among{Servers: a.Servers, Resource: a.Resource, Workers: a.Workers, Target: a.Target}
-	if sample.hasProbe() {
-		here, err := a.pressures()
-		if err != nil {
-			return Sample{}, err
-		}
-		there, err := quiet.pressures()
-		if err != nil {
-			return Sample{}, err
-		}
-		if sample.Probe, err = here.carry("probe", sample.Probe, there); err != nil {
-			return Sample{}, err
-		}
-	}
-	if sample.hasTarget() {
-		here, err := a.sensitivities()
-		if err != nil {
-			return Sample{}, err
-		}
-		there, err := quiet.sensitivities()
-		if err != nil {
-			return Sample{}, err
-		}
-		ratio, err := here.carry("beside", sample.Beside/sample.Neutral, there)
-		if err != nil {
-			return Sample{}, err
-		}
-		sample.Beside = ratio * sample.Neutral
-	}
-	return sample, nil
-}
-
-// carry returns the dilation on another curve that the same loading leads to.
-func (c *curve) carry(what string, dilation float64, to *curve) (float64, error) {
-	loading, err := c.explain(what, dilation)
-	if err != nil {
-		return 0, err
-	}
-	return to.at(loading)
-}
-
 // explain returns the loading that leads to a dilation, give or take noise.
 func (c *curve) explain(what string, dilation float64) (float64, error) {
 	if rule := dilationRule(dilation); rule != "" {
 		return 0, fmt.Errorf("%s: %v %s", what, dilation, rule)
 	}
-	least, most := c.dilations[0]*LeastDilation, c.most()/LeastDilation
-	if dilation < least || dilation > most {
+	lowest, highest := c.dilations[0]*MinDilation, c.highest()/MinDilation
+	if dilation < lowest || dilation > highest {
 		return 0, fmt.Errorf("%s: %.4g is not between %.4g and %.4g, which loadings from 0 to %.3g lead to, with noise: %w",
-			what, dilation, least, most, c.loadings[len(c.loadings)-1], ErrUnexplained)
+			what, dilation, lowest, highest, c.loadings[len(c.loadings)-1], ErrUnexplained)
 	}
 	if !c.tells(dilation) {
 		return 0, fmt.Errorf("%s: %.4g hardly depends on the loading: %w", what, dilation, ErrAmbiguous)
@@ -144,9 +83,6 @@ func (a Among) validate() error {
 	}
 	if a.Resource < 0 || a.Resource >= len(a.Servers) {
 		return fmt.Errorf("resource: %d is not between 0 and %d", a.Resource, len(a.Servers)-1)
-	}
-	if a.Workers < 0 || a.Workers > contention.MaxThreads {
-		return fmt.Errorf("workers: %d is not between 1 and %d", a.Workers, contention.MaxThreads)
 	}
 	if len(a.Target) > len(a.Servers) {
 		return fmt.Errorf("target: %d demands for %d resources", len(a.Target), len(a.Servers))
@@ -198,23 +134,16 @@ func (a Among) sensitivities() (*curve, error) {
 // slope returns 1/c if the formulas for one pair hold exactly, else 0.
 func (a Among) slope() float64 {
 	servers := a.Servers[a.Resource]
-	crowd := slices.ContainsFunc(a.Target, func(d contention.Demand) bool { return d.Threads > 1 })
-	if crowd || len(a.Neighbours) > 0 || a.workers() != servers {
+	threaded := slices.ContainsFunc(a.Target, func(d contention.Demand) bool { return d.Threads > 1 })
+	if threaded || len(a.Neighbours) > 0 {
 		return 0
 	}
 	return 1 / float64(servers)
 }
 
-func (a Among) workers() int {
-	if a.Workers == 0 {
-		return a.Servers[a.Resource]
-	}
-	return a.Workers
-}
-
 func (a Among) probe() contention.Vector {
 	v := make(contention.Vector, a.Resource+1)
-	v[a.Resource] = contention.Demand{Loading: 1, Pressure: 1, Threads: a.workers()}
+	v[a.Resource] = contention.Demand{Loading: 1, Pressure: 1, Threads: a.Servers[a.Resource]}
 	return v
 }
 

@@ -40,9 +40,9 @@ func BenchmarkPressureAmongNeighbours(b *testing.B) {
 func BenchmarkMeasure(b *testing.B) {
 	for _, n := range []int{3, 10, 100} {
 		rng := rand.New(rand.NewPCG(1, 1))
-		samples := make([]probing.Sample, n)
+		samples := make([]probing.Dilations, n)
 		for k := range samples {
-			samples[k] = probing.Sample{Probe: 1.58 * math.Exp(0.01*rng.NormFloat64()), Neutral: 78, Beside: 123 * math.Exp(0.01*rng.NormFloat64())}
+			samples[k] = probing.Dilations{Probe: 1.58 * math.Exp(0.01*rng.NormFloat64()), Target: 1.58 * math.Exp(0.01*rng.NormFloat64())}
 		}
 		b.Run(fmt.Sprintf("%d rounds", n), func(b *testing.B) {
 			b.ReportAllocs()

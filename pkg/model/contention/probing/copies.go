@@ -20,9 +20,9 @@ type CopiesTime struct {
 	Time float64
 }
 
-// Twins is what identical copies tell of a job that is always busy at one of two
-// resources with one server each, with the loading p at one and 1 − p at the other.
-type Twins struct {
+// CopiesLoading is what the times of identical copies tell of a job that is always busy
+// at one of two resources with one server each, with the loading p at one and 1 − p at the other.
+type CopiesLoading struct {
 	// Neutral is the time of one copy, in the unit of the times.
 	Neutral Estimate
 	// Square is p·p, by how much each further copy dilates a job.
@@ -46,47 +46,47 @@ type Twins struct {
 // dilate each other by more than it says (four of (0.9, 0.1) to 3.60, not 3.46), so
 // that p comes out too far from ½, by about 0.01 with three copies and 0.02 with four:
 // repeat two rather than adding a fourth.
-func Copies(times []CopiesTime) (Twins, error) {
+func Copies(times []CopiesTime) (CopiesLoading, error) {
 	var alone []float64
 	for k, t := range times {
 		if t.Copies < 1 {
-			return Twins{}, fmt.Errorf("times[%d]: copies: %d is less than 1", k, t.Copies)
+			return CopiesLoading{}, fmt.Errorf("times[%d]: copies: %d is less than 1", k, t.Copies)
 		}
 		if !(t.Time > 0) || math.IsInf(t.Time, 1) {
-			return Twins{}, fmt.Errorf("times[%d]: time: %v is not a positive, finite number", k, t.Time)
+			return CopiesLoading{}, fmt.Errorf("times[%d]: time: %v is not a positive, finite number", k, t.Time)
 		}
 		if t.Copies == 1 {
 			alone = append(alone, t.Time)
 		}
 	}
 	if len(alone) == 0 {
-		return Twins{}, errors.New("times: none is of one copy: the neutral time is needed")
+		return CopiesLoading{}, errors.New("times: none is of one copy: the neutral time is needed")
 	}
 	neutral, err := GeometricMean(alone)
 	if err != nil {
-		return Twins{}, err
+		return CopiesLoading{}, err
 	}
 	several := len(times) - len(alone)
 	if several == 0 {
-		return Twins{}, errors.New("times: none is of several copies: a job alone is not dilated")
+		return CopiesLoading{}, errors.New("times: none is of several copies: a job alone is not dilated")
 	}
 	runs := make([]fit.CopyRun, len(times))
 	for k, t := range times {
 		if rule := dilationRule(t.Time / neutral.Value); rule != "" {
-			return Twins{}, fmt.Errorf("times[%d]: time: %v is %.4g times the neutral time, which %s", k, t.Time, t.Time/neutral.Value, rule)
+			return CopiesLoading{}, fmt.Errorf("times[%d]: time: %v is %.4g times the neutral time, which %s", k, t.Time, t.Time/neutral.Value, rule)
 		}
 		runs[k] = fit.CopyRun{Copies: t.Copies, Dilation: t.Time / neutral.Value}
 	}
-	loading, err := fit.Copies(runs, confidence)
+	fitted, err := fit.Copies(runs, confidence)
 	if err != nil {
-		return Twins{}, err
+		return CopiesLoading{}, err
 	}
-	most := slices.MaxFunc(times, func(a, b CopiesTime) int { return a.Copies - b.Copies }).Copies
+	largest := slices.MaxFunc(times, func(a, b CopiesTime) int { return a.Copies - b.Copies }).Copies
 	half := func(e fit.Estimate) Estimate { return Estimate{e.Value, (e.High - e.Low) / 2, several} }
-	twins := Twins{Neutral: neutral, Square: half(loading.Square), Low: half(loading.Low), High: half(loading.High), Busy: loading.Busy}
-	condition := conditioning(most, loading.Square.Value)
-	twins.Low.Error, twins.High.Error = max(twins.Low.Error, condition), max(twins.High.Error, condition)
-	return twins, nil
+	loading := CopiesLoading{Neutral: neutral, Square: half(fitted.Square), Low: half(fitted.Low), High: half(fitted.High), Busy: fitted.Busy}
+	condition := conditioning(largest, fitted.Square.Value)
+	loading.Low.Error, loading.High.Error = max(loading.Low.Error, condition), max(loading.High.Error, condition)
+	return loading, nil
 }
 
 // conditioning returns by how much the roots move when the dilation of n copies with
@@ -106,19 +106,19 @@ func upperRoot(n int, dilation float64) float64 {
 }
 
 // Decide returns the candidate that the dilation of the job beside a probe of its
-// first resource speaks for, such as [Sample] has it. The error wraps
+// first resource speaks for, such as [Dilations] has it. The error wraps
 // [contention.ErrUndecided], with the nearer candidate, when the dilation with its
 // error allows for both.
-func (t Twins) Decide(dilation Estimate) (Estimate, error) {
+func (c CopiesLoading) Decide(dilation Estimate) (Estimate, error) {
 	if rule := dilationRule(dilation.Value); rule != "" {
 		return Estimate{}, fmt.Errorf("dilation: %v %s", dilation.Value, rule)
 	}
 	if !(dilation.Error >= 0) {
 		return Estimate{}, fmt.Errorf("dilation: error: %v is not a number of at least 0", dilation.Error)
 	}
-	p, err := contention.DecideRoot(t.Low.Value, t.High.Value, [2]float64{1, 0}, dilation.Value, dilation.Error)
+	p, err := contention.DecideRoot(c.Low.Value, c.High.Value, [2]float64{1, 0}, dilation.Value, dilation.Error)
 	if p < 0.5 {
-		return t.Low, err
+		return c.Low, err
 	}
-	return t.High, err
+	return c.High, err
 }

@@ -103,7 +103,7 @@ func TestBadTimesAreRefusedByName(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := (probing.Twins{}).Decide(probing.Estimate{Value: math.NaN()}); err == nil {
+	if _, err := (probing.CopiesLoading{}).Decide(probing.Estimate{Value: math.NaN()}); err == nil {
 		t.Error("a dilation that is no number decided")
 	}
 }

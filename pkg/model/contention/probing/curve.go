@@ -65,8 +65,8 @@ func newCurve(largest float64, dilation func(float64) (float64, error)) (*curve,
 	return c, nil
 }
 
-// most returns the dilation at the largest loading.
-func (c *curve) most() float64 { return c.dilations[len(c.dilations)-1] }
+// highest returns the dilation at the largest loading.
+func (c *curve) highest() float64 { return c.dilations[len(c.dilations)-1] }
 
 // slope returns that of the segment before a point, at least a tenth of the average:
 // on a flat end noise would be taken for any loading whatever.
@@ -87,20 +87,7 @@ func (c *curve) tells(dilation float64) bool {
 	return c.slope(point) > c.average()/10
 }
 
-// at returns the dilation at a loading.
-func (c *curve) at(loading float64) (float64, error) {
-	last := len(c.loadings) - 1
-	switch {
-	case loading > c.loadings[last]:
-		return c.dilations[last] + (loading-c.loadings[last])*c.slope(last), nil
-	case loading < 0 || c.dilation == nil:
-		return c.dilations[0] + loading*c.slope(1), nil
-	default:
-		return c.dilation(loading)
-	}
-}
-
-// loading returns the inverse of at.
+// loading returns the loading that leads to a dilation.
 func (c *curve) loading(dilation float64) (float64, error) {
 	last := len(c.dilations) - 1
 	k := sort.SearchFloat64s(c.dilations, dilation)

@@ -29,9 +29,8 @@
 // Both are exact under processor sharing, however long visits are and however they
 // are distributed. Where the resource does not share evenly they differ, and are
 // measured as two quantities: the pressure q = c (λ_probe − 1) of the target, how
-// much it stands in others' way ([Pressure]), and its sensitivity
-// s = c (λ_target − 1), what waiting costs it ([Sensitivity]). With c = 1 this is
-// Property 3 of Lim et al., "D-factor", SIGMETRICS 2012.
+// much it stands in others' way, and its sensitivity s = c (λ_target − 1), what waiting
+// costs it. With c = 1 this is Property 3 of Lim et al., "D-factor", SIGMETRICS 2012.
 //
 // Several threads (t > 1) meet each other at the resource as well, and
 // λ_probe = 1 + t·p/c holds to first order in p only: two threads with p = ½ at
@@ -55,13 +54,12 @@
 //
 // A dilation near 1 is measured as often a little below 1 as above it. Nothing is
 // clamped before it is averaged, or averages would be too high; what is reported
-// lies between 0 and 1. [GeometricMean] tells how intervals are made.
+// lies between 0 and 1. [GeometricMean] says how intervals are made.
 //
 // # What else is here
 //
 //   - [Measure] combines the rounds of one probe, [AddUp] its results for several
 //     resources into one vector.
-//   - [Enough] and [MoreRounds] tell when to stop.
 //   - [Among] accounts for other jobs on the node.
 //   - [Copies] is another method, without a probe: Algorithm 1 of the paper.
 //   - Package calibration finds how many servers a resource has.

@@ -9,13 +9,13 @@ import (
 // FileComp beside a standard job that does nothing but compute, and one that does
 // nothing but read: three rounds of each.
 func Example() {
-	rounds := [][]probing.Sample{
-		{{Probe: 1.57, Neutral: 78.1, Beside: 123.7}, {Probe: 1.58, Neutral: 77.9, Beside: 123.2}, {Probe: 1.58, Neutral: 78.2, Beside: 123.9}},
-		{{Probe: 1.43, Neutral: 78.1, Beside: 112.1}, {Probe: 1.43, Neutral: 77.9, Beside: 111.5}, {Probe: 1.42, Neutral: 78.2, Beside: 112.2}},
+	rounds := [][]probing.Dilations{
+		{{Probe: 1.57, Target: 123.7 / 78.1}, {Probe: 1.58, Target: 123.2 / 77.9}, {Probe: 1.58, Target: 123.9 / 78.2}},
+		{{Probe: 1.43, Target: 112.1 / 78.1}, {Probe: 1.43, Target: 111.5 / 77.9}, {Probe: 1.42, Target: 112.2 / 78.2}},
 	}
 	loadings := make([]probing.Estimate, len(rounds))
-	for i, samples := range rounds {
-		resource, err := probing.Measure(probing.Setting{Servers: 1, SelfDilation: 2}, samples)
+	for i, dilations := range rounds {
+		resource, err := probing.Measure(probing.Setting{Servers: 1}, dilations)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -28,8 +28,6 @@ func Example() {
 		return
 	}
 	fmt.Printf("cpu %v, disk %v; measured they add up to %v\n", vector.Loadings[0], vector.Loadings[1], vector.Sum)
-	fmt.Println("precise to 0.02:", probing.Enough(0.02, loadings...))
 	// Output:
 	// cpu 0.578 ± 0.004, disk 0.422 ± 0.005; measured they add up to 1.017 ± 0.007
-	// precise to 0.02: true
 }

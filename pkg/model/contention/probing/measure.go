@@ -8,53 +8,18 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// Saturation reports whether the probe kept the resource busy. If it did not, others
-// may use the resource without slowing it down, and a pressure of 0 means nothing.
-type Saturation int
+// MinSelfDilation is how much two copies of a probe dilate each other, at least, if one
+// of them keeps the resource busy: 2, give or take noise. Where they do not, others may
+// use the resource without slowing the probe down, and its dilation tells nothing.
+const MinSelfDilation = 1.8
 
-const (
-	// Unknown says that the target did not slow the probe down, and it was not checked
-	// whether a second probe would have. The pressure may be 0, or the probe too
-	// weak to tell.
-	Unknown Saturation = iota
-	// Saturated says that two probes slow each other down to [LeastSelfDilation] or
-	// more, or that the target slowed the probe down.
-	Saturated
-	// Unsaturated says that a second probe hardly slows it down, and neither did the
-	// target. Nothing was measured: the resource needs a higher intensity, or is not one
-	// that jobs wait for.
-	Unsaturated
-)
-
-// String returns the name in lower case.
-func (s Saturation) String() string {
-	switch s {
-	case Saturated:
-		return "saturated"
-	case Unsaturated:
-		return "unsaturated"
-	case Unknown:
-		return "unknown"
-	default:
-		return fmt.Sprintf("Saturation(%d)", int(s))
-	}
-}
-
-// LeastSelfDilation is how much two copies of a probe dilate each other, at least,
-// if one keeps the resource busy: 2, give or take noise.
-const LeastSelfDilation = 1.8
-
-// Setting is where samples were taken: a probe with as many workers as the resource
-// has servers, and a target, on a node where nobody else runs. See [Among.Quiet] for
-// any other.
+// Setting is where rounds took place: a probe with as many workers as the resource has
+// servers, and a target, on a node without neighbours. See [Among] for any other.
 type Setting struct {
 	// Servers is the number of servers of the resource.
 	Servers int
 	// Threads is how many threads of the target use it at once. Zero means one.
 	Threads int
-	// SelfDilation is how much two copies of the probe dilate each other. Zero: it
-	// was not checked.
-	SelfDilation float64
 	// Conserving says that a server of the resource gets as much done whomever it
 	// serves, and in whatever order, as processors, disks and links do. Memory, whose
 	// speed depends on the patterns of access, does not.
@@ -79,8 +44,6 @@ type Resource struct {
 	// conservation of work, from rounds in which both dilations were measured. See
 	// [Loading].
 	Work Estimate
-	// Saturation must be looked at before Loading is believed.
-	Saturation Saturation
 }
 
 const (
@@ -95,34 +58,31 @@ const (
 // [GeometricMean], and the mean is turned into a pressure and a sensitivity, that of
 // several threads too.
 //
-// An error that names a sample is for an invalid one. An error that wraps
+// An error that names a round is for an invalid one. An error that wraps
 // [ErrUnexplained] comes with the result, and says that the dilations are not those of
 // such a target, by more than the intervals allow: it has more threads, or what runs
 // beside it helps it. A pressure or a sensitivity above 1 is explained by an unfair
 // share, and reported as 1, where both dilations were measured and the work adds up;
 // where only one was, it is not.
-func Measure(setting Setting, samples []Sample) (Resource, error) {
+func Measure(setting Setting, rounds []Dilations) (Resource, error) {
 	if err := validate(setting.Servers, setting.Threads); err != nil {
 		return Resource{}, err
 	}
-	if self := setting.SelfDilation; !(self >= 0) || math.IsInf(self, 1) {
-		return Resource{}, fmt.Errorf("selfDilation: %v is not a dilation, nor 0 where it was not checked", self)
-	}
 	var probe, target, work []float64
-	for k, s := range samples {
-		if err := s.validate(); err != nil {
-			return Resource{}, fmt.Errorf("samples[%d]: %w", k, err)
+	for k, d := range rounds {
+		if err := d.validate(); err != nil {
+			return Resource{}, fmt.Errorf("rounds[%d]: %w", k, err)
 		}
-		if s.hasProbe() {
-			probe = append(probe, s.Probe)
+		if d.Probe != 0 {
+			probe = append(probe, d.Probe)
 		}
-		if s.hasTarget() {
-			target = append(target, s.Beside/s.Neutral)
+		if d.Target != 0 {
+			target = append(target, d.Target)
 		}
-		if s.hasProbe() && s.hasTarget() {
-			w, err := Loading(s.Beside/s.Neutral, s.Probe, setting.Servers, setting.Threads)
+		if d.Probe != 0 && d.Target != 0 {
+			w, err := Loading(d.Target, d.Probe, setting.Servers, setting.Threads)
 			if err != nil {
-				return Resource{}, fmt.Errorf("samples[%d]: %w", k, err)
+				return Resource{}, fmt.Errorf("rounds[%d]: %w", k, err)
 			}
 			work = append(work, w)
 		}
@@ -163,12 +123,6 @@ func (s Setting) combine(probe, target, work []float64) (Resource, error) {
 		r.Loading = r.Work
 	default:
 		r.Loading = r.Sensitivity
-	}
-	switch {
-	case s.SelfDilation >= LeastSelfDilation || pressure.Taken() && pressure.Value > pressure.Error:
-		r.Saturation = Saturated
-	case s.SelfDilation > 0:
-		r.Saturation = Unsaturated
 	}
 	return r, errors.Join(far, overdone)
 }
@@ -212,9 +166,9 @@ func (c *curve) estimate(what, whose string, dilations []float64, fair bool) (Es
 	switch {
 	case math.Exp(center+margin) < clearlyFaster*c.dilations[0]:
 		return e, fmt.Errorf("%s: the dilation %s is %v, clearly below 1: it is faster in company than alone: %w", what, whose, dilation, ErrUnexplained)
-	case fair && math.Exp(center-margin) > clearlySlower*c.most():
+	case fair && math.Exp(center-margin) > clearlySlower*c.highest():
 		return e, fmt.Errorf("%s: the dilation %s is %v, and no more than %.3f if the target has that many threads there, and a fair share: %w",
-			what, whose, dilation, c.most(), ErrUnexplained)
+			what, whose, dilation, c.highest(), ErrUnexplained)
 	}
 	return e, nil
 }

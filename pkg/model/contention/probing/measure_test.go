@@ -27,15 +27,15 @@ func expect(t *testing.T, what string, got probing.Estimate, want float64) {
 
 // rounds simulates a probe of the first station and a target beside each other. The
 // target is fast enough for its time alone to be known exactly.
-func rounds(n, servers, targets int, loadings []float64, duration float64) []probing.Sample {
+func rounds(n, servers, targets int, loadings []float64, duration float64) []probing.Dilations {
 	stations := append([]int{servers}, slices.Repeat([]int{targets}, len(loadings)-1)...)
-	samples := make([]probing.Sample, n)
-	for k := range samples {
+	all := make([]probing.Dilations, n)
+	for k := range all {
 		threads := append(crowd(servers, 1), crowd(targets, loadings...)...)
 		dilations := simulate(stations, threads, duration, rand.New(rand.NewPCG(uint64(k), uint64(servers*100+targets))))
-		samples[k] = probing.Sample{Probe: mean(dilations[:servers]), Neutral: 60, Beside: 60 * mean(dilations[servers:])}
+		all[k] = probing.Dilations{Probe: mean(dilations[:servers]), Target: mean(dilations[servers:])}
 	}
-	return samples
+	return all
 }
 
 func TestSimulatedTargetsAreRecovered(t *testing.T) {
@@ -56,7 +56,7 @@ func TestSimulatedTargetsAreRecovered(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v with %d threads on %d servers", test.loadings, test.threads, test.servers), func(t *testing.T) {
 			t.Parallel()
-			setting := probing.Setting{Servers: test.servers, Threads: test.threads, SelfDilation: 2}
+			setting := probing.Setting{Servers: test.servers, Threads: test.threads}
 			got, err := probing.Measure(setting, rounds(6, test.servers, test.threads, test.loadings, test.duration))
 			if err != nil {
 				t.Fatal(err)
@@ -64,8 +64,8 @@ func TestSimulatedTargetsAreRecovered(t *testing.T) {
 			expect(t, "pressure", got.Pressure, test.loadings[0])
 			expect(t, "sensitivity", got.Sensitivity, test.loadings[0])
 			expect(t, "work", got.Work, test.loadings[0])
-			if got.Loading != got.Sensitivity || got.Saturation != probing.Saturated {
-				t.Errorf("got %+v, want the loading to be the sensitivity, saturated", got)
+			if got.Loading != got.Sensitivity {
+				t.Errorf("got %+v, want the loading to be the sensitivity", got)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestThreadsThatCrowdTheServerTellTheirPressureOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "pressure", got.Pressure, 0.3)
-	if got.Sensitivity.Taken() || got.Loading != got.Pressure || got.Saturation != probing.Saturated {
+	if got.Sensitivity.Taken() || got.Loading != got.Pressure {
 		t.Errorf("got %+v, want the loading to be the pressure", got)
 	}
 }
@@ -91,12 +91,12 @@ func TestWorkIsConservedWhoeverIsFavoured(t *testing.T) {
 	t.Parallel()
 	for _, weight := range []float64{0.2, 5} {
 		threads := []thread{{[]float64{1}, 1}, {[]float64{0.6}, weight}}
-		var samples []probing.Sample
+		var dilations []probing.Dilations
 		for k := range 6 {
 			d := simulate([]int{1}, threads, 2e5, rand.New(rand.NewPCG(uint64(k), 1)))
-			samples = append(samples, probing.Sample{Probe: d[0], Neutral: 1, Beside: d[1]})
+			dilations = append(dilations, probing.Dilations{Probe: d[0], Target: d[1]})
 		}
-		got, err := probing.Measure(probing.Setting{Servers: 1, Conserving: true}, samples)
+		got, err := probing.Measure(probing.Setting{Servers: 1, Conserving: true}, dilations)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,43 +111,14 @@ func TestWorkIsConservedWhoeverIsFavoured(t *testing.T) {
 	}
 }
 
-func TestAProbeThatIsTooWeakIsToldFromAnIdleTarget(t *testing.T) {
-	t.Parallel()
-	noise := func(dilation float64) []probing.Sample {
-		return []probing.Sample{{Probe: dilation * 1.01}, {Probe: dilation * 0.99}, {Probe: dilation}}
-	}
-	for _, test := range []struct {
-		dilation, self float64
-		want           probing.Saturation
-		name           string
-	}{
-		{1, 2.01, probing.Saturated, "saturated"},
-		{1, 1.05, probing.Unsaturated, "unsaturated"},
-		{1, 0, probing.Unknown, "unknown"},
-		{1.5, 0, probing.Saturated, "saturated"},
-		{1.5, 1.05, probing.Saturated, "saturated"},
-	} {
-		got, err := probing.Measure(probing.Setting{Servers: 1, SelfDilation: test.self}, noise(test.dilation))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Saturation != test.want || got.Saturation.String() != test.name {
-			t.Errorf("dilation %v, self dilation %v: %v, want %v", test.dilation, test.self, got.Saturation, test.want)
-		}
-		if got.Sensitivity.Taken() || got.Work.Taken() || got.Loading != got.Pressure {
-			t.Errorf("without a time of the target: %+v", got)
-		}
-	}
-}
-
 func TestNoiseAroundOneAveragesOutBeforeItIsClamped(t *testing.T) {
 	t.Parallel()
 	measure := func(dilations ...float64) probing.Estimate {
-		samples := make([]probing.Sample, len(dilations))
+		all := make([]probing.Dilations, len(dilations))
 		for k, d := range dilations {
-			samples[k].Probe = d
+			all[k].Probe = d
 		}
-		got, err := probing.Measure(probing.Setting{Servers: 1}, samples)
+		got, err := probing.Measure(probing.Setting{Servers: 1}, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,45 +139,45 @@ func TestNoiseAroundOneAveragesOutBeforeItIsClamped(t *testing.T) {
 func TestDilationsOfAnotherKindOfTargetAreUnexplained(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name    string
-		setting probing.Setting
-		sample  probing.Sample
-		want    string
+		name      string
+		setting   probing.Setting
+		dilations probing.Dilations
+		want      string
 	}{
 		{
 			"a target that has more threads than said",
 			probing.Setting{Servers: 1},
-			probing.Sample{Probe: 3},
+			probing.Dilations{Probe: 3},
 			"pressure: the dilation of the probe is 3.00",
 		},
 		{
 			"two threads that press like four",
 			probing.Setting{Servers: 2, Threads: 2},
-			probing.Sample{Probe: 3},
+			probing.Dilations{Probe: 3},
 			"no more than 2.000 if the target has that many threads",
 		},
 		{
 			"a probe that speeds up",
 			probing.Setting{Servers: 1},
-			probing.Sample{Probe: 0.9},
+			probing.Dilations{Probe: 0.9},
 			"clearly below 1: it is faster in company",
 		},
 		{
 			"a target that has more to do than time",
 			probing.Setting{Servers: 1},
-			probing.Sample{Probe: 4, Neutral: 10, Beside: 15},
+			probing.Dilations{Probe: 4, Target: 1.5},
 			"work: each thread of the target is served for 1.125",
 		},
 		{
 			"a target that suffers more than its share",
 			probing.Setting{Servers: 4},
-			probing.Sample{Neutral: 10, Beside: 18},
+			probing.Dilations{Target: 1.8},
 			"sensitivity: the dilation of the target is 1.800",
 		},
 	} {
-		samples := slices.Repeat([]probing.Sample{test.sample}, 4)
-		samples[0].Probe *= 1.001
-		got, err := probing.Measure(test.setting, samples)
+		all := slices.Repeat([]probing.Dilations{test.dilations}, 4)
+		all[0].Probe *= 1.001
+		got, err := probing.Measure(test.setting, all)
 		if !errors.Is(err, probing.ErrUnexplained) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
@@ -216,27 +187,26 @@ func TestDilationsOfAnotherKindOfTargetAreUnexplained(t *testing.T) {
 	}
 }
 
-func TestBadSamplesAreRefusedByName(t *testing.T) {
+func TestBadDilationsAreRefusedByName(t *testing.T) {
 	t.Parallel()
-	good := probing.Sample{Probe: 1.5, Neutral: 60, Beside: 90}
-	for want, bad := range map[string]probing.Sample{
-		"samples[1]: probe: NaN is not between 0.8":                      {Probe: math.NaN()},
-		"samples[1]: probe: +Inf is not between 0.8":                     {Probe: math.Inf(1)},
-		"samples[1]: probe: -1 is not between 0.8":                       {Probe: -1},
-		"samples[1]: probe: 0.5 is not between 0.8":                      {Probe: 0.5},
-		"samples[1]: neutral: NaN is not a completion time":              {Neutral: math.NaN(), Beside: 1},
-		"samples[1]: neutral: -60 is not a completion time":              {Neutral: -60, Beside: 90},
-		"samples[1]: beside: +Inf is not a completion time":              {Neutral: 60, Beside: math.Inf(1)},
-		"samples[1]: beside: 30 over neutral 60: 0.5 is not between 0.8": {Neutral: 60, Beside: 30},
+	good := probing.Dilations{Probe: 1.5, Target: 1.5}
+	for want, bad := range map[string]probing.Dilations{
+		"rounds[1]: probe: NaN is not between 0.8":   {Probe: math.NaN()},
+		"rounds[1]: probe: +Inf is not between 0.8":  {Probe: math.Inf(1)},
+		"rounds[1]: probe: -1 is not between 0.8":    {Probe: -1},
+		"rounds[1]: probe: 0.5 is not between 0.8":   {Probe: 0.5},
+		"rounds[1]: target: NaN is not between 0.8":  {Target: math.NaN()},
+		"rounds[1]: target: +Inf is not between 0.8": {Target: math.Inf(1)},
+		"rounds[1]: target: -1 is not between 0.8":   {Target: -1},
+		"rounds[1]: target: 0.5 is not between 0.8":  {Target: 0.5},
 	} {
-		if _, err := probing.Measure(probing.Setting{Servers: 1}, []probing.Sample{good, bad}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := probing.Measure(probing.Setting{Servers: 1}, []probing.Dilations{good, bad}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	for want, setting := range map[string]probing.Setting{
 		"servers: 0 is not between 1 and 16384":  {},
 		"threads: -1 is not between 1 and 16384": {Servers: 1, Threads: -1},
-		"selfDilation: NaN is not a dilation":    {Servers: 1, SelfDilation: math.NaN()},
 	} {
 		if _, err := probing.Measure(setting, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -246,7 +216,7 @@ func TestBadSamplesAreRefusedByName(t *testing.T) {
 
 func TestNothingMeasuredIsNothingTaken(t *testing.T) {
 	t.Parallel()
-	got, err := probing.Measure(probing.Setting{Servers: 1}, []probing.Sample{{}, {Neutral: 60}})
+	got, err := probing.Measure(probing.Setting{Servers: 1}, []probing.Dilations{{}})
 	if err != nil || got != (probing.Resource{}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -257,12 +227,12 @@ func TestResultsAreFractions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		setting := probing.Setting{Servers: rapid.IntRange(1, 12).Draw(t, "servers"), Threads: rapid.IntRange(0, 12).Draw(t, "threads")}
-		dilation := rapid.Float64Range(probing.LeastDilation, 20)
-		samples := make([]probing.Sample, rapid.IntRange(1, 12).Draw(t, "rounds"))
-		for k := range samples {
-			samples[k] = probing.Sample{Probe: dilation.Draw(t, "probe"), Neutral: 10, Beside: 10 * dilation.Draw(t, "target")}
+		dilation := rapid.Float64Range(probing.MinDilation, 20)
+		all := make([]probing.Dilations, rapid.IntRange(1, 12).Draw(t, "rounds"))
+		for k := range all {
+			all[k] = probing.Dilations{Probe: dilation.Draw(t, "probe"), Target: dilation.Draw(t, "target")}
 		}
-		got, err := probing.Measure(setting, samples)
+		got, err := probing.Measure(setting, all)
 		if err != nil && !errors.Is(err, probing.ErrUnexplained) {
 			t.Fatal(err)
 		}

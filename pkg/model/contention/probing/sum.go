@@ -8,9 +8,9 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
-// mostSum is what loadings without error may add up to. Whatever disturbs all
+// maxSum is what loadings without error may add up to. Whatever disturbs all
 // rounds alike (a probe's cache misses, a kernel's favours) is not in their errors.
-const mostSum = 1.05
+const maxSum = 1.05
 
 // Vector is the loadings of a target at several resources, made to agree.
 type Vector struct {
@@ -89,7 +89,7 @@ func AddUp(loadings []Estimate) (Vector, error) {
 		v.Moved[i] = v.Loadings[i].Value - values[i]
 		v.Loadings[i].Value = values[i]
 	}
-	if v.Sum.Value-v.Sum.Error <= mostSum {
+	if v.Sum.Value-v.Sum.Error <= maxSum {
 		return v, nil
 	}
 	overlap := &OverlapError{Loadings: loadings, Sum: v.Sum}
