@@ -27,11 +27,11 @@ func Calibrate(ctx context.Context, o CalibrateOptions) (report.Calibration, err
 	if o.MaxServers < 1 || o.MaxServers > MaxIntensity {
 		return report.Calibration{}, fmt.Errorf("max-servers: %d is not from 1 to %d", o.MaxServers, MaxIntensity)
 	}
-	steps := time.Duration(calibration.Steps(o.MaxServers))
-	each := o.Budget / steps
+	steps := calibration.Steps(o.MaxServers)
+	each := o.Budget / time.Duration(steps)
 	if each < MinCheck || o.Budget > MaxDuration {
 		return report.Calibration{}, fmt.Errorf("budget: %v is not from %v, which %d servers may take to find, to %v",
-			o.Budget, MinCheck*steps, o.MaxServers, MaxDuration)
+			o.Budget, MinCheck*time.Duration(steps), o.MaxServers, MaxDuration)
 	}
 	boot, err := bootID()
 	if err != nil {
