@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,9 +131,4 @@ func answersWithin(config *rest.Config, limit time.Duration) {
 	if config.Timeout == 0 {
 		config.Timeout = limit
 	}
-}
-
-// qualifiedName writes namespace/name.
-func qualifiedName(o client.Object) string {
-	return strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 }

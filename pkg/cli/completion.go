@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/evaluate/shares"
@@ -89,7 +90,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"queue":             oneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
 		"container-weights": oneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
 		"cgroup":            oneOf([]string{cgroupV1, cgroupV2}),
-		"without":           listOf([]string{managerComponent, schedulerComponent}),
+		"without":           listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(m *manifests) []string {
 			return namesOf(m.plans, func(p *v1alpha1.PoolPlan) string { return p.Name })

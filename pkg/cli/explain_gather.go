@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -71,7 +72,7 @@ func readNodes(ctx context.Context, c client.Client, in *explanation.Input) erro
 	var node corev1.Node
 	err := c.Get(ctx, client.ObjectKey{Name: name}, &node)
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("pod %s is on node %q, which is not there any more", qualifiedName(in.Pod), name)
+		return fmt.Errorf("pod %s is on node %q, which is not there any more", evaluate.QualifiedName(in.Pod), name)
 	}
 	if err != nil {
 		return fmt.Errorf("reading node %s: %w", name, err)
@@ -173,13 +174,13 @@ func (g *placementGatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 		if p.Name == g.name && (g.namespace == "" || p.Namespace == g.namespace) {
 			found = append(found, p)
 		}
-		names = append(names, qualifiedName(p))
+		names = append(names, evaluate.QualifiedName(p))
 	}
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, qualifiedName(found[0]))
+		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, evaluate.QualifiedName(found[0]))
 	case len(pods) == 0:
 		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:

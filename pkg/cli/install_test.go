@@ -9,20 +9,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // installed are the objects of an installation of Loadline that is well.
 func installed() []client.Object {
 	return []client.Object{
-		deployed(managerComponent), deployed(schedulerComponent), schedulerConfigMap(schedulerYAML),
-		lease(managerComponent, installNamespace, time.Now()), lease(schedulerComponent, electionNamespace, time.Now()),
+		deployed(installation.Manager), deployed(installation.Scheduler), schedulerConfigMap(schedulerYAML),
+		lease(installation.Manager, installNamespace, time.Now()), lease(installation.Scheduler, electionNamespace, time.Now()),
 		&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "measurement.loadline.dev"}},
 		&admissionv1.ValidatingAdmissionPolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "measurement.loadline.dev"},
 			Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "measurement.loadline.dev"},
 		},
 		&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "of-somebody-else"}},
-		&admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "loadline-pools", Labels: map[string]string{partOfLabel: partOf}}},
+		&admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "loadline-pools", Labels: map[string]string{installation.PartOfLabel: installation.PartOf}}},
 		&admissionv1.MutatingAdmissionPolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "loadline-pools"},
 			Spec:       admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: "loadline-pools"},
@@ -54,7 +56,7 @@ func schedulerConfigMap(content string) *corev1.ConfigMap {
 func deployed(component string) *appsv1.Deployment {
 	program := "loadline-" + component
 	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: installNamespace, Name: program, Labels: map[string]string{partOfLabel: partOf}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: installNamespace, Name: program, Labels: map[string]string{installation.PartOfLabel: installation.PartOf}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(2)),
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -65,7 +67,7 @@ func deployed(component string) *appsv1.Deployment {
 		},
 		Status: appsv1.DeploymentStatus{ReadyReplicas: 2},
 	}
-	if component == schedulerComponent {
+	if component == installation.Scheduler {
 		pod := &d.Spec.Template.Spec
 		pod.Containers[0].Args = []string{"--config=/etc/loadline/scheduler.yaml"}
 		pod.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "config", MountPath: "/etc/loadline"}}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/trace"
@@ -106,11 +107,7 @@ func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1
 	}
 	for i := range workloads {
 		if p := &workloads[i]; profile.NeutralMillis(p, profile.AnyClass) != nil {
-			t := v1alpha1.ReplayJobType{Profile: p.Name}
-			if p.Namespace != "" {
-				t.Profile = p.Namespace + "/" + p.Name
-			}
-			types = append(types, t)
+			types = append(types, v1alpha1.ReplayJobType{Profile: evaluate.QualifiedName(p)})
 		}
 	}
 	if len(types) == 0 {

@@ -16,10 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
-
-// dilationPlugin is the name of Loadline's plugin in a scheduler's configuration.
-const dilationPlugin = "Dilation"
 
 // schedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
 type schedulerConfig struct {
@@ -71,13 +70,13 @@ func readSchedulerConfig(content []byte) (*schedulerConfig, error) {
 }
 
 func scoresByDilation(plugins *kubeschedulerv1.Plugins) bool {
-	is := func(p kubeschedulerv1.Plugin) bool { return p.Name == dilationPlugin }
+	is := func(p kubeschedulerv1.Plugin) bool { return p.Name == installation.DilationPlugin }
 	return plugins != nil && (slices.ContainsFunc(plugins.MultiPoint.Enabled, is) || slices.ContainsFunc(plugins.Score.Enabled, is))
 }
 
 func dilationArgs(plugins []kubeschedulerv1.PluginConfig) (*config.DilationArgs, error) {
 	for i := range plugins {
-		if plugins[i].Name == dilationPlugin {
+		if plugins[i].Name == installation.DilationPlugin {
 			return config.LoadDilationArgs(&runtime.Unknown{Raw: plugins[i].Args.Raw})
 		}
 	}
@@ -109,21 +108,21 @@ var errNoScheduler = errors.New("there is no loadline-scheduler in the cluster")
 
 // schedulerConfigOf reads the configuration that the scheduler among some components
 // has, and says where it is.
-func schedulerConfigOf(ctx context.Context, c client.Client, components []component) (*schedulerConfig, string, error) {
-	i := slices.IndexFunc(components, func(c component) bool { return c.Name == schedulerComponent })
+func schedulerConfigOf(ctx context.Context, c client.Client, components []installation.Component) (*schedulerConfig, string, error) {
+	i := slices.IndexFunc(components, func(c installation.Component) bool { return c.Name == installation.Scheduler })
 	if i < 0 {
 		return nil, "", errNoScheduler
 	}
-	d := components[i].deployment
+	d := components[i].Object
 	name, key, err := configFileOf(&d.Spec.Template.Spec)
 	if err != nil {
-		return nil, "", fmt.Errorf("the Deployment %s: %w", qualifiedName(d), err)
+		return nil, "", fmt.Errorf("the Deployment %s: %w", evaluate.QualifiedName(d), err)
 	}
 	file := &corev1.ConfigMap{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, file); err != nil {
 		return nil, "", fmt.Errorf("reading ConfigMap %s/%s: %w", d.Namespace, name, err)
 	}
-	where := fmt.Sprintf("ConfigMap %s, %s", qualifiedName(file), key)
+	where := fmt.Sprintf("ConfigMap %s, %s", evaluate.QualifiedName(file), key)
 	content, there := file.Data[key]
 	if !there {
 		return nil, "", fmt.Errorf("%s: there is no such key", where)

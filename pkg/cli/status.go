@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // statusVerb holds the flags of the verb status.
@@ -58,8 +60,8 @@ uses the service account of the pod.`,
 
 func (s *statusVerb) run(ctx context.Context) error {
 	for _, name := range s.without {
-		if name != managerComponent && name != schedulerComponent {
-			return fmt.Errorf("--without: %q is not one of %s, %s", name, managerComponent, schedulerComponent)
+		if name != installation.Manager && name != installation.Scheduler {
+			return fmt.Errorf("--without: %q is not one of %s, %s", name, installation.Manager, installation.Scheduler)
 		}
 	}
 	if s.wait < 0 {
@@ -78,11 +80,11 @@ func (s *statusVerb) run(ctx context.Context) error {
 	if err := s.output.print(s.streams.Out, answer, func(p *page) error { return printStatus(p, answer) }); err != nil {
 		return err
 	}
-	return answer.verdict()
+	return allIsWell(answer)
 }
 
 // await returns the status once all is well, or as it is when the time is over.
-func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string) (answer *statusAnswer, err error) {
+func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string) (answer *installation.Answer, err error) {
 	if s.wait == 0 {
 		return s.look(ctx, config, own)
 	}
@@ -101,7 +103,7 @@ func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string)
 }
 
 // look gathers what there is, and judges it.
-func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) (*statusAnswer, error) {
+func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) (*installation.Answer, error) {
 	server, err := serverVersion(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("the cluster does not answer; are --kubeconfig and --context right? %w", err)
@@ -112,50 +114,18 @@ func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) 
 	}
 	g := &statusGatherer{client: c, config: config, namespace: s.cluster.overrides.Context.Namespace, own: own}
 	facts := g.gather(ctx)
-	facts.host, facts.kubernetes, facts.without = config.Host, server.GitVersion, s.without
-	return facts.judge(time.Now()), nil
+	facts.Host, facts.Kubernetes, facts.Without = config.Host, server.GitVersion, s.without
+	return facts.Judge(time.Now()), nil
 }
 
-// statusAnswer is what status prints as JSON and YAML.
-type statusAnswer struct {
-	// OK says that no check failed.
-	OK     bool    `json:"ok"`
-	Checks []check `json:"checks"`
-	// Kubernetes is the version of the API server.
-	Kubernetes string      `json:"kubernetes"`
-	Components []component `json:"components"`
-	// The profiles are absent where nobody may list them.
-	WorkloadProfiles *profileCounts `json:"workloadProfiles,omitempty"`
-	NodeProfiles     *profileCounts `json:"nodeProfiles,omitempty"`
-}
-
-// check is something that has to be right, and whether it is.
-type check struct {
-	Name string `json:"name"`
-	// State is ok, warning or failed.
-	State   state  `json:"state"`
-	Message string `json:"message"`
-	// Do says what to do about it.
-	Do string `json:"do,omitempty"`
-}
-
-// state is how well something is.
-type state string
-
-const (
-	stateOK      state = "ok"
-	stateWarning state = "warning"
-	stateFailed  state = "failed"
-)
-
-// verdict is nil if all is well, else an answer that is no.
-func (a *statusAnswer) verdict() error {
+// allIsWell is nil if so, else an answer that is no.
+func allIsWell(a *installation.Answer) error {
 	if a.OK {
 		return nil
 	}
 	var wrong []string
 	for _, c := range a.Checks {
-		if c.State == stateFailed {
+		if c.State == installation.StateFailed {
 			wrong = append(wrong, c.Name+": "+c.Message)
 		}
 	}

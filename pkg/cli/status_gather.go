@@ -16,40 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
-
-// statusFacts are what the status is judged by. An error stands for what could not be
-// found out.
-type statusFacts struct {
-	host, kubernetes string
-	without          []string
-
-	kinds    []string // of our API that are served
-	kindsErr error
-
-	components    []component
-	componentsErr error
-
-	scheduler    *schedulerConfig
-	schedulerErr error
-
-	leases    []coordinationv1.Lease
-	leasesErr error
-
-	policies    []policy
-	policiesErr error
-
-	workloads    []v1alpha1.WorkloadProfile
-	workloadsErr error
-	nodes        []v1alpha1.NodeProfile
-	nodesErr     error
-}
-
-// policy is an admission policy of Loadline.
-type policy struct {
-	name  string
-	bound bool // it does nothing else
-}
 
 // statusGatherer finds out the facts. Nothing that it may not see keeps it from
 // looking at the rest.
@@ -60,19 +28,22 @@ type statusGatherer struct {
 	own       string // of whoever asks
 }
 
-func (g *statusGatherer) gather(ctx context.Context) *statusFacts {
-	f := &statusFacts{}
-	f.kinds, f.kindsErr = g.kinds(ctx)
-	f.components, f.componentsErr = findComponents(ctx, g.client, g.namespace, g.own)
-	if f.componentsErr == nil {
-		f.scheduler, _, f.schedulerErr = schedulerConfigOf(ctx, g.client, f.components)
-		f.leases, f.leasesErr = g.leases(ctx, f.components, f.scheduler)
+func (g *statusGatherer) gather(ctx context.Context) *installation.Facts {
+	f := &installation.Facts{}
+	f.Kinds, f.KindsErr = g.kinds(ctx)
+	f.Components, f.ComponentsErr = findComponents(ctx, g.client, g.namespace, g.own)
+	if f.ComponentsErr == nil {
+		var scheduler *schedulerConfig
+		if scheduler, _, f.SchedulerErr = schedulerConfigOf(ctx, g.client, f.Components); scheduler != nil {
+			f.Scheduler = &installation.SchedulerFacts{Names: scheduler.names, Elects: scheduler.elects}
+		}
+		f.Leases, f.LeasesErr = g.leases(ctx, f.Components, scheduler)
 	}
-	f.policies, f.policiesErr = g.policies(ctx)
+	f.Policies, f.PoliciesErr = g.policies(ctx)
 	workloads, nodes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
-	f.workloadsErr = g.client.List(ctx, workloads)
-	f.nodesErr = g.client.List(ctx, nodes)
-	f.workloads, f.nodes = workloads.Items, nodes.Items
+	f.WorkloadsErr = g.client.List(ctx, workloads)
+	f.NodesErr = g.client.List(ctx, nodes)
+	f.Workloads, f.Nodes = workloads.Items, nodes.Items
 	return f
 }
 
@@ -100,11 +71,11 @@ func (g *statusGatherer) kinds(ctx context.Context) ([]string, error) {
 }
 
 // leases returns the Leases of the namespaces where leaders are elected.
-func (g *statusGatherer) leases(ctx context.Context, components []component, scheduler *schedulerConfig) ([]coordinationv1.Lease, error) {
+func (g *statusGatherer) leases(ctx context.Context, components []installation.Component, scheduler *schedulerConfig) ([]coordinationv1.Lease, error) {
 	var namespaces []string
 	for i := range components {
 		switch {
-		case components[i].Name == managerComponent:
+		case components[i].Name == installation.Manager:
 			namespaces = append(namespaces, components[i].Namespace)
 		case scheduler == nil:
 			namespaces = append(namespaces, electionNamespace)
@@ -125,7 +96,7 @@ func (g *statusGatherer) leases(ctx context.Context, components []component, sch
 }
 
 // policies returns Loadline's admission policies.
-func (g *statusGatherer) policies(ctx context.Context) ([]policy, error) {
+func (g *statusGatherer) policies(ctx context.Context) ([]installation.Policy, error) {
 	validating, validatingBindings := &admissionv1.ValidatingAdmissionPolicyList{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}
 	mutating, mutatingBindings := &admissionv1.MutatingAdmissionPolicyList{}, &admissionv1.MutatingAdmissionPolicyBindingList{}
 	for _, list := range []client.ObjectList{validating, validatingBindings, mutating, mutatingBindings} {
@@ -140,10 +111,10 @@ func (g *statusGatherer) policies(ctx context.Context) ([]policy, error) {
 	for i := range mutatingBindings.Items {
 		bound["mutating "+mutatingBindings.Items[i].Spec.PolicyName] = true
 	}
-	var found []policy
+	var found []installation.Policy
 	add := func(kind string, p client.Object) {
-		if p.GetLabels()[partOfLabel] == partOf || strings.HasSuffix(p.GetName(), "."+v1alpha1.GroupVersion.Group) {
-			found = append(found, policy{p.GetName(), bound[kind+" "+p.GetName()]})
+		if p.GetLabels()[installation.PartOfLabel] == installation.PartOf || strings.HasSuffix(p.GetName(), "."+v1alpha1.GroupVersion.Group) {
+			found = append(found, installation.Policy{Name: p.GetName(), Bound: bound[kind+" "+p.GetName()]})
 		}
 	}
 	for i := range validating.Items {

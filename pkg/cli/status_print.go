@@ -6,11 +6,12 @@ import (
 	"io"
 	"strings"
 
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
 // printStatus prints the answer for people: each check, and what there is to do.
-func printStatus(p *page, a *statusAnswer) error {
+func printStatus(p *page, a *installation.Answer) error {
 	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)
@@ -23,7 +24,7 @@ func printStatus(p *page, a *statusAnswer) error {
 	lines := strings.SplitAfter(text.String(), "\n")
 	first := len(lines) - 1 - len(a.Checks) // the lines end in an empty one
 	paint := painter(p.Writer)
-	colors := map[state]color{stateOK: green, stateWarning: yellow, stateFailed: red}
+	colors := map[installation.State]color{installation.StateOK: green, installation.StateWarning: yellow, installation.StateFailed: red}
 	for i, c := range a.Checks {
 		start := len(c.Name) // the state follows, and names are of letters
 		line := &lines[first+i]
@@ -34,7 +35,7 @@ func printStatus(p *page, a *statusAnswer) error {
 }
 
 // advice says what to do about what is not ok.
-func advice(a *statusAnswer) string {
+func advice(a *installation.Answer) string {
 	var b strings.Builder
 	for _, c := range a.Checks {
 		if c.Do == "" {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 func TestStatusSaysThatAllIsWell(t *testing.T) {
@@ -75,9 +76,9 @@ func someProfiles() []client.Object {
 }
 
 // checkNamed returns a check of an answer.
-func checkNamed(t *testing.T, a *statusAnswer, name string) check {
+func checkNamed(t *testing.T, a *installation.Answer, name string) installation.Check {
 	t.Helper()
-	i := slices.IndexFunc(a.Checks, func(c check) bool { return c.Name == name })
+	i := slices.IndexFunc(a.Checks, func(c installation.Check) bool { return c.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no check %q in %+v", name, a.Checks)
 	}
@@ -103,108 +104,108 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		server *apiServer
 		args   []string
 		check  string
-		state  state
+		state  installation.State
 		what   string
 		do     string
 	}{
 		"no definitions": {
-			newAPIServer(t, installed()...).without("loadline.dev"), nil, "resource definitions", stateFailed,
+			newAPIServer(t, installed()...).without("loadline.dev"), nil, "resource definitions", installation.StateFailed,
 			"not served: NodeProfile, PoolPlan, ShareTree, TraceReplay, WorkloadProfile", "kubectl apply --server-side -k config/crd",
 		},
 		"no definitions, so no profiles": {
-			newAPIServer(t, installed()...).without("loadline.dev"), nil, "WorkloadProfiles", stateWarning, "there can be none without their definition", "",
+			newAPIServer(t, installed()...).without("loadline.dev"), nil, "WorkloadProfiles", installation.StateWarning, "there can be none without their definition", "",
 		},
-		"nothing installed": {newAPIServer(t), nil, "manager", stateFailed, "not installed: no Deployment with the label", "install it with the chart"},
+		"nothing installed": {newAPIServer(t), nil, "manager", installation.StateFailed, "not installed: no Deployment with the label", "install it with the chart"},
 		"no scheduler": {
 			newAPIServer(t, drop(func(o client.Object) bool { return o.GetName() == "loadline-scheduler" })...), nil,
-			"scheduler", stateFailed, "not installed", "give --without scheduler",
+			"scheduler", installation.StateFailed, "not installed", "give --without scheduler",
 		},
 		"a scheduler that is not to be there": {
-			newAPIServer(t, installed()...), []string{"--without", "scheduler"}, "scheduler", stateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", "",
+			newAPIServer(t, installed()...), []string{"--without", "scheduler"}, "scheduler", installation.StateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", "",
 		},
 		"scaled to nothing": {
 			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) }, "manager")...), nil,
-			"manager", stateFailed, "loadline-system/loadline-manager is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2",
+			"manager", installation.StateFailed, "loadline-system/loadline-manager is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2",
 		},
 		"no replica is ready": {
 			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 0 }, "scheduler")...), nil,
-			"scheduler", stateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-scheduler -n loadline-system say why",
+			"scheduler", installation.StateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-scheduler -n loadline-system say why",
 		},
 		"one of two is ready": {
 			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 }, "manager")...), nil,
-			"manager", stateWarning, "1 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads", "kubectl describe deployment/loadline-manager",
+			"manager", installation.StateWarning, "1 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads", "kubectl describe deployment/loadline-manager",
 		},
 		"nobody leads": {
-			newAPIServer(t, drop(isLease)...), nil, "manager", stateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?",
+			newAPIServer(t, drop(isLease)...), nil, "manager", installation.StateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?",
 		},
 		"the leader is gone": {
-			newAPIServer(t, drop(isLease, lease(schedulerComponent, electionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
-			"scheduler", stateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
+			newAPIServer(t, drop(isLease, lease(installation.Scheduler, electionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
+			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
 		},
 		"a lease that nobody has renewed": {
-			newAPIServer(t, drop(isLease, unrenewed(lease(schedulerComponent, electionNamespace, time.Now())))...), nil,
-			"scheduler", stateFailed, "nobody leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
+			newAPIServer(t, drop(isLease, unrenewed(lease(installation.Scheduler, electionNamespace, time.Now())))...), nil,
+			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
 		},
 		"two act at once": {
 			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = nil }, "manager"), isLease)...), nil,
-			"manager", stateFailed, "2 replicas act at once: they do not elect a leader", "",
+			"manager", installation.StateFailed, "2 replicas act at once: they do not elect a leader", "",
 		},
 		"one that need not be elected": {
 			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) {
 				d.Spec.Template.Spec.Containers[0].Args, d.Spec.Replicas, d.Status.ReadyReplicas = nil, new(int32(1)), 1
 			}, "manager"), isLease)...), nil,
-			"manager", stateOK, "1 of 1 replicas ready, version 0.2.0", "",
+			"manager", installation.StateOK, "1 of 1 replicas ready, version 0.2.0", "",
 		},
 		"a scheduler without the plugin": {
 			newAPIServer(t, append([]client.Object{schedulerConfigMap("kind: KubeSchedulerConfiguration")}, drop(func(o client.Object) bool {
 				return o.GetName() == "loadline-scheduler-5t6h"
 			})...)...), nil,
-			"scheduler", stateFailed, "no profile of its configuration enables the plugin Dilation", "enable it",
+			"scheduler", installation.StateFailed, "no profile of its configuration enables the plugin Dilation", "enable it",
 		},
 		"a configuration that is not there": {
 			newAPIServer(t, drop(func(o client.Object) bool { return o.GetName() == "loadline-scheduler-5t6h" })...), nil,
-			"scheduler", stateOK, "which pods it places is not known: reading ConfigMap loadline-system/loadline-scheduler-5t6h: ", "",
+			"scheduler", installation.StateOK, "which pods it places is not known: reading ConfigMap loadline-system/loadline-scheduler-5t6h: ", "",
 		},
 		"no policies": {
 			newAPIServer(t, drop(func(o client.Object) bool {
 				return strings.Contains(o.GetName(), "loadline.dev") || o.GetName() == "loadline-pools"
 			})...), nil,
-			"admission policies", stateWarning, "none: whoever may write profiles may have Jobs run", "config/admission",
+			"admission policies", installation.StateWarning, "none: whoever may write profiles may have Jobs run", "config/admission",
 		},
 		"a policy without a binding": {
 			newAPIServer(t, drop(func(o client.Object) bool { _, is := o.(*admissionv1.ValidatingAdmissionPolicyBinding); return is })...), nil,
-			"admission policies", stateWarning, "without a binding, so not in force: measurement.loadline.dev", "config/admission",
+			"admission policies", installation.StateWarning, "without a binding, so not in force: measurement.loadline.dev", "config/admission",
 		},
 		"Deployments that may not be seen": {
-			newAPIServer(t, installed()...).refuse("/apis/apps/v1/*"), nil, "manager", stateFailed, "cannot tell: listing Deployments: ", "ask for the right",
+			newAPIServer(t, installed()...).refuse("/apis/apps/v1/*"), nil, "manager", installation.StateFailed, "cannot tell: listing Deployments: ", "ask for the right",
 		},
 		"Leases that may not be seen": {
-			newAPIServer(t, installed()...).refuse("/apis/coordination.k8s.io/v1/*"), nil, "manager", stateFailed, "cannot tell who leads: listing Leases in ", "ask for the right",
+			newAPIServer(t, installed()...).refuse("/apis/coordination.k8s.io/v1/*"), nil, "manager", installation.StateFailed, "cannot tell who leads: listing Leases in ", "ask for the right",
 		},
 		"policies that may not be seen": {
-			newAPIServer(t, installed()...).refuse("/apis/admissionregistration.k8s.io/v1/*"), nil, "admission policies", stateWarning, "cannot tell: listing admission policies", "ask",
+			newAPIServer(t, installed()...).refuse("/apis/admissionregistration.k8s.io/v1/*"), nil, "admission policies", installation.StateWarning, "cannot tell: listing admission policies", "ask",
 		},
 		"profiles that may not be seen": {
-			newAPIServer(t, installed()...).refuse("/apis/loadline.dev/v1alpha1/*"), nil, "NodeProfiles", stateWarning, "cannot tell: ", "ask for the right",
+			newAPIServer(t, installed()...).refuse("/apis/loadline.dev/v1alpha1/*"), nil, "NodeProfiles", installation.StateWarning, "cannot tell: ", "ask for the right",
 		},
 		"an invalid profile": {
 			newAPIServer(t, append(installed(), workloadOf("bad", func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = conditioned(metav1.ConditionFalse, false) }))...), nil,
-			"WorkloadProfiles", stateWarning, "1: 0 ready (0 measured), 1 invalid; 0 pods follow them", "kubectl describe workloadprofiles says what is wrong with etl/bad",
+			"WorkloadProfiles", installation.StateWarning, "1: 0 ready (0 measured), 1 invalid; 0 pods follow them", "kubectl describe workloadprofiles says what is wrong with etl/bad",
 		},
 		"profiles in conflict": {
 			newAPIServer(t, append(installed(), workloadOf("twin", func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = conditioned(metav1.ConditionTrue, true) }))...), nil,
-			"WorkloadProfiles", stateWarning, "1: 1 ready (0 measured), 1 in conflict; 0 pods follow them", "make the selectors differ of etl/twin",
+			"WorkloadProfiles", installation.StateWarning, "1: 1 ready (0 measured), 1 in conflict; 0 pods follow them", "make the selectors differ of etl/twin",
 		},
 		"a profile that nobody looked at": {
 			newAPIServer(t, append(installed(), workloadOf("new", func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }))...), nil,
-			"WorkloadProfiles", stateWarning, "1: 0 ready (0 measured), 1 not looked at; 0 pods follow them", "the manager has not seen etl/new",
+			"WorkloadProfiles", installation.StateWarning, "1: 0 ready (0 measured), 1 not looked at; 0 pods follow them", "the manager has not seen etl/new",
 		},
-		"no profiles yet": {newAPIServer(t, installed()...), nil, "WorkloadProfiles", stateOK, "none yet", ""},
+		"no profiles yet": {newAPIServer(t, installed()...), nil, "WorkloadProfiles", installation.StateOK, "none yet", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code, stdout, stderr := test.server.ask(t, append([]string{"status", "-o", "json"}, test.args...)...)
-			var a statusAnswer
+			var a installation.Answer
 			if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 				t.Fatalf("%v: exit code %d, errors %q", err, code, stderr)
 			}
@@ -212,10 +213,10 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			if c.State != test.state || !strings.Contains(c.Message, test.what) {
 				t.Errorf("the check is %+v, want %s: %s", c, test.state, test.what)
 			}
-			if !strings.Contains(c.Do, test.do) || test.do == "" && c.State == stateOK && c.Do != "" {
+			if !strings.Contains(c.Do, test.do) || test.do == "" && c.State == installation.StateOK && c.Do != "" {
 				t.Errorf("what to do is %q, want %q", c.Do, test.do)
 			}
-			wrong := slices.ContainsFunc(a.Checks, func(c check) bool { return c.State == stateFailed })
+			wrong := slices.ContainsFunc(a.Checks, func(c installation.Check) bool { return c.State == installation.StateFailed })
 			if a.OK == wrong || (code == 1) != wrong || wrong != strings.HasPrefix(stderr, "Error: not all is well: ") {
 				t.Errorf("exit code %d, ok %t, errors %q, checks %+v", code, a.OK, stderr, a.Checks)
 			}
@@ -270,23 +271,5 @@ func TestStatusRefusesWrongUse(t *testing.T) {
 		if code != 2 || stdout != "" || !strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit code %d, output %q, errors %q", name, code, stdout, stderr)
 		}
-	}
-}
-
-func TestStatusLooksForTheKindsThatThereAre(t *testing.T) {
-	t.Parallel()
-	scheme, err := clusterScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kinds []string
-	for kind, of := range scheme.KnownTypes(v1alpha1.GroupVersion) {
-		if _, object := of.FieldByName("Spec"); object {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.Sort(kinds)
-	if diff := cmp.Diff(kinds, ourKinds); diff != "" {
-		t.Errorf("unexpected kinds (-want +got):\n%s", diff)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // versionVerb holds the flags of the verb version.
@@ -37,7 +39,7 @@ type clusterVersions struct {
 	Kubernetes string `json:"kubernetes"`
 	// Components are the manager and the scheduler, none where they are not
 	// installed.
-	Components []component `json:"components"`
+	Components []installation.Component `json:"components"`
 }
 
 func newVersion(version string, streams Streams) *cobra.Command {
@@ -101,7 +103,7 @@ func (v *versionVerb) versions(ctx context.Context, config *rest.Config, own str
 	if err != nil {
 		return nil, err
 	}
-	found := &clusterVersions{Kubernetes: server.GitVersion, Components: []component{}}
+	found := &clusterVersions{Kubernetes: server.GitVersion, Components: []installation.Component{}}
 	c, err := connectTo(config)
 	if err != nil {
 		return found, err

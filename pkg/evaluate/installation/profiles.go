@@ -1,15 +1,15 @@
-package cli
+package installation
 
 import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
 )
 
-// profileCounts are how many profiles of a kind are how.
-type profileCounts struct {
+// ProfileCounts are how many profiles of a kind are how.
+type ProfileCounts struct {
 	Total int `json:"total"`
 	// Ready are those that the scheduler uses.
 	Ready int `json:"ready"`
@@ -28,8 +28,8 @@ type profileCounts struct {
 	Unseen     []string `json:"unseen,omitempty"`
 }
 
-func countWorkloads(profiles []v1alpha1.WorkloadProfile) *profileCounts {
-	n := &profileCounts{}
+func countWorkloads(profiles []v1alpha1.WorkloadProfile) *ProfileCounts {
+	n := &ProfileCounts{}
 	for i := range profiles {
 		p := &profiles[i]
 		n.add(p, p.Status.Conditions, p.Status.ObservedGeneration)
@@ -44,8 +44,8 @@ func countWorkloads(profiles []v1alpha1.WorkloadProfile) *profileCounts {
 	return n
 }
 
-func countNodes(profiles []v1alpha1.NodeProfile) *profileCounts {
-	n := &profileCounts{}
+func countNodes(profiles []v1alpha1.NodeProfile) *ProfileCounts {
+	n := &ProfileCounts{}
 	for i := range profiles {
 		p := &profiles[i]
 		n.add(p, p.Status.Conditions, p.Status.ObservedGeneration)
@@ -60,9 +60,9 @@ func countNodes(profiles []v1alpha1.NodeProfile) *profileCounts {
 	return n
 }
 
-func (n *profileCounts) add(p client.Object, conditions []metav1.Condition, observed *int64) {
+func (n *ProfileCounts) add(p metav1.Object, conditions []metav1.Condition, observed *int64) {
 	n.Total++
-	name := qualifiedName(p)
+	name := evaluate.QualifiedName(p)
 	if observed == nil || *observed < p.GetGeneration() {
 		n.Unseen = append(n.Unseen, name)
 		return
@@ -83,7 +83,7 @@ func (n *profileCounts) add(p client.Object, conditions []metav1.Condition, obse
 	}
 }
 
-func (n *profileCounts) follow(followers *int32) {
+func (n *ProfileCounts) follow(followers *int32) {
 	if followers != nil {
 		n.Followers += int(*followers)
 	}

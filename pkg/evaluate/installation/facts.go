@@ -1,0 +1,56 @@
+package installation
+
+import (
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// Facts are what an installation is judged by. An error stands for what could not be
+// found out.
+type Facts struct {
+	// Host and Kubernetes are the address and the version of the API server.
+	Host, Kubernetes string
+	// Without names the components that are not to be there.
+	Without []string
+
+	// Kinds are those of our API that are served.
+	Kinds    []string
+	KindsErr error
+
+	Components    []Component
+	ComponentsErr error
+
+	// Scheduler is what its configuration says, nil if that is not known.
+	Scheduler    *SchedulerFacts
+	SchedulerErr error
+
+	// Leases are those of the namespaces where leaders are elected.
+	Leases    []coordinationv1.Lease
+	LeasesErr error
+
+	Policies    []Policy
+	PoliciesErr error
+
+	Workloads    []v1alpha1.WorkloadProfile
+	WorkloadsErr error
+	Nodes        []v1alpha1.NodeProfile
+	NodesErr     error
+}
+
+// DilationPlugin is the name of Loadline's plugin in a scheduler's configuration.
+const DilationPlugin = "Dilation"
+
+// SchedulerFacts is what the configuration of a scheduler says about Loadline.
+type SchedulerFacts struct {
+	// Names are the schedulers that place pods by dilation.
+	Names []string
+	// Elects reports whether replicas elect a leader.
+	Elects bool
+}
+
+// Policy is an admission policy of Loadline.
+type Policy struct {
+	Name  string
+	Bound bool // it does nothing else
+}
