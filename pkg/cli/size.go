@@ -165,11 +165,7 @@ func (s *size) draw(ctx context.Context, in pools.Input) error {
 	if !s.drawings.asked() {
 		return nil
 	}
-	classes, discipline, err := pools.Classes(in)
-	if err != nil {
-		return err
-	}
-	wrote, err := s.drawings.draw(ctx, classes, discipline)
+	wrote, err := s.drawings.draw(ctx, in)
 	if len(wrote) > 0 {
 		_, writeErr := fmt.Fprintf(s.streams.Err, "Wrote %s.\n", strings.Join(wrote, ", "))
 		err = errors.Join(err, writeErr)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
 // sizeDrawings holds the names of files that a plan is drawn to.
@@ -37,13 +37,13 @@ func (d *sizeDrawings) check() error {
 }
 
 // draw draws what was asked for and returns the names of the files.
-func (d *sizeDrawings) draw(ctx context.Context, classes []sizing.Class, discipline sizing.Discipline) (wrote []string, err error) {
+func (d *sizeDrawings) draw(ctx context.Context, in pools.Input) (wrote []string, err error) {
 	for _, drawing := range []struct {
 		flag, path string
 		chart      func() (chart.Chart, error)
 	}{
-		{"plot-servers", d.servers, func() (chart.Chart, error) { return serversChart(ctx, classes) }},
-		{"plot-map", d.strategies, func() (chart.Chart, error) { return strategyMap(ctx, classes, discipline) }},
+		{"plot-servers", d.servers, func() (chart.Chart, error) { return serversChart(ctx, in) }},
+		{"plot-map", d.strategies, func() (chart.Chart, error) { return strategyMap(ctx, in) }},
 	} {
 		if drawing.path == "" {
 			continue

@@ -1,32 +1,58 @@
-package cli
+package pools
 
 import (
 	"context"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// serversChart draws how many servers each class needs in a pool of its own, first
-// come first served, at other rates of arrival than now: Fig. 3 of Hu et al., CASCON
-// 2009.
-func serversChart(ctx context.Context, classes []sizing.Class) (chart.Chart, error) {
-	servers := chart.Staircase{
-		Title:    "Servers that each class needs alone",
-		Quantity: "arrival rate", Unit: "/s", Takes: "servers",
+// Curve is how many servers some classes need, each in a pool of its own that serves
+// first come first served, at other rates of arrival than now.
+type Curve struct {
+	// From and To are the rates, per second, between which it is; there is room around
+	// the rates of all classes. Log says that it takes a logarithmic scale not to
+	// squeeze the smallest into a corner.
+	From, To float64
+	Log      bool
+	// Classes are those of the plan, in its order.
+	Classes []ClassCurve
+}
+
+// ClassCurve is the curve of one class.
+type ClassCurve struct {
+	Name string
+	SLA  sizing.SLA
+	// Now is its rate of arrival, per second.
+	Now float64
+	// Steps rise from the beginning of the curve to its end.
+	Steps []Step
+}
+
+// Step is a rate of arrival, per second, from which on a number of servers is needed.
+type Step struct {
+	Arrival float64
+	Servers int
+}
+
+// ServersByRate finds how many servers each class of a plan needs alone, at other rates
+// of arrival than now: Fig. 3 of Hu et al., CASCON 2009. The error is that of [Plan].
+func ServersByRate(ctx context.Context, in Input) (*Curve, error) {
+	p, err := newPlanner(&in)
+	if err != nil {
+		return nil, err
 	}
-	servers.From, servers.To, servers.Log = rateAxis(classes)
-	for _, class := range classes {
-		c := climber{ctx: ctx, class: class, from: servers.From, to: servers.To, log: servers.Log}
+	curve := &Curve{}
+	curve.From, curve.To, curve.Log = rateAxis(p.classes)
+	for _, class := range p.classes {
+		c := climber{ctx: ctx, class: class, from: curve.From, to: curve.To, log: curve.Log}
 		steps, err := c.climb()
 		if err != nil {
-			return nil, err
+			return nil, explain(ctx, err)
 		}
-		servers.Stairs = append(servers.Stairs, chart.Stair{Name: class.Name + ", " + class.SLA.String(), Steps: steps, Now: class.Arrival})
+		curve.Classes = append(curve.Classes, ClassCurve{Name: class.Name, SLA: class.SLA, Now: class.Arrival, Steps: steps})
 	}
-	return servers, nil
+	return curve, nil
 }
 
 // rateAxis returns an axis with room around the rates of all classes; a logarithmic
@@ -59,12 +85,12 @@ type climber struct {
 	class    sizing.Class
 	from, to float64
 	log      bool
-	steps    []chart.Step
+	steps    []Step
 }
 
 // climb returns the steps of a class from one end of the axis to the other. That the
 // servers do not fall as the rate rises is what makes halving find them all.
-func (c *climber) climb() ([]chart.Step, error) {
+func (c *climber) climb() ([]Step, error) {
 	low, err := c.at(0)
 	if err != nil {
 		return nil, err
@@ -73,13 +99,13 @@ func (c *climber) climb() ([]chart.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.steps = []chart.Step{low}
+	c.steps = []Step{low}
 	err = c.between(0, 1, low, high, 0)
 	return c.steps, err
 }
 
 // at returns what is needed at a position of the axis, from 0 to 1.
-func (c *climber) at(position float64) (chart.Step, error) {
+func (c *climber) at(position float64) (Step, error) {
 	class := c.class
 	if c.log {
 		class.Arrival = math.Exp(math.Log(c.from) + position*(math.Log(c.to)-math.Log(c.from)))
@@ -90,19 +116,19 @@ func (c *climber) at(position float64) (chart.Step, error) {
 		class.Arrival = c.from // without the rounding
 	}
 	pool, err := sizing.Fewest(c.ctx, []sizing.Class{class}, sizing.Options{})
-	return chart.Step{From: class.Arrival, Needs: float64(pool.Servers)}, err
+	return Step{class.Arrival, pool.Servers}, err
 }
 
 // between adds the steps that begin after one position and not after another. Those
 // around the present rate, and those that stand alone, are found to nine digits or more,
 // a crowd of them to what can be seen.
-func (c *climber) between(left, right float64, low, high chart.Step, depth int) error {
+func (c *climber) between(left, right float64, low, high Step, depth int) error {
 	const (
 		visible, exact = 9, 40 // halvings
 		crowd          = 2     // steps; the first one after now is never in a larger one
 	)
-	difference := high.Needs - low.Needs
-	isNow := low.From <= c.class.Arrival && c.class.Arrival <= high.From
+	difference := high.Servers - low.Servers
+	isNow := low.Arrival <= c.class.Arrival && c.class.Arrival <= high.Arrival
 	if difference == 0 {
 		return nil
 	}

@@ -4,19 +4,7 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"loadline.dev/loadline/pkg/model/sizing"
 )
-
-// Classes returns the classes of a plan as the model takes them, and the
-// order in which pools take their jobs. The error is that of [Plan].
-func Classes(in Input) ([]sizing.Class, sizing.Discipline, error) {
-	p, err := newPlanner(&in)
-	if err != nil {
-		return nil, 0, err
-	}
-	return p.classes, p.options.Discipline, nil
-}
 
 // exactly returns the number that is nearest to a quantity. The quantity's own
 // approximation makes 0.9500000000000001 of 0.95.
