@@ -83,7 +83,7 @@ type shareReport struct {
 	// ElapsedSeconds is how long the computation took.
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 	// Comparison is there with --compare.
-	Comparison []comparedMethod `json:"comparison,omitempty"`
+	Comparison []shares.ComparedMethod `json:"comparison,omitempty"`
 }
 
 func (s *share) run(ctx context.Context) error {
@@ -117,13 +117,15 @@ func (s *share) run(ctx context.Context) error {
 		return err
 	}
 	in.Profiles = m.workloads
-	answer, elapsed, err := timedShareTree(ctx, in)
+	start := time.Now()
+	answer, err := shares.OfTree(ctx, in)
+	elapsed := time.Since(start)
 	if err != nil {
 		return s.explain(ctx, err)
 	}
 	r := shareReport{TreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
 	if s.compare {
-		if r.Comparison, err = compareShareMethods(ctx, in); err != nil {
+		if r.Comparison, err = shares.Compare(ctx, in, compareTimeout, time.Now); err != nil {
 			return s.explain(ctx, err)
 		}
 	}
@@ -161,12 +163,6 @@ func parseShareChange(text string) (shares.Change, error) {
 		return shares.Change{}, fmt.Errorf("%q is not a whole number of at least 1", value)
 	}
 	return shares.Change{Name: name, Share: int32(share)}, nil
-}
-
-func timedShareTree(ctx context.Context, in shares.TreeInput) (*shares.TreeAnswer, time.Duration, error) {
-	start := time.Now()
-	answer, err := shares.OfTree(ctx, in)
-	return answer, time.Since(start), err
 }
 
 // explain says which file an error is about.
