@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,17 +128,9 @@ func (f *replayFlags) gaps() ([]int64, error) {
 			return nil, err
 		}
 	}
-	var gaps []int64
-	first, previous := true, int64(0)
-	for job, err := range jobs {
-		if err != nil {
-			return nil, err
-		}
-		at := int64(math.Round(1000 * job.Arrival))
-		if !first {
-			gaps = append(gaps, at-previous)
-		}
-		first, previous = false, at
+	gaps, err := replays.GapsOf(jobs)
+	if err != nil {
+		return nil, err
 	}
 	if len(gaps) == 0 {
 		return nil, fmt.Errorf("--gaps-from %s: there is one job only, and no time between jobs", f.gapsFrom)

@@ -1,15 +1,14 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -63,55 +62,16 @@ func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(fl
 	return nil
 }
 
-// openbNodes makes a class of all nodes of the file that have the same cores,
-// memory and GPUs.
-func (f *replayFlags) openbNodes() (classes []v1alpha1.ReplayNodes, err error) {
+// openbNodes makes classes of the nodes of the file.
+func (f *replayFlags) openbNodes() ([]v1alpha1.ReplayNodes, error) {
 	file, name, err := open(f.nodesFrom, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	type shape struct {
-		milli, mebi int64
-		gpus        int
+	var maxJobs *int32
+	if f.maxJobs > 0 {
+		maxJobs = &f.maxJobs
 	}
-	counts := map[shape]int32{}
-	var shapes []shape
-	for node, err := range trace.OpenbNodes(name, file) {
-		if err != nil {
-			return nil, err
-		}
-		s := shape{node.CPUMilli, node.MemoryMiB, node.GPUs}
-		if counts[s]++; counts[s] == 1 {
-			shapes = append(shapes, s)
-		}
-	}
-	slices.SortFunc(shapes, func(a, b shape) int {
-		return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.milli, b.milli), cmp.Compare(a.mebi, b.mebi))
-	})
-	for _, s := range shapes {
-		class := v1alpha1.ReplayNodes{
-			Name:  fmt.Sprintf("cpu%d-mem%dg-gpu%d", s.milli/1000, s.mebi/1024, s.gpus),
-			Count: new(counts[s]),
-			Resources: []v1alpha1.ReplayResource{
-				{Name: "cpu", Servers: new(int32(max(1, math.Round(float64(s.milli)/1000))))},
-			},
-			Capacity: []v1alpha1.ReplayCapacity{
-				{Name: "cpu", Quantity: resource.NewMilliQuantity(s.milli, resource.DecimalSI)},
-				{Name: "memory", Quantity: resource.NewQuantity(s.mebi<<20, resource.BinarySI)},
-			},
-		}
-		if s.gpus > 0 {
-			class.Resources = append(class.Resources, v1alpha1.ReplayResource{Name: "gpu", Servers: new(int32(s.gpus))})
-			class.Capacity = append(class.Capacity, v1alpha1.ReplayCapacity{Name: "gpu", Quantity: resource.NewQuantity(int64(s.gpus), resource.DecimalSI)})
-		}
-		if f.maxJobs > 0 {
-			class.MaxJobs = &f.maxJobs
-		}
-		if slices.ContainsFunc(classes, func(c v1alpha1.ReplayNodes) bool { return c.Name == class.Name }) {
-			class.Name = fmt.Sprintf("cpu%dm-mem%dm-gpu%d", s.milli, s.mebi, s.gpus)
-		}
-		classes = append(classes, class)
-	}
-	return classes, nil
+	return replays.NodesOf(trace.OpenbNodes(name, file), maxJobs)
 }
