@@ -46,9 +46,10 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates
 		}
 		candidates = append(candidates, walked...)
 	}
+	limit := asGood(candidates)
 	chosen = -1
 	for i, c := range candidates {
-		if c.Error > best*(1+thrift)+leastGain {
+		if c.Error > limit {
 			continue
 		}
 		if chosen < 0 || simpler(c, candidates[chosen]) {
@@ -56,6 +57,15 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates
 		}
 	}
 	return candidates, chosen
+}
+
+// asGood returns up to which error a candidate counts as good as the best.
+func asGood(candidates []Candidate) float64 {
+	best := math.Inf(1)
+	for _, c := range candidates {
+		best = min(best, c.Error)
+	}
+	return best*(1+thrift) + leastGain
 }
 
 func candidate(resources int, s settings, err float64) Candidate {
@@ -231,14 +241,14 @@ func step(p *problem, from *factors, m int, s settings, o Options, until patienc
 }
 
 // train fits a problem as a candidate says.
-func train(p *problem, c Candidate, o Options, random *rand.Rand) *factors {
+func train(p *problem, c Candidate, o Options, until patience, random *rand.Rand) *factors {
 	first := 1
 	if len(o.Resources) > 0 {
 		first = c.Resources
 	}
 	var f *factors
 	for m := first; m <= c.Resources; m++ {
-		f = step(p, f, m, c.settings, o, full(), random)
+		f = step(p, f, m, c.settings, o, until, random)
 	}
 	return f
 }

@@ -59,8 +59,9 @@ type Quality struct {
 // without changing any dilation, so there single sensitivities and pressures have
 // none. Nor has what the runs tell less of than is assumed, or anything where
 // observations are so few that their noise is not known. The fit is linearized
-// where it is; noise may differ from observation to observation. That the model
-// is right, and which of them was chosen, is taken for granted.
+// where it is; noise may differ from observation to observation. Where models of several
+// kinds predict unseen runs equally well, intervals include how far these are
+// apart; that one of them is right is taken for granted.
 type Result struct {
 	// Resources names the resources; Hidden says that they were found rather
 	// than given, as r1, r2, …, in decreasing order of the contention there.
@@ -90,6 +91,7 @@ type Result struct {
 	factors    *factors
 	predictor  Predictor
 	index      map[string]int
+	rivals     []rival
 	spread     *covariance
 	confidence float64
 }
@@ -115,7 +117,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	random := rand.New(rand.NewPCG(o.Seed, 0))
 	candidates, chosen := choose(p, base, o, random)
 	c := candidates[chosen]
-	f := train(p, c, o, random)
+	f := train(p, c, o, full(), random)
 	hidden := len(o.Resources) == 0
 	if hidden {
 		f.arrange(c.settings.scaleFree())
@@ -135,6 +137,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	for j, name := range p.jobs {
 		r.index[name] = j
 	}
+	r.rivals = rivalsOf(p, candidates, chosen, o, random)
 	r.spread = covarianceOf(a)
 	r.confidence = o.Confidence
 	r.Quality = qualityOf(a, r.spread, hidden)
@@ -186,16 +189,18 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	dilations := r.factors.dilations(members, r.predictor)
 	estimates := make([]Estimate, len(jobs))
 	for a, dilation := range dilations {
-		estimates[a] = r.dilation(dilation, r.factors.gradient(members, a, dilation))
+		estimates[a] = r.dilation(dilation, r.factors.gradient(members, a, dilation), func(v rival) float64 {
+			return v.dilations(members, v.predictor)[a]
+		})
 	}
 	return estimates, nil
 }
 
 // dilation returns the estimate of a dilation, or a mean of some, with that
-// gradient.
-func (r *Result) dilation(value float64, gradient []term) Estimate {
+// gradient; of says what it is for a rival.
+func (r *Result) dilation(value float64, gradient []term, of func(rival) float64) Estimate {
 	reach := r.spread.times(gradient)
-	margin, reason := r.spread.margin(along(gradient, reach), reach, r.confidence)
+	margin, reason := r.spread.margin(along(gradient, reach), reach, disagreement(r.rivals, value, of), r.confidence)
 	if reason != "" {
 		return unknownEstimate(value, 1, reason)
 	}
@@ -227,7 +232,7 @@ func (r *Result) meanDilation(job, which int) Estimate {
 			gradient = append(gradient, term{at, v})
 		}
 	}
-	return r.dilation(mean, gradient)
+	return r.dilation(mean, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
 }
 
 // Vector returns a job's demands for [contention.NewLoad], one server per
@@ -267,8 +272,8 @@ func jobsOf(a *alternation, r *Result) []Job {
 				jobs[j].Pressure = append(jobs[j].Pressure, unknownEstimate(q, 0, mixed))
 			default:
 				hold := r.Hidden && a.scaleFree() && !a.symmetric()
-				jobs[j].Sensitivity = append(jobs[j].Sensitivity, r.estimate(scale, hold, s, own+i))
-				jobs[j].Pressure = append(jobs[j].Pressure, r.estimate(scale, hold, q, theirs+i))
+				jobs[j].Sensitivity = append(jobs[j].Sensitivity, r.estimate(scale, hold, s, own+i, func(v rival) float64 { return v.sensitivityOf(j)[i] }))
+				jobs[j].Pressure = append(jobs[j].Pressure, r.estimate(scale, hold, q, theirs+i, func(v rival) float64 { return v.pressureOf(j)[i] }))
 			}
 		}
 	}
@@ -293,7 +298,8 @@ func (r *Result) baseline(job, unknown int) Estimate {
 		return held(1)
 	}
 	reach := r.spread.times([]term{{unknown, 1}})
-	margin, reason := r.spread.margin(reach[unknown], reach, r.confidence)
+	models := disagreement(r.rivals, math.Log(value), func(v rival) float64 { return math.Log(v.baseline[job]) })
+	margin, reason := r.spread.margin(reach[unknown], reach, models, r.confidence)
 	if reason != "" {
 		return unknownEstimate(value, 0, reason)
 	}
@@ -301,14 +307,14 @@ func (r *Result) baseline(job, unknown int) Estimate {
 }
 
 // estimate returns that of one sensitivity or pressure. Hold says that the scale
-// of the resource is held.
-func (r *Result) estimate(s scale, hold bool, value float64, unknown int) Estimate {
+// of the resource is held, of what it is for a rival.
+func (r *Result) estimate(s scale, hold bool, value float64, unknown int, of func(rival) float64) Estimate {
 	reach := r.spread.times([]term{{unknown, 1}})
 	plain := reach[unknown]
 	if hold {
 		plain = s.hold(unknown, reach)
 	}
-	margin, reason := r.spread.margin(plain, reach, r.confidence)
+	margin, reason := r.spread.margin(plain, reach, disagreement(r.comparable(), value, of), r.confidence)
 	if reason != "" {
 		return unknownEstimate(value, 0, reason)
 	}

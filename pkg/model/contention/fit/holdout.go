@@ -184,7 +184,7 @@ func models(base settings, o Options) []model {
 func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample) float64 {
 	candidates, chosen := choose(p, base, o, random)
 	c := candidates[chosen]
-	f := train(p, c, o, random)
+	f := train(p, c, o, full(), random)
 	return func(s sample) float64 {
 		return f.baseline[s.job] * f.dilations(p.members[s.run], c.settings.predictor)[s.member]
 	}

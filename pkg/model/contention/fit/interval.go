@@ -85,7 +85,7 @@ type equation struct {
 	weight   float64 // trust included
 	residual float64 // times √weight it is relative
 	leverage float64 // the share of it in its own prediction
-	stretch  float64 // its influence over that of its weight, see [stretchOf]
+	stretch  float64 // its influence over that of its weight, see [influence.stretch]
 }
 
 // covariance is what is known of how far the unknowns may be off. The inverse of
@@ -108,7 +108,7 @@ func covarianceOf(a *alternation) *covariance {
 	c := &covariance{m: a.resources, own: len(a.jobs) * (a.resources + 1)}
 	c.assume(a)
 	if a.baselines {
-		stretch := stretchOf(a.doubted)
+		stretch := influenceOf(a.doubted).stretch()
 		for j := range a.jobs {
 			own, _ := a.place(j)
 			c.equations = append(c.equations, equation{
@@ -116,10 +116,10 @@ func covarianceOf(a *alternation) *covariance {
 			})
 		}
 	}
-	stretch := stretchOf(a.trust)
+	stretches := a.stretches()
 	for o, s := range a.samples {
 		c.equations = append(c.equations, equation{
-			terms: a.sampleGradient(o), weight: a.trust[o] * s.weight, residual: s.dilation - a.predicted(o), stretch: stretch,
+			terms: a.sampleGradient(o), weight: a.trust[o] * s.weight, residual: s.dilation - a.predicted(o), stretch: stretches[s.job],
 		})
 	}
 	c.invert()
@@ -291,26 +291,60 @@ func (c *covariance) estimateNoise(a *alternation) {
 		psi += e * e
 	}
 	variance := psi / max(1, c.freedom)
-	trust, slope := influence(a.trust)
+	trust, slope := influenceOf(a.trust).means()
 	c.scale = max(leastNoise*leastNoise, variance*trust/(slope*slope))
 	c.noise = max(leastNoise, math.Sqrt(variance)/slope)
 }
 
-// influence returns the means of the trust, 1/(1 + u²), and of the derivative of
-// trust·u, (1 − u²)/(1 + u²)².
-func influence(trusts []float64) (trust, slope float64) {
+// influence sums, over a number of observations, the trust, 1/(1 + u²), and the
+// derivative of trust·u, (1 − u²)/(1 + u²)².
+type influence struct{ count, trust, slope float64 }
+
+func influenceOf(trusts []float64) influence {
+	var f influence
 	for _, t := range trusts {
-		trust += t / float64(len(trusts))
-		slope += t * (2*t - 1) / float64(len(trusts))
+		f.add(t)
 	}
-	return trust, max(0.1, slope)
+	return f
 }
 
-// stretchOf returns by which factor observations of that trust move the fit more
-// than their weights say, because it trusts the nearer ones more.
-func stretchOf(trusts []float64) float64 {
-	trust, slope := influence(trusts)
+func (f *influence) add(trust float64) {
+	f.count++
+	f.trust += trust
+	f.slope += trust * (2*trust - 1)
+}
+
+// means returns the mean trust and derivative.
+func (f influence) means() (trust, slope float64) {
+	n := max(1, f.count)
+	return f.trust / n, max(0.1, f.slope/n)
+}
+
+// stretch returns by which factor such observations move the fit more than their
+// weights say, because it trusts the nearer ones more.
+func (f influence) stretch() float64 {
+	trust, slope := f.means()
 	return trust / slope
+}
+
+// lent is how many observations of the average job those of one job are taken
+// together with where their stretch is estimated.
+const lent = 2
+
+// stretches returns the stretch of each job's dilations: that of a job noisier
+// than others is larger, because more of its errors are where trust falls off.
+func (a *alternation) stretches() []float64 {
+	all := influenceOf(a.trust)
+	trust, slope := all.means()
+	stretches := make([]float64, len(a.jobs))
+	for j := range a.jobs {
+		own := influence{count: lent, trust: lent * trust, slope: lent * slope}
+		for _, o := range a.suffers[j] {
+			own.add(a.trust[o])
+		}
+		stretches[j] = own.stretch()
+	}
+	return stretches
 }
 
 // times returns the product with a sparse vector.
@@ -341,16 +375,17 @@ func (c *covariance) times(g []term) []float64 {
 
 // margin returns by how much a function of the unknowns may be off at that
 // confidence, or why that cannot be told. Reach is the covariance times its
-// gradient, and plain the gradient times reach.
+// gradient, plain the gradient times reach, and models the variance of not
+// knowing the model.
 //
-// It is the larger of two, as advised by Angrist and Pischke, Mostly Harmless
+// It is the larger of two, as recommended by Angrist and Pischke, Mostly Harmless
 // Econometrics, 2009, §8.1. One takes the noise to be the same everywhere. The
 // other takes it from the residuals of just those observations that matter to
 // the function, divided by what leverage leaves of them (HC2 of MacKinnon and
 // White, Journal of Econometrics 29, 1985), with as many degrees of freedom as
-// these observations are worth (Bell and McCaffrey, Survey Methodology 28,
-// 2002). What is assumed has the variance that the pull gives it.
-func (c *covariance) margin(plain float64, reach []float64, confidence float64) (margin float64, unknown string) {
+// these are [covariance.worth]. What is assumed has the variance that the pull
+// gives it.
+func (c *covariance) margin(plain float64, reach []float64, models, confidence float64) (margin float64, unknown string) {
 	if c.freedom < leastFreedom {
 		return 0, "there are too few observations to tell how noisy they are"
 	}
@@ -368,19 +403,16 @@ func (c *covariance) margin(plain float64, reach []float64, confidence float64) 
 	if assumed > plain/2 {
 		return 0, "the runs tell less of it than is assumed"
 	}
-	variance, told, squares := c.scale*assumed, 0.0, 0.0
-	for _, e := range c.equations {
+	variance := c.scale*assumed + models
+	share := make([]float64, len(c.equations))
+	for i, e := range c.equations {
 		r := along(e.terms, reach)
 		moved := e.weight * r * e.stretch * e.residual
 		variance += moved * moved / (1 - e.leverage)
-		told += e.weight * r * r
-		squares += e.weight * r * r * e.weight * r * r
+		share[i] = e.weight * r * r
 	}
-	freedom := c.freedom
-	if squares > 0 {
-		freedom = min(freedom, max(1, told*told/squares))
-	}
-	return max(studentQuantile(c.freedom, confidence)*math.Sqrt(c.scale*plain), studentQuantile(freedom, confidence)*math.Sqrt(variance)), ""
+	freedom := min(c.freedom, max(1, c.worth(share)))
+	return max(studentQuantile(c.freedom, confidence)*math.Sqrt(c.scale*plain+models), studentQuantile(freedom, confidence)*math.Sqrt(variance)), ""
 }
 
 // studentQuantile returns how many standard deviations a two-sided interval

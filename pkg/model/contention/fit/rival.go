@@ -1,0 +1,70 @@
+package fit
+
+import "math/rand/v2"
+
+// rival is another model that predicts unseen runs as well as the chosen one. The
+// runs do not tell which is true, so that where rivals disagree the answer is
+// known no better than that. One with a weaker pull also shows how much of the
+// answer is due to the pull.
+type rival struct {
+	*factors
+	predictor Predictor
+}
+
+// rivalsOf fits the candidates, other than the chosen one, that are as good as the
+// best. One with more numbers for each job must be better than the chosen one, or
+// it differs by its own noise only.
+func rivalsOf(p *problem, candidates []Candidate, chosen int, o Options, random *rand.Rand) []rival {
+	limit := asGood(candidates)
+	var rivals []rival
+	for i, c := range candidates {
+		larger := c.perJob() > candidates[chosen].perJob()
+		if i == chosen || c.Error > limit || larger && c.Error >= candidates[chosen].Error {
+			continue
+		}
+		f := train(p, c, o, brief(), random)
+		if len(o.Resources) == 0 {
+			f.arrange(c.settings.scaleFree())
+		}
+		rivals = append(rivals, rival{f, c.settings.predictor})
+	}
+	return rivals
+}
+
+// disagreement returns the mean squared distance of a value from what the models
+// that predict equally well say, of says what a rival does: the variance of not
+// knowing the model (Buckland, Burnham and Augustin, Biometrics 53, 1997, with
+// equal weights).
+func disagreement(rivals []rival, value float64, of func(rival) float64) float64 {
+	total := 0.0
+	for _, v := range rivals {
+		d := of(v) - value
+		total += d * d
+	}
+	return total / float64(len(rivals)+1)
+}
+
+// comparable returns the rivals whose resources are those of the result: named
+// ones, or as with it a single hidden one.
+func (r *Result) comparable() []rival {
+	var same []rival
+	for _, v := range r.rivals {
+		if !r.Hidden || v.resources == 1 {
+			same = append(same, v)
+		}
+	}
+	return same
+}
+
+// meanDilation returns that of pairs of a job with each other one: of its own
+// dilations, if which is 0, or of the others', if it is 1.
+func (v rival) meanDilation(job, which int) float64 {
+	total, others := 0.0, 0
+	for other := range v.baseline {
+		if other != job {
+			total += v.dilations([]int{job, other}, v.predictor)[which]
+			others++
+		}
+	}
+	return total / float64(others)
+}
