@@ -83,8 +83,7 @@ func (a *Answers) Apply(p *v1alpha1.WorkloadProfile, now metav1.Time) (known boo
 		return false
 	}
 	after := shares.SLAAttainable(p, c.answer, c.why, now)
-	was, is := condition(p.Status.Conditions), condition(after)
-	if !c.steady && was != nil && was.Status == is.Status && was.Reason == is.Reason && was.ObservedGeneration == is.ObservedGeneration {
+	if !c.steady && sameVerdict(condition(p.Status.Conditions), condition(after)) {
 		return true
 	}
 	p.Status.Conditions = after
@@ -93,6 +92,12 @@ func (a *Answers) Apply(p *v1alpha1.WorkloadProfile, now metav1.Time) (known boo
 
 func condition(all []metav1.Condition) *metav1.Condition {
 	return meta.FindStatusCondition(all, v1alpha1.ConditionSLAAttainable)
+}
+
+// sameVerdict reports whether a condition says the same as it did, but for the numbers of
+// its message.
+func sameVerdict(was, is *metav1.Condition) bool {
+	return was != nil && is != nil && was.Status == is.Status && was.Reason == is.Reason && was.ObservedGeneration == is.ObservedGeneration
 }
 
 // keep replaces the answer of a tree and reports whether it is steady: the same profiles

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -79,33 +80,49 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	members := slices.DeleteFunc(profiles.Items, func(p v1alpha1.WorkloadProfile) bool {
 		return p.Spec.FairShare == nil || p.Spec.FairShare.Tree != request.Name
 	})
-	answer, why, err := r.tree(ctx, request.Name, members)
+	tree, answer, why, err := r.compute(ctx, request.Name, members)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	steady := r.Answers.keep(request.Name, answer, why, members, r.Clock.Now())
+	if err := r.write(ctx, tree, answer, why, steady); err != nil {
+		return reconcile.Result{}, err
+	}
 	if err := r.Answers.announce(ctx, members); err != nil || steady {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: steadyAfter}, nil
 }
 
-// tree computes a tree and writes its status. Where there is no tree, there is no
-// answer and no reason why.
-func (r *Reconciler) tree(ctx context.Context, name string, profiles []v1alpha1.WorkloadProfile) (answer *shares.TreeAnswer, why, err error) {
-	var tree v1alpha1.ShareTree
-	if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, &tree); err != nil {
+// compute reads a tree and computes it. Where there is no tree, there is no answer and no
+// reason why.
+func (r *Reconciler) compute(ctx context.Context, name string, profiles []v1alpha1.WorkloadProfile) (tree *v1alpha1.ShareTree, answer *shares.TreeAnswer, why, err error) {
+	tree = &v1alpha1.ShareTree{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, tree); err != nil {
 		if apierrors.IsNotFound(err) {
-			return nil, nil, nil
+			return nil, nil, nil, nil
 		}
-		return nil, nil, fmt.Errorf("reading tree %s: %w", name, err)
+		return nil, nil, nil, fmt.Errorf("reading tree %s: %w", name, err)
 	}
-	answer, why = shares.OfTree(ctx, shares.TreeInput{Tree: &tree, Profiles: profiles})
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+	answer, why = shares.OfTree(ctx, shares.TreeInput{Tree: tree, Profiles: profiles})
+	return tree, answer, why, ctx.Err()
+}
+
+// write writes the status of a tree, if there is one. It names hundreds of profiles, which
+// the API server takes longer to check than many profiles: while profiles join the tree, a
+// status that says the same as before is left as it is.
+func (r *Reconciler) write(ctx context.Context, tree *v1alpha1.ShareTree, answer *shares.TreeAnswer, why error, steady bool) error {
+	if tree == nil {
+		return nil
 	}
 	before := tree.DeepCopy()
-	tree.Status = shares.Status(&tree, answer, why, metav1.NewTime(r.Clock.Now()))
-	err = report.Status(ctx, r.Client, r.Recorder, before, &tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
-	return answer, why, err
+	tree.Status = shares.Status(tree, answer, why, metav1.NewTime(r.Clock.Now()))
+	if !steady && sameVerdict(readiness(before), readiness(tree)) {
+		return nil
+	}
+	return report.Status(ctx, r.Client, r.Recorder, before, tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
+}
+
+func readiness(tree *v1alpha1.ShareTree) *metav1.Condition {
+	return meta.FindStatusCondition(tree.Status.Conditions, v1alpha1.ConditionReady)
 }

@@ -250,12 +250,16 @@ func TestNumbersThatSayTheSameAreWrittenWhenProfilesNoLongerJoin(t *testing.T) {
 	if !write(cart) || !write(orders) {
 		t.Error("new profiles have the condition already")
 	}
+	c.written = nil
 	join("search", "0.05")
 	reconcile(steadyAfter)
-	if write(cart) {
+	if write(cart) || len(c.written) > 0 {
 		t.Error("other numbers are written while profiles join")
 	}
 	reconcile(0)
+	if tree, _ := c.ready(t, "company"); len(c.written) != 1 || *tree.Status.WorkloadCount != 3 {
+		t.Errorf("the status of the tree is written %d times, want once, with 3 profiles: %+v", len(c.written), tree.Status)
+	}
 	if !write(cart) || write(cart) {
 		t.Error("other numbers are not written once, after no more profiles joined")
 	}
