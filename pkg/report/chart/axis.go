@@ -10,19 +10,19 @@ import (
 )
 
 // axisTitleHeight is the room that the title of an axis takes beside it.
-const axisTitleHeight = textSize * 1.8
+const axisTitleHeight = TextSize * 1.8
 
-// drawTitled draws a plot, with the titles of its axes along the left and the
+// DrawTitled draws a plot, with the titles of its axes along the left and the
 // lower edge of the canvas. gonum/plot could write them, but would leave a
 // large gap beside a logarithmic axis.
-func drawTitled(c draw.Canvas, p *plot.Plot, xTitle, yTitle string) {
-	style := alignCenter(sans(textSize, ink))
+func DrawTitled(c draw.Canvas, p *plot.Plot, xTitle, yTitle string) {
+	style := AlignCenter(Sans(TextSize, Ink))
 	inner := draw.Crop(c, axisTitleHeight, 0, axisTitleHeight, 0)
 	p.Draw(inner)
 	data := p.DataCanvas(inner)
 	middle, size := data.Center(), data.Size()
-	write(c, style, middle.X, c.Min.Y+textSize/2, fit(style, xTitle, size.X))
-	writeTurned(c, style, c.Min.X+textSize/2, middle.Y, math.Pi/2, fit(style, yTitle, size.Y))
+	Write(c, style, middle.X, c.Min.Y+TextSize/2, fit(style, xTitle, size.X))
+	writeTurned(c, style, c.Min.X+TextSize/2, middle.Y, math.Pi/2, fit(style, yTitle, size.Y))
 }
 
 // axisTitle names a quantity and its unit, if it has one.

@@ -21,17 +21,17 @@ func drawCallouts(c draw.Canvas, callouts []callout, dots []vg.Point, radius vg.
 		widest = 140
 		veil   = 0xA0 // opacity of the ground behind a text
 	)
-	style := sans(smallSize, ink)
+	style := Sans(SmallSize, Ink)
 	var taken []vg.Rectangle
 	for _, callout := range callouts {
 		text := fit(style, callout.text, widest)
-		box := bestPlace(c.Rectangle, callout.dot, vg.Point{X: style.Width(text) + 4, Y: smallSize * 1.2}, radius, dots, taken)
+		box := bestPlace(c.Rectangle, callout.dot, vg.Point{X: style.Width(text) + 4, Y: SmallSize * 1.2}, radius, dots, taken)
 		taken = append(taken, box)
 		if near := nearest(box, callout.dot); near.Sub(callout.dot).Dot(near.Sub(callout.dot)) > 4*radius*radius {
-			c.StrokeLines(draw.LineStyle{Color: softInk, Width: 0.5}, []vg.Point{callout.dot, near})
+			c.StrokeLines(draw.LineStyle{Color: SoftInk, Width: 0.5}, []vg.Point{callout.dot, near})
 		}
-		fill(c, color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: veil}, box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
-		write(c, style, box.Min.X+2, center(box).Y, text)
+		Fill(c, color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: veil}, box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+		Write(c, style, box.Min.X+2, center(box).Y, text)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Chart is what can be drawn: a [Comparison], a [Distribution], a [HeatMap],
-// [Intervals], an [Occupancy], [Regions], a [Scatter], a [ShareTree], a
+// Chart is what can be drawn: a [Comparison], a [Distribution], a [Drawing], a
+// [HeatMap], [Intervals], an [Occupancy], [Regions], a [Scatter], a [ShareTree], a
 // [Staircase] or a [Timeline].
 type Chart interface {
 	// label says in words what the chart shows, to those who cannot see it.
@@ -101,6 +101,6 @@ func encodeSVG(w io.Writer, chart Chart) error {
 
 func drawOn(canvas vg.CanvasSizer, chart Chart) {
 	whole := draw.New(canvas)
-	fill(whole, color.White, whole.Min.X, whole.Min.Y, whole.Max.X, whole.Max.Y) // SVG is transparent otherwise
+	Fill(whole, color.White, whole.Min.X, whole.Min.Y, whole.Max.X, whole.Max.Y) // SVG is transparent otherwise
 	chart.drawInside(draw.Crop(whole, margin, -margin, margin, -margin))
 }

@@ -44,7 +44,7 @@ func twoSamples() Distribution {
 
 func oneOfEachChart() map[string]Chart {
 	return map[string]Chart{
-		"comparison": twoPolicies(), "distribution": twoSamples(), "heat map": threeByTwo(), "intervals": threeEstimates(),
+		"comparison": twoPolicies(), "distribution": twoSamples(), "drawing": twoWords(), "heat map": threeByTwo(), "intervals": threeEstimates(),
 		"occupancy": twoServers(), "regions": dedicatedOrShared(), "scatter": twoModels(), "share tree": twoGroups(),
 		"staircase": twoClasses(), "timeline": twoSchedules(),
 	}
@@ -101,6 +101,7 @@ func TestEveryKindOfChartSaysWhatItShows(t *testing.T) {
 	want := map[string]string{
 		"comparison":   "Three streams: makespan of each job stream by round robin, least dilation",
 		"distribution": "Dilation: distribution of dilation by kube-scheduler, Loadline",
+		"drawing":      "two words, one above the other",
 		"heat map":     "Who slows whom: heat map of dilation",
 		"intervals":    "Against round robin: improvement with confidence intervals of random, least dilation, single run",
 		"occupancy":    "Two servers: jobs of machines over time",

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"image/color"
 	"math"
 
 	"loadline.dev/loadline/pkg/report/text"
@@ -33,13 +34,13 @@ func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Le
 		widestTick        = 70
 		widestUnknown     = 120
 	)
-	label := sans(smallSize, ink)
+	label := Sans(SmallSize, Ink)
 	b := colorBar{colors: colors, unknown: fit(label, text.Printable(unknown), widestUnknown)}
 	if b.unknown != "" {
 		beside -= unknownHeight
 	}
 	b.length = min(max(beside, shortest), longest)
-	b.title = fit(sans(textSize, ink), axisTitle(quantity, unit), b.length)
+	b.title = fit(Sans(TextSize, Ink), axisTitle(quantity, unit), b.length)
 	b.ticks = colors.ticks()
 	for i := range b.ticks {
 		b.ticks[i].Label = fit(label, b.ticks[i].Label+text.Printable(unit), widestTick)
@@ -51,13 +52,13 @@ func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Le
 func (b colorBar) titleAt() vg.Length {
 	widest := vg.Length(0)
 	for _, tick := range b.ticks {
-		widest = max(widest, sans(smallSize, ink).Width(tick.Label))
+		widest = max(widest, Sans(SmallSize, Ink).Width(tick.Label))
 	}
-	return barWidth + barLabelGap + widest + axisTitleHeight - textSize/2
+	return barWidth + barLabelGap + widest + axisTitleHeight - TextSize/2
 }
 
 func (b colorBar) width() vg.Length {
-	return max(b.titleAt()+textSize/2, barWidth+barLabelGap+sans(smallSize, ink).Width(b.unknown))
+	return max(b.titleAt()+TextSize/2, barWidth+barLabelGap+Sans(SmallSize, Ink).Width(b.unknown))
 }
 
 func (b colorBar) height() vg.Length {
@@ -74,37 +75,42 @@ func (b colorBar) draw(c draw.Canvas) {
 	toY := func(fraction float64) vg.Length { return bottom + vg.Length(fraction)*b.length }
 	for i := range steps {
 		// Each step reaches to the top: no seam shows between two of them.
-		fill(c, heatAt((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
+		Fill(c, heatAt((float64(i)+0.5)/steps), c.Min.X, toY(float64(i)/steps), right, c.Max.Y)
 	}
 
-	label, line := sans(smallSize, ink), draw.LineStyle{Color: softInk, Width: 0.5}
+	label, line := Sans(SmallSize, Ink), draw.LineStyle{Color: SoftInk, Width: 0.5}
 	for _, tick := range b.ticks {
 		y := toY(b.colors.position(tick.Value))
 		c.StrokeLine2(line, right, y, right+3, y)
-		write(c, label, right+barLabelGap, y, tick.Label)
+		Write(c, label, right+barLabelGap, y, tick.Label)
 	}
-	writeTurned(c, alignCenter(sans(textSize, ink)), c.Min.X+b.titleAt(), toY(0.5), math.Pi/2, b.title)
+	writeTurned(c, AlignCenter(Sans(TextSize, Ink)), c.Min.X+b.titleAt(), toY(0.5), math.Pi/2, b.title)
 
 	if b.unknown != "" {
 		key := vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: bottom - unknownHeight}}
 		key.Max = key.Min.Add(vg.Point{X: barWidth, Y: barWidth})
 		hatch(c, key)
-		write(c, label, right+barLabelGap, center(key).Y, b.unknown)
+		Write(c, label, right+barLabelGap, center(key).Y, b.unknown)
 	}
 }
 
 // hatch fills a rectangle as no value does: grey, with stripes.
 func hatch(c draw.Canvas, r vg.Rectangle) {
-	const distance = 4 // of the stripes, along an edge
-	fill(c, backdrop, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
+	Hatch(c, r, Backdrop, draw.LineStyle{Color: hatchLine, Width: 0.6}, 4)
+}
+
+// Hatch fills a rectangle with a colour, and with stripes that rise to the left, a
+// distance apart along an edge.
+func Hatch(c draw.Canvas, r vg.Rectangle, ground color.Color, stripe draw.LineStyle, distance vg.Length) {
+	Fill(c, ground, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
 	size := r.Size()
 	var stripes vg.Path
-	for d := vg.Length(distance / 2); d < size.X+size.Y; d += distance {
+	for d := distance / 2; d < size.X+size.Y; d += distance {
 		// From the left or the upper edge, d away from the lower left corner
 		// along the edges, to the lower or the right edge, as far away.
 		stripes.Move(vg.Point{X: r.Min.X + max(0, d-size.Y), Y: r.Min.Y + min(d, size.Y)})
 		stripes.Line(vg.Point{X: r.Min.X + min(d, size.X), Y: r.Min.Y + max(0, d-size.X)})
 	}
-	c.SetLineStyle(draw.LineStyle{Color: hatchLine, Width: 0.6})
+	c.SetLineStyle(stripe)
 	c.Stroke(stripes)
 }

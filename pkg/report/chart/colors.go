@@ -82,7 +82,7 @@ func readableOn(ground color.NRGBA) color.Color {
 	// Luma of ITU-R BT.601, from 0 to 255. Near 125 both have about the same
 	// contrast on the colours of heat.
 	if luma := 0.299*float64(ground.R) + 0.587*float64(ground.G) + 0.114*float64(ground.B); luma > 125 {
-		return ink
+		return Ink
 	}
 	return color.White
 }

@@ -29,9 +29,9 @@ func (d columns) Plot(c draw.Canvas, p *plot.Plot) {
 	step := min(slot*part/vg.Length(len(d.contenders)), farthest)
 
 	for k := 1; k < d.cases; k += 2 {
-		fill(c, backdrop, toX(float64(k)), c.Min.Y+axisLine, toX(float64(k+1)), c.Max.Y)
+		Fill(c, Backdrop, toX(float64(k)), c.Min.Y+axisLine, toX(float64(k+1)), c.Max.Y)
 	}
-	line := draw.LineStyle{Color: gridLine, Width: 0.5}
+	line := draw.LineStyle{Color: GridLine, Width: 0.5}
 	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
 		c.StrokeLine2(line, c.Min.X, toY(tick.Value), c.Max.X, toY(tick.Value))
 	}

@@ -123,7 +123,7 @@ func (d Comparison) size() (width, height vg.Length) {
 		widest       = 18 * vg.Inch
 	)
 	width = min(max(chartWidth, axis+perDot*vg.Length(len(d.Cases)*len(d.Contenders))), widest)
-	names := newNameRow(d.Cases, smallSize, (width-axis-2*margin)/vg.Length(len(d.Cases)))
+	names := newNameRow(d.Cases, SmallSize, (width-axis-2*margin)/vg.Length(len(d.Cases)))
 	height = plotHeight + legendHeight(len(d.Contenders)) + names.height() + 2*margin
 	if d.Title != "" {
 		height += titleHeight
@@ -139,16 +139,16 @@ func (d Comparison) drawInside(c draw.Canvas) {
 	// The names of the cases stand between the axis and its title. Where the
 	// first of them is turned, it may need room beside the vertical axis.
 	slots := p.DataCanvas(draw.Crop(c, axisTitleHeight, 0, axisTitleHeight, 0))
-	names := newNameRow(d.Cases, smallSize, slots.Size().X/vg.Length(len(d.Cases)))
+	names := newNameRow(d.Cases, SmallSize, slots.Size().X/vg.Length(len(d.Cases)))
 	inner := draw.Crop(c, max(0, names.overhang()-(slots.Min.X-c.Min.X)), 0, 0, 0)
 	slots = p.DataCanvas(draw.Crop(inner, axisTitleHeight, 0, axisTitleHeight, 0))
 	names.slot = slots.Size().X / vg.Length(len(d.Cases))
 
 	below := names.height()
-	drawTitled(draw.Crop(inner, 0, 0, below, 0), p, "", axisTitle(d.Quantity, d.Unit))
+	DrawTitled(draw.Crop(inner, 0, 0, below, 0), p, "", axisTitle(d.Quantity, d.Unit))
 	names.draw(c, vg.Point{X: slots.Min.X, Y: slots.Min.Y + below})
-	title := alignCenter(sans(textSize, ink))
-	write(c, title, center(slots.Rectangle).X, c.Min.Y+textSize/2, fit(title, text.Printable(d.CasesAre), slots.Size().X))
+	title := AlignCenter(Sans(TextSize, Ink))
+	Write(c, title, center(slots.Rectangle).X, c.Min.Y+TextSize/2, fit(title, text.Printable(d.CasesAre), slots.Size().X))
 }
 
 // legend has the figures of each contender: the value of a single case, or what
@@ -184,7 +184,7 @@ func (d Comparison) legend() legend {
 // plot sets up the axes and adds the dots. A case takes one unit of the
 // horizontal axis, the first from 0 to 1.
 func (d Comparison) plot() *plot.Plot {
-	p := newPlot()
+	p := NewPlot()
 	p.X.Min, p.X.Max = 0, float64(len(d.Cases))
 	p.X.Tick.Marker = plot.ConstantTicks{}
 	p.X.Tick.Length = 0

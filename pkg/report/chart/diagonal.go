@@ -35,16 +35,16 @@ type diagonal struct{ low, high float64 }
 func (d diagonal) Plot(c draw.Canvas, p *plot.Plot) {
 	const nearest = 14 // that the name of an edge comes to that of the diagonal
 	toX, toY := p.Transforms(&c)
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.7}, toX(d.low), toY(d.low), toX(d.high), toY(d.high))
+	c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 0.7}, toX(d.low), toY(d.low), toX(d.high), toY(d.high))
 
-	name := sans(smallSize, softInk)
+	name := Sans(SmallSize, SoftInk)
 	beside, above := c.Max.X+4, c.Max.Y+6
-	write(c, name, beside, above, "exact")
+	Write(c, name, beside, above, "exact")
 	upper, lower := toX(d.high/(1+bandWidth)), toY(d.high*(1-bandWidth))
 	if upper < c.Min.X || upper > c.Max.X-nearest || lower < c.Min.Y || lower > c.Max.Y-nearest {
-		write(c, name, beside, above-smallSize*1.3, "±10%") // no room for the names of both edges
+		Write(c, name, beside, above-SmallSize*1.3, "±10%") // no room for the names of both edges
 		return
 	}
-	write(c, name, beside, lower, "−10%")
-	write(c, alignCenter(name), upper, above, "+10%")
+	Write(c, name, beside, lower, "−10%")
+	Write(c, AlignCenter(name), upper, above, "+10%")
 }

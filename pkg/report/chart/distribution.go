@@ -78,13 +78,13 @@ func (d Distribution) drawInside(c draw.Canvas) {
 	if d.Of != "" {
 		of = text.Printable(d.Of)
 	}
-	drawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
+	DrawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
 }
 
 // legend has the figures of each curve.
 func (d Distribution) legend(curves []curve) legend {
 	const swatch = 34
-	grey := draw.LineStyle{Color: softInk}
+	grey := draw.LineStyle{Color: SoftInk}
 	l := legend{swatchWidth: swatch, headers: []legendHeader{
 		{text: "mean", glyph: meanGlyph(grey)}, {text: "p95", glyph: p95Glyph(grey)}, {text: "max"}, {text: "count"},
 	}}
@@ -104,7 +104,7 @@ func (d Distribution) legend(curves []curve) legend {
 
 // plot sets up the axes and adds the curves.
 func (d Distribution) plot(curves []curve) *plot.Plot {
-	p := newPlot()
+	p := NewPlot()
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = percentTicks(0, 0.25, 0.5, 0.75, 0.95, 1)
 
@@ -121,7 +121,7 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
 
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
 	p.Add(grid)
 	for _, c := range curves {
 		p.Add(c)

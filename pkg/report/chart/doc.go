@@ -5,7 +5,8 @@
 // [Distribution] samples, [Timeline] the jobs of schedules, [Occupancy] how busy
 // machines were, [Scatter] predictions beside measurements, [HeatMap] a matrix, of
 // who slows whom say, [Staircase] what a rising rate needs in whole units,
-// [Regions] what is better where, and [ShareTree] shares and what they give.
+// [Regions] what is better where, and [ShareTree] shares and what they give. A [Drawing] shows
+// what its caller draws, in the same look.
 //
 // [WriteFile] draws one into a file, SVG or PNG by its extension, [Encode] into a
 // stream, and [ElementOf] for a page. Charts with wrong data (no samples, a value

@@ -21,9 +21,9 @@ func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, schedule := range g.rows.schedules {
 		g.drawHeading(c, schedule, (below(schedule.top)+below(schedule.top+1))/2)
 		for _, machine := range schedule.machines {
-			fill(c, backdrop, c.Min.X, below(machine.top+vg.Length(machine.lanes)), c.Max.X, below(machine.top))
+			Fill(c, Backdrop, c.Min.X, below(machine.top+vg.Length(machine.lanes)), c.Max.X, below(machine.top))
 			for _, tick := range g.scale.Ticks(p.X.Min, p.X.Max) {
-				line := draw.LineStyle{Color: gridLine, Width: 0.5}
+				line := draw.LineStyle{Color: GridLine, Width: 0.5}
 				c.StrokeLine2(line, toX(tick.Value), below(machine.top+vg.Length(machine.lanes)), toX(tick.Value), below(machine.top))
 			}
 			for _, bar := range machine.bars {
@@ -34,19 +34,19 @@ func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 				})
 			}
 		}
-		end := draw.LineStyle{Color: ink, Width: 1.2}
+		end := draw.LineStyle{Color: Ink, Width: 1.2}
 		x := toX(schedule.makespanSeconds)
 		c.StrokeLine2(end, x, below(schedule.bottom+0.1), x, below(schedule.top+0.9))
 	}
 }
 
 func (g gantt) drawHeading(c draw.Canvas, schedule scheduleRows, y vg.Length) {
-	name, detail := bold(textSize, ink), sans(textSize, softInk)
+	name, detail := Bold(TextSize, Ink), Sans(TextSize, SoftInk)
 	makespan := "makespan " + g.scale.instant(schedule.makespanSeconds)
 	room := c.Max.X - c.Min.X - detail.Width(makespan) - 12
 	text := fit(name, text.Printable(schedule.name), room)
-	write(c, name, c.Min.X, y, text)
-	write(c, detail, c.Min.X+name.Width(text)+12, y, makespan)
+	Write(c, name, c.Min.X, y, text)
+	Write(c, detail, c.Min.X+name.Width(text)+12, y, makespan)
 }
 
 // drawBar labels a bar with its job and, where there is room, its times.
@@ -56,13 +56,12 @@ func (g gantt) drawBar(c draw.Canvas, bar laneBar, r vg.Rectangle) {
 		fewest = 10 // characters that still say which job it is
 	)
 	hue := palette[bar.color%len(palette)]
-	fill(c, tint(hue), r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
-	outline := draw.LineStyle{Color: hue, Width: 0.8}
-	c.StrokeLines(outline, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min})
+	Fill(c, Tint(hue), r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
+	outline(c, r, draw.LineStyle{Color: hue, Width: 0.8})
 
-	label, times := bold(smallSize, ink), alignRight(sans(smallSize, ink))
+	label, times := Bold(SmallSize, Ink), AlignRight(Sans(SmallSize, Ink))
 	room := r.Max.X - r.Min.X - 2*inset
-	if r.Max.Y-r.Min.Y < smallSize {
+	if r.Max.Y-r.Min.Y < SmallSize {
 		return
 	}
 	job := text.Printable(bar.Job)
@@ -72,9 +71,9 @@ func (g gantt) drawBar(c draw.Canvas, bar laneBar, r vg.Rectangle) {
 		}
 	}
 	y := (r.Min.Y + r.Max.Y) / 2
-	write(c, label, r.Min.X+inset, y, job)
+	Write(c, label, r.Min.X+inset, y, job)
 	span := g.scale.instant(bar.StartSeconds) + " – " + g.scale.instant(bar.EndSeconds)
 	if label.Width(job)+12+times.Width(span) <= room {
-		write(c, times, r.Max.X-inset, y, span)
+		Write(c, times, r.Max.X-inset, y, span)
 	}
 }

@@ -97,7 +97,7 @@ func (h HeatMap) size() (width, height vg.Length) {
 	l := newHeatLayout(h)
 	width, height = l.width+2*margin, l.height+2*margin
 	if h.Title != "" {
-		title := bold(titleSize, ink).Width(text.Printable(h.Title)) + 2*margin
+		title := Bold(titleSize, Ink).Width(text.Printable(h.Title)) + 2*margin
 		return max(width, min(title, chartWidth)), height + titleHeight
 	}
 	return width, height
@@ -130,10 +130,10 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 				continue
 			}
 			paint := l.bar.colors.at(value)
-			fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
+			Fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
 			if l.valueSize > 0 {
 				middle := center(cell)
-				write(c, alignCenter(sans(l.valueSize, readableOn(paint))), middle.X, middle.Y, text.Value(value))
+				Write(c, AlignCenter(Sans(l.valueSize, readableOn(paint))), middle.X, middle.Y, text.Value(value))
 			}
 		}
 	}
@@ -142,19 +142,19 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 // drawNames writes the names of the rows to the left and those of the columns
 // below, and beyond them what they are.
 func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
-	name, title := alignRight(sans(l.nameSize, ink)), alignCenter(sans(textSize, softInk))
+	name, title := AlignRight(Sans(l.nameSize, Ink)), AlignCenter(Sans(TextSize, SoftInk))
 	for r, text := range l.rows {
-		write(c, name, grid.Min.X-nameGap, grid.Max.Y-l.cell*(vg.Length(r)+0.5), text)
+		Write(c, name, grid.Min.X-nameGap, grid.Max.Y-l.cell*(vg.Length(r)+0.5), text)
 	}
 	l.columns.draw(c, grid.Min)
 	middle, size := center(grid), grid.Size()
 	if h.RowsAre != "" {
 		text := fit(title, text.Printable(h.RowsAre), max(size.Y, leastTitle))
-		writeTurned(c, title, c.Min.X+textSize/2, min(middle.Y, grid.Max.Y-title.Width(text)/2), math.Pi/2, text)
+		writeTurned(c, title, c.Min.X+TextSize/2, min(middle.Y, grid.Max.Y-title.Width(text)/2), math.Pi/2, text)
 	}
 	if h.ColumnsAre != "" {
 		text := fit(title, text.Printable(h.ColumnsAre), max(size.X, leastTitle))
-		write(c, title, middle.X, grid.Min.Y-l.below+textSize/2, text)
+		Write(c, title, middle.X, grid.Min.Y-l.below+TextSize/2, text)
 	}
 }
 

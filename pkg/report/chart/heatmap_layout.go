@@ -31,16 +31,16 @@ func newHeatLayout(h HeatMap) heatLayout {
 	var l heatLayout
 	// Larger matrices get smaller cells, but not as small as a page asks for.
 	l.cell = vg.Length(min(max(120/math.Sqrt(float64(max(len(h.Rows), len(h.Columns)))), least), most))
-	l.nameSize = min(l.cell*0.55, textSize)
+	l.nameSize = min(l.cell*0.55, TextSize)
 	for _, name := range h.Rows {
-		l.rows = append(l.rows, fitMiddle(sans(l.nameSize, ink), text.Printable(name), widestName))
+		l.rows = append(l.rows, fitMiddle(Sans(l.nameSize, Ink), text.Printable(name), widestName))
 	}
 	l.columns = newNameRow(h.Columns, l.nameSize, l.cell)
 	l.valueSize = l.sizeOfValues(h.known())
 
 	l.left = l.columns.overhang()
 	for _, name := range l.rows {
-		l.left = max(l.left, sans(l.nameSize, ink).Width(name))
+		l.left = max(l.left, Sans(l.nameSize, Ink).Width(name))
 	}
 	l.below = l.columns.height()
 	l.left += nameGap
@@ -63,11 +63,11 @@ func newHeatLayout(h HeatMap) heatLayout {
 func (l heatLayout) sizeOfValues(values []float64) vg.Length {
 	const least, part = 5.5, 0.75 // of the width of a cell that a value may take
 	widest := vg.Length(0)        // of a value, in units of the size
-	style := sans(textSize, ink)
+	style := Sans(TextSize, Ink)
 	for _, value := range values {
-		widest = max(widest, style.Width(text.Value(value))/textSize)
+		widest = max(widest, style.Width(text.Value(value))/TextSize)
 	}
-	size := min(l.cell*part/widest, l.cell*0.5, textSize)
+	size := min(l.cell*part/widest, l.cell*0.5, TextSize)
 	if size < least {
 		return 0
 	}

@@ -171,7 +171,7 @@ func TestShortNamesOfColumnsStayLevel(t *testing.T) {
 
 func TestALongNameKeepsBothItsEnds(t *testing.T) {
 	t.Parallel()
-	style := sans(textSize, ink)
+	style := Sans(TextSize, Ink)
 	long := "recommendation-training/" + strings.Repeat("x", 100) + "-batch-8192"
 	got := fitMiddle(style, long, widestName)
 	if !strings.HasPrefix(got, "recommendation") || !strings.HasSuffix(got, "-8192") || style.Width(got) > widestName {

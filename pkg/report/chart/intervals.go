@@ -98,7 +98,7 @@ func (e Estimate) rulesOutZero() bool { return e.Low > 0 || e.High < 0 }
 // size grows with the number of estimates.
 func (d Intervals) size() (width, height vg.Length) {
 	const row = 22
-	height = row*vg.Length(len(d.Estimates)) + 2*legendRow + 2*axisTitleHeight + smallSize + 2*margin
+	height = row*vg.Length(len(d.Estimates)) + 2*legendRow + 2*axisTitleHeight + SmallSize + 2*margin
 	if d.Title != "" {
 		height += titleHeight
 	}
@@ -112,11 +112,11 @@ func (d Intervals) drawInside(c draw.Canvas) {
 	figures := d.figures()
 	beside := vg.Length(0)
 	for _, figure := range figures {
-		beside = max(beside, sans(smallSize, ink).Width(figure))
+		beside = max(beside, Sans(SmallSize, Ink).Width(figure))
 	}
 	p.Add(whiskers{chart: d, figures: figures})
 	title := axisTitle(d.Quantity, d.Unit) + ", " + text.Compact(100*d.Confidence) + "% confidence interval"
-	drawTitled(draw.Crop(c, -axisTitleHeight, -beside-2*whiskerGap, 0, -legendRow), p, title, "")
+	DrawTitled(draw.Crop(c, -axisTitleHeight, -beside-2*whiskerGap, 0, -legendRow), p, title, "")
 }
 
 // figures are the estimates and intervals as they are written, all with as many
@@ -138,7 +138,7 @@ func (d Intervals) figures() []string {
 		if e.hasInterval() {
 			figure += " (" + signed(e.Low, decimals) + " to " + signed(e.High, decimals) + ")"
 		}
-		figures[i] = fit(sans(smallSize, ink), figure, widest)
+		figures[i] = fit(Sans(SmallSize, Ink), figure, widest)
 	}
 	return figures
 }
@@ -163,12 +163,12 @@ func (d Intervals) known() []float64 {
 
 // plot sets up the axes. Rows are counted from the top, the axis points up.
 func (d Intervals) plot() *plot.Plot {
-	p := newPlot()
+	p := NewPlot()
 	p.X.Min, p.X.Max = paddedRange(append(d.known(), 0), false)
 	p.X.Tick.Marker = plot.ConstantTicks(linearTicks(p.X.Min, p.X.Max))
 
 	var names plot.ConstantTicks
-	style := sans(smallSize, ink)
+	style := Sans(SmallSize, Ink)
 	for i, e := range d.Estimates {
 		names = append(names, plot.Tick{Value: -float64(i) - 0.5, Label: fitMiddle(style, text.Printable(e.Name), widestName) + "  "})
 	}

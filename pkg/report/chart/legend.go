@@ -6,7 +6,7 @@ import (
 )
 
 // legendRow is the height of a line of the legend.
-const legendRow = textSize * 1.5
+const legendRow = TextSize * 1.5
 
 // legend is a small table above a plot, where it covers no data: a line for
 // each series with its swatch, its name and its figures.
@@ -41,7 +41,7 @@ func (l legend) draw(c draw.Canvas) draw.Canvas {
 		leastName = 60
 		mostName  = 260
 	)
-	name, number, head := sans(textSize, ink), alignRight(sans(textSize, ink)), alignRight(sans(smallSize, softInk))
+	name, number, head := Sans(TextSize, Ink), AlignRight(Sans(TextSize, Ink)), AlignRight(Sans(SmallSize, SoftInk))
 
 	left := c.Min.X + l.swatchWidth + 8
 	room := c.Max.X - left
@@ -69,7 +69,7 @@ func (l legend) draw(c draw.Canvas) draw.Canvas {
 	for k, header := range l.headers {
 		x += gap + widths[k]
 		rights[k] = x
-		write(c, head, x, y, header.text)
+		Write(c, head, x, y, header.text)
 		if header.glyph.Shape != nil {
 			c.DrawGlyphNoClip(header.glyph, vg.Point{X: x - head.Width(header.text) - 7, Y: y})
 		}
@@ -77,9 +77,9 @@ func (l legend) draw(c draw.Canvas) draw.Canvas {
 	for i, entry := range l.entries {
 		y -= legendRow
 		entry.drawSwatch(c, c.Min.X, y)
-		write(c, name, left, y, names[i])
+		Write(c, name, left, y, names[i])
 		for k, figure := range entry.figures {
-			write(c, number, rights[k], y, figure)
+			Write(c, number, rights[k], y, figure)
 		}
 	}
 	return draw.Crop(c, 0, 0, 0, -legendHeight(len(l.entries)))

@@ -27,14 +27,14 @@ type nameRow struct {
 func newNameRow(names []string, size, slot vg.Length) nameRow {
 	r := nameRow{texts: make([]string, len(names)), size: size, slot: slot}
 	for k, name := range names {
-		r.texts[k] = fitMiddle(sans(size, ink), text.Printable(name), widestName)
-		r.turned = r.turned || sans(size, ink).Width(r.texts[k]) > slot-4
+		r.texts[k] = fitMiddle(Sans(size, Ink), text.Printable(name), widestName)
+		r.turned = r.turned || Sans(size, Ink).Width(r.texts[k]) > slot-4
 	}
 	return r
 }
 
 // along is the width of a name, and its height, if it is turned.
-func (r nameRow) along(k int) vg.Length { return sans(r.size, ink).Width(r.texts[k]) * math.Sqrt2 / 2 }
+func (r nameRow) along(k int) vg.Length { return Sans(r.size, Ink).Width(r.texts[k]) * math.Sqrt2 / 2 }
 
 // height includes the gap above the names.
 func (r nameRow) height() vg.Length {
@@ -60,13 +60,13 @@ func (r nameRow) overhang() vg.Length {
 
 // draw writes the names below slots that begin at a point.
 func (r nameRow) draw(c draw.Canvas, at vg.Point) {
-	style := sans(r.size, ink)
+	style := Sans(r.size, Ink)
 	for k, text := range r.texts {
 		x := at.X + r.slot*(vg.Length(k)+0.5)
 		if r.turned {
-			writeTurned(c, alignRight(style), x+r.size/4, at.Y-nameGap-r.size/4, math.Pi/4, text)
+			writeTurned(c, AlignRight(style), x+r.size/4, at.Y-nameGap-r.size/4, math.Pi/4, text)
 		} else {
-			write(c, alignCenter(style), x, at.Y-nameGap-r.size/2, text)
+			Write(c, AlignCenter(style), x, at.Y-nameGap-r.size/2, text)
 		}
 	}
 }

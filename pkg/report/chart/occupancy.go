@@ -132,7 +132,7 @@ func (o Occupancy) stripHeight() vg.Length {
 // size grows with the number of machines, from about 3 to 15 inches.
 func (o Occupancy) size() (width, height vg.Length) {
 	const axis = 40
-	height = max(o.stripHeight()*vg.Length(len(o.Strips))+axis, o.bar().height()+textSize) + 2*margin
+	height = max(o.stripHeight()*vg.Length(len(o.Strips))+axis, o.bar().height()+TextSize) + 2*margin
 	if o.Title != "" {
 		height += titleHeight
 	}
@@ -140,13 +140,13 @@ func (o Occupancy) size() (width, height vg.Length) {
 }
 
 func (o Occupancy) drawInside(c draw.Canvas) {
-	const above = textSize / 2 // half the topmost tick of the colour bar
+	const above = TextSize / 2 // half the topmost tick of the colour bar
 	c = drawTitle(c, o.Title)
 	c = draw.Crop(c, 0, 0, 0, -above)
 	bar := o.bar()
 	bar.draw(draw.Crop(c, c.Size().X-bar.width(), 0, 0, 0))
 
-	p := newPlot()
+	p := NewPlot()
 	horizon := o.BinSeconds * float64(len(o.Strips[0].Values))
 	scale := scaleFor(horizon)
 	p.X.Min, p.X.Max = 0, horizon
@@ -161,7 +161,7 @@ func (o Occupancy) drawInside(c draw.Canvas) {
 	// to the top.
 	used := o.stripHeight()*vg.Length(len(o.Strips)) + axisHeight(p) + axisTitleHeight
 	c = draw.Crop(c, -axisTitleHeight, -bar.width()-barGap, max(0, c.Size().Y-used), 0)
-	drawTitled(c, p, "time ("+scale.unit+")", "")
+	DrawTitled(c, p, "time ("+scale.unit+")", "")
 }
 
 // axisHeight is that of the horizontal axis and its labels.
@@ -172,8 +172,8 @@ func axisHeight(p *plot.Plot) vg.Length {
 
 // names labels the middle of as many strips as there is room for names.
 func (o Occupancy) names() plot.ConstantTicks {
-	const widest, least = 120, smallSize * 1.15
-	style := sans(smallSize, ink)
+	const widest, least = 120, SmallSize * 1.15
+	style := Sans(SmallSize, Ink)
 	every := int(math.Ceil(float64(least / o.stripHeight())))
 	var names plot.ConstantTicks
 	for i := 0; i < len(o.Strips); i += every {

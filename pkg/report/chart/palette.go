@@ -37,7 +37,10 @@ var dashes = [][]vg.Length{
 	{10, 2, 1, 2, 1, 2, 1, 2},
 }
 
-// tint mixes a colour with white, light enough for dark text on it.
-func tint(c color.NRGBA) color.NRGBA {
+// Hue returns the colour of the i-th series of a chart, from 0 to 9.
+func Hue(i int) color.NRGBA { return palette[i] }
+
+// Tint mixes a colour with white, light enough for dark text on it.
+func Tint(c color.NRGBA) color.NRGBA {
 	return mix(color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: c.A}, c, 0.45)
 }

@@ -135,12 +135,12 @@ func (g Regions) size() (width, height vg.Length) {
 }
 
 func (g Regions) drawInside(c draw.Canvas) {
-	const half = smallSize // of a tick's label at the end of an axis
+	const half = SmallSize // of a tick's label at the end of an axis
 	c = drawTitle(c, g.Title)
 	c = g.legend().draw(c)
 	p := g.plot()
 	c = squared(p, draw.Crop(c, 0, -half*2, 0, -half))
-	drawTitled(c, p, axisTitle(g.X.Quantity, g.X.Unit), axisTitle(g.Y.Quantity, g.Y.Unit))
+	DrawTitled(c, p, axisTitle(g.X.Quantity, g.X.Unit), axisTitle(g.Y.Quantity, g.Y.Unit))
 }
 
 // legend lists what is on the map.
@@ -156,25 +156,18 @@ func (g Regions) legend() legend {
 			name:    text.Printable(finding.Name),
 			figures: []string{text.Percent(part)},
 			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				box := vg.Rectangle{Min: vg.Point{X: x, Y: y - textSize/2}, Max: vg.Point{X: x + swatch, Y: y + textSize/2}}
-				fill(c, leanColor(finding.Lean), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
-				outline(c, box)
+				box := vg.Rectangle{Min: vg.Point{X: x, Y: y - TextSize/2}, Max: vg.Point{X: x + swatch, Y: y + TextSize/2}}
+				Fill(c, leanColor(finding.Lean), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+				outline(c, box, draw.LineStyle{Color: SoftInk, Width: 0.4})
 			},
 		})
 	}
 	return l
 }
 
-// outline draws the edges of a rectangle, thin.
-func outline(c draw.Canvas, r vg.Rectangle) {
-	c.StrokeLines(draw.LineStyle{Color: softInk, Width: 0.4}, []vg.Point{
-		r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min,
-	})
-}
-
 // plot sets up the axes and adds the map.
 func (g Regions) plot() *plot.Plot {
-	p := newPlot()
+	p := NewPlot()
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = g.X.From, g.X.To, g.Y.From, g.Y.To
 	p.X.Tick.Marker = plot.ConstantTicks(linearTicks(g.X.From, g.X.To))
 	p.Y.Tick.Marker = plot.ConstantTicks(linearTicks(g.Y.From, g.Y.To))

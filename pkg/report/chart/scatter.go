@@ -141,7 +141,7 @@ func (s Scatter) drawInside(c draw.Canvas) {
 	p := s.plot()
 	c = squared(p, draw.Crop(c, 0, -roomBeside, 0, -roomAbove))
 	title := axisTitle(s.Quantity, s.Unit)
-	drawTitled(c, p, "measured "+title, "predicted "+title)
+	DrawTitled(c, p, "measured "+title, "predicted "+title)
 }
 
 // squared crops a canvas at the right or at the bottom so that both axes of
@@ -173,7 +173,7 @@ func (s Scatter) legend() legend {
 // plot sets up the axes and adds the band, the diagonal and the dots.
 func (s Scatter) plot() *plot.Plot {
 	low, high := s.limits()
-	p := newPlot()
+	p := NewPlot()
 	ticks := linearTicks
 	if s.Log {
 		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -184,7 +184,7 @@ func (s Scatter) plot() *plot.Plot {
 		axis.Tick.Marker = plot.ConstantTicks(ticks(low, high))
 	}
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
 	p.Add(band{low, high}, grid, newDots(s.Series), diagonal{low, high})
 	return p
 }

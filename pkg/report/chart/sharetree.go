@@ -81,7 +81,7 @@ func (s ShareTree) rowHeight() vg.Length {
 	}
 }
 
-func (s ShareTree) textSize() vg.Length { return min(smallSize, s.rowHeight()-2.5) }
+func (s ShareTree) textSize() vg.Length { return min(SmallSize, s.rowHeight()-2.5) }
 
 const shareHeader = 2 * legendRow
 
@@ -123,8 +123,8 @@ const (
 // columns gives the names what they need, within bounds.
 func (s ShareTree) columns(c draw.Canvas) shareColumns {
 	const widest, narrowest, bars = 210, 60, 84
-	style := sans(s.textSize(), ink)
-	names, shares := bold(s.textSize(), ink).Width(s.Name), sans(smallSize, ink).Width("share")
+	style := Sans(s.textSize(), Ink)
+	names, shares := Bold(s.textSize(), Ink).Width(s.Name), Sans(SmallSize, Ink).Width("share")
 	for _, row := range s.Rows {
 		names = max(names, shareIndent*vg.Length(row.Depth)+style.Width(text.Printable(row.Name)))
 		shares = max(shares, style.Width(row.Share))

@@ -11,12 +11,12 @@ import (
 
 // drawHeader draws what the columns are, and the axis with its grid.
 func (s ShareTree) drawHeader(c draw.Canvas, w shareColumns, axis shareAxis) {
-	style := sans(smallSize, softInk)
+	style := Sans(SmallSize, SoftInk)
 	y := c.Max.Y - legendRow/2
-	write(c, alignRight(style), w.shares, y, "share")
-	write(c, style, w.bars, y, "busy")
+	Write(c, AlignRight(style), w.shares, y, "share")
+	Write(c, style, w.bars, y, "busy")
 	s.drawShareKey(c, w, y)
-	grid := draw.LineStyle{Color: gridLine, Width: 0.5}
+	grid := draw.LineStyle{Color: GridLine, Width: 0.5}
 	top := c.Max.Y - shareHeader + 2
 	bottom := c.Max.Y - shareHeader - s.rowHeight()*vg.Length(len(s.Rows)+1)
 	room := w.axis - 1000
@@ -24,7 +24,7 @@ func (s ShareTree) drawHeader(c draw.Canvas, w shareColumns, axis shareAxis) {
 		x := axis.x(w, tick.Value)
 		c.StrokeLine2(grid, x, bottom, x, top)
 		if half := style.Width(tick.Label+"×")/2 + 2; x-half > room {
-			write(c, alignCenter(style), x, top+smallSize*0.7, tick.Label+"×")
+			Write(c, AlignCenter(style), x, top+SmallSize*0.7, tick.Label+"×")
 			room = x + half
 		}
 	}
@@ -32,9 +32,9 @@ func (s ShareTree) drawHeader(c draw.Canvas, w shareColumns, axis shareAxis) {
 
 // drawShareKey explains the marks of the axis, as far as they occur.
 func (s ShareTree) drawShareKey(c draw.Canvas, w shareColumns, y vg.Length) {
-	style := sans(smallSize, softInk)
+	style := Sans(SmallSize, SoftInk)
 	x := w.axis
-	write(c, style, x, y, "mean response / service time")
+	Write(c, style, x, y, "mean response / service time")
 	x += style.Width("mean response / service time") + 14
 	var limits, missed bool
 	for _, row := range s.Rows {
@@ -43,12 +43,12 @@ func (s ShareTree) drawShareKey(c draw.Canvas, w shareColumns, y vg.Length) {
 	}
 	if limits {
 		drawLimit(c, x, y, 4)
-		write(c, style, x+5, y, "SLA")
+		Write(c, style, x+5, y, "SLA")
 		x += 5 + style.Width("SLA") + 14
 	}
 	if missed {
 		c.DrawGlyphNoClip(dotGlyph(1, 3.2), vg.Point{X: x, Y: y})
-		write(c, style, x+7, y, "missed")
+		Write(c, style, x+7, y, "missed")
 	}
 }
 
@@ -60,21 +60,21 @@ func (s ShareTree) rowY(c draw.Canvas, row int) vg.Length {
 // drawRow draws a group or workload; row -1 is the root.
 func (s ShareTree) drawRow(c draw.Canvas, w shareColumns, axis shareAxis, row int) {
 	y := s.rowY(c, row)
-	style := sans(s.textSize(), ink)
+	style := Sans(s.textSize(), Ink)
 	if row < 0 {
-		style = bold(s.textSize(), ink)
-		write(c, style, w.names, y, fit(style, text.Printable(s.Name), w.namesEnd-w.names))
-		s.drawBusy(c, w, y, s.Busy, softInk)
+		style = Bold(s.textSize(), Ink)
+		Write(c, style, w.names, y, fit(style, text.Printable(s.Name), w.namesEnd-w.names))
+		s.drawBusy(c, w, y, s.Busy, SoftInk)
 		return
 	}
 	n := s.Rows[row]
-	hue := softInk
+	hue := SoftInk
 	if n.Workload {
 		hue = palette[0]
 	}
 	left := w.names + shareIndent*vg.Length(n.Depth)
-	write(c, style, left, y, fitMiddle(style, text.Printable(n.Name), max(w.namesEnd-left, 0)))
-	write(c, alignRight(style), w.shares, y, n.Share)
+	Write(c, style, left, y, fitMiddle(style, text.Printable(n.Name), max(w.namesEnd-left, 0)))
+	Write(c, AlignRight(style), w.shares, y, n.Share)
 	s.drawBusy(c, w, y, n.Busy, hue)
 	if n.Response != nil {
 		s.drawResponse(c, w, axis, y, *n.Response)
@@ -85,9 +85,9 @@ func (s ShareTree) drawRow(c draw.Canvas, w shareColumns, axis shareAxis, row in
 func (s ShareTree) drawBusy(c draw.Canvas, w shareColumns, y vg.Length, fraction float64, hue color.NRGBA) {
 	half := s.rowHeight() * 0.3
 	end := w.bars + vg.Length(min(fraction, 1))*(w.barsEnd-w.bars)
-	fill(c, backdrop, w.bars, y-half, w.barsEnd, y+half)
-	fill(c, tint(hue), w.bars, y-half, end, y+half)
-	write(c, sans(s.textSize(), ink), w.barsEnd+4, y, text.Percent(fraction))
+	Fill(c, Backdrop, w.bars, y-half, w.barsEnd, y+half)
+	Fill(c, Tint(hue), w.bars, y-half, end, y+half)
+	Write(c, Sans(s.textSize(), Ink), w.barsEnd+4, y, text.Percent(fraction))
 }
 
 // drawResponse draws the response time of a workload, what it was before, and the
@@ -99,14 +99,14 @@ func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y
 	end := x + radius // of what the figure stands beside
 	if r.Before > 0 {
 		before := axis.x(w, r.Before)
-		c.StrokeLine2(draw.LineStyle{Color: softInk, Width: 0.8}, before, y, x, y)
-		dot := draw.GlyphStyle{Color: softInk, Radius: radius * 0.8, Shape: draw.CircleGlyph{}}
+		c.StrokeLine2(draw.LineStyle{Color: SoftInk, Width: 0.8}, before, y, x, y)
+		dot := draw.GlyphStyle{Color: SoftInk, Radius: radius * 0.8, Shape: draw.CircleGlyph{}}
 		c.DrawGlyphNoClip(dot, vg.Point{X: before, Y: y})
 		dot.Color, dot.Radius = color.White, radius*0.45
 		c.DrawGlyphNoClip(dot, vg.Point{X: before, Y: y})
 		end = max(end, before+radius)
 	}
-	style, figure := sans(s.textSize(), ink), text.Times(r.Factor)
+	style, figure := Sans(s.textSize(), Ink), text.Times(r.Factor)
 	if r.Limit > 0 {
 		at := axis.x(w, r.Limit)
 		drawLimit(c, at, y, s.rowHeight()*0.4)
@@ -119,13 +119,13 @@ func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y
 		glyph = dotGlyph(1, radius)
 	}
 	c.DrawGlyphNoClip(glyph, vg.Point{X: x, Y: y})
-	fill(c, color.White, end+gap-2, y-s.textSize()/2, end+gap+style.Width(figure)+1, y+s.textSize()/2) // hides the grid
-	write(c, style, end+gap, y, figure)
+	Fill(c, color.White, end+gap-2, y-s.textSize()/2, end+gap+style.Width(figure)+1, y+s.textSize()/2) // hides the grid
+	Write(c, style, end+gap, y, figure)
 }
 
 // drawLimit draws the limit of an SLA.
 func drawLimit(c draw.Canvas, x, y, half vg.Length) {
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.6}, x, y-half, x, y+half)
+	c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1.6}, x, y-half, x, y+half)
 }
 
 // drawBranches joins each group with its members.

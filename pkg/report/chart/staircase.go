@@ -138,7 +138,7 @@ func (s Staircase) size() (width, height vg.Length) {
 func (s Staircase) drawInside(c draw.Canvas) {
 	c = drawTitle(c, s.Title)
 	c = s.legend().draw(c)
-	drawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), text.Printable(s.Takes))
+	DrawTitled(c, s.plot(), axisTitle(s.Quantity, s.Unit), text.Printable(s.Takes))
 }
 
 // legend says of each line where it is now, what it needs there, and from where
@@ -146,7 +146,7 @@ func (s Staircase) drawInside(c draw.Canvas) {
 func (s Staircase) legend() legend {
 	const swatch = 34
 	l := legend{swatchWidth: swatch, headers: []legendHeader{
-		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: softInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
+		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: SoftInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
 	}}
 	unit := text.Printable(s.Unit)
 	for i, stair := range s.Stairs {
@@ -183,7 +183,7 @@ func (s Staircase) plot() *plot.Plot {
 			low, high = min(low, step.Needs), max(high, step.Needs)
 		}
 	}
-	p := newPlot()
+	p := NewPlot()
 	ticks := linearTicks
 	if s.Log {
 		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -198,7 +198,7 @@ func (s Staircase) plot() *plot.Plot {
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Min, p.Y.Max))
 
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = gridLine, gridLine
+	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
 	p.Add(grid)
 	for i, stair := range s.Stairs {
 		p.Add(stairway{stair: stair, to: s.To, line: stairLine(i)})

@@ -51,7 +51,7 @@ func (s strips) picture(size vg.Point) *image.Paletted {
 	for i := range valueColors {
 		all = append(all, heatAt(float64(i)/(valueColors-1)))
 	}
-	all = append(all, backdrop, hatchLine)
+	all = append(all, Backdrop, hatchLine)
 
 	picture := image.NewPaletted(image.Rect(0, 0, bins*wide, machines*high), all)
 	for i, strip := range s.chart.Strips {

@@ -12,24 +12,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The look that all charts share. Lengths are points (1/72 inch).
+// The sizes of texts, in points (1/72 inch).
 const (
-	chartWidth = 8 * vg.Inch
-	margin     = 16 * vg.Length(1)
-
+	TextSize  = 10
+	SmallSize = 9
 	titleSize = 13
-	textSize  = 10
-	smallSize = 9
+)
 
+// The look that all charts share. Lengths are points.
+const (
+	chartWidth  = 8 * vg.Inch
+	margin      = 16 * vg.Length(1)
 	titleHeight = titleSize * 1.9
 )
 
+// The colours of what shows no data. They are not to be changed.
 var (
-	ink      = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}
-	softInk  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xFF}
-	gridLine = color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
-	backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF}
+	Ink      = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF} // of texts and of what must be seen
+	SoftInk  = color.NRGBA{R: 0x66, G: 0x66, B: 0x66, A: 0xFF} // of axes and remarks
+	GridLine = color.NRGBA{R: 0xDD, G: 0xDD, B: 0xDD, A: 0xFF}
+	Backdrop = color.NRGBA{R: 0xF4, G: 0xF4, B: 0xF4, A: 0xFF} // of what lies below data
+)
 
+var (
 	// hatchLine is what stripes on the backdrop are drawn in.
 	hatchLine = color.NRGBA{R: 0xC4, G: 0xC4, B: 0xC4, A: 0xFF}
 
@@ -37,8 +42,8 @@ var (
 	bandColor = color.NRGBA{R: 0xEE, G: 0xF3, B: 0xEC, A: 0xFF}
 )
 
-// sans is the text style of charts, aligned left on the baseline.
-func sans(size vg.Length, c color.Color) draw.TextStyle {
+// Sans returns the text style of charts, aligned left on the baseline.
+func Sans(size vg.Length, c color.Color) draw.TextStyle {
 	return draw.TextStyle{
 		Color:   c,
 		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
@@ -46,26 +51,29 @@ func sans(size vg.Length, c color.Color) draw.TextStyle {
 	}
 }
 
-func bold(size vg.Length, c color.Color) draw.TextStyle {
-	style := sans(size, c)
+// Bold returns the style of texts that stand out.
+func Bold(size vg.Length, c color.Color) draw.TextStyle {
+	style := Sans(size, c)
 	style.Font.Weight = xfont.WeightBold
 	return style
 }
 
-func alignRight(style draw.TextStyle) draw.TextStyle {
+// AlignRight returns the style of texts that end at their point.
+func AlignRight(style draw.TextStyle) draw.TextStyle {
 	style.XAlign = draw.XRight
 	return style
 }
 
-func alignCenter(style draw.TextStyle) draw.TextStyle {
+// AlignCenter returns the style of texts whose middle is their point.
+func AlignCenter(style draw.TextStyle) draw.TextStyle {
 	style.XAlign = draw.XCenter
 	return style
 }
 
-// write puts one line of text at (x, y), y being half the height of a capital
+// Write puts one line of text at (x, y), y being half the height of a capital
 // above the baseline. The alignments of gonum/plot centre the whole line box
 // instead, which looks too low beside a line or a glyph.
-func write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, text string) {
+func Write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, text string) {
 	const halfCapital = 0.36
 	size := style.Font.Size
 	boxToBaseline := size - style.FontExtents().Ascent // as the plain text handler places it
@@ -77,13 +85,18 @@ func writeTurned(c draw.Canvas, style draw.TextStyle, x, y vg.Length, angle floa
 	c.Push()
 	c.Translate(vg.Point{X: x, Y: y})
 	c.Rotate(angle)
-	write(c, style, 0, 0, text)
+	Write(c, style, 0, 0, text)
 	c.Pop()
 }
 
-// fill paints a rectangle.
-func fill(c draw.Canvas, clr color.Color, left, bottom, right, top vg.Length) {
+// Fill paints a rectangle.
+func Fill(c draw.Canvas, clr color.Color, left, bottom, right, top vg.Length) {
 	c.FillPolygon(clr, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
+}
+
+// outline draws the edges of a rectangle.
+func outline(c draw.Canvas, r vg.Rectangle, line draw.LineStyle) {
+	c.StrokeLines(line, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}, r.Min})
 }
 
 func center(r vg.Rectangle) vg.Point { return r.Min.Add(r.Max).Scale(0.5) }
@@ -116,17 +129,17 @@ func fitMiddle(style draw.TextStyle, text string, width vg.Length) string {
 	return "…"
 }
 
-// newPlot is an empty plot in our look, its axes not yet labelled.
-func newPlot() *plot.Plot {
+// NewPlot returns an empty plot in the look of charts, its axes not yet labelled.
+func NewPlot() *plot.Plot {
 	p := plot.New()
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Color = softInk
-		axis.Label.TextStyle.Font = sans(textSize, ink).Font
-		axis.Label.TextStyle.Color = ink
+		axis.Color = SoftInk
+		axis.Label.TextStyle.Font = Sans(TextSize, Ink).Font
+		axis.Label.TextStyle.Color = Ink
 		axis.Label.Padding = 6
-		axis.Tick.Label.Font = sans(smallSize, ink).Font
-		axis.Tick.Label.Color = ink
-		axis.Tick.Color = softInk
+		axis.Tick.Label.Font = Sans(SmallSize, Ink).Font
+		axis.Tick.Label.Color = Ink
+		axis.Tick.Color = SoftInk
 		axis.Tick.Length = 4
 		axis.Padding = 0
 	}
@@ -138,7 +151,7 @@ func drawTitle(c draw.Canvas, title string) draw.Canvas {
 	if title == "" {
 		return c
 	}
-	style := bold(titleSize, ink)
+	style := Bold(titleSize, Ink)
 	style.YAlign = draw.YTop
 	title = fit(style, text.Printable(title), c.Max.X-c.Min.X)
 	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)

@@ -115,7 +115,7 @@ func (t Timeline) size() (width, height vg.Length) {
 func (t Timeline) drawInside(c draw.Canvas) {
 	c = drawTitle(c, t.Title)
 	rows := newRows(t.Schedules)
-	p := newPlot()
+	p := NewPlot()
 
 	horizon := 0.0
 	for _, schedule := range t.Schedules {
@@ -138,7 +138,7 @@ func (t Timeline) drawInside(c draw.Canvas) {
 // machineTicks labels the middle of each machine's rows.
 func machineTicks(rows rows) plot.ConstantTicks {
 	const widest = 120
-	style := sans(smallSize, ink)
+	style := Sans(SmallSize, Ink)
 	var ticks plot.ConstantTicks
 	for _, schedule := range rows.schedules {
 		for _, machine := range schedule.machines {

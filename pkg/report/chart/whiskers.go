@@ -26,14 +26,14 @@ type whiskers struct {
 func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 	const end = 3.5 // half the height of a whisker's end
 	toX, toY := p.Transforms(&c)
-	grid := draw.LineStyle{Color: gridLine, Width: 0.5}
+	grid := draw.LineStyle{Color: GridLine, Width: 0.5}
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		c.StrokeLine2(grid, toX(tick.Value), c.Min.Y, toX(tick.Value), c.Max.Y)
 	}
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1}, toX(0), c.Min.Y, toX(0), c.Max.Y+3)
+	c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, toX(0), c.Min.Y, toX(0), c.Max.Y+3)
 	w.drawZero(c, toX(0))
 
-	line, figure := draw.LineStyle{Color: palette[0], Width: 1.4}, sans(smallSize, ink)
+	line, figure := draw.LineStyle{Color: palette[0], Width: 1.4}, Sans(SmallSize, Ink)
 	for i, e := range w.chart.Estimates {
 		x, y := toX(e.Value), toY(-float64(i)-0.5)
 		if e.hasInterval() {
@@ -43,16 +43,16 @@ func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 			c.StrokeLine2(line, high, y-end, high, y+end)
 		}
 		drawEstimate(c, vg.Point{X: x, Y: y}, e.rulesOutZero())
-		write(c, figure, c.Max.X+whiskerGap, y, w.figures[i])
+		Write(c, figure, c.Max.X+whiskerGap, y, w.figures[i])
 	}
 }
 
 // drawZero writes what zero means above its line, within the plot.
 func (w whiskers) drawZero(c draw.Canvas, x vg.Length) {
-	style := alignCenter(sans(smallSize, ink))
+	style := AlignCenter(Sans(SmallSize, Ink))
 	text := fit(style, text.Printable(cmp.Or(w.chart.Zero, "0")), c.Max.X-c.Min.X)
 	half := style.Width(text) / 2
-	write(c, style, min(max(x, c.Min.X+half), c.Max.X-half), c.Max.Y+legendRow/2+2, text)
+	Write(c, style, min(max(x, c.Min.X+half), c.Max.X-half), c.Max.Y+legendRow/2+2, text)
 }
 
 func drawEstimate(c draw.Canvas, at vg.Point, filled bool) {
@@ -66,14 +66,14 @@ func drawEstimate(c draw.Canvas, at vg.Point, filled bool) {
 
 // drawKey explains the dots at the top left and returns the canvas below.
 func drawKey(c draw.Canvas) draw.Canvas {
-	style := sans(smallSize, softInk)
+	style := Sans(SmallSize, SoftInk)
 	x, y := c.Min.X+estimateRadius, c.Max.Y-legendRow/2
 	for _, key := range []struct {
 		filled bool
 		text   string
 	}{{true, "the interval leaves out 0"}, {false, "0 is not ruled out"}} {
 		drawEstimate(c, vg.Point{X: x, Y: y}, key.filled)
-		write(c, style, x+estimateRadius+5, y, key.text)
+		Write(c, style, x+estimateRadius+5, y, key.text)
 		x += 2*estimateRadius + style.Width(key.text) + 22
 	}
 	return draw.Crop(c, 0, 0, 0, -legendRow)
