@@ -1,145 +1,95 @@
 package main
 
 import (
-	"encoding/xml"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// The colours. Those of resources are of Okabe and Ito's palette, as in all charts of Loadline; the paler ones lie
-// under text.
-const (
-	ink       = "#222222"
-	faint     = "#666666"
-	grid      = "#DDDDDD"
-	paper     = "#FFFFFF"
-	ground    = "#F4F4F4"
-	blue      = "#0072B2"
-	paleBlue  = "#8DC0DD"
-	red       = "#D55E00"
-	paleRed   = "#EDB78D"
-	green     = "#009E73"
-	paleGreen = "#8FD3BF"
-	purple    = "#CC79A7"
+// The colours of resources, as in all charts of Loadline.
+var blue, red, green, purple = chart.Hue(0), chart.Hue(1), chart.Hue(2), chart.Hue(3)
+
+// The styles of texts.
+var (
+	plain  = chart.Sans(chart.TextSize, chart.Ink)
+	strong = chart.Bold(chart.TextSize, chart.Ink)
+	small  = chart.Sans(chart.SmallSize, chart.Ink)
+	faint  = chart.Sans(chart.SmallSize, chart.SoftInk)
 )
 
-// drawing is a picture in the making. Its unit is a pixel, and (0, 0) the upper left corner.
-type drawing struct {
-	width, height float64
-	title         string // what it shows, for those who cannot see it
-	body          strings.Builder
+// canvas is what a picture is drawn on. Its unit is a point, and (0, 0) the upper left corner of what is between the
+// margins.
+type canvas struct{ draw.Canvas }
+
+// drawing returns a picture as wide as all are.
+func drawing(height vg.Length, shows string, on func(canvas)) chart.Chart {
+	return chart.Drawing{Label: shows, Height: height, Draw: func(c draw.Canvas) { on(canvas{c}) }}
 }
 
-// newDrawing returns an empty picture, as wide as all are.
-func newDrawing(height float64, title string) *drawing {
-	return &drawing{width: 760, height: height, title: title}
+func (c canvas) at(x, y vg.Length) vg.Point { return vg.Point{X: c.Min.X + x, Y: c.Max.Y - y} }
+
+// text writes one line; y is in the middle of its capitals.
+func (c canvas) text(x, y vg.Length, style draw.TextStyle, text string) {
+	at := c.at(x, y)
+	chart.Write(c.Canvas, style, at.X, at.Y, text)
 }
 
-// encode returns the file.
-func (d *drawing) encode() []byte {
-	var b strings.Builder
-	w, h := px(d.width), px(d.height)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img">`+"\n", w, h, w, h)
-	fmt.Fprintf(&b, "<title>%s</title>\n", escape(d.title))
-	// What waits is hatched, in the colour of what it waits for.
-	b.WriteString("<defs>\n")
-	for _, c := range []struct{ name, color string }{{"blue", blue}, {"red", red}} {
-		fmt.Fprintf(&b, `<pattern id="wait-%s" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">`, c.name)
-		fmt.Fprintf(&b, `<rect width="6" height="6" fill="%s"/><rect width="2" height="6" fill="%s"/></pattern>`+"\n", paper, c.color)
+// line draws a line, solid without dashes.
+func (c canvas) line(x1, y1, x2, y2 vg.Length, hue color.Color, dashes ...vg.Length) {
+	c.StrokeLines(draw.LineStyle{Color: hue, Width: 0.75, Dashes: dashes}, []vg.Point{c.at(x1, y1), c.at(x2, y2)})
+}
+
+// paint is how a rectangle is filled.
+type paint struct {
+	color   color.NRGBA
+	waiting bool // hatched: time that is spent waiting for the resource of that colour
+}
+
+// pale is the paint of a resource below a text.
+func pale(hue color.NRGBA) paint { return paint{color: chart.Tint(hue)} }
+
+// waiting is the paint of time spent waiting for a resource.
+func waiting(hue color.NRGBA) paint { return paint{color: hue, waiting: true} }
+
+// rect draws a filled rectangle, with its outline unless that is nil.
+func (c canvas) rect(x, y, width, height vg.Length, fill paint, outline color.Color) {
+	r := vg.Rectangle{Min: c.at(x, y+height), Max: c.at(x+width, y)}
+	if fill.waiting {
+		chart.Hatch(c.Canvas, r, color.White, draw.LineStyle{Color: fill.color, Width: 1.5}, 6)
+	} else {
+		chart.Fill(c.Canvas, fill.color, r.Min.X, r.Min.Y, r.Max.X, r.Max.Y)
 	}
-	b.WriteString("</defs>\n")
-	b.WriteString(`<g font-family="Liberation Sans,Arial,Helvetica,sans-serif">` + "\n")
-	fmt.Fprintf(&b, `<rect width="%s" height="%s" fill="%s"/>`+"\n", w, h, paper)
-	b.WriteString(d.body.String())
-	b.WriteString("</g>\n</svg>\n")
-	return []byte(b.String())
-}
-
-// waiting is the fill of time spent waiting for a resource of that colour.
-func waiting(color string) string {
-	if color == red {
-		return "url(#wait-red)"
-	}
-	return "url(#wait-blue)"
-}
-
-// rect draws a filled rectangle with an outline; "none" is neither.
-func (d *drawing) rect(x, y, width, height float64, fill, outline string) {
-	fmt.Fprintf(&d.body, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s" stroke="%s"/>`+"\n", px(x), px(y), px(width), px(height), fill, outline)
-}
-
-// line draws a line; dashes is as in SVG, such as "4 3", or "" for none.
-func (d *drawing) line(x1, y1, x2, y2 float64, color, dashes string) {
-	fmt.Fprintf(&d.body, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"`, px(x1), px(y1), px(x2), px(y2), color)
-	if dashes != "" {
-		fmt.Fprintf(&d.body, ` stroke-dasharray="%s"`, dashes)
-	}
-	d.body.WriteString("/>\n")
-}
-
-// dot draws a small disc.
-func (d *drawing) dot(x, y float64, color string) {
-	fmt.Fprintf(&d.body, `<circle cx="%s" cy="%s" r="3.5" fill="%s"/>`+"\n", px(x), px(y), color)
-}
-
-// path draws a line through points.
-func (d *drawing) path(points [][2]float64, color string) {
-	parts := make([]string, len(points))
-	for i, p := range points {
-		parts[i] = px(p[0]) + "," + px(p[1])
-	}
-	fmt.Fprintf(&d.body, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(parts, " "), color)
-}
-
-// Where a text stands relative to its point.
-const (
-	from   = "start"
-	around = "middle"
-	until  = "end"
-)
-
-// style is how a text looks. The zero value is dark text of the usual size.
-type style struct {
-	size  float64 // 0: 13
-	bold  bool
-	color string // "": ink
-}
-
-// text writes one line. y is its base line.
-func (d *drawing) text(x, y float64, anchor, text string, s style) {
-	size, color, weight := s.size, s.color, "normal"
-	if size == 0 {
-		size = 13
-	}
-	if color == "" {
-		color = ink
-	}
-	if s.bold {
-		weight = "bold"
-	}
-	fmt.Fprintf(&d.body, `<text x="%s" y="%s" font-size="%s" font-weight="%s" fill="%s" text-anchor="%s">%s</text>`+"\n",
-		px(x), px(y), px(size), weight, color, anchor, escape(text))
-}
-
-// legend explains fills, side by side from (x, y), the middle of its line.
-func (d *drawing) legend(x, y float64, entries ...[2]string) {
-	const box, gap, letter = 12, 22, 6.6
-	for _, e := range entries {
-		d.rect(x, y-box/2, box, box, e[1], faint)
-		d.text(x+box+6, y+4.5, from, e[0], style{size: 12})
-		x += box + 6 + letter*float64(len(e[0])) + gap
+	if outline != nil {
+		c.StrokeLines(draw.LineStyle{Color: outline, Width: 0.75}, []vg.Point{r.Min, {X: r.Min.X, Y: r.Max.Y}, r.Max, {X: r.Max.X, Y: r.Min.Y}, r.Min})
 	}
 }
 
-// px writes a length with as many digits as can be seen.
-func px(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
+// key is a paint and what it stands for.
+type key struct {
+	name string
+	fill paint
+}
 
-func escape(text string) string {
-	var b strings.Builder
-	if err := xml.EscapeText(&b, []byte(text)); err != nil {
-		panic(err) // a Builder takes everything
+// legend explains paints at the top, side by side.
+func (c canvas) legend(keys ...key) {
+	const box, gap = 9, 18
+	x := vg.Length(0)
+	for _, k := range keys {
+		c.rect(x, 0, box, box, k.fill, chart.SoftInk)
+		c.text(x+box+5, box/2, small, k.name)
+		x += box + 5 + small.Width(k.name) + gap
 	}
-	return b.String()
+}
+
+// seconds draws a time axis from 0 to 120 s below (x, y).
+func (c canvas) seconds(x, y, second vg.Length) {
+	for seconds := 0; seconds <= 120; seconds += 20 {
+		at := x + second*vg.Length(seconds)
+		c.line(at, y, at, y+4, chart.SoftInk)
+		c.text(at, y+13, chart.AlignCenter(faint), fmt.Sprintf("%d s", seconds))
+	}
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
+
+	"gonum.org/v1/plot/vg"
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // day are the jobs of the picture of epochs.
@@ -57,50 +61,45 @@ func epochsOf(runs []contention.Run) (ends []float64, epochs []epoch, err error)
 }
 
 // drawEpochs draws the jobs over time, paler where they run slower.
-func drawEpochs() (*drawing, error) {
+func drawEpochs() (chart.Chart, error) {
 	names, runs := day()
 	ends, epochs, err := epochsOf(runs)
 	if err != nil {
 		return nil, err
 	}
-	d := newDrawing(280, "Three jobs on a node over time: between two events each runs at a steady speed")
-	const left, second, high = 92, 4.8, 40
-	for i, e := range epochs {
-		middle := left + second*(e.begin+e.end)/2
-		d.text(middle, 28, around, fmt.Sprintf("epoch %d", i+1), style{size: 12, color: faint})
-	}
-	for j, name := range names {
-		y := 48 + 58*float64(j)
-		d.text(left-12, y+high/2+4.5, until, name, style{bold: true})
-		for _, e := range epochs {
-			dilation, there := e.dilations[j]
-			if !there {
-				continue
-			}
-			x, width := left+second*e.begin, second*(e.end-e.begin)
-			d.rect(x, y, width, high, shade(1/dilation), blue)
-			if width > 80 {
-				d.text(x+width/2, y+high/2+4.5, around, fmt.Sprintf("λ = %.2f", dilation), style{})
-			}
+	return drawing(220, "Three jobs on a node over time: between two events each runs at a steady speed", func(c canvas) {
+		const left, second, high, apart = 52, 3.6, 30, 44
+		for i, e := range epochs {
+			c.text(left+second*vg.Length(e.begin+e.end)/2, 5, chart.AlignCenter(faint), fmt.Sprintf("epoch %d", i+1))
 		}
-		d.text(left+second*ends[j]+8, y+high/2+4.5, from, fmt.Sprintf("%.1f s", ends[j]), style{size: 12})
-	}
-	bottom := 48 + 58*float64(len(names))
-	for _, e := range epochs[1:] {
-		d.line(left+second*e.begin, 36, left+second*e.begin, bottom, faint, "3 3")
-	}
-	for seconds := 0; seconds <= 120; seconds += 20 {
-		x := left + second*float64(seconds)
-		d.line(x, bottom+4, x, bottom+10, faint, "")
-		d.text(x, bottom+26, around, fmt.Sprintf("%d s", seconds), style{size: 12, color: faint})
-	}
-	return d, nil
+		for j, name := range names {
+			y := 20 + apart*vg.Length(j)
+			c.text(left-8, y+high/2, chart.AlignRight(strong), name)
+			for _, e := range epochs {
+				dilation, there := e.dilations[j]
+				if !there {
+					continue
+				}
+				x, width := left+second*vg.Length(e.begin), second*vg.Length(e.end-e.begin)
+				c.rect(x, y, width, high, paint{color: shade(1 / dilation)}, blue)
+				if width > 60 {
+					c.text(x+width/2, y+high/2, chart.AlignCenter(plain), fmt.Sprintf("λ = %.2f", dilation))
+				}
+			}
+			c.text(left+second*vg.Length(ends[j])+6, y+high/2, small, fmt.Sprintf("%.1f s", ends[j]))
+		}
+		bottom := 20 + apart*vg.Length(len(names))
+		for _, e := range epochs[1:] {
+			x := left + second*vg.Length(e.begin)
+			c.line(x, 12, x, bottom, chart.SoftInk, 2.5, 2.5)
+		}
+		c.seconds(left, bottom+3, second)
+	}), nil
 }
 
 // shade is a blue that is the darker the faster a job runs, for speeds from 0.5 of its own to 1.
-func shade(speed float64) string {
-	const pale, dark = 235, 120 // of red; the others follow it to blue
+func shade(speed float64) color.NRGBA {
 	part := min(1, max(0, (speed-0.5)/0.5))
-	level := func(pale, dark float64) int { return int(pale + part*(dark-pale) + 0.5) }
-	return fmt.Sprintf("#%02X%02X%02X", level(pale, dark), level(244, 184), level(250, 222))
+	level := func(pale, dark float64) uint8 { return uint8(pale + part*(dark-pale) + 0.5) }
+	return color.NRGBA{R: level(235, 120), G: level(244, 184), B: level(250, 222), A: 0xFF}
 }

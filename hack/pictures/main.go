@@ -1,4 +1,5 @@
-// Pictures draws the pictures of docs/model.md, from the numbers that the model computes:
+// Pictures draws the pictures of docs/model.md, from the numbers that the model computes, as charts in the look of all
+// others:
 //
 //	go run ./hack/pictures
 //
@@ -11,12 +12,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// picture is a drawing with a file of its own.
+// picture is a chart with a file of its own.
 type picture struct {
 	name string // of the file, without its ending
-	draw func() (*drawing, error)
+	draw func() (chart.Chart, error)
 }
 
 // pictures are all of them, in the order of the page.
@@ -44,11 +47,11 @@ func main() {
 
 func run(out string) error {
 	for _, p := range pictures() {
-		d, err := p.draw()
+		c, err := p.draw()
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if err := os.WriteFile(filepath.Join(out, p.name+".svg"), d.encode(), 0o644); err != nil {
+		if err := chart.WriteFile(filepath.Join(out, p.name+".svg"), c); err != nil {
 			return err
 		}
 	}

@@ -2,55 +2,57 @@ package main
 
 import (
 	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // drawPrice draws the choice of the newcomer between two nodes.
-func drawPrice() (*drawing, error) {
-	d := newDrawing(288, "A new pod chooses between two nodes by p'·p̄")
-	fills, outlines := []string{paleBlue, paleRed}, []string{blue, red}
-	names := []string{"cpu", "disk"}
-	const unit = 190 // of a loading of 1
-
-	d.text(24, 30, from, "the new pod, p'", style{bold: true})
-	for r, name := range names {
-		y := 40 + 26*float64(r)
-		d.text(24, y+14, from, name, style{size: 12})
-		d.rect(60, y, unit*newcomer[r].Loading, 20, fills[r], outlines[r])
-		d.text(60+unit*newcomer[r].Loading+8, y+14.5, from, fmt.Sprintf("%.1f", newcomer[r].Loading), style{size: 12})
-	}
-
-	nodes := nodesOfPrice()
-	var products [2]float64
-	for i := range nodes {
-		_, products[i] = totals(nodes[i])
-	}
-	for i, pods := range nodes {
-		left := 24 + 372*float64(i)
-		total, product := totals(pods)
-		d.text(left, 130, from, fmt.Sprintf("node %d: %d pods, added up to p̄", i+1, len(pods)), style{bold: true})
+func drawPrice() (chart.Chart, error) {
+	return drawing(222, "A new pod chooses between two nodes by p'·p̄", func(c canvas) {
+		const unit = 142 // of a loading of 1
+		hues, names := []color.NRGBA{blue, red}, []string{"cpu", "disk"}
+		c.text(0, 5, strong, "the new pod, p'")
 		for r, name := range names {
-			y := 140 + 30*float64(r)
-			d.text(left, y+15, from, name, style{size: 12})
-			end := stack(d, left+36, y, unit, pods, r, fills[r], outlines[r])
-			d.text(end+8, y+15.5, from, fmt.Sprintf("%.1f", total[r]), style{size: 12})
+			y := 14 + 20*vg.Length(r)
+			c.text(0, y+7.5, small, name)
+			width := unit * vg.Length(newcomer[r].Loading)
+			c.rect(27, y, width, 15, pale(hues[r]), hues[r])
+			c.text(27+width+6, y+7.5, small, fmt.Sprintf("%.1f", newcomer[r].Loading))
 		}
-		sum := fmt.Sprintf("p'·p̄ = %.1f · %.1f + %.1f · %.1f = %.2f", newcomer[0].Loading, total[0], newcomer[1].Loading, total[1], product)
-		d.text(left, 228, from, sum, style{})
-		if product == min(products[0], products[1]) {
-			d.rect(left, 244, 150, 28, green, "none")
-			d.text(left+75, 263, around, "placed here", style{bold: true, color: paper})
+		nodes := nodesOfPrice()
+		var products [2]float64
+		for i := range nodes {
+			_, products[i] = totals(nodes[i])
 		}
-	}
-	return d, nil
+		for i, pods := range nodes {
+			left := c.Size().X / 2 * vg.Length(i)
+			total, product := totals(pods)
+			c.text(left, 78, strong, fmt.Sprintf("node %d: %d pods, added up to p̄", i+1, len(pods)))
+			for r, name := range names {
+				y := 88 + 22*vg.Length(r)
+				c.text(left, y+8, small, name)
+				end := c.stack(left+27, y, unit, pods, r, hues[r])
+				c.text(end+6, y+8, small, fmt.Sprintf("%.1f", total[r]))
+			}
+			sum := fmt.Sprintf("p'·p̄ = %.1f · %.1f + %.1f · %.1f = %.2f", newcomer[0].Loading, total[0], newcomer[1].Loading, total[1], product)
+			c.text(left, 146, plain, sum)
+			if product == min(products[0], products[1]) {
+				c.rect(left, 160, 112, 21, paint{color: green}, nil)
+				c.text(left+56, 170.5, chart.AlignCenter(chart.Bold(chart.TextSize, color.White)), "placed here")
+			}
+		}
+	}), nil
 }
 
 // stack draws the loadings of pods at a resource side by side and returns where they end.
-func stack(d *drawing, x, y, unit float64, pods []contention.Vector, resource int, fill, outline string) float64 {
+func (c canvas) stack(x, y, unit vg.Length, pods []contention.Vector, resource int, hue color.NRGBA) vg.Length {
 	for _, v := range pods {
-		width := unit * v[resource].Loading
-		d.rect(x, y, width, 22, fill, outline)
+		width := unit * vg.Length(v[resource].Loading)
+		c.rect(x, y, width, 16, pale(hue), hue)
 		x += width
 	}
 	return x

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/plot/plotter"
+
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -22,32 +26,24 @@ func crowdedCores(pods, cores int) (float64, error) {
 }
 
 // drawServers draws dilations against pods per core.
-func drawServers() (*drawing, error) {
-	d := newDrawing(360, fmt.Sprintf("Dilation of pods that compute %.0f %% of their time, against pods per core", 100*computing))
-	a := &axes{drawing: d, left: 64, top: 60, width: 560, height: 238, x: span{from: 0, to: 4}, y: span{from: 1, to: 2.6}}
-	a.frame(
-		[]mark{{0, "0"}, {1, "1"}, {2, "2"}, {3, "3"}, {4, "4"}},
-		[]mark{{1, "1"}, {1.5, "1.5"}, {2, "2"}, {2.5, "2.5"}},
-		"pods per core, each computing 60 % of its time alone", "dilation",
-	)
-	for _, line := range []struct {
+func drawServers() (chart.Chart, error) {
+	c := curves{
+		shows: fmt.Sprintf("Dilation of pods that compute %.0f %% of their time, against pods per core", 100*computing), dots: true,
+		x: axis{means: "pods per core, each computing 60 % of its time alone", ticks: ticks("%g", 0, 1, 2, 3, 4)},
+		y: axis{means: "dilation", ticks: ticks("%g", 1, 1.5, 2, 2.5)},
+	}
+	for _, l := range []struct {
 		cores int
-		color string
-	}{{1, blue}, {2, red}, {4, green}, {16, purple}} {
-		var points [][2]float64
-		for pods := 1; pods <= 4*line.cores; pods++ {
-			dilation, err := crowdedCores(pods, line.cores)
+		line
+	}{{1, line{name: "1 core", color: blue}}, {2, line{name: "2 cores", color: red}}, {4, line{name: "4 cores", color: green}}, {16, line{name: "16 cores", color: purple}}} {
+		for pods := 1; pods <= 4*l.cores; pods++ {
+			dilation, err := crowdedCores(pods, l.cores)
 			if err != nil {
 				return nil, err
 			}
-			points = append(points, [2]float64{float64(pods) / float64(line.cores), dilation})
+			l.points = append(l.points, plotter.XY{X: float64(pods) / float64(l.cores), Y: dilation})
 		}
-		a.curve(points, line.color)
+		c.lines = append(c.lines, l.line)
 	}
-	for i, entry := range []struct{ name, color string }{{"1 core", blue}, {"2 cores", red}, {"4 cores", green}, {"16 cores", purple}} {
-		y := 90 + 24*float64(i)
-		d.path([][2]float64{{646, y - 4}, {672, y - 4}}, entry.color)
-		d.text(680, y, from, entry.name, style{size: 12})
-	}
-	return d, nil
+	return c.chart(), nil
 }

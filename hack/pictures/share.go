@@ -4,6 +4,10 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/plot/plotter"
+
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/model/fairshare"
 )
 
@@ -28,30 +32,23 @@ func shared(ratio float64) (large, small float64, err error) {
 }
 
 // drawShare draws the responses of both against the ratio of their shares.
-func drawShare() (*drawing, error) {
-	d := newDrawing(350, "Mean responses of two workloads against the ratio of their shares")
-	a := &axes{drawing: d, left: 64, top: 54, width: 540, height: 238, x: span{from: 1, to: 1000, logarithmic: true}, y: span{from: 0, to: 10}}
-	a.frame(
-		[]mark{{1, "1 : 1"}, {4, "4 : 1"}, {10, "10 : 1"}, {100, "100 : 1"}, {1000, "1000 : 1"}},
-		[]mark{{0, "0"}, {2, "2"}, {4, "4"}, {6, "6"}, {8, "8"}, {10, "10"}},
-		"ratio of the shares", "mean response, in service times",
-	)
-	var large, small, mean [][2]float64
+func drawShare() (chart.Chart, error) {
+	small, mean, large := line{name: "the smaller share", color: red}, line{name: "the mean", color: chart.SoftInk}, line{name: "the larger share", color: blue}
 	for i := range 61 {
 		ratio := math.Pow(10, float64(i)/20)
 		l, s, err := shared(ratio)
 		if err != nil {
 			return nil, err
 		}
-		large, small, mean = append(large, [2]float64{ratio, l}), append(small, [2]float64{ratio, s}), append(mean, [2]float64{ratio, (l + s) / 2})
+		small.points = append(small.points, plotter.XY{X: ratio, Y: s})
+		mean.points = append(mean.points, plotter.XY{X: ratio, Y: (l + s) / 2})
+		large.points = append(large.points, plotter.XY{X: ratio, Y: l})
 	}
-	for _, line := range []struct {
-		points [][2]float64
-		name   string
-		color  string
-	}{{small, "the smaller share", red}, {mean, "the mean", faint}, {large, "the larger share", blue}} {
-		a.curve(line.points, line.color)
-		a.label(line.points[len(line.points)-1], line.name, line.color)
-	}
-	return d, nil
+	return curves{
+		shows: "Mean responses of two workloads against the ratio of their shares",
+		x:     axis{means: "ratio of the shares", log: true, ticks: ticks("%g : 1", 1, 4, 10, 100, 1000)},
+		y:     axis{means: "mean response, in service times", ticks: ticks("%g", 0, 2, 4, 6, 8, 10)},
+		lines: []line{small, mean, large},
+		named: true,
+	}.chart(), nil
 }

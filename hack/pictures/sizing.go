@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/plot/plotter"
+
+	"loadline.dev/loadline/pkg/report/chart"
+
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -37,36 +41,26 @@ func fewest(rate float64) (int, error) {
 }
 
 // drawSizing draws the fraction of requests that are answered in time against servers.
-func drawSizing() (*drawing, error) {
-	d := newDrawing(350, "The part of requests that is answered within 2 s, against the number of servers")
-	a := &axes{drawing: d, left: 64, top: 54, width: 560, height: 238, x: span{from: 1, to: 8}, y: span{from: 0.93, to: 0.99}}
-	var servers []mark
-	for n := 1; n <= 8; n++ {
-		servers = append(servers, mark{float64(n), fmt.Sprint(n)})
+func drawSizing() (chart.Chart, error) {
+	const most = 8
+	c := curves{
+		shows: "The part of requests that is answered within 2 s, against the number of servers", dots: true,
+		x:     axis{means: "servers", ticks: ticks("%g", 1, 2, 3, 4, 5, 6, 7, most)},
+		y:     axis{means: "answered within 2 s", ticks: ticks("%g %%", 93, 95, 97, 99)},
+		lines: []line{{name: "the promise", color: chart.Ink, dashed: true, points: plotter.XYs{{X: 1, Y: 100 * promised}, {X: most, Y: 100 * promised}}}},
 	}
-	a.frame(servers, []mark{{0.93, "93 %"}, {0.95, "95 %"}, {0.97, "97 %"}, {0.99, "99 %"}}, "servers", "answered within 2 s")
-	x, y := a.at(8, promised)
-	d.line(a.left, y, x, y, ink, "6 4")
-	d.text(x+10, y+4.5, from, "the promise", style{size: 12})
-	for i, line := range []struct {
-		rate  float64
-		color string
-	}{{2, blue}, {4, red}, {8, green}} {
-		var points [][2]float64
-		for n := 1; n <= 8; n++ {
-			fraction, stable, err := answered(line.rate, n)
+	for i, rate := range []float64{2, 4, 8} {
+		l := line{name: fmt.Sprintf("%.0f a second", rate), color: chart.Hue(i)}
+		for n := 1; n <= most; n++ {
+			fraction, stable, err := answered(rate, n)
 			if err != nil {
 				return nil, err
 			}
-			if stable && fraction >= a.y.from {
-				points = append(points, [2]float64{float64(n), fraction})
+			if stable && 100*fraction >= c.y.ticks[0].Value {
+				l.points = append(l.points, plotter.XY{X: float64(n), Y: 100 * fraction})
 			}
 		}
-		a.curve(points, line.color)
-		low := 132 + 24*float64(i)
-		d.path([][2]float64{{646, low - 4}, {672, low - 4}}, line.color)
-		d.dot(659, low-4, line.color)
-		d.text(680, low, from, fmt.Sprintf("%.0f a second", line.rate), style{size: 12})
+		c.lines = append(c.lines, l)
 	}
-	return d, nil
+	return c.chart(), nil
 }

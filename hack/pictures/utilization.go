@@ -2,55 +2,67 @@ package main
 
 import (
 	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
+// meeting is a node on which the reader meets another pod.
+type meeting struct {
+	title    string
+	there    contention.Vector
+	busy     [2]float64
+	dilation float64 // of the reader
+}
+
 // drawUtilization draws a pod on a node with a busy CPU and on one with an idle CPU.
-func drawUtilization() (*drawing, error) {
-	d := newDrawing(236, "A pod that mostly reads, on a node whose CPU is busy and on one whose CPU is idle")
-	d.legend(24, 22, [2]string{"at the cpu", paleBlue}, [2]string{"at the disk", paleRed}, [2]string{"waiting for the disk", waiting(red)},
-		[2]string{"waiting for the cpu", waiting(blue)})
-	for i, node := range []struct {
-		title string
-		there contention.Vector
-		busy  [2]float64
-	}{
-		{"node 1: a pod that computes all the time", contention.Loadings(1, 0), [2]float64{1, 0}},
-		{"node 2: a pod that reads all the time", contention.Loadings(0, 1), [2]float64{0, 1}},
-	} {
-		dilations, err := exactly(single, reader, node.there)
+func drawUtilization() (chart.Chart, error) {
+	meetings := []meeting{
+		{title: "node 1: a pod that computes all the time", there: contention.Loadings(1, 0), busy: [2]float64{1, 0}},
+		{title: "node 2: a pod that reads all the time", there: contention.Loadings(0, 1), busy: [2]float64{0, 1}},
+	}
+	for i := range meetings {
+		dilations, err := exactly(single, reader, meetings[i].there)
 		if err != nil {
 			return nil, err
 		}
-		left := 24 + 372*float64(i)
-		d.text(left, 62, from, node.title, style{bold: true})
-		for r, resource := range []string{"cpu", "disk"} {
-			y := 74 + 26*float64(r)
-			d.text(left, y+14, from, resource, style{size: 12})
-			d.rect(left+36, y, 150, 18, ground, "none")
-			fill := []string{paleBlue, paleRed}[r]
-			d.rect(left+36, y, 150*node.busy[r], 18, fill, "none")
-			d.text(left+194, y+14, from, fmt.Sprintf("%.0f %% busy", 100*node.busy[r]), style{size: 12})
+		meetings[i].dilation = dilations[0]
+	}
+	return drawing(190, "A pod that mostly reads, on a node whose CPU is busy and on one whose CPU is idle", func(c canvas) {
+		c.legend(key{"at the cpu", pale(blue)}, key{"at the disk", pale(red)}, key{"waiting for the disk", waiting(red)}, key{"waiting for the cpu", waiting(blue)})
+		for i := range meetings {
+			meetings[i].draw(c, c.Size().X/2*vg.Length(i))
 		}
-		d.text(left, 152, from, fmt.Sprintf("the new pod takes %.1f times as long as alone", dilations[0]), style{size: 12})
-		const whole = 150 // of the pod's time alone
-		x, y := left+36, 162.0
+	}), nil
+}
+
+func (m *meeting) draw(c canvas, left vg.Length) {
+	const indent, whole = 27, 112 // whole is the pod's time alone, and full utilization
+	hues := []color.NRGBA{blue, red}
+	c.text(left, 29, strong, m.title)
+	for r, resource := range []string{"cpu", "disk"} {
+		y := 40 + 20*vg.Length(r)
+		c.text(left, y+7, small, resource)
+		c.rect(left+indent, y, whole, 14, paint{color: chart.Backdrop}, nil)
+		c.rect(left+indent, y, whole*vg.Length(m.busy[r]), 14, pale(hues[r]), nil)
+		c.text(left+indent+whole+6, y+7, small, fmt.Sprintf("%.0f %% busy", 100*m.busy[r]))
+	}
+	c.text(left, 95, small, fmt.Sprintf("the new pod takes %.1f times as long as alone", m.dilation))
+	x, y := left+indent, vg.Length(106)
+	for r, hue := range hues {
 		for _, part := range []struct {
 			time float64
-			fill string
-		}{
-			{reader[0].Loading, paleBlue},
-			{reader[0].Loading * node.busy[0], waiting(blue)},
-			{reader[1].Loading, paleRed},
-			{reader[1].Loading * node.busy[1], waiting(red)},
-		} {
-			d.rect(x, y, whole*part.time, 34, part.fill, "none")
-			x += whole * part.time
+			fill paint
+		}{{reader[r].Loading, pale(hue)}, {reader[r].Loading * m.busy[r], waiting(hue)}} {
+			width := whole * vg.Length(part.time)
+			c.rect(x, y, width, 26, part.fill, chart.SoftInk)
+			x += width
 		}
-		d.rect(left+36, y, x-left-36, 34, "none", faint)
-		d.line(left+36+whole, y-6, left+36+whole, y+40, ink, "3 3")
-		d.text(left+36+whole, y+54, around, "alone", style{size: 12, color: faint})
 	}
-	return d, nil
+	alone := left + indent + whole
+	c.line(alone, y-5, alone, y+31, chart.Ink, 2.5, 2.5)
+	c.text(alone, y+39, chart.AlignCenter(faint), "alone")
 }

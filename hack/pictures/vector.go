@@ -1,6 +1,13 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"image/color"
+
+	"gonum.org/v1/plot/vg"
+
+	"loadline.dev/loadline/pkg/report/chart"
+)
 
 // rhythm is how a job that computes and reads by turns might go: the parts of its computing and of its reading in each
 // turn. Any rhythm gives the same vector; this one is made up.
@@ -9,27 +16,28 @@ var rhythm = []struct{ computing, reading float64 }{
 }
 
 // drawVector draws the time line of filecomp, and the same time gathered by resource.
-func drawVector() (*drawing, error) {
-	d := newDrawing(216, "The time line of filecomp, and the same time gathered by resource")
-	d.legend(24, 22, [2]string{"at the cpu", paleBlue}, [2]string{"at the disk", paleRed})
-	const left, width = 24, 712
-	d.text(left, 60, from, "alone on a node, as it goes", style{bold: true})
-	x := float64(left)
-	for _, turn := range rhythm {
-		for i, part := range []float64{turn.computing * fileComp[0].Loading, turn.reading * fileComp[1].Loading} {
-			d.rect(x, 70, width*part, 34, []string{paleBlue, paleRed}[i], paper)
-			x += width * part
+func drawVector() (chart.Chart, error) {
+	return drawing(168, "The time line of filecomp, and the same time gathered by resource", func(c canvas) {
+		fills := []paint{pale(blue), pale(red)}
+		c.legend(key{"at the cpu", fills[0]}, key{"at the disk", fills[1]})
+		width := c.Size().X
+		c.text(0, 27, strong, "alone on a node, as it goes")
+		x := vg.Length(0)
+		for _, turn := range rhythm {
+			for i, part := range []float64{turn.computing * fileComp[0].Loading, turn.reading * fileComp[1].Loading} {
+				c.rect(x, 38, width*vg.Length(part), 26, fills[i], color.White)
+				x += width * vg.Length(part)
+			}
 		}
-	}
-	d.text(left, 138, from, "the same time, gathered: the loading vector", style{bold: true})
-	x = left
-	for i, name := range []string{"cpu", "disk"} {
-		part := fileComp[i].Loading
-		d.rect(x, 148, width*part, 34, []string{paleBlue, paleRed}[i], paper)
-		d.text(x+width*part/2, 170, around, fmt.Sprintf("%s %.2f", name, part), style{})
-		x += width * part
-	}
-	d.text(left, 202, from, "0", style{size: 12, color: faint})
-	d.text(left+width, 202, until, fmt.Sprintf("%.2f s, the neutral time", fileCompSeconds), style{size: 12, color: faint})
-	return d, nil
+		c.text(0, 83, strong, "the same time, gathered: the loading vector")
+		x = 0
+		for i, name := range []string{"cpu", "disk"} {
+			part := width * vg.Length(fileComp[i].Loading)
+			c.rect(x, 94, part, 26, fills[i], color.White)
+			c.text(x+part/2, 107, chart.AlignCenter(plain), fmt.Sprintf("%s %.2f", name, fileComp[i].Loading))
+			x += part
+		}
+		c.text(0, 130, faint, "0")
+		c.text(width, 130, chart.AlignRight(faint), fmt.Sprintf("%.2f s, the neutral time", fileCompSeconds))
+	}), nil
 }
