@@ -6,6 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 )
 
@@ -23,6 +24,36 @@ func DrawTitled(c draw.Canvas, p *plot.Plot, xTitle, yTitle string) {
 	middle, size := data.Center(), data.Size()
 	Write(c, style, middle.X, c.Min.Y+TextSize/2, fit(style, xTitle, size.X))
 	writeTurned(c, style, c.Min.X+TextSize/2, middle.Y, math.Pi/2, fit(style, yTitle, size.Y))
+}
+
+// setAxis spans an axis from low to high, with ticks.
+func setAxis(axis *plot.Axis, low, high float64, logarithmic bool) {
+	ticks := linearTicks
+	if logarithmic {
+		axis.Scale = plot.LogScale{}
+		ticks = logTicks
+	}
+	axis.Min, axis.Max = low, high
+	axis.Tick.Marker = plot.ConstantTicks(ticks(low, high))
+}
+
+// setRows turns the vertical axis into one of rows, counted from the top, and of their
+// names: the axis points up, so the first row lies from -1 to 0.
+func setRows(p *plot.Plot, rows float64, names plot.Ticker) {
+	p.Y.Min, p.Y.Max = -rows, 0
+	p.Y.Width = 0
+	p.Y.Tick.Length, p.Y.Tick.Width = 0, 0
+	p.Y.Tick.Marker = names
+}
+
+// gridStyle is how a chart draws lines at its ticks itself.
+var gridStyle = draw.LineStyle{Color: GridLine, Width: 0.5}
+
+// newGrid returns lines at the ticks of both axes.
+func newGrid() *plotter.Grid {
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
+	return grid
 }
 
 // axisTitle names a quantity and its unit, if it has one.

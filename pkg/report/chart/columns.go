@@ -31,9 +31,8 @@ func (d columns) Plot(c draw.Canvas, p *plot.Plot) {
 	for k := 1; k < d.cases; k += 2 {
 		Fill(c, Backdrop, toX(float64(k)), c.Min.Y+axisLine, toX(float64(k+1)), c.Max.Y)
 	}
-	line := draw.LineStyle{Color: GridLine, Width: 0.5}
 	for _, tick := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		c.StrokeLine2(line, c.Min.X, toY(tick.Value), c.Max.X, toY(tick.Value))
+		c.StrokeLine2(gridStyle, c.Min.X, toY(tick.Value), c.Max.X, toY(tick.Value))
 	}
 	for i, contender := range d.contenders {
 		glyph := dotGlyph(i, min(step*perDot, largest))

@@ -124,10 +124,7 @@ func (d Comparison) size() (width, height vg.Length) {
 	)
 	width = min(max(chartWidth, axis+perDot*vg.Length(len(d.Cases)*len(d.Contenders))), widest)
 	names := newNameRow(d.Cases, SmallSize, (width-axis-2*margin)/vg.Length(len(d.Cases)))
-	height = plotHeight + legendHeight(len(d.Contenders)) + names.height() + 2*margin
-	if d.Title != "" {
-		height += titleHeight
-	}
+	height = plotHeight + legendHeight(len(d.Contenders)) + names.height() + 2*margin + titleRoom(d.Title)
 	return width, height
 }
 
@@ -154,8 +151,7 @@ func (d Comparison) drawInside(c draw.Canvas) {
 // legend has the figures of each contender: the value of a single case, or what
 // sums up those of many.
 func (d Comparison) legend() legend {
-	const swatch = 14
-	l := legend{swatchWidth: swatch, headers: []legendHeader{{text: "mean"}, {text: "min"}, {text: "max"}}}
+	l := legend{swatchWidth: dotSwatchWidth, headers: []legendHeader{{text: "mean"}, {text: "min"}, {text: "max"}}}
 	if len(d.Cases) == 1 {
 		l.headers = []legendHeader{{text: "value"}}
 	}
@@ -173,9 +169,7 @@ func (d Comparison) legend() legend {
 		l.entries = append(l.entries, legendEntry{
 			name:    text.Printable(contender.Name),
 			figures: figures,
-			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				c.DrawGlyphNoClip(dotGlyph(i, 3.5), vg.Point{X: x + swatch/2, Y: y})
-			},
+			swatch:  dotSwatch(dotGlyph(i, 3.5)),
 		})
 	}
 	return l
@@ -190,14 +184,8 @@ func (d Comparison) plot() *plot.Plot {
 	p.X.Tick.Length = 0
 	p.X.Padding, p.Y.Padding = 0, 0
 
-	known := d.known()
-	ticks := linearTicks
-	if d.Log {
-		p.Y.Scale = plot.LogScale{}
-		ticks = logTicks
-	}
-	p.Y.Min, p.Y.Max = paddedRange(known, d.Log)
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Min, p.Y.Max))
+	low, high := paddedRange(d.known(), d.Log)
+	setAxis(&p.Y, low, high, d.Log)
 	p.Add(columns{contenders: d.Contenders, cases: len(d.Cases)})
 	return p
 }

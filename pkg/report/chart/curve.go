@@ -26,7 +26,7 @@ func newCurve(i int, sample Sample) curve {
 		name:    text.Printable(sample.Name),
 		steps:   all,
 		summary: sample.summarize(all, sorted),
-		line:    draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]},
+		line:    seriesLine(i),
 	}
 }
 
@@ -64,7 +64,7 @@ func (m marks) Plot(canvas draw.Canvas, p *plot.Plot) {
 }
 
 func meanGlyph(line draw.LineStyle) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: line.Color, Radius: 3.2, Shape: draw.CircleGlyph{}}
+	return disc(line.Color, 3.2)
 }
 
 func p95Glyph(line draw.LineStyle) draw.GlyphStyle {

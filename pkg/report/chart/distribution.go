@@ -8,7 +8,6 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -83,9 +82,8 @@ func (d Distribution) drawInside(c draw.Canvas) {
 
 // legend has the figures of each curve.
 func (d Distribution) legend(curves []curve) legend {
-	const swatch = 34
 	grey := draw.LineStyle{Color: SoftInk}
-	l := legend{swatchWidth: swatch, headers: []legendHeader{
+	l := legend{swatchWidth: lineSwatchWidth, headers: []legendHeader{
 		{text: "mean", glyph: meanGlyph(grey)}, {text: "p95", glyph: p95Glyph(grey)}, {text: "max"}, {text: "count"},
 	}}
 	unit := text.Printable(d.Unit)
@@ -94,9 +92,7 @@ func (d Distribution) legend(curves []curve) legend {
 		l.entries = append(l.entries, legendEntry{
 			name:    curve.name,
 			figures: []string{text.Value(s.Mean) + unit, text.Value(s.P95) + unit, text.Value(s.Max) + unit, text.Count(int64(s.Count))},
-			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				c.StrokeLine2(curve.line, x, y, x+swatch, y)
-			},
+			swatch:  lineSwatch(curve.line),
 		})
 	}
 	return l
@@ -112,17 +108,9 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 	for _, c := range curves {
 		low, high = math.Min(low, c.steps.least()), math.Max(high, c.steps.largest())
 	}
-	ticks := linearTicks
-	if d.LogX {
-		p.X.Scale = plot.LogScale{}
-		ticks = logTicks
-	}
-	p.X.Min, p.X.Max = padded(low, high, d.LogX)
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
-
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
-	p.Add(grid)
+	low, high = padded(low, high, d.LogX)
+	setAxis(&p.X, low, high, d.LogX)
+	p.Add(newGrid())
 	for _, c := range curves {
 		p.Add(c)
 	}

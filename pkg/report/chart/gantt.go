@@ -23,8 +23,7 @@ func (g gantt) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, machine := range schedule.machines {
 			Fill(c, Backdrop, c.Min.X, below(machine.top+vg.Length(machine.lanes)), c.Max.X, below(machine.top))
 			for _, tick := range g.scale.Ticks(p.X.Min, p.X.Max) {
-				line := draw.LineStyle{Color: GridLine, Width: 0.5}
-				c.StrokeLine2(line, toX(tick.Value), below(machine.top+vg.Length(machine.lanes)), toX(tick.Value), below(machine.top))
+				c.StrokeLine2(gridStyle, toX(tick.Value), below(machine.top+vg.Length(machine.lanes)), toX(tick.Value), below(machine.top))
 			}
 			for _, bar := range machine.bars {
 				top := machine.top + vg.Length(bar.lane)

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -11,6 +12,11 @@ import (
 // a shape of its own, so that neither alone must tell the series apart.
 func dotGlyph(i int, radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: palette[i], Radius: radius, Shape: dotShapes[i]}
+}
+
+// disc is a filled circle.
+func disc(c color.Color, radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: radius, Shape: draw.CircleGlyph{}}
 }
 
 // translucent is for dots that may lie on each other: where many do, it is

@@ -98,10 +98,7 @@ func (e Estimate) rulesOutZero() bool { return e.Low > 0 || e.High < 0 }
 // size grows with the number of estimates.
 func (d Intervals) size() (width, height vg.Length) {
 	const row = 22
-	height = row*vg.Length(len(d.Estimates)) + 2*legendRow + 2*axisTitleHeight + SmallSize + 2*margin
-	if d.Title != "" {
-		height += titleHeight
-	}
+	height = row*vg.Length(len(d.Estimates)) + 2*legendRow + 2*axisTitleHeight + SmallSize + 2*margin + titleRoom(d.Title)
 	return chartWidth, height
 }
 
@@ -161,20 +158,17 @@ func (d Intervals) known() []float64 {
 	return all
 }
 
-// plot sets up the axes. Rows are counted from the top, the axis points up.
+// plot sets up the axes.
 func (d Intervals) plot() *plot.Plot {
 	p := NewPlot()
-	p.X.Min, p.X.Max = paddedRange(append(d.known(), 0), false)
-	p.X.Tick.Marker = plot.ConstantTicks(linearTicks(p.X.Min, p.X.Max))
+	low, high := paddedRange(append(d.known(), 0), false)
+	setAxis(&p.X, low, high, false)
 
 	var names plot.ConstantTicks
 	style := Sans(SmallSize, Ink)
 	for i, e := range d.Estimates {
 		names = append(names, plot.Tick{Value: -float64(i) - 0.5, Label: fitMiddle(style, text.Printable(e.Name), widestName) + "  "})
 	}
-	p.Y.Min, p.Y.Max = -float64(len(d.Estimates)), 0
-	p.Y.Width = 0
-	p.Y.Tick.Length, p.Y.Tick.Width = 0, 0
-	p.Y.Tick.Marker = names
+	setRows(p, float64(len(d.Estimates)), names)
 	return p
 }

@@ -8,6 +8,25 @@ import (
 // legendRow is the height of a line of the legend.
 const legendRow = TextSize * 1.5
 
+// The widths of swatches.
+const (
+	dotSwatchWidth  = 14
+	lineSwatchWidth = 34
+)
+
+// swatch shows how the plot draws a series, from x to the right, centred on y.
+type swatch func(c draw.Canvas, x, y vg.Length)
+
+func dotSwatch(glyph draw.GlyphStyle) swatch {
+	return func(c draw.Canvas, x, y vg.Length) {
+		c.DrawGlyphNoClip(glyph, vg.Point{X: x + dotSwatchWidth/2, Y: y})
+	}
+}
+
+func lineSwatch(line draw.LineStyle) swatch {
+	return func(c draw.Canvas, x, y vg.Length) { c.StrokeLine2(line, x, y, x+lineSwatchWidth, y) }
+}
+
 // legend is a small table above a plot, where it covers no data: a line for
 // each series with its swatch, its name and its figures.
 type legend struct {
@@ -25,9 +44,7 @@ type legendHeader struct {
 type legendEntry struct {
 	name    string
 	figures []string // one per header
-	// drawSwatch shows how the plot draws the series, from x to the right,
-	// centred on y.
-	drawSwatch func(c draw.Canvas, x, y vg.Length)
+	swatch  swatch
 }
 
 // legendHeight is that of the table and of the gap below it.
@@ -76,7 +93,7 @@ func (l legend) draw(c draw.Canvas) draw.Canvas {
 	}
 	for i, entry := range l.entries {
 		y -= legendRow
-		entry.drawSwatch(c, c.Min.X, y)
+		entry.swatch(c, c.Min.X, y)
 		Write(c, name, left, y, names[i])
 		for k, figure := range entry.figures {
 			Write(c, number, rights[k], y, figure)

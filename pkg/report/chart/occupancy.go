@@ -132,10 +132,7 @@ func (o Occupancy) stripHeight() vg.Length {
 // size grows with the number of machines, from about 3 to 15 inches.
 func (o Occupancy) size() (width, height vg.Length) {
 	const axis = 40
-	height = max(o.stripHeight()*vg.Length(len(o.Strips))+axis, o.bar().height()+TextSize) + 2*margin
-	if o.Title != "" {
-		height += titleHeight
-	}
+	height = max(o.stripHeight()*vg.Length(len(o.Strips))+axis, o.bar().height()+TextSize) + 2*margin + titleRoom(o.Title)
 	return chartWidth, height
 }
 
@@ -151,10 +148,7 @@ func (o Occupancy) drawInside(c draw.Canvas) {
 	scale := scaleFor(horizon)
 	p.X.Min, p.X.Max = 0, horizon
 	p.X.Tick.Marker = scale
-	p.Y.Min, p.Y.Max = -float64(len(o.Strips)), 0
-	p.Y.Width = 0
-	p.Y.Tick.Length, p.Y.Tick.Width = 0, 0
-	p.Y.Tick.Marker = o.names()
+	setRows(p, float64(len(o.Strips)), o.nameTicks())
 	p.Add(strips{chart: o, colors: bar.colors})
 
 	// Beside a colour bar that is longer than the strips are high, these keep
@@ -170,8 +164,8 @@ func axisHeight(p *plot.Plot) vg.Length {
 	return p.DataCanvas(draw.Canvas{Rectangle: vg.Rectangle{Max: size}}).Min.Y
 }
 
-// names labels the middle of as many strips as there is room for names.
-func (o Occupancy) names() plot.ConstantTicks {
+// nameTicks labels the middle of as many strips as there is room for names.
+func (o Occupancy) nameTicks() plot.ConstantTicks {
 	const widest, least = 120, SmallSize * 1.15
 	style := Sans(SmallSize, Ink)
 	every := int(math.Ceil(float64(least / o.stripHeight())))

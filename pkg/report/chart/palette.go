@@ -4,6 +4,7 @@ import (
 	"image/color"
 
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // palette tells series apart. Its first seven colours are those of Okabe and
@@ -35,6 +36,12 @@ var dashes = [][]vg.Length{
 	{14, 3, 4, 3},
 	{1, 4},
 	{10, 2, 1, 2, 1, 2, 1, 2},
+}
+
+// seriesLine returns how the i-th series of a chart draws a line: in a colour and with
+// dashes of its own.
+func seriesLine(i int) draw.LineStyle {
+	return draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]}
 }
 
 // Hue returns the colour of the i-th series of a chart, from 0 to 9.

@@ -127,10 +127,7 @@ func (g Regions) parts() []float64 {
 func (g Regions) size() (width, height vg.Length) {
 	const mapWidth = 6.5 * vg.Inch
 	width = mapWidth
-	height = width + legendHeight(len(g.legend().entries))
-	if g.Title != "" {
-		height += titleHeight
-	}
+	height = width + legendHeight(len(g.legend().entries)) + titleRoom(g.Title)
 	return width, height
 }
 
@@ -145,8 +142,8 @@ func (g Regions) drawInside(c draw.Canvas) {
 
 // legend lists what is on the map.
 func (g Regions) legend() legend {
-	const swatch = 16
-	l := legend{swatchWidth: swatch, headers: []legendHeader{{text: "of the map"}}}
+	const width = 16
+	l := legend{swatchWidth: width, headers: []legendHeader{{text: "of the map"}}}
 	for i, part := range g.parts() {
 		if part == 0 {
 			continue
@@ -155,8 +152,8 @@ func (g Regions) legend() legend {
 		l.entries = append(l.entries, legendEntry{
 			name:    text.Printable(finding.Name),
 			figures: []string{text.Percent(part)},
-			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				box := vg.Rectangle{Min: vg.Point{X: x, Y: y - TextSize/2}, Max: vg.Point{X: x + swatch, Y: y + TextSize/2}}
+			swatch: func(c draw.Canvas, x, y vg.Length) {
+				box := vg.Rectangle{Min: vg.Point{X: x, Y: y - TextSize/2}, Max: vg.Point{X: x + width, Y: y + TextSize/2}}
 				Fill(c, leanColor(finding.Lean), box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
 				outline(c, box, draw.LineStyle{Color: SoftInk, Width: 0.4})
 			},
@@ -168,9 +165,8 @@ func (g Regions) legend() legend {
 // plot sets up the axes and adds the map.
 func (g Regions) plot() *plot.Plot {
 	p := NewPlot()
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = g.X.From, g.X.To, g.Y.From, g.Y.To
-	p.X.Tick.Marker = plot.ConstantTicks(linearTicks(g.X.From, g.X.To))
-	p.Y.Tick.Marker = plot.ConstantTicks(linearTicks(g.Y.From, g.Y.To))
+	setAxis(&p.X, g.X.From, g.X.To, false)
+	setAxis(&p.Y, g.Y.From, g.Y.To, false)
 	p.Add(terrain{g})
 	if within(g.NowX, g.X) && within(g.NowY, g.Y) {
 		p.Add(here{g.NowX, g.NowY})

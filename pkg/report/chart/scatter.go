@@ -8,7 +8,6 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -128,10 +127,7 @@ const (
 func (s Scatter) size() (width, height vg.Length) {
 	const scatterWidth = 6.5 * vg.Inch
 	width = scatterWidth
-	height = width + legendHeight(len(s.Series)) + roomAbove - roomBeside
-	if s.Title != "" {
-		height += titleHeight
-	}
+	height = width + legendHeight(len(s.Series)) + roomAbove - roomBeside + titleRoom(s.Title)
 	return width, height
 }
 
@@ -153,8 +149,7 @@ func squared(p *plot.Plot, c draw.Canvas) draw.Canvas {
 
 // legend has the accuracy of each series.
 func (s Scatter) legend() legend {
-	const swatch = 14
-	l := legend{swatchWidth: swatch, headers: []legendHeader{
+	l := legend{swatchWidth: dotSwatchWidth, headers: []legendHeader{
 		{text: "mean |error|"}, {text: "p90 |error|"}, {text: "count"},
 	}}
 	for i, series := range s.Series {
@@ -162,9 +157,7 @@ func (s Scatter) legend() legend {
 		l.entries = append(l.entries, legendEntry{
 			name:    text.Printable(series.Name),
 			figures: []string{text.Value(100*a.mean) + "%", text.Value(100*a.p90) + "%", text.Count(int64(a.count))},
-			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				c.DrawGlyphNoClip(translucent(i, 3.5), vg.Point{X: x + swatch/2, Y: y})
-			},
+			swatch:  dotSwatch(translucent(i, 3.5)),
 		})
 	}
 	return l
@@ -174,18 +167,9 @@ func (s Scatter) legend() legend {
 func (s Scatter) plot() *plot.Plot {
 	low, high := s.limits()
 	p := NewPlot()
-	ticks := linearTicks
-	if s.Log {
-		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		ticks = logTicks
-	}
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Min, axis.Max = low, high
-		axis.Tick.Marker = plot.ConstantTicks(ticks(low, high))
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
-	p.Add(band{low, high}, grid, newDots(s.Series), diagonal{low, high})
+	setAxis(&p.X, low, high, s.Log)
+	setAxis(&p.Y, low, high, s.Log)
+	p.Add(band{low, high}, newGrid(), newDots(s.Series), diagonal{low, high})
 	return p
 }
 

@@ -86,10 +86,7 @@ func (s ShareTree) textSize() vg.Length { return min(SmallSize, s.rowHeight()-2.
 const shareHeader = 2 * legendRow
 
 func (s ShareTree) size() (width, height vg.Length) {
-	height = s.rowHeight()*vg.Length(len(s.Rows)+1) + shareHeader + 2*margin
-	if s.Title != "" {
-		height += titleHeight
-	}
+	height = s.rowHeight()*vg.Length(len(s.Rows)+1) + shareHeader + 2*margin + titleRoom(s.Title)
 	return chartWidth, height
 }
 

@@ -16,13 +16,12 @@ func (s ShareTree) drawHeader(c draw.Canvas, w shareColumns, axis shareAxis) {
 	Write(c, AlignRight(style), w.shares, y, "share")
 	Write(c, style, w.bars, y, "busy")
 	s.drawShareKey(c, w, y)
-	grid := draw.LineStyle{Color: GridLine, Width: 0.5}
 	top := c.Max.Y - shareHeader + 2
 	bottom := c.Max.Y - shareHeader - s.rowHeight()*vg.Length(len(s.Rows)+1)
 	room := w.axis - 1000
 	for _, tick := range logTicks(axis.low, axis.high) {
 		x := axis.x(w, tick.Value)
-		c.StrokeLine2(grid, x, bottom, x, top)
+		c.StrokeLine2(gridStyle, x, bottom, x, top)
 		if half := style.Width(tick.Label+"×")/2 + 2; x-half > room {
 			Write(c, AlignCenter(style), x, top+SmallSize*0.7, tick.Label+"×")
 			room = x + half
@@ -100,10 +99,8 @@ func (s ShareTree) drawResponse(c draw.Canvas, w shareColumns, axis shareAxis, y
 	if r.Before > 0 {
 		before := axis.x(w, r.Before)
 		c.StrokeLine2(draw.LineStyle{Color: SoftInk, Width: 0.8}, before, y, x, y)
-		dot := draw.GlyphStyle{Color: SoftInk, Radius: radius * 0.8, Shape: draw.CircleGlyph{}}
-		c.DrawGlyphNoClip(dot, vg.Point{X: before, Y: y})
-		dot.Color, dot.Radius = color.White, radius*0.45
-		c.DrawGlyphNoClip(dot, vg.Point{X: before, Y: y})
+		c.DrawGlyphNoClip(disc(SoftInk, radius*0.8), vg.Point{X: before, Y: y})
+		c.DrawGlyphNoClip(disc(color.White, radius*0.45), vg.Point{X: before, Y: y})
 		end = max(end, before+radius)
 	}
 	style, figure := Sans(s.textSize(), Ink), text.Times(r.Factor)

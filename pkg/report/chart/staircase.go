@@ -8,7 +8,6 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -144,8 +143,7 @@ func (s Staircase) drawInside(c draw.Canvas) {
 // legend says of each line where it is now, what it needs there, and from where
 // on that is not enough.
 func (s Staircase) legend() legend {
-	const swatch = 34
-	l := legend{swatchWidth: swatch, headers: []legendHeader{
+	l := legend{swatchWidth: lineSwatchWidth, headers: []legendHeader{
 		{text: "now", glyph: meanGlyph(draw.LineStyle{Color: SoftInk})}, {text: text.Printable(s.Takes)}, {text: "enough up to"},
 	}}
 	unit := text.Printable(s.Unit)
@@ -159,20 +157,13 @@ func (s Staircase) legend() legend {
 			}
 			figures = []string{now, text.Amount(stair.Steps[at].Needs), limit}
 		}
-		line := stairLine(i)
 		l.entries = append(l.entries, legendEntry{
 			name:    text.Printable(stair.Name),
 			figures: figures,
-			drawSwatch: func(c draw.Canvas, x, y vg.Length) {
-				c.StrokeLine2(line, x, y, x+swatch, y)
-			},
+			swatch:  lineSwatch(seriesLine(i)),
 		})
 	}
 	return l
-}
-
-func stairLine(i int) draw.LineStyle {
-	return draw.LineStyle{Color: palette[i], Width: 1.6, Dashes: dashes[i]}
 }
 
 // plot sets up the axes and adds the lines.
@@ -183,29 +174,20 @@ func (s Staircase) plot() *plot.Plot {
 			low, high = min(low, step.Needs), max(high, step.Needs)
 		}
 	}
-	p := NewPlot()
-	ticks := linearTicks
-	if s.Log {
-		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		ticks = logTicks
-	}
-	p.X.Min, p.X.Max = s.From, s.To
-	p.Y.Min, p.Y.Max = padded(low, high, s.Log)
+	low, high = padded(low, high, s.Log)
 	if !s.Log { // from nothing, so that twice as high is twice as many
-		p.Y.Min, p.Y.Max = 0, max(p.Y.Max, 1)
+		low, high = 0, max(high, 1)
 	}
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(p.X.Min, p.X.Max))
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Min, p.Y.Max))
-
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = GridLine, GridLine
-	p.Add(grid)
+	p := NewPlot()
+	setAxis(&p.X, s.From, s.To, s.Log)
+	setAxis(&p.Y, low, high, s.Log)
+	p.Add(newGrid())
 	for i, stair := range s.Stairs {
-		p.Add(stairway{stair: stair, to: s.To, line: stairLine(i)})
+		p.Add(stairway{stair: stair, to: s.To, line: seriesLine(i)})
 	}
 	for i, stair := range s.Stairs {
 		if at, ok := s.now(stair); ok {
-			p.Add(present{x: stair.Now, y: stair.Steps[at].Needs, line: stairLine(i)})
+			p.Add(present{x: stair.Now, y: stair.Steps[at].Needs, line: seriesLine(i)})
 		}
 	}
 	return p

@@ -146,6 +146,14 @@ func NewPlot() *plot.Plot {
 	return p
 }
 
+// titleRoom is the height that a title takes, if there is one.
+func titleRoom(title string) vg.Length {
+	if title == "" {
+		return 0
+	}
+	return titleHeight
+}
+
 // drawTitle writes the title at the top left and returns the canvas below it.
 func drawTitle(c draw.Canvas, title string) draw.Canvas {
 	if title == "" {

@@ -44,8 +44,8 @@ func (h here) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	at := vg.Point{X: toX(h.x), Y: toY(h.y)}
 	const radius = 3.4
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: color.White, Radius: radius * 1.7, Shape: draw.CircleGlyph{}}, at)
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: Ink, Radius: radius, Shape: draw.CircleGlyph{}}, at)
+	c.DrawGlyphNoClip(disc(color.White, radius*1.7), at)
+	c.DrawGlyphNoClip(disc(Ink, radius), at)
 	drawCallouts(c, []callout{{text: "now", dot: at}}, []vg.Point{at}, radius*1.7)
 }
 

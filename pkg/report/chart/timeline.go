@@ -105,10 +105,7 @@ func (b Bar) check() error {
 // size grows with the number of rows, to at most four pages.
 func (t Timeline) size() (width, height vg.Length) {
 	const lane, axis, least = 24, 60, 220
-	height = newRows(t.Schedules).height*lane + axis + 2*margin
-	if t.Title != "" {
-		height += titleHeight
-	}
+	height = newRows(t.Schedules).height*lane + axis + 2*margin + titleRoom(t.Title)
 	return chartWidth, min(max(height, least), 28*vg.Inch)
 }
 
@@ -126,11 +123,7 @@ func (t Timeline) drawInside(c draw.Canvas) {
 	p.X.Min, p.X.Max = 0, math.Max(horizon*1.02, 1e-3)
 	p.X.Tick.Marker = scale
 
-	// Rows are counted from the top, the axis points up.
-	p.Y.Min, p.Y.Max = -float64(rows.height), 0
-	p.Y.Width = 0
-	p.Y.Tick.Length, p.Y.Tick.Width = 0, 0
-	p.Y.Tick.Marker = machineTicks(rows)
+	setRows(p, float64(rows.height), machineTicks(rows))
 	p.Add(gantt{rows: rows, scale: scale})
 	p.Draw(c)
 }

@@ -26,9 +26,8 @@ type whiskers struct {
 func (w whiskers) Plot(c draw.Canvas, p *plot.Plot) {
 	const end = 3.5 // half the height of a whisker's end
 	toX, toY := p.Transforms(&c)
-	grid := draw.LineStyle{Color: GridLine, Width: 0.5}
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		c.StrokeLine2(grid, toX(tick.Value), c.Min.Y, toX(tick.Value), c.Max.Y)
+		c.StrokeLine2(gridStyle, toX(tick.Value), c.Min.Y, toX(tick.Value), c.Max.Y)
 	}
 	c.StrokeLine2(draw.LineStyle{Color: Ink, Width: 1}, toX(0), c.Min.Y, toX(0), c.Max.Y+3)
 	w.drawZero(c, toX(0))
@@ -56,11 +55,9 @@ func (w whiskers) drawZero(c draw.Canvas, x vg.Length) {
 }
 
 func drawEstimate(c draw.Canvas, at vg.Point, filled bool) {
-	dot := draw.GlyphStyle{Color: palette[0], Radius: estimateRadius, Shape: draw.CircleGlyph{}}
-	c.DrawGlyphNoClip(dot, at)
+	c.DrawGlyphNoClip(disc(palette[0], estimateRadius), at)
 	if !filled {
-		dot.Color, dot.Radius = color.White, estimateRadius-1.3
-		c.DrawGlyphNoClip(dot, at)
+		c.DrawGlyphNoClip(disc(color.White, estimateRadius-1.3), at)
 	}
 }
 
