@@ -70,11 +70,7 @@ func (d Comparison) check() error {
 		return fmt.Errorf("cases: %d of %d contenders are %d dots, which nobody can tell apart; show at most %d, fewer cases say",
 			len(d.Cases), len(d.Contenders), dots, MaxComparisonDots)
 	}
-	names := make([]string, len(d.Contenders))
-	for i, contender := range d.Contenders {
-		names[i] = contender.Name
-	}
-	if err := checkNames("contenders", ".name", names); err != nil {
+	if err := checkNames("contenders", ".name", d.names()); err != nil {
 		return err
 	}
 	for i, contender := range d.Contenders {

@@ -53,11 +53,8 @@ type marks struct{ curve }
 
 func (m marks) Plot(canvas draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&canvas)
-	drop := draw.LineStyle{Color: m.line.Color, Width: 0.6, Dashes: []vg.Length{1, 2}}
 	mark := func(glyph draw.GlyphStyle, x, fraction float64) {
-		at := vg.Point{X: toX(x), Y: toY(fraction)}
-		canvas.StrokeLine2(drop, at.X, toY(0), at.X, at.Y)
-		canvas.DrawGlyphNoClip(glyph, at)
+		drawPin(canvas, glyph, vg.Point{X: toX(x), Y: toY(fraction)}, toY(0))
 	}
 	mark(meanGlyph(m.line), m.summary.Mean, m.steps.atOrBelow(m.summary.Mean))
 	mark(p95Glyph(m.line), m.summary.P95, 0.95) // on the step that passes 95%

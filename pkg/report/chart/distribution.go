@@ -42,11 +42,7 @@ func (d Distribution) check() error {
 	if n := len(d.Samples); n < 1 || n > len(palette) {
 		return fmt.Errorf("samples: there are %d; a chart shows 1 to %d", n, len(palette))
 	}
-	names := make([]string, len(d.Samples))
-	for i, sample := range d.Samples {
-		names[i] = sample.Name
-	}
-	if err := checkNames("samples", ".name", names); err != nil {
+	if err := checkNames("samples", ".name", d.names()); err != nil {
 		return err
 	}
 	for i, sample := range d.Samples {

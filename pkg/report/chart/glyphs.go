@@ -19,6 +19,12 @@ func disc(c color.Color, radius vg.Length) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: radius, Shape: draw.CircleGlyph{}}
 }
 
+// drawPin draws a glyph, with a thread from the axis at a height up to it.
+func drawPin(c draw.Canvas, glyph draw.GlyphStyle, at vg.Point, axis vg.Length) {
+	c.StrokeLine2(draw.LineStyle{Color: glyph.Color, Width: 0.6, Dashes: []vg.Length{1, 2}}, at.X, axis, at.X, at.Y)
+	c.DrawGlyphNoClip(glyph, at)
+}
+
 // translucent is for dots that may lie on each other: where many do, it is
 // darker.
 func translucent(i int, radius vg.Length) draw.GlyphStyle {

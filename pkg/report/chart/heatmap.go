@@ -160,7 +160,7 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 
 // known returns the values that are known.
 func (h HeatMap) known() []float64 {
-	return slices.DeleteFunc(slices.Concat(h.Values...), math.IsNaN)
+	return knownOf(slices.Concat(h.Values...))
 }
 
 // unknown says why some values are not known; empty if all are.

@@ -56,11 +56,7 @@ func (d Intervals) check() error {
 	if n := len(d.Estimates); n < 1 || n > maxEstimates {
 		return fmt.Errorf("estimates: there are %d; a chart shows 1 to %d", n, maxEstimates)
 	}
-	names := make([]string, len(d.Estimates))
-	for i, estimate := range d.Estimates {
-		names[i] = estimate.Name
-	}
-	if err := checkNames("estimates", ".name", names); err != nil {
+	if err := checkNames("estimates", ".name", d.names()); err != nil {
 		return err
 	}
 	for i, estimate := range d.Estimates {

@@ -11,19 +11,11 @@ import (
 // in them, as far as they are few.
 
 func (d Comparison) label() string {
-	var names []string
-	for _, contender := range d.Contenders {
-		names = append(names, contender.Name)
-	}
-	return labelOf(d.Title, d.Quantity+" of each "+cmp.Or(d.CasesAre, "case")+" by", names)
+	return labelOf(d.Title, d.Quantity+" of each "+cmp.Or(d.CasesAre, "case")+" by", d.names())
 }
 
 func (d Distribution) label() string {
-	var names []string
-	for _, sample := range d.Samples {
-		names = append(names, sample.Name)
-	}
-	return labelOf(d.Title, "distribution of "+d.Quantity+" by", names)
+	return labelOf(d.Title, "distribution of "+d.Quantity+" by", d.names())
 }
 
 func (h HeatMap) label() string {
@@ -31,11 +23,7 @@ func (h HeatMap) label() string {
 }
 
 func (d Intervals) label() string {
-	var names []string
-	for _, estimate := range d.Estimates {
-		names = append(names, estimate.Name)
-	}
-	return labelOf(d.Title, d.Quantity+" with confidence intervals of", names)
+	return labelOf(d.Title, d.Quantity+" with confidence intervals of", d.names())
 }
 
 func (o Occupancy) label() string {
@@ -47,11 +35,7 @@ func (g Regions) label() string {
 }
 
 func (s Scatter) label() string {
-	var names []string
-	for _, series := range s.Series {
-		names = append(names, series.Name)
-	}
-	return labelOf(s.Title, "predicted against measured "+s.Quantity+" by", names)
+	return labelOf(s.Title, "predicted against measured "+s.Quantity+" by", s.names())
 }
 
 func (s ShareTree) label() string {
@@ -59,19 +43,11 @@ func (s ShareTree) label() string {
 }
 
 func (s Staircase) label() string {
-	var names []string
-	for _, stair := range s.Stairs {
-		names = append(names, stair.Name)
-	}
-	return labelOf(s.Title, s.Takes+" for each "+s.Quantity+" of", names)
+	return labelOf(s.Title, s.Takes+" for each "+s.Quantity+" of", s.names())
 }
 
 func (t Timeline) label() string {
-	var names []string
-	for _, schedule := range t.Schedules {
-		names = append(names, schedule.Name)
-	}
-	return labelOf(t.Title, "timeline of", names)
+	return labelOf(t.Title, "timeline of", t.names())
 }
 
 func labelOf(title, what string, names []string) string {

@@ -64,11 +64,7 @@ func (o Occupancy) check() error {
 	case !(o.Full >= 0 && o.Full <= maxMagnitude):
 		return fmt.Errorf("full: %v is not between 0 and %v", o.Full, maxMagnitude)
 	}
-	names := make([]string, len(o.Strips))
-	for i, strip := range o.Strips {
-		names[i] = strip.Machine
-	}
-	if err := checkNames("strips", ".machine", names); err != nil {
+	if err := checkNames("strips", ".machine", o.names()); err != nil {
 		return err
 	}
 	bins := len(o.Strips[0].Values)

@@ -68,14 +68,12 @@ func (g Regions) check() error {
 	if n := len(g.Findings); n < 1 || n > maxFindings {
 		return fmt.Errorf("findings: there are %d; a chart shows 1 to %d", n, maxFindings)
 	}
-	names := make([]string, len(g.Findings))
 	for i, finding := range g.Findings {
-		names[i] = finding.Name
 		if !(finding.Lean >= -1 && finding.Lean <= 1) {
 			return fmt.Errorf("findings[%d] (%q).lean: %v is not between −1 and 1", i, finding.Name, finding.Lean)
 		}
 	}
-	if err := checkNames("findings", ".name", names); err != nil {
+	if err := checkNames("findings", ".name", g.names()); err != nil {
 		return err
 	}
 	if n := len(g.Cells); n < 1 || n > maxRegionCells {

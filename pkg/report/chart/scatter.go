@@ -68,11 +68,7 @@ func (s Scatter) check() error {
 	if n := len(s.Series); n < 1 || n > len(palette) {
 		return fmt.Errorf("series: there are %d; a chart shows 1 to %d", n, len(palette))
 	}
-	names := make([]string, len(s.Series))
-	for i, series := range s.Series {
-		names[i] = series.Name
-	}
-	if err := checkNames("series", ".name", names); err != nil {
+	if err := checkNames("series", ".name", s.names()); err != nil {
 		return err
 	}
 	pairs, labels := 0, 0

@@ -74,13 +74,12 @@ func (s Staircase) check() error {
 	case len(s.Stairs) < 1 || len(s.Stairs) > len(palette):
 		return fmt.Errorf("stairs: there are %d; a chart shows 1 to %d", len(s.Stairs), len(palette))
 	}
-	names, steps := make([]string, len(s.Stairs)), 0
-	for i, stair := range s.Stairs {
-		names[i] = stair.Name
-		steps += len(stair.Steps)
-	}
-	if err := checkNames("stairs", ".name", names); err != nil {
+	if err := checkNames("stairs", ".name", s.names()); err != nil {
 		return err
+	}
+	steps := 0
+	for _, stair := range s.Stairs {
+		steps += len(stair.Steps)
 	}
 	if steps > maxSteps {
 		return fmt.Errorf("stairs: have %d steps, which nobody can tell apart; show at most %d", steps, maxSteps)
@@ -223,8 +222,5 @@ type present struct {
 // Plot draws the mark on top of all lines.
 func (m present) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
-	at := vg.Point{X: toX(m.x), Y: toY(m.y)}
-	thread := draw.LineStyle{Color: m.line.Color, Width: 0.6, Dashes: []vg.Length{1, 2}}
-	c.StrokeLine2(thread, at.X, c.Min.Y, at.X, at.Y)
-	c.DrawGlyphNoClip(meanGlyph(m.line), at)
+	drawPin(c, meanGlyph(m.line), vg.Point{X: toX(m.x), Y: toY(m.y)}, c.Min.Y)
 }

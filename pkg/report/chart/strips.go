@@ -42,31 +42,16 @@ const (
 // Stripes for unknown values, in pixels along a row or a column.
 const stripeDistance, stripeWidth = 12, 2
 
-// picture has a rectangle of pixels for each value, about as many as a PNG has
-// on that size, so that smoothing them does not blur the edges.
+// picture paints the values.
 func (s strips) picture(size vg.Point) *image.Paletted {
-	bins, machines := len(s.chart.Strips[0].Values), len(s.chart.Strips)
-	wide, high := pixels(size.X/vg.Length(bins)), pixels(size.Y/vg.Length(machines))
-	all := make(color.Palette, 0, valueColors+2)
+	colors := make(color.Palette, 0, valueColors+2)
 	for i := range valueColors {
-		all = append(all, heatAt(float64(i)/(valueColors-1)))
+		colors = append(colors, heatAt(float64(i)/(valueColors-1)))
 	}
-	all = append(all, Backdrop, hatchLine)
-
-	picture := image.NewPaletted(image.Rect(0, 0, bins*wide, machines*high), all)
-	for i, strip := range s.chart.Strips {
-		for y := i * high; y < (i+1)*high; y++ {
-			row := picture.Pix[y*picture.Stride:]
-			if y >= i*high+stripeDistance { // all repeats
-				copy(row, picture.Pix[(y-stripeDistance)*picture.Stride:][:picture.Stride])
-				continue
-			}
-			for x := range picture.Stride {
-				row[x] = s.colorIndex(strip.Values[x/wide], x, y)
-			}
-		}
-	}
-	return picture
+	colors = append(colors, Backdrop, hatchLine)
+	return cells(size, len(s.chart.Strips), len(s.chart.Strips[0].Values), colors, func(row, column, x, y int) uint8 {
+		return s.colorIndex(s.chart.Strips[row].Values[column], x, y)
+	})
 }
 
 // colorIndex hatches unknown values.

@@ -16,23 +16,16 @@ type terrain struct{ regions Regions }
 // Plot draws the cells.
 func (t terrain) Plot(c draw.Canvas, _ *plot.Plot) { drawPicture(c, t.picture(c.Size())) }
 
-// picture has a square of pixels for each cell, about as many as a PNG has on
-// that size, so that smoothing them does not blur the edges.
+// picture paints the cells, the first row at the bottom.
 func (t terrain) picture(size vg.Point) *image.Paletted {
 	rows, columns := len(t.regions.Cells), len(t.regions.Cells[0])
-	wide, high := pixels(size.X/vg.Length(columns)), pixels(size.Y/vg.Length(rows))
 	var colors color.Palette
 	for _, finding := range t.regions.Findings {
 		colors = append(colors, leanColor(finding.Lean))
 	}
-	picture := image.NewPaletted(image.Rect(0, 0, columns*wide, rows*high), colors)
-	for y := range rows * high {
-		cells := t.regions.Cells[rows-1-y/high]
-		for x := range columns * wide {
-			picture.SetColorIndex(x, y, uint8(cells[x/wide]))
-		}
-	}
-	return picture
+	return cells(size, rows, columns, colors, func(row, column, _, _ int) uint8 {
+		return uint8(t.regions.Cells[rows-1-row][column])
+	})
 }
 
 // here marks a point of a map.
