@@ -104,7 +104,7 @@ func policyName(p *replays.Policy) string {
 	return p.Policy
 }
 
-// waited tells waiting for a short time from not waiting.
+// waited writes how long jobs waited; absent if none did.
 func waited(p *replays.Policy, seconds float64) string {
 	if p.Waited == 0 {
 		return text.Absent

@@ -32,7 +32,7 @@ func SizeNotes(a *pools.Answer) []string {
 // roomOfEach says how far the arrival rates of classes may rise, that of the one with
 // the least room first.
 func roomOfEach(a *pools.Answer) string {
-	const most = 3 // that are told
+	const most = 3 // that are listed
 	type room struct {
 		factor, now, limit float64
 		class              string
@@ -112,7 +112,7 @@ func roomOfAll(a *pools.Answer) string {
 }
 
 // roundedDown writes how much room there is at least, in percent, with more decimals
-// where there is little; least is what can be told from none.
+// where there is little; least is the smallest room that is known to be there.
 func roundedDown(fraction, least float64) string {
 	if fraction < least {
 		return "less than " + strconv.FormatFloat(100*least, 'g', 3, 64) + "%"

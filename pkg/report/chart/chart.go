@@ -43,7 +43,7 @@ const (
 
 const pngDotsPerInch = 200
 
-// FormatOf tells the format from the extension of a file name, in upper or
+// FormatOf returns the format that follows from the extension of a file name, in upper or
 // lower case. Call it before a long computation whose result is to be drawn.
 func FormatOf(path string) (Format, error) {
 	switch format := Format(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")); format {

@@ -17,7 +17,7 @@ const (
 	unknownHeight = 26 // room below a colour bar for the key to unknown values
 )
 
-// colorBar tells which colour stands for which value.
+// colorBar is the key to the colours of values.
 type colorBar struct {
 	colors  colorScale
 	length  vg.Length

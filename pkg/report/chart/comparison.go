@@ -39,7 +39,7 @@ type Comparison struct {
 
 // Contender has a value in each case of a [Comparison].
 type Contender struct {
-	// Name tells the contender in the legend, "least dilation" say; not empty
+	// Name identifies the contender in the legend, "least dilation" say; not empty
 	// and unique in its chart.
 	Name string
 	// Values has one for each case; NaN if there is none. In one case at least,

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette tells series apart. Its first seven colours are those of Okabe and
+// palette has a colour for each series. Its first seven colours are those of Okabe and
 // Ito (Color Universal Design, 2008) without their yellow, which is too pale on
 // white; three darker ones follow. People with any of the common colour vision
 // deficiencies can tell all ten apart.

@@ -45,7 +45,7 @@ type Axis struct {
 
 // Finding is what may be found at a point of [Regions].
 type Finding struct {
-	// Name tells it in the legend, "dedicated: 1 server fewer" say; not empty and
+	// Name identifies it in the legend, "dedicated: 1 server fewer" say; not empty and
 	// unique in its chart.
 	Name string
 	// Lean says what it speaks for, and how strongly: from −1, dark blue, over 0,

@@ -12,7 +12,7 @@ import (
 // Sample is a named set of values, given by the values themselves or, where
 // they are too many to keep, by their quantiles, mean and count.
 type Sample struct {
-	// Name tells the sample in the legend, "kube-scheduler" say; not empty
+	// Name identifies the sample in the legend, "kube-scheduler" say; not empty
 	// and unique in its chart.
 	Name string
 	// Values are finite, in any order, and left as they are; at least one.

@@ -37,7 +37,7 @@ type Scatter struct {
 
 // Series is a named set of pairs, such as the predictions of one model.
 type Series struct {
-	// Name tells the series in the legend, "linearizer" say; not empty and
+	// Name identifies the series in the legend, "linearizer" say; not empty and
 	// unique in its chart.
 	Name string
 	// Pairs in any order; at least one.

@@ -40,7 +40,7 @@ type Staircase struct {
 
 // Stair is a line of a [Staircase].
 type Stair struct {
-	// Name tells the line in the legend, "checkout" say; not empty and unique in
+	// Name identifies the line in the legend, "checkout" say; not empty and unique in
 	// its chart.
 	Name string
 	// Steps from left to right, at least one; the first begins where the axis

@@ -26,7 +26,7 @@ type Timeline struct {
 
 // Schedule says which job ran where and when.
 type Schedule struct {
-	// Name tells the schedule from the others, "list scheduler" say; not
+	// Name identifies the schedule, "list scheduler" say; not
 	// empty.
 	Name string
 	// Bars in any order; at least one. Machines appear in the order in which

@@ -9,7 +9,7 @@ import (
 // ExactPercent writes a finite fraction from a manifest with all of its digits:
 // "95.0%" or "99.75%".
 func ExactPercent(fraction float64) string {
-	const dust = 1e9 // percents have no more digits than this tells apart
+	const dust = 1e9 // the rounding error of a percentage lies below its inverse
 	return withDecimal(strconv.FormatFloat(math.Round(100*fraction*dust)/dust, 'f', -1, 64)) + "%"
 }
 
@@ -37,15 +37,15 @@ func PercentBeside(fraction, other float64) string {
 	}
 	const most = 8
 	text := Percent(fraction)
-	for decimals := 2; decimals <= most && !tells(text, fraction, other); decimals++ {
+	for decimals := 2; decimals <= most && !isOnItsSide(text, fraction, other); decimals++ {
 		text = Decimal(100*fraction, decimals) + "%"
 	}
 	return text
 }
 
-// tells reports whether the text of a percentage is on the side of another fraction
+// isOnItsSide reports whether the text of a percentage is on the side of another fraction
 // that the fraction is on: not below where it is not below.
-func tells(text string, fraction, other float64) bool {
+func isOnItsSide(text string, fraction, other float64) bool {
 	const dust = 1e-12
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	return err != nil || (percent/100 >= other-dust) == (fraction >= other)
