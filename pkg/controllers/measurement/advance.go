@@ -87,7 +87,7 @@ func (p *plan) enter(in *input, steps []step, at int, runs []run) {
 	p.wake(recheckAfter)
 }
 
-// lost tells whether the measurement cannot go on where it takes place.
+// lost reports whether the measurement cannot go on where it takes place.
 func (in *input) lost() bool {
 	m := in.profile.Status.Measuring
 	if ok, _ := in.node(m.Node).usable(); !ok {
@@ -100,8 +100,8 @@ func (in *input) lost() bool {
 	return !ok
 }
 
-// move has the measurement go on somewhere else, if it cannot go on where it is and
-// there is such a place. The round that is going on is begun again there.
+// move continues the measurement at another site, if there is one. The current round
+// begins again there.
 func (p *plan) move(in *input, steps []step) bool {
 	m := in.profile.Status.Measuring
 	where, why := in.choose(m.NodeProfile)

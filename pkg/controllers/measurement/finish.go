@@ -55,7 +55,7 @@ func (p *plan) endRound(in *input) {
 	case len(e.resources) == 0,
 		e.precise(in.settings, *m.Round),
 		next > in.settings.rounds,
-		len(m.Samples)+len(in.settings.resources)*2+3 > mostSamples,
+		len(m.Samples)+len(in.settings.resources)*2+3 > maxSamples,
 		spent+spent/time.Duration(*m.Round) > in.settings.budget:
 		p.finish(&now, e, *m.Round)
 		return

@@ -149,13 +149,13 @@ func pauseAfter(n int32) time.Duration { return 5 * time.Second << (n - 1) }
 func (p *plan) begun(in *input, reason, why string) {
 	m := p.status.Measuring
 	m.Attempts = new(attempts(m) + 1)
-	if *m.Attempts >= mostAttempts {
-		p.fail(in, reason, fmt.Sprintf("step %s of round %d was begun %d times; the last time %s", m.Step, *m.Round, mostAttempts, why))
+	if *m.Attempts >= maxAttempts {
+		p.fail(in, reason, fmt.Sprintf("step %s of round %d was begun %d times; the last time %s", m.Step, *m.Round, maxAttempts, why))
 		return
 	}
 	pause := pauseAfter(*m.Attempts)
 	p.memory.resume = in.now.Add(pause)
-	p.lost = fmt.Sprintf("round %d: %s is begun again in %v, attempt %d of %d: %s", *m.Round, m.Step, pause, *m.Attempts+1, mostAttempts, why)
+	p.lost = fmt.Sprintf("round %d: %s is begun again in %v, attempt %d of %d: %s", *m.Round, m.Step, pause, *m.Attempts+1, maxAttempts, why)
 	p.progress(in, p.lost)
 	p.remove, p.apply, p.again = nil, nil, atOnce
 }

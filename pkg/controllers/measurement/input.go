@@ -34,8 +34,8 @@ type input struct {
 	known sets.Set[string]
 	// followers are the running pods that follow the profile.
 	followers map[types.UID]bool
-	// jobs are those of the profile, and outcomes tells how those of the step that
-	// is going on fare, by name.
+	// jobs are those of the profile, and outcomes are those of the current step's
+	// Jobs, by name.
 	jobs     []batchv1.Job
 	outcomes map[string]probejob.Outcome
 	memory   memory
@@ -86,7 +86,7 @@ func (in *input) covered(all []v1alpha1.MeasuredVector) []string {
 	return sets.List(classes)
 }
 
-// question returns what is asked about a class of nodes, "" where nobody knows
+// question returns what is asked about a class of nodes, "" where that is not known
 // because there is no template or no such node.
 func (in *input) question(class string) (string, error) {
 	if in.obstacle != "" {
@@ -128,8 +128,8 @@ func (in *input) allFresh(classes []string) bool {
 	})
 }
 
-// fresh tells whether a result answers a question, and is not too old. Where nobody
-// knows the question, any answer will do.
+// fresh reports whether a result answers a question, and is not too old. Any result
+// answers a question that is not known.
 func (in *input) fresh(m *v1alpha1.MeasuredVector, question string) bool {
 	return in.whole(m) && (question == "" || m.Question == question) && in.now.Time.Before(in.expires(m))
 }

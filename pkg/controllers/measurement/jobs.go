@@ -28,7 +28,7 @@ const (
 	startUp = 8 * time.Second
 	// check is how long a probe looks whether it keeps its resource busy, and
 	// checkRequests how long one that waits for it does: it counts requests, of which
-	// slow resources serve few, and what it finds scales all rounds, see reachOf.
+	// slow resources serve few, and what it finds scales the dilations of all rounds.
 	check, checkRequests = 2 * time.Second, 10 * time.Second
 	// slack is added to what Jobs may take, for their pods to begin and end.
 	slack = time.Minute
@@ -41,9 +41,9 @@ const (
 	longer = 1.5
 )
 
-// leastWeight is the CPU that a probe asks for beside a target that asks for none,
+// minWeight is the CPU that a probe asks for beside a target that asks for none,
 // in thousandths: the kernel knows no less weight.
-const leastWeight = 2
+const minWeight = 2
 
 // Roles of Jobs within a step.
 const (
@@ -63,7 +63,7 @@ type run struct {
 // status, and no other step, attempt or measurement has the same ones.
 func (in *input) runs(s *step) ([]run, error) {
 	m := in.profile.Status.Measuring
-	place := func(role, node string, deadline time.Duration) probejob.Placement {
+	placement := func(role, node string, deadline time.Duration) probejob.Placement {
 		whole := fmt.Sprint(m.Question, m.StartTime.Unix(), m.NodeProfile, node)
 		hash := sha256.Sum256([]byte(whole))
 		key := fmt.Sprintf("%d-%s-%s-%d-%s", *m.Round, s.name(), role, attempts(m), hex.EncodeToString(hash[:3]))
@@ -81,7 +81,7 @@ func (in *input) runs(s *step) ([]run, error) {
 		}
 		r := in.probe(s, node)
 		r.CPURequest = *resource.NewMilliQuantity(weight, resource.DecimalSI)
-		runs = append(runs, run{role: roleProbe, job: probejob.Job(place(roleProbe, node, r.Check+r.Duration+slack), in.probes.Probe(r))})
+		runs = append(runs, run{role: roleProbe, job: probejob.Job(placement(roleProbe, node, r.Check+r.Duration+slack), in.probes.Probe(r))})
 	}
 	if in.settings.target == nil || s.kind == baseline {
 		return runs, nil
@@ -92,7 +92,7 @@ func (in *input) runs(s *step) ([]run, error) {
 		return nil, err
 	}
 	deadline := time.Duration(float64(in.settings.timeout)*in.dilation(s)) + slack
-	target := func(role string) *batchv1.Job { return probejob.Job(place(role, m.Node, deadline), *template) }
+	target := func(role string) *batchv1.Job { return probejob.Job(placement(role, m.Node, deadline), *template) }
 	if s.kind == copies {
 		for i := range s.copies {
 			role := fmt.Sprintf("%s-%d", roleTarget, i+1)
@@ -185,9 +185,9 @@ func (in *input) weight() int64 {
 	n := in.node(m.Node)
 	if in.settings.target == nil {
 		if n == nil {
-			return leastWeight
+			return minWeight
 		}
-		return max(leastWeight, n.weight)
+		return max(minWeight, n.weight)
 	}
 	weight := requested(&in.template.Spec)
 	if n != nil && n.looked {
@@ -198,7 +198,7 @@ func (in *input) weight() int64 {
 		// Each observer asks for a little, too.
 		weight = min(weight, n.room(in.profile.UID)/at-1)
 	}
-	return max(leastWeight, weight)
+	return max(minWeight, weight)
 }
 
 // requested returns the CPU that a pod asks for, in thousandths. A limit without a

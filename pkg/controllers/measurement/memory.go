@@ -34,7 +34,7 @@ type setback struct {
 	until           time.Time // when it is tried again
 }
 
-// holds tells whether a question is not to be asked again yet.
+// holds reports whether a question is not to be asked again yet.
 func (s setback) holds(question string, now time.Time) bool {
 	return s.question == question && now.Before(s.until)
 }
@@ -102,7 +102,7 @@ type look struct {
 	when time.Time
 }
 
-// recently is for how long a look counts where a place is looked for.
+// recently is for how long a look counts where a site is looked for.
 const recently = 10 * time.Second
 
 func (l *looks) keep(node string, pods []corev1.Pod, now time.Time) {

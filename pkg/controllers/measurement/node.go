@@ -26,7 +26,7 @@ type node struct {
 	followers int
 	weight    int64
 
-	// looked tells whether what follows is known.
+	// looked reports whether what follows is known.
 	looked bool
 	// pods are all pods on the node, also those that have ended.
 	pods []corev1.Pod
@@ -40,8 +40,7 @@ type node struct {
 
 func (n *node) name() string { return n.object.Name }
 
-// usable tells whether Jobs can run on the node, and if not, why. It is nil if
-// there is none.
+// usable reports whether Jobs can run on the node, and if not, why. The node may be nil.
 func (n *node) usable() (ok bool, why string) {
 	if n == nil {
 		return false, "it is no longer there"
@@ -49,7 +48,7 @@ func (n *node) usable() (ok bool, why string) {
 	return probejob.Usable(n.object)
 }
 
-// alive tells whether what runs on the node goes on running, and if not, why.
+// alive reports whether what runs on the node goes on running, and if not, why.
 func (n *node) alive() (ok bool, why string) {
 	if n == nil {
 		return false, "it is no longer there"

@@ -21,15 +21,15 @@ const (
 	// recheckAfter is when to look again at what is not watched: whether others
 	// measure, what keeps pods from beginning, what runs on which node.
 	recheckAfter = 10 * time.Second
-	// mostAttempts is how many times a step is begun.
-	mostAttempts = 5
+	// maxAttempts is how many times a step is begun.
+	maxAttempts = 5
 	// firstRetry and lastRetry bound the time between a failure and the next try. It
 	// doubles each time.
 	firstRetry, lastRetry = 10 * time.Minute, 24 * time.Hour
 	// soFar comes between what is wrong and what is known all the same.
 	soFar = "; so far "
-	// mostSamples is how many samples the status holds.
-	mostSamples = 500
+	// maxSamples is how many samples the status holds.
+	maxSamples = 500
 )
 
 // plan is what to do: either write the status, or remove and then apply Jobs.
@@ -143,7 +143,7 @@ func (p *plan) wake(after time.Duration) {
 }
 
 // start begins the measurement of a class.
-func (p *plan) start(in *input, class, question string, where place) {
+func (p *plan) start(in *input, class, question string, where site) {
 	m := &v1alpha1.MeasurementProgress{
 		NodeProfile: class, Node: where.node.name(), Question: question, StartTime: new(in.now), Round: new(int32(1)),
 		Step: in.settings.steps(1, nil)[0].name(), Attempts: new(int32(0)),

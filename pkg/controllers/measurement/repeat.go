@@ -17,8 +17,8 @@ const (
 	// tenths of a second by which processes begin sooner or later, and the periods
 	// by which schedulers and disks share.
 	enough = 10 * time.Second
-	// mostRuns is how often a target runs at most within a step.
-	mostRuns = 12
+	// maxRuns is how often a target runs at most within a step.
+	maxRuns = 12
 	// turnover is how long it takes from the end of a run to the beginning of the next.
 	turnover = 4 * time.Second
 )
@@ -28,7 +28,7 @@ const (
 // probe is there, if there is one.
 func (in *input) repeat(runs []run, target func(role string) *batchv1.Job) []run {
 	ran := time.Duration(0)
-	for n := 2; n <= mostRuns; n++ {
+	for n := 2; n <= maxRuns; n++ {
 		last := in.outcomes[runs[len(runs)-1].job.Name]
 		watch, err := report.ParseWatch(last.Messages[probejob.WatchContainer])
 		if last.State != probejob.Succeeded || err != nil {
@@ -55,5 +55,5 @@ func runsOf(once time.Duration) int {
 	if once <= 0 {
 		return 1
 	}
-	return int(min(mostRuns, (enough+once-1)/once))
+	return int(min(maxRuns, (enough+once-1)/once))
 }

@@ -52,7 +52,7 @@ func TestAShortTargetRunsAgainWithinAStepUntilItWasSeenForLongEnough(t *testing.
 func TestATargetThatRunsForLongEnoughRunsOnce(t *testing.T) {
 	t.Parallel()
 	for once, want := range map[time.Duration]int{
-		0: 1, time.Nanosecond: mostRuns, enough/2 - 1: 3, enough / 2: 2, enough - 1: 2, enough: 1, time.Hour: 1,
+		0: 1, time.Nanosecond: maxRuns, enough/2 - 1: 3, enough / 2: 2, enough - 1: 2, enough: 1, time.Hour: 1,
 	} {
 		if got := runsOf(once); got != want {
 			t.Errorf("a target of %v runs %d times, want %d", once, got, want)

@@ -21,9 +21,9 @@ const (
 	curveSteps = 16
 	// halvings of one step give a loading to 10⁻⁸.
 	halvings = 22
-	// leastRise is by how much a dilation must grow over all loadings for them to
+	// minRise is by how much a dilation must grow over all loadings for them to
 	// be told apart. No measurement sees less.
-	leastRise = 1e-4
+	minRise = 1e-4
 )
 
 // curve is a growing function from the loading of a target to a dilation. Beyond the
@@ -59,7 +59,7 @@ func newCurve(largest float64, dilation func(float64) (float64, error)) (*curve,
 		}
 		c.loadings, c.dilations = append(c.loadings, x), append(c.dilations, y)
 	}
-	if first, last := c.dilations[0], c.dilations[curveSteps]; last-first < leastRise {
+	if first, last := c.dilations[0], c.dilations[curveSteps]; last-first < minRise {
 		return nil, fmt.Errorf("the dilation is %.6g whatever the loading: %w", first, ErrAmbiguous)
 	}
 	return c, nil

@@ -8,39 +8,39 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// place is where a measurement takes place.
-type place struct {
+// site is where a measurement takes place.
+type site struct {
 	node *node
 	// baseline is where probes run without the workload, nil where none need to.
 	baseline *node
 }
 
-// obstacle says why there is no place, by one of the condition's reasons.
+// obstacle says why there is no site, by one of the condition's reasons.
 type obstacle struct{ reason, message string }
 
-// choose returns where a class can be measured now, or why nowhere. Where the
-// measurement already takes place it is best.
-func (in *input) choose(class string) (place, *obstacle) {
+// choose returns where a class can be measured now, or why nowhere. The site of the
+// measurement that is going on is preferred.
+func (in *input) choose(class string) (site, *obstacle) {
 	var here, there string
 	if m := in.profile.Status.Measuring; m != nil {
 		here, there = m.Node, m.BaselineNode
 	}
 	if in.settings.target != nil {
 		n, why := in.pick(class, here, false)
-		return place{node: n}, why
+		return site{node: n}, why
 	}
 	n, why := in.pick(class, here, true)
 	if why != nil {
-		return place{}, why
+		return site{}, why
 	}
 	if !slices.ContainsFunc(in.settings.resources, func(r probed) bool { return r.needsBaseline() }) {
-		return place{node: n}, nil
+		return site{node: n}, nil
 	}
 	b, why := in.pick(class, there, false)
 	if why != nil {
 		why.message = "probes that run without the workload find no place: " + why.message
 	}
-	return place{node: n, baseline: b}, why
+	return site{node: n, baseline: b}, why
 }
 
 // pick returns the node of a class that is best for steps with or without pods of
@@ -118,15 +118,15 @@ func (in *input) candidates(class string) []*node {
 			all = append(all, n)
 		}
 	}
-	if len(all) > mostLooks {
-		turn := int(in.now.Unix()/60*mostLooks) % len(all)
-		all = slices.Concat(all[turn:], all[:turn])[:mostLooks]
+	if len(all) > maxLooks {
+		turn := int(in.now.Unix()/60*maxLooks) % len(all)
+		all = slices.Concat(all[turn:], all[:turn])[:maxLooks]
 	}
 	return all
 }
 
-// mostLooks is at how many nodes of a class one plan looks at most.
-const mostLooks = 50
+// maxLooks is at how many nodes of a class one plan looks at most.
+const maxLooks = 50
 
 // some lists the first few of many.
 func some(all []string) string {
