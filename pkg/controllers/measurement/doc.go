@@ -13,9 +13,15 @@
 //   - "copies-2" and "copies-3" run so many copies of the target at once
 //
 // A target that ends soon runs several times within a step, one run after the other, and
-// its times are per run. Each step that is over leaves a sample in status.measuring, each round ends with
-// an estimate, and the measurement ends with an entry in status.measurements when
-// the estimate is precise enough, or when rounds or time are used up.
+// its times are per run. Each step that is over leaves a sample in status.measuring, each
+// round ends with an estimate, and the measurement ends with an entry in
+// status.measurements when the estimate is precise enough, or when rounds or time are
+// used up.
+//
+// The estimation is that of package experiment, on plain samples: what the probe and the
+// observers of a step reported is read into an experiment.Sample (reading.go), which the
+// status holds as a v1alpha1.MeasurementSample (experiment.go converts, both ways), and an
+// experiment.Result becomes a v1alpha1.MeasuredVector (result.go).
 //
 // The controller works in three steps: gathering reads the profile, the nodes and
 // what runs there; a pure function decides on a plan; acting carries it out. All

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -22,7 +23,7 @@ func (p *plan) record(in *input, steps []step, at int, runs []run) {
 		return
 	}
 	m := p.status.Measuring
-	m.Samples = append(m.Samples, sample)
+	m.Samples = append(m.Samples, toStatus(sample)...)
 	m.Attempts = new(int32(0))
 	p.again = atOnce
 	if at+1 < len(steps) {
@@ -37,14 +38,13 @@ func (p *plan) record(in *input, steps []step, at int, runs []run) {
 // endRound decides whether there is another round.
 func (p *plan) endRound(in *input) {
 	m := p.status.Measuring
-	now := *in
-	now.profile = in.profile.DeepCopy()
-	now.profile.Status.Measuring = m
-	if err := now.quieten(); err != nil {
+	corrected, err := in.correct(m)
+	if err != nil {
 		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
 		return
 	}
-	e, err := now.estimate(*m.Round)
+	m.Samples = corrected
+	result, err := in.estimate(m.Samples, *m.Round)
 	if err != nil {
 		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
 		return
@@ -52,17 +52,17 @@ func (p *plan) endRound(in *input) {
 	next := *m.Round + 1
 	spent := in.now.Sub(m.StartTime.Time)
 	switch {
-	case len(e.resources) == 0,
-		e.precise(in.settings, *m.Round),
+	case len(result.Components) == 0,
+		in.settings.precise(result, *m.Round),
 		next > in.settings.rounds,
 		len(m.Samples)+len(in.settings.resources)*2+3 > maxSamples,
 		spent+spent/time.Duration(*m.Round) > in.settings.budget:
-		p.finish(&now, e, *m.Round)
+		p.finish(in, result, *m.Round)
 		return
 	}
 	m.Round = new(next)
 	m.Step = in.settings.steps(next, m.Samples)[0].name()
-	p.progress(in, fmt.Sprintf("%s after round %d of at most %d on node %s", e.text(), next-1, in.settings.rounds, m.Node))
+	p.progress(in, fmt.Sprintf("%s after round %d of at most %d on node %s", in.text(result), next-1, in.settings.rounds, m.Node))
 }
 
 // outOfTime ends a measurement whose time is used up in the middle of a round, with
@@ -73,36 +73,36 @@ func (p *plan) outOfTime(in *input) {
 		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the %d s of budgetSeconds were used up in the first round; raise it", int(in.settings.budget.Seconds())))
 		return
 	}
-	e, err := in.estimate(*m.Round - 1)
+	result, err := in.estimate(m.Samples, *m.Round-1)
 	if err != nil {
 		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
 		return
 	}
-	p.finish(in, e, *m.Round-1)
+	p.finish(in, result, *m.Round-1)
 }
 
 // finish ends a measurement with its result, as far as there is one.
-func (p *plan) finish(in *input, e *estimate, rounds int32) {
-	if e.contradiction != nil {
-		p.fail(in, v1alpha1.ReasonInconsistent, e.contradiction.Error())
+func (p *plan) finish(in *input, result experiment.Result, rounds int32) {
+	if result.Contradiction != nil {
+		p.fail(in, v1alpha1.ReasonInconsistent, result.Contradiction.Error())
 		return
 	}
-	if len(e.unsaturated) == 0 && len(e.resources) < len(in.settings.resources) {
+	if len(result.Unsaturated) == 0 && len(result.Components) < len(in.settings.resources) {
 		p.fail(in, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
 		return
 	}
 	m := p.status.Measuring
-	result := e.vector(in, rounds)
-	if wide := profile.TooWide(&result); wide != "" {
+	vector := in.vector(m, result, rounds)
+	if wide := profile.TooWide(&vector); wide != "" {
 		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s: %s",
 			profile.MaxError, wide, count(rounds, "round"), morePrecise))
 		return
 	}
-	if len(e.resources) > 0 {
-		p.keep(result)
+	if len(result.Components) > 0 {
+		p.keep(vector)
 	}
-	if len(e.unsaturated) > 0 {
-		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(e.unsaturated))
+	if len(result.Unsaturated) > 0 {
+		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(m, result.Unsaturated))
 		return
 	}
 	text, imprecise := in.results(p.status.Measurements, []string{m.NodeProfile})

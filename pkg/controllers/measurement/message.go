@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
 )
 
 // text says what is known so far: "cpu 0.58 ± 0.02, disk 0.41 ± 0.03".
-func (e *estimate) text() string {
-	parts := make([]string, len(e.resources))
-	for i, c := range e.resources {
-		parts[i] = fmt.Sprintf("%s %s", c.resource.Name, interval{c.Loading.Value, c.Loading.Error})
+func (in *input) text(result experiment.Result) string {
+	parts := make([]string, len(result.Components))
+	for i, c := range result.Components {
+		parts[i] = fmt.Sprintf("%s %s", in.settings.resources[c.Index].Name, interval{c.Loading.Value, c.Loading.Error})
 	}
 	if len(parts) == 0 {
 		return "nothing known yet"
@@ -20,12 +21,12 @@ func (e *estimate) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// advice says what to do about resources that their probes do not keep busy.
-func (in *input) advice(resources []*probed) string {
-	samples, round := in.profile.Status.Measuring.Samples, *in.profile.Status.Measuring.Round
+// advice says what to do about resources, by index, that their probes do not keep busy.
+func (in *input) advice(m *v1alpha1.MeasurementProgress, resources []int) string {
 	parts := make([]string, len(resources))
-	for i, r := range resources {
-		d, _ := selfDilation(r, samples, round+1)
+	for i, index := range resources {
+		r := &in.settings.resources[index]
+		d, _ := selfDilation(r, m.Samples, *m.Round+1)
 		parts[i] = fmt.Sprintf("the probe %s with %s does not keep %s busy: two slow each other down %.2f times only, not 2",
 			r.Job, count(int32(in.servers(r)), "request"), r.Name, d)
 	}

@@ -59,7 +59,7 @@ func TestTheDefaultsOfAMeasurement(t *testing.T) {
 	if diff := cmp.Diff(want, s.resources); diff != "" {
 		t.Errorf("unexpected resources (-want +got):\n%s", diff)
 	}
-	if s.timeout != defaultTimeout || s.rounds != 10 || s.leastRounds() != 3 || s.method() != v1alpha1.MethodProbes {
+	if s.timeout != defaultTimeout || s.rounds != 10 || s.minRounds() != 3 || s.method() != v1alpha1.MethodProbes {
 		t.Errorf("unexpected settings: %+v", s)
 	}
 	if s, err = newSettings(filecomp(asService).Spec.Measurement); err != nil || s.timeout != defaultProbeDuration {

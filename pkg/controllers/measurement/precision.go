@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/model/contention/probing"
 )
 
@@ -16,6 +17,21 @@ import (
 // that none looks more precise than it is. What is compared with the precision asked for is
 // what is reported.
 func reportedError(e probing.Estimate) float64 { return math.Ceil(e.Error*1000-1e-6) / 1000 }
+
+// precise reports whether a result is as precise as was asked for after so many rounds.
+func (s *settings) precise(result experiment.Result, rounds int32) bool {
+	if rounds < s.minRounds() || len(result.Components) == 0 {
+		return false
+	}
+	for _, c := range result.Components {
+		for _, e := range []probing.Estimate{c.Loading, c.Pressure} {
+			if e.Taken() && wider(reportedError(e), s.precision) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // wider reports whether a reported error is more than the precision asked for.
 func wider(reported, precision float64) bool { return reported > precision+1e-6 }

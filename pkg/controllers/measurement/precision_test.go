@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/model/contention/probing"
 )
 
@@ -105,7 +106,8 @@ func TestNumbersThatDifferLookDifferent(t *testing.T) {
 		if _, printed, _ := strings.Cut((interval{value, err}).String(), " ± "); strings.Trim(printed, "0.") == "" {
 			t.Fatalf("an error of %v prints as %s", err, printed)
 		}
-		if e := (&estimate{resources: []component{{Resource: probing.Resource{Loading: raw, Pressure: raw}}}}); e.precise(&settings{precision: precision, rounds: 3}, 3) == wider(err, precision) {
+		result := experiment.Result{Components: []experiment.Component{{Resource: probing.Resource{Loading: raw, Pressure: raw}}}}
+		if (&settings{precision: precision, rounds: 3}).precise(result, 3) == wider(err, precision) {
 			t.Fatalf("an error of %v is precise enough for %v before it is reported, or after, and not both", raw.Error, precision)
 		}
 		if !wider(err, precision) {

@@ -41,27 +41,14 @@ type probed struct {
 	Threads         int
 }
 
-// needsBaseline tells whether a probe must run without the pods of a service to tell
+// needsBaseline reports whether a probe must run without the pods of a service to tell
 // how fast it is then. That of the CPU need not: its processor time tells.
 func (r *probed) needsBaseline() bool { return r.Job != v1alpha1.ProbeCPU }
 
-// waits tells whether the probe waits for the resource, so that what it computes
+// waits reports whether the probe waits for the resource, so that what it computes
 // meanwhile is no part of that. The bandwidth of memory is used by computing.
 func (r *probed) waits() bool {
 	return r.Job != v1alpha1.ProbeCPU && r.Job != v1alpha1.ProbeMemoryBandwidth
-}
-
-// cpuFirst returns the resources to measure, the CPU before the others.
-func (s *settings) cpuFirst() []*probed {
-	var cpu, others []*probed
-	for i := range s.resources {
-		if r := &s.resources[i]; r.Job == v1alpha1.ProbeCPU {
-			cpu = append(cpu, r)
-		} else {
-			others = append(others, r)
-		}
-	}
-	return append(cpu, others...)
 }
 
 // newSettings reads the spec of a measurement.
@@ -131,6 +118,5 @@ func (s *settings) method() string {
 	return v1alpha1.MethodProbes
 }
 
-// leastRounds is how many rounds there are at least before a result counts as
-// precise.
-func (s *settings) leastRounds() int32 { return min(3, s.rounds) }
+// minRounds is how many rounds there are at least before a result counts as precise.
+func (s *settings) minRounds() int32 { return min(3, s.rounds) }

@@ -1,11 +1,10 @@
 package measurement
 
 import (
-	"fmt"
 	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
 )
 
 // kind is what a step of a round does.
@@ -25,22 +24,22 @@ type step struct {
 	copies   int     // of alone and copies
 }
 
-// name is how the status calls the step.
-func (s *step) name() string {
+// id is how the model calls the step.
+func (s *step) id() experiment.Step {
 	switch s.kind {
 	case alone:
-		return "alone"
+		return experiment.Alone
 	case copies:
-		return fmt.Sprintf("copies-%d", s.copies)
+		return experiment.CopiesOf(s.copies)
 	case beside:
-		return besideName(s.resource)
+		return experiment.Beside(s.resource.Name)
 	default:
-		return baselineName(s.resource)
+		return experiment.Baseline(s.resource.Name)
 	}
 }
 
-func besideName(r *probed) string   { return "beside-" + r.Name }
-func baselineName(r *probed) string { return "baseline-" + r.Name }
+// name is how the status calls the step.
+func (s *step) name() string { return string(s.id()) }
 
 // steps returns the steps of a round, in their order. The order of the resources
 // rotates, so that a drift of the node falls on all of them alike. Resources that
@@ -53,13 +52,14 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 		}
 		return all
 	}
+	told := fromStatus(samples)
 	var all []step
 	if s.target != nil {
 		all = append(all, step{kind: alone, copies: 1})
 	}
 	for i := range s.resources {
 		r := &s.resources[(i+int(round)-1)%len(s.resources)]
-		if unsaturated(r, samples, round) {
+		if experiment.Unsaturated(told, r.Name, int(round)-1) {
 			continue
 		}
 		if s.target == nil && r.needsBaseline() {
@@ -70,26 +70,13 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 	return all
 }
 
-// find returns the place of a step in a round, -1 if it has none.
+// find returns the index of a step in a round, -1 if it has none.
 func find(all []step, name string) int {
 	return slices.IndexFunc(all, func(s step) bool { return s.name() == name })
 }
 
-// unsaturated reports whether a round before the given one found that the probe does
-// not keep a resource busy.
-func unsaturated(r *probed, samples []v1alpha1.MeasurementSample, before int32) bool {
-	d, ok := selfDilation(r, samples, before)
-	return ok && d < probing.MinSelfDilation
-}
-
-// selfDilation returns how many times slower each of two probes was, if a round
-// before the given one found out.
+// selfDilation returns how many times slower each of two probes was, if a round before the
+// given one measured it.
 func selfDilation(r *probed, samples []v1alpha1.MeasurementSample, before int32) (float64, bool) {
-	for i := range samples {
-		s := &samples[i]
-		if s.SelfDilation != nil && *s.Round < before && (s.Step == besideName(r) || s.Step == baselineName(r)) {
-			return s.SelfDilation.AsApproximateFloat64(), true
-		}
-	}
-	return 0, false
+	return experiment.SelfDilation(fromStatus(samples), r.Name, int(before)-1)
 }

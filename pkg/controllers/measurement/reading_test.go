@@ -34,10 +34,6 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		probe.Series.Thousandths = append(probe.Series.Thousandths, done+int64(pace*1000))
 	}
 	probe.Processor = probe.Series
-	in := &input{profile: filecomp()}
-	in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Round: new(int32(1)), Samples: []v1alpha1.MeasurementSample{
-		{Round: new(int32(1)), Step: "alone", TargetNanos: new(int64((idle + work) * 1e9))},
-	}}
 	for job, dilation := range map[string]float64{
 		v1alpha1.ProbeCPU:             (idle + 2*work) / (idle + work),
 		v1alpha1.ProbeMemoryBandwidth: (idle + ready) / (rest * (idle + ready/2)),
@@ -45,23 +41,20 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		if job != v1alpha1.ProbeCPU {
 			probe.Processor = report.Series{}
 		}
-		got, flaw := in.sampleOfPair(v1alpha1.MeasurementSample{}, &step{resource: &probed{Name: "it", Job: job, Threads: 1}}, probe, []report.Watch{*w})
+		r := &reading{
+			step:  &step{kind: beside, resource: &probed{Name: "it", Job: job, Threads: 1}},
+			probe: probe, watches: []report.Watch{*w}, alone: (idle + work) * 1e9,
+		}
+		got, flaw := r.sample()
 		if flaw != nil {
 			t.Fatalf("%s: %+v", job, flaw)
 		}
-		if took := float64(*got.TargetNanos) / 1e9; math.Abs(took-(idle+2*work)) > 1e-6 {
+		if took := got.TargetNanos / 1e9; math.Abs(took-(idle+2*work)) > 1e-6 {
 			t.Errorf("%s: the target took %v s, want %v", job, took, idle+2*work)
 		}
-		if d := got.ProbeDilation.AsApproximateFloat64(); math.Abs(d-dilation) > 1e-4 {
+		if d := got.ProbeDilation; math.Abs(d-dilation) > 1e-4 {
 			t.Errorf("%s: the probe is dilated %v times, want %v", job, d, dilation)
 		}
 		probe.Processor = probe.Series
-	}
-}
-
-func TestATargetFromWhichAllWasTakenStillTookTime(t *testing.T) {
-	t.Parallel()
-	if got := *given(&report.Watch{Begin: 5, End: 15, CPUNanos: 10, StolenNanos: 9, ObserverNanos: 9}); got != 1 {
-		t.Errorf("it took %d ns, want 1", got)
 	}
 }

@@ -1,0 +1,126 @@
+package measurement
+
+import (
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
+)
+
+// This file is where a measurement becomes an experiment of the model, and its samples
+// become those of the status.
+
+// experiment returns what is measured, where the measurement takes place.
+func (in *input) experiment() experiment.Experiment {
+	e := experiment.Experiment{Service: in.settings.target == nil, Copies: in.settings.copies}
+	for i := range in.settings.resources {
+		r := &in.settings.resources[i]
+		e.Resources = append(e.Resources, experiment.Resource{
+			Name: r.Name, Servers: in.servers(r), Threads: r.Threads,
+			CPU: r.Job == v1alpha1.ProbeCPU, Conserving: r.Job != v1alpha1.ProbeMemoryBandwidth,
+		})
+	}
+	return e
+}
+
+// correct returns the samples of a measurement with those of its round corrected for the
+// neighbours. They stay as they are if its node is no longer there.
+func (in *input) correct(m *v1alpha1.MeasurementProgress) ([]v1alpha1.MeasurementSample, error) {
+	n := in.node(m.Node)
+	if n == nil {
+		return m.Samples, nil
+	}
+	site := experiment.Site{Node: n.model(), Pods: n.followers}
+	if b := in.node(m.BaselineNode); b != nil {
+		site.Baseline = new(b.model())
+	}
+	corrected, err := in.experiment().Correct(fromStatus(m.Samples), int(*m.Round), site)
+	if err != nil {
+		return nil, err
+	}
+	return toStatus(corrected...), nil
+}
+
+// model returns the node as the model has it.
+func (n *node) model() experiment.Node {
+	return experiment.Node{Name: n.name(), Resources: n.resources, Servers: n.capacity, Neighbours: n.neighbours}
+}
+
+// estimate combines the samples of the first rounds.
+func (in *input) estimate(samples []v1alpha1.MeasurementSample, rounds int32) (experiment.Result, error) {
+	return in.experiment().Estimate(fromStatus(samples), int(rounds))
+}
+
+// fromStatus returns the samples of a status.
+func fromStatus(samples []v1alpha1.MeasurementSample) []experiment.Sample {
+	all := make([]experiment.Sample, len(samples))
+	for i := range samples {
+		s := &samples[i]
+		all[i] = experiment.Sample{
+			Round: int(*s.Round), Step: experiment.Step(s.Step),
+			TargetNanos: fromNanos(s.TargetNanos), TargetCPUNanos: fromNanos(s.TargetCPUNanos),
+			ProbeDilation: fromQuantity(s.ProbeDilation), ProbeUnitsPerSecond: fromQuantity(s.ProbeUnitsPerSecond), SelfDilation: fromQuantity(s.SelfDilation),
+		}
+		if s.ProbeComputing != nil {
+			all[i].ProbeComputing = new(fromQuantity(s.ProbeComputing))
+		}
+	}
+	return all
+}
+
+// toStatus returns samples as a status has them.
+func toStatus(samples ...experiment.Sample) []v1alpha1.MeasurementSample {
+	all := make([]v1alpha1.MeasurementSample, len(samples))
+	for i, s := range samples {
+		all[i] = v1alpha1.MeasurementSample{
+			Round: new(int32(s.Round)), Step: string(s.Step),
+			TargetNanos: toNanos(s.TargetNanos), TargetCPUNanos: toNanos(s.TargetCPUNanos),
+			ProbeDilation: toQuantity(s.ProbeDilation), ProbeUnitsPerSecond: toQuantity(s.ProbeUnitsPerSecond), SelfDilation: toQuantity(s.SelfDilation),
+		}
+		if s.ProbeComputing != nil {
+			all[i].ProbeComputing = quantity(*s.ProbeComputing)
+		}
+	}
+	return all
+}
+
+func fromNanos(n *int64) float64 {
+	if n == nil {
+		return 0
+	}
+	return float64(*n)
+}
+
+func toNanos(x float64) *int64 {
+	if x == 0 {
+		return nil
+	}
+	return new(int64(x))
+}
+
+func fromQuantity(q *resource.Quantity) float64 {
+	if q == nil {
+		return 0
+	}
+	return q.AsApproximateFloat64()
+}
+
+func toQuantity(x float64) *resource.Quantity {
+	if x == 0 {
+		return nil
+	}
+	return quantity(x)
+}
+
+// quantity returns a number with six significant digits.
+func quantity(x float64) *resource.Quantity {
+	digits := 6
+	if x != 0 {
+		digits = max(0, 5-int(math.Floor(math.Log10(math.Abs(x)))))
+	}
+	q := resource.MustParse(fmt.Sprintf("%.*f", min(digits, 9), x))
+	return &q
+}

@@ -1,0 +1,52 @@
+package measurement
+
+import (
+	"math"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention/experiment"
+)
+
+// vector returns the result of a measurement as the status has it.
+func (in *input) vector(m *v1alpha1.MeasurementProgress, result experiment.Result, rounds int32) v1alpha1.MeasuredVector {
+	v := v1alpha1.MeasuredVector{
+		NodeProfile: m.NodeProfile, Node: m.Node, Time: new(in.now), Question: m.Question, Method: in.settings.method(), Rounds: new(rounds),
+	}
+	if n := result.Neutral; n.Taken() {
+		v.NeutralMillis = new(int64(math.Round(n.Value / 1e6)))
+		if !math.IsInf(n.Error, 1) {
+			v.NeutralErrorMillis = new(int64(math.Ceil(n.Error / 1e6)))
+		}
+	}
+	for _, c := range result.Components {
+		r := &in.settings.resources[c.Index]
+		l := v1alpha1.MeasuredLoading{
+			Name: r.Name, Threads: new(int32(r.Threads)), Samples: new(int32(max(c.Loading.Samples, c.Pressure.Samples))),
+			Loading: rounded(c.Loading.Value), Pressure: rounded(c.Pressure.Value),
+		}
+		if !math.IsInf(c.Loading.Error, 1) {
+			l.LoadingError = rounded(reportedError(c.Loading))
+		}
+		if !math.IsInf(c.Pressure.Error, 1) {
+			l.PressureError = rounded(reportedError(c.Pressure))
+		}
+		if c.Sensitivity.Taken() {
+			l.Sensitivity = rounded(c.Sensitivity.Value)
+			if !math.IsInf(c.Sensitivity.Error, 1) {
+				l.SensitivityError = rounded(reportedError(c.Sensitivity))
+			}
+		}
+		v.Resources = append(v.Resources, l)
+	}
+	return v
+}
+
+// rounded returns a number with three decimals, more than any measurement has, so that
+// people read 605m.
+func rounded(x float64) *resource.Quantity {
+	q := resource.MustParse(strconv.FormatFloat(x, 'f', 3, 64))
+	return &q
+}
