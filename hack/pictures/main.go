@@ -1,9 +1,9 @@
-// Pictures draws the pictures of docs/model.md, from the numbers that the model computes, as charts in the look of all
-// others:
+// Pictures draws the pictures of docs/model.md, from the numbers that the model computes, and that of
+// docs/architecture.md, from the imports of the code, as charts in the look of all others:
 //
 //	go run ./hack/pictures
 //
-// The same model gives the same bytes; a test fails when a picture in docs/images is not what is drawn here, or when
+// The same code gives the same bytes; a test fails when a picture in docs/images is not what is drawn here, or when
 // a number in the text is not what is computed.
 package main
 
@@ -18,21 +18,23 @@ import (
 
 // picture is a chart with a file of its own.
 type picture struct {
+	page string // of docs, that shows it
 	name string // of the file, without its ending
 	draw func() (chart.Chart, error)
 }
 
-// pictures are all of them, in the order of the page.
+// pictures are all of them, in the order of the pages.
 func pictures() []picture {
 	return []picture{
-		{"model-utilization", drawUtilization},
-		{"model-vector", drawVector},
-		{"model-dilation", drawDilation},
-		{"model-price", drawPrice},
-		{"model-servers", drawServers},
-		{"model-epochs", drawEpochs},
-		{"model-sizing", drawSizing},
-		{"model-share", drawShare},
+		{"model.md", "model-utilization", drawUtilization},
+		{"model.md", "model-vector", drawVector},
+		{"model.md", "model-dilation", drawDilation},
+		{"model.md", "model-price", drawPrice},
+		{"model.md", "model-servers", drawServers},
+		{"model.md", "model-epochs", drawEpochs},
+		{"model.md", "model-sizing", drawSizing},
+		{"model.md", "model-share", drawShare},
+		{"architecture.md", "architecture", drawArchitecture},
 	}
 }
 
