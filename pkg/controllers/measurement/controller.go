@@ -83,12 +83,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	plan, err := r.place(in)
+	plan, err := r.reserve(in)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	err = r.act(ctx, in, plan)
-	if apierrors.IsConflict(err) { // somebody else wrote the status meanwhile
+	if apierrors.IsConflict(err) { // another client wrote the status meanwhile
 		return reconcile.Result{RequeueAfter: atOnce}, nil
 	}
 	if err != nil {
@@ -125,8 +125,8 @@ func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request, 
 	return true, nil
 }
 
-// place decides on a plan for which the nodes are not in use by other measurements.
-func (r *Reconciler) place(in *input) (*plan, error) {
+// reserve decides on a plan and reserves its nodes, which other measurements do not use then.
+func (r *Reconciler) reserve(in *input) (*plan, error) {
 	for {
 		p, err := decide(in)
 		if err != nil {

@@ -125,7 +125,7 @@ func (r *Reconciler) gatherTaken(in *input) {
 	}
 }
 
-// newNode returns a node of which nobody has looked yet what runs there.
+// newNode returns a node whose pods have not been listed yet.
 func newNode(object *corev1.Node, resources []probed, snapshot *profile.Snapshot) *node {
 	class := snapshot.NodeClass(object)
 	n := &node{
@@ -223,7 +223,7 @@ func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *pro
 	return nil
 }
 
-// glance is look where it does not matter if somebody looked a moment ago.
+// glance is look where what was seen a moment ago will do, too.
 func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
 	if n.looked {
 		return nil
@@ -252,7 +252,7 @@ func (in *input) see(n *node, pods []corev1.Pod, snapshot *profile.Snapshot) {
 	}
 }
 
-// wanted returns the classes for which the plan may look for a place.
+// wanted returns the classes for which the plan may look for a site.
 func (in *input) wanted() []string {
 	if m := in.profile.Status.Measuring; m != nil {
 		return []string{m.NodeProfile}
@@ -263,7 +263,7 @@ func (in *input) wanted() []string {
 	})
 }
 
-// gatherOutcomes tells how the Jobs of the step fare that is going on. Those that the
+// gatherOutcomes reads the outcomes of the Jobs of the current step. Those that the
 // cache may not know of yet are looked for past it.
 func (r *Reconciler) gatherOutcomes(ctx context.Context, in *input) error {
 	m := in.profile.Status.Measuring
@@ -276,7 +276,7 @@ func (r *Reconciler) gatherOutcomes(ctx context.Context, in *input) error {
 		return nil
 	}
 	for k := 0; ; k++ {
-		runs, err := in.runs(&steps[at]) // how one fares decides whether there is another
+		runs, err := in.runs(&steps[at]) // the outcome of one decides whether there is another
 		if err != nil {
 			return nil //nolint:nilerr // the plan says what is wrong with the template
 		}

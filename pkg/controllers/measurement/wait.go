@@ -30,7 +30,7 @@ func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1a
 	if err != nil || len(in.jobs) > 0 {
 		return 0, false, err
 	}
-	plan, err := r.place(in)
+	plan, err := r.reserve(in)
 	if err != nil || plan.status.Measuring != nil || in.settings.target == nil && plan.again == 0 {
 		return 0, false, err
 	}
