@@ -35,13 +35,13 @@ type CopiesLoading struct {
 
 // Copies returns what runs of identical copies tell of a job: Algorithm 1 of the
 // D-factor paper, with any number of runs. At least one must have two copies.
-// Confidence, between 0 and 1, is the coverage of the intervals, made as those
-// of [Probe].
+// Confidence, between 0 and 1, is the coverage of the intervals, from the scatter of the
+// runs about the slope; with one run it is taken to be 2 % of a dilation.
 func Copies(runs []CopyRun, confidence float64) (CopiesLoading, error) {
 	if !(confidence > 0 && confidence < 1) {
 		return CopiesLoading{}, fmt.Errorf("confidence: %v is not between 0 and 1", confidence)
 	}
-	slope := newSlopes(1)
+	var excess slope
 	for r, run := range runs {
 		if run.Copies < 1 {
 			return CopiesLoading{}, fmt.Errorf("runs[%d]: copies: %d is less than 1", r, run.Copies)
@@ -50,13 +50,13 @@ func Copies(runs []CopyRun, confidence float64) (CopiesLoading, error) {
 			return CopiesLoading{}, fmt.Errorf("runs[%d]: dilation: %v %s", r, run.Dilation, rule)
 		}
 		if run.Copies > 1 {
-			slope.add(0, float64(run.Copies-1), run.Dilation)
+			excess.add(float64(run.Copies-1), run.Dilation)
 		}
 	}
-	if slope.runs == 0 {
+	if excess.runs == 0 {
 		return CopiesLoading{}, errors.New("runs: none has two or more copies: a job alone tells nothing of its loading")
 	}
-	c := CopiesLoading{Square: slope.estimates(confidence)[0]}
+	c := CopiesLoading{Square: excess.estimate(confidence)}
 	low, high := rootsOf(c.Square.Value)
 	innerLow, innerHigh := rootsOf(c.Square.Low)
 	outerLow, outerHigh := rootsOf(c.Square.High)

@@ -12,15 +12,14 @@
 // global source of randomness, and the same input and seed give the same
 // answer.
 //
-// # Three ways in
+// # Two ways in
 //
-//   - [Probe] uses runs beside jobs that load a single resource (Property 3 of
-//     the paper): the most accurate, if one can arrange them.
 //   - [Copies] uses runs of identical copies (Algorithm 1 of the paper), for
 //     busy jobs and two resources. It cannot tell p from 1 − p.
 //   - [Fit] uses any co-locations at all, n-way, with values missing. Resources
 //     may be named, with some jobs known, or hidden, and then as many are found
-//     as predict unseen runs best.
+//     as predict unseen runs best. Jobs that load a single resource and are known to
+//     make the most accurate runs (Property 3 of the paper).
 //
 // # How Fit works
 //
