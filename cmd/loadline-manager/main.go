@@ -38,8 +38,8 @@ import (
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/report"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
 )
@@ -225,7 +225,7 @@ func cacheOptions() cache.Options {
 
 func (o *options) addControllers(mgr ctrl.Manager) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
-	writers := report.NewWriters(o.concurrentWrites)
+	writers := statuses.NewWriters(o.concurrentWrites)
 	answers := sharetree.NewAnswers()
 	workloads := &workloadprofile.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers, Trees: answers}
 	if err := workloads.SetupWithManager(mgr); err != nil {
@@ -261,7 +261,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run
 // them on, and a cache of the Jobs that do.
-func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *report.Writers) error {
+func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, writers *statuses.Writers) error {
 	made, err := probejob.NewCache(mgr)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 const (
@@ -80,7 +80,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		For(&v1alpha1.NodeProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.NodeProfile{}, r.Slots.WhenGone()).
 		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toProfile))).
-		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(podDelay, toProfile))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, statuses.Delayed(podDelay, toProfile))).
 		Complete(r)
 }
 
@@ -146,7 +146,7 @@ func (r *Reconciler) report(ctx context.Context, in *input, p *plan) error {
 	after.Status = p.status
 	changed := !equality.Semantic.DeepEqual(before.Status, after.Status)
 	was := reason(before)
-	if err := report.Shared(ctx, r.Client, r.Recorder, before, after, conditions); err != nil {
+	if err := statuses.Shared(ctx, r.Client, r.Recorder, before, after, conditions); err != nil {
 		return err
 	}
 	if p.ended != nil {
@@ -163,7 +163,7 @@ func (r *Reconciler) report(ctx context.Context, in *input, p *plan) error {
 		kind = corev1.EventTypeWarning // the old results stay in use
 	case is.Status == metav1.ConditionTrue, is.Reason == v1alpha1.ReasonCalibrating, is.Reason == v1alpha1.ReasonQueued:
 	default:
-		return nil // report.Shared has warned
+		return nil // statuses.Shared has warned
 	}
 	r.Recorder.Eventf(after, nil, kind, is.Reason, "Calibrate", "%s", is.Message)
 	return nil

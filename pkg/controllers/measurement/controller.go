@@ -18,7 +18,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // fieldOwner is in whose name Jobs are applied.
@@ -40,7 +40,7 @@ type Reconciler struct {
 	Slots *probejob.Slots
 	// Writers are those of the controllers that write the rest of a profile's status. Why
 	// a profile waits is written while they do not. Nil is no others.
-	Writers *report.Writers
+	Writers *statuses.Writers
 	// Metrics count measurements. Defaults to those of the manager.
 	Metrics *Metrics
 
@@ -180,7 +180,7 @@ func (r *Reconciler) write(ctx context.Context, in *input, p *plan) error {
 		return nil
 	}
 	silent := func(*v1alpha1.WorkloadProfile) []metav1.Condition { return nil } // the events are our own
-	if err := report.Shared(ctx, r.Client, r.Recorder, before, after, silent); err != nil {
+	if err := statuses.Shared(ctx, r.Client, r.Recorder, before, after, silent); err != nil {
 		return err
 	}
 	r.Metrics.count(p)

@@ -20,7 +20,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -53,15 +53,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
-		Watches(&v1alpha1.NodeProfile{}, report.Delayed(otherDelay, r.measured), builder.WithPredicates(otherClass())).
-		Watches(&corev1.Node{}, report.Delayed(otherDelay, r.measured), builder.WithPredicates(otherNode())).
-		WatchesMetadata(&corev1.Pod{}, report.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
+		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.measured), builder.WithPredicates(otherClass())).
+		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.measured), builder.WithPredicates(otherNode())).
+		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
 		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
 		WatchesMetadata(&batchv1.CronJob{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetCronJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toOwner))).
-		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, report.Delayed(ownDelay, toOwner))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, statuses.Delayed(ownDelay, toOwner))).
 		Complete(r)
 }
 

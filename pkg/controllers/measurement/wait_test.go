@@ -16,7 +16,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // waiting returns profiles with targets that wait, for the only node is not quiet.
@@ -207,14 +207,14 @@ func TestAChangedTargetIsReadByAProfileThatWaits(t *testing.T) {
 func TestWhyAProfileWaitsIsWrittenWhenOtherStatusesAreNot(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(), targetJob()) // no node
-	s.reconciler.Writers = report.NewWriters(1)
+	s.reconciler.Writers = statuses.NewWriters(1)
 	writing, release := make(chan struct{}), make(chan struct{})
 	others := &blocking{writing: writing, release: release}
 	ended := make(chan error)
-	change := report.Change[*v1alpha1.WorkloadProfile]{Before: s.profile(), After: s.profile()}
+	change := statuses.Change[*v1alpha1.WorkloadProfile]{Before: s.profile(), After: s.profile()}
 	change.After.Status.Pods = new(int32(1))
 	go func() {
-		_, err := report.All(t.Context(), s.reconciler.Writers, others, s.events, []report.Change[*v1alpha1.WorkloadProfile]{change},
+		_, err := statuses.All(t.Context(), s.reconciler.Writers, others, s.events, []statuses.Change[*v1alpha1.WorkloadProfile]{change},
 			func(*v1alpha1.WorkloadProfile) []metav1.Condition { return nil })
 		ended <- err
 	}()

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -22,15 +21,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
 // nodeDelay is for how long changes of nodes are gathered.
 const nodeDelay = time.Second
 
-// settle is after what time it is decided again where a status was written by
-// somebody else meanwhile: calibrations write to it, too.
+// settle is after what time it is decided again where another client wrote a status
+// meanwhile: calibrations write to it, too.
 const settle = time.Second
 
 // Reconciler keeps the status of NodeProfiles. Its only request is the empty
@@ -41,7 +40,7 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	// Writers bound how many statuses are written at once, here and by the other
 	// controllers that share them. Nil writes one after another.
-	Writers *report.Writers
+	Writers *statuses.Writers
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=list;watch
@@ -54,8 +53,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("nodeprofile").
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(everything),
-			builder.WithPredicates(report.ProfileChanged())).
-		WatchesMetadata(&corev1.Node{}, report.Delayed(nodeDelay, everything),
+			builder.WithPredicates(statuses.ProfileChanged())).
+		WatchesMetadata(&corev1.Node{}, statuses.Delayed(nodeDelay, everything),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Complete(r)
 }
@@ -74,24 +73,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if len(profiles.Items) == 0 {
 		return reconcile.Result{}, nil
 	}
-	nodes := metav1.PartialObjectMetadataList{}
-	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return reconcile.Result{}, fmt.Errorf("listing nodes: %w", err)
-	}
-	nodeLabels := make([]labels.Set, len(nodes.Items))
-	for i := range nodes.Items {
-		nodeLabels[i] = nodes.Items[i].Labels
+	nodes, err := statuses.Labels(ctx, r.Client, corev1.SchemeGroupVersion.WithKind("Node"))
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 
-	statuses := evaluate.NodeProfiles(profiles.Items, nodeLabels, metav1.NewTime(r.Clock.Now()))
-	changes := make([]report.Change[*v1alpha1.NodeProfile], len(statuses))
-	for i := range statuses {
+	decided := evaluate.NodeProfiles(profiles.Items, nodes, metav1.NewTime(r.Clock.Now()))
+	changes := make([]statuses.Change[*v1alpha1.NodeProfile], len(decided))
+	for i := range decided {
 		after := profiles.Items[i]
-		after.Status = statuses[i]
-		changes[i] = report.Change[*v1alpha1.NodeProfile]{Before: &profiles.Items[i], After: &after}
+		after.Status = decided[i]
+		changes[i] = statuses.Change[*v1alpha1.NodeProfile]{Before: &profiles.Items[i], After: &after}
 	}
-	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
 	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // parallelPlans is how many plans are worked on at once: one may wait for a slow
@@ -62,7 +62,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.PoolPlan{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.plansOfProfile),
-			builder.WithPredicates(report.ProfileChanged())).
+			builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, handler.EnqueueRequestsFromMapFunc(r.plansOfAutoscaler),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: parallelPlans}).
@@ -156,7 +156,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
 	d.settle(in)
 	after := in.plan.DeepCopy()
 	after.Status = d.status
-	if _, err := report.Patch(ctx, r.Client, in.plan, after); err != nil {
+	if _, err := statuses.Patch(ctx, r.Client, in.plan, after); err != nil {
 		return errors.Join(append(errs, fmt.Errorf("writing the status of PoolPlan %s: %w", in.plan.Name, err))...)
 	}
 	r.Metrics.show(after)

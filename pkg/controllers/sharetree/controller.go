@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
@@ -57,7 +57,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sharetree").
 		Watches(&v1alpha1.ShareTree{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.WorkloadProfile{}, report.Delayed(profileDelay, treeOf), builder.WithPredicates(report.ProfileChanged())).
+		Watches(&v1alpha1.WorkloadProfile{}, statuses.Delayed(profileDelay, treeOf), builder.WithPredicates(statuses.ProfileChanged())).
 		Complete(r)
 }
 
@@ -120,7 +120,7 @@ func (r *Reconciler) write(ctx context.Context, tree *v1alpha1.ShareTree, answer
 	if !steady && sameVerdict(readiness(before), readiness(tree)) {
 		return nil
 	}
-	return report.Status(ctx, r.Client, r.Recorder, before, tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
+	return statuses.Status(ctx, r.Client, r.Recorder, before, tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
 }
 
 func readiness(tree *v1alpha1.ShareTree) *metav1.Condition {

@@ -23,7 +23,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/made"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // podDelay is for how long changes of a replay's pods are gathered.
@@ -69,12 +69,12 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.TraceReplay{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
-			builder.WithPredicates(report.ProfileChanged())).
+			builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
-			builder.WithPredicates(report.ProfileChanged())).
+			builder.WithPredicates(statuses.ProfileChanged())).
 		WatchesRawSource(source.Kind[client.Object](cache, &batchv1.Job{},
 			handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.TraceReplay{}, handler.OnlyControllerOwner()))).
-		WatchesRawSource(source.Kind[client.Object](cache, &corev1.Pod{}, report.Delayed(podDelay, replayOfPod))).
+		WatchesRawSource(source.Kind[client.Object](cache, &corev1.Pod{}, statuses.Delayed(podDelay, replayOfPod))).
 		Complete(r)
 }
 
@@ -163,7 +163,7 @@ func (r *Reconciler) write(ctx context.Context, w write) error {
 func (r *Reconciler) report(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
 	after := replay.DeepCopy()
 	after.Status = p.status
-	written, err := report.Patch(ctx, r.Client, replay, after)
+	written, err := statuses.Patch(ctx, r.Client, replay, after)
 	if err != nil {
 		return fmt.Errorf("writing the status of TraceReplay %s: %w", client.ObjectKeyFromObject(replay), err)
 	}

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -30,8 +29,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
@@ -39,8 +38,8 @@ import (
 // decided on again: a Deployment that scales up is one change, not hundreds.
 const podDelay = time.Second
 
-// settle is after what time a namespace is decided on again of which a status was
-// written by somebody else meanwhile: measurements write to it, too.
+// settle is after what time a namespace is decided on again of which another client
+// wrote a status meanwhile: measurements write to it, too.
 const settle = time.Second
 
 // Reconciler keeps the status of WorkloadProfiles. A request names a namespace.
@@ -50,7 +49,7 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	// Writers bound how many statuses are written at once, here and by the other
 	// controllers that share them. Nil writes one after another.
-	Writers *report.Writers
+	Writers *statuses.Writers
 	// Trees answer whether the SLA of a profile in a ShareTree can be met.
 	// SetupWithManager needs them; without them the condition stays as it is.
 	Trees *sharetree.Answers
@@ -66,10 +65,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("workloadprofile").
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(namespaceOf),
-			builder.WithPredicates(predicate.Or(report.ProfileChanged(), r.overwritten()))).
+			builder.WithPredicates(predicate.Or(statuses.ProfileChanged(), r.overwritten()))).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.allNamespaces),
-			builder.WithPredicates(report.ProfileChanged())).
-		WatchesMetadata(&corev1.Pod{}, report.Delayed(podDelay, namespaceOf),
+			builder.WithPredicates(statuses.ProfileChanged())).
+		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(podDelay, namespaceOf),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.Trees.Changed(), handler.EnqueueRequestsFromMapFunc(namespaceOf))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Writers.Limit()}).
@@ -126,27 +125,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing node profiles: %w", err)
 	}
-	pods := metav1.PartialObjectMetadataList{}
-	pods.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
-	if err := r.Client.List(ctx, &pods, client.InNamespace(request.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return reconcile.Result{}, fmt.Errorf("listing pods: %w", err)
-	}
-	podLabels := make([]labels.Set, len(pods.Items))
-	for i := range pods.Items {
-		podLabels[i] = pods.Items[i].Labels
+	pods, err := statuses.Labels(ctx, r.Client, corev1.SchemeGroupVersion.WithKind("Pod"), client.InNamespace(request.Namespace))
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 
 	now := metav1.NewTime(r.Clock.Now())
-	statuses := evaluate.WorkloadProfiles(profiles.Items, podLabels, nodes.Items, now)
-	changes := make([]report.Change[*v1alpha1.WorkloadProfile], 0, len(statuses))
-	for i := range statuses {
+	decided := evaluate.WorkloadProfiles(profiles.Items, pods, nodes.Items, now)
+	changes := make([]statuses.Change[*v1alpha1.WorkloadProfile], 0, len(decided))
+	for i := range decided {
 		after := profiles.Items[i]
-		after.Status = statuses[i]
+		after.Status = decided[i]
 		if r.Trees.Apply(&after, now) { // else its tree is about to be computed: one write for all
-			changes = append(changes, report.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after})
+			changes = append(changes, statuses.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after})
 		}
 	}
-	outdated, err := report.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
 	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}

@@ -1,4 +1,4 @@
-package report_test
+package statuses_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // accepting is a client of which every status is taken.
@@ -63,7 +63,7 @@ func TestAWarningIsEmittedWhenAConditionTurnsBadAndNotWhileItIsUnderWay(t *testi
 				return p
 			}
 			recorder := events.NewFakeRecorder(10)
-			err := report.Shared(t.Context(), accepting{}, recorder, profile(test.before), profile(test.after),
+			err := statuses.Shared(t.Context(), accepting{}, recorder, profile(test.before), profile(test.after),
 				func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package report_test
+package statuses_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
@@ -59,7 +59,7 @@ func TestOnlyOtherNumbersChangeAProfile(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := report.ProfileChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.next}); got != test.want {
+			if got := statuses.ProfileChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.next}); got != test.want {
 				t.Errorf("changed = %v, want %v", got, test.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package report_test
+package statuses_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // server answers each write as a function says.
@@ -35,19 +35,19 @@ func (s *server) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...
 }
 
 // profiles returns n changes of profiles, named by their numbers.
-func profiles(n int) []report.Change[*v1alpha1.WorkloadProfile] {
-	changes := make([]report.Change[*v1alpha1.WorkloadProfile], n)
+func profiles(n int) []statuses.Change[*v1alpha1.WorkloadProfile] {
+	changes := make([]statuses.Change[*v1alpha1.WorkloadProfile], n)
 	for i := range changes {
 		before := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Labels: map[string]string{}}}
 		after := *before
 		after.Status.Pods = new(int32(1))
-		changes[i] = report.Change[*v1alpha1.WorkloadProfile]{Before: before, After: &after}
+		changes[i] = statuses.Change[*v1alpha1.WorkloadProfile]{Before: before, After: &after}
 	}
 	return changes
 }
 
-func all(ctx context.Context, w *report.Writers, s *server, changes []report.Change[*v1alpha1.WorkloadProfile]) (outdated bool, err error) {
-	return report.All(ctx, w, s, events.NewFakeRecorder(10), changes, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
+func all(ctx context.Context, w *statuses.Writers, s *server, changes []statuses.Change[*v1alpha1.WorkloadProfile]) (outdated bool, err error) {
+	return statuses.All(ctx, w, s, events.NewFakeRecorder(10), changes, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
 }
 
 func TestAsManyStatusesAreWrittenAtOnceAsTheLimitOfAllControllersLets(t *testing.T) {
@@ -56,7 +56,7 @@ func TestAsManyStatusesAreWrittenAtOnceAsTheLimitOfAllControllersLets(t *testing
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			s := &server{answer: func(string) error { <-release; return nil }}
-			writers := report.NewWriters(limit)
+			writers := statuses.NewWriters(limit)
 			const controllers, each = 2, 40
 			done := make(chan error)
 			for range controllers {
@@ -122,7 +122,7 @@ func TestTheFirstErrorsAreReturnedAndConflictsAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &server{answer: test.answer}
-			outdated, err := all(t.Context(), report.NewWriters(4), s, profiles(test.n))
+			outdated, err := all(t.Context(), statuses.NewWriters(4), s, profiles(test.n))
 			message := ""
 			if err != nil {
 				message = err.Error()
@@ -141,7 +141,7 @@ func TestWhatWaitsForItsTurnStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{answer: func(string) error { cancel(); <-ctx.Done(); return ctx.Err() }}
-	if _, err := all(ctx, report.NewWriters(1), s, profiles(100)); !errors.Is(err, context.Canceled) {
+	if _, err := all(ctx, statuses.NewWriters(1), s, profiles(100)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package report
+package statuses
 
 import (
 	"sigs.k8s.io/controller-runtime/pkg/event"

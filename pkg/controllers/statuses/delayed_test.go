@@ -1,4 +1,4 @@
-package report_test
+package statuses_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"loadline.dev/loadline/pkg/controllers/report"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // delays is a queue that remembers what it is asked to add after which delay.
@@ -35,7 +35,7 @@ func (d *delays) AddAfter(request reconcile.Request, delay time.Duration) {
 
 func TestEveryKindOfChangeIsEnqueuedAfterTheDelay(t *testing.T) {
 	t.Parallel()
-	handler := report.Delayed(time.Minute, func(_ context.Context, o client.Object) []reconcile.Request {
+	handler := statuses.Delayed(time.Minute, func(_ context.Context, o client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace()}}}
 	})
 	pod := func(namespace string) *corev1.Pod {
