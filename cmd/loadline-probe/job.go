@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // place is where standard jobs run, in flags.
@@ -29,7 +29,7 @@ func (p *place) job(name string) probe.Job {
 
 // addJob gives a command the flag for its job.
 func addJob(command *cobra.Command, name *string) {
-	command.Flags().StringVar(name, "job", "", "The standard job: "+strings.Join(report.Jobs(), ", ")+".")
+	command.Flags().StringVar(name, "job", "", "The standard job: "+strings.Join(result.Jobs(), ", ")+".")
 	must(command.MarkFlagRequired("job"))
 }
 

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func newLoad() *cobra.Command {
 	var (
-		to              result
+		to              destination
 		at              place
 		o               probe.LoadOptions
 		demands, speeds pairs
@@ -43,7 +43,7 @@ a resource is its demand there in proportion to the whole round.`,
 			if o.Demands, err = readDemands(demands, speeds, &at); err != nil {
 				return err
 			}
-			return reporting(command, &to, func() (report.Load, error) { return probe.Synthesize(command.Context(), o) })
+			return reporting(command, &to, func() (result.Load, error) { return probe.Synthesize(command.Context(), o) })
 		},
 	}
 	flags := command.Flags()
@@ -106,8 +106,8 @@ func (p *pairs) String() string {
 func (p *pairs) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		job, value, ok := strings.Cut(part, "=")
-		if !ok || !slices.Contains(report.Jobs(), job) {
-			return fmt.Errorf("%q is not JOB=VALUE with a job of %s", part, strings.Join(report.Jobs(), ", "))
+		if !ok || !slices.Contains(result.Jobs(), job) {
+			return fmt.Errorf("%q is not JOB=VALUE with a job of %s", part, strings.Join(result.Jobs(), ", "))
 		}
 		*p = append(*p, pair{job, value})
 	}

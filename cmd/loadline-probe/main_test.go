@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // run runs a command line and returns the exit code and what it writes.
@@ -35,7 +35,7 @@ func TestAJobReportsToItsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := report.ParseRun(string(written)); err != nil || r.Units != 10 || r.Intensity != 2 || r.Ended != report.EndedUnits {
+	if r, err := result.ParseRun(string(written)); err != nil || r.Units != 10 || r.Intensity != 2 || r.Ended != result.EndedUnits {
 		t.Errorf("%s: %v", written, err)
 	}
 }
@@ -52,7 +52,7 @@ func TestAJobThatIsToldToEndReportsAndIsNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := report.ParseRun(string(written)); err != nil || r.Ended != report.EndedTerminated {
+	if r, err := result.ParseRun(string(written)); err != nil || r.Ended != result.EndedTerminated {
 		t.Errorf("%s: %v", written, err)
 	}
 }
@@ -69,7 +69,7 @@ func TestAnObserverThatIsToldToEndReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w, err := report.ParseWatch(string(written)); err != nil || w.End != 0 {
+	if w, err := result.ParseWatch(string(written)); err != nil || w.End != 0 {
 		t.Errorf("%s: %v", written, err)
 	}
 }
@@ -86,8 +86,8 @@ func TestASyntheticJobReportsItsDemandsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := report.ParseLoad(string(written))
-	if err != nil || len(l.Demands) != 2 || l.Demands[0].Job != report.MemoryBandwidth || l.Demands[0].Units != 6 || l.Demands[1].Units != 6 {
+	l, err := result.ParseLoad(string(written))
+	if err != nil || len(l.Demands) != 2 || l.Demands[0].Job != result.MemoryBandwidth || l.Demands[0].Units != 6 || l.Demands[1].Units != 6 {
 		t.Errorf("%s: %v", written, err)
 	}
 }
@@ -140,7 +140,7 @@ func TestWrongUseNamesTheMistakeOnTheTerminalAndInTheResult(t *testing.T) {
 			if err != nil || !strings.Contains(string(written), test.want) {
 				t.Errorf("the result is %q, %v", written, err)
 			}
-			if _, err := report.ParseRun(string(written)); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := result.ParseRun(string(written)); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("who reads the result gets %v", err)
 			}
 		})

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func newRun() *cobra.Command {
 	var (
-		to result
+		to destination
 		at place
 		o  probe.RunOptions
 	)
@@ -29,7 +29,7 @@ reports how fast it was, moment by moment.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			quiet()
 			o.Job = at.job(o.Job.Name)
-			return reporting(command, &to, func() (report.Run, error) { return probe.Run(command.Context(), o) })
+			return reporting(command, &to, func() (result.Run, error) { return probe.Run(command.Context(), o) })
 		},
 	}
 	addJob(command, &o.Job.Name)
@@ -46,7 +46,7 @@ reports how fast it was, moment by moment.`,
 
 func newCalibrate() *cobra.Command {
 	var (
-		to result
+		to destination
 		at place
 		o  probe.CalibrateOptions
 	)
@@ -65,7 +65,7 @@ should use it meanwhile.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			quiet()
 			o.Job = at.job(o.Job.Name)
-			return reporting(command, &to, func() (report.Calibration, error) { return probe.Calibrate(command.Context(), o) })
+			return reporting(command, &to, func() (result.Calibration, error) { return probe.Calibrate(command.Context(), o) })
 		},
 	}
 	addJob(command, &o.Job.Name)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func newSink() *cobra.Command {
@@ -46,7 +46,7 @@ the order of their coming, and hardly any of that takes time of a CPU.`,
 
 func newWatch() *cobra.Command {
 	var (
-		to result
+		to destination
 		o  probe.WatchOptions
 	)
 	command := &cobra.Command{
@@ -63,14 +63,14 @@ container has ended, and when it is told to end, which it waits for.`,
   loadline-probe watch --interval 50ms`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			o.Ended = func(found report.Watch) error {
-				encoded, err := report.Encode(found)
+			o.Ended = func(found result.Watch) error {
+				encoded, err := result.Encode(found)
 				if err != nil || to.path == "" {
 					return err
 				}
 				return to.write(command, encoded)
 			}
-			return reporting(command, &to, func() (report.Watch, error) { return probe.Watch(command.Context(), o) })
+			return reporting(command, &to, func() (result.Watch, error) { return probe.Watch(command.Context(), o) })
 		},
 	}
 	command.Flags().DurationVar(&o.Interval, "interval", 10*time.Millisecond, "How often to look, from 1ms to 1s.")

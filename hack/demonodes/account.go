@@ -5,20 +5,20 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // elapsed is how long a job took, in seconds.
-func elapsed(l report.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
+func elapsed(l result.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
 
 // vectorOf returns the loading vector of a job by its own account of a run alone: the
 // fractions of its time in which it computed, and in which the device served it. Where
 // the service time of the device is not known, that is when it was there but did not
 // compute.
-func vectorOf(l report.Load, service time.Duration) [2]float64 {
+func vectorOf(l result.Load, service time.Duration) [2]float64 {
 	var computing, atDevice, served int64
 	for _, d := range l.Demands {
-		if d.Job == report.CPU {
+		if d.Job == result.CPU {
 			computing += d.Nanos
 		} else {
 			atDevice += d.Nanos
@@ -34,7 +34,7 @@ func vectorOf(l report.Load, service time.Duration) [2]float64 {
 
 // workOf returns how much work a job did, in seconds alone, which differs a little
 // from seed to seed; 0 where it does not say.
-func workOf(l report.Load) float64 {
+func workOf(l result.Load) float64 {
 	sum := float64(l.IdleNanos) / 1e9
 	for _, d := range l.Demands {
 		if d.UnitsPerSecond > 0 {
@@ -46,7 +46,7 @@ func workOf(l report.Load) float64 {
 
 // neutralOf returns how long a job would have taken alone, in seconds, by a run alone
 // of the same kind.
-func neutralOf(l, alone report.Load) float64 {
+func neutralOf(l, alone result.Load) float64 {
 	if work := workOf(alone); work > 0 {
 		return elapsed(alone) * workOf(l) / work
 	}
@@ -55,13 +55,13 @@ func neutralOf(l, alone report.Load) float64 {
 
 // computingOf returns how long a job would have computed alone, in seconds, by a run
 // alone of the same kind. All rounds have as much work in the mean.
-func computingOf(l, alone report.Load) float64 {
+func computingOf(l, alone result.Load) float64 {
 	return float64(alone.CPUNanos) / 1e9 * float64(l.Rounds) / float64(max(1, alone.Rounds))
 }
 
 // slowerProcessors returns how much longer a job computed than in runs alone before and
 // after, for the same work, in seconds: as much slower the processors were.
-func slowerProcessors(l, before, after report.Load) float64 {
+func slowerProcessors(l, before, after result.Load) float64 {
 	return float64(l.CPUNanos)/1e9 - math.Sqrt(computingOf(l, before)*computingOf(l, after))
 }
 

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -65,7 +65,7 @@ const comingUp = 5 * time.Second
 // arrive as in the paper, and each begins to work the same time after it has arrived, when
 // all containers are up: what starts containers has to share a core with the jobs of the
 // second node, so that a job which arrives while that is busy would be late.
-func (s *session) execute(ctx context.Context, a arrangement, alone map[string]map[string]report.Load) (e execution, err error) {
+func (s *session) execute(ctx context.Context, a arrangement, alone map[string]map[string]result.Load) (e execution, err error) {
 	jobs := paperJobs(s.scale)
 	created := make([]*batchv1.Job, len(jobs))
 	begin := time.Now()
@@ -96,7 +96,7 @@ func (s *session) execute(ctx context.Context, a arrangement, alone map[string]m
 		return e, err
 	}
 	for i, pod := range pods {
-		l, err := report.ParseLoad(lastWord(pod))
+		l, err := result.ParseLoad(lastWord(pod))
 		if err != nil {
 			return e, fmt.Errorf("pod %s: %w", pod.Name, err)
 		}

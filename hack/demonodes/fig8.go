@@ -13,7 +13,7 @@ import (
 
 	"loadline.dev/loadline/pkg/report/text"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.
@@ -85,10 +85,10 @@ func (s *session) hyperthreads(ctx context.Context) error {
 }
 
 // aloneOnBoth returns what each kind of the paper's jobs takes alone, by node.
-func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]report.Load, error) {
-	alone := map[string]map[string]report.Load{}
+func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]result.Load, error) {
+	alone := map[string]map[string]result.Load{}
 	for _, node := range []string{first, second} {
-		alone[node] = map[string]report.Load{}
+		alone[node] = map[string]result.Load{}
 		for _, name := range paperKinds() {
 			s.log.step("%s alone on %s", name, node)
 			l, err := s.runJobs(ctx, []job{{kindOf(name), s.seconds, 0}}, node)

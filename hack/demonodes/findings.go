@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // findings are what the first part leaves for the others, in a file of the output
@@ -25,7 +25,7 @@ type findings struct {
 	Vectors map[string][]component `json:"vectors"`
 	// Accounts are what the kinds told of a run alone then: of several runs, that which
 	// computed for the middle time.
-	Accounts map[string]report.Load `json:"accounts"`
+	Accounts map[string]result.Load `json:"accounts"`
 }
 
 // component is what was measured of a job at a resource.
@@ -52,12 +52,12 @@ func readFindings(out string) (*findings, error) {
 }
 
 // learn notes what was found of a kind.
-func (f *findings) learn(name string, inUse []component, account report.Load) {
+func (f *findings) learn(name string, inUse []component, account result.Load) {
 	if f.Vectors == nil {
 		f.Vectors = map[string][]component{}
 	}
 	if f.Accounts == nil { // as in files of earlier versions, beside vectors
-		f.Accounts = map[string]report.Load{}
+		f.Accounts = map[string]result.Load{}
 	}
 	f.Vectors[name], f.Accounts[name] = inUse, account
 }
@@ -112,7 +112,7 @@ func (f *findings) vector(name string) contention.Vector {
 
 // vectorLike returns the measured vector of a kind on processors as fast as in one of its
 // runs: as many times slower than then as the same work computed longer.
-func (f *findings) vectorLike(l report.Load, name string) contention.Vector {
+func (f *findings) vectorLike(l result.Load, name string) contention.Vector {
 	computed, then := float64(l.CPUNanos)/1e9, computingOf(l, f.Accounts[name])
 	if computed <= 0 || then <= 0 { // it does not compute
 		return f.vector(name)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
@@ -21,7 +21,7 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 	}
 	f := &findings{
 		IOJob: diskWrite, Speeds: speeds{1, 2, 3}, IOServers: 2, Vectors: map[string][]component{"x": {{"disk", 0.4, 0.3, 0.2}}},
-		Accounts: map[string]report.Load{"x": {CPUNanos: aSecond}},
+		Accounts: map[string]result.Load{"x": {CPUNanos: aSecond}},
 	}
 	if err := f.write(out); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 func TestWhatWasFoundBeforeThereWereAccountsIsAddedTo(t *testing.T) {
 	t.Parallel()
 	f := &findings{IOJob: network, Vectors: map[string][]component{"old": {{"cpu", 1, 1, 1}}}}
-	f.learn("new", []component{{"cpu", 0.5, 0.5, 0.5}}, report.Load{CPUNanos: aSecond})
+	f.learn("new", []component{{"cpu", 0.5, 0.5, 0.5}}, result.Load{CPUNanos: aSecond})
 	if err := f.require(network, "new"); err != nil {
 		t.Error(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"loadline.dev/loadline/pkg/report/text"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // measured is what is known of a kind, and what the operator found.
@@ -45,7 +45,7 @@ func (s *session) measure(ctx context.Context) (err error) {
 	for _, name := range s.kinds {
 		k := kindOf(name)
 		m := measured{kind: k}
-		var account report.Load
+		var account result.Load
 		if m.known, account, err = s.account(ctx, k); err != nil {
 			return fmt.Errorf("%s: %w", k.name, err)
 		}
@@ -63,10 +63,10 @@ func (s *session) measure(ctx context.Context) (err error) {
 
 // account returns the vector of a kind by its own account of runs alone, and that of the
 // run that computed for the middle time.
-func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle report.Load, err error) {
+func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle result.Load, err error) {
 	s.log.step("%s: %d× alone", k.name, s.repeat)
 	var told [2][]float64
-	var all []report.Load
+	var all []result.Load
 	for range s.repeat {
 		loads, err := s.runJobs(ctx, []job{{k, s.seconds, 0}}, first)
 		if err != nil {
@@ -80,7 +80,7 @@ func (s *session) account(ctx context.Context, k kind) (known [2]float64, middle
 	for i := range known {
 		known[i] = median(told[i])
 	}
-	slices.SortFunc(all, func(a, b report.Load) int { return cmp.Compare(a.CPUNanos, b.CPUNanos) })
+	slices.SortFunc(all, func(a, b result.Load) int { return cmp.Compare(a.CPUNanos, b.CPUNanos) })
 	return known, all[len(all)/2], nil
 }
 
@@ -152,19 +152,19 @@ func (s *session) gauge(ctx context.Context) error {
 }
 
 // runProbe runs a standard job alone.
-func (s *session) runProbe(ctx context.Context, j standard) (report.Run, error) {
+func (s *session) runProbe(ctx context.Context, j standard) (result.Run, error) {
 	messages, err := s.runPods(ctx, placedProbes(s.device, probePod{"gauge", j, "4s"}))
 	if err != nil {
-		return report.Run{}, err
+		return result.Run{}, err
 	}
-	return report.ParseRun(messages[0])
+	return result.ParseRun(messages[0])
 }
 
-func (s *session) runFilecomp(ctx context.Context, files float64) (report.Load, error) {
+func (s *session) runFilecomp(ctx context.Context, files float64) (result.Load, error) {
 	s.known.Speeds.Files = files // so that a second is as many
 	loads, err := s.runJobs(ctx, []job{{kindOf("filecomp"), 1, 0}}, first)
 	if err != nil {
-		return report.Load{}, err
+		return result.Load{}, err
 	}
 	return loads[0], nil
 }

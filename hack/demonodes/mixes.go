@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // together is a mix that ran, and what its kinds told of themselves alone before and
 // after it.
 type together struct {
 	Mix    mix                    `json:"mix"`
-	Loads  []report.Load          `json:"loads"`
-	Before map[string]report.Load `json:"before"`
-	After  map[string]report.Load `json:"after"`
+	Loads  []result.Load          `json:"loads"`
+	Before map[string]result.Load `json:"before"`
+	After  map[string]result.Load `json:"after"`
 }
 
 // mixes runs jobs together, and keeps what they told in a file of the output folder.
@@ -55,8 +55,8 @@ func (s *session) mixes(ctx context.Context) error {
 func mixesFile(out string) string { return filepath.Join(out, "mixes.json") }
 
 // alone runs kinds of jobs one after the other.
-func (s *session) alone(ctx context.Context, names []string) (map[string]report.Load, error) {
-	loads := map[string]report.Load{}
+func (s *session) alone(ctx context.Context, names []string) (map[string]result.Load, error) {
+	loads := map[string]result.Load{}
 	for _, name := range names {
 		s.log.step("%s alone", name)
 		l, err := s.runJobs(ctx, []job{{kindOf(name), s.seconds, 0}}, first)

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/test/cluster"
 )
 
@@ -67,7 +67,7 @@ func placed(name, node, kind string, command []string) *corev1.Pod {
 }
 
 // runJobs runs jobs on nodes, at the same time, and returns what each did.
-func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]report.Load, error) {
+func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]result.Load, error) {
 	pods := make([]*corev1.Pod, len(jobs))
 	for i, j := range jobs {
 		pods[i] = placed(fmt.Sprintf("%s-%d", j.name, i+1), nodes[i%len(nodes)], j.name, j.command(s.known.Speeds, s.device))
@@ -76,9 +76,9 @@ func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]r
 	if err != nil {
 		return nil, err
 	}
-	loads := make([]report.Load, len(jobs))
+	loads := make([]result.Load, len(jobs))
 	for i, message := range messages {
-		if loads[i], err = report.ParseLoad(message); err != nil {
+		if loads[i], err = result.ParseLoad(message); err != nil {
 			return nil, fmt.Errorf("pod %s: %w", pods[i].Name, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func TestPredictionsTakeWhenEachPodStartedIntoAccount(t *testing.T) {
@@ -67,20 +67,20 @@ func TestErrorsAreFractionsOfWhatWasMeasured(t *testing.T) {
 
 func TestAMixIsPredictedFromTheRunsAloneAroundIt(t *testing.T) {
 	t.Parallel()
-	load := func(begin, end, computing int64) report.Load {
-		return report.Load{
+	load := func(begin, end, computing int64) result.Load {
+		return result.Load{
 			Begin: begin * aSecond, End: end * aSecond, CPUNanos: computing * aSecond, Rounds: 100,
 		}
 	}
 	f := &findings{
 		IOServers: 1, Vectors: map[string][]component{"cpu": {{Resource: "cpu", Loading: 1, Pressure: 1}}},
-		Accounts: map[string]report.Load{"cpu": load(0, 5, 5)},
+		Accounts: map[string]result.Load{"cpu": load(0, 5, 5)},
 	}
 	// Alone it took 4 s before and 9 s after: 6 s, by their geometric mean. In the mix the
 	// first one computed 2 s longer for the same work.
 	ran := []together{{
-		Mix: mix{"cpu", "cpu"}, Loads: []report.Load{load(100, 112, 8), load(100, 115, 6)},
-		Before: map[string]report.Load{"cpu": load(0, 4, 4)}, After: map[string]report.Load{"cpu": load(0, 9, 9)},
+		Mix: mix{"cpu", "cpu"}, Loads: []result.Load{load(100, 112, 8), load(100, 115, 6)},
+		Before: map[string]result.Load{"cpu": load(0, 4, 4)}, After: map[string]result.Load{"cpu": load(0, 9, 9)},
 	}}
 	got, err := f.compareAll(ran, false)
 	if err != nil {
@@ -102,11 +102,11 @@ func TestAMixIsPredictedFromTheRunsAloneAroundIt(t *testing.T) {
 // thirds of it.
 func TestVectorsAreThoseOfProcessorsAsFastAsInTheMix(t *testing.T) {
 	t.Parallel()
-	load := func(rounds int, computing int64) report.Load {
-		return report.Load{CPUNanos: computing * aSecond, Rounds: rounds}
+	load := func(rounds int, computing int64) result.Load {
+		return result.Load{CPUNanos: computing * aSecond, Rounds: rounds}
 	}
 	f := &findings{
-		IOJob: network, IOServers: 1, Accounts: map[string]report.Load{"job": load(100, 4)},
+		IOJob: network, IOServers: 1, Accounts: map[string]result.Load{"job": load(100, 4)},
 		Vectors: map[string][]component{"job": {{"cpu", 0.5, 0.6, 0.4}, {"network", 0.3, 0.3, 0.15}}},
 	}
 	want := contention.Vector{
@@ -121,10 +121,10 @@ func TestVectorsAreThoseOfProcessorsAsFastAsInTheMix(t *testing.T) {
 func TestAJobThatDoesNotComputeIsAsMeasured(t *testing.T) {
 	t.Parallel()
 	f := &findings{
-		IOJob: network, IOServers: 1, Accounts: map[string]report.Load{"job": {Rounds: 10}},
+		IOJob: network, IOServers: 1, Accounts: map[string]result.Load{"job": {Rounds: 10}},
 		Vectors: map[string][]component{"job": {{"network", 0.3, 0.3, 0.15}}},
 	}
-	if diff := cmp.Diff(f.vector("job"), f.vectorLike(report.Load{Rounds: 5}, "job")); diff != "" {
+	if diff := cmp.Diff(f.vector("job"), f.vectorLike(result.Load{Rounds: 5}, "job")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // probePod is a standard job in a pod of its own.
@@ -63,7 +63,7 @@ func (s *session) twoProbes(ctx context.Context) error {
 }
 
 // overlap runs a probe, and another one once the first runs.
-func (s *session) overlap(ctx context.Context) (long, short report.Run, err error) {
+func (s *session) overlap(ctx context.Context) (long, short result.Run, err error) {
 	pods := placedProbes(s.device, probePod{"long", cpu, "24s"}, probePod{"short", cpu, "8s"})
 	defer func() {
 		for _, pod := range pods {
@@ -82,17 +82,17 @@ func (s *session) overlap(ctx context.Context) (long, short report.Run, err erro
 	if err != nil {
 		return long, short, err
 	}
-	if long, err = report.ParseRun(messages[0]); err != nil {
+	if long, err = result.ParseRun(messages[0]); err != nil {
 		return long, short, err
 	}
-	short, err = report.ParseRun(messages[1])
+	short, err = result.ParseRun(messages[1])
 	return long, short, err
 }
 
 // dilationBeside returns how many times slower one run was while the other ran, of two
 // of which the other began after and ended before it. The pace is the first one's between
 // two times.
-func dilationBeside(pace func(from, to int64) (float64, bool), long, short report.Series) (float64, error) {
+func dilationBeside(pace func(from, to int64) (float64, bool), long, short result.Series) (float64, error) {
 	begin, end := long.Span()
 	from, to := short.Span()
 	margin := edge.Nanoseconds()

@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func TestTheDilationBesideAnotherProbeIsAgainstBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	// 10 units/s for 5 s, 5 units/s for 10 s, 11 units/s for 5 s, in samples of 0.5 s.
-	long := report.Series{Begin: 100 * aSecond, Interval: aSecond / 2, Thousandths: []int64{0}}
+	long := result.Series{Begin: 100 * aSecond, Interval: aSecond / 2, Thousandths: []int64{0}}
 	for k := range 40 {
 		rate := int64(10)
 		switch {
@@ -21,7 +21,7 @@ func TestTheDilationBesideAnotherProbeIsAgainstBeforeAndAfter(t *testing.T) {
 		}
 		long.Thousandths = append(long.Thousandths, long.Thousandths[k]+rate*500)
 	}
-	short := report.Series{Begin: 105 * aSecond, Interval: aSecond, Thousandths: make([]int64, 11)}
+	short := result.Series{Begin: 105 * aSecond, Interval: aSecond, Thousandths: make([]int64, 11)}
 	got, err := dilationBeside(long.Rate, long, short)
 	if err != nil {
 		t.Fatal(err)

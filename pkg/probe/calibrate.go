@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/model/contention/probing/calibration"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // CalibrateOptions say how to calibrate a resource.
@@ -23,21 +23,21 @@ type CalibrateOptions struct {
 
 // Calibrate finds the least intensity at which two copies of a job slow each other down
 // to half their speed, in the steps of a [calibration.Search].
-func Calibrate(ctx context.Context, o CalibrateOptions) (report.Calibration, error) {
+func Calibrate(ctx context.Context, o CalibrateOptions) (result.Calibration, error) {
 	if o.MaxServers < 1 || o.MaxServers > MaxIntensity {
-		return report.Calibration{}, fmt.Errorf("max-servers: %d is not from 1 to %d", o.MaxServers, MaxIntensity)
+		return result.Calibration{}, fmt.Errorf("max-servers: %d is not from 1 to %d", o.MaxServers, MaxIntensity)
 	}
 	steps := calibration.Steps(o.MaxServers)
 	each := o.Budget / time.Duration(steps)
 	if each < MinCheck || o.Budget > MaxDuration {
-		return report.Calibration{}, fmt.Errorf("budget: %v is not from %v, which %d servers may take to find, to %v",
+		return result.Calibration{}, fmt.Errorf("budget: %v is not from %v, which %d servers may take to find, to %v",
 			o.Budget, MinCheck*time.Duration(steps), o.MaxServers, MaxDuration)
 	}
 	boot, err := bootID()
 	if err != nil {
-		return report.Calibration{}, err
+		return result.Calibration{}, err
 	}
-	c := report.Calibration{Job: o.Job.Name, BootID: boot}
+	c := result.Calibration{Job: o.Job.Name, BootID: boot}
 	err = o.Job.with(ctx, 2, 1, func(crews ...*crew) error {
 		tried := map[int]comparison{}
 		search := calibration.NewSearch(o.MaxServers)
@@ -52,7 +52,7 @@ func Calibrate(ctx context.Context, o CalibrateOptions) (report.Calibration, err
 				return fmt.Errorf("with %d workers: %w", n, err)
 			}
 			tried[n] = found
-			c.Curve = append(c.Curve, report.Point{Intensity: n, Dilation: found.dilation})
+			c.Curve = append(c.Curve, result.Point{Intensity: n, Dilation: found.dilation})
 			if err := search.Record(found.dilation); err != nil {
 				return err
 			}
@@ -62,6 +62,6 @@ func Calibrate(ctx context.Context, o CalibrateOptions) (report.Calibration, err
 		c.Servers, c.UnitsPerSecond, c.Dilation, c.DilationError = servers, at.unitsPerSecond, at.dilation, at.err
 		return nil
 	})
-	slices.SortFunc(c.Curve, func(a, b report.Point) int { return a.Intensity - b.Intensity })
+	slices.SortFunc(c.Curve, func(a, b result.Point) int { return a.Intensity - b.Intensity })
 	return c, err
 }

@@ -9,7 +9,7 @@
 //     measurements against
 //   - [Sink] is the other end of the network job
 //
-// What they return is of pkg/probe/report. A standard job does units of fixed work by
+// What they return is of pkg/probe/result. A standard job does units of fixed work by
 // one or more workers at once, each a thread of its own, with no idle time. Every job is
 // bounded: in time by its context and its options, in memory and on disk by [MaxSize].
 // Its files have no name from the moment they are open, so that nothing is left of them

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // ErrPlatform is the error of measuring where it cannot be done.
@@ -24,7 +24,7 @@ const (
 
 // Job says which standard job to run, and where.
 type Job struct {
-	// Name is one of [report.Jobs].
+	// Name is one of [result.Jobs].
 	Name string
 	// Size is how many bytes the file of a disk job has (256 MiB if 0) or the memory of
 	// the memory-bandwidth job (512 MiB if 0: a source and a target, each well beyond
@@ -102,15 +102,15 @@ func (j Job) crew(ctx context.Context) (*crew, error) {
 		return nil, fmt.Errorf("size: %d bytes are not from %d MiB to %d MiB", j.Size, MinSize>>20, MaxSize>>20)
 	}
 	switch j.Name {
-	case report.CPU:
+	case result.CPU:
 		return cpuCrew(), nil
-	case report.DiskRead, report.DiskWrite:
+	case result.DiskRead, result.DiskWrite:
 		return diskCrew(j)
-	case report.Network:
+	case result.Network:
 		return networkCrew(ctx, j)
-	case report.MemoryBandwidth:
+	case result.MemoryBandwidth:
 		return memoryCrew(j)
 	default:
-		return nil, fmt.Errorf("there is no such standard job; they are %s", strings.Join(report.Jobs(), ", "))
+		return nil, fmt.Errorf("there is no such standard job; they are %s", strings.Join(result.Jobs(), ", "))
 	}
 }

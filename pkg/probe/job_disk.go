@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // diskUnit is how many bytes a unit of the disk jobs reads or writes.
@@ -43,7 +43,7 @@ func diskCrew(j Job) (*crew, error) {
 			random = scramble(random)
 			return int64(random%uint64(blocks)) * diskUnit
 		}
-		if j.Name == report.DiskRead {
+		if j.Name == result.DiskRead {
 			return func() error { return file.read(buffer, somewhere()) }, nil
 		}
 		return func() error {

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // Demand is what a synthetic job asks of one resource.
@@ -62,24 +62,24 @@ type LoadOptions struct {
 // demand in turn and then idles. It is work that is fixed, not time, so that the job takes
 // longer where it is not alone. When the context ends so does the job: that is no error,
 // if its rounds have begun.
-func Synthesize(ctx context.Context, o LoadOptions) (l report.Load, err error) {
+func Synthesize(ctx context.Context, o LoadOptions) (l result.Load, err error) {
 	if err := o.validate(); err != nil {
-		return report.Load{}, err
+		return result.Load{}, err
 	}
 	boot, err := bootID()
 	if err != nil {
-		return report.Load{}, err
+		return result.Load{}, err
 	}
-	l = report.Load{BootID: boot, Ended: report.EndedUnits}
+	l = result.Load{BootID: boot, Ended: result.EndedUnits}
 	stations, err := o.open(ctx)
 	defer func() { err = errors.Join(err, closeAll(stations)) }()
 	if err != nil {
-		return report.Load{}, err
+		return result.Load{}, err
 	}
 	select {
 	case <-time.After(time.Until(o.StartAt)):
 	case <-ctx.Done():
-		return report.Load{}, fmt.Errorf("waiting for %s: %w", o.StartAt.Format(time.RFC3339Nano), ctx.Err())
+		return result.Load{}, fmt.Errorf("waiting for %s: %w", o.StartAt.Format(time.RFC3339Nano), ctx.Err())
 	}
 	err = o.rounds(ctx, stations, &l)
 	for _, s := range stations {
@@ -123,7 +123,7 @@ func (o LoadOptions) validate() error {
 // station is a resource that the job visits once a round.
 type station struct {
 	crew   *crew
-	served report.Served
+	served result.Served
 	owed   float64 // units that are due but less than one
 }
 
@@ -137,7 +137,7 @@ func (o LoadOptions) open(ctx context.Context) (stations []*station, err error) 
 		if err != nil {
 			return stations, fmt.Errorf("%s: %w", d.Job.Name, err)
 		}
-		s := &station{crew: c, served: report.Served{Job: d.Job.Name, UnitsPerSecond: d.UnitsPerSecond}}
+		s := &station{crew: c, served: result.Served{Job: d.Job.Name, UnitsPerSecond: d.UnitsPerSecond}}
 		stations = append(stations, s)
 		if err := c.grow(1); err != nil {
 			return stations, fmt.Errorf("%s: %w", d.Job.Name, err)
@@ -186,7 +186,7 @@ func (o LoadOptions) bursts(mean time.Duration, stream uint64) []float64 {
 }
 
 // rounds does all rounds.
-func (o LoadOptions) rounds(ctx context.Context, stations []*station, l *report.Load) (err error) {
+func (o LoadOptions) rounds(ctx context.Context, stations []*station, l *result.Load) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	demands := make([][]float64, len(stations))
@@ -216,7 +216,7 @@ func (o LoadOptions) rounds(ctx context.Context, stations []*station, l *report.
 		}
 	}
 	if errors.Is(err, context.Canceled) {
-		l.Ended, err = report.EndedTerminated, nil
+		l.Ended, err = result.EndedTerminated, nil
 	}
 	l.End = now
 	until, cpuErr := cpuTime()
@@ -243,7 +243,7 @@ func (s *station) serve(ctx context.Context, nanos float64, now int64) (int64, e
 }
 
 // idle lets time pass, and looks up now and then whether the context has ended.
-func idle(ctx context.Context, nanos, now int64, l *report.Load) (int64, error) {
+func idle(ctx context.Context, nanos, now int64, l *result.Load) (int64, error) {
 	const step = int64(100 * time.Millisecond)
 	l.IdleNanos += nanos
 	begin, until := now, now+nanos

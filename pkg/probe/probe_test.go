@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // childDir is the environment variable that makes the test a process with an open scratch
@@ -89,28 +89,28 @@ func sink(t *testing.T) string {
 }
 
 func TestEveryJobDoesTheUnitsThatAreAskedForAndLeavesNothing(t *testing.T) {
-	for _, name := range report.Jobs() {
+	for _, name := range result.Jobs() {
 		t.Run(name, func(t *testing.T) {
 			job := Job{Name: name, Size: MinSize}
 			switch name {
-			case report.DiskRead, report.DiskWrite:
+			case result.DiskRead, result.DiskWrite:
 				job.Dir = disk(t)
 				defer wantEmpty(t, job.Dir)
-			case report.Network:
+			case result.Network:
 				job.Peer = sink(t)
 			}
 			got, err := Run(t.Context(), RunOptions{Job: job, Intensity: 2, Duration: time.Minute, Units: 20})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Units != 20 || got.Ended != report.EndedUnits || got.Job != name || got.Intensity != 2 || got.CPUNanos <= 0 || got.BootID == "" {
+			if got.Units != 20 || got.Ended != result.EndedUnits || got.Job != name || got.Intensity != 2 || got.CPUNanos <= 0 || got.BootID == "" {
 				t.Errorf("%+v", got)
 			}
-			encoded, err := report.Encode(got)
+			encoded, err := result.Encode(got)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := report.ParseRun(string(encoded)); err != nil {
+			if _, err := result.ParseRun(string(encoded)); err != nil {
 				t.Errorf("%s: %v", encoded, err)
 			}
 		})
@@ -118,12 +118,12 @@ func TestEveryJobDoesTheUnitsThatAreAskedForAndLeavesNothing(t *testing.T) {
 }
 
 func TestAJobEndsWhenItsTimeIsOver(t *testing.T) {
-	got, err := Run(t.Context(), RunOptions{Job: Job{Name: report.CPU}, Intensity: 1, Duration: 300 * time.Millisecond})
+	got, err := Run(t.Context(), RunOptions{Job: Job{Name: result.CPU}, Intensity: 1, Duration: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	from, to := got.Series.Span()
-	if got.Ended != report.EndedDuration || got.Units == 0 || from != got.Begin || time.Duration(to-from) < 300*time.Millisecond {
+	if got.Ended != result.EndedDuration || got.Units == 0 || from != got.Begin || time.Duration(to-from) < 300*time.Millisecond {
 		t.Errorf("ended by %s after %d units, with samples for %v", got.Ended, got.Units, time.Duration(to-from))
 	}
 	if rate, ok := got.Series.Rate(from, to); !ok || rate <= 0 {
@@ -141,7 +141,7 @@ func TestAJobThatIsToldToEndReportsWhatItDid(t *testing.T) {
 		}
 		return nil
 	}}, limits{duration: time.Minute}, sampling)
-	if err != nil || w.ended != report.EndedTerminated || w.units < 3 {
+	if err != nil || w.ended != result.EndedTerminated || w.units < 3 {
 		t.Errorf("ended by %s after %d units, %v", w.ended, w.units, err)
 	}
 }
@@ -227,7 +227,7 @@ func TestWrongJobsAreErrorsThatNameTheMistake(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fine := RunOptions{Job: Job{Name: report.CPU}, Intensity: 1, Duration: time.Second}
+	fine := RunOptions{Job: Job{Name: result.CPU}, Intensity: 1, Duration: time.Second}
 	tests := map[string]struct {
 		change func(*RunOptions)
 		want   string
@@ -238,13 +238,13 @@ func TestWrongJobsAreErrorsThatNameTheMistake(t *testing.T) {
 		"no time":                {func(o *RunOptions) { o.Duration = 0 }, "duration: 0s is not above 0 and at most 1h0m0s"},
 		"too much time":          {func(o *RunOptions) { o.Duration = 2 * time.Hour }, "duration: 2h0m0s is not above 0"},
 		"a hasty check":          {func(o *RunOptions) { o.Check = time.Millisecond }, "check: 1ms is not from 500ms to 1h0m0s"},
-		"a file too large":       {func(o *RunOptions) { o.Job = Job{Name: report.DiskRead, Size: 2 << 30} }, "size: 2147483648 bytes are not from 16 MiB to 1024 MiB"},
-		"no such directory":      {func(o *RunOptions) { o.Job = Job{Name: report.DiskRead, Dir: file + "-not"} }, "no such file or directory"},
-		"a file for a directory": {func(o *RunOptions) { o.Job = Job{Name: report.DiskWrite, Dir: file} }, "is not a directory"},
-		"a disk in memory":       {func(o *RunOptions) { o.Job = Job{Name: report.DiskRead, Dir: "/dev/shm"} }, "choose another directory"},
-		"no peer":                {func(o *RunOptions) { o.Job = Job{Name: report.Network} }, "peer: is empty"},
-		"a peer with no port":    {func(o *RunOptions) { o.Job = Job{Name: report.Network, Peer: "host"} }, "missing port in address; want host:port"},
-		"nobody listens":         {func(o *RunOptions) { o.Job = Job{Name: report.Network, Peer: "127.0.0.1:1"} }, "the sink: dial tcp 127.0.0.1:1"},
+		"a file too large":       {func(o *RunOptions) { o.Job = Job{Name: result.DiskRead, Size: 2 << 30} }, "size: 2147483648 bytes are not from 16 MiB to 1024 MiB"},
+		"no such directory":      {func(o *RunOptions) { o.Job = Job{Name: result.DiskRead, Dir: file + "-not"} }, "no such file or directory"},
+		"a file for a directory": {func(o *RunOptions) { o.Job = Job{Name: result.DiskWrite, Dir: file} }, "is not a directory"},
+		"a disk in memory":       {func(o *RunOptions) { o.Job = Job{Name: result.DiskRead, Dir: "/dev/shm"} }, "choose another directory"},
+		"no peer":                {func(o *RunOptions) { o.Job = Job{Name: result.Network} }, "peer: is empty"},
+		"a peer with no port":    {func(o *RunOptions) { o.Job = Job{Name: result.Network, Peer: "host"} }, "missing port in address; want host:port"},
+		"nobody listens":         {func(o *RunOptions) { o.Job = Job{Name: result.Network, Peer: "127.0.0.1:1"} }, "the sink: dial tcp 127.0.0.1:1"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestASinkThatGoesAwayIsAnError(t *testing.T) {
 			_ = connection.Close()
 		}
 	}()
-	_, err := Run(t.Context(), RunOptions{Job: Job{Name: report.Network, Peer: listener.Addr().String()}, Intensity: 1, Duration: time.Minute})
+	_, err := Run(t.Context(), RunOptions{Job: Job{Name: result.Network, Peer: listener.Addr().String()}, Intensity: 1, Duration: time.Minute})
 	wantError(t, err, "the sink")
 }
 
@@ -331,7 +331,7 @@ func TestJobsOfTheCPUKnowThatTheyKeepItBusyWhoeverElseDoes(t *testing.T) {
 			}
 		})
 	}
-	r, err := Run(t.Context(), RunOptions{Job: Job{Name: report.CPU}, Intensity: cores, Duration: 100 * time.Millisecond, Check: MinCheck})
+	r, err := Run(t.Context(), RunOptions{Job: Job{Name: result.CPU}, Intensity: cores, Duration: 100 * time.Millisecond, Check: MinCheck})
 	stop()
 	others.Wait()
 	if err != nil || r.SelfDilation < 1.9 {
@@ -356,8 +356,8 @@ func TestAComparisonInWhichNothingIsDoneIsAnError(t *testing.T) {
 func TestASyntheticJobDoesTheWorkThatItsDemandsAre(t *testing.T) {
 	l, err := Synthesize(t.Context(), LoadOptions{
 		Demands: []Demand{
-			{Job: Job{Name: report.CPU}, PerRound: 25 * time.Millisecond, UnitsPerSecond: 100},
-			{Job: Job{Name: report.MemoryBandwidth, Size: MinSize}, PerRound: 10 * time.Millisecond, UnitsPerSecond: 300},
+			{Job: Job{Name: result.CPU}, PerRound: 25 * time.Millisecond, UnitsPerSecond: 100},
+			{Job: Job{Name: result.MemoryBandwidth, Size: MinSize}, PerRound: 10 * time.Millisecond, UnitsPerSecond: 300},
 		},
 		Idle: time.Millisecond, Rounds: 8,
 	})
@@ -365,13 +365,13 @@ func TestASyntheticJobDoesTheWorkThatItsDemandsAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 2.5 units a round: the halves add up.
-	if l.Rounds != 8 || l.Demands[0].Units != 20 || l.Demands[1].Units != 24 || l.Ended != report.EndedUnits {
+	if l.Rounds != 8 || l.Demands[0].Units != 20 || l.Demands[1].Units != 24 || l.Ended != result.EndedUnits {
 		t.Errorf("%+v", l)
 	}
 	if l.IdleNanos != 8e6 || l.IdledNanos < l.IdleNanos || l.Demands[0].Nanos+l.Demands[1].Nanos+l.IdledNanos != l.End-l.Begin {
 		t.Errorf("the times do not add up: %+v", l)
 	}
-	if _, err := report.Encode(l); err != nil {
+	if _, err := result.Encode(l); err != nil {
 		t.Error(err)
 	}
 }
@@ -408,16 +408,16 @@ func TestASyntheticJobThatIsToldToEndReportsWhatItDid(t *testing.T) {
 	timer := time.AfterFunc(20*time.Millisecond, cancel)
 	defer timer.Stop()
 	l, err := Synthesize(ctx, LoadOptions{
-		Demands: []Demand{{Job: Job{Name: report.CPU}, PerRound: time.Second, UnitsPerSecond: 4000}}, Rounds: 1000,
+		Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Second, UnitsPerSecond: 4000}}, Rounds: 1000,
 	})
-	if err != nil || l.Ended != report.EndedTerminated || l.Rounds >= 1000 || l.End < l.Begin {
+	if err != nil || l.Ended != result.EndedTerminated || l.Rounds >= 1000 || l.End < l.Begin {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
 
 func TestASyntheticJobWaitsForItsTime(t *testing.T) {
 	t.Parallel()
-	o := LoadOptions{Demands: []Demand{{Job: Job{Name: report.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
+	o := LoadOptions{Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
 	const ahead = 200 * time.Millisecond
 	o.StartAt = time.Now().Add(ahead)
 	before, err := Now()
@@ -456,7 +456,7 @@ func TestWrongSyntheticJobsAreErrorsThatNameTheMistake(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := LoadOptions{Demands: []Demand{{Job: Job{Name: report.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
+			o := LoadOptions{Demands: []Demand{{Job: Job{Name: result.CPU}, PerRound: time.Millisecond, UnitsPerSecond: 1000}}, Rounds: 1}
 			test.change(&o)
 			_, err := Synthesize(t.Context(), o)
 			wantError(t, err, test.want)

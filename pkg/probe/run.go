@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // MaxDuration is how long a job runs at most.
@@ -29,29 +29,29 @@ type RunOptions struct {
 
 // Run runs a standard job until its duration is over, its units are done or the context
 // ends: that is no error, if the workers have begun.
-func Run(ctx context.Context, o RunOptions) (report.Run, error) {
+func Run(ctx context.Context, o RunOptions) (result.Run, error) {
 	if o.Duration <= 0 || o.Duration > MaxDuration {
-		return report.Run{}, fmt.Errorf("duration: %v is not above 0 and at most %v", o.Duration, MaxDuration)
+		return result.Run{}, fmt.Errorf("duration: %v is not above 0 and at most %v", o.Duration, MaxDuration)
 	}
 	if o.Check != 0 && (o.Check < MinCheck || o.Check > MaxDuration) {
-		return report.Run{}, fmt.Errorf("check: %v is not from %v to %v (0 is not to check)", o.Check, MinCheck, MaxDuration)
+		return result.Run{}, fmt.Errorf("check: %v is not from %v to %v (0 is not to check)", o.Check, MinCheck, MaxDuration)
 	}
 	boot, err := bootID()
 	if err != nil {
-		return report.Run{}, err
+		return result.Run{}, err
 	}
-	r := report.Run{Job: o.Job.Name, Intensity: o.Intensity, BootID: boot}
+	r := result.Run{Job: o.Job.Name, Intensity: o.Intensity, BootID: boot}
 	if o.Check > 0 {
 		found, err := checkSelf(ctx, o)
 		if err != nil {
-			return report.Run{}, fmt.Errorf("finding the self dilation: %w", err)
+			return result.Run{}, fmt.Errorf("finding the self dilation: %w", err)
 		}
 		r.SelfDilation = found
 	}
 	err = o.Job.with(ctx, 1, o.Intensity, func(crews ...*crew) error {
 		w, err := work(ctx, crews[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
 		r.Begin, r.Series, r.Units, r.CPUNanos, r.Ended = w.series.Begin, w.series, w.units, w.cpuNanos, w.ended
-		if o.Job.Name == report.CPU {
+		if o.Job.Name == result.CPU {
 			r.Processor, r.Stolen = w.processor, w.stolen
 		}
 		return err
@@ -84,7 +84,7 @@ func waiting(ctx context.Context, units []unit, duration time.Duration) (float64
 // tell by their processor time, whoever else is on the node, others by comparison.
 func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
 	err = o.Job.with(ctx, 2, o.Intensity, func(crews ...*crew) error {
-		if o.Job.Name == report.CPU {
+		if o.Job.Name == result.CPU {
 			dilation, err = waiting(ctx, slices.Concat(crews[0].units, crews[1].units), o.Check)
 			return err
 		}

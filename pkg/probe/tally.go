@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // sampling is the interval between two samples of a series, until there are too many.
@@ -37,12 +37,12 @@ func (t *tally) note(now, ran int64) {
 // are too many.
 type samples struct {
 	next        int64 // when the next one is due
-	series      report.Series
-	thousandths [report.MaxSamples]int64 // of the series
+	series      result.Series
+	thousandths [result.MaxSamples]int64 // of the series
 }
 
 func (s *samples) start(now, interval int64) {
-	s.next, s.series = now+interval, report.Series{Begin: now, Interval: interval}
+	s.next, s.series = now+interval, result.Series{Begin: now, Interval: interval}
 	s.thousandths[0] = 0
 	s.series.Thousandths = s.thousandths[:1]
 }
@@ -56,7 +56,7 @@ func (s *samples) note(before, now, was, growth int64) {
 }
 
 func (s *samples) add(thousandths int64) {
-	if len(s.series.Thousandths) == report.MaxSamples {
+	if len(s.series.Thousandths) == result.MaxSamples {
 		thin(&s.series)
 	}
 	s.series.Thousandths = append(s.series.Thousandths, thousandths)
@@ -64,7 +64,7 @@ func (s *samples) add(thousandths int64) {
 }
 
 // thin drops every other sample, in place, and so doubles the interval.
-func thin(s *report.Series) {
+func thin(s *result.Series) {
 	kept := 0
 	for k := 0; k < len(s.Thousandths); k += 2 {
 		s.Thousandths[kept] = s.Thousandths[k]
@@ -76,8 +76,8 @@ func thin(s *report.Series) {
 
 // total returns the work and the processor time of all workers, which began at the same
 // time and with the same interval, and how many units they did.
-func total(tallies []tally) (work, processor report.Series, units uint64) {
-	works, processors := make([]*report.Series, len(tallies)), make([]*report.Series, len(tallies))
+func total(tallies []tally) (work, processor result.Series, units uint64) {
+	works, processors := make([]*result.Series, len(tallies)), make([]*result.Series, len(tallies))
 	for i := range tallies {
 		works[i], processors[i] = &tallies[i].work.series, &tallies[i].processor.series
 		units += tallies[i].units
@@ -87,12 +87,12 @@ func total(tallies []tally) (work, processor report.Series, units uint64) {
 
 // sum adds series up that begin at the same time and with the same interval, up to the
 // last sample that all of them have.
-func sum(all []*report.Series) report.Series {
-	sum := report.Series{Begin: all[0].Begin}
+func sum(all []*result.Series) result.Series {
+	sum := result.Series{Begin: all[0].Begin}
 	for _, s := range all {
 		sum.Interval = max(sum.Interval, s.Interval)
 	}
-	samples := report.MaxSamples
+	samples := result.MaxSamples
 	for _, s := range all {
 		for s.Interval < sum.Interval {
 			thin(s)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func TestAUnitUnderWayWhenASampleIsDueCountsInPart(t *testing.T) {
@@ -18,7 +18,7 @@ func TestAUnitUnderWayWhenASampleIsDueCountsInPart(t *testing.T) {
 		const perUnit = 2000 // nanoseconds of processor time
 		account.note(end, perUnit*int64(i+1))
 	}
-	want := report.Series{Begin: 100, Interval: 10, Thousandths: []int64{0, 2000, 3500, 4400, 4900}}
+	want := result.Series{Begin: 100, Interval: 10, Thousandths: []int64{0, 2000, 3500, 4400, 4900}}
 	if diff := cmp.Diff(want, account.work.series); diff != "" {
 		t.Errorf("work: (-want +got):\n%s", diff)
 	}
@@ -43,7 +43,7 @@ func TestASeriesNeverHasTooManySamplesAndItsRateStaysWhatItWas(t *testing.T) {
 			account.note(unit*int64(n+1), 0)
 		}
 		s := account.work.series
-		if len(s.Thousandths) > report.MaxSamples {
+		if len(s.Thousandths) > result.MaxSamples {
 			t.Fatalf("%d samples", len(s.Thousandths))
 		}
 		_, last := s.Span()

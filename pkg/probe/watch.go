@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // WatchOptions say how to observe the containers of a pod whose containers share their
@@ -16,7 +16,7 @@ type WatchOptions struct {
 	// Interval is how often to look, from 1 ms to 1 s.
 	Interval time.Duration
 	// Ended is given what there is to report whenever the last container has ended.
-	Ended func(report.Watch) error
+	Ended func(result.Watch) error
 
 	// What stands between the observer and Linux; tests have their own.
 
@@ -39,13 +39,13 @@ type WatchOptions struct {
 // first processes have no parent in the namespace; when one of them starts and ends is
 // when its container does, by as much as the interval for the start and at once for the
 // end.
-func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error) {
+func Watch(ctx context.Context, o WatchOptions) (watched result.Watch, err error) {
 	if o.Interval < time.Millisecond || o.Interval > time.Second {
-		return report.Watch{}, fmt.Errorf("interval: %v is not from 1ms to 1s", o.Interval)
+		return result.Watch{}, fmt.Errorf("interval: %v is not from 1ms to 1s", o.Interval)
 	}
 	boot, err := bootID()
 	if err != nil {
-		return report.Watch{}, err
+		return result.Watch{}, err
 	}
 	if o.Proc == "" {
 		o.Proc = "/proc"
@@ -66,7 +66,7 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 	}
 	usable, err := usableProcessors()
 	if err != nil {
-		return report.Watch{}, err
+		return result.Watch{}, err
 	}
 	w := newWatcher(proc(o.Proc), o.Self, func() (usage, error) {
 		stolen, err := proc(o.Proc).stolen(usable.IsSet)
@@ -74,7 +74,7 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 		return usage{stolen, ran / int64(usable.Count())}, errors.Join(err, ranErr)
 	})
 	if _, _, err := w.proc.times(o.Self, o.Self); err != nil {
-		return report.Watch{}, fmt.Errorf("the kernel does not say how long threads wait: %w", err)
+		return result.Watch{}, fmt.Errorf("the kernel does not say how long threads wait: %w", err)
 	}
 	w.result.BootID = boot
 	for {
@@ -83,18 +83,18 @@ func Watch(ctx context.Context, o WatchOptions) (result report.Watch, err error)
 			err = w.look(now)
 		}
 		if err != nil {
-			return report.Watch{}, err
+			return result.Watch{}, err
 		}
 		if w.justEnded && o.Ended != nil {
 			if err := o.Ended(w.report()); err != nil {
-				return report.Watch{}, err
+				return result.Watch{}, err
 			}
 		}
 		if ctx.Err() != nil {
 			return w.report(), nil
 		}
 		if err := o.Wait(w.running(), o.Interval); err != nil {
-			return report.Watch{}, err
+			return result.Watch{}, err
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // The processes of the fake pods.
@@ -39,7 +39,7 @@ const ms = int64(time.Millisecond)
 
 // observe watches a pod in which these things happen, one between two looks, and returns
 // the result at the end of the last, and those given as the last container ended.
-func observe(t *testing.T, script ...func(*pod)) (final report.Watch, ended []report.Watch, p *pod) {
+func observe(t *testing.T, script ...func(*pod)) (final result.Watch, ended []result.Watch, p *pod) {
 	t.Helper()
 	p = &pod{t: t, root: t.TempDir(), now: 1000 * ms, script: script}
 	p.newest(anObserver)
@@ -56,7 +56,7 @@ func observe(t *testing.T, script ...func(*pod)) (final report.Watch, ended []re
 		Interval: 10 * time.Millisecond, Proc: p.root, Self: anObserver,
 		Now:     func() (int64, error) { return p.now, nil },
 		CPUTime: func() (int64, error) { return p.observed * int64(usable.Count()), nil },
-		Ended:   func(w report.Watch) error { ended = append(ended, w); return nil },
+		Ended:   func(w result.Watch) error { ended = append(ended, w); return nil },
 		Wait: func(pids []int, _ time.Duration) error {
 			slices.Sort(pids)
 			p.waited = append(p.waited, pids)
@@ -126,9 +126,9 @@ func (p *pod) write(path, text string) {
 func nothing(*pod) {}
 
 // wantWatch fails unless a report is as wanted, whatever the boot.
-func wantWatch(t *testing.T, want, got report.Watch) {
+func wantWatch(t *testing.T, want, got result.Watch) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(report.Watch{}, "BootID")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(result.Watch{}, "BootID")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -151,7 +151,7 @@ func TestAContainerIsSeenFromItsStartToItsEnd(t *testing.T) {
 		func(p *pod) { p.process(30, 0, "app (1)", 'Z', 1010*ms, thread{30, 420, 42}) },
 		func(p *pod) { p.gone(30) },
 	)
-	want := report.Watch{Begin: 1035 * ms, End: 1070 * ms, CPUNanos: 450, WaitNanos: 45, Processes: 1, Complete: true}
+	want := result.Watch{Begin: 1035 * ms, End: 1070 * ms, CPUNanos: 450, WaitNanos: 45, Processes: 1, Complete: true}
 	wantWatch(t, want, final)
 	if len(ended) != 1 {
 		t.Fatalf("said %d times that the last container has ended", len(ended))
@@ -160,7 +160,7 @@ func TestAContainerIsSeenFromItsStartToItsEnd(t *testing.T) {
 	if diff := cmp.Diff([][]int{nil, nil, {30}, {30}, {30}, {30}, {30}, nil}, p.waited); diff != "" {
 		t.Errorf("the processes waited for (-want +got):\n%s", diff)
 	}
-	if _, err := report.Encode(final); err != nil {
+	if _, err := result.Encode(final); err != nil {
 		t.Error(err)
 	}
 }
@@ -180,7 +180,7 @@ func TestOnlyWhatOthersUseWhileTheContainersRunCounts(t *testing.T) {
 	if want := 2 * ms; final.ObserverNanos != want {
 		t.Errorf("the observer ran for %d ns, want %d", final.ObserverNanos, want)
 	}
-	if _, err := report.Encode(final); err != nil {
+	if _, err := result.Encode(final); err != nil {
 		t.Error(err)
 	}
 }
@@ -209,7 +209,7 @@ func TestStolenTimeIsTheMeanOverTheProcessorsThatMayBeUsed(t *testing.T) {
 func TestAContainerThatStartedBetweenTwoLooksBeganWhenItsProcessDid(t *testing.T) {
 	t.Parallel()
 	final, _, _ := observe(t, nothing, func(p *pod) { p.newest(30); p.process(30, 0, "app", 'R', 1010*ms, thread{30, 7, 1}) })
-	wantWatch(t, report.Watch{Begin: 1015 * ms, CPUNanos: 7, WaitNanos: 1, Processes: 1, Complete: true}, final)
+	wantWatch(t, result.Watch{Begin: 1015 * ms, CPUNanos: 7, WaitNanos: 1, Processes: 1, Complete: true}, final)
 }
 
 func TestTheEndIsThatOfTheLastContainer(t *testing.T) {
@@ -219,7 +219,7 @@ func TestTheEndIsThatOfTheLastContainer(t *testing.T) {
 	}
 	end := func(pid int) func(*pod) { return func(p *pod) { p.gone(pid) } }
 	final, ended, _ := observe(t, run(30), end(30), run(31), run(32), end(31), end(32), nothing)
-	wantWatch(t, report.Watch{Begin: 1005 * ms, End: 1060 * ms, CPUNanos: 30, WaitNanos: 3, Processes: 3, Complete: true}, final)
+	wantWatch(t, result.Watch{Begin: 1005 * ms, End: 1060 * ms, CPUNanos: 30, WaitNanos: 3, Processes: 3, Complete: true}, final)
 	if len(ended) != 2 || ended[0].End != 1020*ms {
 		t.Errorf("said it had ended: %+v; want twice, first after 1020 ms", ended)
 	}
@@ -232,7 +232,7 @@ func TestAnObserverThatIsToldToEndBeforeTheContainersSaysSo(t *testing.T) {
 		t.Errorf("%+v, %+v", final, ended)
 	}
 	final, _, _ = observe(t, nothing)
-	wantWatch(t, report.Watch{Complete: true}, final)
+	wantWatch(t, result.Watch{Complete: true}, final)
 }
 
 func TestChildrenOfAContainerCountAndThoseOfSidecarsBeforeDoNot(t *testing.T) {
@@ -251,7 +251,7 @@ func TestChildrenOfAContainerCountAndThoseOfSidecarsBeforeDoNot(t *testing.T) {
 		},
 		func(p *pod) { p.gone(31) },
 	)
-	wantWatch(t, report.Watch{Begin: 1005 * ms, CPUNanos: 1110, WaitNanos: 111, Processes: 3, Complete: true}, final)
+	wantWatch(t, result.Watch{Begin: 1005 * ms, CPUNanos: 1110, WaitNanos: 111, Processes: 3, Complete: true}, final)
 	if last := p.waited[len(p.waited)-1]; !slices.Equal(last, []int{30}) {
 		t.Errorf("waited for %v, want the container only", last)
 	}

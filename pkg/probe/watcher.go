@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // pause is the process that holds the namespaces of a pod.
@@ -21,7 +21,7 @@ type watcher struct {
 	newest    int              // the newest thread id, at the last look
 	doubtful  []int            // ids that were given before it to nobody that was there
 	looked    int64            // when that was, 0 for never
-	result    report.Watch     // with the CPUNanos and WaitNanos of closed accounts
+	result    result.Watch     // with the CPUNanos and WaitNanos of closed accounts
 	justEnded bool             // the last container has ended since the look before
 	used      func() (usage, error)
 	before    usage // when the first container began
@@ -52,7 +52,7 @@ type account struct {
 }
 
 func newWatcher(p proc, self int, used func() (usage, error)) *watcher {
-	return &watcher{proc: p, self: self, used: used, processes: map[int]*watched{}, accounts: map[int]*account{}, result: report.Watch{Complete: true}}
+	return &watcher{proc: p, self: self, used: used, processes: map[int]*watched{}, accounts: map[int]*account{}, result: result.Watch{Complete: true}}
 }
 
 // running returns the containers' processes that have not ended.
@@ -247,7 +247,7 @@ func (w *watcher) charge() error {
 func (w *watcher) bank(a *account) { w.result = a.addTo(w.result) }
 
 // addTo adds what a thread has used to a result.
-func (a *account) addTo(r report.Watch) report.Watch {
+func (a *account) addTo(r result.Watch) result.Watch {
 	if a.measured {
 		r.CPUNanos += a.ran - a.ran0
 		r.WaitNanos += a.waited - a.waited0
@@ -256,7 +256,7 @@ func (a *account) addTo(r report.Watch) report.Watch {
 }
 
 // report returns what there is to report.
-func (w *watcher) report() report.Watch {
+func (w *watcher) report() result.Watch {
 	r := w.result
 	for _, a := range w.accounts {
 		r = a.addTo(r)

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // limits say when workers end, if the context does not end before.
@@ -19,9 +19,9 @@ type limits struct {
 
 // worked is what workers did together.
 type worked struct {
-	series    report.Series
-	processor report.Series // milliseconds that they ran
-	stolen    report.Series // milliseconds that a hypervisor kept them from it
+	series    result.Series
+	processor result.Series // milliseconds that they ran
+	stolen    result.Series // milliseconds that a hypervisor kept them from it
 	units     uint64
 	cpuNanos  int64
 	ended     string
@@ -116,10 +116,10 @@ func (s *shift) serve(do unit, t *tally) error {
 func (s *shift) ended(ctx context.Context) string {
 	switch {
 	case ctx.Err() != nil:
-		return report.EndedTerminated
+		return result.EndedTerminated
 	case s.limited && s.left.Load() < 0:
-		return report.EndedUnits
+		return result.EndedUnits
 	default:
-		return report.EndedDuration
+		return result.EndedDuration
 	}
 }

@@ -5,7 +5,7 @@ package e2e
 import (
 	"testing"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/test/live"
 )
 
@@ -17,7 +17,7 @@ func TestProbesRunOnEveryWorker(t *testing.T) { //nolint:paralleltest // probes 
 		if pod.Spec.NodeName != node.Name {
 			t.Errorf("the probe for %s ran on %s", node.Name, pod.Spec.NodeName)
 		}
-		run, err := report.ParseRun(live.TerminationMessage(t, pod, "probe"))
+		run, err := result.ParseRun(live.TerminationMessage(t, pod, "probe"))
 		must(t, err)
 		if run.Job != "cpu" || run.Units == 0 || run.CPUNanos == 0 {
 			t.Errorf("the probe on %s reports no work: %+v", node.Name, run)

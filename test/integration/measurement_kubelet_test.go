@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // hurry is how much faster time goes on the nodes of a stage than anywhere else.
@@ -215,14 +215,14 @@ func (s *stage) clock(t time.Time) int64 { return t.Sub(s.began).Nanoseconds() *
 func (s *stage) report(a *act, pod *corev1.Pod) (container, message string, err error) {
 	if !a.isProbe {
 		begin := s.clock(a.begin)
-		text, err := report.Encode(report.Watch{
+		text, err := result.Encode(result.Watch{
 			BootID: a.node, Begin: begin, End: begin + int64(float64(s.neutral)*a.dilation), Processes: 1, Complete: true,
 		})
 		return probejob.WatchContainer, string(text), err
 	}
 	const samples, speed = 200, 1000.0
 	from, to := s.clock(a.begin), s.clock(a.end)
-	series := report.Series{Begin: from, Interval: (to - from) / samples}
+	series := result.Series{Begin: from, Interval: (to - from) / samples}
 	done := 0.0
 	for k := range samples + 1 {
 		series.Thousandths = append(series.Thousandths, int64(done*1000))
@@ -239,8 +239,8 @@ func (s *stage) report(a *act, pod *corev1.Pod) (container, message string, err 
 			done += speed / slower * float64(series.Interval) / parts / 1e9
 		}
 	}
-	text, err := report.Encode(report.Run{
-		Job: "cpu", Intensity: 1, BootID: a.node, Begin: from, Series: series, Units: uint64(done), SelfDilation: 2, Ended: report.EndedDuration,
+	text, err := result.Encode(result.Run{
+		Job: "cpu", Intensity: 1, BootID: a.node, Begin: from, Series: series, Units: uint64(done), SelfDilation: 2, Ended: result.EndedDuration,
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("the report of pod %s: %w", pod.Name, err)

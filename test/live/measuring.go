@@ -18,7 +18,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // tolerance is how far a measured loading may be from what is known of the pod.
@@ -47,7 +47,7 @@ func (c *Cluster) HalfBusy(unitsPerSecond float64, rounds int) corev1.PodSpec {
 func (c *Cluster) Speed(t *testing.T, namespace, node string) float64 {
 	t.Helper()
 	pod := c.RunPod(t, c.ProbePod(namespace, "speed-"+node, node, "run", "--job", "cpu", "--duration", "3s"))
-	run, err := report.ParseRun(TerminationMessage(t, pod, "probe"))
+	run, err := result.ParseRun(TerminationMessage(t, pod, "probe"))
 	must(t, err)
 	rate, ok := run.Series.Rate(run.Series.Span())
 	if !ok {

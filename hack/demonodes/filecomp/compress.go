@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 const (
@@ -34,7 +34,7 @@ type options struct {
 // compressFiles makes the inputs, compresses as many files as it is told to, and says
 // how long it was where: from the beginning, as whoever watches its container sees it.
 // When the context ends so does it: that is no error.
-func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
+func compressFiles(ctx context.Context, o options) (l result.Load, err error) {
 	if l.Begin, err = probe.Now(); err != nil {
 		return l, err
 	}
@@ -47,14 +47,14 @@ func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
 		return l, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	l.BootID, l.Ended = strings.TrimSpace(string(boot)), report.EndedUnits
+	l.BootID, l.Ended = strings.TrimSpace(string(boot)), result.EndedUnits
 	w.now = l.Begin
 	if err := errors.Join(makeInputs(o), w.note(&w.computing)); err != nil {
 		return l, err
 	}
 	for ; l.Rounds < o.files; l.Rounds++ {
 		if ctx.Err() != nil {
-			l.Ended = report.EndedTerminated
+			l.Ended = result.EndedTerminated
 			break
 		}
 		if err := w.compress(l.Rounds % inputs); err != nil {
@@ -63,15 +63,15 @@ func compressFiles(ctx context.Context, o options) (l report.Load, err error) {
 	}
 	l.End, l.CPUNanos = w.now, cpuNanos()
 	files := uint64(l.Rounds)
-	l.Demands = []report.Served{
-		{Job: report.DiskRead, Units: files, Nanos: w.reading},
-		{Job: report.CPU, Units: files, Nanos: w.computing},
-		{Job: report.DiskWrite, Units: files, Nanos: w.writing},
+	l.Demands = []result.Served{
+		{Job: result.DiskRead, Units: files, Nanos: w.reading},
+		{Job: result.CPU, Units: files, Nanos: w.computing},
+		{Job: result.DiskWrite, Units: files, Nanos: w.writing},
 	}
 	if w.sink != nil {
-		l.Demands = []report.Served{
-			{Job: report.CPU, Units: files, Nanos: w.reading + w.computing},
-			{Job: report.Network, Units: w.sink.sent, Nanos: w.writing},
+		l.Demands = []result.Served{
+			{Job: result.CPU, Units: files, Nanos: w.reading + w.computing},
+			{Job: result.Network, Units: w.sink.sent, Nanos: w.writing},
 		}
 	}
 	return l, nil

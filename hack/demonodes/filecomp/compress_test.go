@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
@@ -51,7 +51,7 @@ func TestCompressedFilesHoldWhatWasCompressed(t *testing.T) {
 }
 
 // checkAccount reports whether a job was somewhere all the time.
-func checkAccount(t *testing.T, l report.Load, o options) {
+func checkAccount(t *testing.T, l result.Load, o options) {
 	t.Helper()
 	sum := int64(0)
 	for _, d := range l.Demands {
@@ -79,7 +79,7 @@ func TestCompressedFilesAreSentToASink(t *testing.T) {
 		t.Fatal(err)
 	}
 	const perFile = 2 // blocks, the second one filled up
-	if n := len(l.Demands); n != 2 || l.Demands[1].Job != report.Network || l.Demands[1].Nanos == 0 || l.Demands[1].Units != uint64(perFile*o.files) {
+	if n := len(l.Demands); n != 2 || l.Demands[1].Job != result.Network || l.Demands[1].Nanos == 0 || l.Demands[1].Units != uint64(perFile*o.files) {
 		t.Errorf("it accounts for %+v", l.Demands)
 	}
 	checkAccount(t, l, o)

@@ -15,7 +15,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // terminationLog is where Kubernetes looks for what a container has to say in the end.
@@ -27,17 +27,17 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
 	flag.StringVar(&o.dir, "dir", ".", "folder for the files, not in memory")
 	flag.StringVar(&o.peer, "peer", "", "address of a sink of loadline-probe to send what is compressed to, instead of storing it")
-	result := flag.String("result", terminationLog, "file for the report")
+	to := flag.String("result", terminationLog, "file for the report")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o, *result); err != nil {
+	if err := run(ctx, o, *to); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1) //nolint:gocritic // the context ends with the process
 	}
 }
 
-func run(ctx context.Context, o options, result string) (err error) {
+func run(ctx context.Context, o options, to string) (err error) {
 	if o.files < 1 {
 		return fmt.Errorf("--files: %d is not at least 1", o.files)
 	}
@@ -51,9 +51,9 @@ func run(ctx context.Context, o options, result string) (err error) {
 	if err != nil {
 		return err
 	}
-	encoded, err := report.Encode(did)
+	encoded, err := result.Encode(did)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(result, append(encoded, '\n'), 0o644)
+	return os.WriteFile(to, append(encoded, '\n'), 0o644)
 }

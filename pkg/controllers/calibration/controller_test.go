@@ -293,7 +293,7 @@ func TestAProfileIsCalibratedThoughTheControllerDiesAtEveryStep(t *testing.T) {
 	w.reconcile(t)
 	w.wantCalibrated(t, "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)")
 	want := []v1alpha1.CalibratedResource{
-		result(ask(fast(), "cpu"), 2, metav1.NewTime(noon.Add(time.Minute))), result(ask(fast(), "disk"), 4, metav1.NewTime(noon.Add(time.Minute))),
+		calibrated(ask(fast(), "cpu"), 2, metav1.NewTime(noon.Add(time.Minute))), calibrated(ask(fast(), "disk"), 4, metav1.NewTime(noon.Add(time.Minute))),
 	}
 	sameTime := cmp.Comparer(func(a, b metav1.Time) bool { return a.Equal(&b) })
 	if diff := cmp.Diff(want, w.profile(t).Status.Resources, sameTime); diff != "" {
@@ -495,7 +495,7 @@ func TestACalibrationWaitsForTheMeasurementsOfOthers(t *testing.T) {
 func TestACalibrationThatNobodyWantsGoesWithItsResults(t *testing.T) {
 	t.Parallel()
 	profile := fast()
-	profile.Status.Resources = []v1alpha1.CalibratedResource{result(ask(fast(), "cpu"), 2, noon)}
+	profile.Status.Resources = []v1alpha1.CalibratedResource{calibrated(ask(fast(), "cpu"), 2, noon)}
 	profile.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Declared", LastTransitionTime: noon}}
 	w := newWorld(t, profile, ready("worker-1"))
 	w.reconcile(t)

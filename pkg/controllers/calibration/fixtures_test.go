@@ -11,7 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 var noon = metav1.NewTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))
@@ -52,8 +52,8 @@ func ask(profile *v1alpha1.NodeProfile, name string) *question {
 	return nil
 }
 
-// result is what was found on worker-1 at some time, no servers for 0.
-func result(q *question, servers int32, at metav1.Time) v1alpha1.CalibratedResource {
+// calibrated is what was found on worker-1 at some time, no servers for 0.
+func calibrated(q *question, servers int32, at metav1.Time) v1alpha1.CalibratedResource {
 	r := v1alpha1.CalibratedResource{
 		Name: q.resource, Job: q.job, Dilation: quantity(2), DilationError: quantity(0.05), UnitsPerSecond: quantity(5000),
 		Node: "worker-1", Time: &at, Question: q.id(),
@@ -69,11 +69,11 @@ func result(q *question, servers int32, at metav1.Time) v1alpha1.CalibratedResou
 // left is what the pod of a calibration left that found servers, none for 0.
 func left(t *testing.T, job string, servers int) string {
 	t.Helper()
-	c := report.Calibration{Job: job, BootID: "boot", Servers: servers, UnitsPerSecond: 5000, Dilation: 2, DilationError: 0.05}
+	c := result.Calibration{Job: job, BootID: "boot", Servers: servers, UnitsPerSecond: 5000, Dilation: 2, DilationError: 0.05}
 	if servers == 0 {
 		c.Dilation = 1.3
 	}
-	text, err := report.Encode(c)
+	text, err := result.Encode(c)
 	if err != nil {
 		t.Fatal(err)
 	}

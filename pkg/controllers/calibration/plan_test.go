@@ -81,7 +81,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			told{Condition: "False NoQuietNode: pods everywhere", Again: waitEvery},
 		},
 		"the next resource is begun when the first has an answer": {
-			idle(with(fast(), result(cpu, 2, noon)), here),
+			idle(with(fast(), calibrated(cpu, 2, noon)), here),
 			told{
 				Condition: "False Calibrating: disk is being calibrated on node worker-1", Going: "disk on worker-1, attempt 1",
 				Starts: disk.step(1), Holds: true, Again: watchEvery,
@@ -107,14 +107,14 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			told{Condition: "False Calibrating: disk is calibrated next", Removes: 1, Holds: true, Again: time.Second, Ended: "cpu calibrated after 60 s"},
 		},
 		"the last run that ended well completes the calibration": {
-			leaves(begun("disk", 1, with(fast(), result(cpu, 2, noon))), left(t, "disk-read", 4)),
+			leaves(begun("disk", 1, with(fast(), calibrated(cpu, 2, noon))), left(t, "disk-read", 4)),
 			told{
 				Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "disk calibrated after 60 s",
 			},
 		},
 		"a job that cannot keep its resource busy says so, and what to do": {
-			leaves(begun("disk", 1, with(fast(), result(cpu, 2, noon))), left(t, "disk-read", 0)),
+			leaves(begun("disk", 1, with(fast(), calibrated(cpu, 2, noon))), left(t, "disk-read", 0)),
 			told{
 				Condition: "False Unsaturated: disk: two copies of the standard job disk-read with up to 64 requests each made each other only 1.30 times slower on node worker-1, not 2 times, " +
 					"so they did not keep the resource busy; raise spec.calibration.maxServers or choose another job, or declare the servers in spec.resources",
@@ -228,7 +228,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a resource that is no longer wanted is dropped while it is calibrated": {
 			func() *input {
-				in := begun("disk", 1, with(fast(), result(cpu, 2, noon)))
+				in := begun("disk", 1, with(fast(), calibrated(cpu, 2, noon)))
 				in.profile.Spec.Calibration.Resources = []v1alpha1.ProbedResource{only}
 				return in
 			}(),
@@ -236,7 +236,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"without a calibration nothing is left": {
 			func() *input {
-				in := begun("disk", 1, with(fast(), result(cpu, 2, noon)))
+				in := begun("disk", 1, with(fast(), calibrated(cpu, 2, noon)))
 				in.profile.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionCalibrated}}
 				in.profile.Spec.Calibration = nil
 				return in
@@ -247,18 +247,18 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			func() *input { in := idle(fast(), place{}); in.profile.Spec.Calibration = nil; return in }(), told{},
 		},
 		"fresh answers are kept until they get too old": {
-			idle(with(fast(), result(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), result(disk, 4, noon)), place{}),
+			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), place{}),
 			told{Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)", Again: 89 * 24 * time.Hour},
 		},
 		"an answer that is too old stays in use while it is renewed": {
-			idle(with(fast(only), result(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here),
+			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here),
 			told{
 				Condition: "True Stale: results are renewed, and stay in use meanwhile: cpu is being calibrated on node worker-1",
 				Going:     "cpu on worker-1, attempt 1", Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"an answer to another question is renewed": {
-			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), result(disk, 4, noon)), place{reason: v1alpha1.ReasonQueued, message: "later"}),
+			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), place{reason: v1alpha1.ReasonQueued, message: "later"}),
 			told{Condition: "True Stale: results are renewed, and stay in use meanwhile: later", Again: waitEvery},
 		},
 		"a failure is left alone for a while": {
@@ -312,7 +312,7 @@ func TestAResultSaysWhatWasFoundWhereWhenAndOfWhat(t *testing.T) {
 	in := begun("cpu", 1, fast())
 	in.profile.Status.Resources = []v1alpha1.CalibratedResource{{Name: "cpu"}, {Name: "no longer wanted"}}
 	in.outcome = probejob.Outcome{State: probejob.Succeeded, Messages: map[string]string{probejob.ProbeContainer: left(t, "cpu", 2)}}
-	want := []v1alpha1.CalibratedResource{result(ask(fast(), "cpu"), 2, in.now)}
+	want := []v1alpha1.CalibratedResource{calibrated(ask(fast(), "cpu"), 2, in.now)}
 	if diff := cmp.Diff(want, decide(in).status.Resources); diff != "" {
 		t.Errorf("unexpected results (-want +got):\n%s", diff)
 	}

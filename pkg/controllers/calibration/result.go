@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // read makes the result of a question from what its pod left. An error says why it
 // cannot be used.
 func read(message string, q *question) (*v1alpha1.CalibratedResource, error) {
-	c, err := report.ParseCalibration(message)
+	c, err := result.ParseCalibration(message)
 	switch {
-	case errors.Is(err, report.ErrTruncated):
+	case errors.Is(err, result.ErrTruncated):
 		return nil, fmt.Errorf("%w; is the image that of this release?", err)
 	case err != nil:
 		return nil, err
@@ -25,14 +25,14 @@ func read(message string, q *question) (*v1alpha1.CalibratedResource, error) {
 	case c.Servers > q.maxServers:
 		return nil, fmt.Errorf("it found %d servers, more than the %d that were looked for", c.Servers, q.maxServers)
 	}
-	result := &v1alpha1.CalibratedResource{
+	found := &v1alpha1.CalibratedResource{
 		Name: q.resource, Job: q.job,
 		Dilation: quantity(c.Dilation), DilationError: quantity(c.DilationError), UnitsPerSecond: quantity(c.UnitsPerSecond),
 	}
 	if c.Servers > 0 {
-		result.Servers = new(int32(c.Servers))
+		found.Servers = new(int32(c.Servers))
 	}
-	return result, nil
+	return found, nil
 }
 
 // quantity returns a number to a thousandth.

@@ -31,7 +31,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // tick is how finely the simulated nodes are looked at.
@@ -424,7 +424,7 @@ func (s *simulation) progress(p *process, dilation float64) bool {
 func nanos(t time.Time) int64 { return t.Sub(noon).Nanoseconds() + int64(time.Hour) }
 
 func (s *simulation) endTarget(ctx context.Context, p *process) {
-	message, err := report.Encode(report.Watch{
+	message, err := result.Encode(result.Watch{
 		BootID: s.bootID, Begin: nanos(p.begin), End: nanos(s.clock.Now().Add(time.Duration(float64(p.left)))), Processes: 1, Complete: true,
 		StolenNanos: p.stolen.Nanoseconds(),
 	})
@@ -433,20 +433,20 @@ func (s *simulation) endTarget(ctx context.Context, p *process) {
 }
 
 func (s *simulation) endProbe(ctx context.Context, p *process) {
-	every := (len(p.series) + report.MaxSamples - 1) / report.MaxSamples
-	series := report.Series{Begin: nanos(p.begin), Interval: int64(every) * int64(tick), Thousandths: []int64{0}}
-	stolen := report.Series{Begin: series.Begin, Interval: series.Interval, Thousandths: []int64{0}}
-	for i := every - 1; i < len(p.series) && len(series.Thousandths) < report.MaxSamples; i += every {
+	every := (len(p.series) + result.MaxSamples - 1) / result.MaxSamples
+	series := result.Series{Begin: nanos(p.begin), Interval: int64(every) * int64(tick), Thousandths: []int64{0}}
+	stolen := result.Series{Begin: series.Begin, Interval: series.Interval, Thousandths: []int64{0}}
+	for i := every - 1; i < len(p.series) && len(series.Thousandths) < result.MaxSamples; i += every {
 		series.Thousandths, stolen.Thousandths = append(series.Thousandths, p.series[i]), append(stolen.Thousandths, p.thefts[i])
 	}
 	args := arguments(p.pod.Spec.Containers[0].Command)
-	run := report.Run{
-		Job: args["--job"], Intensity: p.workers, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: report.EndedDuration,
+	run := result.Run{
+		Job: args["--job"], Intensity: p.workers, BootID: s.bootID, Begin: nanos(p.begin), Series: series, Units: uint64(p.units), Ended: result.EndedDuration,
 	}
 	perUnit := float64(p.workers) / p.speed // seconds
 	run.CPUNanos = int64(p.units * perUnit * 1e9)
-	if run.Job == report.CPU {
-		run.Stolen, run.Processor = stolen, report.Series{Begin: series.Begin, Interval: series.Interval}
+	if run.Job == result.CPU {
+		run.Stolen, run.Processor = stolen, result.Series{Begin: series.Begin, Interval: series.Interval}
 		for _, done := range series.Thousandths {
 			run.Processor.Thousandths = append(run.Processor.Thousandths, int64(float64(done)*perUnit*1000))
 		}
@@ -455,14 +455,14 @@ func (s *simulation) endProbe(ctx context.Context, p *process) {
 	}
 	if args["--check"] != "" {
 		run.SelfDilation = 2
-		if run.Job != report.CPU {
+		if run.Job != result.CPU {
 			run.SelfDilation = 1 + s.reach*s.reach
 		}
 		if self, ok := s.self[args["--job"]]; ok {
 			run.SelfDilation = self
 		}
 	}
-	message, err := report.Encode(run)
+	message, err := result.Encode(run)
 	s.must(err)
 	s.end(ctx, p, probejob.ProbeContainer, string(message))
 }

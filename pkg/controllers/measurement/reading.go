@@ -10,16 +10,16 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/model/contention/probing"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // reading is what the Jobs of a step reported that ended well.
 type reading struct {
 	step  *step
 	round int
-	probe *report.Run // nil without one
+	probe *result.Run // nil without one
 	// watches are what the observers of the target's runs, or of its copies, saw.
-	watches []report.Watch
+	watches []result.Watch
 	// alone is how long the target took alone in this round, and latest when it last ran
 	// alone, in nanoseconds; 0 where it did not.
 	alone, latest float64
@@ -52,14 +52,14 @@ func (in *input) read(s *step, runs []run) (*reading, *flaw) {
 	for _, job := range runs {
 		messages := in.outcomes[job.job.Name].Messages
 		if job.role == roleProbe {
-			probe, err := report.ParseRun(messages[probejob.ProbeContainer])
+			probe, err := result.ParseRun(messages[probejob.ProbeContainer])
 			if err != nil {
 				return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the probe cannot be read: %v", err)}
 			}
 			r.probe = &probe
 			continue
 		}
-		watch, err := report.ParseWatch(messages[probejob.WatchContainer])
+		watch, err := result.ParseWatch(messages[probejob.WatchContainer])
 		if err != nil {
 			return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the observer beside the target cannot be read: %v", err)}
 		}
@@ -92,7 +92,7 @@ func (r *reading) sample() (experiment.Sample, *flaw) {
 
 // meanRun returns how long a run of a target took that ran several times, one after the
 // other, and how long its threads ran, 0 if that is not known of all runs.
-func meanRun(watches []report.Watch) (nanos, threadNanos float64) {
+func meanRun(watches []result.Watch) (nanos, threadNanos float64) {
 	total, threads, known := int64(0), int64(0), true
 	for _, w := range watches {
 		total += w.UndisturbedNanos()
@@ -202,7 +202,7 @@ func (r *reading) ofPair(sample experiment.Sample) (experiment.Sample, *flaw) {
 // besideProbe adds how long a run of the target took beside the probe, by those that
 // ended before the probe did, where it is known how long it takes alone.
 func (r *reading) besideProbe(sample experiment.Sample, to int64) (experiment.Sample, *flaw) {
-	whole := slices.DeleteFunc(slices.Clone(r.watches), func(w report.Watch) bool { return w.End > to })
+	whole := slices.DeleteFunc(slices.Clone(r.watches), func(w result.Watch) bool { return w.End > to })
 	if r.alone == 0 || len(whole) == 0 {
 		return sample, nil
 	}

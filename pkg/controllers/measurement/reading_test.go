@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // A target that idles for 4 s and computes for 7.8 s, and a probe of the CPU, on a
@@ -20,11 +20,11 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		ready      = 2 * work / rest
 		begin, end = 100, 100 + idle + ready
 	)
-	w := &report.Watch{
+	w := &result.Watch{
 		BootID: "boot", Begin: begin * 1e9, End: end * 1e9,
 		CPUNanos: work * 1e9, WaitNanos: (ready - work) * 1e9, ObserverNanos: observing * (idle + ready) * 1e9,
 	}
-	probe := &report.Run{Intensity: 1, BootID: "boot", Series: report.Series{Begin: 90e9, Interval: 1e9, Thousandths: []int64{0}}}
+	probe := &result.Run{Intensity: 1, BootID: "boot", Series: result.Series{Begin: 90e9, Interval: 1e9, Thousandths: []int64{0}}}
 	for second := int64(90); second < 130; second++ {
 		pace := 1000.0 // milliseconds of the processor a second
 		if second >= begin && second < int64(end) {
@@ -39,11 +39,11 @@ func TestTheObserverIsNoContention(t *testing.T) {
 		v1alpha1.ProbeMemoryBandwidth: (idle + ready) / (rest * (idle + ready/2)),
 	} {
 		if job != v1alpha1.ProbeCPU {
-			probe.Processor = report.Series{}
+			probe.Processor = result.Series{}
 		}
 		r := &reading{
 			step:  &step{kind: beside, resource: &probed{Name: "it", Job: job, Threads: 1}},
-			probe: probe, watches: []report.Watch{*w}, alone: (idle + work) * 1e9,
+			probe: probe, watches: []result.Watch{*w}, alone: (idle + work) * 1e9,
 		}
 		got, flaw := r.sample()
 		if flaw != nil {

@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/probe/report"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // A target that ends soon is run again and again within a step, one run after the
@@ -30,7 +30,7 @@ func (in *input) repeat(runs []run, target func(role string) *batchv1.Job) []run
 	ran := time.Duration(0)
 	for n := 2; n <= maxRuns; n++ {
 		last := in.outcomes[runs[len(runs)-1].job.Name]
-		watch, err := report.ParseWatch(last.Messages[probejob.WatchContainer])
+		watch, err := result.ParseWatch(last.Messages[probejob.WatchContainer])
 		if last.State != probejob.Succeeded || err != nil {
 			return runs // what is wrong with the report is said when the step is over
 		}

@@ -1,4 +1,4 @@
-package report
+package result
 
 // This file corrects what a probe and an observer of a target beside it report for what
 // is no contention between the two.

@@ -1,4 +1,4 @@
-// Package report holds what the probes say about a node and its workloads, as a
+// Package result holds what the probes say about a node and its workloads, as a
 // container says it: a JSON object of at most [Limit] bytes in its termination
 // message.
 //
@@ -8,9 +8,9 @@
 //   - [Load] is a synthetic job of a known loading vector that ran
 //
 // Times are nanoseconds of the node's CLOCK_BOOTTIME, which all its containers
-// share and which nobody sets. Reports with different boot ids are of different
+// share and which is never set. Reports with different boot ids are of different
 // boots: their times say nothing about each other.
 //
 // A program writes a report with [Encode], a controller reads it with [ParseRun]
 // and its like. The package imports the standard library only.
-package report
+package result

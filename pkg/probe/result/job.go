@@ -1,4 +1,4 @@
-package report
+package result
 
 // The standard jobs, by the names that flags and reports have for them. Each does
 // units of work of a fixed size, by several workers at once, with no idle time.
