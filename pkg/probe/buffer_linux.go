@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newBuffer returns so many bytes outside of the Go heap, at an address that direct I/O
+// newBuffer returns a number of bytes outside of the Go heap, at an address that direct I/O
 // takes, filled with what no disk and no memory can compress.
 func newBuffer(size int) ([]byte, error) {
 	buffer, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)

@@ -18,7 +18,7 @@ type scratch struct {
 	fd   uintptr // of the file
 }
 
-// openScratch makes a file of so many bytes in a directory, all of them written. It
+// openScratch makes a file of a number of bytes in a directory, all of them written. It
 // refuses to make the disk too full.
 func openScratch(dir string, size int64) (*scratch, error) {
 	file, err := openNameless(dir)
@@ -32,7 +32,7 @@ func openScratch(dir string, size int64) (*scratch, error) {
 	return s, nil
 }
 
-// openNameless opens a new file that nobody can find. Where the file system has no such
+// openNameless opens a new file that has no name. Where the file system has no such
 // thing it has a name for a moment.
 func openNameless(dir string) (*os.File, error) {
 	file, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE|unix.O_DIRECT, 0o600)

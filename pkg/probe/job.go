@@ -72,7 +72,7 @@ func (c *crew) disband() error {
 	return errors.Join(errs...)
 }
 
-// with runs f with so many copies of the job, each of n workers.
+// with runs f with a number of copies of the job, each of n workers.
 func (j Job) with(ctx context.Context, copies, n int, f func(...*crew) error) (err error) {
 	if n < 1 || n > MaxIntensity {
 		return fmt.Errorf("intensity: %d is not from 1 to %d", n, MaxIntensity)

@@ -17,7 +17,7 @@ type Demand struct {
 	// Job is the standard job whose units it does.
 	Job Job
 	// PerRound is the mean service demand of a round, above 0: how long the units take
-	// with nobody else on the node.
+	// alone on the node.
 	PerRound time.Duration
 	// UnitsPerSecond is how many units a second of service is; 0 is to find out before
 	// the first round, which gives another amount of work every time.
@@ -46,7 +46,7 @@ type LoadOptions struct {
 	// Idle is how long a round is idle in the mean.
 	Idle time.Duration
 	// Rounds is how many rounds there are, from 1 to a million; all of them take
-	// [MaxDuration] at most with nobody else on the node.
+	// [MaxDuration] at most alone on the node.
 	Rounds int
 	// Distribution is [Fixed] if it is empty.
 	Distribution Distribution
@@ -224,7 +224,7 @@ func (o LoadOptions) rounds(ctx context.Context, stations []*station, l *result.
 	return errors.Join(err, cpuErr)
 }
 
-// serve does the work of a demand of so many nanoseconds. It is given the time, and
+// serve does the work of a demand in nanoseconds. It is given the time, and
 // returns it.
 func (s *station) serve(ctx context.Context, nanos float64, now int64) (int64, error) {
 	s.owed += nanos / 1e9 * s.served.UnitsPerSecond

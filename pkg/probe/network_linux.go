@@ -24,7 +24,7 @@ type line struct {
 	fd    uintptr // of the file
 	block []byte
 	ack   [1]byte
-	ended func() error // whether nobody wants an answer any more
+	ended func() error // whether no answer is wanted any more
 }
 
 // dial connects to a sink.

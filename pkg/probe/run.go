@@ -81,7 +81,7 @@ func waiting(ctx context.Context, units []unit, duration time.Duration) (float64
 }
 
 // checkSelf returns how many times slower each of two such jobs is. Jobs of the CPU
-// tell by their processor time, whoever else is on the node, others by comparison.
+// tell by their processor time, whatever else runs on the node, others by comparison.
 func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
 	err = o.Job.with(ctx, 2, o.Intensity, func(crews ...*crew) error {
 		if o.Job.Name == result.CPU {

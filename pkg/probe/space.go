@@ -9,7 +9,7 @@ const leastFree = 1 << 30
 // space is how full a file system is, in bytes.
 type space struct{ total, free int64 }
 
-// admits says why a file of so many bytes would make the file system too full.
+// admits says why a file of a size would make the file system too full.
 func (s space) admits(size int64) error {
 	keep := max(leastFree, s.total/10)
 	if left := s.free - size; left < keep {

@@ -25,7 +25,7 @@ func (t *tally) start(now, interval int64) {
 	t.processor.start(now, interval)
 }
 
-// note counts a unit that has ended now, when the worker has run so many nanoseconds.
+// note counts a unit that has ended now, when the worker has run the given nanoseconds.
 func (t *tally) note(now, ran int64) {
 	t.work.note(t.last, now, 1000*int64(t.units), 1000)
 	t.processor.note(t.last, now, t.ran/1000, (ran-t.ran)/1000)

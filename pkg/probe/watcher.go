@@ -194,7 +194,7 @@ func runtimes(command string) bool {
 // doubt finds out whether threads have come and gone unseen: then nobody that is there
 // has the number of their id. As one may have got its id but not be there yet, that is
 // certain only at the next look. The threads of a container's runtime come and go, and
-// are nobody's concern.
+// do not matter.
 func (w *watcher) doubt(newest int, started bool) {
 	for _, id := range w.doubtful {
 		if _, ok := w.accounts[id]; !ok {

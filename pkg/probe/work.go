@@ -81,7 +81,7 @@ func work(ctx context.Context, units []unit, limits limits, interval time.Durati
 // shift is what workers share while they work.
 type shift struct {
 	stop    atomic.Bool
-	left    atomic.Int64 // units that nobody has begun, if limited
+	left    atomic.Int64 // units that no worker has begun, if limited
 	limited bool
 	until   int64 // set before begin
 	begin   chan struct{}

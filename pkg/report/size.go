@@ -63,7 +63,7 @@ func sameAsServers(a *pools.Answer) bool {
 	return same
 }
 
-// compareServers says how this compares with an alternative of so many more servers.
+// compareServers says how this compares with an alternative that has more servers.
 func compareServers(more int) string {
 	switch {
 	case more == 1:

@@ -59,7 +59,7 @@ func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
 }
 
 // linger reports whether some pods still run. One on a node that is lost may be there
-// until somebody removes the node, and takes nothing away from others.
+// until the node is removed, and takes nothing away from others.
 func (r *Reconciler) linger(ctx context.Context, pods []corev1.Pod) (bool, error) {
 	for i := range pods {
 		pod := &pods[i]

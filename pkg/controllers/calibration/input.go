@@ -31,7 +31,7 @@ type input struct {
 	place place
 }
 
-// place is a node to begin on, which nobody else measures on, or why there is none.
+// place is a node to begin on, where no other measurement runs, or why there is none.
 type place struct {
 	node            string
 	reason, message string
@@ -45,7 +45,7 @@ type failure struct {
 }
 
 // current returns the question that is being answered and the attempt at it. It is
-// nil when none is, or when nobody wants to know the answer any more.
+// nil when none is, or when its answer is no longer needed.
 func (in *input) current() (*question, int32) {
 	progress := in.profile.Status.Calibrating
 	if progress == nil {

@@ -184,7 +184,7 @@ func (p *plan) end(in *input, e *ending) {
 	p.settle(&after, further)
 }
 
-// forget drops the results that nobody asks for.
+// forget drops the results that no calibration asks for.
 func (p *plan) forget(in *input) {
 	all := questions(in.profile)
 	p.status.Resources = slices.DeleteFunc(p.status.Resources, func(r v1alpha1.CalibratedResource) bool {

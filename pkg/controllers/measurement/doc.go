@@ -10,7 +10,7 @@
 //     target's pressure, the target's slowdown its loading
 //   - "baseline-R" and, without a target, "beside-R" run the standard job on a
 //     quiet node and beside the pods that follow the profile
-//   - "copies-2" and "copies-3" run so many copies of the target at once
+//   - "copies-2" and "copies-3" run two and three copies of the target at once
 //
 // A target that ends soon runs several times within a step, one run after the other, and
 // its times are per run. Each step that is over leaves a sample in status.measuring, each

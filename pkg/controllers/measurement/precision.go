@@ -18,7 +18,7 @@ import (
 // what is reported.
 func reportedError(e probing.Estimate) float64 { return math.Ceil(e.Error*1000-1e-6) / 1000 }
 
-// precise reports whether a result is as precise as was asked for after so many rounds.
+// precise reports whether a result is as precise as was asked for after a number of rounds.
 func (s *settings) precise(result experiment.Result, rounds int32) bool {
 	if rounds < s.minRounds() || len(result.Components) == 0 {
 		return false

@@ -181,7 +181,7 @@ func (d *decision) news(before []metav1.Condition) []metav1.Condition {
 	return list
 }
 
-// eventType is Warning for what needs somebody's attention.
+// eventType is Warning for what needs attention.
 func eventType(c metav1.Condition) string {
 	switch c.Reason {
 	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,

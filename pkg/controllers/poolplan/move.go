@@ -59,7 +59,7 @@ func newRules(spec *v1alpha1.PoolScaling) rules {
 
 // next decides where a pool goes from m.from, and notes in its status what a
 // later decision depends on. Held says why it must not be scaled down, "" if it
-// may be. Again is when something may change that nobody tells of, 0 for never.
+// may be. Again is when something may change without an event, 0 for never.
 func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held string) (again time.Duration) {
 	want, keep := int32(m.bounds.Replicas), int32(max(m.bounds.Replicas, m.bounds.ReplicasToKeep))
 	if m.from < want || m.from <= keep || held != "" {

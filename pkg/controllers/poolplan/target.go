@@ -28,7 +28,7 @@ type target struct {
 // problem is why a pool cannot be scaled: the reason and message of a condition.
 type problem struct{ reason, message string }
 
-// findTarget reads a pool's scale target, and whether somebody else scales it.
+// findTarget reads a pool's scale target, and whether another controller scales it.
 func (r *Reconciler) findTarget(ctx context.Context, ref *v1alpha1.ScaleTarget) (*target, error) {
 	t := &target{object: &unstructured.Unstructured{}, scale: &unstructured.Unstructured{}}
 	t.object.SetAPIVersion(ref.APIVersion)
@@ -75,7 +75,7 @@ func describe(o *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", o.GetKind(), o.GetNamespace(), o.GetName())
 }
 
-// scale asks a target to have so many replicas. It fails when somebody else has
+// scale asks a target to have a number of replicas. It fails when another client has
 // changed that in the meantime.
 func (r *Reconciler) scale(ctx context.Context, t *target, replicas int32) error {
 	scale := t.scale.DeepCopy()

@@ -6,7 +6,7 @@
 //     an observer to the pods of a workload
 //   - [Job] makes the Job that runs such a pod once, on one node; [Apply] creates it
 //   - [Usable], [Alive] and [Quiet] tell on which nodes one can measure
-//   - [Slots] lets one measurement at a time use a node, and so many the cluster
+//   - [Slots] lets one measurement at a time use a node, and a number of them the cluster
 //   - [Inspect] tells how a Job fares, in words for users; [Look] reads what that
 //     takes from the cluster
 //

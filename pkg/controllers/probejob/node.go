@@ -43,7 +43,7 @@ func Usable(node *corev1.Node) (ok bool, why string) {
 	return true, ""
 }
 
-// Quiet reports whether nobody's pods run on a node but those of DaemonSets, static
+// Quiet reports whether no pods run on a node but those of DaemonSets, static
 // pods, those that the cluster itself cannot do without, and those of measurements of
 // the owners to ignore, and if not, whose do. A pod that is being deleted runs until it
 // is gone.

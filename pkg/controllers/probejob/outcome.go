@@ -179,7 +179,7 @@ func cutShort(pod *corev1.Pod) bool {
 	})
 }
 
-// deletedAt returns when somebody deleted a pod. Its deletion timestamp is when it
+// deletedAt returns when a pod was deleted. Its deletion timestamp is when it
 // will be gone.
 func deletedAt(pod *corev1.Pod) time.Time {
 	grace := time.Duration(0)

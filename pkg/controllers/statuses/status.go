@@ -79,7 +79,7 @@ func turnedBad(before, after []metav1.Condition) []metav1.Condition {
 	return turned
 }
 
-// bad reports whether somebody should look into a condition.
+// bad reports whether a condition needs attention.
 func bad(c *metav1.Condition) bool {
 	switch c.Type {
 	case v1alpha1.ConditionReady, v1alpha1.ConditionSLAAttainable:

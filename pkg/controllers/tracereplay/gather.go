@@ -87,7 +87,7 @@ func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
 }
 
 // gatherNextJob looks whether the Job that would begin next is there already: the
-// cache may not know it yet, or it is somebody else's.
+// cache may not know it yet, or it belongs to another object.
 func (r *Reconciler) gatherNextJob(ctx context.Context, in *input) error {
 	if in.goingOn() || len(in.jobs) >= maxRounds {
 		return nil

@@ -129,7 +129,7 @@ func (f *Facts) judgeSchedulerConfig(c *Check) {
 	}
 }
 
-// clockError is by how much the clock of whoever asks may be off.
+// clockError is by how much the caller's clock may be off.
 const clockError = time.Minute
 
 // leader returns which pod of a component leads, nothing if they do not elect one,
@@ -161,7 +161,7 @@ func (f *Facts) leader(c *Component, now time.Time) (pod, problem string) {
 	}
 }
 
-// held reports whether whoever holds a Lease has renewed it in time.
+// held reports whether the holder of a Lease has renewed it in time.
 func held(l *coordinationv1.Lease, now time.Time) bool {
 	if l.Spec.RenewTime == nil || l.Spec.LeaseDurationSeconds == nil {
 		return false

@@ -203,7 +203,7 @@ func (r *resolved) service(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile
 }
 
 // neutralSeconds returns the neutral time of a workload wherever it runs, 0 if
-// nobody knows.
+// it is unknown.
 func neutralSeconds(p *v1alpha1.WorkloadProfile) float64 {
 	if millis := profile.NeutralMillis(p, profile.AnyClass); millis != nil {
 		return float64(max(0, *millis)) / 1000

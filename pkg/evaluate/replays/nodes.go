@@ -33,7 +33,7 @@ func (r *Replay) NodeNames() []string {
 	return names
 }
 
-// setResources lists all resources that somebody names, those that every cluster
+// setResources lists all resources that any object names, those that every cluster
 // has first, and all requests that some node limits, besides that for the cpu.
 func (r *Replay) setResources(in Input) error {
 	var named []string

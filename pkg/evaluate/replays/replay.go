@@ -50,7 +50,7 @@ type Replay struct {
 	profiles  []*profile.NodeClass
 	nodes     []epochs.NodeClass
 	jobTypes  *jobTypes
-	resources *profile.Resources // that somebody names: the order of vectors
+	resources *profile.Resources // that any object names: the order of vectors
 	requests  []string           // that a node may have a capacity for: the order of requests
 }
 
@@ -85,7 +85,7 @@ func New(in Input) (*Replay, error) {
 // policy in the order of the spec.
 func (r *Replay) Runs() []Run { return r.runs }
 
-// Jobs returns how many jobs a run replays at most, 0 if nobody knows.
+// Jobs returns how many jobs a run replays at most, 0 if that is unknown.
 func (r *Replay) Jobs() int64 {
 	switch {
 	case r.spec.Arrivals != nil:

@@ -71,7 +71,7 @@ func (s *statistics) done(o *epochs.Outcome) error {
 	return nil
 }
 
-// Names and reasons in a result are no longer than so many bytes.
+// Names and reasons in a result have this many bytes at most.
 const (
 	maxName   = 80
 	maxReason = 400

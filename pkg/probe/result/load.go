@@ -31,7 +31,7 @@ type Served struct {
 	Job string `json:"job"`
 	// Units is how many.
 	Units uint64 `json:"units"`
-	// UnitsPerSecond is how many a second holds with nobody else on the node, so that
+	// UnitsPerSecond is how many a second holds alone on the node, so that
 	// Units/UnitsPerSecond is the service demand in seconds.
 	UnitsPerSecond float64 `json:"unitsPerSecond"`
 	// Nanos is how long they took, in nanoseconds.

@@ -71,7 +71,7 @@ func (r Run) PaceInside(from, to int64) (perSecond float64, ok bool) {
 	return r.Pace(from, to)
 }
 
-// UndisturbedPace returns the pace of a job of the CPU with nobody else on the node: all
+// UndisturbedPace returns the pace of a job of the CPU alone on the node: all
 // the time of a processor for each worker. It returns false for other jobs, which cannot
 // know.
 func (r Run) UndisturbedPace() (perSecond float64, ok bool) {

@@ -120,7 +120,7 @@ const (
 	converged = 1e-5
 )
 
-// solve returns the vector, per thread of a pod, with which so many pods explain all
+// solve returns the vector, per thread of a pod, with which a number of pods explain all
 // dilations of a round among the neighbours. The dilation at one resource depends on the
 // demands at the others, so that the components are solved for in turn.
 func (n Node) solve(pairs []pair, pods int) (contention.Vector, error) {

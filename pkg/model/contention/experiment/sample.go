@@ -13,7 +13,7 @@ type Step string
 // Alone is the step in which a copy of the target runs alone.
 const Alone Step = "alone"
 
-// CopiesOf returns the step in which so many copies of the target run at once.
+// CopiesOf returns the step in which n copies of the target run at once.
 func CopiesOf(n int) Step { return Step(fmt.Sprintf("copies-%d", n)) }
 
 // Beside returns the step in which the probe of a resource runs beside a copy of the

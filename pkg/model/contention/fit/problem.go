@@ -92,7 +92,7 @@ func newProblem(t *table, use []int) *problem {
 	for _, r := range use {
 		run, members := t.runs[r], t.members[r]
 		if len(members) < 2 {
-			continue // nobody to learn about
+			continue // no other job to learn about
 		}
 		for a, m := range run.Members {
 			if !m.measured() {

@@ -47,7 +47,7 @@ func (s settings) bounds() (most, total float64) {
 	return math.Inf(1), math.Inf(1)
 }
 
-// patience is how long an alternation goes on: at most so many rounds, ended
+// patience is how long an alternation goes on: at most this many rounds, ended
 // early when checkedRounds change the loss by no more than that fraction.
 type patience struct {
 	rounds  int

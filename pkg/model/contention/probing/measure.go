@@ -20,7 +20,7 @@ type Setting struct {
 	Servers int
 	// Threads is how many threads of the target use it at once. Zero means one.
 	Threads int
-	// Conserving says that a server of the resource gets as much done whomever it
+	// Conserving says that a server of the resource gets as much done whatever thread it
 	// serves, and in whatever order, as processors, disks and links do. Memory, whose
 	// speed depends on the patterns of access, does not.
 	Conserving bool

@@ -82,5 +82,5 @@ func (s *Search) Record(dilation float64) error {
 
 // Servers returns the least intensity that was found to be enough, the number of
 // servers of the resource. It is false if there is none so far: at the end of the
-// search, that the resource cannot be saturated with so many workers.
+// search, that the resource cannot be saturated with the workers tried.
 func (s *Search) Servers() (servers int, saturated bool) { return s.enough, s.enough > 0 }
