@@ -14,12 +14,11 @@ import (
 	"syscall"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/test/cluster"
 )
 

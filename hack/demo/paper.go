@@ -6,13 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // paperJob is a row of Table 3 of the D-factor paper.

@@ -9,14 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/pkg/trace"
 )
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/report/text"
 )
 

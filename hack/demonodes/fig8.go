@@ -9,11 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"loadline.dev/loadline/pkg/probe/result"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.

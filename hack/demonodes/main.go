@@ -17,10 +17,10 @@ import (
 	"syscall"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // options are the flags.

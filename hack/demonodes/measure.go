@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"loadline.dev/loadline/pkg/probe/result"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // measured is what is known of a kind, and what the operator found.

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/report/text"
 )
 

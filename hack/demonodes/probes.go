@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/probe/result"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // probePod is a standard job in a pod of its own.

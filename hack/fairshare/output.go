@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/report/text"
 )
 

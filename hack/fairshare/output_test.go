@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // measured are three runs of the first setting, the last of them disturbed.

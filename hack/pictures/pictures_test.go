@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // docs is the folder of the page and its pictures.

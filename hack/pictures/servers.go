@@ -6,10 +6,9 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // computing is the loading of the pods of the picture of many cores.

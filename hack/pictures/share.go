@@ -6,9 +6,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // busy is how busy each of the two workloads keeps the core.

@@ -6,9 +6,8 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // The promise of the picture of sizing: within seconds, of requests whose service takes 0.5 s.

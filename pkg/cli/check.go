@@ -11,11 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/pkg/validate"
 )
 

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/report/text"
-
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // negligible is what would be printed as 0.00.

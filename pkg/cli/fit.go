@@ -6,14 +6,12 @@ import (
 	"io"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // fitVerb holds the flags of the verb fit.

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/spf13/cobra"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // outputFlag is -o: table (the default), json, yaml or a jsonpath, and for some verbs

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // predict holds the flags of the verb predict.

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"loadline.dev/loadline/pkg/record"
+	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/pkg/trace"
 )
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // replay holds the flags of the verb replay.

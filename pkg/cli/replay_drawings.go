@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // drawings holds the names of files that a replay is drawn to.

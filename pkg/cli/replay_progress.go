@@ -8,12 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"golang.org/x/term"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // replayProgress is a line that says how far all runs of a replay are, on a

@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // share holds the flags of the verb share.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // shareNode holds the flags of the verb share that are about a node.

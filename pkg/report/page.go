@@ -12,7 +12,6 @@ import (
 
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/file"
-
 	"loadline.dev/loadline/pkg/report/text"
 )
 

@@ -14,12 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 const hostile = `<script>alert("1")</script> & 'x' --></style>`

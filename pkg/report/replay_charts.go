@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // ReplayMakespans returns the chart of the makespan of each run, by seed and

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // ReplayPage returns the report of a replay. The footer says what made it.

@@ -6,13 +6,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
-	"loadline.dev/loadline/pkg/report/text"
-
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // threePolicies is the answer of a replay of three policies with two seeds.

@@ -7,9 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"loadline.dev/loadline/pkg/evaluate/shares"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 func twoGroups() *shares.TreeAnswer {

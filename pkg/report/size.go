@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/report/text"
-
-	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
 // SizeConfidence is that of the intervals that are printed beside simulated

@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/gonum/stat"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Variant is a scheduler configuration that is measured; testdata holds each.

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestNamesOfWhatIsMadeAreDNSLabelsOfOneReplayOnly(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
-
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // ourKinds are the kinds of our API, which the API server has to serve.

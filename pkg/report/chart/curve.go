@@ -3,11 +3,11 @@ package chart
 import (
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // curve is one sample as it is drawn.

@@ -3,11 +3,11 @@ package chart
 import (
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // maxDots bounds the size of a drawing; one dot takes some 150 bytes.

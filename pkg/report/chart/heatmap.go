@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // HeatMap is a chart of a matrix: a coloured cell per value, darker for larger

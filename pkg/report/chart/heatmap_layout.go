@@ -3,9 +3,9 @@ package chart
 import (
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot/vg"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Lengths that the parts of a heat map share.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/gonum/stat"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // knownOf returns the values that are not NaN.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Occupancy is a chart of how busy machines were over time: a strip per

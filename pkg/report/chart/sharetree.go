@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // ShareTree is a drawing of a tree of shares: each group and workload on a row of

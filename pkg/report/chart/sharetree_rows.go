@@ -3,10 +3,10 @@ package chart
 import (
 	"image/color"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // drawHeader draws what the columns are, and the axis with its grid.

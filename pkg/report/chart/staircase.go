@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Staircase is a chart of what a rising quantity takes in whole units, such as

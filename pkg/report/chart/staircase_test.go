@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // twoClasses are the servers that two SLAs ask for at service rate 1, as in

@@ -3,13 +3,13 @@ package chart
 import (
 	"image/color"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // The sizes of texts, in points (1/72 inch).

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/gonum/stat"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Summary describes a sample by a few numbers, in the sample's own unit.

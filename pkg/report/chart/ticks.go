@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // linearTicks marks multiples of 1, 2 or 5 times a power of ten, three to ten

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Timeline is a chart of schedules, one below the other on a common time axis:

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"gonum.org/v1/plot"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // timeScale is the unit of a time axis.

@@ -8,8 +8,6 @@ import (
 	"os"
 	"testing"
 
-	"loadline.dev/loadline/pkg/report/text"
-
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 var profiles = flag.Int("perf-profiles", 5000, "how many WorkloadProfiles, at least 1")
