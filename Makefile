@@ -66,7 +66,7 @@ test: test-unit test-integration test-cluster ## Run all tests: unit, integratio
 UNIT = go list ./... | grep -vE '/(test|hack)/'
 # The race detector watches everything but the model and the command line, which calls it: arithmetic, which it slows down
 # tenfold; and but what starts the scheduler, for which it would have all of kube-scheduler compiled once more.
-UNWATCHED = '/pkg/model/|/pkg/cli$$|/cmd/(kubectl-loadline|loadline-scheduler)$$'
+UNWATCHED = '/pkg/(model|cli)/|/pkg/cli$$|/cmd/(kubectl-loadline|loadline-scheduler)$$'
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane

@@ -14,21 +14,22 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/pkg/validate"
 )
 
 // checkManifests holds the flags of the verb check.
 type checkManifests struct {
-	streams    Streams
+	streams    verb.Streams
 	files      []string
 	recursive  bool
 	askCluster bool
 	cluster    clusterFlags
-	output     outputFlag
+	output     verb.Output
 }
 
-func newCheck(streams Streams) *cobra.Command {
+func newCheck(streams verb.Streams) *cobra.Command {
 	c := &checkManifests{streams: streams}
 	command := &cobra.Command{
 		Use:   "check -f FILE",
@@ -57,7 +58,7 @@ with either.`,
 
   # With the cluster that they are for: who would follow the profiles?
   kubectl loadline check -f profiles.yaml --with-cluster`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
 	}
 	flags := command.Flags()
@@ -65,7 +66,7 @@ with either.`,
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "read the folders in a folder, too")
 	c.cluster.add(command, "namespace of objects that do not say (default that of the context, else default)")
 	flags.BoolVar(&c.askCluster, "with-cluster", false, "ask the cluster, too")
-	c.output.addFormats(command, "text", "json", "yaml")
+	c.output.AddFormats(command, "text", "json", "yaml")
 	return command
 }
 
@@ -78,7 +79,7 @@ func (c *checkManifests) run(ctx context.Context) error {
 		return err
 	}
 	if len(in.Documents) == 0 {
-		return fmt.Errorf("there is no object in %s", plural(files, "file", "files"))
+		return fmt.Errorf("there is no object in %s", verb.Counted(files, "file", "files"))
 	}
 	if c.askCluster {
 		if err := c.gatherCluster(ctx, &in); err != nil {
@@ -93,11 +94,11 @@ func (c *checkManifests) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.output.print(c.streams.Out, answer, func(p *page) error { return printChecked(p, answer, files) }); err != nil {
+	if err := c.output.Print(c.streams.Out, answer, func(p *verb.Page) error { return printChecked(p, answer, files) }); err != nil {
 		return err
 	}
 	if n := answer.Errors(); n > 0 {
-		return &no{fmt.Errorf("%s in %s", plural(n, "error", "errors"), plural(answer.Objects, "object", "objects"))}
+		return verb.No(fmt.Errorf("%s in %s", verb.Counted(n, "error", "errors"), verb.Counted(answer.Objects, "object", "objects")))
 	}
 	return nil
 }
@@ -165,9 +166,9 @@ func manifestFiles(paths []string, recursive bool) ([]string, error) {
 }
 
 // printChecked prints the answer for people, a line per finding.
-func printChecked(p *page, a *validate.Answer, files int) error {
+func printChecked(p *verb.Page, a *validate.Answer, files int) error {
 	for i := range a.Findings {
-		if err := p.lines(a.Findings[i].String()); err != nil {
+		if err := p.Lines(a.Findings[i].String()); err != nil {
 			return err
 		}
 	}
@@ -176,24 +177,24 @@ func printChecked(p *page, a *validate.Answer, files int) error {
 		for _, f := range a.Followers {
 			table.Add(f.String(), fmt.Sprint(f.Count), cmp.Or(f.Conflict, "-"))
 		}
-		if err := p.table(table); err != nil {
+		if err := p.Table(table); err != nil {
 			return err
 		}
 	}
-	return p.lines(checkedSummary(a, files))
+	return p.Lines(checkedSummary(a, files))
 }
 
 // checkedSummary says how many objects there are, and what became of them.
 func checkedSummary(a *validate.Answer, files int) string {
-	text := plural(a.Objects, "object", "objects") + " in " + plural(files, "file", "files") + ": "
+	text := verb.Counted(a.Objects, "object", "objects") + " in " + verb.Counted(files, "file", "files") + ": "
 	warnings := len(a.Findings) - a.Errors()
 	switch {
 	case len(a.Findings) == 0:
 		text += "nothing is wrong"
 	case a.Refused > 0:
-		text += fmt.Sprintf("%s, %s; the API server would refuse %d", plural(a.Errors(), "error", "errors"), plural(warnings, "warning", "warnings"), a.Refused)
+		text += fmt.Sprintf("%s, %s; the API server would refuse %d", verb.Counted(a.Errors(), "error", "errors"), verb.Counted(warnings, "warning", "warnings"), a.Refused)
 	default:
-		text += fmt.Sprintf("%s, %s", plural(a.Errors(), "error", "errors"), plural(warnings, "warning", "warnings"))
+		text += fmt.Sprintf("%s, %s", verb.Counted(a.Errors(), "error", "errors"), verb.Counted(warnings, "warning", "warnings"))
 	}
 	if len(a.Skipped) == 0 {
 		return text

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/validate"
 )
 
@@ -33,13 +34,13 @@ func TestCheckSaysWhatToWriteInstead(t *testing.T) {
 1 object in 1 file: 1 error, 0 warnings; the API server would refuse 1
 Skipped, being of other kinds: Pod shop/web-0
 `
-	if diff := cmp.Diff(want, stdout); code != exitNo || stderr != "Error: 1 error in 1 object\n" || diff != "" {
+	if diff := cmp.Diff(want, stdout); code != verb.ExitNo || stderr != "Error: 1 error in 1 object\n" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
 	}
 
 	code, stdout, _ = invoke(t, "", "check", "-f", path, "-o", "json")
 	var answer validate.Answer
-	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != exitNo {
+	if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != verb.ExitNo {
 		t.Fatalf("exit code %d, %v", code, err)
 	}
 	finding := validate.Finding{
@@ -66,24 +67,24 @@ func TestCheckReadsWhatKubectlReads(t *testing.T) {
 		text, want string
 		code       int
 	}{
-		"YAML":                    {goodProfile, good, exitDone},
-		"a mark first":            {"---\n" + goodProfile, good, exitDone},
-		"a mark last":             {goodProfile + "---\n", good, exitDone},
-		"no newline at the end":   {strings.TrimSuffix(goodProfile, "\n"), good, exitDone},
-		"CRLF":                    {strings.ReplaceAll(goodProfile, "\n", "\r\n"), good, exitDone},
-		"a byte order mark":       {"\ufeff" + goodProfile, good, exitDone},
-		"UTF-16":                  {string(utf16), good, exitDone},
-		"JSON":                    {inJSON, good, exitDone},
-		"JSON, one after another": {inJSON + "\n" + strings.Replace(inJSON, `"a"`, `"b"`, 1), ":2: warning: NodeProfile b: spec.selector: NodeProfile a matches the same nodes", exitDone},
-		"JSON in many lines":      {"\n\n" + strings.ReplaceAll(strings.Replace(inJSON, ":2}", `:"2"}`, 1), ",", ",\n"), `:8: NodeProfile a: spec.resources[0].servers: "2" is a string where the API wants a whole number: write servers: 2`, exitNo},
-		"another script":          {strings.Replace(goodProfile, "app: filecomp", "app: процессор", 1), ":5: WorkloadProfile etl/filecomp: spec.selector.matchLabels: процессор: ", exitNo},
+		"YAML":                    {goodProfile, good, verb.ExitDone},
+		"a mark first":            {"---\n" + goodProfile, good, verb.ExitDone},
+		"a mark last":             {goodProfile + "---\n", good, verb.ExitDone},
+		"no newline at the end":   {strings.TrimSuffix(goodProfile, "\n"), good, verb.ExitDone},
+		"CRLF":                    {strings.ReplaceAll(goodProfile, "\n", "\r\n"), good, verb.ExitDone},
+		"a byte order mark":       {"\ufeff" + goodProfile, good, verb.ExitDone},
+		"UTF-16":                  {string(utf16), good, verb.ExitDone},
+		"JSON":                    {inJSON, good, verb.ExitDone},
+		"JSON, one after another": {inJSON + "\n" + strings.Replace(inJSON, `"a"`, `"b"`, 1), ":2: warning: NodeProfile b: spec.selector: NodeProfile a matches the same nodes", verb.ExitDone},
+		"JSON in many lines":      {"\n\n" + strings.ReplaceAll(strings.Replace(inJSON, ":2}", `:"2"}`, 1), ",", ",\n"), `:8: NodeProfile a: spec.resources[0].servers: "2" is a string where the API wants a whole number: write servers: 2`, verb.ExitNo},
+		"another script":          {strings.Replace(goodProfile, "app: filecomp", "app: процессор", 1), ":5: WorkloadProfile etl/filecomp: spec.selector.matchLabels: процессор: ", verb.ExitNo},
 
-		"a line further down":         {"# one\n\n---\n# four\n---\n" + unquoted, ":11:" + found, exitNo},
-		"a line further down, CRLF":   {strings.ReplaceAll("# one\n\n---\n"+goodProfile+"---\n"+strings.Replace(unquoted, "filecomp, n", "other, n", 1), "\n", "\r\n"), ":16: WorkloadProfile etl/other", exitNo},
-		"the same document once more": {goodProfile + "---\n" + goodProfile, ":10: WorkloadProfile etl/filecomp: metadata.name: the same object is in", exitNo},
-		"nothing":                     {"", "Error: there is no object in 1 file", exitWrong},
-		"a comment":                   {"# nothing\n", "Error: there is no object in 1 file", exitWrong},
-		"cut off":                     {goodProfile[:len(goodProfile)-20], ":6: is not YAML: ", exitNo},
+		"a line further down":         {"# one\n\n---\n# four\n---\n" + unquoted, ":11:" + found, verb.ExitNo},
+		"a line further down, CRLF":   {strings.ReplaceAll("# one\n\n---\n"+goodProfile+"---\n"+strings.Replace(unquoted, "filecomp, n", "other, n", 1), "\n", "\r\n"), ":16: WorkloadProfile etl/other", verb.ExitNo},
+		"the same document once more": {goodProfile + "---\n" + goodProfile, ":10: WorkloadProfile etl/filecomp: metadata.name: the same object is in", verb.ExitNo},
+		"nothing":                     {"", "Error: there is no object in 1 file", verb.ExitWrong},
+		"a comment":                   {"# nothing\n", "Error: there is no object in 1 file", verb.ExitWrong},
+		"cut off":                     {goodProfile[:len(goodProfile)-20], ":6: is not YAML: ", verb.ExitNo},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +108,7 @@ func TestCheckReadsFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if code, stdout, _ := invoke(t, "", "check", "-f", dir); code != exitDone || stdout != "1 object in 1 file: nothing is wrong\n" {
+	if code, stdout, _ := invoke(t, "", "check", "-f", dir); code != verb.ExitDone || stdout != "1 object in 1 file: nothing is wrong\n" {
 		t.Errorf("a folder: exit code %d, %q", code, stdout)
 	}
 	code, stdout, _ := invoke(t, "", "check", "-R", "-f", dir)
@@ -115,12 +116,12 @@ func TestCheckReadsFolders(t *testing.T) {
 		filepath.Join(dir, "below", "c.yml") + ":6: WorkloadProfile etl/filecomp: spec.resources[0].loading",
 		"warning: WorkloadProfile etl/filecomp: metadata.name: the same object is in " + filepath.Join(dir, "a.yaml") + ":1, too",
 	} {
-		if code != exitNo || !strings.Contains(stdout, want) {
+		if code != verb.ExitNo || !strings.Contains(stdout, want) {
 			t.Errorf("folders in a folder: exit code %d, %q, want %q", code, stdout, want)
 		}
 	}
 	for _, args := range [][]string{{"check"}, {"check", "-f", filepath.Join(dir, "missing.yaml")}, {"check", "-f", dir, "now"}} {
-		if code, stdout, stderr := invoke(t, "", args...); code != exitWrong || stdout != "" || stderr == "" {
+		if code, stdout, stderr := invoke(t, "", args...); code != verb.ExitWrong || stdout != "" || stderr == "" {
 			t.Errorf("%v: exit code %d, output %q", args, code, stdout)
 		}
 	}
@@ -130,7 +131,7 @@ func TestCheckReadsFolders(t *testing.T) {
 func TestShippedManifestsPassTheCheck(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"../../config/samples", "../../docs/examples", "../../config/scheduler"} {
-		if code, stdout, _ := invoke(t, "", "check", "-f", dir); code != exitDone {
+		if code, stdout, _ := invoke(t, "", "check", "-f", dir); code != verb.ExitDone {
 			t.Errorf("%s: exit code %d\n%s", dir, code, stdout)
 		}
 	}
@@ -142,10 +143,10 @@ func TestCheckAsksAClusterOnRequest(t *testing.T) {
 	path := write(t, "profiles.yaml", goodProfile)
 	server.refuse("apis/loadline.dev/v1alpha1/sharetrees")
 	code, _, stderr := server.ask(t, "check", "-f", path, "--with-cluster")
-	if code != exitWrong || !strings.Contains(stderr, "listing ShareTrees: ") {
+	if code != verb.ExitWrong || !strings.Contains(stderr, "listing ShareTrees: ") {
 		t.Errorf("a cluster that refuses: exit code %d, %q", code, stderr)
 	}
-	if code, stdout, stderr := server.ask(t, "check", "-f", path); code != exitDone {
+	if code, stdout, stderr := server.ask(t, "check", "-f", path); code != verb.ExitDone {
 		t.Errorf("a cluster that is not asked: exit code %d, %q, %q", code, stdout, stderr)
 	}
 }

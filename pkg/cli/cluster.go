@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // clusterFlags are the flags by which kubectl finds a cluster and a namespace.
@@ -50,7 +51,7 @@ func (c *clusterFlags) add(command *cobra.Command, namespace string) {
 // loader returns what reads the kubeconfig.
 func (c *clusterFlags) loader() (clientcmd.ClientConfig, error) {
 	for _, text := range c.userExtra {
-		key, value, err := pair(text, "scopes=view")
+		key, value, err := verb.Pair(text, "scopes=view")
 		if err != nil {
 			return nil, fmt.Errorf("--as-user-extra %s: %w", text, err)
 		}

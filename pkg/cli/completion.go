@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/evaluate/pools"
@@ -24,34 +25,16 @@ import (
 func complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp) // arguments are no files
 	byFlag := flagCompletions()
-	for _, verb := range root.Commands() {
-		verb.Flags().VisitAll(func(f *pflag.Flag) {
-			completion, of := byFlag[verb.Name()+" "+f.Name]
+	for _, command := range root.Commands() {
+		command.Flags().VisitAll(func(f *pflag.Flag) {
+			completion, of := byFlag[command.Name()+" "+f.Name]
 			if !of {
 				completion, of = byFlag[f.Name]
 			}
-			if _, known := verb.GetFlagCompletionFunc(f.Name); of && !known {
-				register(verb, f.Name, completion)
+			if _, known := command.GetFlagCompletionFunc(f.Name); of && !known {
+				verb.Complete(command, f.Name, completion)
 			}
 		})
-	}
-}
-
-// register makes the shell complete the values of a flag.
-func register(verb *cobra.Command, flag string, completion cobra.CompletionFunc) {
-	if err := verb.RegisterFlagCompletionFunc(flag, begun(completion)); err != nil {
-		panic(err) // the flag is there, and registers once
-	}
-}
-
-// begun leaves out what does not begin as typed; extensions of files say nothing of that.
-func begun(completion cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(verb *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		choices, directive := completion(verb, args, typed)
-		if directive != cobra.ShellCompDirectiveFilterFileExt {
-			choices = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return !strings.HasPrefix(choice, typed) })
-		}
-		return choices, directive
 	}
 }
 
@@ -80,16 +63,16 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"plot-nodes": picture, "plot-servers": picture, "plot-map": picture,
 		"report": files("html"),
 
-		"solver":            oneOf(evaluate.Solvers()),
-		"method":            oneOf(shares.Methods()),
-		"discipline":        oneOf(pools.Disciplines()),
-		"strategy":          oneOf(pools.Strategies()),
-		"distribution":      oneOf(replays.Distributions()),
+		"solver":            verb.OneOf(evaluate.Solvers()),
+		"method":            verb.OneOf(shares.Methods()),
+		"discipline":        verb.OneOf(pools.Disciplines()),
+		"strategy":          verb.OneOf(pools.Strategies()),
+		"distribution":      verb.OneOf(replays.Distributions()),
 		"policies":          listOf(placement.Names()),
-		"format":            oneOf(formats()),
-		"queue":             oneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
-		"container-weights": oneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
-		"cgroup":            oneOf([]string{cgroupV1, cgroupV2}),
+		"format":            verb.OneOf(formats()),
+		"queue":             verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
+		"container-weights": verb.OneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
+		"cgroup":            verb.OneOf([]string{cgroupV1, cgroupV2}),
 		"without":           listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(m *manifests) []string {
@@ -139,11 +122,6 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// oneOf completes a value with what it may be.
-func oneOf(values []string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-}
-
 // listOf completes the last of a list of values, with what is not in the list yet.
 func listOf(values []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -161,8 +139,8 @@ func listOf(values []string) cobra.CompletionFunc {
 
 // fromFiles completes a value with names that the files of -f have.
 func fromFiles(names func(*manifests) []string) cobra.CompletionFunc {
-	return func(verb *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		paths, err := verb.Flags().GetStringSlice("filename")
+	return func(command *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		paths, err := command.Flags().GetStringSlice("filename")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -184,7 +162,7 @@ exec kubectl-loadline __complete "$@"
 `
 
 // addCompletion adds the verb completion, cobra's and one more shell to it: kubectl.
-func addCompletion(root *cobra.Command, streams Streams) {
+func addCompletion(root *cobra.Command, streams verb.Streams) {
 	root.InitDefaultCompletionCmd()
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "completion" })
 	completion := root.Commands()[i]
@@ -209,7 +187,7 @@ The others are for kubectl-loadline by that name.`
 		Long: `Print an executable that makes kubectl complete the arguments of kubectl loadline.
 Put it on your PATH, as kubectl_complete-loadline.`,
 		Example:           "  kubectl loadline completion kubectl > kubectl_complete-loadline",
-		Args:              noArguments,
+		Args:              verb.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(streams.Out, completionForKubectl)

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // completionPatience is how long somebody waits who has pressed the tabulator key.
@@ -32,10 +34,10 @@ func (c *clusterFlags) complete(command *cobra.Command) {
 			return names(&config), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
-	register(command, clientcmd.FlagContext, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) }))
-	register(command, clientcmd.FlagClusterName, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) }))
-	register(command, clientcmd.FlagAuthInfoName, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.AuthInfos)) }))
-	register(command, clientcmd.FlagNamespace, c.names(func() client.ObjectList { return &corev1.NamespaceList{} }))
+	verb.Complete(command, clientcmd.FlagContext, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) }))
+	verb.Complete(command, clientcmd.FlagClusterName, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) }))
+	verb.Complete(command, clientcmd.FlagAuthInfoName, fromKubeconfig(func(k *clientcmdapi.Config) []string { return slices.Sorted(maps.Keys(k.AuthInfos)) }))
+	verb.Complete(command, clientcmd.FlagNamespace, c.names(func() client.ObjectList { return &corev1.NamespaceList{} }))
 }
 
 // names completes with the names of all objects of a kind, in the namespace that is

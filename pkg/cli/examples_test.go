@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // What the examples call by these names: content, or a file of the repository.
@@ -135,11 +137,11 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == exitWrong && strings.Contains(errs.String(), errNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), errNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
 			asked, input = true, threeJobs // as a cluster might have answered
 			continue
 		}
-		if no := code == exitNo && input != ""; code != exitDone && !no { // the answer may be that an SLA is missed
+		if no := code == verb.ExitNo && input != ""; code != verb.ExitDone && !no { // the answer may be that an SLA is missed
 			t.Errorf("%s\nexit code %d: %s", line, code, errs.String())
 		}
 	}

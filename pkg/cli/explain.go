@@ -12,20 +12,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
 // explain holds the flags of the verb explain.
 type explain struct {
-	streams   Streams
+	streams   verb.Streams
 	files     []string
 	scheduler string
 	nodes     bool
 	cluster   clusterFlags
-	output    outputFlag
+	output    verb.Output
 }
 
-func newExplain(streams Streams) *cobra.Command {
+func newExplain(streams verb.Streams) *cobra.Command {
 	x := &explain{streams: streams}
 	command := &cobra.Command{
 		Use:   "explain pod [NAMESPACE/]NAME",
@@ -52,7 +53,7 @@ them.`,
   kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
   kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes`,
 		Args:              cobra.ArbitraryArgs, // named checks them
-		ValidArgsFunction: begun(x.complete),
+		ValidArgsFunction: verb.Begun(x.complete),
 		RunE:              func(command *cobra.Command, args []string) error { return x.run(command.Context(), args) },
 	}
 	flags := command.Flags()
@@ -60,7 +61,7 @@ them.`,
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
 	x.cluster.add(command, "namespace of the pod (default that of the context)")
-	x.output.addWide(command)
+	x.output.AddWide(command)
 	return command
 }
 
@@ -113,12 +114,12 @@ func (x *explain) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var e *explanation.Answer
-	err = abandon(ctx, func() (err error) {
+	err = verb.Abandon(ctx, func() (err error) {
 		e, err = explanation.OfPod(in)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return x.output.print(x.streams.Out, e, func(p *page) error { return printExplanation(p, e, time.Now()) })
+	return x.output.Print(x.streams.Out, e, func(p *verb.Page) error { return printExplanation(p, e, time.Now()) })
 }

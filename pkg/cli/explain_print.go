@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -17,25 +18,25 @@ const negligible = 0.005
 
 // printExplanation prints the answer for people: how the pod fares, why, what it does
 // to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
-func printExplanation(p *page, e *explanation.Answer, now time.Time) error {
-	if err := p.lines(headline(e)); err != nil {
+func printExplanation(p *verb.Page, e *explanation.Answer, now time.Time) error {
+	if err := p.Lines(headline(e)); err != nil {
 		return err
 	}
 	if len(e.Resources) > 0 {
-		if err := p.table(resourceTable(e, p.wide)); err != nil {
+		if err := p.Table(resourceTable(e, p.Wide)); err != nil {
 			return err
 		}
 	}
-	if p.wide && len(e.Neighbours) > 0 {
-		if err := p.table(neighbourTable(e)); err != nil {
+	if p.Wide && len(e.Neighbours) > 0 {
+		if err := p.Table(neighbourTable(e)); err != nil {
 			return err
 		}
 	}
 	var lines []string
-	if !p.wide {
+	if !p.Wide {
 		lines = append(lines, slowed(e)...)
 	}
-	lines = append(lines, limits(e, p.wide)...)
+	lines = append(lines, limits(e, p.Wide)...)
 	if e.NeutralSeconds != nil && e.Dilation != nil {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", text.Seconds(*e.NeutralSeconds, 1), text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
@@ -43,16 +44,16 @@ func printExplanation(p *page, e *explanation.Answer, now time.Time) error {
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
 	}
-	if err := p.lines(lines...); err != nil || e.Nodes == nil {
+	if err := p.Lines(lines...); err != nil || e.Nodes == nil {
 		return err
 	}
-	if err := p.lines(""); err != nil {
+	if err := p.Lines(""); err != nil {
 		return err
 	}
-	if err := p.table(rankingTable(e, p.wide)); err != nil {
+	if err := p.Table(rankingTable(e, p.Wide)); err != nil {
 		return err
 	}
-	return p.lines(bestNode(e))
+	return p.Lines(bestNode(e))
 }
 
 // headline says how the pod fares.

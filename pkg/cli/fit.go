@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -16,17 +17,17 @@ import (
 
 // fitVerb holds the flags of the verb fit.
 type fitVerb struct {
-	streams  Streams
+	streams  verb.Streams
 	file     string
 	declared []string
 	options  fit.Options
 	curve    bool
 	plot     string
 	heatMap  string
-	output   outputFlag
+	output   verb.Output
 }
 
-func newFit(streams Streams) *cobra.Command {
+func newFit(streams verb.Streams) *cobra.Command {
 	f := &fitVerb{streams: streams}
 	command := &cobra.Command{
 		Use:   "fit -f FILE",
@@ -47,8 +48,8 @@ measured.`,
 
   # At known resources, pulled towards declared profiles
   kubectl loadline fit -f observations.csv --resources cpu,disk --declared profiles.yaml -o yaml`,
-		Args: noArguments,
-		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), f.run) },
+		Args: verb.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return verb.Abandon(command.Context(), f.run) },
 	}
 	flags := command.Flags()
 	flags.StringVarP(&f.file, "filename", "f", "", "CSV file with observations, - for standard input")
@@ -62,7 +63,7 @@ measured.`,
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
 	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
 	flags.StringVar(&f.heatMap, "heat-map", "", "draw the dilation of every pair of jobs to this file (.svg or .png)")
-	f.output.add(command)
+	f.output.Add(command)
 	return command
 }
 
@@ -102,7 +103,7 @@ func (f *fitVerb) run() error {
 	if err := f.draw(answer); err != nil {
 		return err
 	}
-	return f.output.print(f.streams.Out, answer, func(p *page) error { return printFit(p, answer) })
+	return f.output.Print(f.streams.Out, answer, func(p *verb.Page) error { return printFit(p, answer) })
 }
 
 // draw draws the charts that were asked for.
@@ -137,7 +138,7 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	})
 }
 
-func printFit(p *page, a *evaluate.FitAnswer) error {
+func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	columns := []text.Column{text.Left("JOB"), text.Right("MEASURED"), text.Right("DILATED"), text.Right("DILATES")}
 	if a.Baselines {
 		columns = append(columns, text.Right("ALONE"))
@@ -156,7 +157,7 @@ func printFit(p *page, a *evaluate.FitAnswer) error {
 		}
 		jobs.Add(cells...)
 	}
-	if err := p.table(jobs); err != nil {
+	if err := p.Table(jobs); err != nil {
 		return err
 	}
 	kind := "known"
@@ -198,9 +199,9 @@ func interval(v evaluate.Interval) string {
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)
 }
 
-func printHoldOut(p *page, h *evaluate.HoldOut) error {
+func printHoldOut(p *verb.Page, h *evaluate.HoldOut) error {
 	if h == nil {
-		return p.lines("Too few runs to leave some out: how well this predicts other runs is not known.")
+		return p.Lines("Too few runs to leave some out: how well this predicts other runs is not known.")
 	}
 	if _, err := fmt.Fprintf(p, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
 		return err
@@ -209,21 +210,21 @@ func printHoldOut(p *page, h *evaluate.HoldOut) error {
 	for _, m := range h.Models {
 		table.Add(m.Model, text.Percent(m.MeanError), text.Percent(m.P90Error), text.Percent(m.WorstError))
 	}
-	return errors.Join(p.table(table), printLearningCurve(p, h.LearningCurve))
+	return errors.Join(p.Table(table), printLearningCurve(p, h.LearningCurve))
 }
 
-func printLearningCurve(p *page, curve []evaluate.Learnt) error {
+func printLearningCurve(p *verb.Page, curve []evaluate.Learnt) error {
 	if len(curve) == 0 {
 		return nil
 	}
-	if err := p.lines("\nOn all other runs, when it knows a share of them:"); err != nil {
+	if err := p.Lines("\nOn all other runs, when it knows a share of them:"); err != nil {
 		return err
 	}
 	table := text.NewTable(text.Right("KNOWN"), text.Right("RUNS"), text.Right("MEAN ERROR"), text.Right("P90 ERROR"), text.Right("WORST"))
 	for _, l := range curve {
 		table.Add(text.Percent(l.Share), text.Count(int64(l.Runs)), text.Percent(l.MeanError), text.Percent(l.P90Error), text.Percent(l.WorstError))
 	}
-	return p.table(table)
+	return p.Table(table)
 }
 
 func printDoubts(w io.Writer, doubts []evaluate.Doubt) error {

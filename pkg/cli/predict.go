@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/text"
@@ -16,17 +17,17 @@ import (
 
 // predict holds the flags of the verb predict.
 type predict struct {
-	streams Streams
+	streams verb.Streams
 	files   []string
 	pods    []string
 	node    string
 	cores   int
 	solver  string
 	plot    string
-	output  outputFlag
+	output  verb.Output
 }
 
-func newPredict(streams Streams) *cobra.Command {
+func newPredict(streams verb.Streams) *cobra.Command {
 	p := &predict{streams: streams}
 	command := &cobra.Command{
 		Use:   "predict -f FILE",
@@ -42,8 +43,8 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
 
   # On a node that follows a NodeProfile; everything in JSON
   kubectl loadline predict -f profiles.yaml -f nodes.yaml --node nvme -o json`,
-		Args: noArguments,
-		RunE: func(command *cobra.Command, _ []string) error { return abandon(command.Context(), p.run) },
+		Args: verb.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return verb.Abandon(command.Context(), p.run) },
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&p.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
@@ -52,7 +53,7 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
 	flags.IntVar(&p.cores, "cores", 1, "how many cores the node has, unless its NodeProfile says so")
 	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
 	flags.StringVar(&p.plot, "plot", "", "draw the pods' times to this file (.svg or .png)")
-	p.output.add(command)
+	p.output.Add(command)
 	return command
 }
 
@@ -87,7 +88,7 @@ func (p *predict) run() error {
 			return err
 		}
 	}
-	return p.output.print(p.streams.Out, prediction, func(page *page) error { return printPrediction(page, prediction) })
+	return p.output.Print(p.streams.Out, prediction, func(page *verb.Page) error { return printPrediction(page, prediction) })
 }
 
 // parsePods reads PROFILE[=COPIES][@START].
@@ -117,7 +118,7 @@ func parsePods(text string) (evaluate.Pods, error) {
 }
 
 // printPrediction prints the answer for people.
-func printPrediction(page *page, p *evaluate.Prediction) error {
+func printPrediction(page *verb.Page, p *evaluate.Prediction) error {
 	table := text.NewTable(text.Left("POD"), text.Right("NEUTRAL"), text.Right("DILATION"), text.Right("DONE AT"), text.Left("WAITS FOR"))
 	for _, pods := range p.Pods {
 		name := pods.Profile
@@ -129,10 +130,10 @@ func printPrediction(page *page, p *evaluate.Prediction) error {
 		}
 		table.Add(name, seconds(pods.NeutralSeconds), times(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits))
 	}
-	if err := page.table(table); err != nil {
+	if err := page.Table(table); err != nil {
 		return err
 	}
-	return page.lines(summarize(p))
+	return page.Lines(summarize(p))
 }
 
 // times writes a dilation with the half width of its interval, as far as it has one:

@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/record"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
 // recordVerb holds the flags of the verb record.
 type recordVerb struct {
-	streams       Streams
+	streams       verb.Streams
 	cluster       clusterFlags
 	allNamespaces bool
 	selector      string
@@ -29,7 +30,7 @@ type recordVerb struct {
 	running       bool
 }
 
-func newRecord(streams Streams) *cobra.Command {
+func newRecord(streams verb.Streams) *cobra.Command {
 	r := &recordVerb{streams: streams}
 	command := &cobra.Command{
 		Use:   "record --to FILE",
@@ -53,7 +54,7 @@ The flags by which kubectl finds a cluster work here too; see kubectl options.`,
 
   # What would another policy have made of it?
   kubectl loadline record -n etl -l team=ingest --to - | kubectl loadline replay --trace - -f profiles.yaml`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return r.run(command.Context()) },
 	}
 	flags := command.Flags()
@@ -179,11 +180,15 @@ func (r *recordVerb) follow(ctx context.Context, pods *recordedPods, profiles []
 // watchPods puts pods into the spool as they finish, until the context ends, and
 // returns those that have not.
 func (r *recordVerb) watchPods(ctx context.Context, pods *recordedPods, spool *spool) ([]*corev1.Pod, error) {
-	progress := newRecordProgress(r.streams.Err)
-	defer progress.clear()
-	l := newLedger(spool, progress.show)
+	progress := verb.NewProgress(r.streams.Err)
+	defer progress.Clear()
+	l := newLedger(spool, func(recorded, live int) {
+		progress.Show(func(time.Time) string {
+			return text.Counted(recorded, "pod") + " recorded, " + text.Count(int64(live)) + " not finished; Ctrl-C ends it"
+		})
+	})
 	err := pods.watch(ctx, l, func(err error) {
-		progress.clear()
+		progress.Clear()
 		fmt.Fprintf(r.streams.Err, "Warning: %v; trying again\n", err) //nolint:errcheck // nowhere left to report it
 	})
 	return l.unfinished(), err

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/report"
@@ -20,7 +21,7 @@ import (
 
 // replay holds the flags of the verb replay.
 type replay struct {
-	streams  Streams
+	streams  verb.Streams
 	version  string
 	files    []string
 	trace    string
@@ -29,11 +30,11 @@ type replay struct {
 	drawings drawings
 	jobsTo   string
 	epochsTo string
-	output   outputFlag
+	output   verb.Output
 	worker   worker
 }
 
-func newReplay(version string, streams Streams) *cobra.Command {
+func newReplay(version string, streams verb.Streams) *cobra.Command {
 	r := &replay{streams: streams, version: version}
 	command := &cobra.Command{
 		Use:   "replay (-f FILE | --trace FILE | --generate JOBS)",
@@ -60,7 +61,7 @@ The policies: ` + strings.Join(placement.Names(), ", ") + `.`,
 
   # The nodes of an openb trace
   kubectl loadline replay --trace openb_pod_list.csv.gz --format openb --nodes-from openb_node_list.csv`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return r.run(command.Context(), command.Flags().Changed)
 		},
@@ -73,7 +74,7 @@ The policies: ` + strings.Join(placement.Names(), ", ") + `.`,
 	flags.StringVar(&r.jobsTo, "jobs-to", "", "write what became of each job to POLICY-SEED.csv in this folder")
 	flags.StringVar(&r.epochsTo, "epochs-to", "", "write each epoch of each node to POLICY-SEED.epochs.csv in this folder")
 	r.drawings.add(flags)
-	r.output.addWide(command)
+	r.output.AddWide(command)
 	r.worker.add(flags)
 	return command
 }
@@ -145,7 +146,7 @@ func (r *replay) replay(ctx context.Context, in replays.Input, source *traceSour
 	}
 	bar := newReplayProgress(r.streams.Err, e, source)
 	results, err := r.runs(ctx, e, bar)
-	bar.clear()
+	bar.Clear()
 	if err != nil && len(results) == 0 {
 		return err
 	}
@@ -179,7 +180,7 @@ func (r *replay) runs(ctx context.Context, e *replays.Replay, bar *replayProgres
 		}
 	}
 	if ctx.Err() != nil && whole < len(found) {
-		return results, &interrupted{kept: keptRuns(whole, len(results)-whole, len(found))}
+		return results, verb.Interrupted(keptRuns(whole, len(results)-whole, len(found)))
 	}
 	return results, different(errs)
 }
@@ -232,7 +233,7 @@ func different(errs []error) error {
 
 // answer prints what was found, and draws it.
 func (r *replay) answer(a *replays.Answer) error {
-	err := r.output.print(r.streams.Out, a, func(p *page) error { return printReplay(p, a) })
+	err := r.output.Print(r.streams.Out, a, func(p *verb.Page) error { return printReplay(p, a) })
 	if err != nil {
 		return err
 	}
@@ -245,15 +246,15 @@ func (r *replay) answer(a *replays.Answer) error {
 	return err
 }
 
-func printReplay(p *page, a *replays.Answer) error {
-	if err := p.table(report.ReplayTable(a, p.wide)); err != nil {
+func printReplay(p *verb.Page, a *replays.Answer) error {
+	if err := p.Table(report.ReplayTable(a, p.Wide)); err != nil {
 		return err
 	}
 	lines := []string{replayCaption(a)}
 	if a.Partial {
 		lines = append(lines, fmt.Sprintf("The answer is partial: it is of the jobs that were done when the replay ended, in %d of %d runs.", a.Done, a.Runs))
 	}
-	return p.lines(append(lines, report.ReplayNotes(a)...)...)
+	return p.Lines(append(lines, report.ReplayNotes(a)...)...)
 }
 
 // replayCaption says what the table is of.

@@ -150,12 +150,3 @@ func parsePolicy(text string) (v1alpha1.ReplayPolicy, error) {
 	}
 	return policy, nil
 }
-
-// pair reads NAME=VALUE.
-func pair(text, example string) (name, value string, err error) {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok || name == "" || value == "" {
-		return "", "", fmt.Errorf("write NAME=VALUE, such as %s", example)
-	}
-	return name, value, nil
-}

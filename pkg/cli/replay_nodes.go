@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -34,7 +35,7 @@ func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(fl
 	}
 	class := v1alpha1.ReplayNodes{Name: "node", Count: &f.nodes, Resources: []v1alpha1.ReplayResource{{Name: "cpu", Servers: &f.cores}}}
 	for _, text := range f.servers {
-		name, count, err := pair(text, "disk=2")
+		name, count, err := verb.Pair(text, "disk=2")
 		if err != nil {
 			return fmt.Errorf("--servers %s: %w", text, err)
 		}
@@ -45,7 +46,7 @@ func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(fl
 		class.Resources = append(class.Resources, v1alpha1.ReplayResource{Name: name, Servers: new(int32(n))})
 	}
 	for _, text := range f.capacity {
-		name, amount, err := pair(text, "memory=256Gi")
+		name, amount, err := verb.Pair(text, "memory=256Gi")
 		if err != nil {
 			return fmt.Errorf("--capacity %s: %w", text, err)
 		}

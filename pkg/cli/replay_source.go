@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // traceSource is a file with a trace that each run opens anew.
@@ -49,9 +51,9 @@ func (s *traceSource) copy(in io.Reader) error {
 		return err
 	}
 	s.path, s.temporary = file.Name(), true
-	s.size, err = io.Copy(file, &interruptible{ctx: s.ctx, in: in})
+	s.size, err = io.Copy(file, verb.Interruptible(s.ctx, in))
 	if s.ctx.Err() != nil {
-		err = &interrupted{kept: "nothing, the trace was not read"}
+		err = verb.Interrupted("nothing, the trace was not read")
 	}
 	return errors.Join(err, file.Close())
 }

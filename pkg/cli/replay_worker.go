@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
@@ -44,7 +45,7 @@ func (w *worker) run(ctx context.Context, r *replay, e *replays.Replay) error {
 	}
 	result, err := r.oneRun(ctx, e, run, replays.Watch{})
 	if ctx.Err() != nil && err != nil {
-		return &interrupted{kept: "nothing"}
+		return verb.Interrupted("nothing")
 	}
 	if err != nil {
 		return err

@@ -3,30 +3,27 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // Streams are where a command reads and writes.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
+type Streams = verb.Streams
 
 // Run runs a command line, without the name of the program, and returns the
 // exit code. Errors are printed. When the context ends so does the command, with
 // what it has by then.
 func Run(ctx context.Context, version string, args []string, streams Streams) int {
-	streams.In = &interruptible{ctx: ctx, in: streams.In}
+	streams.In = verb.Interruptible(ctx, streams.In)
 	root := newRoot(version, streams)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	code := exitCode(err)
+	code := verb.ExitCode(err)
 	switch code {
-	case exitDone:
-	case exitInterrupted:
+	case verb.ExitDone:
+	case verb.ExitInterrupted:
 		fmt.Fprintln(streams.Err, "Interrupted:", err) //nolint:errcheck // nowhere left to report it
 	default:
 		fmt.Fprintln(streams.Err, "Error:", err) //nolint:errcheck // nowhere left to report it
@@ -73,7 +70,7 @@ another time; 130 interrupted.`,
   kubectl loadline explain pod etl/filecomp-7`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadline"},
 		Version:       version,
-		Args:          noArguments,
+		Args:          verb.NoArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
@@ -93,23 +90,11 @@ another time; 130 interrupted.`,
 	return root
 }
 
-// noArguments refuses arguments of a verb that takes none, and verbs that there are not.
-func noArguments(command *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("unknown command %q for %q", args[0], command.CommandPath())
-	if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
-		text += "; did you mean " + strings.Join(meant, " or ") + "?"
-	}
-	return fmt.Errorf("%s\nSee '%s --help' for usage and examples", text, command.CommandPath())
-}
-
 // addGroup adds verbs that the help lists under a title.
-func addGroup(root *cobra.Command, title string, verbs ...*cobra.Command) {
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, verb := range verbs {
-		verb.GroupID = title
-		root.AddCommand(verb)
+	for _, command := range commands {
+		command.GroupID = title
+		root.AddCommand(command)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -19,17 +20,17 @@ import (
 
 // share holds the flags of the verb share.
 type share struct {
-	streams Streams
+	streams verb.Streams
 	files   []string
 	options shares.Options
 	sets    []string
 	compare bool
 	plot    string
 	node    shareNode
-	output  outputFlag
+	output  verb.Output
 }
 
-func newShare(streams Streams) *cobra.Command {
+func newShare(streams verb.Streams) *cobra.Command {
 	s := &share{streams: streams}
 	command := &cobra.Command{
 		Use:   "share (-f FILE | --node NAME | --pods FILE)",
@@ -59,7 +60,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 
   # Who slows whom by its CPU requests on a node, and what if one requested 500m?
   kubectl loadline share --node worker-3 --set shop/cart-0=500m`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()
@@ -72,7 +73,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 	flags.BoolVar(&s.compare, "compare", false, "show the time and the error of every method")
 	flags.StringVar(&s.plot, "plot", "", "draw the tree to this file (.svg or .png)")
 	s.node.add(command)
-	s.output.add(command)
+	s.output.Add(command)
 	return command
 }
 
@@ -133,7 +134,7 @@ func (s *share) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.output.print(s.streams.Out, r, func(p *page) error { return printShare(p, &r, elapsed) }); err != nil {
+	if err := s.output.Print(s.streams.Out, r, func(p *verb.Page) error { return printShare(p, &r, elapsed) }); err != nil {
 		return err
 	}
 	return s.explain(ctx, missedSLAs(answer))
@@ -153,7 +154,7 @@ func onlyTree(m *manifests) (*v1alpha1.ShareTree, error) {
 
 // parseShareChange reads NAME=SHARE.
 func parseShareChange(text string) (shares.Change, error) {
-	name, value, err := pair(text, "web=70")
+	name, value, err := verb.Pair(text, "web=70")
 	if err != nil {
 		return shares.Change{}, err
 	}
@@ -170,7 +171,7 @@ func (s *share) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &interrupted{kept: "nothing"}
+		return verb.Interrupted("nothing")
 	case len(s.files) == 1 && s.files[0] != "-":
 		return fmt.Errorf("%s: %w", filepath.Base(s.files[0]), err)
 	default:
@@ -192,15 +193,15 @@ func missedSLAs(a *shares.TreeAnswer) error {
 	if more := len(missed) - most; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more miss theirs", more))
 	}
-	return &no{errors.New(strings.Join(texts, "; "))}
+	return verb.No(errors.New(strings.Join(texts, "; ")))
 }
 
 // printShare prints the answer for people.
-func printShare(p *page, r *shareReport, elapsed time.Duration) error {
-	if err := p.table(report.ShareTable(r.TreeAnswer)); err != nil {
+func printShare(p *verb.Page, r *shareReport, elapsed time.Duration) error {
+	if err := p.Table(report.ShareTable(r.TreeAnswer)); err != nil {
 		return err
 	}
-	if err := p.lines(report.ShareSummary(r.TreeAnswer, elapsed)); err != nil {
+	if err := p.Lines(report.ShareSummary(r.TreeAnswer, elapsed)); err != nil {
 		return err
 	}
 	return printComparedMethods(p, r.Comparison)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -12,11 +13,11 @@ import (
 const compareTimeout = 20 * time.Second
 
 // printComparedMethods prints a table, unless there is nothing to print.
-func printComparedMethods(p *page, all []shares.ComparedMethod) error {
+func printComparedMethods(p *verb.Page, all []shares.ComparedMethod) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if err := p.lines(""); err != nil {
+	if err := p.Lines(""); err != nil {
 		return err
 	}
 	table := text.NewTable(text.Left("METHOD"), text.Right("TIME"), text.Right("ERROR"), text.Right("CLAIMED"), text.Right("EVALUATIONS"))
@@ -28,5 +29,5 @@ func printComparedMethods(p *page, all []shares.ComparedMethod) error {
 		elapsed := time.Duration(*m.ElapsedSeconds * float64(time.Second))
 		table.Add(m.Method, text.Elapsed(elapsed), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), text.Count(int64(m.Evaluations)))
 	}
-	return p.table(table)
+	return p.Table(table)
 }

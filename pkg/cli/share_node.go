@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -44,7 +45,7 @@ func (n *shareNode) add(command *cobra.Command) {
 	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
 	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
 	n.cluster.add(command, "")
-	register(command, "node", n.cluster.names(func() client.ObjectList { return &corev1.NodeList{} }))
+	verb.Complete(command, "node", n.cluster.names(func() client.ObjectList { return &corev1.NodeList{} }))
 }
 
 func (n *shareNode) asked() bool { return n.name != "" || len(n.pods) > 0 }
@@ -124,7 +125,7 @@ func (s *share) runNode(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.output.print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func(p *page) error {
+	return s.output.Print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func(p *verb.Page) error {
 		return printNodeShares(p, answer, elapsed, why)
 	})
 }
@@ -172,11 +173,11 @@ func coresOf(node *corev1.Node) (int, error) {
 
 // parseRequestChange reads NAMESPACE/POD[/CONTAINER]=CPU, or POD=CPU.
 func parseRequestChange(text string) (shares.RequestChange, error) {
-	name, value, err := pair(text, "shop/cart-0=500m")
+	name, value, err := verb.Pair(text, "shop/cart-0=500m")
 	if err != nil {
 		return shares.RequestChange{}, err
 	}
-	cpu, err := parseNumber(value, "500m or 2")
+	cpu, err := verb.Number(value, "500m or 2")
 	if err != nil {
 		return shares.RequestChange{}, err
 	}
@@ -188,9 +189,9 @@ func parseRequestChange(text string) (shares.RequestChange, error) {
 }
 
 // printNodeShares prints the answer for people.
-func printNodeShares(p *page, a *shares.NodeAnswer, elapsed time.Duration, why string) error {
-	if err := p.table(report.NodeSharesTable(a)); err != nil {
+func printNodeShares(p *verb.Page, a *shares.NodeAnswer, elapsed time.Duration, why string) error {
+	if err := p.Table(report.NodeSharesTable(a)); err != nil {
 		return err
 	}
-	return p.lines(report.NodeSharesSummary(a, elapsed, why)...)
+	return p.Lines(report.NodeSharesSummary(a, elapsed, why)...)
 }

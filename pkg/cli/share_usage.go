@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // usageOfPods returns how many cores the containers of pods use, as the metrics API
@@ -71,7 +72,7 @@ func addMetrics(usage map[cgroup.Container]float64, metrics *unstructured.Unstru
 		if err != nil {
 			return err
 		}
-		cpu, err := parseNumber(text, "250m")
+		cpu, err := verb.Number(text, "250m")
 		if err != nil {
 			return fmt.Errorf("container %s: usage.cpu: %w", name, err)
 		}
@@ -123,7 +124,7 @@ func readUsage(path string, pods []corev1.Pod) (usage map[cgroup.Container]float
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, line, err)
 		}
-		cpu, err := parseNumber(row[2], "250m")
+		cpu, err := verb.Number(row[2], "250m")
 		if err == nil && cpu.Sign() < 0 {
 			err = errors.New("is negative")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
 	"loadline.dev/loadline/pkg/report"
@@ -19,16 +20,16 @@ import (
 
 // size holds the flags of the verb size.
 type size struct {
-	streams    Streams
+	streams    verb.Streams
 	files      []string
 	name       string
 	flags      sizeFlags // in place of, or over, the manifest's
 	simulation sizing.Simulation
 	drawings   sizeDrawings
-	output     outputFlag
+	output     verb.Output
 }
 
-func newSize(streams Streams) *cobra.Command {
+func newSize(streams verb.Streams) *cobra.Command {
 	s := &size{streams: streams}
 	command := &cobra.Command{
 		Use:   "size (-f FILE | --class CLASS)",
@@ -58,7 +59,7 @@ is simulated; late-last like pdp, but gives up on jobs that are late already.`,
 
   # Servers against arrival rate, and a map of where dedicated pools are better
   kubectl loadline size -f poolplan.yaml --plot-servers servers.svg --plot-map map.svg`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()
@@ -68,7 +69,7 @@ is simulated; late-last like pdp, but gives up on jobs that are late already.`,
 	s.drawings.add(flags)
 	flags.Uint64Var(&s.simulation.Seed, "seed", 0, "seed of simulations (pdp and late-last)")
 	flags.IntVar(&s.simulation.Replications, "replications", 64, "how long to simulate a pool at most, in replications of thousands of jobs")
-	s.output.addWide(command)
+	s.output.AddWide(command)
 	return command
 }
 
@@ -89,11 +90,11 @@ func (s *size) run(ctx context.Context) error {
 	s.simulation.Progress = progress.show
 	in := pools.Input{Plan: plan, Profiles: m.workloads, Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
-	progress.clear()
+	progress.Clear()
 	if err != nil {
 		return s.explain(ctx, plan, err)
 	}
-	err = s.output.print(s.streams.Out, answer, func(p *page) error { return printSize(p, answer) })
+	err = s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printSize(p, answer) })
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (s *size) run(ctx context.Context) error {
 		return s.explain(ctx, plan, err)
 	}
 	if unmet := report.SizeUnmet(answer); len(unmet) > 0 {
-		return s.explain(ctx, plan, &no{errors.New(strings.Join(unmet, "; "))})
+		return s.explain(ctx, plan, verb.No(errors.New(strings.Join(unmet, "; "))))
 	}
 	return nil
 }
@@ -110,10 +111,10 @@ func (s *size) run(ctx context.Context) error {
 // answer that is no.
 func (s *size) explain(ctx context.Context, plan *v1alpha1.PoolPlan, err error) error {
 	if ctx.Err() != nil {
-		return &interrupted{kept: "nothing"}
+		return verb.Interrupted("nothing")
 	}
 	if errors.As(err, new(*sizing.InfeasibleError)) {
-		err = &no{err}
+		err = verb.No(err)
 	}
 	switch {
 	case len(s.files) == 0:
@@ -174,12 +175,12 @@ func (s *size) draw(ctx context.Context, in pools.Input) error {
 }
 
 // printSize prints the answer for people: what to do, why, and how far it holds.
-func printSize(p *page, a *pools.Answer) error {
-	if err := p.lines(report.SizeSummary(a)); err != nil {
+func printSize(p *verb.Page, a *pools.Answer) error {
+	if err := p.Lines(report.SizeSummary(a)); err != nil {
 		return err
 	}
-	if err := p.table(report.SizeTable(a, p.wide)); err != nil {
+	if err := p.Table(report.SizeTable(a, p.Wide)); err != nil {
 		return err
 	}
-	return p.lines(report.SizeNotes(a)...)
+	return p.Lines(report.SizeNotes(a)...)
 }

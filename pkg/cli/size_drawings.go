@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"loadline.dev/loadline/pkg/report/chart"
-
 	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/pkg/evaluate/pools"
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // sizeDrawings holds the names of files that a plan is drawn to.

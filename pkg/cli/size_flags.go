@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
@@ -86,7 +86,7 @@ func checkMeasured(spec *v1alpha1.PoolPlanSpec) error {
 
 // classValue reads NAME=VALUE, NAME being that of a class.
 func classValue(spec *v1alpha1.PoolPlanSpec, text, example string) (*v1alpha1.PoolClass, string, error) {
-	name, value, err := pair(text, example)
+	name, value, err := verb.Pair(text, example)
 	if err != nil {
 		return nil, "", err
 	}
@@ -106,7 +106,7 @@ func parseClass(text string) (v1alpha1.PoolClass, error) {
 	class := v1alpha1.PoolClass{SLA: &v1alpha1.ClassSLA{}}
 	given := map[string]bool{}
 	for part := range strings.SplitSeq(text, ",") {
-		key, value, err := pair(part, "rate=0.6")
+		key, value, err := verb.Pair(part, "rate=0.6")
 		if err != nil {
 			return class, err
 		}
@@ -138,14 +138,14 @@ func setClass(class *v1alpha1.PoolClass, key, value string) (err error) {
 	case "within":
 		class.SLA.ResponseTimeMillis, err = parseMillis(value)
 	case "probability":
-		class.SLA.Probability, err = parseNumber(value, "0.95")
+		class.SLA.Probability, err = verb.Number(value, "0.95")
 	case "scv":
 		if class.Service == nil {
 			class.Service = &v1alpha1.ClassService{}
 		}
-		class.Service.SCV, err = parseNumber(value, "2.5")
+		class.Service.SCV, err = verb.Number(value, "2.5")
 	case "cost":
-		class.CostPerServer, err = parseNumber(value, "1.5")
+		class.CostPerServer, err = verb.Number(value, "1.5")
 	default:
 		err = errors.New("is not one of name, rate, service, within, probability, scv, cost")
 	}
@@ -153,7 +153,7 @@ func setClass(class *v1alpha1.PoolClass, key, value string) (err error) {
 }
 
 func parseRate(text string) (*v1alpha1.ClassArrival, error) {
-	rate, err := parseNumber(text, "0.6, of jobs per second")
+	rate, err := verb.Number(text, "0.6, of jobs per second")
 	return &v1alpha1.ClassArrival{RatePerSecond: rate}, err
 }
 
@@ -165,14 +165,6 @@ func setService(class *v1alpha1.PoolClass, text string) error {
 	}
 	class.Service.MeanMillis, class.Service.Query = mean, ""
 	return err
-}
-
-func parseNumber(text, example string) (*resource.Quantity, error) {
-	q, err := resource.ParseQuantity(text)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a number such as %s", text, example)
-	}
-	return &q, nil
 }
 
 // parseMillis reads a duration, which manifests have in milliseconds.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
@@ -79,7 +80,7 @@ func (s marginScale) name(needs, costs string, degree int) string {
 		most = s.steps[degree] - 1
 	}
 	if least == most {
-		return needs + " " + plural(least, "server", "servers") + " fewer"
+		return needs + " " + verb.Counted(least, "server", "servers") + " fewer"
 	}
 	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, most)
 }

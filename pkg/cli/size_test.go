@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
 )
@@ -285,7 +286,7 @@ func TestSizeStopsWhenItIsInterrupted(t *testing.T) {
 	cancel()
 	s := &size{streams: Streams{Out: io.Discard, Err: io.Discard}, flags: sizeFlags{classes: []string{tableCase1[2], tableCase1[4]}, discipline: "pdp"}}
 	s.simulation.Replications = 64
-	if err := s.run(ctx); exitCode(err) != exitInterrupted || err.Error() != "kept nothing" {
+	if err := s.run(ctx); verb.ExitCode(err) != verb.ExitInterrupted || err.Error() != "kept nothing" {
 		t.Errorf("error = %v", err)
 	}
 }

@@ -11,19 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // statusVerb holds the flags of the verb status.
 type statusVerb struct {
-	streams Streams
+	streams verb.Streams
 	without []string
 	wait    time.Duration
 	cluster clusterFlags
-	output  outputFlag
+	output  verb.Output
 }
 
-func newStatus(streams Streams) *cobra.Command {
+func newStatus(streams verb.Streams) *cobra.Command {
 	s := &statusVerb{streams: streams}
 	command := &cobra.Command{
 		Use:   "status",
@@ -47,14 +48,14 @@ uses the service account of the pod.`,
 
   # How many pods follow a profile?
   kubectl loadline status -o jsonpath='{.workloadProfiles.followers}'`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()
 	flags.StringSliceVar(&s.without, "without", nil, "components that are not to be there: manager, scheduler")
 	flags.DurationVar(&s.wait, "wait", 0, "wait for so long for all to be well, such as 2m")
 	s.cluster.add(command, "namespace that Loadline runs in (default any)")
-	s.output.add(command)
+	s.output.Add(command)
 	return command
 }
 
@@ -77,7 +78,7 @@ func (s *statusVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.output.print(s.streams.Out, answer, func(p *page) error { return printStatus(p, answer) }); err != nil {
+	if err := s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printStatus(p, answer) }); err != nil {
 		return err
 	}
 	return allIsWell(answer)
@@ -94,7 +95,7 @@ func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string)
 		return err == nil && answer.OK, nil
 	})
 	if ctx.Err() != nil {
-		return nil, &interrupted{kept: "nothing"}
+		return nil, verb.Interrupted("nothing")
 	}
 	if answer == nil && err == nil {
 		err = waitErr
@@ -129,5 +130,5 @@ func allIsWell(a *installation.Answer) error {
 			wrong = append(wrong, c.Name+": "+c.Message)
 		}
 	}
-	return &no{errors.New("not all is well: " + strings.Join(wrong, "; "))}
+	return verb.No(errors.New("not all is well: " + strings.Join(wrong, "; ")))
 }

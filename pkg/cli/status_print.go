@@ -6,25 +6,26 @@ import (
 	"io"
 	"strings"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
 // printStatus prints the answer for people: each check, and what there is to do.
-func printStatus(p *page, a *installation.Answer) error {
+func printStatus(p *verb.Page, a *installation.Answer) error {
 	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)
 	}
 	var text bytes.Buffer
-	table.NoHeader = p.noHeaders
+	table.NoHeader = p.NoHeaders
 	if err := table.Write(&text); err != nil {
 		return err
 	}
 	lines := strings.SplitAfter(text.String(), "\n")
 	first := len(lines) - 1 - len(a.Checks) // the lines end in an empty one
-	paint := painter(p.Writer)
-	colors := map[installation.State]color{installation.StateOK: green, installation.StateWarning: yellow, installation.StateFailed: red}
+	paint := verb.Painter(p.Writer)
+	colors := map[installation.State]verb.Color{installation.StateOK: verb.Green, installation.StateWarning: verb.Yellow, installation.StateFailed: verb.Red}
 	for i, c := range a.Checks {
 		start := len(c.Name) // the state follows, and names are of letters
 		line := &lines[first+i]

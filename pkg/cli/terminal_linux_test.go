@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 // aTerminal returns both ends of a pseudo-terminal.
@@ -61,16 +63,16 @@ func TestColorsAndProgressAreForTerminalsThatWantThem(t *testing.T) {
 	} {
 		t.Setenv("TERM", test.term)
 		t.Setenv("NO_COLOR", test.noColor)
-		if lines := terminal(screen) != nil; lines != test.lines {
+		if lines := verb.NewProgress(screen).Visible(); lines != test.lines {
 			t.Errorf("%s: lines that move: %t", name, lines)
 		}
-		if colors := painter(screen)(red, "failed") == "\x1b[31mfailed\x1b[0m"; colors != test.colors {
+		if colors := verb.Painter(screen)(verb.Red, "failed") == "\x1b[31mfailed\x1b[0m"; colors != test.colors {
 			t.Errorf("%s: colors: %t", name, colors)
 		}
 	}
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
-	if terminal(file) != nil || terminal(&bytes.Buffer{}) != nil || painter(file)(red, "failed") != "failed" {
+	if verb.NewProgress(file).Visible() || verb.NewProgress(&bytes.Buffer{}).Visible() || verb.Painter(file)(verb.Red, "failed") != "failed" {
 		t.Error("a file counts as a terminal")
 	}
 }

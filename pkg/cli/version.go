@@ -13,16 +13,17 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // versionVerb holds the flags of the verb version.
 type versionVerb struct {
-	streams Streams
+	streams verb.Streams
 	version string
 	client  bool
 	cluster clusterFlags
-	output  outputFlag
+	output  verb.Output
 }
 
 // versionAnswer is what version prints as JSON and YAML.
@@ -42,7 +43,7 @@ type clusterVersions struct {
 	Components []installation.Component `json:"components"`
 }
 
-func newVersion(version string, streams Streams) *cobra.Command {
+func newVersion(version string, streams verb.Streams) *cobra.Command {
 	v := &versionVerb{streams: streams, version: version}
 	command := &cobra.Command{
 		Use:   "version",
@@ -58,12 +59,12 @@ cluster does not answer is a warning and no error.`,
 
   # For a program
   kubectl loadline version --client -o json`,
-		Args: noArguments,
+		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error { return v.run(command.Context()) },
 	}
 	command.Flags().BoolVar(&v.client, "client", false, "do not ask the cluster")
 	v.cluster.add(command, "namespace that Loadline runs in (default any)")
-	v.output.addFormats(command, "table", "json", "yaml")
+	v.output.AddFormats(command, "table", "json", "yaml")
 	return command
 }
 
@@ -75,7 +76,7 @@ func (v *versionVerb) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.output.print(v.streams.Out, answer, func(p *page) error { return printVersion(p, &answer) })
+	return v.output.Print(v.streams.Out, answer, func(p *verb.Page) error { return printVersion(p, &answer) })
 }
 
 // ask returns the versions in the cluster, nil if there is none or it does not
@@ -135,7 +136,7 @@ func getPath(ctx context.Context, config *rest.Config, path string) ([]byte, err
 	return c.RESTClient().Get().AbsPath(path).Do(ctx).Raw()
 }
 
-func printVersion(p *page, a *versionAnswer) error {
+func printVersion(p *verb.Page, a *versionAnswer) error {
 	lines := []string{fmt.Sprintf("kubectl loadline %s (%s, %s)", a.Version, a.Go, a.Platform)}
 	if a.Cluster != nil {
 		for i := range a.Cluster.Components {
@@ -147,5 +148,5 @@ func printVersion(p *page, a *versionAnswer) error {
 		}
 		lines = append(lines, "Kubernetes "+a.Cluster.Kubernetes)
 	}
-	return p.lines(lines...)
+	return p.Lines(lines...)
 }

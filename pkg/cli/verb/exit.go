@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"context"
@@ -10,28 +10,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Exit codes.
+// The exit codes of kubectl loadline.
 const (
-	exitDone        = 0
-	exitNo          = 1 // the answer is no
-	exitWrong       = 2 // wrong use or bad input
-	exitFailed      = 3 // reading, writing or reaching the cluster failed: trying again may help
-	exitInterrupted = 130
+	ExitDone        = 0
+	ExitNo          = 1 // the answer is no
+	ExitWrong       = 2 // wrong use or bad input
+	ExitFailed      = 3 // reading, writing or reaching the cluster failed: trying again may help
+	ExitInterrupted = 130
 )
 
-// exitCode returns the exit code for an error.
-func exitCode(err error) int {
+// ExitCode returns the exit code for an error.
+func ExitCode(err error) int {
 	switch {
 	case err == nil:
-		return exitDone
+		return ExitDone
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return ExitInterrupted
 	case errors.As(err, new(*no)):
-		return exitNo
+		return ExitNo
 	case failed(err):
-		return exitFailed
+		return ExitFailed
 	default:
-		return exitWrong
+		return ExitWrong
 	}
 }
 
@@ -65,6 +65,9 @@ func busy(err error) bool {
 // no is the error of a question that has an answer, which is no.
 type no struct{ error }
 
+// No makes an error the answer no to a question: the exit code says so.
+func No(why error) error { return &no{why} }
+
 // Unwrap returns why.
 func (e *no) Unwrap() error { return e.error }
 
@@ -73,21 +76,25 @@ type interrupted struct {
 	kept string // what there is of the answer
 }
 
+// Interrupted returns the error of a verb that was told to stop, and did, which is a
+// [context.Canceled]. kept says what there is of the answer.
+func Interrupted(kept string) error { return &interrupted{kept} }
+
 // Error says what was kept.
 func (e *interrupted) Error() string { return "kept " + e.kept }
 
 // Unwrap makes it a [context.Canceled].
 func (*interrupted) Unwrap() error { return context.Canceled }
 
-// abandon carries out what knows no context, and when the context ends leaves it
+// Abandon carries out what knows no context, and when the context ends leaves it
 // to itself: it only computes, and writes files at one stroke.
-func abandon(ctx context.Context, work func() error) error {
+func Abandon(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return &interrupted{kept: "nothing"}
+		return Interrupted("nothing")
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"encoding/json"
@@ -16,29 +16,31 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// outputFlag is -o: table (the default), json, yaml or a jsonpath, and for some verbs
+// Output is -o: table (the default), json, yaml or a jsonpath, and for some verbs
 // wide.
-type outputFlag struct {
+type Output struct {
 	format    string
 	formats   []string
 	path      *jsonpath.JSONPath // of a jsonpath
 	noHeaders bool
 }
 
-// page is where an answer is printed for people.
-type page struct {
+// Page is where an answer is printed for people.
+type Page struct {
 	io.Writer
 
-	wide      bool // tables have more columns
-	noHeaders bool // and no headers
+	Wide      bool // tables have more columns
+	NoHeaders bool // and no headers
 }
 
-func (p *page) table(t *text.Table) error {
-	t.NoHeader = t.NoHeader || p.noHeaders
+// Table prints a table, without its header if the page has none.
+func (p *Page) Table(t *text.Table) error {
+	t.NoHeader = t.NoHeader || p.NoHeaders
 	return t.Write(p)
 }
 
-func (p *page) lines(lines ...string) error {
+// Lines prints lines of text.
+func (p *Page) Lines(lines ...string) error {
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(p, line); err != nil {
 			return err
@@ -47,27 +49,29 @@ func (p *page) lines(lines ...string) error {
 	return nil
 }
 
-func (o *outputFlag) add(command *cobra.Command) {
-	o.addFormats(command, "table", "json", "yaml")
+// Add adds the flag for a verb that has a table, and --no-headers.
+func (o *Output) Add(command *cobra.Command) {
+	o.AddFormats(command, "table", "json", "yaml")
 	o.addNoHeaders(command)
 }
 
-// addWide adds the flag for a verb that has a table of more columns, too.
-func (o *outputFlag) addWide(command *cobra.Command) {
-	o.addFormats(command, "table", wide, "json", "yaml")
+// AddWide adds the flag for a verb that has a table of more columns, too.
+func (o *Output) AddWide(command *cobra.Command) {
+	o.AddFormats(command, "table", wide, "json", "yaml")
 	o.addNoHeaders(command)
 }
 
 const wide = "wide"
 
-func (o *outputFlag) addNoHeaders(command *cobra.Command) {
+func (o *Output) addNoHeaders(command *cobra.Command) {
 	command.Flags().BoolVar(&o.noHeaders, "no-headers", false, "leave out the headers of tables")
 }
 
-func (o *outputFlag) addFormats(command *cobra.Command, formats ...string) {
+// AddFormats adds the flag with some formats, the first being the default, and jsonpath.
+func (o *Output) AddFormats(command *cobra.Command, formats ...string) {
 	o.format, o.formats = formats[0], formats
 	command.Flags().VarP(o, "output", "o", "output format: "+strings.Join(formats, ", ")+", "+jsonpathPrefix+"TEMPLATE")
-	register(command, "output", oneOf(append(slices.Clone(formats), jsonpathPrefix)))
+	Complete(command, "output", OneOf(append(slices.Clone(formats), jsonpathPrefix)))
 }
 
 // jsonpathPrefix begins a template of what to print of an answer, as of kubectl get.
@@ -75,10 +79,10 @@ const jsonpathPrefix = "jsonpath="
 
 // String returns the format, Set takes one and Type names the kind of value:
 // they make the flag a pflag.Value.
-func (o *outputFlag) String() string { return o.format }
+func (o *Output) String() string { return o.format }
 
 // Set takes a format.
-func (o *outputFlag) Set(format string) error {
+func (o *Output) Set(format string) error {
 	if template, ok := strings.CutPrefix(format, jsonpathPrefix); ok {
 		o.format, o.path = format, jsonpath.New("output").AllowMissingKeys(true)
 		if template == "" {
@@ -97,10 +101,10 @@ func (o *outputFlag) Set(format string) error {
 }
 
 // Type names the kind of value.
-func (*outputFlag) Type() string { return "format" }
+func (*Output) Type() string { return "format" }
 
-// print prints an answer in the chosen format; forPeople prints it with tables.
-func (o *outputFlag) print(w io.Writer, answer any, forPeople func(*page) error) error {
+// Print prints an answer in the chosen format; forPeople prints it with tables.
+func (o *Output) Print(w io.Writer, answer any, forPeople func(*Page) error) error {
 	if o.path != nil {
 		return o.printPath(w, answer)
 	}
@@ -117,12 +121,12 @@ func (o *outputFlag) print(w io.Writer, answer any, forPeople func(*page) error)
 		}
 		return err
 	default:
-		return forPeople(&page{Writer: w, wide: o.format == wide, noHeaders: o.noHeaders})
+		return forPeople(&Page{Writer: w, Wide: o.format == wide, NoHeaders: o.noHeaders})
 	}
 }
 
 // printPath prints what the template makes of the answer, by the names that JSON has.
-func (o *outputFlag) printPath(w io.Writer, answer any) error {
+func (o *Output) printPath(w io.Writer, answer any) error {
 	text, err := json.Marshal(answer)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"io"
@@ -17,20 +17,21 @@ func terminal(w io.Writer) *os.File {
 	return file
 }
 
-// color is a color of text on a terminal.
-type color string
+// Color is a color of text on a terminal.
+type Color string
 
+// The colors of states: well, to be looked at, and wrong.
 const (
-	green  color = "32"
-	yellow color = "33"
-	red    color = "31"
+	Green  Color = "32"
+	Yellow Color = "33"
+	Red    Color = "31"
 )
 
-// painter returns what colors text for a stream: nothing is colored anywhere but on
+// Painter returns what colors text for a stream: nothing is colored anywhere but on
 // a terminal, nor where NO_COLOR is set (see no-color.org).
-func painter(w io.Writer) func(c color, text string) string {
+func Painter(w io.Writer) func(c Color, text string) string {
 	if terminal(w) == nil || os.Getenv("NO_COLOR") != "" {
-		return func(_ color, text string) string { return text }
+		return func(_ Color, text string) string { return text }
 	}
-	return func(c color, text string) string { return "\x1b[" + string(c) + "m" + text + "\x1b[0m" }
+	return func(c Color, text string) string { return "\x1b[" + string(c) + "m" + text + "\x1b[0m" }
 }

@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"context"
@@ -6,10 +6,16 @@ import (
 	"sync"
 )
 
+// Interruptible returns a reader that reads from another one until the context ends,
+// even while there is nothing to read.
+func Interruptible(ctx context.Context, in io.Reader) io.Reader {
+	return &interruptible{ctx: ctx, in: in}
+}
+
 // interruptible is a reader whose Read returns with the context's error when the
 // context ends, even while there is nothing to read.
 type interruptible struct {
-	ctx   context.Context //nolint:containedctx // it lives as long as one call of Run
+	ctx   context.Context //nolint:containedctx // it lives as long as one command, or less
 	in    io.Reader
 	begin sync.Once
 	pipe  *io.PipeReader

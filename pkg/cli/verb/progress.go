@@ -1,0 +1,56 @@
+package verb
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// Progress is a line that says how far a verb has come, on a terminal only. It is not
+// safe for concurrent use.
+type Progress struct {
+	terminal *os.File // nil where no line is shown
+	last     time.Time
+}
+
+// NewProgress returns a line for a stream, which is shown if that is a terminal.
+func NewProgress(w io.Writer) *Progress { return &Progress{terminal: terminal(w)} }
+
+// Visible reports whether the line is shown.
+func (p *Progress) Visible() bool { return p.terminal != nil }
+
+// Show shows the line that now has it, ten times a second at most, as far as it fits.
+func (p *Progress) Show(line func(now time.Time) string) {
+	const rest = 100 * time.Millisecond
+	now := time.Now()
+	if p.terminal == nil || now.Sub(p.last) < rest {
+		return
+	}
+	p.last = now
+	shown := []rune(line(now))
+	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && len(shown) >= width {
+		shown = shown[:max(0, width-1)]
+	}
+	p.terminal.WriteString("\r\x1b[K" + string(shown)) //nolint:errcheck // a line that cannot be shown changes nothing
+}
+
+// Clear takes the line away; the next Show shows it at once.
+func (p *Progress) Clear() {
+	if p.terminal != nil {
+		p.terminal.WriteString("\r\x1b[K") //nolint:errcheck // as above
+		p.last = time.Time{}
+	}
+}
+
+// TimeLeft writes a time that is a guess: 42s or 13m 05s.
+func TimeLeft(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.0fs", max(1, d.Seconds()))
+	}
+	return text.Elapsed(d.Round(time.Second))
+}
