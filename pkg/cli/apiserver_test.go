@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"loadline.dev/loadline/pkg/cli/access"
 )
 
 // servedKind is a kind of objects that the test's API server serves.
@@ -57,7 +59,7 @@ type apiServer struct {
 // newAPIServer starts one. Whoever changes its fields does so before the first request.
 func newAPIServer(t *testing.T, objects ...client.Object) *apiServer {
 	t.Helper()
-	scheme, err := clusterScheme()
+	scheme, err := access.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

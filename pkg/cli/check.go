@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/report/text"
 	"loadline.dev/loadline/pkg/validate"
@@ -25,7 +27,7 @@ type checkManifests struct {
 	files      []string
 	recursive  bool
 	askCluster bool
-	cluster    clusterFlags
+	cluster    access.Flags
 	output     verb.Output
 }
 
@@ -64,7 +66,7 @@ with either.`,
 	flags := command.Flags()
 	flags.StringSliceVarP(&c.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
 	flags.BoolVarP(&c.recursive, "recursive", "R", false, "read the folders in a folder, too")
-	c.cluster.add(command, "namespace of objects that do not say (default that of the context, else default)")
+	c.cluster.Add(command, "namespace of objects that do not say (default that of the context, else default)")
 	flags.BoolVar(&c.askCluster, "with-cluster", false, "ask the cluster, too")
 	c.output.AddFormats(command, "text", "json", "yaml")
 	return command
@@ -105,25 +107,25 @@ func (c *checkManifests) run(ctx context.Context) error {
 
 // gather reads the files.
 func (c *checkManifests) gather() (in validate.Input, files int, err error) {
-	in.Namespace, in.Now = c.cluster.overrides.Context.Namespace, metav1.NewTime(time.Now())
+	in.Namespace, in.Now = c.cluster.Namespace(), metav1.NewTime(time.Now())
 	paths, err := manifestFiles(c.files, c.recursive)
 	if err != nil {
 		return in, 0, err
 	}
 	for _, path := range paths {
-		file, name, err := open(path, c.streams.In)
+		file, name, err := input.Open(path, c.streams.In)
 		if err != nil {
 			return in, 0, err
 		}
 		if path != "-" {
 			name = path
 		}
-		for d, readErr := range documentsOf(file) {
+		for d, readErr := range input.Documents(file) {
 			if readErr != nil {
 				err = fmt.Errorf("%s: %w", name, readErr)
 				break
 			}
-			in.Documents = append(in.Documents, validate.Document{Place: validate.Place{File: name, Document: d.number, Line: d.line}, Text: d.text})
+			in.Documents = append(in.Documents, validate.Document{Place: validate.Place{File: name, Document: d.Number, Line: d.Line}, Text: d.Text})
 		}
 		if err := errors.Join(err, file.Close()); err != nil {
 			return in, 0, err

@@ -16,7 +16,7 @@ import (
 
 // gatherCluster reads what a cluster knows of the objects.
 func (c *checkManifests) gatherCluster(ctx context.Context, in *validate.Input) error {
-	reached, namespace, err := c.cluster.connect(c.streams.Err)
+	reached, namespace, err := c.cluster.Connect(c.streams.Err)
 	if err != nil {
 		return err
 	}

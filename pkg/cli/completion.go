@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
@@ -75,11 +76,11 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"cgroup":            verb.OneOf([]string{cgroupV1, cgroupV2}),
 		"without":           listOf([]string{installation.Manager, installation.Scheduler}),
 
-		"plan": fromFiles(func(m *manifests) []string {
-			return namesOf(m.plans, func(p *v1alpha1.PoolPlan) string { return p.Name })
+		"plan": fromFiles(func(m *input.Manifests) []string {
+			return namesOf(m.Plans, func(p *v1alpha1.PoolPlan) string { return p.Name })
 		}),
-		"predict node": fromFiles(func(m *manifests) []string {
-			return namesOf(m.nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
+		"predict node": fromFiles(func(m *input.Manifests) []string {
+			return namesOf(m.Nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
 		}),
 		"pod":   fromFiles(workloadNames),
 		"types": fromFiles(workloadNames),
@@ -95,8 +96,8 @@ func formats() []string {
 	return names
 }
 
-func workloadNames(m *manifests) []string {
-	return namesOf(m.workloads, func(p *v1alpha1.WorkloadProfile) string { return p.Name })
+func workloadNames(m *input.Manifests) []string {
+	return namesOf(m.Workloads, func(p *v1alpha1.WorkloadProfile) string { return p.Name })
 }
 
 func namesOf[T any](objects []T, name func(*T) string) []string {
@@ -138,14 +139,14 @@ func listOf(values []string) cobra.CompletionFunc {
 }
 
 // fromFiles completes a value with names that the files of -f have.
-func fromFiles(names func(*manifests) []string) cobra.CompletionFunc {
+func fromFiles(names func(*input.Manifests) []string) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		paths, err := command.Flags().GetStringSlice("filename")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		paths = slices.DeleteFunc(slices.Sorted(slices.Values(paths)), func(path string) bool { return path == "-" })
-		m, err := readManifests(slices.Compact(paths), nil) // cobra reads flags twice
+		m, err := input.ReadManifests(slices.Compact(paths), nil) // cobra reads flags twice
 		if err != nil {
 			cobra.CompDebugln(err.Error(), false)
 			return nil, cobra.ShellCompDirectiveNoFileComp

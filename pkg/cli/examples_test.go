@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -137,7 +138,7 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == verb.ExitWrong && strings.Contains(errs.String(), errNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
 			asked, input = true, threeJobs // as a cluster might have answered
 			continue
 		}

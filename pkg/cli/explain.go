@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
@@ -22,7 +23,7 @@ type explain struct {
 	files     []string
 	scheduler string
 	nodes     bool
-	cluster   clusterFlags
+	cluster   access.Flags
 	output    verb.Output
 }
 
@@ -60,7 +61,7 @@ them.`,
 	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
-	x.cluster.add(command, "namespace of the pod (default that of the context)")
+	x.cluster.Add(command, "namespace of the pod (default that of the context)")
 	x.output.AddWide(command)
 	return command
 }
@@ -93,7 +94,7 @@ func (x *explain) complete(command *cobra.Command, args []string, typed string) 
 	case 0:
 		return podKinds[:1], cobra.ShellCompDirectiveNoFileComp
 	case 1:
-		return x.cluster.names(func() client.ObjectList { return &corev1.PodList{} })(command, args, typed)
+		return x.cluster.Names(func() client.ObjectList { return &corev1.PodList{} })(command, args, typed)
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -11,11 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/deployed"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
@@ -29,7 +29,7 @@ type placementGatherer struct {
 
 // fromCluster asks the cluster.
 func (g *placementGatherer) fromCluster(ctx context.Context) (*explanation.Input, error) {
-	c, own, err := g.verb.cluster.connect(g.verb.streams.Err)
+	c, own, err := g.verb.cluster.Connect(g.verb.streams.Err)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, i
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		_, err = fmt.Fprintf(g.verb.streams.Err, "Warning: %v: pods count by their requests\n", errNoProfileKind)
+		_, err = fmt.Fprintf(g.verb.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
 		return err
 	}
 	if err != nil {
@@ -105,10 +105,10 @@ func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own 
 	if g.verb.scheduler != "" || c == nil {
 		return g.readRulesFile(in)
 	}
-	var scheduler *schedulerConfig
-	components, err := findComponents(ctx, c, "", own)
+	var scheduler *deployed.SchedulerConfig
+	components, err := deployed.FindComponents(ctx, c, "", own)
 	if err == nil {
-		scheduler, in.Rules, err = schedulerConfigOf(ctx, c, components)
+		scheduler, in.Rules, err = deployed.FindSchedulerConfig(ctx, c, components)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -121,12 +121,12 @@ func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own 
 
 func (g *placementGatherer) readRulesFile(in *explanation.Input) error {
 	in.Rules = "the defaults"
-	var scheduler *schedulerConfig
+	var scheduler *deployed.SchedulerConfig
 	if path := g.verb.scheduler; path != "" {
 		in.Rules = filepath.Base(path)
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err == nil {
-			scheduler, err = readSchedulerConfig(content)
+			scheduler, err = deployed.ReadSchedulerConfig(content)
 		}
 		if err != nil {
 			return fmt.Errorf("--scheduler %s: %w", in.Rules, err)
@@ -137,27 +137,24 @@ func (g *placementGatherer) readRulesFile(in *explanation.Input) error {
 
 // goBy has an explanation go by the configuration of a scheduler, which is nil if it is
 // not known.
-func goBy(scheduler *schedulerConfig, in *explanation.Input) (err error) {
+func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) (err error) {
 	if scheduler != nil {
-		in.Schedulers = append([]string{}, scheduler.names...)
+		in.Schedulers = append([]string{}, scheduler.Names...)
 	}
-	in.Requests, err = scheduler.requests(in.Pod.Spec.SchedulerName)
+	in.Requests, err = scheduler.Requests(in.Pod.Spec.SchedulerName)
 	return err
 }
 
 // fromFiles reads files.
 func (g *placementGatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 	if g.namespace == "" {
-		g.namespace = g.verb.cluster.overrides.Context.Namespace
+		g.namespace = g.verb.cluster.Namespace()
 	}
-	files, err := newPlacementFiles()
+	found, err := input.ReadSnapshot(g.verb.files, g.verb.streams.In)
 	if err != nil {
 		return nil, err
 	}
-	if err := eachDocument(g.verb.files, g.verb.streams.In, files.add); err != nil {
-		return nil, err
-	}
-	in := &explanation.Input{Nodes: files.nodeReader.nodes, Pods: files.pods, Workloads: files.workloads, Classes: files.manifests.nodes}
+	in := &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}
 	if in.Pod, err = g.find(in.Pods); err != nil {
 		return nil, err
 	}
@@ -185,40 +182,5 @@ func (g *placementGatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:
 		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), text.Names(names))
-	}
-}
-
-// placementFiles collects what kubectl get prints of pods, nodes and profiles.
-type placementFiles struct {
-	*manifests
-	*nodeReader
-}
-
-func newPlacementFiles() (*placementFiles, error) {
-	m, err := newManifests()
-	if err != nil {
-		return nil, err
-	}
-	r, err := newNodeReader()
-	return &placementFiles{m, r}, err
-}
-
-// add adds an object or a list of them.
-func (f *placementFiles) add(document []byte) error {
-	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
-		return err
-	}
-	switch gvk := kind.GroupVersionKind(); {
-	case gvk == corev1.SchemeGroupVersion.WithKind("List"):
-		list := &corev1.List{}
-		if err := yaml.Unmarshal(document, list); err != nil {
-			return err
-		}
-		return eachItem(list, f.add)
-	case gvk.Group == v1alpha1.GroupVersion.Group:
-		return f.manifests.add(document)
-	default:
-		return f.nodeReader.add(document)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
@@ -203,7 +204,7 @@ func TestExplainGoesOnWithoutWhatItMayNotSee(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "(rules: the defaults, since the scheduler's are not known: listing Deployments: ") {
 		t.Errorf("exit code %d, output\n%s", code, stdout)
 	}
-	if want := "Warning: " + errNoProfileKind.Error() + ": pods count by their requests\n"; stderr != want {
+	if want := "Warning: " + deployed.ErrNoProfileKind.Error() + ": pods count by their requests\n"; stderr != want {
 		t.Errorf("errors %q, want %q", stderr, want)
 	}
 }

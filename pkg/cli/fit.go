@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention/fit"
@@ -79,7 +80,7 @@ func (f *fitVerb) run() error {
 			return fmt.Errorf("%s: %w", flag, err)
 		}
 	}
-	file, name, err := open(f.file, f.streams.In)
+	file, name, err := input.Open(f.file, f.streams.In)
 	if err != nil {
 		return err
 	}
@@ -92,11 +93,11 @@ func (f *fitVerb) run() error {
 			return err
 		}
 	}
-	declared, err := readManifests(f.declared, f.streams.In)
+	declared, err := input.ReadManifests(f.declared, f.streams.In)
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.workloads, LearningCurve: f.curve})
+	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

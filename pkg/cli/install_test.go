@@ -10,14 +10,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // installed are the objects of an installation of Loadline that is well.
 func installed() []client.Object {
 	return []client.Object{
-		deployed(installation.Manager), deployed(installation.Scheduler), schedulerConfigMap(schedulerYAML),
-		lease(installation.Manager, installNamespace, time.Now()), lease(installation.Scheduler, electionNamespace, time.Now()),
+		deploymentOf(installation.Manager), deploymentOf(installation.Scheduler), schedulerConfigMap(schedulerYAML),
+		lease(installation.Manager, deployed.InstallNamespace, time.Now()), lease(installation.Scheduler, deployed.ElectionNamespace, time.Now()),
 		&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "measurement.loadline.dev"}},
 		&admissionv1.ValidatingAdmissionPolicyBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: "measurement.loadline.dev"},
@@ -47,16 +48,16 @@ profiles:
 
 func schedulerConfigMap(content string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: installNamespace, Name: "loadline-scheduler-5t6h"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: deployed.InstallNamespace, Name: "loadline-scheduler-5t6h"},
 		Data:       map[string]string{"scheduler.yaml": content},
 	}
 }
 
-// deployed is a Deployment of a component with two replicas.
-func deployed(component string) *appsv1.Deployment {
+// deploymentOf is a Deployment of a component with two replicas.
+func deploymentOf(component string) *appsv1.Deployment {
 	program := "loadline-" + component
 	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: installNamespace, Name: program, Labels: map[string]string{installation.PartOfLabel: installation.PartOf}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: deployed.InstallNamespace, Name: program, Labels: map[string]string{installation.PartOfLabel: installation.PartOf}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(2)),
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -74,11 +75,11 @@ func (p *predict) run() error {
 		}
 		in.Pods = append(in.Pods, pods)
 	}
-	m, err := readManifests(p.files, p.streams.In)
+	m, err := input.ReadManifests(p.files, p.streams.In)
 	if err != nil {
 		return err
 	}
-	in.Profiles, in.Nodes = m.workloads, m.nodes
+	in.Profiles, in.Nodes = m.Workloads, m.Nodes
 	prediction, err := evaluate.Predict(in)
 	if err != nil {
 		return err

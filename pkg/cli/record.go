@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/record"
 	"loadline.dev/loadline/pkg/report/text"
@@ -20,7 +22,7 @@ import (
 // recordVerb holds the flags of the verb record.
 type recordVerb struct {
 	streams       verb.Streams
-	cluster       clusterFlags
+	cluster       access.Flags
 	allNamespaces bool
 	selector      string
 	to            string
@@ -65,7 +67,7 @@ The flags by which kubectl finds a cluster work here too; see kubectl options.`,
 	flags.DurationVar(&r.limit, "for", 0, "with --watch: end after this time, such as 24h")
 	flags.DurationVar(&r.since, "since", 0, "record only pods created since this long ago; the trace begins then (default all)")
 	flags.BoolVar(&r.running, "include-running", false, "also record pods that run, if their profile has neutralMillis")
-	r.cluster.add(command, "namespace of the pods (default that of the context)")
+	r.cluster.Add(command, "namespace of the pods (default that of the context)")
 	return command
 }
 
@@ -85,7 +87,7 @@ func (r *recordVerb) run(ctx context.Context) error {
 	case r.since < 0:
 		return fmt.Errorf("--since: %v is negative: give how long ago, such as 24h", r.since)
 	}
-	c, namespace, err := r.cluster.connect(r.streams.Err)
+	c, namespace, err := r.cluster.Connect(r.streams.Err)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (r *recordVerb) recorder(profiles []v1alpha1.WorkloadProfile, since time.Ti
 // profiles returns the cluster's profiles, none if it does not know their kind.
 func (r *recordVerb) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.WorkloadProfile, error) {
 	profiles, err := pods.profiles(ctx)
-	if !errors.Is(err, errNoProfileKind) {
+	if !errors.Is(err, deployed.ErrNoProfileKind) {
 		return profiles, err
 	}
 	_, err = fmt.Fprintf(r.streams.Err, "Warning: %v: demands are derived from requests\n", err)
@@ -204,7 +206,7 @@ func (r *recordVerb) latestProfiles(ctx context.Context, pods *recordedPods, fir
 	if err == nil {
 		return latest
 	}
-	if !errors.Is(err, errNoProfileKind) {
+	if !errors.Is(err, deployed.ErrNoProfileKind) {
 		fmt.Fprintf(r.streams.Err, "Warning: %v; going by those of the start\n", err) //nolint:errcheck // nowhere left to report it
 	}
 	return first

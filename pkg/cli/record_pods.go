@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/deployed"
 )
 
 // recordedPods are the pods of a cluster that are recorded.
@@ -87,15 +87,12 @@ func (p *recordedPods) watch(ctx context.Context, l *ledger, warn func(error)) e
 	return err
 }
 
-// errNoProfileKind says that the cluster knows no WorkloadProfiles.
-var errNoProfileKind = errors.New("the cluster has no WorkloadProfiles, since Loadline's resource definitions are not installed")
-
 // profiles returns the profiles of the namespaces that are recorded.
 func (p *recordedPods) profiles(ctx context.Context) ([]v1alpha1.WorkloadProfile, error) {
 	list := &v1alpha1.WorkloadProfileList{}
 	err := p.client.List(ctx, list, client.InNamespace(p.namespace))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		return nil, errNoProfileKind
+		return nil, deployed.ErrNoProfileKind
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing WorkloadProfiles: %w", err)

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -67,7 +68,7 @@ type fakeCluster struct {
 
 func newFakeCluster(t *testing.T, objects ...client.Object) *fakeCluster {
 	t.Helper()
-	scheme, err := clusterScheme()
+	scheme, err := access.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

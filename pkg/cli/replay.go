@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
@@ -89,7 +90,7 @@ func (r *replay) run(ctx context.Context, changed func(flag string) bool) error 
 	if r.trace == "-" && slices.Contains(r.files, "-") {
 		return errors.New("-f and --trace both read standard input: give one of them a file")
 	}
-	m, err := readManifests(r.files, r.streams.In)
+	m, err := input.ReadManifests(r.files, r.streams.In)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (r *replay) run(ctx context.Context, changed func(flag string) bool) error 
 	if err != nil {
 		return err
 	}
-	in := replays.Input{Replay: object, Workloads: m.workloads, Nodes: m.nodes}
+	in := replays.Input{Replay: object, Workloads: m.Workloads, Nodes: m.Nodes}
 	if object.Spec.Trace == nil {
 		return r.replay(ctx, in, nil)
 	}
@@ -111,9 +112,9 @@ func (r *replay) run(ctx context.Context, changed func(flag string) bool) error 
 
 // object returns the TraceReplay of the manifests, or one made of flags; flags
 // count more.
-func (r *replay) object(m *manifests, changed func(flag string) bool) (*v1alpha1.TraceReplay, error) {
+func (r *replay) object(m *input.Manifests, changed func(flag string) bool) (*v1alpha1.TraceReplay, error) {
 	var object v1alpha1.TraceReplay
-	switch len(m.replays) {
+	switch len(m.Replays) {
 	case 0:
 		if r.trace == "" && !changed("generate") {
 			const give = "give a TraceReplay, -f replay.yaml; or a trace, --trace jobs.csv; or say how many jobs to generate, --generate 10000"
@@ -123,11 +124,11 @@ func (r *replay) object(m *manifests, changed func(flag string) bool) (*v1alpha1
 			return nil, errors.New(give)
 		}
 	case 1:
-		object = m.replays[0]
+		object = m.Replays[0]
 	default:
-		return nil, fmt.Errorf("there are %d TraceReplays in the files, replay takes one", len(m.replays))
+		return nil, fmt.Errorf("there are %d TraceReplays in the files, replay takes one", len(m.Replays))
 	}
-	err := r.flags.apply(&object.Spec, r.trace, m.workloads, changed)
+	err := r.flags.apply(&object.Spec, r.trace, m.Workloads, changed)
 	if err == nil && object.Spec.Trace != nil && r.trace == "" {
 		err = errors.New("the TraceReplay reads its trace from the cluster: give it as a file, --trace jobs.csv")
 	}

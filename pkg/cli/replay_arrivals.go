@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/profile"
@@ -117,7 +118,7 @@ func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1
 
 // gaps reads the times between the jobs of a trace, in milliseconds.
 func (f *replayFlags) gaps() ([]int64, error) {
-	file, name, err := open(f.gapsFrom, nil)
+	file, name, err := input.Open(f.gapsFrom, nil)
 	if err != nil {
 		return nil, err
 	}

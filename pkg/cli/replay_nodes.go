@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/trace"
@@ -65,7 +66,7 @@ func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(fl
 
 // openbNodes makes classes of the nodes of the file.
 func (f *replayFlags) openbNodes() ([]v1alpha1.ReplayNodes, error) {
-	file, name, err := open(f.nodesFrom, nil)
+	file, name, err := input.Open(f.nodesFrom, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -23,7 +24,7 @@ type traceSource struct {
 // newTraceSource returns the file of that name. What can be read but once, such as
 // standard input, is copied to a temporary file.
 func newTraceSource(ctx context.Context, path string, stdin io.Reader) (*traceSource, error) {
-	file, name, err := open(path, stdin)
+	file, name, err := input.Open(path, stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
@@ -109,14 +110,14 @@ func (s *share) run(ctx context.Context) error {
 	if len(s.files) == 0 {
 		return errors.New("name a file with a ShareTree, -f sharetree.yaml; or a node, --node worker-3")
 	}
-	m, err := readManifests(s.files, s.streams.In)
+	m, err := input.ReadManifests(s.files, s.streams.In)
 	if err != nil {
 		return err
 	}
 	if in.Tree, err = onlyTree(m); err != nil {
 		return err
 	}
-	in.Profiles = m.workloads
+	in.Profiles = m.Workloads
 	start := time.Now()
 	answer, err := shares.OfTree(ctx, in)
 	elapsed := time.Since(start)
@@ -141,14 +142,14 @@ func (s *share) run(ctx context.Context) error {
 }
 
 // onlyTree returns the ShareTree of the manifests.
-func onlyTree(m *manifests) (*v1alpha1.ShareTree, error) {
-	switch len(m.trees) {
+func onlyTree(m *input.Manifests) (*v1alpha1.ShareTree, error) {
+	switch len(m.Trees) {
 	case 0:
 		return nil, errors.New("there is no ShareTree in the files: give one, -f sharetree.yaml")
 	case 1:
-		return &m.trees[0], nil
+		return &m.Trees[0], nil
 	default:
-		return nil, fmt.Errorf("there are %d ShareTrees in the files, share takes one", len(m.trees))
+		return nil, fmt.Errorf("there are %d ShareTrees in the files, share takes one", len(m.Trees))
 	}
 }
 

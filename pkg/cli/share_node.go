@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/report"
@@ -26,7 +27,7 @@ type shareNode struct {
 	cores   int
 	weights string
 	cgroup  string
-	cluster clusterFlags
+	cluster access.Flags
 }
 
 // Values of flags.
@@ -44,8 +45,8 @@ func (n *shareNode) add(command *cobra.Command) {
 	flags.IntVar(&n.cores, "cores", 0, "how many cores the node has (default its own)")
 	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
 	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
-	n.cluster.add(command, "")
-	verb.Complete(command, "node", n.cluster.names(func() client.ObjectList { return &corev1.NodeList{} }))
+	n.cluster.Add(command, "")
+	verb.Complete(command, "node", n.cluster.Names(func() client.ObjectList { return &corev1.NodeList{} }))
 }
 
 func (n *shareNode) asked() bool { return n.name != "" || len(n.pods) > 0 }
@@ -143,7 +144,7 @@ func (s *share) gather(ctx context.Context, in *shares.NodeInput) (*corev1.Node,
 			return nil, err
 		}
 	} else {
-		c, _, err := s.node.cluster.connect(s.streams.Err)
+		c, _, err := s.node.cluster.Connect(s.streams.Err)
 		if err != nil {
 			return nil, err
 		}

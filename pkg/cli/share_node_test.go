@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/access"
 )
 
 // exampleNode and exampleUsage are those of the docs.
@@ -148,7 +149,7 @@ func TestShareRefusesBadNodes(t *testing.T) {
 // clusterWith is a cluster with a node a, a pod on it and one elsewhere.
 func clusterWith(t *testing.T, funcs interceptor.Funcs, more ...client.Object) client.Client {
 	t.Helper()
-	scheme, err := clusterScheme()
+	scheme, err := access.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
@@ -77,7 +78,7 @@ func (s *size) run(ctx context.Context) error {
 	if err := s.drawings.check(); err != nil {
 		return err
 	}
-	m, err := readManifests(s.files, s.streams.In)
+	m, err := input.ReadManifests(s.files, s.streams.In)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (s *size) run(ctx context.Context) error {
 	progress := newSizeProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = progress.show
-	in := pools.Input{Plan: plan, Profiles: m.workloads, Simulation: s.simulation}
+	in := pools.Input{Plan: plan, Profiles: m.Workloads, Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
 	progress.Clear()
 	if err != nil {
@@ -127,19 +128,19 @@ func (s *size) explain(ctx context.Context, plan *v1alpha1.PoolPlan, err error) 
 }
 
 // plan returns the PoolPlan of the manifests, or one made of flags; flags count more.
-func (s *size) plan(m *manifests) (*v1alpha1.PoolPlan, error) {
-	plans := m.plans
+func (s *size) plan(m *input.Manifests) (*v1alpha1.PoolPlan, error) {
+	plans := m.Plans
 	if s.name != "" {
 		plans = slices.DeleteFunc(slices.Clone(plans), func(p v1alpha1.PoolPlan) bool { return p.Name != s.name })
 	}
 	var plan v1alpha1.PoolPlan
 	switch fromFlags := len(s.flags.classes) > 0; {
-	case len(m.plans) > 0 && fromFlags:
+	case len(m.Plans) > 0 && fromFlags:
 		return nil, errors.New("the files have a PoolPlan, which says what the classes are: leave out --class, or change a rate, --rate checkout=0.9")
 	case len(plans) == 1:
 		plan = plans[0]
 	case s.name != "":
-		return nil, fmt.Errorf("--plan: there are %d PoolPlans named %q in the files, which have %s", len(plans), s.name, cmp.Or(planNames(m.plans), "none"))
+		return nil, fmt.Errorf("--plan: there are %d PoolPlans named %q in the files, which have %s", len(plans), s.name, cmp.Or(planNames(m.Plans), "none"))
 	case len(plans) > 1:
 		return nil, fmt.Errorf("there are %d PoolPlans in the files: choose one, --plan %s (there are %s)", len(plans), plans[0].Name, planNames(plans))
 	case !fromFlags && len(s.files) > 0:

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
+	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
@@ -20,7 +21,7 @@ type statusVerb struct {
 	streams verb.Streams
 	without []string
 	wait    time.Duration
-	cluster clusterFlags
+	cluster access.Flags
 	output  verb.Output
 }
 
@@ -54,7 +55,7 @@ uses the service account of the pod.`,
 	flags := command.Flags()
 	flags.StringSliceVar(&s.without, "without", nil, "components that are not to be there: manager, scheduler")
 	flags.DurationVar(&s.wait, "wait", 0, "wait for so long for all to be well, such as 2m")
-	s.cluster.add(command, "namespace that Loadline runs in (default any)")
+	s.cluster.Add(command, "namespace that Loadline runs in (default any)")
 	s.output.Add(command)
 	return command
 }
@@ -68,12 +69,12 @@ func (s *statusVerb) run(ctx context.Context) error {
 	if s.wait < 0 {
 		return fmt.Errorf("--wait: %v is negative: give how long, such as 2m", s.wait)
 	}
-	config, own, err := s.cluster.config(s.streams.Err)
+	config, own, err := s.cluster.Config(s.streams.Err)
 	if err != nil {
 		return err
 	}
 	const patience = 20 * time.Second
-	answersWithin(config, patience)
+	access.AnswerWithin(config, patience)
 	answer, err := s.await(ctx, config, own)
 	if err != nil {
 		return err
@@ -105,15 +106,15 @@ func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string)
 
 // look gathers what there is, and judges it.
 func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) (*installation.Answer, error) {
-	server, err := serverVersion(ctx, config)
+	server, err := access.ServerVersion(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("the cluster does not answer; are --kubeconfig and --context right? %w", err)
 	}
-	c, err := connectTo(config)
+	c, err := access.NewClient(config)
 	if err != nil {
 		return nil, err
 	}
-	g := &statusGatherer{client: c, config: config, namespace: s.cluster.overrides.Context.Namespace, own: own}
+	g := &statusGatherer{client: c, config: config, namespace: s.cluster.Namespace(), own: own}
 	facts := g.gather(ctx)
 	facts.Host, facts.Kubernetes, facts.Without = config.Host, server.GitVersion, s.without
 	return facts.Judge(time.Now()), nil

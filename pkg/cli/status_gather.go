@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
@@ -31,11 +33,11 @@ type statusGatherer struct {
 func (g *statusGatherer) gather(ctx context.Context) *installation.Facts {
 	f := &installation.Facts{}
 	f.Kinds, f.KindsErr = g.kinds(ctx)
-	f.Components, f.ComponentsErr = findComponents(ctx, g.client, g.namespace, g.own)
+	f.Components, f.ComponentsErr = deployed.FindComponents(ctx, g.client, g.namespace, g.own)
 	if f.ComponentsErr == nil {
-		var scheduler *schedulerConfig
-		if scheduler, _, f.SchedulerErr = schedulerConfigOf(ctx, g.client, f.Components); scheduler != nil {
-			f.Scheduler = &installation.SchedulerFacts{Names: scheduler.names, Elects: scheduler.elects}
+		var scheduler *deployed.SchedulerConfig
+		if scheduler, _, f.SchedulerErr = deployed.FindSchedulerConfig(ctx, g.client, f.Components); scheduler != nil {
+			f.Scheduler = &installation.SchedulerFacts{Names: scheduler.Names, Elects: scheduler.Elects}
 		}
 		f.Leases, f.LeasesErr = g.leases(ctx, f.Components, scheduler)
 	}
@@ -49,7 +51,7 @@ func (g *statusGatherer) gather(ctx context.Context) *installation.Facts {
 
 // kinds returns the kinds of our API that are served.
 func (g *statusGatherer) kinds(ctx context.Context) ([]string, error) {
-	text, err := getPath(ctx, g.config, "/apis/"+v1alpha1.GroupVersion.String())
+	text, err := access.Get(ctx, g.config, "/apis/"+v1alpha1.GroupVersion.String())
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -71,16 +73,16 @@ func (g *statusGatherer) kinds(ctx context.Context) ([]string, error) {
 }
 
 // leases returns the Leases of the namespaces where leaders are elected.
-func (g *statusGatherer) leases(ctx context.Context, components []installation.Component, scheduler *schedulerConfig) ([]coordinationv1.Lease, error) {
+func (g *statusGatherer) leases(ctx context.Context, components []installation.Component, scheduler *deployed.SchedulerConfig) ([]coordinationv1.Lease, error) {
 	var namespaces []string
 	for i := range components {
 		switch {
 		case components[i].Name == installation.Manager:
 			namespaces = append(namespaces, components[i].Namespace)
 		case scheduler == nil:
-			namespaces = append(namespaces, electionNamespace)
-		case scheduler.elects:
-			namespaces = append(namespaces, scheduler.electionNamespace)
+			namespaces = append(namespaces, deployed.ElectionNamespace)
+		case scheduler.Elects:
+			namespaces = append(namespaces, scheduler.ElectionNamespace)
 		}
 	}
 	slices.Sort(namespaces)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
@@ -139,11 +140,11 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			newAPIServer(t, drop(isLease)...), nil, "manager", installation.StateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?",
 		},
 		"the leader is gone": {
-			newAPIServer(t, drop(isLease, lease(installation.Scheduler, electionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
+			newAPIServer(t, drop(isLease, lease(installation.Scheduler, deployed.ElectionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
 			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
 		},
 		"a lease that nobody has renewed": {
-			newAPIServer(t, drop(isLease, unrenewed(lease(installation.Scheduler, electionNamespace, time.Now())))...), nil,
+			newAPIServer(t, drop(isLease, unrenewed(lease(installation.Scheduler, deployed.ElectionNamespace, time.Now())))...), nil,
 			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
 		},
 		"two act at once": {

@@ -2,17 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/version"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
+	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
@@ -22,7 +21,7 @@ type versionVerb struct {
 	streams verb.Streams
 	version string
 	client  bool
-	cluster clusterFlags
+	cluster access.Flags
 	output  verb.Output
 }
 
@@ -63,7 +62,7 @@ cluster does not answer is a warning and no error.`,
 		RunE: func(command *cobra.Command, _ []string) error { return v.run(command.Context()) },
 	}
 	command.Flags().BoolVar(&v.client, "client", false, "do not ask the cluster")
-	v.cluster.add(command, "namespace that Loadline runs in (default any)")
+	v.cluster.Add(command, "namespace that Loadline runs in (default any)")
 	v.output.AddFormats(command, "table", "json", "yaml")
 	return command
 }
@@ -82,15 +81,15 @@ func (v *versionVerb) run(ctx context.Context) error {
 // ask returns the versions in the cluster, nil if there is none or it does not
 // answer. The error is that of flags that name no cluster.
 func (v *versionVerb) ask(ctx context.Context) (*clusterVersions, error) {
-	config, own, err := v.cluster.config(v.streams.Err)
-	if errors.Is(err, errNoKubeconfig) {
+	config, own, err := v.cluster.Config(v.streams.Err)
+	if errors.Is(err, access.ErrNoKubeconfig) {
 		return nil, nil //nolint:nilnil // there is no cluster, which is no error
 	}
 	if err != nil {
 		return nil, err
 	}
 	const patience = 5 * time.Second
-	answersWithin(config, patience)
+	access.AnswerWithin(config, patience)
 	found, err := v.versions(ctx, config, own)
 	if err != nil && ctx.Err() == nil {
 		_, err = fmt.Fprintf(v.streams.Err, "Warning: the versions in the cluster are not known: %v; --client does not ask for them\n", err)
@@ -100,40 +99,18 @@ func (v *versionVerb) ask(ctx context.Context) (*clusterVersions, error) {
 
 // versions returns what could be found out, and what was in the way of the rest.
 func (v *versionVerb) versions(ctx context.Context, config *rest.Config, own string) (*clusterVersions, error) {
-	server, err := serverVersion(ctx, config)
+	server, err := access.ServerVersion(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	found := &clusterVersions{Kubernetes: server.GitVersion, Components: []installation.Component{}}
-	c, err := connectTo(config)
+	c, err := access.NewClient(config)
 	if err != nil {
 		return found, err
 	}
-	components, err := findComponents(ctx, c, v.cluster.overrides.Context.Namespace, own)
+	components, err := deployed.FindComponents(ctx, c, v.cluster.Namespace(), own)
 	found.Components = append(found.Components, components...)
 	return found, err
-}
-
-// serverVersion returns the version of an API server.
-func serverVersion(ctx context.Context, config *rest.Config) (*version.Info, error) {
-	text, err := getPath(ctx, config, "/version")
-	if err != nil {
-		return nil, err
-	}
-	info := &version.Info{}
-	if err := json.Unmarshal(text, info); err != nil {
-		return nil, fmt.Errorf("%s: /version: %w", config.Host, err)
-	}
-	return info, nil
-}
-
-// getPath returns what an API server has at a path.
-func getPath(ctx context.Context, config *rest.Config, path string) ([]byte, error) {
-	c, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	return c.RESTClient().Get().AbsPath(path).Do(ctx).Raw()
 }
 
 func printVersion(p *verb.Page, a *versionAnswer) error {

@@ -1,4 +1,7 @@
-package cli
+// Package input reads the files that verbs take: the documents of YAML and JSON, as
+// kubectl apply takes them, manifests of Loadline's API, and pods and nodes, as kubectl
+// get prints them.
+package input
 
 import (
 	"bufio"
@@ -16,9 +19,9 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// open opens a file, or standard input for "-" where that may be. name is for
+// Open opens a file, or standard input for "-" where that may be. name is for
 // messages.
-func open(path string, stdin io.Reader) (file io.ReadCloser, name string, err error) {
+func Open(path string, stdin io.Reader) (file io.ReadCloser, name string, err error) {
 	if path == "-" && stdin != nil {
 		return io.NopCloser(stdin), "standard input", nil
 	}
@@ -31,7 +34,7 @@ func open(path string, stdin io.Reader) (file io.ReadCloser, name string, err er
 // number.
 func eachDocument(paths []string, stdin io.Reader, take func(document []byte) error) error {
 	for _, path := range paths {
-		file, name, err := open(path, stdin)
+		file, name, err := Open(path, stdin)
 		if err != nil {
 			return err
 		}
@@ -44,31 +47,31 @@ func eachDocument(paths []string, stdin io.Reader, take func(document []byte) er
 }
 
 func eachDocumentOf(name string, file io.Reader, take func(document []byte) error) error {
-	for d, err := range documentsOf(file) {
+	for d, err := range Documents(file) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := take(d.text); err != nil {
-			return fmt.Errorf("%s, document %d: %w", name, d.number, err)
+		if err := take(d.Text); err != nil {
+			return fmt.Errorf("%s, document %d: %w", name, d.Number, err)
 		}
 	}
 	return nil
 }
 
-// document is one document of a file. Numbers and lines count from 1.
-type document struct {
-	number, line int
-	text         []byte
+// Document is one document of a file. Numbers and lines count from 1.
+type Document struct {
+	Number, Line int
+	Text         []byte
 }
 
-// documentsOf returns the documents of a file that hold anything: YAML between lines of
+// Documents returns the documents of a file that hold anything: YAML between lines of
 // dashes, or JSON objects one after the other. As kubectl does, it heeds the byte order
 // mark of UTF-8 and UTF-16, and takes either end of a line.
-func documentsOf(file io.Reader) iter.Seq2[document, error] {
-	return func(yield func(document, error) bool) {
+func Documents(file io.Reader) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
 		text, err := io.ReadAll(transform.NewReader(file, unicode.BOMOverride(transform.Nop)))
 		if err != nil {
-			yield(document{}, err)
+			yield(Document{}, err)
 			return
 		}
 		rest := append(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), '\n')
@@ -80,15 +83,15 @@ func documentsOf(file io.Reader) iter.Seq2[document, error] {
 				return
 			}
 			if err != nil {
-				yield(document{}, err)
+				yield(Document{}, err)
 				return
 			}
 			before, after, _ := bytes.Cut(rest, part) // before is the separator
 			line, rest = line+bytes.Count(before, newline), after
 			for _, one := range objectsOf(part) {
 				number++
-				one.number, one.line = number, line+one.line
-				if len(bytes.TrimSpace(stripComments(one.text))) > 0 && !yield(one, nil) {
+				one.Number, one.Line = number, line+one.Line
+				if len(bytes.TrimSpace(stripComments(one.Text))) > 0 && !yield(one, nil) {
 					return
 				}
 			}
@@ -99,12 +102,12 @@ func documentsOf(file io.Reader) iter.Seq2[document, error] {
 
 // objectsOf returns the JSON objects that follow each other in a document, which is one
 // of YAML if it is no such row. Lines are those before it.
-func objectsOf(part []byte) []document {
-	whole := []document{{text: part}}
+func objectsOf(part []byte) []Document {
+	whole := []Document{{Text: part}}
 	if !utilyaml.IsJSONBuffer(part) {
 		return whole
 	}
-	var all []document
+	var all []Document
 	decoder := json.NewDecoder(bytes.NewReader(part))
 	for begin := int64(0); ; begin = decoder.InputOffset() {
 		var one json.RawMessage
@@ -116,7 +119,7 @@ func objectsOf(part []byte) []document {
 			return whole
 		}
 		before, _, _ := bytes.Cut(part[begin:], one)
-		all = append(all, document{text: one, line: bytes.Count(part[:begin], []byte("\n")) + bytes.Count(before, []byte("\n"))})
+		all = append(all, Document{Text: one, Line: bytes.Count(part[:begin], []byte("\n")) + bytes.Count(before, []byte("\n"))})
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package deployed
 
 import (
 	"cmp"
@@ -20,23 +20,23 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
-// schedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
-type schedulerConfig struct {
-	// names are the schedulers that place pods by dilation.
-	names []string
+// SchedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
+type SchedulerConfig struct {
+	// Names are the schedulers that place pods by dilation.
+	Names []string
 	// args are the arguments of the plugin, per scheduler.
 	args map[string]*config.DilationArgs
-	// elects tells whether replicas elect a leader, and electionNamespace where.
-	elects            bool
-	electionNamespace string
+	// Elects reports whether replicas elect a leader, and ElectionNamespace where.
+	Elects            bool
+	ElectionNamespace string
 }
 
-// electionNamespace is where schedulers elect their leader, unless their configuration
+// ElectionNamespace is where schedulers elect their leader, unless their configuration
 // says otherwise.
-const electionNamespace = "kube-system"
+const ElectionNamespace = "kube-system"
 
-// readSchedulerConfig reads a KubeSchedulerConfiguration.
-func readSchedulerConfig(content []byte) (*schedulerConfig, error) {
+// ReadSchedulerConfig reads a KubeSchedulerConfiguration.
+func ReadSchedulerConfig(content []byte) (*SchedulerConfig, error) {
 	var written kubeschedulerv1.KubeSchedulerConfiguration
 	if err := yaml.Unmarshal(content, &written); err != nil {
 		return nil, err
@@ -44,11 +44,11 @@ func readSchedulerConfig(content []byte) (*schedulerConfig, error) {
 	if written.Kind != "KubeSchedulerConfiguration" {
 		return nil, fmt.Errorf("kind: %q is not KubeSchedulerConfiguration", written.Kind)
 	}
-	c := &schedulerConfig{
-		args: map[string]*config.DilationArgs{}, elects: true, electionNamespace: cmp.Or(written.LeaderElection.ResourceNamespace, electionNamespace),
+	c := &SchedulerConfig{
+		args: map[string]*config.DilationArgs{}, Elects: true, ElectionNamespace: cmp.Or(written.LeaderElection.ResourceNamespace, ElectionNamespace),
 	}
 	if elects := written.LeaderElection.LeaderElect; elects != nil {
-		c.elects = *elects
+		c.Elects = *elects
 	}
 	for i := range written.Profiles {
 		p := &written.Profiles[i]
@@ -63,7 +63,7 @@ func readSchedulerConfig(content []byte) (*schedulerConfig, error) {
 		if err != nil {
 			return nil, fmt.Errorf("profiles[%d]: %w", i, err)
 		}
-		c.names = append(c.names, name)
+		c.Names = append(c.Names, name)
 		c.args[name] = args
 	}
 	return c, nil
@@ -83,13 +83,13 @@ func dilationArgs(plugins []kubeschedulerv1.PluginConfig) (*config.DilationArgs,
 	return config.LoadDilationArgs(nil)
 }
 
-// requests returns the rules for pods without a profile that a scheduler goes by, and
+// Requests returns the rules for pods without a profile that a scheduler goes by, and
 // those of the first scheduler for pods of another. A nil configuration has the
 // defaults.
-func (c *schedulerConfig) requests(scheduler string) ([]config.RequestRule, error) {
+func (c *SchedulerConfig) Requests(scheduler string) ([]config.RequestRule, error) {
 	var args *config.DilationArgs
-	if c != nil && len(c.names) > 0 {
-		args = c.args[c.names[0]]
+	if c != nil && len(c.Names) > 0 {
+		args = c.args[c.Names[0]]
 		if own, ok := c.args[scheduler]; ok {
 			args = own
 		}
@@ -106,9 +106,9 @@ func (c *schedulerConfig) requests(scheduler string) ([]config.RequestRule, erro
 // errNoScheduler says that there is no configuration to read.
 var errNoScheduler = errors.New("there is no loadline-scheduler in the cluster")
 
-// schedulerConfigOf reads the configuration that the scheduler among some components
+// FindSchedulerConfig reads the configuration that the scheduler among some components
 // has, and says where it is.
-func schedulerConfigOf(ctx context.Context, c client.Client, components []installation.Component) (*schedulerConfig, string, error) {
+func FindSchedulerConfig(ctx context.Context, c client.Client, components []installation.Component) (*SchedulerConfig, string, error) {
 	i := slices.IndexFunc(components, func(c installation.Component) bool { return c.Name == installation.Scheduler })
 	if i < 0 {
 		return nil, "", errNoScheduler
@@ -127,7 +127,7 @@ func schedulerConfigOf(ctx context.Context, c client.Client, components []instal
 	if !there {
 		return nil, "", fmt.Errorf("%s: there is no such key", where)
 	}
-	config, err := readSchedulerConfig([]byte(content))
+	config, err := ReadSchedulerConfig([]byte(content))
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", where, err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package input
 
 import (
 	"fmt"
@@ -13,20 +13,21 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// manifests are the objects of some files, each kind in the order of the files.
-type manifests struct {
-	decoder   runtime.Decoder
-	workloads []v1alpha1.WorkloadProfile
-	nodes     []v1alpha1.NodeProfile
-	replays   []v1alpha1.TraceReplay
-	plans     []v1alpha1.PoolPlan
-	trees     []v1alpha1.ShareTree
+// Manifests are the objects of some files, each kind in the order of the files.
+type Manifests struct {
+	Workloads []v1alpha1.WorkloadProfile
+	Nodes     []v1alpha1.NodeProfile
+	Replays   []v1alpha1.TraceReplay
+	Plans     []v1alpha1.PoolPlan
+	Trees     []v1alpha1.ShareTree
+
+	decoder runtime.Decoder
 }
 
-// readManifests reads YAML or JSON files of any number of documents, as kubectl
+// ReadManifests reads YAML or JSON files of any number of documents, as kubectl
 // apply does, and lists, as kubectl get prints them. Unknown kinds and fields are
 // errors.
-func readManifests(paths []string, stdin io.Reader) (*manifests, error) {
+func ReadManifests(paths []string, stdin io.Reader) (*Manifests, error) {
 	m, err := newManifests()
 	if err != nil {
 		return nil, err
@@ -34,17 +35,17 @@ func readManifests(paths []string, stdin io.Reader) (*manifests, error) {
 	return m, eachDocument(paths, stdin, m.add)
 }
 
-func newManifests() (*manifests, error) {
+func newManifests() (*Manifests, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
 	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.List{})
-	return &manifests{decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}, nil
+	return &Manifests{decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}, nil
 }
 
 // add adds an object or a list of them.
-func (m *manifests) add(document []byte) error {
+func (m *Manifests) add(document []byte) error {
 	object, _, err := m.decoder.Decode(document, nil, nil)
 	if runtime.IsNotRegisteredError(err) {
 		err = unknownKind(document)
@@ -54,25 +55,25 @@ func (m *manifests) add(document []byte) error {
 	}
 	switch o := object.(type) {
 	case *v1alpha1.WorkloadProfile:
-		m.workloads = append(m.workloads, *o)
+		m.Workloads = append(m.Workloads, *o)
 	case *v1alpha1.WorkloadProfileList:
-		m.workloads = append(m.workloads, o.Items...)
+		m.Workloads = append(m.Workloads, o.Items...)
 	case *v1alpha1.NodeProfile:
-		m.nodes = append(m.nodes, *o)
+		m.Nodes = append(m.Nodes, *o)
 	case *v1alpha1.NodeProfileList:
-		m.nodes = append(m.nodes, o.Items...)
+		m.Nodes = append(m.Nodes, o.Items...)
 	case *v1alpha1.TraceReplay:
-		m.replays = append(m.replays, *o)
+		m.Replays = append(m.Replays, *o)
 	case *v1alpha1.TraceReplayList:
-		m.replays = append(m.replays, o.Items...)
+		m.Replays = append(m.Replays, o.Items...)
 	case *v1alpha1.PoolPlan:
-		m.plans = append(m.plans, *o)
+		m.Plans = append(m.Plans, *o)
 	case *v1alpha1.PoolPlanList:
-		m.plans = append(m.plans, o.Items...)
+		m.Plans = append(m.Plans, o.Items...)
 	case *v1alpha1.ShareTree:
-		m.trees = append(m.trees, *o)
+		m.Trees = append(m.Trees, *o)
 	case *v1alpha1.ShareTreeList:
-		m.trees = append(m.trees, o.Items...)
+		m.Trees = append(m.Trees, o.Items...)
 	case *corev1.List:
 		return eachItem(o, m.add)
 	}

@@ -1,4 +1,6 @@
-package cli
+// Package deployed finds out what of Loadline is in a cluster: its components, and the
+// configuration of its scheduler.
+package deployed
 
 import (
 	"cmp"
@@ -13,19 +15,19 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
-// installNamespace is where Loadline is meant to run.
-const installNamespace = "loadline-system"
+// InstallNamespace is where Loadline is meant to run.
+const InstallNamespace = "loadline-system"
 
-// findComponents returns the components that run in a namespace, or if that is empty
+// FindComponents returns the components that run in a namespace, or if that is empty
 // in any; who may not look everywhere gets those where Loadline is meant to run, and
 // those of the namespace own.
-func findComponents(ctx context.Context, c client.Client, namespace, own string) ([]installation.Component, error) {
+func FindComponents(ctx context.Context, c client.Client, namespace, own string) ([]installation.Component, error) {
 	found, err := componentsIn(ctx, c, namespace)
 	if namespace != "" || !apierrors.IsForbidden(err) {
 		return found, err
 	}
 	seen := false
-	for _, namespace := range slices.Compact([]string{own, installNamespace}) {
+	for _, namespace := range slices.Compact([]string{own, InstallNamespace}) {
 		some, errThere := componentsIn(ctx, c, namespace)
 		if errThere == nil {
 			found, seen = append(found, some...), true

@@ -1,0 +1,53 @@
+package input
+
+import (
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// Snapshot is what files hold of a cluster: pods, nodes and profiles.
+type Snapshot struct {
+	*PodsAndNodes
+
+	Profiles *Manifests
+}
+
+// ReadSnapshot reads YAML or JSON files of any number of pods, nodes and objects of
+// Loadline's API, as kubectl get prints them. Other kinds are errors.
+func ReadSnapshot(paths []string, stdin io.Reader) (*Snapshot, error) {
+	profiles, err := newManifests()
+	if err != nil {
+		return nil, err
+	}
+	pods, err := newPodsAndNodes()
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{pods, profiles}
+	return s, eachDocument(paths, stdin, s.add)
+}
+
+// add adds an object or a list of them.
+func (s *Snapshot) add(document []byte) error {
+	var kind metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &kind); err != nil {
+		return err
+	}
+	switch gvk := kind.GroupVersionKind(); {
+	case gvk == corev1.SchemeGroupVersion.WithKind("List"):
+		list := &corev1.List{}
+		if err := yaml.Unmarshal(document, list); err != nil {
+			return err
+		}
+		return eachItem(list, s.add)
+	case gvk.Group == v1alpha1.GroupVersion.Group:
+		return s.Profiles.add(document)
+	default:
+		return s.PodsAndNodes.add(document)
+	}
+}
