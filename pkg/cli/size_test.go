@@ -1,19 +1,14 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
-	"loadline.dev/loadline/pkg/model/sizing"
 )
 
 // classes make flags of classes.
@@ -280,17 +275,6 @@ func TestASimulatedAnswerIsTheSameForASeedAndHasNoMap(t *testing.T) {
 	}
 }
 
-func TestSizeStopsWhenItIsInterrupted(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	s := &size{streams: Streams{Out: io.Discard, Err: io.Discard}, flags: sizeFlags{classes: []string{tableCase1[2], tableCase1[4]}, discipline: "pdp"}}
-	s.simulation.Replications = 64
-	if err := s.run(ctx); verb.ExitCode(err) != verb.ExitInterrupted || err.Error() != "kept nothing" {
-		t.Errorf("error = %v", err)
-	}
-}
-
 func TestSizeDrawsItsCharts(t *testing.T) {
 	t.Parallel()
 	servers, dedicated := filepath.Join(t.TempDir(), "servers.svg"), filepath.Join(t.TempDir(), "map.svg")
@@ -312,42 +296,4 @@ func TestSizeDrawsItsCharts(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestMarginsAreTold(t *testing.T) {
-	t.Parallel()
-	name := func(s marginScale, margin float64) string { return s.findings()[s.finding(margin)].Name }
-	few := newMarginScale([][]float64{{0, 1}, {-3, 2}}, true)
-	many := newMarginScale([][]float64{{0, 30}, {-80, 2}}, true)
-	costs := newMarginScale([][]float64{{0, 0.5}, {-3, 2}}, false)
-	for _, c := range []struct {
-		scale  marginScale
-		margin float64
-		want   string
-	}{
-		{few, 0, "as many servers either way"},
-		{few, 1, "dedicated pools need 1 server fewer"},
-		{few, 2, "dedicated pools need 2 servers fewer"},
-		{few, -3, "a shared pool needs 3 servers fewer"},
-		{many, 2, "dedicated pools need 1 to 2 servers fewer"},
-		{many, 3, "dedicated pools need 3 to 8 servers fewer"},
-		{many, 30, "dedicated pools need 27 to 80 servers fewer"},
-		{many, -80, "a shared pool needs 27 to 80 servers fewer"},
-		{costs, 0.5, "dedicated pools cost less"},
-		{costs, -3, "a shared pool costs less"},
-		{costs, 1e-12, "the same cost either way"},
-	} {
-		if got := name(c.scale, c.margin); got != c.want {
-			t.Errorf("a margin of %v is told as %q, want %q", c.margin, got, c.want)
-		}
-	}
-}
-
-func TestTheProgressOfASimulationSaysWhatIsSimulated(t *testing.T) {
-	t.Parallel()
-	line := sizeProgressLine(sizing.Progress{Classes: 3, Servers: 1, Replications: 24}, 8*time.Second)
-	if want := "simulating 1 server for 3 classes: 24 replications, 8s"; line != want {
-		t.Errorf("the line is %q, want %q", line, want)
-	}
-	newSizeProgress(io.Discard).show(sizing.Progress{}) // says nothing where nobody looks
 }

@@ -1,4 +1,4 @@
-package cli
+package size
 
 import (
 	"context"
@@ -11,19 +11,19 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// sizeDrawings holds the names of files that a plan is drawn to.
-type sizeDrawings struct{ servers, strategies string }
+// drawings holds the names of files that a plan is drawn to.
+type drawings struct{ servers, strategies string }
 
-func (d *sizeDrawings) add(flags *pflag.FlagSet) {
+func (d *drawings) add(flags *pflag.FlagSet) {
 	flags.StringVar(&d.servers, "plot-servers", "", "draw how many servers each class needs alone, against its arrival rate, to this file (.svg or .png)")
 	flags.StringVar(&d.strategies, "plot-map", "", "draw where dedicated pools beat a shared one, over the arrival rates of two classes, to this file (.svg or .png)")
 }
 
 // asked reports whether anything is to be drawn.
-func (d *sizeDrawings) asked() bool { return d.servers != "" || d.strategies != "" }
+func (d *drawings) asked() bool { return d.servers != "" || d.strategies != "" }
 
 // check refuses names of files that cannot be written, before the work.
-func (d *sizeDrawings) check() error {
+func (d *drawings) check() error {
 	for _, asked := range []struct{ flag, path string }{{"plot-servers", d.servers}, {"plot-map", d.strategies}} {
 		if asked.path == "" {
 			continue
@@ -36,7 +36,7 @@ func (d *sizeDrawings) check() error {
 }
 
 // draw draws what was asked for and returns the names of the files.
-func (d *sizeDrawings) draw(ctx context.Context, in pools.Input) (wrote []string, err error) {
+func (d *drawings) draw(ctx context.Context, in pools.Input) (wrote []string, err error) {
 	for _, drawing := range []struct {
 		flag, path string
 		chart      func() (chart.Chart, error)

@@ -1,4 +1,4 @@
-package cli
+package size
 
 import (
 	"errors"
@@ -14,8 +14,8 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/pools"
 )
 
-// sizeFlags say in flags what a PoolPlan says in its spec.
-type sizeFlags struct {
+// planFlags say in flags what a PoolPlan says in its spec.
+type planFlags struct {
 	classes    []string
 	rates      []string
 	services   []string
@@ -25,7 +25,7 @@ type sizeFlags struct {
 
 const classExample = "--class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95"
 
-func (f *sizeFlags) add(flags *pflag.FlagSet) {
+func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.classes, "class", nil, "a class of jobs, as name=NAME,rate=PER-SECOND,service=TIME,within=TIME[,probability=FRACTION][,scv=NUMBER][,cost=NUMBER]; may be repeated")
 	flags.StringSliceVar(&f.rates, "rate", nil, "another arrival rate of a class, as NAME=PER-SECOND; may be repeated")
 	flags.StringSliceVar(&f.services, "service", nil, "another mean service time of a class, as NAME=TIME; may be repeated")
@@ -35,7 +35,7 @@ func (f *sizeFlags) add(flags *pflag.FlagSet) {
 }
 
 // apply writes the flags that were given into a spec, which may be empty.
-func (f *sizeFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
+func (f *planFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
 	for _, text := range f.classes {
 		class, err := parseClass(text)
 		if err != nil {

@@ -1,4 +1,6 @@
-package cli
+// Package size is the verb size: it asks package pools how many servers a PoolPlan
+// needs, and prints and draws the answer.
+package size
 
 import (
 	"cmp"
@@ -24,13 +26,14 @@ type size struct {
 	streams    verb.Streams
 	files      []string
 	name       string
-	flags      sizeFlags // in place of, or over, the manifest's
+	flags      planFlags // in place of, or over, the manifest's
 	simulation sizing.Simulation
-	drawings   sizeDrawings
+	drawings   drawings
 	output     verb.Output
 }
 
-func newSize(streams verb.Streams) *cobra.Command {
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
 	s := &size{streams: streams}
 	command := &cobra.Command{
 		Use:   "size (-f FILE | --class CLASS)",
@@ -86,16 +89,16 @@ func (s *size) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress := newSizeProgress(s.streams.Err)
+	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
-	s.simulation.Progress = progress.show
+	s.simulation.Progress = bar.show
 	in := pools.Input{Plan: plan, Profiles: m.Workloads, Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
-	progress.Clear()
+	bar.Clear()
 	if err != nil {
 		return s.explain(ctx, plan, err)
 	}
-	err = s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printSize(p, answer) })
+	err = s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printAnswer(p, answer) })
 	if err != nil {
 		return err
 	}
@@ -175,8 +178,8 @@ func (s *size) draw(ctx context.Context, in pools.Input) error {
 	return err
 }
 
-// printSize prints the answer for people: what to do, why, and how far it holds.
-func printSize(p *verb.Page, a *pools.Answer) error {
+// printAnswer prints the answer for people: what to do, why, and how far it holds.
+func printAnswer(p *verb.Page, a *pools.Answer) error {
 	if err := p.Lines(report.SizeSummary(a)); err != nil {
 		return err
 	}
