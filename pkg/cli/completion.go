@@ -18,7 +18,6 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/model/placement"
-	"loadline.dev/loadline/pkg/trace"
 )
 
 // complete makes the shell complete the values of the flags of all verbs, but for
@@ -70,7 +69,6 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"strategy":          verb.OneOf(pools.Strategies()),
 		"distribution":      verb.OneOf(replays.Distributions()),
 		"policies":          listOf(placement.Names()),
-		"format":            verb.OneOf(formats()),
 		"queue":             verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
 		"container-weights": verb.OneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
 		"cgroup":            verb.OneOf([]string{cgroupV1, cgroupV2}),
@@ -85,15 +83,6 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"pod":   fromFiles(workloadNames),
 		"types": fromFiles(workloadNames),
 	}
-}
-
-// formats returns the names of the formats of traces.
-func formats() []string {
-	var names []string
-	for _, f := range trace.Formats() {
-		names = append(names, string(f))
-	}
-	return names
 }
 
 func workloadNames(m *input.Manifests) []string {

@@ -548,3 +548,11 @@ func TestAReplayThatWaitsForInputIsInterrupted(t *testing.T) {
 		}
 	}
 }
+
+func TestNobodyIsToldOfProgressWhereNobodyLooks(t *testing.T) {
+	t.Parallel()
+	_, _, stderr := invoke(t, strings.Replace(replayManifest, "jobs: 300", "jobs: 20000", 1), "replay", "-f", "-", "--seeds", "1")
+	if stderr != "" {
+		t.Errorf("the error stream has %q", stderr)
+	}
+}

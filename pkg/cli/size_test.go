@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,7 +117,7 @@ func TestTheServersAreEnoughUpToTheRateThatSizeSaysAndNoFurther(t *testing.T) {
 	answer := sized(t, "", append(tableCase1, "--strategy", "shared")...)
 	for _, class := range answer.Pools[0].Classes {
 		for factor, enough := range map[float64]bool{1 - 1e-6: true, 1 + 1e-6: false} {
-			rate := class.Name + "=" + number(*class.MaxArrival*factor)
+			rate := class.Name + "=" + strconv.FormatFloat(*class.MaxArrival*factor, 'g', 15, 64)
 			again := sized(t, "", append(tableCase1, "--strategy", "shared", "--rate", rate)...)
 			if (again.Servers <= answer.Servers) != enough {
 				t.Errorf("at a rate of %s it takes %d servers, %d before", rate, again.Servers, answer.Servers)

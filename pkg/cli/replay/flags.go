@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"errors"
@@ -12,10 +12,11 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/trace"
 )
 
-// replayFlags say in flags what a TraceReplay says in its spec.
-type replayFlags struct {
+// specFlags say in flags what a TraceReplay says in its spec.
+type specFlags struct {
 	// The trace.
 	format string
 	limit  int64
@@ -43,7 +44,7 @@ type replayFlags struct {
 	queue    string
 }
 
-func (f *replayFlags) add(flags *pflag.FlagSet) {
+func (f *specFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", v1alpha1.TraceFormatCSV, "format of the trace: "+strings.Join(formats(), ", "))
 	flags.Int64Var(&f.limit, "limit", 0, "read only so many jobs of the trace (default all)")
 	flags.BoolVar(&f.sort, "sort", false, "sort the trace by arrival first, in memory")
@@ -70,7 +71,7 @@ func (f *replayFlags) add(flags *pflag.FlagSet) {
 }
 
 // apply writes the flags that were given into a spec, which may be empty.
-func (f *replayFlags) apply(spec *v1alpha1.TraceReplaySpec, trace string, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
+func (f *specFlags) apply(spec *v1alpha1.TraceReplaySpec, trace string, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
 	for _, apply := range []func() error{
 		func() error { return f.applyTrace(spec, trace, changed) },
 		func() error { return f.applyArrivals(spec, workloads, changed) },
@@ -93,7 +94,7 @@ func (f *replayFlags) apply(spec *v1alpha1.TraceReplaySpec, trace string, worklo
 	return nil
 }
 
-func (f *replayFlags) applyTrace(spec *v1alpha1.TraceReplaySpec, trace string, changed func(flag string) bool) error {
+func (f *specFlags) applyTrace(spec *v1alpha1.TraceReplaySpec, trace string, changed func(flag string) bool) error {
 	if trace == "" {
 		return nil
 	}
@@ -115,7 +116,7 @@ func (f *replayFlags) applyTrace(spec *v1alpha1.TraceReplaySpec, trace string, c
 	return nil
 }
 
-func (f *replayFlags) applyPolicies(spec *v1alpha1.TraceReplaySpec) error {
+func (f *specFlags) applyPolicies(spec *v1alpha1.TraceReplaySpec) error {
 	if len(f.policies) > 0 {
 		spec.Policies = nil
 	}
@@ -149,4 +150,13 @@ func parsePolicy(text string) (v1alpha1.ReplayPolicy, error) {
 		return policy, errors.New("only lmuf-t and target-load-packing take a number")
 	}
 	return policy, nil
+}
+
+// formats returns the names of the formats of traces.
+func formats() []string {
+	var names []string
+	for _, f := range trace.Formats() {
+		names = append(names, string(f))
+	}
+	return names
 }

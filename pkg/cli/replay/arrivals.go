@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ var ofArrivals = []string{"generate", "every", "distribution", "scv", "gaps-from
 
 // applyArrivals describes generated jobs by the flags; what they do not say is left
 // as it is.
-func (f *replayFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
+func (f *specFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []v1alpha1.WorkloadProfile, changed func(flag string) bool) error {
 	i := slices.IndexFunc(ofArrivals, changed)
 	if i < 0 {
 		return nil
@@ -50,7 +50,7 @@ func (f *replayFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []
 }
 
 // applyGaps describes the times between arrivals.
-func (f *replayFlags) applyGaps(i *v1alpha1.Interarrival, fresh bool, changed func(flag string) bool) error {
+func (f *specFlags) applyGaps(i *v1alpha1.Interarrival, fresh bool, changed func(flag string) bool) error {
 	if f.gapsFrom != "" {
 		for _, flag := range []string{"every", "distribution", "scv"} {
 			if changed(flag) {
@@ -89,7 +89,7 @@ func (f *replayFlags) applyGaps(i *v1alpha1.Interarrival, fresh bool, changed fu
 }
 
 // jobTypes returns the types that the flag names, or else all that can be generated.
-func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1alpha1.ReplayJobType, err error) {
+func (f *specFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1alpha1.ReplayJobType, err error) {
 	for _, text := range f.types {
 		name, weight, weighted := strings.Cut(text, "=")
 		t := v1alpha1.ReplayJobType{Profile: name}
@@ -117,7 +117,7 @@ func (f *replayFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1
 }
 
 // gaps reads the times between the jobs of a trace, in milliseconds.
-func (f *replayFlags) gaps() ([]int64, error) {
+func (f *specFlags) gaps() ([]int64, error) {
 	file, name, err := input.Open(f.gapsFrom, nil)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// replayProgress is a line that says how far all runs of a replay are:
+// progress is a line that says how far all runs of a replay are:
 //
 //	least-dilation  ███████████████████░░░░░  78%  781,204 of 1,000,000 jobs, 212k jobs/s, 2s left
-type replayProgress struct {
+type progress struct {
 	*verb.Progress
 	runs   []replays.Run
 	jobs   int64        // of a run, 0 if it is not known: then the size of the trace counts
@@ -27,14 +27,14 @@ type replayProgress struct {
 	arrived []int // jobs, per run
 }
 
-func newReplayProgress(w io.Writer, e *replays.Replay, source *traceSource) *replayProgress {
-	return &replayProgress{
+func newProgress(w io.Writer, e *replays.Replay, source *traceSource) *progress {
+	return &progress{
 		Progress: verb.NewProgress(w), runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs())),
 	}
 }
 
 // of returns what is told of the progress of a run.
-func (p *replayProgress) of(run int) func(epochs.Progress) {
+func (p *progress) of(run int) func(epochs.Progress) {
 	if !p.Visible() {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (p *replayProgress) of(run int) func(epochs.Progress) {
 }
 
 // update takes note of the jobs of a run that have arrived, and shows the line.
-func (p *replayProgress) update(run, arrived int) {
+func (p *progress) update(run, arrived int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.arrived[run] = arrived
@@ -50,7 +50,7 @@ func (p *replayProgress) update(run, arrived int) {
 }
 
 // line says how far all runs are after some time, as a run goes on.
-func (p *replayProgress) line(run replays.Run, elapsed time.Duration) string {
+func (p *progress) line(run replays.Run, elapsed time.Duration) string {
 	jobs := 0
 	for _, n := range p.arrived {
 		jobs += n
@@ -86,7 +86,7 @@ func rounded(x float64) string {
 }
 
 // done returns which part of all work is done, from 0 to 1.
-func (p *replayProgress) done(jobs int) float64 {
+func (p *progress) done(jobs int) float64 {
 	done, runs := 0.0, float64(len(p.runs))
 	if p.jobs > 0 {
 		done = float64(jobs) / float64(p.jobs) / runs

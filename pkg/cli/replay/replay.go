@@ -1,4 +1,6 @@
-package cli
+// Package replay is the verb replay: it asks package replays what a TraceReplay gives,
+// several runs at once or the one of a worker, and prints, draws and files the answer.
+package replay
 
 import (
 	"context"
@@ -26,7 +28,7 @@ type replay struct {
 	version  string
 	files    []string
 	trace    string
-	flags    replayFlags // in place of, or over, the manifest's
+	flags    specFlags // in place of, or over, the manifest's
 	parallel int
 	drawings drawings
 	jobsTo   string
@@ -35,7 +37,8 @@ type replay struct {
 	worker   worker
 }
 
-func newReplay(version string, streams verb.Streams) *cobra.Command {
+// New returns the command. The version is written on pages.
+func New(version string, streams verb.Streams) *cobra.Command {
 	r := &replay{streams: streams, version: version}
 	command := &cobra.Command{
 		Use:   "replay (-f FILE | --trace FILE | --generate JOBS)",
@@ -77,6 +80,7 @@ The policies: ` + strings.Join(placement.Names(), ", ") + `.`,
 	r.drawings.add(flags)
 	r.output.AddWide(command)
 	r.worker.add(flags)
+	verb.Complete(command, "format", verb.OneOf(formats()))
 	return command
 }
 
@@ -145,7 +149,7 @@ func (r *replay) replay(ctx context.Context, in replays.Input, source *traceSour
 	if r.worker.asked() {
 		return r.worker.run(ctx, r, e)
 	}
-	bar := newReplayProgress(r.streams.Err, e, source)
+	bar := newProgress(r.streams.Err, e, source)
 	results, err := r.runs(ctx, e, bar)
 	bar.Clear()
 	if err != nil && len(results) == 0 {
@@ -157,7 +161,7 @@ func (r *replay) replay(ctx context.Context, in replays.Input, source *traceSour
 // runs carries out all runs. Each goes as far as it can: after an error in the
 // trace the answers of all policies are of the same jobs. What was done before an
 // error is in the results; without an error all are there.
-func (r *replay) runs(ctx context.Context, e *replays.Replay, bar *replayProgress) (map[int]*replays.Result, error) {
+func (r *replay) runs(ctx context.Context, e *replays.Replay, bar *progress) (map[int]*replays.Result, error) {
 	found, errs := make([]*replays.Result, len(e.Runs())), make([]error, len(e.Runs()))
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
@@ -234,7 +238,7 @@ func different(errs []error) error {
 
 // answer prints what was found, and draws it.
 func (r *replay) answer(a *replays.Answer) error {
-	err := r.output.Print(r.streams.Out, a, func(p *verb.Page) error { return printReplay(p, a) })
+	err := r.output.Print(r.streams.Out, a, func(p *verb.Page) error { return printAnswer(p, a) })
 	if err != nil {
 		return err
 	}
@@ -247,19 +251,19 @@ func (r *replay) answer(a *replays.Answer) error {
 	return err
 }
 
-func printReplay(p *verb.Page, a *replays.Answer) error {
+func printAnswer(p *verb.Page, a *replays.Answer) error {
 	if err := p.Table(report.ReplayTable(a, p.Wide)); err != nil {
 		return err
 	}
-	lines := []string{replayCaption(a)}
+	lines := []string{caption(a)}
 	if a.Partial {
 		lines = append(lines, fmt.Sprintf("The answer is partial: it is of the jobs that were done when the replay ended, in %d of %d runs.", a.Done, a.Runs))
 	}
 	return p.Lines(append(lines, report.ReplayNotes(a)...)...)
 }
 
-// replayCaption says what the table is of.
-func replayCaption(a *replays.Answer) string {
+// caption says what the table is of.
+func caption(a *replays.Answer) string {
 	jobs, runs := 0, 0
 	for i := range a.Policies {
 		jobs, runs = max(jobs, a.Policies[i].Jobs), max(runs, len(a.Policies[i].Runs))

@@ -1,7 +1,6 @@
-package cli
+package replay
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -15,43 +14,35 @@ func TestProgressSaysHowFarAllRunsAre(t *testing.T) {
 	half := &traceSource{size: 1000}
 	half.read.Store(500)
 	for name, test := range map[string]struct {
-		p    *replayProgress
+		p    *progress
 		run  int
 		time time.Duration
 		want string
 	}{
-		"the beginning": {&replayProgress{runs: one, jobs: 1000, arrived: []int{0}}, 0, 0, "lmuf  ░░░░░░░░░░░░░░░░░░░░░░░░  0%  0 of 1,000 jobs"},
+		"the beginning": {&progress{runs: one, jobs: 1000, arrived: []int{0}}, 0, 0, "lmuf  ░░░░░░░░░░░░░░░░░░░░░░░░  0%  0 of 1,000 jobs"},
 		"one run": {
-			&replayProgress{runs: one, jobs: 1_000_000, arrived: []int{750_000}}, 0, 3 * time.Second,
+			&progress{runs: one, jobs: 1_000_000, arrived: []int{750_000}}, 0, 3 * time.Second,
 			"lmuf  ██████████████████░░░░░░  75%  750,000 of 1,000,000 jobs, 250k jobs/s, 1s left",
 		},
 		"many runs at once": {
-			&replayProgress{runs: four, jobs: 1000, arrived: []int{1000, 500, 500, 0}}, 2, time.Hour,
+			&progress{runs: four, jobs: 1000, arrived: []int{1000, 500, 500, 0}}, 2, time.Hour,
 			"lrt 1  ████████████░░░░░░░░░░░░  50%  2,000 of 4,000 jobs, 0 jobs/s, 1h 00m left",
 		},
 		"a trace of unknown length": {
-			&replayProgress{runs: one, source: half, arrived: []int{70}}, 0, 10 * time.Second,
+			&progress{runs: one, source: half, arrived: []int{70}}, 0, 10 * time.Second,
 			"lmuf  ████████████░░░░░░░░░░░░  50%  70 jobs, 7 jobs/s, 10s left",
 		},
 		"a trace shorter than its limit": {
-			&replayProgress{runs: one, jobs: 1_000_000, source: half, arrived: []int{100}}, 0, 10 * time.Second,
+			&progress{runs: one, jobs: 1_000_000, source: half, arrived: []int{100}}, 0, 10 * time.Second,
 			"lmuf  ████████████░░░░░░░░░░░░  50%  100 of 1,000,000 jobs, 10 jobs/s, 10s left",
 		},
 		"the end": {
-			&replayProgress{runs: one, jobs: 100, arrived: []int{100}}, 0, time.Second,
+			&progress{runs: one, jobs: 100, arrived: []int{100}}, 0, time.Second,
 			"lmuf  ████████████████████████  100%  100 of 100 jobs, 100 jobs/s, 1s left",
 		},
 	} {
 		if got := test.p.line(test.p.runs[test.run], test.time); got != test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
 		}
-	}
-}
-
-func TestNobodyIsToldOfProgressWhereNobodyLooks(t *testing.T) {
-	t.Parallel()
-	_, _, stderr := invoke(t, strings.Replace(replayManifest, "jobs: 300", "jobs: 20000", 1), "replay", "-f", "-", "--seeds", "1")
-	if stderr != "" {
-		t.Errorf("the error stream has %q", stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ var ofNodes = []string{"nodes", "cores", "servers", "capacity", "max-jobs", "nod
 
 // applyNodes makes classes of nodes of the flags, if any of them was given or there
 // are no others.
-func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(flag string) bool) error {
+func (f *specFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(flag string) bool) error {
 	if len(spec.Nodes) > 0 && !slices.ContainsFunc(ofNodes, changed) {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (f *replayFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(fl
 }
 
 // openbNodes makes classes of the nodes of the file.
-func (f *replayFlags) openbNodes() ([]v1alpha1.ReplayNodes, error) {
+func (f *specFlags) openbNodes() ([]v1alpha1.ReplayNodes, error) {
 	file, name, err := input.Open(f.nodesFrom, nil)
 	if err != nil {
 		return nil, err
