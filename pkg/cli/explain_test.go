@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -126,10 +127,26 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 
 func quantity(text string) *resource.Quantity { return new(resource.MustParse(text)) }
 
+// sortPod returns a pod of the namespace etl on the node worker-1.
+func sortPod(name string, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "sort"}},
+		Spec:       corev1.PodSpec{NodeName: "worker-1"},
+		Status:     corev1.PodStatus{Phase: phase},
+	}
+}
+
 // etlCluster are the objects of a small cluster in which a profile is measured.
 func etlCluster() []client.Object {
-	measured := sortProfile()
-	measured.Spec.Measurement = &v1alpha1.Measurement{}
+	measured := &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: "sort"},
+		Spec: v1alpha1.WorkloadProfileSpec{
+			Selector:      &metav1.LabelSelector{MatchLabels: map[string]string{"app": "sort"}},
+			Resources:     []v1alpha1.ResourceDemand{{Name: "cpu", DemandMillis: new(int64(5000))}},
+			NeutralMillis: new(int64(8000)),
+			Measurement:   &v1alpha1.Measurement{},
+		},
+	}
 	measured.Status.Measurements = []v1alpha1.MeasuredVector{{
 		NodeProfile: v1alpha1.NoNodeProfile, Node: "worker-2", Time: new(metav1.NewTime(time.Now().Add(-3 * time.Hour))),
 		Resources: []v1alpha1.MeasuredLoading{{
@@ -142,14 +159,14 @@ func etlCluster() []client.Object {
 		node.Status.Allocatable = corev1.ResourceList{"cpu": *quantity("1")}
 		objects = append(objects, node, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	placed := aPod("sort-0", 0, corev1.PodRunning)
+	placed := sortPod("sort-0", corev1.PodRunning)
 	placed.Spec.SchedulerName = "loadline"
 	placed.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))}}
-	pending := aPod("sort-1", 0, corev1.PodPending)
+	pending := sortPod("sort-1", corev1.PodPending)
 	pending.Spec.NodeName = ""
-	other := aPod("other", 0, corev1.PodRunning)
+	other := sortPod("other", corev1.PodRunning)
 	other.Namespace, other.Labels = "shop", nil
-	return append(objects, placed, pending, other, aPod("sort-2", 0, corev1.PodSucceeded))
+	return append(objects, placed, pending, other, sortPod("sort-2", corev1.PodSucceeded))
 }
 
 func TestExplainAsksTheCluster(t *testing.T) {
@@ -247,7 +264,7 @@ func TestTheVectorOfAProfileThatIsNotMeasuredYetIsThatOfTheRequests(t *testing.T
 func TestExplainRefusesWrongUse(t *testing.T) {
 	t.Parallel()
 	server := newAPIServer(t, etlCluster()...)
-	lonely := aPod("lonely", 0, corev1.PodRunning)
+	lonely := sortPod("lonely", corev1.PodRunning)
 	lonely.Spec.NodeName = "worker-9"
 	server.objects = append(server.objects, lonely)
 	kubeconfig := server.kubeconfig(t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/recording"
 	"loadline.dev/loadline/pkg/cli/replay"
 	"loadline.dev/loadline/pkg/cli/size"
 	"loadline.dev/loadline/pkg/cli/verb"
@@ -85,7 +86,7 @@ another time; 130 interrupted.`,
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
 	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), newShare(streams))
-	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), newRecord(streams))
+	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)
 	complete(root)

@@ -1,4 +1,6 @@
-package cli
+// Package recording is the verb record: it lists or watches the pods of a cluster, keeps
+// those that end in a spool, and has package record make a trace of them.
+package recording
 
 import (
 	"context"
@@ -19,8 +21,8 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// recordVerb holds the flags of the verb record.
-type recordVerb struct {
+// options holds the flags of the verb record.
+type options struct {
 	streams       verb.Streams
 	cluster       access.Flags
 	allNamespaces bool
@@ -32,8 +34,9 @@ type recordVerb struct {
 	running       bool
 }
 
-func newRecord(streams verb.Streams) *cobra.Command {
-	r := &recordVerb{streams: streams}
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
+	r := &options{streams: streams}
 	command := &cobra.Command{
 		Use:   "record --to FILE",
 		Short: "Write a trace of the jobs that a cluster ran",
@@ -71,7 +74,7 @@ The flags by which kubectl finds a cluster work here too; see kubectl options.`,
 	return command
 }
 
-func (r *recordVerb) run(ctx context.Context) error {
+func (r *options) run(ctx context.Context) error {
 	selector, err := labels.Parse(r.selector)
 	switch {
 	case err != nil:
@@ -97,7 +100,7 @@ func (r *recordVerb) run(ctx context.Context) error {
 	return r.record(ctx, &recordedPods{client: c, namespace: namespace, selector: selector})
 }
 
-func (r *recordVerb) record(ctx context.Context, pods *recordedPods) error {
+func (r *options) record(ctx context.Context, pods *recordedPods) error {
 	profiles, err := r.profiles(ctx, pods)
 	if err != nil {
 		return err
@@ -119,12 +122,12 @@ func (r *recordVerb) record(ctx context.Context, pods *recordedPods) error {
 	return r.write(recorder.Recording())
 }
 
-func (r *recordVerb) recorder(profiles []v1alpha1.WorkloadProfile, since time.Time) (*record.Recorder, error) {
+func (r *options) recorder(profiles []v1alpha1.WorkloadProfile, since time.Time) (*record.Recorder, error) {
 	return record.New(record.Options{Profiles: profiles, Since: since, Running: r.running})
 }
 
 // profiles returns the cluster's profiles, none if it does not know their kind.
-func (r *recordVerb) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.WorkloadProfile, error) {
+func (r *options) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.WorkloadProfile, error) {
 	profiles, err := pods.profiles(ctx)
 	if !errors.Is(err, deployed.ErrNoProfileKind) {
 		return profiles, err
@@ -135,7 +138,7 @@ func (r *recordVerb) profiles(ctx context.Context, pods *recordedPods) ([]v1alph
 
 // follow records pods as they finish, until the context ends, and then writes the
 // trace. Whatever happens, what was recorded is in the spool until it is in there.
-func (r *recordVerb) follow(ctx context.Context, pods *recordedPods, profiles []v1alpha1.WorkloadProfile, since time.Time) (err error) {
+func (r *options) follow(ctx context.Context, pods *recordedPods, profiles []v1alpha1.WorkloadProfile, since time.Time) (err error) {
 	path := r.to + ".spool"
 	spool, err := openSpool(path, spoolHeader{Namespace: pods.namespace, Selector: pods.selector.String(), Since: since})
 	if err != nil {
@@ -181,7 +184,7 @@ func (r *recordVerb) follow(ctx context.Context, pods *recordedPods, profiles []
 
 // watchPods puts pods into the spool as they finish, until the context ends, and
 // returns those that have not.
-func (r *recordVerb) watchPods(ctx context.Context, pods *recordedPods, spool *spool) ([]*corev1.Pod, error) {
+func (r *options) watchPods(ctx context.Context, pods *recordedPods, spool *spool) ([]*corev1.Pod, error) {
 	progress := verb.NewProgress(r.streams.Err)
 	defer progress.Clear()
 	l := newLedger(spool, func(recorded, live int) {
@@ -198,7 +201,7 @@ func (r *recordVerb) watchPods(ctx context.Context, pods *recordedPods, spool *s
 
 // latestProfiles reads the profiles again: the trace is replayed with those of the
 // end. If the server does not answer, those of the start have to do.
-func (r *recordVerb) latestProfiles(ctx context.Context, pods *recordedPods, first []v1alpha1.WorkloadProfile) []v1alpha1.WorkloadProfile {
+func (r *options) latestProfiles(ctx context.Context, pods *recordedPods, first []v1alpha1.WorkloadProfile) []v1alpha1.WorkloadProfile {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience) // it has ended
 	defer cancel()
@@ -213,7 +216,7 @@ func (r *recordVerb) latestProfiles(ctx context.Context, pods *recordedPods, fir
 }
 
 // write writes the trace, and says on the error stream what it is.
-func (r *recordVerb) write(recording *record.Recording) error {
+func (r *options) write(recording *record.Recording) error {
 	if len(recording.Jobs) == 0 {
 		return nothingRecorded(recording, r.watch)
 	}
@@ -221,7 +224,7 @@ func (r *recordVerb) write(recording *record.Recording) error {
 	if r.to == "-" {
 		err = recording.Write(r.streams.Out)
 	} else {
-		err = replaceRecording(r.to, recording.Write)
+		err = replaceTrace(r.to, recording.Write)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the trace: %w", err)

@@ -1,4 +1,4 @@
-package cli
+package recording
 
 import (
 	"compress/gzip"
@@ -9,8 +9,8 @@ import (
 	"loadline.dev/loadline/pkg/report/file"
 )
 
-// replaceRecording replaces a file as a whole. A name that ends in .gz is compressed.
-func replaceRecording(path string, write func(io.Writer) error) error {
+// replaceTrace replaces a file as a whole. A name that ends in .gz is compressed.
+func replaceTrace(path string, write func(io.Writer) error) error {
 	return file.Replace(path, func(out io.Writer) error {
 		if !strings.HasSuffix(path, ".gz") {
 			return write(out)

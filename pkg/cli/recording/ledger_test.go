@@ -1,4 +1,4 @@
-package cli
+package recording
 
 import (
 	"errors"
@@ -179,7 +179,10 @@ func TestASpoolOfSomethingElseIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := write(t, "spool", test.content)
+			path := filepath.Join(t.TempDir(), "spool")
+			if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := openSpool(path, spoolHeader{Namespace: "etl"}); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
