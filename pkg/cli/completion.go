@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
@@ -63,16 +62,14 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"plot-nodes": picture, "plot-servers": picture, "plot-map": picture,
 		"report": files("html"),
 
-		"solver":            verb.OneOf(evaluate.Solvers()),
-		"method":            verb.OneOf(shares.Methods()),
-		"discipline":        verb.OneOf(pools.Disciplines()),
-		"strategy":          verb.OneOf(pools.Strategies()),
-		"distribution":      verb.OneOf(replays.Distributions()),
-		"policies":          listOf(placement.Names()),
-		"queue":             verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
-		"container-weights": verb.OneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}),
-		"cgroup":            verb.OneOf([]string{cgroupV1, cgroupV2}),
-		"without":           listOf([]string{installation.Manager, installation.Scheduler}),
+		"solver":       verb.OneOf(evaluate.Solvers()),
+		"method":       verb.OneOf(shares.Methods()),
+		"discipline":   verb.OneOf(pools.Disciplines()),
+		"strategy":     verb.OneOf(pools.Strategies()),
+		"distribution": verb.OneOf(replays.Distributions()),
+		"policies":     listOf(placement.Names()),
+		"queue":        verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
+		"without":      listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(m *input.Manifests) []string {
 			return namesOf(m.Plans, func(p *v1alpha1.PoolPlan) string { return p.Name })

@@ -8,6 +8,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/recording"
 	"loadline.dev/loadline/pkg/cli/replay"
+	"loadline.dev/loadline/pkg/cli/share"
 	"loadline.dev/loadline/pkg/cli/size"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
@@ -85,7 +86,7 @@ another time; 130 interrupted.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), newShare(streams))
+	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
 	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"loadline.dev/loadline/pkg/evaluate/shares"
 )
 
 // twoLevels has a leaf that is a WorkloadProfile.
@@ -64,7 +66,10 @@ func TestShareAnswersInJSONWithChangesAndAComparison(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var r shareReport
+	var r struct {
+		shares.TreeAnswer
+		Comparison []shares.ComparedMethod `json:"comparison"`
+	}
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,6 @@
-package cli
+// Package share is the verb share: it asks package shares what the shares of a
+// ShareTree, or of the pods of a node, give, and prints and draws the answer.
+package share
 
 import (
 	"context"
@@ -27,11 +29,12 @@ type share struct {
 	sets    []string
 	compare bool
 	plot    string
-	node    shareNode
+	node    nodeFlags
 	output  verb.Output
 }
 
-func newShare(streams verb.Streams) *cobra.Command {
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
 	s := &share{streams: streams}
 	command := &cobra.Command{
 		Use:   "share (-f FILE | --node NAME | --pods FILE)",
@@ -78,8 +81,8 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 	return command
 }
 
-// shareReport is what is printed in JSON and YAML.
-type shareReport struct {
+// treeReport is what is printed in JSON and YAML.
+type treeReport struct {
 	*shares.TreeAnswer
 	// ElapsedSeconds is how long the computation took.
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
@@ -101,7 +104,7 @@ func (s *share) run(ctx context.Context) error {
 	}
 	in := shares.TreeInput{Options: s.options}
 	for _, text := range s.sets {
-		change, err := parseShareChange(text)
+		change, err := parseShare(text)
 		if err != nil {
 			return fmt.Errorf("--set %s: %w", text, err)
 		}
@@ -124,7 +127,7 @@ func (s *share) run(ctx context.Context) error {
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	r := shareReport{TreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
+	r := treeReport{TreeAnswer: answer, ElapsedSeconds: elapsed.Seconds()}
 	if s.compare {
 		if r.Comparison, err = shares.Compare(ctx, in, compareTimeout, time.Now); err != nil {
 			return s.explain(ctx, err)
@@ -135,7 +138,7 @@ func (s *share) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.output.Print(s.streams.Out, r, func(p *verb.Page) error { return printShare(p, &r, elapsed) }); err != nil {
+	if err := s.output.Print(s.streams.Out, r, func(p *verb.Page) error { return printTree(p, &r, elapsed) }); err != nil {
 		return err
 	}
 	return s.explain(ctx, missedSLAs(answer))
@@ -153,8 +156,8 @@ func onlyTree(m *input.Manifests) (*v1alpha1.ShareTree, error) {
 	}
 }
 
-// parseShareChange reads NAME=SHARE.
-func parseShareChange(text string) (shares.Change, error) {
+// parseShare reads NAME=SHARE.
+func parseShare(text string) (shares.Change, error) {
 	name, value, err := verb.Pair(text, "web=70")
 	if err != nil {
 		return shares.Change{}, err
@@ -197,8 +200,8 @@ func missedSLAs(a *shares.TreeAnswer) error {
 	return verb.No(errors.New(strings.Join(texts, "; ")))
 }
 
-// printShare prints the answer for people.
-func printShare(p *verb.Page, r *shareReport, elapsed time.Duration) error {
+// printTree prints the answer for people.
+func printTree(p *verb.Page, r *treeReport, elapsed time.Duration) error {
 	if err := p.Table(report.ShareTable(r.TreeAnswer)); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package share
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// shareNode holds the flags of the verb share that are about a node.
-type shareNode struct {
+// nodeFlags holds the flags of the verb share that are about a node.
+type nodeFlags struct {
 	name    string
 	pods    []string
 	usage   string
@@ -37,7 +37,7 @@ const (
 	cgroupV2    = "v2"
 )
 
-func (n *shareNode) add(command *cobra.Command) {
+func (n *nodeFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&n.name, "node", "", "show the shares of the pods on this node")
 	flags.StringSliceVar(&n.pods, "pods", nil, "file with pods, and the node that they are on, in place of a cluster; - for standard input; may be repeated")
@@ -47,12 +47,14 @@ func (n *shareNode) add(command *cobra.Command) {
 	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
 	n.cluster.Add(command, "")
 	verb.Complete(command, "node", n.cluster.Names(func() client.ObjectList { return &corev1.NodeList{} }))
+	verb.Complete(command, "container-weights", verb.OneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}))
+	verb.Complete(command, "cgroup", verb.OneOf([]string{cgroupV1, cgroupV2}))
 }
 
-func (n *shareNode) asked() bool { return n.name != "" || len(n.pods) > 0 }
+func (n *nodeFlags) asked() bool { return n.name != "" || len(n.pods) > 0 }
 
 // alone refuses flags that are about a node, without one.
-func (n *shareNode) alone() error {
+func (n *nodeFlags) alone() error {
 	if n.usage != "" || n.cores != 0 {
 		return errors.New("--usage and --cores are about a node: name one, --node worker-3, or give its pods, --pods pods.yaml")
 	}
@@ -60,7 +62,7 @@ func (n *shareNode) alone() error {
 }
 
 // options says how shares become weights on a node, and why.
-func (n *shareNode) options(node *corev1.Node) (options cgroup.Options, why string, err error) {
+func (n *nodeFlags) options(node *corev1.Node) (options cgroup.Options, why string, err error) {
 	switch n.cgroup {
 	case cgroupV1:
 		return cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}, "cgroup v1", nil
@@ -95,7 +97,7 @@ func (s *share) runNode(ctx context.Context) error {
 	}
 	in := shares.NodeInput{Options: s.options}
 	for _, text := range s.sets {
-		change, err := parseRequestChange(text)
+		change, err := parseRequest(text)
 		if err != nil {
 			return fmt.Errorf("--set %s: %w", text, err)
 		}
@@ -127,7 +129,7 @@ func (s *share) runNode(ctx context.Context) error {
 		}
 	}
 	return s.output.Print(s.streams.Out, nodeReport{answer, elapsed.Seconds()}, func(p *verb.Page) error {
-		return printNodeShares(p, answer, elapsed, why)
+		return printNode(p, answer, elapsed, why)
 	})
 }
 
@@ -172,8 +174,8 @@ func coresOf(node *corev1.Node) (int, error) {
 	return max(1, int(cpu.MilliValue()/1000)), nil
 }
 
-// parseRequestChange reads NAMESPACE/POD[/CONTAINER]=CPU, or POD=CPU.
-func parseRequestChange(text string) (shares.RequestChange, error) {
+// parseRequest reads NAMESPACE/POD[/CONTAINER]=CPU, or POD=CPU.
+func parseRequest(text string) (shares.RequestChange, error) {
 	name, value, err := verb.Pair(text, "shop/cart-0=500m")
 	if err != nil {
 		return shares.RequestChange{}, err
@@ -189,8 +191,8 @@ func parseRequestChange(text string) (shares.RequestChange, error) {
 	return change, nil
 }
 
-// printNodeShares prints the answer for people.
-func printNodeShares(p *verb.Page, a *shares.NodeAnswer, elapsed time.Duration, why string) error {
+// printNode prints the answer for people.
+func printNode(p *verb.Page, a *shares.NodeAnswer, elapsed time.Duration, why string) error {
 	if err := p.Table(report.NodeSharesTable(a)); err != nil {
 		return err
 	}
