@@ -129,21 +129,12 @@ func printPrediction(page *verb.Page, p *evaluate.Prediction) error {
 		if pods.StartSeconds > 0 {
 			name += " from " + seconds(&pods.StartSeconds)
 		}
-		table.Add(name, seconds(pods.NeutralSeconds), times(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits))
+		table.Add(name, seconds(pods.NeutralSeconds), text.TimesWithin(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits))
 	}
 	if err := page.Table(table); err != nil {
 		return err
 	}
 	return page.Lines(summarize(p))
-}
-
-// times writes a dilation with the half width of its interval, as far as it has one:
-// "1.42 ± 0.05×".
-func times(dilation float64, margin *float64) string {
-	if margin == nil {
-		return text.Times(dilation)
-	}
-	return strings.TrimSuffix(text.Times(dilation), "×") + fmt.Sprintf(" ± %.2f×", *margin)
 }
 
 // waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".

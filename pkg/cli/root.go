@@ -6,10 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/explain"
 	"loadline.dev/loadline/pkg/cli/recording"
 	"loadline.dev/loadline/pkg/cli/replay"
 	"loadline.dev/loadline/pkg/cli/share"
 	"loadline.dev/loadline/pkg/cli/size"
+	"loadline.dev/loadline/pkg/cli/status"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -87,7 +89,7 @@ another time; 130 interrupted.`,
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
 	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
-	addGroup(root, "About a cluster:", newStatus(streams), newExplain(streams), recording.New(streams))
+	addGroup(root, "About a cluster:", status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)
 	complete(root)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -17,6 +18,15 @@ func Times(factor float64) string {
 		return Absent
 	}
 	return Decimal(factor, 2) + "×"
+}
+
+// TimesWithin writes a factor with the half width of its interval, as far as it has
+// one: "1.42 ± 0.05×".
+func TimesWithin(factor float64, halfWidth *float64) string {
+	if halfWidth == nil {
+		return Times(factor)
+	}
+	return strings.TrimSuffix(Times(factor), "×") + fmt.Sprintf(" ± %.2f×", *halfWidth)
 }
 
 // Percent writes a fraction: 0.95 is "95.0%". One decimal, and as many more

@@ -11,6 +11,8 @@ func TestNumbersAreWrittenAsPeopleReadThem(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{Times(1.18), "1.18×"},
 		{Times(1234.5), "1,234.50×"},
+		{TimesWithin(1.42, new(0.05)), "1.42 ± 0.05×"},
+		{TimesWithin(1.42, nil), "1.42×"},
 		{Times(math.NaN()), "-"},
 
 		{Percent(0.95), "95.0%"},

@@ -1,4 +1,6 @@
-package cli
+// Package status is the verb status: it gathers what there is of Loadline in a cluster,
+// has package installation judge it, and prints the answer.
+package status
 
 import (
 	"context"
@@ -16,8 +18,8 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
-// statusVerb holds the flags of the verb status.
-type statusVerb struct {
+// status holds the flags of the verb status.
+type status struct {
 	streams verb.Streams
 	without []string
 	wait    time.Duration
@@ -25,8 +27,9 @@ type statusVerb struct {
 	output  verb.Output
 }
 
-func newStatus(streams verb.Streams) *cobra.Command {
-	s := &statusVerb{streams: streams}
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
+	s := &status{streams: streams}
 	command := &cobra.Command{
 		Use:   "status",
 		Short: "Tell whether Loadline works in the cluster, and what to do if not",
@@ -60,7 +63,7 @@ uses the service account of the pod.`,
 	return command
 }
 
-func (s *statusVerb) run(ctx context.Context) error {
+func (s *status) run(ctx context.Context) error {
 	for _, name := range s.without {
 		if name != installation.Manager && name != installation.Scheduler {
 			return fmt.Errorf("--without: %q is not one of %s, %s", name, installation.Manager, installation.Scheduler)
@@ -79,14 +82,14 @@ func (s *statusVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printStatus(p, answer) }); err != nil {
+	if err := s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printAnswer(p, answer) }); err != nil {
 		return err
 	}
 	return allIsWell(answer)
 }
 
 // await returns the status once all is well, or as it is when the time is over.
-func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string) (answer *installation.Answer, err error) {
+func (s *status) await(ctx context.Context, config *rest.Config, own string) (answer *installation.Answer, err error) {
 	if s.wait == 0 {
 		return s.look(ctx, config, own)
 	}
@@ -105,7 +108,7 @@ func (s *statusVerb) await(ctx context.Context, config *rest.Config, own string)
 }
 
 // look gathers what there is, and judges it.
-func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) (*installation.Answer, error) {
+func (s *status) look(ctx context.Context, config *rest.Config, own string) (*installation.Answer, error) {
 	server, err := access.ServerVersion(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("the cluster does not answer; are --kubeconfig and --context right? %w", err)
@@ -114,7 +117,7 @@ func (s *statusVerb) look(ctx context.Context, config *rest.Config, own string) 
 	if err != nil {
 		return nil, err
 	}
-	g := &statusGatherer{client: c, config: config, namespace: s.cluster.Namespace(), own: own}
+	g := &gatherer{client: c, config: config, namespace: s.cluster.Namespace(), own: own}
 	facts := g.gather(ctx)
 	facts.Host, facts.Kubernetes, facts.Without = config.Host, server.GitVersion, s.without
 	return facts.Judge(time.Now()), nil

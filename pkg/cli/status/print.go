@@ -1,4 +1,4 @@
-package cli
+package status
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// printStatus prints the answer for people: each check, and what there is to do.
-func printStatus(p *verb.Page, a *installation.Answer) error {
+// printAnswer prints the answer for people: each check, and what there is to do.
+func printAnswer(p *verb.Page, a *installation.Answer) error {
 	table := text.NewTable(text.Left("CHECK"), text.Left("STATE"), text.Left("WHAT"))
 	for _, c := range a.Checks {
 		table.Add(c.Name, string(c.State), c.Message)

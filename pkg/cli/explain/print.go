@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ import (
 // negligible is what would be printed as 0.00.
 const negligible = 0.005
 
-// printExplanation prints the answer for people: how the pod fares, why, what it does
+// printAnswer prints the answer for people: how the pod fares, why, what it does
 // to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
-func printExplanation(p *verb.Page, e *explanation.Answer, now time.Time) error {
+func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	if err := p.Lines(headline(e)); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func headline(e *explanation.Answer) string {
 			because = append(because, fmt.Sprintf("%s %.2f", r.Name, r.Waits))
 		}
 	}
-	slower := strings.TrimSuffix(times(*e.Dilation, e.DilationError), "×")
+	slower := strings.TrimSuffix(text.TimesWithin(*e.Dilation, e.DilationError), "×")
 	text := fmt.Sprintf("%s runs on %s, %s times slower than alone", e.Pod, e.Node, slower)
 	if len(because) > 0 {
 		text += ", because of " + strings.Join(because, ", ")
@@ -127,7 +127,7 @@ func neighbourTable(e *explanation.Answer) *text.Table {
 		if n.MaxDilation != nil {
 			limit = text.Times(*n.MaxDilation)
 		}
-		t.Add(n.Pod, profile, times(n.Dilation, n.DilationError), text.Times(n.Without), limit)
+		t.Add(n.Pod, profile, text.TimesWithin(n.Dilation, n.DilationError), text.Times(n.Without), limit)
 	}
 	return t
 }
@@ -141,7 +141,7 @@ func slowed(e *explanation.Answer) []string {
 		switch {
 		case n.Dilation-n.Without < negligible:
 		case len(parts) < most:
-			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, text.Times(n.Without), times(n.Dilation, n.DilationError)))
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, text.Times(n.Without), text.TimesWithin(n.Dilation, n.DilationError)))
 		default:
 			more++
 		}

@@ -1,4 +1,6 @@
-package cli
+// Package explain is the verb explain: it gathers what concerns the place of a pod, from
+// a cluster or files, has package explanation explain it, and prints the answer.
+package explain
 
 import (
 	"context"
@@ -27,7 +29,8 @@ type explain struct {
 	output    verb.Output
 }
 
-func newExplain(streams verb.Streams) *cobra.Command {
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
 	x := &explain{streams: streams}
 	command := &cobra.Command{
 		Use:   "explain pod [NAMESPACE/]NAME",
@@ -105,7 +108,7 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	g := &placementGatherer{verb: x, namespace: namespace, name: name}
+	g := &gatherer{explain: x, namespace: namespace, name: name}
 	gather := g.fromCluster
 	if len(x.files) > 0 {
 		gather = g.fromFiles
@@ -122,5 +125,5 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return x.output.Print(x.streams.Out, e, func(p *verb.Page) error { return printExplanation(p, e, time.Now()) })
+	return x.output.Print(x.streams.Out, e, func(p *verb.Page) error { return printAnswer(p, e, time.Now()) })
 }

@@ -1,4 +1,4 @@
-package cli
+package status
 
 import (
 	"context"
@@ -21,16 +21,16 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
-// statusGatherer finds out the facts. Nothing that it may not see keeps it from
+// gatherer finds out the facts. Nothing that it may not see keeps it from
 // looking at the rest.
-type statusGatherer struct {
+type gatherer struct {
 	client    client.Client
 	config    *rest.Config
 	namespace string // that Loadline runs in, empty if that is to be found out
 	own       string // of whoever asks
 }
 
-func (g *statusGatherer) gather(ctx context.Context) *installation.Facts {
+func (g *gatherer) gather(ctx context.Context) *installation.Facts {
 	f := &installation.Facts{}
 	f.Kinds, f.KindsErr = g.kinds(ctx)
 	f.Components, f.ComponentsErr = deployed.FindComponents(ctx, g.client, g.namespace, g.own)
@@ -50,7 +50,7 @@ func (g *statusGatherer) gather(ctx context.Context) *installation.Facts {
 }
 
 // kinds returns the kinds of our API that are served.
-func (g *statusGatherer) kinds(ctx context.Context) ([]string, error) {
+func (g *gatherer) kinds(ctx context.Context) ([]string, error) {
 	text, err := access.Get(ctx, g.config, "/apis/"+v1alpha1.GroupVersion.String())
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -73,7 +73,7 @@ func (g *statusGatherer) kinds(ctx context.Context) ([]string, error) {
 }
 
 // leases returns the Leases of the namespaces where leaders are elected.
-func (g *statusGatherer) leases(ctx context.Context, components []installation.Component, scheduler *deployed.SchedulerConfig) ([]coordinationv1.Lease, error) {
+func (g *gatherer) leases(ctx context.Context, components []installation.Component, scheduler *deployed.SchedulerConfig) ([]coordinationv1.Lease, error) {
 	var namespaces []string
 	for i := range components {
 		switch {
@@ -98,7 +98,7 @@ func (g *statusGatherer) leases(ctx context.Context, components []installation.C
 }
 
 // policies returns Loadline's admission policies.
-func (g *statusGatherer) policies(ctx context.Context) ([]installation.Policy, error) {
+func (g *gatherer) policies(ctx context.Context) ([]installation.Policy, error) {
 	validating, validatingBindings := &admissionv1.ValidatingAdmissionPolicyList{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}
 	mutating, mutatingBindings := &admissionv1.MutatingAdmissionPolicyList{}, &admissionv1.MutatingAdmissionPolicyBindingList{}
 	for _, list := range []client.ObjectList{validating, validatingBindings, mutating, mutatingBindings} {

@@ -1,4 +1,4 @@
-package cli
+package explain
 
 import (
 	"context"
@@ -21,15 +21,15 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// placementGatherer finds out about the place of a pod.
-type placementGatherer struct {
-	verb            *explain
+// gatherer finds out about the place of a pod.
+type gatherer struct {
+	explain         *explain
 	namespace, name string // of the pod; the namespace may be empty
 }
 
 // fromCluster asks the cluster.
-func (g *placementGatherer) fromCluster(ctx context.Context) (*explanation.Input, error) {
-	c, own, err := g.verb.cluster.Connect(g.verb.streams.Err)
+func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) {
+	c, own, err := g.explain.cluster.Connect(g.explain.streams.Err)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (g *placementGatherer) fromCluster(ctx context.Context) (*explanation.Input
 	if err != nil {
 		return nil, fmt.Errorf("reading pod %s/%s: %w", g.namespace, g.name, err)
 	}
-	in.Ranked = g.verb.nodes || in.Pod.Spec.NodeName == ""
+	in.Ranked = g.explain.nodes || in.Pod.Spec.NodeName == ""
 	if err := readNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
@@ -85,11 +85,11 @@ func readNodes(ctx context.Context, c client.Client, in *explanation.Input) erro
 }
 
 // readProfiles reads the profiles, none if the cluster does not know them.
-func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
+func (g *gatherer) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		_, err = fmt.Fprintf(g.verb.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
+		_, err = fmt.Fprintf(g.explain.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
 		return err
 	}
 	if err != nil {
@@ -101,8 +101,8 @@ func (g *placementGatherer) readProfiles(ctx context.Context, c client.Client, i
 
 // readRules reads the rules for pods without a profile: those of --scheduler, else
 // those of the scheduler in the cluster, else the defaults.
-func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
-	if g.verb.scheduler != "" || c == nil {
+func (g *gatherer) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
+	if g.explain.scheduler != "" || c == nil {
 		return g.readRulesFile(in)
 	}
 	var scheduler *deployed.SchedulerConfig
@@ -119,10 +119,10 @@ func (g *placementGatherer) readRules(ctx context.Context, c client.Client, own 
 	return goBy(scheduler, in)
 }
 
-func (g *placementGatherer) readRulesFile(in *explanation.Input) error {
+func (g *gatherer) readRulesFile(in *explanation.Input) error {
 	in.Rules = "the defaults"
 	var scheduler *deployed.SchedulerConfig
-	if path := g.verb.scheduler; path != "" {
+	if path := g.explain.scheduler; path != "" {
 		in.Rules = filepath.Base(path)
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err == nil {
@@ -146,11 +146,11 @@ func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) (err error
 }
 
 // fromFiles reads files.
-func (g *placementGatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
+func (g *gatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 	if g.namespace == "" {
-		g.namespace = g.verb.cluster.Namespace()
+		g.namespace = g.explain.cluster.Namespace()
 	}
-	found, err := input.ReadSnapshot(g.verb.files, g.verb.streams.In)
+	found, err := input.ReadSnapshot(g.explain.files, g.explain.streams.In)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +158,12 @@ func (g *placementGatherer) fromFiles(ctx context.Context) (*explanation.Input, 
 	if in.Pod, err = g.find(in.Pods); err != nil {
 		return nil, err
 	}
-	in.Ranked = g.verb.nodes || in.Pod.Spec.NodeName == ""
+	in.Ranked = g.explain.nodes || in.Pod.Spec.NodeName == ""
 	return in, g.readRules(ctx, nil, "", in)
 }
 
 // find returns the pod that is meant.
-func (g *placementGatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
+func (g *gatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 	var found []*corev1.Pod
 	var names []string
 	for i := range pods {
