@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli/check"
 	"loadline.dev/loadline/pkg/cli/explain"
 	"loadline.dev/loadline/pkg/cli/recording"
 	"loadline.dev/loadline/pkg/cli/replay"
@@ -88,7 +89,7 @@ another time; 130 interrupted.`,
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
-	addGroup(root, "Questions that need no cluster:", newCheck(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
+	addGroup(root, "Questions that need no cluster:", check.New(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
 	addGroup(root, "About a cluster:", status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)

@@ -1,4 +1,6 @@
-package cli
+// Package check is the verb check: it has package validate check manifests, beside what
+// a cluster has if that is asked for, and prints what is wrong.
+package check
 
 import (
 	"cmp"
@@ -21,8 +23,8 @@ import (
 	"loadline.dev/loadline/pkg/validate"
 )
 
-// checkManifests holds the flags of the verb check.
-type checkManifests struct {
+// check holds the flags of the verb check.
+type check struct {
 	streams    verb.Streams
 	files      []string
 	recursive  bool
@@ -31,8 +33,9 @@ type checkManifests struct {
 	output     verb.Output
 }
 
-func newCheck(streams verb.Streams) *cobra.Command {
-	c := &checkManifests{streams: streams}
+// New returns the command.
+func New(streams verb.Streams) *cobra.Command {
+	c := &check{streams: streams}
 	command := &cobra.Command{
 		Use:   "check -f FILE",
 		Short: "Check manifests, and say what to write instead",
@@ -72,7 +75,7 @@ with either.`,
 	return command
 }
 
-func (c *checkManifests) run(ctx context.Context) error {
+func (c *check) run(ctx context.Context) error {
 	if len(c.files) == 0 {
 		return errors.New("name a file or a folder with manifests: -f profiles.yaml")
 	}
@@ -96,7 +99,7 @@ func (c *checkManifests) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.output.Print(c.streams.Out, answer, func(p *verb.Page) error { return printChecked(p, answer, files) }); err != nil {
+	if err := c.output.Print(c.streams.Out, answer, func(p *verb.Page) error { return printAnswer(p, answer, files) }); err != nil {
 		return err
 	}
 	if n := answer.Errors(); n > 0 {
@@ -106,7 +109,7 @@ func (c *checkManifests) run(ctx context.Context) error {
 }
 
 // gather reads the files.
-func (c *checkManifests) gather() (in validate.Input, files int, err error) {
+func (c *check) gather() (in validate.Input, files int, err error) {
 	in.Namespace, in.Now = c.cluster.Namespace(), metav1.NewTime(time.Now())
 	paths, err := manifestFiles(c.files, c.recursive)
 	if err != nil {
@@ -167,8 +170,8 @@ func manifestFiles(paths []string, recursive bool) ([]string, error) {
 	return files, nil
 }
 
-// printChecked prints the answer for people, a line per finding.
-func printChecked(p *verb.Page, a *validate.Answer, files int) error {
+// printAnswer prints the answer for people, a line per finding.
+func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
 	for i := range a.Findings {
 		if err := p.Lines(a.Findings[i].String()); err != nil {
 			return err
@@ -183,11 +186,11 @@ func printChecked(p *verb.Page, a *validate.Answer, files int) error {
 			return err
 		}
 	}
-	return p.Lines(checkedSummary(a, files))
+	return p.Lines(summarize(a, files))
 }
 
-// checkedSummary says how many objects there are, and what became of them.
-func checkedSummary(a *validate.Answer, files int) string {
+// summarize says how many objects there are, and what became of them.
+func summarize(a *validate.Answer, files int) string {
 	text := verb.Counted(a.Objects, "object", "objects") + " in " + verb.Counted(files, "file", "files") + ": "
 	warnings := len(a.Findings) - a.Errors()
 	switch {

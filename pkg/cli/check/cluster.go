@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // gatherCluster reads what a cluster knows of the objects.
-func (c *checkManifests) gatherCluster(ctx context.Context, in *validate.Input) error {
+func (c *check) gatherCluster(ctx context.Context, in *validate.Input) error {
 	reached, namespace, err := c.cluster.Connect(c.streams.Err)
 	if err != nil {
 		return err
