@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -72,13 +73,8 @@ func (f *fitVerb) run() error {
 	if f.file == "" {
 		return errors.New("name a file with observations: -f observations.csv")
 	}
-	for flag, path := range map[string]string{"--plot": f.plot, "--heat-map": f.heatMap} {
-		if path == "" {
-			continue
-		}
-		if _, err := chart.FormatOf(path); err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
-		}
+	if err := cmp.Or(verb.CheckChart("plot", f.plot), verb.CheckChart("heat-map", f.heatMap)); err != nil {
+		return err
 	}
 	file, name, err := input.Open(f.file, f.streams.In)
 	if err != nil {

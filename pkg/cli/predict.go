@@ -62,10 +62,8 @@ func (p *predict) run() error {
 	if len(p.files) == 0 {
 		return errors.New("name a file with WorkloadProfiles: -f profiles.yaml")
 	}
-	if p.plot != "" {
-		if _, err := chart.FormatOf(p.plot); err != nil {
-			return fmt.Errorf("--plot: %w", err)
-		}
+	if err := verb.CheckChart("plot", p.plot); err != nil {
+		return err
 	}
 	in := evaluate.PredictionInput{Node: p.node, Cores: p.cores, Solver: p.solver}
 	for _, text := range p.pods {

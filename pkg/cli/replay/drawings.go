@@ -1,12 +1,14 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -25,15 +27,11 @@ func (d *drawings) add(flags *pflag.FlagSet) {
 
 // check refuses names of files that cannot be written, before the work.
 func (d *drawings) check() error {
-	for _, asked := range []struct{ flag, path string }{
-		{"plot-makespan", d.makespan}, {"plot-dilation", d.dilation}, {"plot-saved", d.saved}, {"plot-nodes", d.nodes},
-	} {
-		if asked.path == "" {
-			continue
-		}
-		if _, err := chart.FormatOf(asked.path); err != nil {
-			return fmt.Errorf("--%s: %w", asked.flag, err)
-		}
+	err := cmp.Or(
+		verb.CheckChart("plot-makespan", d.makespan), verb.CheckChart("plot-dilation", d.dilation),
+		verb.CheckChart("plot-saved", d.saved), verb.CheckChart("plot-nodes", d.nodes))
+	if err != nil {
+		return err
 	}
 	if d.page != "" {
 		if err := report.CheckPagePath(d.page); err != nil {

@@ -91,10 +91,8 @@ type treeReport struct {
 }
 
 func (s *share) run(ctx context.Context) error {
-	if s.plot != "" {
-		if _, err := chart.FormatOf(s.plot); err != nil {
-			return fmt.Errorf("--plot: %w", err)
-		}
+	if err := verb.CheckChart("plot", s.plot); err != nil {
+		return err
 	}
 	if s.node.asked() {
 		return s.runNode(ctx)

@@ -1,12 +1,14 @@
 package size
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/pflag"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/report/chart"
 )
@@ -24,15 +26,7 @@ func (d *drawings) asked() bool { return d.servers != "" || d.strategies != "" }
 
 // check refuses names of files that cannot be written, before the work.
 func (d *drawings) check() error {
-	for _, asked := range []struct{ flag, path string }{{"plot-servers", d.servers}, {"plot-map", d.strategies}} {
-		if asked.path == "" {
-			continue
-		}
-		if _, err := chart.FormatOf(asked.path); err != nil {
-			return fmt.Errorf("--%s: %w", asked.flag, err)
-		}
-	}
-	return nil
+	return cmp.Or(verb.CheckChart("plot-servers", d.servers), verb.CheckChart("plot-map", d.strategies))
 }
 
 // draw draws what was asked for and returns the names of the files.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // Pair reads NAME=VALUE, neither of them empty. The error shows an example.
@@ -23,6 +25,18 @@ func Number(text, example string) (*resource.Quantity, error) {
 		return nil, fmt.Errorf("%q is not a number such as %s", text, example)
 	}
 	return &q, nil
+}
+
+// CheckChart refuses a file that no chart can be drawn to, before the work; an empty
+// path is that of a chart which is not asked for.
+func CheckChart(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := chart.FormatOf(path); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
 }
 
 // Counted writes how many there are of something.
