@@ -1,8 +1,13 @@
-// Package cli holds the verbs of kubectl loadline, one file each. A verb reads
-// manifests and data files, or a cluster, asks package evaluate, and prints the answer
-// as a table, JSON or YAML; it decides nothing itself. Only status, explain, record,
-// version, share --node and check --with-cluster ask a cluster; explain, share and check
-// take files, too.
+// Package cli is kubectl loadline: its root, the completion of its flags, and its verbs.
+// A verb reads manifests and data files, or a cluster, asks package evaluate, and prints
+// the answer as a table, JSON or YAML; it decides nothing itself. Only status, explain,
+// record, version, share --node and check --with-cluster ask a cluster; explain, share
+// and check take files, too.
+//
+// A verb of one file is here: fit, predict, version. The others have packages of their
+// own, which import none of each other but what they share: verb (streams, flags, output,
+// exit codes), input (files), access (to a cluster) and deployed (what of Loadline is in
+// the cluster).
 //
 // Exit codes: 0 done; 1 the answer is no, such as an SLA that cannot be met; 2 wrong
 // use or bad input; 3 reading, writing or reaching the cluster failed, and may not fail
