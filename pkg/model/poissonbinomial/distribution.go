@@ -11,25 +11,14 @@ type Distribution struct {
 	mean        float64
 }
 
-// negligible is a probability that is left out at the ends of a distribution.
-// almost is how close to 0 or 1 an event may come without being taken for impossible
-// or certain: what is left out, divided by almost, must still be negligible for Without.
+// negligible is a probability that is left out at the ends of a distribution. It is that
+// small because [Distribution.Without] divides what is left out by how rare an event, or
+// its absence, is, once at each of its first steps. almost is how rare that may be for
+// Without to find the smallest probabilities of the others.
 const (
-	negligible = 1e-30
+	negligible = 1e-290
 	almost     = 1e-9
 )
-
-// snap takes what is almost 0 or 1 for that.
-func snap(q float64) float64 {
-	switch {
-	case q < almost:
-		return 0
-	case q > 1-almost:
-		return 1
-	default:
-		return q
-	}
-}
 
 // Reset removes every event, and keeps the memory: the number is 0 for certain.
 func (d *Distribution) Reset() {
@@ -49,7 +38,6 @@ func (d *Distribution) Mean() float64 { return d.mean }
 
 // Add adds an event with probability q, from 0 to 1, in O(n) time.
 func (d *Distribution) Add(q float64) {
-	q = snap(q)
 	d.mean += q
 	p := Convolve(d.probability, q)
 	for d.low < len(p)-1 && p[d.low] < negligible {
@@ -81,20 +69,22 @@ func Convolve(weights []float64, q float64) []float64 {
 // going up as long as the second term is the larger, and down from the top for
 // the rest (the ratio of the terms falls with n, because the numbers are
 // log-concave): what is subtracted is never more than half, so that only what was left
-// out of all limits how exact the smallest probabilities are.
+// out of all limits how exact the smallest probabilities are. An event that is almost
+// impossible goes up all the way, one that is almost certain down: either damps errors,
+// so that they stay those of rounding, but not relative to the smallest probabilities.
 func (d *Distribution) Without(all *Distribution, q float64) {
-	q = snap(q)
 	d.probability = append(d.probability[:0], all.probability...)
 	p := d.probability
 	d.low, d.mean = all.low, max(0, all.mean-q)
 	n, below := d.low, 0.0
-	for ; n < len(p) && q*below <= p[n]/2 && q < 1; n++ {
-		p[n] = (p[n] - q*below) / (1 - q)
+	up := func(n int) bool { return q < almost || q <= 1-almost && q*below <= p[n]/2 }
+	for ; n < len(p) && up(n); n++ {
+		p[n] = max(0, (p[n]-q*below)/(1-q))
 		below = p[n]
 	}
 	above := 0.0
 	for top := len(p) - 1; top >= n; top-- {
-		p[top], above = above, (p[top]-(1-q)*above)/q
+		p[top], above = above, max(0, (p[top]-(1-q)*above)/q)
 	}
 	if n == d.low && n > 0 { // all of it is one less
 		d.low--
