@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -220,14 +221,18 @@ func TestAComparisonOfAnyValuesCanBeDrawn(t *testing.T) {
 	})
 }
 
+// embedded are the pictures in a drawing, in letters that may spell anything.
+var embedded = regexp.MustCompile(`base64,[A-Za-z0-9+/=\s]*`)
+
 // wantFinitePlaces draws a chart and looks for places that are not finite.
 func wantFinitePlaces(t *rapid.T, chart Chart) {
 	var svg bytes.Buffer
 	if err := Encode(&svg, chart, SVG); err != nil {
 		t.Fatal(err)
 	}
+	drawn := embedded.ReplaceAllString(svg.String(), "")
 	for _, place := range []string{`"NaN`, `"Inf`, `"+Inf`, `,NaN`, `,Inf`, `,+Inf`, `MNaN`, `LNaN`} {
-		if strings.Contains(svg.String(), place) {
+		if strings.Contains(drawn, place) {
 			t.Fatal("a place is not finite")
 		}
 	}
