@@ -54,14 +54,16 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 // not grow without end: utilizations are the same on all nodes that are busy all the
 // time, and of these always the first would be taken.
 func leastCrowded(nodes []*Node, cost func(*Node) float64) int {
-	best, least, fewest := 0, math.Inf(1), 0
+	var few [64]float64 // on the stack
+	costs, least := few[:0], math.Inf(1)
+	for _, n := range nodes {
+		costs = append(costs, cost(n))
+		least = min(least, costs[len(costs)-1])
+	}
+	best, fewest := 0, math.MaxInt
 	for i, n := range nodes {
-		c, jobs := cost(n), n.Running.Mix().Jobs()
-		switch {
-		case math.IsInf(least, 1) || least-c > saturation:
-			best, least, fewest = i, c, jobs
-		case c-least <= saturation && jobs < fewest:
-			best, least, fewest = i, min(least, c), jobs
+		if jobs := n.Running.Mix().Jobs(); costs[i]-least <= saturation && jobs < fewest {
+			best, fewest = i, jobs
 		}
 	}
 	return best
