@@ -76,7 +76,7 @@ func (p *progress) line(run replays.Run, elapsed time.Duration) string {
 	return text
 }
 
-// rounded writes a speed that nobody wants to know to the last digit: 87 or 212k.
+// rounded writes a speed to a few digits: 87 or 212k.
 func rounded(x float64) string {
 	const many = 10_000
 	if x < many {

@@ -215,7 +215,7 @@ func (r *reading) besideProbe(sample experiment.Sample, to int64) (experiment.Sa
 }
 
 // computing returns the fraction of its time that each worker of the probe computes while
-// they do so many units per second, nil where that is no part of another resource.
+// they do a number of units per second, nil where that is no part of another resource.
 func (r *reading) computing(unitsPerSecond float64) *float64 {
 	fraction, ok := r.probe.Computing(unitsPerSecond)
 	if !r.step.resource.waits() || !ok {
