@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -24,6 +25,9 @@ const manyTerms = 32
 // mostLeverage bounds how much of an observation its own prediction may be made
 // of, where residuals are divided by the rest.
 const mostLeverage = 0.99
+
+// leastMean is from how large an average job on it has a direction.
+const leastMean = 1e-12
 
 // term is one entry of a sparse vector over the unknowns, see [factors.place].
 type term struct {
@@ -142,52 +146,103 @@ func (a *alternation) sampleGradient(o int) []term {
 	return terms
 }
 
-// assume sets the information in the pull. The average job is scaled to each
-// job's own size ([side.typical]), so along it the pull is the weaker the more
-// was observed.
+// assume sets the information in the pull.
 func (c *covariance) assume(a *alternation) {
 	size := c.own
 	if !a.symmetric() {
 		size += len(a.jobs) * c.m
 	}
 	c.pull = make([]float64, size)
-	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
-	a.average(&a.theirs, a.pressureOf, a.inflictsAtAll)
 	for j := range a.jobs {
 		own, theirs := a.place(j)
-		strength := a.unit * a.strength(j)
 		for i := range c.m {
-			c.pull[own+i], c.pull[theirs+i] = strength, strength
+			c.pull[own+i], c.pull[theirs+i] = a.unit*a.strength(j), a.unit*a.strength(j)
 		}
 		if !a.baselines {
 			c.pull[own+c.m] = 1 // it is held, and nothing depends on it
 		}
+	}
+	a.average(&a.own, a.sensitivityOf, a.suffersAtAll)
+	a.average(&a.theirs, a.pressureOf, a.inflictsAtAll)
+	var own, theirs []pulled
+	for j := range a.jobs {
 		if a.belief(j) != nil {
 			continue
 		}
+		ownAt, theirsAt := a.place(j)
 		suffered, inflicted := len(a.suffers[j]), len(a.inflicts[j])
 		if a.symmetric() {
-			c.release(own, a.own.mean, strength, a.pull, suffered+inflicted)
-			continue
+			suffered += inflicted
 		}
-		c.release(own, a.own.mean, strength, a.pull, suffered)
-		c.release(theirs, a.theirs.mean, strength, a.pull, inflicted)
+		own = append(own, pulled{ownAt, a.unit * a.strength(j), a.sensitivityOf(j), suffered})
+		theirs = append(theirs, pulled{theirsAt, a.unit * a.strength(j), a.pressureOf(j), inflicted})
+	}
+	c.release(own, a.own, a.pull)
+	if !a.symmetric() {
+		c.release(theirs, a.theirs, a.pull)
 	}
 }
 
-// release takes from the information of a pull what it does not hold along the
-// mean.
-func (c *covariance) release(at int, mean []float64, strength, pull float64, observations int) {
-	n, size := float64(observations), dot(mean, mean)
-	if n == 0 || size == 0 {
+// pulled is a job's half of the model that is pulled towards the average job.
+type pulled struct {
+	at           int // place of its first unknown
+	strength     float64
+	values       []float64
+	observations int
+}
+
+// release takes from the information of a side's pull what it does not hold. The
+// average job is scaled to each job's own size ([side.typical]), so along it the
+// pull is the weaker the more was observed; and it is the average of these jobs,
+// so nothing pulls at what they have in common.
+func (c *covariance) release(jobs []pulled, s side, pull float64) {
+	if floats.Max(s.mean) < leastMean {
 		return
 	}
-	e := equation{weight: -strength * n / (pull + n) / size}
-	for i, v := range mean {
-		e.terms = append(e.terms, term{at + i, v})
+	for d, direction := range basisFrom(s.mean) {
+		common, total := equation{}, 0.0
+		for _, j := range jobs {
+			n := float64(j.observations)
+			held, scale := j.strength, s.scale(j.values, j.observations, pull)
+			if d == 0 { // along the average job
+				held, scale = j.strength*pull/(pull+n), 1
+				c.released = append(c.released, equation{weight: held - j.strength, terms: j.along(direction, 1)})
+			}
+			common.terms = append(common.terms, j.along(direction, held*scale)...)
+			total += held * scale * scale
+		}
+		if c.whole() && total > 0 {
+			common.weight = -1 / total
+			c.released = append(c.released, common)
+		}
 	}
-	c.released = append(c.released, e)
 }
+
+// along returns the terms of a direction of the job's values, times a factor.
+func (j pulled) along(direction []float64, factor float64) []term {
+	terms := make([]term, len(direction))
+	for i, v := range direction {
+		terms[i] = term{j.at + i, factor * v}
+	}
+	return terms
+}
+
+// basisFrom returns orthogonal directions of length 1, of which the first is that
+// of a vector.
+func basisFrom(v []float64) [][]float64 {
+	var qr mat.QR
+	qr.Factorize(mat.NewDense(len(v), 1, slices.Clone(v)))
+	var q mat.Dense
+	qr.QTo(&q)
+	directions := make([][]float64, len(v))
+	for d := range directions {
+		directions[d] = mat.Col(nil, d, &q)
+	}
+	return directions
+}
+
+// whole reports whether the covariance of all unknowns is computed together.
+func (c *covariance) whole() bool { return len(c.pull) <= mostJoint }
 
 // block returns in which block of a large covariance an unknown stands, and
 // where.
@@ -200,7 +255,7 @@ func (c *covariance) block(at int) (block, place int) {
 
 // invert inverts the information. The pull makes it positive definite.
 func (c *covariance) invert() {
-	if size := len(c.pull); size <= mostJoint {
+	if size := len(c.pull); c.whole() {
 		c.joint = mat.NewSymDense(size, nil)
 	} else {
 		for at := 0; at < size; {

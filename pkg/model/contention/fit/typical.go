@@ -33,13 +33,19 @@ func (a *alternation) average(s *side, of func(int) []float64, observed func(int
 // average job, scaled to the job's own size as far as that was observed. So the
 // pull keeps to the average which resources matter, and hardly how much.
 func (s side) typical(values []float64, observations int, pull float64) []float64 {
-	along, size := dot(s.mean, values), dot(s.mean, s.mean)
-	scale := 1.0
-	if size > 0 {
-		scale = (pull + float64(observations)*along/size) / (pull + float64(observations))
-	}
+	scale := s.scale(values, observations, pull)
 	for i, v := range s.mean {
 		s.scaled[i] = scale * v
 	}
 	return s.scaled
+}
+
+// scale returns the size of a job over that of the average one, as far as it was
+// observed.
+func (s side) scale(values []float64, observations int, pull float64) float64 {
+	along, size := dot(s.mean, values), dot(s.mean, s.mean)
+	if size == 0 {
+		return 1
+	}
+	return (pull + float64(observations)*along/size) / (pull + float64(observations))
 }
