@@ -277,8 +277,9 @@ demo: ## Run the demonstration; its charts go to OUT=out/demo
 	go run ./hack/demo --out '$(OUT)'
 
 .PHONY: demo-nodes
-demo-nodes: ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
-	go run ./hack/demonodes $(ARGS)
+demo-nodes: build $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
+	$(GO_BUILD) -o $(TOOLS)/ ./hack/demonodes/...
+	$(TOOLS)/demonodes $(ARGS)
 
 .PHONY: cluster-up
 cluster-up: $(TOOLS)/cluster ## Start a local control plane in the foreground (ARGS='--nodes 100')

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -45,9 +44,8 @@ type session struct {
 	client.WithWatch
 	*options
 	log       *progress
-	cluster   *local
-	dir       string // for temporary files
-	installed bool   // Loadline, here
+	cluster   *localCluster
+	installed bool // Loadline, here
 	device    device
 	known     *findings
 }
@@ -70,10 +68,7 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 	if err != nil {
 		return s, err
 	}
-	if s.dir, err = os.MkdirTemp("", "loadline-demo-nodes-"); err != nil {
-		return s, err
-	}
-	if s.cluster, err = findOrStart(ctx, root, s.dir, log); err != nil {
+	if s.cluster, err = findOrStart(ctx, root, log); err != nil {
 		return s, err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", s.cluster.kubeconfig)
@@ -88,7 +83,7 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 
 // prepare installs Loadline unless it is, and makes the namespace.
 func (s *session) prepare(ctx context.Context) error {
-	if err := s.cluster.load(ctx, "./cmd/loadline-probe", "./hack/demonodes/filecomp"); err != nil {
+	if err := s.cluster.load(ctx, "loadline-probe", "tools/filecomp"); err != nil {
 		return err
 	}
 	err := s.Get(ctx, client.ObjectKey{Name: operators}, &corev1.Namespace{})
@@ -139,7 +134,7 @@ func (s *session) startSink(ctx context.Context) error {
 }
 
 func (s *session) install(ctx context.Context) error {
-	if err := s.cluster.load(ctx, "./cmd/loadline-manager", "./cmd/loadline-scheduler"); err != nil {
+	if err := s.cluster.load(ctx, "loadline-manager", "loadline-scheduler"); err != nil {
 		return err
 	}
 	s.log.step("installing Loadline")
@@ -160,9 +155,6 @@ func (s *session) end(ctx context.Context) error {
 			}
 		}
 		errs = append(errs, s.cluster.stop())
-	}
-	if s.dir != "" {
-		errs = append(errs, os.RemoveAll(s.dir))
 	}
 	return errors.Join(errs...)
 }

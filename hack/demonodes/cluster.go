@@ -11,26 +11,20 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"loadline.dev/loadline/hack/cluster/image"
 )
 
-// local is the local cluster with two real nodes of one core each.
-type local struct {
-	root, dir  string    // of the repository, and for temporary files
-	command    string    // hack/cluster, built
+// localCluster is the local cluster with two real nodes of one core each.
+type localCluster struct {
+	root       string    // of the repository, where make has built the programs
 	kubeconfig string    // of the cluster
 	process    *exec.Cmd // runs the cluster; nil if another process does
 	log        *progress
 }
 
 // findOrStart finds the cluster that runs on this machine, or starts one.
-func findOrStart(ctx context.Context, root, dir string, log *progress) (*local, error) {
-	l := &local{root: root, dir: dir, command: filepath.Join(dir, "cluster"), log: log}
-	if err := image.BuildProgram(ctx, filepath.Join(root, "hack", "cluster"), ".", l.command); err != nil {
-		return nil, err
-	}
-	if path, err := exec.CommandContext(ctx, l.command, "kubeconfig").Output(); err == nil {
+func findOrStart(ctx context.Context, root string, log *progress) (*localCluster, error) {
+	l := &localCluster{root: root, log: log}
+	if path, err := l.command(ctx, "kubeconfig").Output(); err == nil {
 		l.kubeconfig = strings.TrimSpace(string(path))
 		log.step("using the cluster that is running")
 		return l, nil
@@ -38,10 +32,17 @@ func findOrStart(ctx context.Context, root, dir string, log *progress) (*local, 
 	return l, l.start(ctx)
 }
 
+// command is a command of hack/cluster.
+func (l *localCluster) command(ctx context.Context, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, filepath.Join(l.root, "bin", "tools", "cluster"), args...)
+	command.Dir = l.root
+	return command
+}
+
 // start starts a cluster of two workers and waits until it is ready.
-func (l *local) start(ctx context.Context) error {
+func (l *localCluster) start(ctx context.Context) error {
 	l.log.step("starting a cluster with two real nodes (the first time its programs are built, which takes minutes)")
-	up := exec.CommandContext(ctx, l.command, "up", "--real-nodes", "2")
+	up := l.command(ctx, "up", "--real-nodes", "2")
 	up.Stderr = os.Stderr
 	up.Cancel = func() error { return up.Process.Signal(syscall.SIGTERM) }
 	output, err := up.StdoutPipe()
@@ -64,36 +65,29 @@ func (l *local) start(ctx context.Context) error {
 	return errors.Join(errors.New("the cluster did not start"), up.Wait())
 }
 
-// load builds programs of the repository and makes an image of each on all nodes.
-func (l *local) load(ctx context.Context, packages ...string) error {
+// load makes an image of each of the programs, by their paths below bin, on all nodes.
+func (l *localCluster) load(ctx context.Context, programs ...string) error {
 	args := []string{"load"}
-	for _, pkg := range packages {
-		l.log.step("building %s", pkg)
-		program := filepath.Join(l.dir, filepath.Base(pkg))
-		if err := image.BuildProgram(ctx, l.root, pkg, program); err != nil {
-			return err
-		}
-		args = append(args, program)
+	for _, program := range programs {
+		args = append(args, filepath.Join("bin", program))
 	}
 	return l.run(ctx, args...)
 }
 
 // kubectl runs kubectl on the cluster.
-func (l *local) kubectl(ctx context.Context, args ...string) error {
+func (l *localCluster) kubectl(ctx context.Context, args ...string) error {
 	return l.run(ctx, append([]string{"kubectl"}, args...)...)
 }
 
-func (l *local) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, l.command, args...)
-	command.Dir = l.root
-	if out, err := command.CombinedOutput(); err != nil {
+func (l *localCluster) run(ctx context.Context, args ...string) error {
+	if out, err := l.command(ctx, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("cluster %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }
 
 // stop stops the cluster, if it was started here.
-func (l *local) stop() error {
+func (l *localCluster) stop() error {
 	if l.process == nil {
 		return nil
 	}
