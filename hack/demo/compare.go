@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/text"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // patience is how long all pods may take to be bound or to be gone.
@@ -45,18 +45,18 @@ type session struct {
 
 // compare places the pods with both schedulers and shows the result.
 func compare(ctx context.Context, log *progress, plane *controlplane.ControlPlane, root, dir, scheduler string, in *inputs, out string) error {
-	c, err := cluster.NewClient(plane.RESTConfig())
+	c, err := local.NewClient(plane.RESTConfig())
 	if err != nil {
 		return err
 	}
-	if err := cluster.InstallCRDs(plane.RESTConfig(), root); err != nil {
+	if err := local.InstallCRDs(plane.RESTConfig(), root); err != nil {
 		return err
 	}
 	s := &session{c, log, in, dir, scheduler, plane.Kubeconfig()}
 	if err := s.prepare(ctx, plane); err != nil {
 		return err
 	}
-	profiles, err := cluster.ShippedProfiles(root)
+	profiles, err := local.ShippedProfiles(root)
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func (s *session) place(ctx context.Context, name, schedulerName, profile string
 	}
 
 	s.log.step("placing them with %s", name)
-	config, err := cluster.SchedulerConfig(s.dir, s.kubeconfig, profile)
+	config, err := local.SchedulerConfig(s.dir, s.kubeconfig, profile)
 	if err != nil {
 		return nil, err
 	}
-	process, err := cluster.StartScheduler(ctx, s.scheduler, config)
+	process, err := local.StartScheduler(ctx, s.scheduler, config)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (s *session) place(ctx context.Context, name, schedulerName, profile string
 func (s *session) await(ctx context.Context) (placed map[string]*corev1.Pod, perSecond float64, err error) {
 	var first, last time.Time
 	before, bound := 0, 0
-	pods, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+	pods, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
 		now, unfit := 0, 0
 		for _, pod := range pods {
 			if pod.Spec.NodeName != "" {
@@ -175,7 +175,7 @@ func (s *session) clear(ctx context.Context) error {
 	if err := s.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(namespace), client.GracePeriodSeconds(0)); err != nil {
 		return err
 	}
-	_, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
+	_, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool { return len(pods) == 0 })
 	return err
 }
 

@@ -18,8 +18,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/report/text"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // options are the flags.
@@ -54,7 +54,7 @@ func demonstrate(ctx context.Context, o *options) (err error) {
 		return errors.New("--pods and --every must be at least 1, and there are no other arguments")
 	}
 	start := time.Now()
-	root, err := cluster.Root(ctx)
+	root, err := local.Root(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func demonstrate(ctx context.Context, o *options) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	log.step("building loadline-scheduler (minutes the first time)")
-	scheduler, err := cluster.Build(ctx, root, dir, "loadline-scheduler")
+	scheduler, err := local.Build(ctx, root, dir, "loadline-scheduler")
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/probe/result"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // declareProfiles tells the scheduler the vectors of the paper's jobs, and the servers
@@ -139,7 +139,7 @@ func podOf(j *batchv1.Job, pods map[string]*corev1.Pod) *corev1.Pod {
 // awaitBound waits until the pod of a Job is on a node: the next one is to find it
 // there.
 func (s *session) awaitBound(ctx context.Context, j *batchv1.Job) error {
-	_, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
 		pod := podOf(j, pods)
 		return pod != nil && pod.Spec.NodeName != ""
 	})
@@ -153,7 +153,7 @@ func (s *session) awaitBound(ctx context.Context, j *batchv1.Job) error {
 func (s *session) awaitJobs(ctx context.Context, jobs []*batchv1.Job) ([]*corev1.Pod, error) {
 	ended := make([]*corev1.Pod, len(jobs))
 	var failed error
-	_, err := cluster.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
 		left := len(jobs)
 		for i, j := range jobs {
 			pod := podOf(j, pods)

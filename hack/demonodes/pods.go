@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/probe/result"
-	"loadline.dev/loadline/test/cluster"
 )
 
 const (
@@ -107,7 +107,7 @@ func (s *session) runPods(ctx context.Context, pods []*corev1.Pod) ([]string, er
 func (s *session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	ended := map[string]string{}
 	var failed error
-	_, err := cluster.AwaitPods(ctx, s, namespace, func(all map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, namespace, func(all map[string]*corev1.Pod) bool {
 		for _, pod := range pods {
 			if now := all[pod.Name]; now != nil {
 				switch message := lastWord(now); now.Status.Phase {

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/probe"
-	"loadline.dev/loadline/test/cluster"
 )
 
 const (
@@ -64,7 +64,7 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 	if slices.Equal(o.only, []string{partCompare}) { // all that it needs is in files
 		return s, nil
 	}
-	root, err := cluster.Root(ctx)
+	root, err := local.Root(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -75,7 +75,7 @@ func begin(ctx context.Context, o *options, log *progress) (s *session, err erro
 	if err != nil {
 		return s, err
 	}
-	if s.WithWatch, err = cluster.NewClient(config); err != nil {
+	if s.WithWatch, err = local.NewClient(config); err != nil {
 		return s, err
 	}
 	return s, s.prepare(ctx)

@@ -23,7 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/yaml"
 
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // helmVariable is the environment variable that names the helm to test with.
@@ -38,7 +38,7 @@ var (
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	var err error
-	if root, err = cluster.Root(context.Background()); err == nil {
+	if root, err = local.Root(context.Background()); err == nil {
 		helm, err = findHelm()
 	}
 	if err != nil {

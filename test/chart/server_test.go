@@ -25,7 +25,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // server is a control plane to install the chart on.
@@ -43,7 +43,7 @@ func startServer(t *testing.T) *server {
 			t.Error(err)
 		}
 	})
-	c, err := cluster.NewClient(plane.RESTConfig())
+	c, err := local.NewClient(plane.RESTConfig())
 	must(t, err)
 	return &server{c, plane}
 }
@@ -69,7 +69,7 @@ func (s *server) addNamespace(t *testing.T, name string) {
 func TestTheServerTakesEveryObjectOfEveryValues(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	must(t, cluster.InstallCRDs(s.plane.RESTConfig(), root))
+	must(t, local.InstallCRDs(s.plane.RESTConfig(), root))
 	_, err := envtest.InstallCRDs(s.plane.RESTConfig(), envtest.CRDInstallOptions{Paths: []string{filepath.Join("testdata", "prometheus-operator.yaml")}, ErrorIfPathMissing: true})
 	must(t, err)
 	for _, name := range []string{"loadline-system", "shop", "search"} {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/test/docs/page"
 )
 
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) (int, error) {
 	ctx := context.Background()
 	var err error
-	if root, err = cluster.Root(ctx); err != nil {
+	if root, err = local.Root(ctx); err != nil {
 		return 0, err
 	}
 	if pages, err = readPages(); err != nil {
@@ -43,7 +43,7 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(plugin) //nolint:errcheck // a temporary folder
-	if _, err := cluster.Build(ctx, root, plugin, "kubectl-loadline"); err != nil {
+	if _, err := local.Build(ctx, root, plugin, "kubectl-loadline"); err != nil {
 		return 0, err
 	}
 	return m.Run(), nil

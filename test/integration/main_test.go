@@ -23,7 +23,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // What all tests share: a control plane for those that do not harm it, and the
@@ -53,16 +53,16 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	if root, err = cluster.Root(ctx); err != nil {
+	if root, err = local.Root(ctx); err != nil {
 		return 0, err
 	}
-	if scheduler, err = cluster.Build(ctx, root, dir, "loadline-scheduler"); err != nil {
+	if scheduler, err = local.Build(ctx, root, dir, "loadline-scheduler"); err != nil {
 		return 0, err
 	}
-	if manager, err = cluster.Build(ctx, root, dir, "loadline-manager"); err != nil {
+	if manager, err = local.Build(ctx, root, dir, "loadline-manager"); err != nil {
 		return 0, err
 	}
-	if plugin, err = cluster.Build(ctx, root, dir, "kubectl-loadline"); err != nil {
+	if plugin, err = local.Build(ctx, root, dir, "kubectl-loadline"); err != nil {
 		return 0, err
 	}
 	if shared, err = newEnvironment(ctx); err != nil {
@@ -87,10 +87,10 @@ func newEnvironment(ctx context.Context) (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cluster.InstallCRDs(plane.RESTConfig(), root); err != nil {
+	if err := local.InstallCRDs(plane.RESTConfig(), root); err != nil {
 		return nil, err
 	}
-	c, err := cluster.NewClient(plane.RESTConfig())
+	c, err := local.NewClient(plane.RESTConfig())
 	if err != nil {
 		return nil, err
 	}
@@ -199,10 +199,10 @@ const onlyDilation = `profiles:
 // startScheduler runs a scheduler for the pods of the place until the test ends.
 // The profiles' scheduler is called loadline; the place's goes by its own name,
 // so that no other test's scheduler takes its pods.
-func (p *place) startScheduler(t *testing.T, profiles string, edits ...func(string) string) *cluster.Process {
+func (p *place) startScheduler(t *testing.T, profiles string, edits ...func(string) string) *local.Process {
 	t.Helper()
 	profiles = replaceOnce(profiles, "schedulerName: loadline\n", "schedulerName: "+p.namespace+"\n")
-	config, err := cluster.SchedulerConfig(t.TempDir(), p.plane.Kubeconfig(), profiles)
+	config, err := local.SchedulerConfig(t.TempDir(), p.plane.Kubeconfig(), profiles)
 	must(t, err)
 	content, err := os.ReadFile(filepath.Clean(config))
 	must(t, err)
@@ -210,7 +210,7 @@ func (p *place) startScheduler(t *testing.T, profiles string, edits ...func(stri
 		content = []byte(edit(string(content)))
 	}
 	must(t, os.WriteFile(config, content, 0o600))
-	process, err := cluster.StartScheduler(t.Context(), scheduler, config)
+	process, err := local.StartScheduler(t.Context(), scheduler, config)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, process.Kill())
@@ -226,7 +226,7 @@ func (p *place) awaitBound(t *testing.T, n int) map[string]string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	pods, err := cluster.AwaitPods(ctx, p, p.namespace, cluster.AllBound(n))
+	pods, err := local.AwaitPods(ctx, p, p.namespace, local.AllBound(n))
 	if err != nil {
 		for name, pod := range pods {
 			if pod.Spec.NodeName == "" {

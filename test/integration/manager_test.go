@@ -24,17 +24,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
-func (e *environment) startManager(t *testing.T) *cluster.Process {
+func (e *environment) startManager(t *testing.T) *local.Process {
 	t.Helper()
 	return e.startManagerAs(t, e.plane.Kubeconfig())
 }
 
 // startManagerWithItsRole starts a manager that may do what config/rbac allows
 // and nothing else.
-func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *cluster.Process {
+func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *local.Process {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "config", "rbac", "role.yaml"))
 	must(t, err)
@@ -60,9 +60,9 @@ func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *cl
 	return e.startManagerAs(t, kubeconfig, flags...)
 }
 
-func (e *environment) startManagerAs(t *testing.T, kubeconfig string, flags ...string) *cluster.Process {
+func (e *environment) startManagerAs(t *testing.T, kubeconfig string, flags ...string) *local.Process {
 	t.Helper()
-	p, err := cluster.StartManager(t.Context(), manager, kubeconfig, flags...)
+	p, err := local.StartManager(t.Context(), manager, kubeconfig, flags...)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, p.Stop())
@@ -241,9 +241,9 @@ func TestBadPluginArgumentsAreRefusedAtStartUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			config, err := cluster.SchedulerConfig(t.TempDir(), shared.plane.Kubeconfig(), onlyDilation+"  pluginConfig:\n  - name: Dilation\n    args: "+test.args+"\n")
+			config, err := local.SchedulerConfig(t.TempDir(), shared.plane.Kubeconfig(), onlyDilation+"  pluginConfig:\n  - name: Dilation\n    args: "+test.args+"\n")
 			must(t, err)
-			p, err := cluster.StartScheduler(t.Context(), scheduler, config)
+			p, err := local.StartScheduler(t.Context(), scheduler, config)
 			if err == nil {
 				must(t, p.Kill())
 				t.Fatal("the scheduler starts")
@@ -267,7 +267,7 @@ func TestTheSchedulerNeedsNoProfilesAndFindsThemLater(t *testing.T) {
 	must(t, p.Create(t.Context(), p.pod("one", "job")))
 	p.awaitBound(t, 1)
 
-	must(t, cluster.InstallCRDs(e.plane.RESTConfig(), root))
+	must(t, local.InstallCRDs(e.plane.RESTConfig(), root))
 	must(t, p.Create(t.Context(), p.profile("disk", map[string]string{"disk": "1"})))
 	first := p.pod("disk-0", "disk")
 	first.Spec.NodeName = p.nodes[0]

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // writesProfiles is the right to write profiles, createsJobs that to create Jobs.
@@ -45,7 +45,7 @@ func (e *environment) user(t *testing.T, name string, rights map[string][]rbacv1
 	}
 	config := rest.CopyConfig(e.plane.RESTConfig())
 	config.Impersonate.UserName = name
-	c, err := cluster.NewClient(config)
+	c, err := local.NewClient(config)
 	must(t, err)
 	return c
 }

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // measured makes the Job that is the target, and the profile that has it measured
@@ -126,8 +126,8 @@ func TestAMeasurementOutlivesItsManager(t *testing.T) {
 	p := ownEnvironment(t).newPlace(t, 0)
 	p.startStage(t, 0.6, "one")
 	profile := p.measured(t)
-	manage := func() *cluster.Process {
-		process, err := cluster.StartManager(t.Context(), manager, p.plane.Kubeconfig())
+	manage := func() *local.Process {
+		process, err := local.StartManager(t.Context(), manager, p.plane.Kubeconfig())
 		must(t, err)
 		return process
 	}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // The vectors of the D-factor paper's workloads, which the tests place.
@@ -115,7 +115,7 @@ func slowly(config string) string {
 func (p *place) awaitMiddle(t *testing.T) {
 	t.Helper()
 	var bound atomic.Int64
-	_, err := cluster.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
 		n := int64(0)
 		for _, pod := range pods {
 			if pod.Spec.NodeName != "" {

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/evaluate/pools"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // load is what a service counts: requests per class, at rates that a test sets.
@@ -86,7 +86,7 @@ func newShop(t *testing.T) *shop {
 	s := &shop{place: ownEnvironment(t).newPlace(t, 0), load: &load{classes: map[string]*counter{}}}
 	service := httptest.NewServer(s.load)
 	t.Cleanup(service.Close)
-	prometheus, err := cluster.StartPrometheus(t.Context(), root, t.TempDir(), 200*time.Millisecond, service.Listener.Addr().String())
+	prometheus, err := local.StartPrometheus(t.Context(), root, t.TempDir(), 200*time.Millisecond, service.Listener.Addr().String())
 	must(t, err)
 	t.Cleanup(func() { must(t, prometheus.Stop()) })
 	s.address = prometheus.Address()

@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/trace"
-	"loadline.dev/loadline/test/cluster"
 )
 
 // runOn creates a pod that requests 1.5 cores on the first node of the place, and
@@ -40,7 +40,7 @@ func (p *place) awaitPod(t *testing.T, name string, done func(*corev1.Pod) bool)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	pods, err := cluster.AwaitPods(ctx, p, p.namespace, func(pods map[string]*corev1.Pod) bool {
+	pods, err := local.AwaitPods(ctx, p, p.namespace, func(pods map[string]*corev1.Pod) bool {
 		return pods[name] != nil && done(pods[name])
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func TestRecordWritesATraceOfThePodsThatFinished(t *testing.T) {
 	must(t, p.Create(t.Context(), job))
 	p.complete(t, p.runOn(t, "adhoc", "other"), 8)
 	p.runOn(t, "service", "sort")
-	_, err := cluster.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
 		finished := 0
 		for _, pod := range pods {
 			if pod.Status.Phase == corev1.PodSucceeded {

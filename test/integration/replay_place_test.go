@@ -24,13 +24,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/test/kubelet"
 )
 
 // startKubelet plays a node that runs the pods of the place until the test ends.
-func (p *place) startKubelet(t *testing.T, before func(context.Context, *corev1.Pod)) *cluster.Kubelet {
+func (p *place) startKubelet(t *testing.T, before func(context.Context, *corev1.Pod)) *kubelet.Kubelet {
 	t.Helper()
-	k, err := cluster.StartKubelet(t.Context(), p, cluster.KubeletOptions{
+	k, err := kubelet.Start(t.Context(), p, kubelet.Options{
 		Node: p.namespace + "-kubelet", Namespace: p.namespace, Dir: t.TempDir(),
 		Commands: map[string]string{"kubectl-loadline": plugin}, Before: before,
 	})

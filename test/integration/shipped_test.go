@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 func TestTheServerAcceptsTheSamples(t *testing.T) {
@@ -47,7 +47,7 @@ func TestTheShippedConfigurationPlacesPodsAndCountsThem(t *testing.T) {
 	t.Parallel()
 	p := shared.newPlace(t, 2)
 	must(t, p.Create(t.Context(), p.profile("job", map[string]string{"disk": "0.9"})))
-	profiles, err := cluster.ShippedProfiles(root)
+	profiles, err := local.ShippedProfiles(root)
 	must(t, err)
 	process := p.startScheduler(t, profiles)
 	for _, name := range []string{"a", "b"} {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // The control plane is the shared one because its garbage collector knows of
@@ -180,7 +180,7 @@ func TestATraceReplayRunsOnTheCluster(t *testing.T) {
 func TestAReplayOutlivesItsManagerAndItsPods(t *testing.T) {
 	t.Parallel()
 	p := ownEnvironment(t).newPlace(t, 0)
-	first, err := cluster.StartManager(t.Context(), manager, p.plane.Kubeconfig())
+	first, err := local.StartManager(t.Context(), manager, p.plane.Kubeconfig())
 	must(t, err)
 	held := newGate(2)
 	kubelet := p.startKubelet(t, held.pass)
@@ -195,7 +195,7 @@ func TestAReplayOutlivesItsManagerAndItsPods(t *testing.T) {
 	// profile changes.
 	must(t, p.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(p.namespace), client.MatchingFields{"status.phase": string(corev1.PodSucceeded)}))
 	close(held.opened)
-	_, err = cluster.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err = local.AwaitPods(t.Context(), p, p.namespace, func(pods map[string]*corev1.Pod) bool {
 		succeeded := 0
 		for _, pod := range pods {
 			if pod.Status.Phase == corev1.PodSucceeded {

@@ -23,7 +23,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/test/kubelet"
 )
 
 // site is a cluster with two managers and two schedulers, of which one each leads,
@@ -48,15 +49,15 @@ func startSite(t *testing.T) *site {
 	dir := t.TempDir()
 	binaries := map[string]string{}
 	for _, name := range []string{"loadline-manager", "loadline-scheduler", "kubectl-loadline"} {
-		path, err := cluster.Build(t.Context(), root(t), dir, name)
+		path, err := local.Build(t.Context(), root(t), dir, name)
 		must(t, err)
 		binaries[name] = path
 	}
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{Log: os.Stderr})
 	must(t, err)
 	t.Cleanup(func() { must(t, plane.Stop()) })
-	must(t, cluster.InstallCRDs(plane.RESTConfig(), root(t)))
-	c, err := cluster.NewClient(plane.RESTConfig())
+	must(t, local.InstallCRDs(plane.RESTConfig(), root(t)))
+	c, err := local.NewClient(plane.RESTConfig())
 	must(t, err)
 	s := &site{WithWatch: c, plane: plane, plugin: binaries["kubectl-loadline"]}
 	for range 2 {
@@ -75,7 +76,7 @@ func startSite(t *testing.T) *site {
 func (s *site) startManager(t *testing.T, binary string) {
 	t.Helper()
 	address := freeAddress(t)
-	p, err := cluster.StartManager(t.Context(), binary, s.plane.Kubeconfig(),
+	p, err := local.StartManager(t.Context(), binary, s.plane.Kubeconfig(),
 		"--metrics-bind-address", address, "--leader-elect", "--leader-election-namespace", "default")
 	must(t, err)
 	s.managers = append(s.managers, address)
@@ -84,22 +85,22 @@ func (s *site) startManager(t *testing.T, binary string) {
 
 func (s *site) startScheduler(t *testing.T, binary string) {
 	t.Helper()
-	profiles, err := cluster.ShippedProfiles(root(t))
+	profiles, err := local.ShippedProfiles(root(t))
 	must(t, err)
-	config, err := cluster.SchedulerConfig(t.TempDir(), s.plane.Kubeconfig(), profiles)
+	config, err := local.SchedulerConfig(t.TempDir(), s.plane.Kubeconfig(), profiles)
 	must(t, err)
 	content, err := os.ReadFile(filepath.Clean(config))
 	must(t, err)
 	const lease = "{leaderElect: true, resourceName: loadline-scheduler, resourceNamespace: kube-system, leaseDuration: 60s, renewDeadline: 50s}"
 	elected := strings.Replace(string(content), "{leaderElect: false}", lease, 1)
 	must(t, os.WriteFile(config, []byte(elected), 0o600))
-	p, err := cluster.StartScheduler(t.Context(), binary, config)
+	p, err := local.StartScheduler(t.Context(), binary, config)
 	must(t, err)
 	s.schedulers = append(s.schedulers, strings.TrimPrefix(p.Address(), "https://"))
 	stopAfter(t, p)
 }
 
-func stopAfter(t *testing.T, p *cluster.Process) {
+func stopAfter(t *testing.T, p *local.Process) {
 	t.Helper()
 	t.Cleanup(func() {
 		must(t, p.Stop())
@@ -155,7 +156,7 @@ func (s *site) placePods(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err := cluster.AwaitPods(ctx, s, shop, func(pods map[string]*corev1.Pod) bool { return cluster.AllBound(len(pods))(pods) })
+	_, err := local.AwaitPods(ctx, s, shop, func(pods map[string]*corev1.Pod) bool { return local.AllBound(len(pods))(pods) })
 	must(t, err)
 	must(t, s.Create(t.Context(), pod("nowhere", "other", map[string]string{"role": "none"})))
 }
@@ -200,11 +201,11 @@ spec:
 // startReplay has a made-up trace replayed by processes of this machine.
 func (s *site) startReplay(t *testing.T) *v1alpha1.TraceReplay {
 	t.Helper()
-	kubelet, err := cluster.StartKubelet(t.Context(), s, cluster.KubeletOptions{
+	node, err := kubelet.Start(t.Context(), s, kubelet.Options{
 		Node: "kubelet", Namespace: replays, Dir: t.TempDir(), Commands: map[string]string{"kubectl-loadline": s.plugin},
 	})
 	must(t, err)
-	t.Cleanup(func() { must(t, kubelet.Stop()) })
+	t.Cleanup(func() { must(t, node.Stop()) })
 	s.apply(t, fmt.Sprintf(`
 apiVersion: loadline.dev/v1alpha1
 kind: WorkloadProfile

@@ -23,7 +23,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/test/cluster"
+	"loadline.dev/loadline/hack/local"
 )
 
 // patience is how long a phase may take.
@@ -35,21 +35,21 @@ type site struct {
 	plane   *controlplane.ControlPlane
 	server  *http.Client // of the API server
 	binary  string
-	manager *cluster.Process // nil: not started
-	metrics string           // the address of the manager's
+	manager *local.Process // nil: not started
+	metrics string         // the address of the manager's
 }
 
 func newSite(b *testing.B) *site {
 	b.Helper()
-	root, err := cluster.Root(b.Context())
+	root, err := local.Root(b.Context())
 	must(b, err)
-	binary, err := cluster.Build(b.Context(), root, b.TempDir(), "loadline-manager")
+	binary, err := local.Build(b.Context(), root, b.TempDir(), "loadline-manager")
 	must(b, err)
 	plane, err := controlplane.Start(b.Context(), controlplane.Options{Log: os.Stderr, WithoutControllerManager: true, WithoutKWOK: true})
 	must(b, err)
 	b.Cleanup(func() { must(b, plane.Stop()) })
-	must(b, cluster.InstallCRDs(plane.RESTConfig(), root))
-	c, err := cluster.NewClient(plane.RESTConfig())
+	must(b, local.InstallCRDs(plane.RESTConfig(), root))
+	c, err := local.NewClient(plane.RESTConfig())
 	must(b, err)
 	server, err := rest.HTTPClientFor(plane.RESTConfig())
 	must(b, err)
@@ -62,7 +62,7 @@ func (s *site) startManager(b *testing.B) {
 	must(b, err)
 	s.metrics = listener.Addr().String()
 	must(b, listener.Close())
-	s.manager, err = cluster.StartManager(b.Context(), s.binary, s.plane.Kubeconfig(), "--metrics-bind-address", s.metrics)
+	s.manager, err = local.StartManager(b.Context(), s.binary, s.plane.Kubeconfig(), "--metrics-bind-address", s.metrics)
 	must(b, err)
 	b.Cleanup(func() { must(b, s.manager.Stop()) })
 }

@@ -1,6 +1,7 @@
-// Package cluster runs Loadline on a local control plane, for the tests against
-// a real API server and for the demo.
-package cluster
+// Package local runs Loadline's programs, and a Prometheus, on this machine
+// against a control plane, for demonstrations, experiments and the tests against
+// a real API server. hack/cluster provides the control plane.
+package local
 
 import (
 	"context"

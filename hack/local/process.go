@@ -1,4 +1,4 @@
-package cluster
+package local
 
 import (
 	"bytes"
@@ -100,7 +100,7 @@ const readyz = "/readyz"
 // start starts a command and waits until it says that it is ready.
 func start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
 	p := &Process{
-		command: exec.Command(binary, flags...), //nolint:noctx // ends by Stop or Kill, not with ctx
+		command: exec.Command(binary, flags...), // ends by Stop or Kill, not with ctx
 		log:     &buffer{},
 		address: address,
 		ready:   ready,
@@ -145,7 +145,7 @@ func (p *Process) Address() string { return p.address }
 // Get returns what the process answers at a path, such as /metrics.
 func (p *Process) Get(ctx context.Context, path string) (body string, err error) {
 	c := &http.Client{Transport: &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its own certificate, on the loopback
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // its own certificate, on the loopback
 		DisableKeepAlives: true,
 	}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, http.NoBody)
@@ -190,7 +190,7 @@ func freePort(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding a free port: %w", err)
 	}
-	defer listener.Close() //nolint:errcheck // nothing was written
+	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	return port, err
 }

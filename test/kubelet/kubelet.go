@@ -1,4 +1,11 @@
-package cluster
+// Package kubelet is a node whose pods are local processes, for tests of what
+// kwok's nodes cannot do: run something.
+//
+// It supports pods with one container, volumes from ConfigMaps, claims and the
+// downward API, and termination messages. There are no namespaces, no images and
+// no limits: a program sees the files of its mounts wherever an argument names a
+// path below them.
+package kubelet
 
 import (
 	"context"
@@ -16,9 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// KubeletOptions say what a Kubelet runs.
-type KubeletOptions struct {
-	// Node is the name of the node that it plays, which it creates.
+// Options say what a Kubelet runs.
+type Options struct {
+	// Node is the name of the node, which it creates.
 	Node string
 	// Namespace is that of the pods that it runs, all of them: it is their
 	// scheduler too.
@@ -34,14 +41,10 @@ type KubeletOptions struct {
 	Before func(ctx context.Context, pod *corev1.Pod)
 }
 
-// Kubelet plays a node whose pods are local processes, for tests of what the
-// fake nodes cannot do: run something. It knows pods with one container,
-// volumes from ConfigMaps, claims and the downward API, and termination
-// messages. There are no namespaces, no images and no limits: a program sees
-// the files of its mounts wherever an argument names a path below them.
+// Kubelet is a node that runs pods.
 type Kubelet struct {
 	client  client.WithWatch
-	options KubeletOptions
+	options Options
 	cancel  context.CancelFunc
 	ended   chan struct{}
 
@@ -51,9 +54,8 @@ type Kubelet struct {
 	errs   []error
 }
 
-// StartKubelet creates the node and begins to run pods. The caller ends it with
-// Stop.
-func StartKubelet(ctx context.Context, c client.WithWatch, options KubeletOptions) (*Kubelet, error) {
+// Start creates the node and begins to run pods. The caller ends it with Stop.
+func Start(ctx context.Context, c client.WithWatch, options Options) (*Kubelet, error) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: options.Node}}
 	if err := c.Create(ctx, node); err != nil {
 		return nil, fmt.Errorf("creating node %s: %w", options.Node, err)
