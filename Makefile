@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus and those in hack/cluster/binaries only pin versions.
-MODULES := . hack/cluster hack/release
+MODULES := . hack/cluster hack/experiments hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
 TOOLS := $(CURDIR)/bin/tools
@@ -74,6 +74,7 @@ SIMULATED = /pkg/controllers/measurement$$
 test-unit: ## Run the tests that need no control plane
 	$(UNIT) | grep -vE '$(UNWATCHED)' | xargs -r go test -race -timeout 20m
 	$(UNIT) | grep -E '$(UNWATCHED)|$(SIMULATED)' | xargs -r go test -timeout 20m
+	cd hack/experiments && go test -timeout 20m ./...
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
@@ -264,9 +265,18 @@ perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick)
 	go test -tags perf -run '^$$' -bench . -timeout 60m ./test/perf $(if $(ARGS),-args $(ARGS))
 
 .PHONY: fairshare-linux
-fairshare-linux: ## Measure what shares do on this Linux beside what the models say; needs root (ARGS='-setting 1:10')
-	go test -tags perf -run Real ./hack/fairshare
-	go run ./hack/fairshare $(ARGS)
+fairshare-linux: experiments ## Measure what shares do on this Linux beside what the models say; needs root (ARGS='-setting 1:10')
+	cd hack/experiments && go test -tags perf -run Real ./fairshare
+	$(TOOLS)/fairshare $(ARGS)
+
+.PHONY: demo-nodes
+demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
+	$(TOOLS)/demonodes $(ARGS)
+
+.PHONY: experiments
+experiments:
+	@mkdir -p $(TOOLS)
+	@cd hack/experiments && $(GO_BUILD) -o $(TOOLS)/ ./...
 
 ##@ Try
 
@@ -275,11 +285,6 @@ OUT ?= out/demo
 .PHONY: demo
 demo: ## Run the demonstration; its charts go to OUT=out/demo
 	go run ./hack/demo --out '$(OUT)'
-
-.PHONY: demo-nodes
-demo-nodes: build $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
-	$(GO_BUILD) -o $(TOOLS)/ ./hack/demonodes/...
-	$(TOOLS)/demonodes $(ARGS)
 
 .PHONY: cluster-up
 cluster-up: $(TOOLS)/cluster ## Start a local control plane in the foreground (ARGS='--nodes 100')
