@@ -178,7 +178,7 @@ ci: ## Run what continuous integration runs
 
 ##@ Generate
 
-# The generator never deletes: a type that is gone must not leave its CRD behind.
+# The generators never delete: a type or a command that is gone must not leave its CRD or its page behind.
 .PHONY: generate
 generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, what the chart takes from them, and reference pages
 	rm -f config/crd/loadline.dev_*.yaml
@@ -187,6 +187,7 @@ generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, wha
 	$(TOOLS)/controller-gen rbac:roleName=loadline-manager output:rbac:dir=config/rbac paths=./pkg/controllers/...
 	go run ./hack/chart
 	go run ./hack/pictures
+	rm -rf docs/reference
 	go run ./hack/reference --out docs/reference
 
 # Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.

@@ -301,15 +301,6 @@ func TestBadConstantsAreNamed(t *testing.T) {
 	}
 }
 
-func TestNumbersAreGroupedByThousands(t *testing.T) {
-	t.Parallel()
-	for number, want := range map[string]string{"7": "7", "999": "999", "1000": "1,000", "-1234567.25": "-1,234,567.25", "100000": "100,000"} {
-		if got := grouped(number); got != want {
-			t.Errorf("grouped(%s) = %s, want %s", number, got, want)
-		}
-	}
-}
-
 func TestTheRealKindsReadWell(t *testing.T) {
 	t.Parallel()
 	kinds, err := readKinds(root)

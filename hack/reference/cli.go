@@ -3,6 +3,7 @@ package main
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -85,18 +86,9 @@ func commandHead(c *command.Command) *markdown.Page {
 	}
 	if c.Example != "" {
 		page.Heading(2, "Examples", "examples")
-		page.Add(markdown.Block("sh", dedentBy(c.Example, "  ")))
+		page.Add(markdown.Block("sh", strings.ReplaceAll("\n"+c.Example, "\n  ", "\n")[1:]))
 	}
 	return page
-}
-
-// dedentBy takes a prefix from the lines that have it.
-func dedentBy(text, prefix string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimPrefix(line, prefix))
-	}
-	return b.String()
 }
 
 // defaultInWords is a usage text that ends with the default where that is no plain value.
@@ -104,10 +96,10 @@ var defaultInWords = regexp.MustCompile(`(?s)^(.*?)\s*\(default (.*)\)$`)
 
 // flagTable lists flags, those that must be given first.
 func flagTable(flags []command.Flag) string {
-	required := func(f command.Flag) bool { return f.Required }
-	sorted := append(pick(flags, required), pick(flags, func(f command.Flag) bool { return !f.Required })...)
+	required := slices.DeleteFunc(slices.Clone(flags), func(f command.Flag) bool { return !f.Required })
+	optional := slices.DeleteFunc(slices.Clone(flags), func(f command.Flag) bool { return f.Required })
 	var rows [][]string
-	for _, f := range sorted {
+	for _, f := range append(required, optional...) {
 		text := "--" + f.Name
 		if f.Shorthand != "" {
 			text = "-" + f.Shorthand + ", " + text
@@ -127,17 +119,6 @@ func flagTable(flags []command.Flag) string {
 	return markdown.Table([]string{"Flag", "Default", "What it does"}, rows...)
 }
 
-// pick returns the flags that are wanted, in their order.
-func pick(flags []command.Flag, wanted func(command.Flag) bool) []command.Flag {
-	var picked []command.Flag
-	for _, f := range flags {
-		if wanted(f) {
-			picked = append(picked, f)
-		}
-	}
-	return picked
-}
-
 // summary says in a sentence what a command does: as Short does, else the first line of
 // Long.
 func summary(c *command.Command) string {
@@ -153,9 +134,7 @@ func summary(c *command.Command) string {
 func sentence(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	if first != "" && strings.IndexFunc(first, func(r rune) bool { return !unicode.IsLower(r) }) < 0 {
-		runes := []rune(text)
-		runes[0] = unicode.ToUpper(runes[0])
-		text = string(runes)
+		text = capital(text)
 	}
 	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?:") {
 		text += "."

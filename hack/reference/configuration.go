@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -189,20 +190,11 @@ func (m *member) typeIn(all []structure) string {
 	switch {
 	case of.anchor != "":
 		text = markdown.Link(text, "api.md#"+of.anchor)
-	case isStructure(element, all):
+	case slices.ContainsFunc(all, func(s structure) bool { return s.name == element }):
 		text = markdown.Link(text, "#"+markdown.Slug(element))
 	}
 	if isList {
 		return "list of " + text
 	}
 	return text
-}
-
-func isStructure(name string, all []structure) bool {
-	for i := range all {
-		if all[i].name == name {
-			return true
-		}
-	}
-	return false
 }

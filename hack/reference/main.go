@@ -7,6 +7,21 @@
 //
 // It fails, with the name, where a command, a flag, a field or a metric does not say
 // what it is.
+//
+// Generators that exist would make poorer pages:
+//
+//   - github.com/spf13/cobra/doc takes help texts for Markdown, so that their tables,
+//     indented by two spaces, become one paragraph; it does not mark required flags;
+//     it prints defaults that depend on the machine, such as a number of CPUs; it lists
+//     all flags of kube-scheduler; and programs would depend on go-md2man, as it must be
+//     compiled into them: their commands are in packages main.
+//   - github.com/elastic/crd-ref-docs (v0.3.0) leaves out the rules in CEL, whose
+//     messages are what users read when an object is refused, the keys of lists, scope,
+//     short names and columns. It does not know the reasons of conditions, which are
+//     constants without a type. Templates could add some of that, as a program in a
+//     language without tests.
+//
+// For metrics there is none: what is registered is known only where it runs.
 package main
 
 import (

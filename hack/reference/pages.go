@@ -2,12 +2,10 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"loadline.dev/loadline/hack/reference/command"
 	"loadline.dev/loadline/hack/reference/markdown"
@@ -41,12 +39,8 @@ func (b book) addIndex() {
 	b.add("README.md", page)
 }
 
-// write writes the pages to a folder, and removes those that were written there before
-// and are no more. Files that have another origin are left alone.
+// write writes the pages to a folder.
 func (b book) write(folder string) error {
-	if err := b.removeOthers(folder); err != nil {
-		return err
-	}
 	for _, path := range slices.Sorted(maps.Keys(b)) {
 		file := filepath.Join(folder, path)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -57,27 +51,4 @@ func (b book) write(folder string) error {
 		}
 	}
 	return nil
-}
-
-func (b book) removeOthers(folder string) error {
-	return filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && file == folder:
-			return nil
-		case err != nil || entry.IsDir() || filepath.Ext(file) != ".md":
-			return err
-		}
-		path, err := filepath.Rel(folder, file)
-		if err != nil {
-			return err
-		}
-		if _, stays := b[filepath.ToSlash(path)]; stays {
-			return nil
-		}
-		text, err := os.ReadFile(file)
-		if err != nil || !strings.HasPrefix(string(text), markdown.Marker) {
-			return err
-		}
-		return os.Remove(file)
-	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -144,30 +143,5 @@ func TestEveryPageCanBeReached(t *testing.T) {
 		if !reached[page] {
 			t.Errorf("no link leads to %s", page)
 		}
-	}
-}
-
-func TestWritingLeavesWhatSomebodyElseWrote(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "reference")
-	before := book{}
-	before.add("old.md", markdown.NewPage("Old"))
-	before.add("deep/same.md", markdown.NewPage("Same"))
-	if err := before.write(folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "notes.md"), []byte("# Notes\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	after := book{}
-	after.add("deep/same.md", markdown.NewPage("Same"))
-	after.add("new.md", markdown.NewPage("New"))
-	if err := after.write(folder); err != nil {
-		t.Fatal(err)
-	}
-	want := book{"notes.md": "# Notes\n"}
-	maps.Copy(want, after)
-	if diff := cmp.Diff(want, readBook(t, folder)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,14 +1,16 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/hack/reference/markdown"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // rulesOf says in sentences what a schema demands of a field beyond its type: the list
@@ -28,8 +30,8 @@ func rulesOf(f *field, schema, value *apiextensionsv1.JSONSchemaProps) []string 
 	if len(f.enum) > 0 {
 		add("one of " + codes(f.enum))
 	}
-	add(between(integers(value.MinLength), integers(value.MaxLength), "character", "characters"))
-	add(between(numbers(value.Minimum), numbers(value.Maximum), "", ""))
+	add(between(limit(value.MinLength), limit(value.MaxLength), "character", "characters"))
+	add(between(limit(value.Minimum), limit(value.Maximum), "", ""))
 	if value.Pattern != "" {
 		add("matches " + markdown.Code(value.Pattern))
 	}
@@ -43,7 +45,7 @@ func rulesOf(f *field, schema, value *apiextensionsv1.JSONSchemaProps) []string 
 // listRules says how many values a list has, and which ones exclude each other.
 func listRules(schema *apiextensionsv1.JSONSchemaProps) []string {
 	var rules []string
-	if length := between(integers(schema.MinItems), integers(schema.MaxItems), "item", "items"); length != "" {
+	if length := between(limit(schema.MinItems), limit(schema.MaxItems), "item", "items"); length != "" {
 		rules = append(rules, capital(length+"."))
 	}
 	switch ptr.Deref(schema.XListType, "") {
@@ -95,36 +97,12 @@ func between(least, most, one, many string) string {
 	}
 }
 
-func integers(n *int64) string {
+// limit writes a limit with thousands separators, or nothing where there is none.
+func limit[N int64 | float64](n *N) string {
 	if n == nil {
 		return ""
 	}
-	return grouped(strconv.FormatInt(*n, 10))
-}
-
-func numbers(x *float64) string {
-	if x == nil {
-		return ""
-	}
-	return grouped(strconv.FormatFloat(*x, 'f', -1, 64))
-}
-
-// grouped puts commas between thousands.
-func grouped(number string) string {
-	whole, fraction, hasFraction := strings.Cut(number, ".")
-	digits := strings.TrimPrefix(whole, "-")
-	var b strings.Builder
-	for i, digit := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
-	}
-	text := whole[:len(whole)-len(digits)] + b.String()
-	if hasFraction {
-		text += "." + fraction
-	}
-	return text
+	return text.Exact(float64(*n))
 }
 
 // codes lists values, which are in JSON, as code.
@@ -139,7 +117,8 @@ func codes(values []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// capital makes the first letter of an ASCII sentence a capital.
-func capital(text string) string {
-	return fmt.Sprint(strings.ToUpper(text[:1]), text[1:])
+// capital makes the first letter of a sentence a capital.
+func capital(sentence string) string {
+	first, size := utf8.DecodeRuneInString(sentence)
+	return string(unicode.ToUpper(first)) + sentence[size:]
 }

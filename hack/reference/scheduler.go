@@ -32,7 +32,7 @@ func (b book) addScheduler(c *command.Command) error {
 		return slices.ContainsFunc(upstream.Flags, func(u command.Flag) bool { return u.Name == f.Name })
 	}
 	page.Heading(2, "Flags", "flags")
-	if ours := pick(c.Flags, func(f command.Flag) bool { return !isUpstream(f) }); len(ours) > 0 {
+	if ours := slices.DeleteFunc(c.Flags, isUpstream); len(ours) > 0 {
 		page.Add(flagTable(ours))
 	} else {
 		page.Add("It has no flags of its own.")
@@ -41,7 +41,7 @@ func (b book) addScheduler(c *command.Command) error {
 	page.Add("It takes all flags of kube-scheduler; `loadline-scheduler --help` lists them, and Kubernetes " +
 		markdown.Link("documents them", "https://kubernetes.io/docs/reference/command-line-tools-reference/kube-scheduler/") +
 		". These are the ones that one comes to need:")
-	needed := pick(upstream.Flags, func(f command.Flag) bool { return slices.Contains(schedulerFlags, f.Name) })
+	needed := slices.DeleteFunc(upstream.Flags, func(f command.Flag) bool { return !slices.Contains(schedulerFlags, f.Name) })
 	if len(needed) != len(schedulerFlags) {
 		return fmt.Errorf("kube-scheduler has %d of the flags %v: correct the list", len(needed), schedulerFlags)
 	}

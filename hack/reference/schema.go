@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
 )
 
 // field is a field of a kind, with all below it.
@@ -179,21 +180,13 @@ func unknownKeywords(path string, schemas ...*apiextensionsv1.JSONSchemaProps) e
 		if rest.Format == "int32" || rest.Format == "int64" {
 			rest.Format = ""
 		}
-		if !reflect.DeepEqual(rest, apiextensionsv1.JSONSchemaProps{}) {
-			return fmt.Errorf("%s: the reference has no words for a keyword of its schema: %s", path, describeKeywords(&rest))
+		left, err := yaml.Marshal(&rest)
+		if err != nil {
+			return err
+		}
+		if keywords := strings.TrimSpace(string(left)); keywords != "{}" {
+			return fmt.Errorf("%s: the reference has no words for a keyword of its schema: %s", path, keywords)
 		}
 	}
 	return nil
-}
-
-func describeKeywords(schema *apiextensionsv1.JSONSchemaProps) string {
-	var names []string
-	v := reflect.ValueOf(schema).Elem()
-	for i := range v.NumField() {
-		if !v.Field(i).IsZero() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ", ")
 }
