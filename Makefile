@@ -40,8 +40,8 @@ build: ## Build every command of cmd/ into bin/
 	@mkdir -p bin
 	$(GO_BUILD) -o bin/ ./cmd/...
 
-# Images, and what else is released, come from the Go of .go-version, and say of which commit they are: whoever makes them gets the
-# same digests.
+# Images, and what else is released, come from the Go of .go-version, and say of which commit they are: every build has the same
+# digests.
 PLATFORMS ?= linux/$(shell go env GOARCH)
 RELEASE_GO = GOTOOLCHAIN=go$(shell cat .go-version)
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress tells a person what is going on: a line per step, and on a terminal
+// progress prints the steps, a line each, and on a terminal
 // a count that moves.
 type progress struct {
 	out      *os.File

@@ -78,8 +78,8 @@ func StartManager(ctx context.Context, binary, kubeconfig string, flags ...strin
 	})
 }
 
-// startOnFreePort starts a command that listens on a port, on another one if
-// somebody was faster.
+// startOnFreePort starts a command that listens on a free port, and tries
+// another one if a process has taken that meanwhile.
 func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
 	const tries = 5
 	for try := 1; ; try++ {

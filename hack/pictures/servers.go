@@ -14,7 +14,7 @@ import (
 // computing is the loading of the pods of the picture of many cores.
 const computing = 0.6
 
-// crowdedCores returns the dilation of so many pods on so many cores.
+// crowdedCores returns the dilation of a number of pods on a number of cores.
 func crowdedCores(pods, cores int) (float64, error) {
 	jobs := slices.Repeat([]contention.Vector{contention.Loadings(computing)}, pods)
 	p, err := contention.Predict(jobs, []int{cores}, queueing.Options{})

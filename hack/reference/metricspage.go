@@ -14,7 +14,7 @@ import (
 // ours begins the names of our metrics.
 const ours = "loadline_"
 
-// Metrics of others that one comes to need.
+// Metrics of controller-runtime and kube-scheduler that the page lists.
 var (
 	runtimeMetrics = []string{
 		"controller_runtime_reconcile_total", "controller_runtime_reconcile_errors_total", "controller_runtime_reconcile_panics_total",
@@ -57,13 +57,13 @@ func (b book) addMetrics() error {
 		{"loadline-manager", "", manager, oursOf(manager)},
 		{
 			"loadline-manager: controller-runtime",
-			"The manager serves those of [controller-runtime](https://book.kubebuilder.io/reference/metrics-reference) too, and those of Go and its process (`go_*`, `process_*`). One comes to need these:",
+			"The manager serves those of [controller-runtime](https://book.kubebuilder.io/reference/metrics-reference) too, and those of Go and its process (`go_*`, `process_*`). These are useful with Loadline:",
 			manager, runtimeMetrics,
 		},
 		{"loadline-scheduler", "", scheduler, oursOf(scheduler)},
 		{
 			"loadline-scheduler: kube-scheduler",
-			"The scheduler serves [all metrics of kube-scheduler](https://kubernetes.io/docs/reference/instrumentation/metrics/) too. One comes to need these; `plugin=\"Dilation\"` is ours:",
+			"The scheduler serves [all metrics of kube-scheduler](https://kubernetes.io/docs/reference/instrumentation/metrics/) too. These are useful with Loadline; `plugin=\"Dilation\"` is ours:",
 			scheduler, kubeSchedulerMetrics,
 		},
 	}

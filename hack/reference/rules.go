@@ -75,25 +75,25 @@ func validations(schema *apiextensionsv1.JSONSchemaProps) []string {
 }
 
 // between says between which bounds a number lies; either may be missing.
-func between(least, most, one, many string) string {
+func between(lower, upper, one, many string) string {
 	unit := many
-	if most == "1" || most == "" && least == "1" {
+	if upper == "1" || upper == "" && lower == "1" {
 		unit = one
 	}
 	if unit != "" {
 		unit = " " + unit
 	}
 	switch {
-	case least == "" && most == "":
+	case lower == "" && upper == "":
 		return ""
-	case most == "":
-		return "at least " + least + unit
-	case least == "":
-		return "at most " + most + unit
-	case least == most:
-		return "exactly " + least + unit
+	case upper == "":
+		return "at least " + lower + unit
+	case lower == "":
+		return "at most " + upper + unit
+	case lower == upper:
+		return "exactly " + lower + unit
 	default:
-		return "from " + least + " to " + most + unit
+		return "from " + lower + " to " + upper + unit
 	}
 }
 

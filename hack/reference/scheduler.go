@@ -14,13 +14,13 @@ import (
 
 const schedulerName = "loadline-scheduler"
 
-// schedulerFlags are the flags of kube-scheduler that one comes to need with Loadline.
+// schedulerFlags are the flags of kube-scheduler that the page lists.
 var schedulerFlags = []string{
 	"authentication-kubeconfig", "authorization-kubeconfig", "bind-address", "config", "logging-format", "secure-port", "v",
 }
 
 // addScheduler adds the page of the scheduler, which has too many flags to list: ours,
-// and those of kube-scheduler that one comes to need.
+// and the most useful ones of kube-scheduler.
 func (b book) addScheduler(c *command.Command) error {
 	upstream, err := command.Describe(app.NewSchedulerCommand())
 	if err != nil {
@@ -40,7 +40,7 @@ func (b book) addScheduler(c *command.Command) error {
 	page.Heading(2, "Flags of kube-scheduler", "flags-of-kube-scheduler")
 	page.Add("It takes all flags of kube-scheduler; `loadline-scheduler --help` lists them, and Kubernetes " +
 		markdown.Link("documents them", "https://kubernetes.io/docs/reference/command-line-tools-reference/kube-scheduler/") +
-		". These are the ones that one comes to need:")
+		". These are useful with Loadline:")
 	needed := slices.DeleteFunc(upstream.Flags, func(f command.Flag) bool { return !slices.Contains(schedulerFlags, f.Name) })
 	if len(needed) != len(schedulerFlags) {
 		return fmt.Errorf("kube-scheduler has %d of the flags %v: correct the list", len(needed), schedulerFlags)

@@ -38,7 +38,7 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		"two schedulers that both act":     {"scheduler: {leaderElection: {enabled: false}}", []string{"scheduler.replicas: 2 would all act at once"}},
 		"kube-scheduler's name":            {"scheduler: {schedulerName: default-scheduler}", []string{"set scheduler.replaceDefault to true"}},
 		"two kinds of monitors":            {"metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}", []string{"would be scraped twice"}},
-		"an account that nobody makes":     {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"an account that does not exist":   {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
 		"a release too old for everything": {"", []string{"1.34"}},
 	}
 	for name, test := range tests {
@@ -61,7 +61,7 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 	}
 }
 
-// open are the values whose fields are somebody else's, so that the chart cannot
+// open are the values whose fields Kubernetes defines, so that the chart cannot
 // know them all.
 var open = map[string]bool{"scheduler.config": true, "manager.affinity.nodeAffinity": true, "scheduler.affinity.nodeAffinity": true}
 

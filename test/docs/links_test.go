@@ -49,7 +49,7 @@ func broken(p *page.Page, target string) string {
 	}
 }
 
-// Whoever begins at docs/README.md or README.md finds every page.
+// Every page can be reached from docs/README.md or README.md.
 func TestEveryPageCanBeFound(t *testing.T) {
 	t.Parallel()
 	found := []string{"README.md"}
@@ -68,7 +68,7 @@ func TestEveryPageCanBeFound(t *testing.T) {
 	}
 	for _, p := range pages {
 		if strings.HasPrefix(p.Path, "docs/") && !slices.Contains(found, p.Path) {
-			t.Errorf("no page that one comes to from README.md links to %s", p.Path)
+			t.Errorf("no page that README.md leads to links to %s", p.Path)
 		}
 	}
 }

@@ -66,8 +66,8 @@ func TestBlocksAreWhatTheySeem(t *testing.T) {
 	}
 }
 
-// written reports whether a page is one whose blocks are tested here: one for users that somebody wrote. Those of
-// docs/reference are generated, and the others are for who works on Loadline.
+// written reports whether a page is one whose blocks are tested here: one for users, written by hand. Those of
+// docs/reference are generated, and the others are for developers.
 func written(p *page.Page) bool {
 	switch {
 	case strings.HasPrefix(p.Path, "docs/reference/"):

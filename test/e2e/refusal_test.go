@@ -117,7 +117,7 @@ func TestOnlyWhoMayCreateJobsMayHaveAWorkloadMeasured(t *testing.T) {
 	}
 }
 
-// user returns a client of somebody who has rights in a namespace.
+// user returns a client of a user who has rights in a namespace.
 func user(t *testing.T, namespace, name string, rules ...rbacv1.PolicyRule) client.Client {
 	t.Helper()
 	who := metav1.ObjectMeta{Namespace: namespace, Name: name}

@@ -21,7 +21,7 @@ var reserved = struct {
 }{sync.NewCond(&sync.Mutex{}), map[int]bool{}}
 
 // reserve returns the names of some workers, by their places, that the test has to
-// itself until it ends: nobody else's pods run there when it begins. It takes all at
+// itself until it ends: no other pods run there when it begins. It takes all at
 // once or none, so that no test waits for one while others wait for it.
 func reserve(t *testing.T, places ...int) []string {
 	t.Helper()
@@ -52,7 +52,7 @@ func reserve(t *testing.T, places ...int) []string {
 // awaitQuiet waits until the pods of others are gone from a node.
 func awaitQuiet(t *testing.T, node string) {
 	t.Helper()
-	cluster.Await(t, "nobody's pods run on "+node, live.Node(node), func() (bool, string) {
+	cluster.Await(t, "no pods to run on "+node, live.Node(node), func() (bool, string) {
 		var pods corev1.PodList
 		must(t, cluster.List(t.Context(), &pods, client.MatchingFields{"spec.nodeName": node}))
 		return probejob.Quiet(node, pods.Items)

@@ -93,7 +93,7 @@ func oneOfEach(t *testing.T, namespace string) keepsakes {
 
 func (k keepsakes) names() sets.Set[string] { return sets.KeySet(k) }
 
-// check fails the test unless the objects are the same as ever.
+// check fails the test unless the objects are unchanged.
 func (k keepsakes) check(t *testing.T, when string) {
 	t.Helper()
 	for name, kept := range k {

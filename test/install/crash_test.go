@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// crash kills the program of a pod, so that it can tell nobody that it ends. Where the
+// crash kills the program of a pod, so that it cannot announce its end. Where the
 // pod does not run on this machine, it is deleted, and given no time.
 func crash(t *testing.T, pod *corev1.Pod, program string) {
 	t.Helper()

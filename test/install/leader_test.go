@@ -71,8 +71,8 @@ func leaderDies(t *testing.T, deployment string, meanwhile ...func()) {
 	awaitReplicas(t, deployment, 2)
 }
 
-// awaitReplicas waits until a Deployment has so many replicas that are available, and
-// no others.
+// awaitReplicas waits until a Deployment has that number of replicas, all of them
+// available, and no others.
 func awaitReplicas(t *testing.T, name string, replicas int32) {
 	t.Helper()
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operator, Name: name}}

@@ -74,7 +74,7 @@ func createdAt(t *testing.T, subject rbacv1.Subject) time.Time {
 }
 
 // roles are those of the cluster and who has them, but for Kubernetes' own, which
-// every scheduler has, whatever it needs of them.
+// every scheduler has, needed or not.
 type roles struct {
 	cluster         map[string][]rbacv1.PolicyRule
 	namespaced      map[client.ObjectKey][]rbacv1.PolicyRule

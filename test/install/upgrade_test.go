@@ -88,8 +88,8 @@ func makePlace(t *testing.T, name string) {
 	})
 }
 
-// scheduled reports whether a pod has a place: True, False or, before anybody looked
-// for one, "".
+// scheduled reports whether a pod has a place: True, False or, before a scheduler has
+// looked for one, "".
 func scheduled(pod *corev1.Pod) corev1.ConditionStatus {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled {

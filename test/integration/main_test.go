@@ -242,8 +242,8 @@ func (p *place) awaitBound(t *testing.T, n int) map[string]string {
 	return nodes
 }
 
-// change reads an object and changes it in the cluster, whoever else writes to
-// it at the same time.
+// change reads an object and changes it in the cluster, also while others write
+// to it.
 func (e *environment) change(t *testing.T, o client.Object, change func()) {
 	t.Helper()
 	must(t, e.Get(t.Context(), client.ObjectKeyFromObject(o), o))

@@ -76,7 +76,7 @@ func TestMeasuredVectorsCountOnTheNodesThatTheyAreOf(t *testing.T) {
 			len(job.Status.Resources) == 1 && len(job.Status.Measurements) == 2 && *job.Status.NeutralMillis == 4000
 	})
 
-	// Both nodes compute. The job disturbs nobody on the first one.
+	// Both nodes compute. The job disturbs no pod on the first one.
 	for i, name := range p.nodes {
 		pod := p.pod(fmt.Sprintf("busy-%d", i), "busy")
 		pod.Spec.NodeName = name
@@ -92,7 +92,7 @@ func TestMeasuredVectorsCountOnTheNodesThatTheyAreOf(t *testing.T) {
 			return
 		}
 	}
-	t.Error("the job never goes where it disturbs nobody")
+	t.Error("the job never goes where it disturbs no pod")
 }
 
 func (p *place) label(t *testing.T, node, key, value string) {

@@ -27,7 +27,7 @@ func TestTheServerRefusesBadMeasurements(t *testing.T) {
 		"as precise as can be":      {"{precision: '0.001'}", ""},
 
 		"of a Deployment":              {"{target: {kind: Deployment, name: web}}", at + `.target.kind: Unsupported value: "Deployment": supported values: "Job", "CronJob"`},
-		"of nobody":                    {"{target: {kind: Job}}", at + ".target.name: Required value"},
+		"without a name":               {"{target: {kind: Job}}", at + ".target.name: Required value"},
 		"of an empty name":             {"{target: {kind: Job, name: ''}}", at + `.target.name: Invalid value: ""`},
 		"by guessing":                  {"{method: guess}", at + `.method: Unsupported value: "guess": supported values: "probes", "copies"`},
 		"by copies of nothing":         {"{method: copies, resources: [{name: cpu}, {name: disk}]}", at + ".target: Required value: copies are run of a target: name the Job or CronJob to take the pod template from, or measure by probes"},

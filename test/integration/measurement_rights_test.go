@@ -28,7 +28,7 @@ var (
 	createsJobs = rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"create"}}
 )
 
-// user returns a client of somebody who has rights in some namespaces; the empty
+// user returns a client of a user who has rights in some namespaces; the empty
 // namespace stands for all.
 func (e *environment) user(t *testing.T, name string, rights map[string][]rbacv1.PolicyRule) client.Client {
 	t.Helper()
@@ -91,7 +91,7 @@ func calibrating(name string) *v1alpha1.NodeProfile {
 	}
 }
 
-// refused fails the test unless somebody may not do something, for that reason.
+// refused fails the test unless an error says that something is forbidden, for that reason.
 func refused(t *testing.T, what string, err error, message string) {
 	t.Helper()
 	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), message) {

@@ -59,7 +59,7 @@ func TestPodsLandWhereDefinition2Says(t *testing.T) {
 
 // burst creates 100 pods that use only the CPU and 100 that use only the disk,
 // at once. On 20 nodes the sequential optimum is 5 of each on every node, in
-// whatever order they are placed.
+// any order.
 func (p *place) burst(t *testing.T) {
 	t.Helper()
 	must(t, p.Create(t.Context(), p.oneCore()))

@@ -40,7 +40,7 @@ func TestPodsOfAPoolReachItsNodesAndOthersNever(t *testing.T) {
 	p := ownEnvironment(t).newPlace(t, 5)
 	p.createFrom(t, "config/admission/pool-placement.yaml",
 		&admissionregistrationv1.MutatingAdmissionPolicy{}, &admissionregistrationv1.MutatingAdmissionPolicyBinding{})
-	pool := map[string]string{p.nodes[0]: "checkout", p.nodes[1]: "checkout", p.nodes[2]: "search"} // the rest is for everybody
+	pool := map[string]string{p.nodes[0]: "checkout", p.nodes[1]: "checkout", p.nodes[2]: "search"} // the rest is for all pods
 	for name, of := range pool {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		p.change(t, node, func() {

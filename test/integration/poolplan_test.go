@@ -272,7 +272,7 @@ func TestAPlanFollowsTheRatesThatPrometheusMeasures(t *testing.T) {
 	s.load.set("search", 120)
 	s.awaitReplicas(t, exactly(low))
 
-	// When nobody counts any more nothing is scaled, for as long as it takes.
+	// Without arrival rates nothing is scaled, for as long as they are missing.
 	stop := s.audit(t, "checkout")
 	s.load.silence()
 	s.awaitPlan(t, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonStaleData, `class "checkout": its arrival rate is not known: the last answer is`)
@@ -333,7 +333,7 @@ func TestAPlanSaysWhyATargetIsNotScaled(t *testing.T) {
 	must(t, s.Create(t.Context(), s.plan(t, "{ratePerSecond: 60}", "{ratePerSecond: 120}")))
 	want := s.needed(t, 60, 120)
 
-	// The manager may not scale anything until somebody lets it.
+	// The manager may not scale anything until it has the right.
 	s.awaitPlan(t, v1alpha1.ConditionApplied, metav1.ConditionFalse, v1alpha1.ReasonTargetForbidden,
 		`pool "checkout": deployments.apps "checkout" is forbidden: User "system:serviceaccount:default:loadline-manager" cannot get resource "deployments/scale" in API group "apps"`)
 	s.letScale(t)
@@ -346,7 +346,7 @@ func TestAPlanSaysWhyATargetIsNotScaled(t *testing.T) {
 	s.awaitReplicas(t, exactly(want))
 	s.awaitPlan(t, v1alpha1.ConditionApplied, metav1.ConditionTrue, v1alpha1.ReasonAtTarget, "")
 
-	// Nobody scales what another one scales.
+	// What another autoscaler scales is left alone.
 	rival := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "rival"},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{

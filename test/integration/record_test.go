@@ -226,7 +226,7 @@ func TestARecordingThatIsKilledGoesOnWhereItWas(t *testing.T) {
 	p.complete(t, first, 9)
 	r.awaitSpooled(t, "first")
 	r.end(t, syscall.SIGKILL)
-	must(t, p.Delete(t.Context(), first, client.GracePeriodSeconds(0))) // nobody else knows of it now
+	must(t, p.Delete(t.Context(), first, client.GracePeriodSeconds(0))) // now only the spool has it
 	p.complete(t, second, 5)
 
 	r = p.startRecording(t, to, "--watch")

@@ -191,7 +191,7 @@ func TestAReplayOutlivesItsManagerAndItsPods(t *testing.T) {
 	p.awaitComplete(t, replay, metav1.ConditionFalse, v1alpha1.ReasonRunning, "2 of 4 runs ended")
 	must(t, first.Kill())
 
-	// While nobody looks a pod goes with its result, the other runs end, and the
+	// While no manager runs, a pod goes with its result, the other runs end, and the
 	// profile changes.
 	must(t, p.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(p.namespace), client.MatchingFields{"status.phase": string(corev1.PodSucceeded)}))
 	close(held.opened)

@@ -19,14 +19,14 @@ const (
 	LongPatience = 20 * time.Minute
 )
 
-// glanceEvery is how often tests look whether what they wait for has come.
+// glanceEvery is how often tests check what they wait for.
 const glanceEvery = 500 * time.Millisecond
 
 // Until waits until a condition holds. It also tells how things stand, for the
 // message of a test that waited in vain.
 func Until(t *testing.T, what string, patience time.Duration, holds func(context.Context) (done bool, stand string, err error)) {
 	t.Helper()
-	stand := "nobody has looked"
+	stand := "not looked at yet"
 	err := wait.PollUntilContextTimeout(t.Context(), glanceEvery, patience, true, func(ctx context.Context) (done bool, err error) {
 		done, stand, err = holds(ctx)
 		return done, err

@@ -35,7 +35,7 @@ const (
 )
 
 // HalfBusy returns the pod of a synthetic job that computes half of its time, for
-// so many rounds. Its work is the same in every run: how fast the node is was
+// a number of rounds. Its work is the same in every run: how fast the node is was
 // found out beforehand, by [Cluster.Speed].
 func (c *Cluster) HalfBusy(unitsPerSecond float64, rounds int) corev1.PodSpec {
 	return c.ProbeSpec("load", "--demand", "cpu="+burst.String(), "--idle", burst.String(), "--rounds", strconv.Itoa(rounds),

@@ -69,7 +69,7 @@ func startPrometheus(t *testing.T, managers, schedulers []string) *prometheus {
 	return p
 }
 
-// freeAddress returns an address of the loopback that nobody listens on.
+// freeAddress returns an address of the loopback on which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var config net.ListenConfig

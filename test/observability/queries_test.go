@@ -27,7 +27,7 @@ func TestQueriesAgainstRealPrograms(t *testing.T) {
 		})
 	}
 	s.work(t)
-	// Whatever came last: the pod that fits nowhere, or the measurement that fails,
+	// The last of them: the pod that fits nowhere, or the measurement that fails,
 	// which must be seen twice, and a step ago, before a panel can show its rate.
 	p.await(t, "the end to be seen", func(ctx context.Context) (bool, error) {
 		v, err := p.now(ctx, `ALERTS{alertname="LoadlinePodsUnschedulable"} and on () (loadline_measurements_total{outcome="TargetFailed"} offset 4s > 0)`)
@@ -52,7 +52,7 @@ func TestQueriesAgainstRealPrograms(t *testing.T) {
 					checkLabels(t, p, where, s)
 				case recorded[s.name]: // nothing to record yet
 				default:
-					t.Errorf("%s: nobody exposes %s", where, s.name)
+					t.Errorf("%s: no program exposes %s", where, s.name)
 				}
 			}
 		}

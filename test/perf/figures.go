@@ -48,8 +48,8 @@ type Pair map[Variant]Figures
 // Ratio returns the throughput of a variant as a multiple of that of [Default].
 func (p Pair) Ratio(v Variant) float64 { return p[v].PodsPerSecond / p[Default].PodsPerSecond }
 
-// Result is what a benchmark found out: at least one pair, on clusters of so
-// many nodes, by scheduling so many pods.
+// Result is what a benchmark found out: at least one pair, on clusters of
+// Nodes nodes, by scheduling Pods pods.
 type Result struct {
 	Nodes int
 	Pods  int

@@ -16,7 +16,7 @@ import (
 var (
 	pairs = flag.Int("perf-pairs", 3, "how often to run each scheduler configuration, at least 1")
 	nodes = flag.Int("perf-nodes", 5000, "nodes of each cluster, at least 1")
-	pods  = flag.Int("perf-pods", 10000, "pods whose scheduling is measured; so many that it takes several seconds")
+	pods  = flag.Int("perf-pods", 10000, "pods whose scheduling is measured; enough for several seconds")
 	quick = flag.Bool("perf-quick", false, "one pair, 500 nodes and 3000 pods: shows that the benchmark works, measures little")
 	out   = flag.String("perf-out", "../../out/perf", "folder for scheduling.json, and for the logs of a run that failed")
 )

@@ -17,7 +17,7 @@ rules:
 `
 
 // auditFlags make an empty file of options.AuditLog, and return the flags with which the API server fills it. There are
-// none when nobody asked for it.
+// none when there is no such file.
 func auditFlags(f folder, options Options) ([]string, error) {
 	if options.AuditLog == "" {
 		return nil, nil

@@ -35,7 +35,7 @@ type Options struct {
 	Address string
 	// WithScheduler adds kube-scheduler.
 	WithScheduler bool
-	// WithoutKWOK leaves kwok out: there can be Node objects, but nobody plays them, and AddNodes fails.
+	// WithoutKWOK leaves kwok out: there can be Node objects, but they never become ready, and AddNodes fails.
 	WithoutKWOK bool
 	// AuditLog is a file that the API server begins anew and writes what service accounts ask of it to, one event of
 	// audit.k8s.io/v1 per line, as JSON and without the bodies: who, what, and what it answered and why. "": none.

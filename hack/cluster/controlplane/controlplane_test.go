@@ -227,7 +227,7 @@ func TestAFolderIsForOneControlPlaneAtATime(t *testing.T) {
 	if found.PID != os.Getpid() || found.Kubeconfig != plane.Kubeconfig() {
 		t.Errorf("Find: got %+v, want our process %d and %s", found, os.Getpid(), plane.Kubeconfig())
 	}
-	contains(t, plane.AddNodes(t.Context(), node("nobody-plays-it")), "kwok is not running")
+	contains(t, plane.AddNodes(t.Context(), node("never-ready")), "kwok is not running")
 }
 
 // start starts a control plane that ends with the test.
@@ -290,7 +290,7 @@ func leftNothing(t *testing.T, dir string) {
 	}
 }
 
-// trigger is a log that calls pull when somebody writes text to it.
+// trigger is a log that calls pull when text is written to it.
 type trigger struct {
 	text string
 	pull func()

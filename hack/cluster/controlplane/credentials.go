@@ -88,7 +88,7 @@ func newCredentials(f folder, host string) (*credentials, error) {
 	return c, nil
 }
 
-// makeAuthority makes the certificate that everybody trusts, and its key.
+// makeAuthority makes the certificate that all parts trust, and its key.
 func (c *credentials) makeAuthority() error {
 	host := net.ParseIP(c.host)
 	if host == nil {

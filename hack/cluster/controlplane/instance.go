@@ -24,7 +24,7 @@ type Instance struct {
 	dir folder
 }
 
-// Find looks for the control plane that runs in the folder dir ([Options].Dir), whoever started it. The error is
+// Find looks for the control plane that runs in the folder dir ([Options].Dir), which any process may have started. The error is
 // [ErrNotRunning] when there is none.
 func Find(dir string) (*Instance, error) {
 	dir, err := filepath.Abs(dir)

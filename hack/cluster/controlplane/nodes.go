@@ -28,7 +28,7 @@ const createConcurrency = 32
 // that are not ready. Nodes that exist by then remain.
 func (c *ControlPlane) AddNodes(ctx context.Context, nodes ...*corev1.Node) error {
 	if c.options.WithoutKWOK {
-		return errors.New("add nodes: kwok is not running (Options.WithoutKWOK), so nobody would make them ready")
+		return errors.New("add nodes: kwok is not running (Options.WithoutKWOK), so they would never become ready")
 	}
 	names, err := c.createNodes(ctx, nodes)
 	if err != nil {

@@ -54,7 +54,7 @@ func etcd(f folder) builder {
 	}
 }
 
-// apiServer keeps its objects in the etcd at etcdPort. When nobody reconciles nodes and service accounts, the
+// apiServer keeps its objects in the etcd at etcdPort. Where no controller reconciles nodes and service accounts, the
 // admission plugins that wait for that are off.
 func apiServer(c *credentials, etcdPort int, options Options, audit []string) builder {
 	return func(port int) part {
@@ -87,7 +87,7 @@ func apiServer(c *credentials, etcdPort int, options Options, audit []string) bu
 		} else {
 			args = append(args,
 				"--authorization-mode=Node,RBAC",
-				// As strict as clusters are: the second lets nobody block the deletion of what they may not touch.
+				// As strict as clusters are: the second refuses to block the deletion of an object to users who may not change it.
 				"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 				"--requestheader-client-ca-file="+c.certificateFile, // what runs in pods and asks who calls it expects one
 				"--requestheader-allowed-names=nobody",

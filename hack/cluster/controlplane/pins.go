@@ -70,7 +70,7 @@ func (p pins) module(ctx context.Context, template, path string) (string, error)
 	return p.run(ctx, "list", "-m", "-f", template, path)
 }
 
-// run runs the go command among the pins, whatever GOFLAGS are for the module that asks.
+// run runs the go command among the pins, without the GOFLAGS of the module that asks.
 func (p pins) run(ctx context.Context, args ...string) (string, error) {
 	return runGo(ctx, string(p), []string{"GOWORK=off", "GOFLAGS="}, args...)
 }

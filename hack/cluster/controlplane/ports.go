@@ -9,7 +9,7 @@ import (
 )
 
 // Ports are taken from below the range that operating systems hand out to outgoing connections (from 32768 on
-// Linux), so that nobody is given one of ours by chance between the moment we find it free and the moment a part
+// Linux), so that no process is given one of ours by chance between the moment we find it free and the moment a part
 // listens on it, or while the API server restarts.
 const (
 	firstPort = 20000
@@ -22,7 +22,7 @@ const loopback = "127.0.0.1"
 // errPortTaken says that a part could not listen on its port.
 var errPortTaken = errors.New("its port is taken")
 
-// freePort finds a port that nobody listens on. Somebody may before its user does: see errPortTaken.
+// freePort finds a port on which no process listens. One may begin to before the caller does: see errPortTaken.
 func freePort() (int, error) {
 	const attempts = 100
 	var failure error

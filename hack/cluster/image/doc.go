@@ -1,5 +1,5 @@
 // Package image makes container images of static Go programs, without Docker. An image is one layer, with the program,
-// a user who is nobody and a place for temporary files; which platform it is for, and what it says of itself, comes from
+// a user without rights and a place for temporary files; which platform it is for, and what it says of itself, comes from
 // the program, which the go command has stamped with its version, its commit and the commit's date.
 //
 // There are two forms: archives, which "ctr images import", "docker load" and "kind load image-archive" read, and OCI

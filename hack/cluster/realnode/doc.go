@@ -26,7 +26,7 @@
 //
 // A node is a set of Linux namespaces (processes, mounts, network, host name), held by a process that does nothing
 // else. In it everything is where it is on any machine (/var/lib/kubelet, /run/containerd), although all nodes run on
-// one. When that process ends, for whatever reason, the kernel ends all others of the node and takes away its mounts,
+// one. When that process ends, for any reason, the kernel ends all others of the node and takes away its mounts,
 // interfaces and rules; and the kernel ends that process when we end. So a crash leaves only empty cgroups, which the
 // next Claim or [Clean] removes, and files in Options.Dir.
 //
@@ -36,5 +36,5 @@
 //	machine  198.18.0.1      the API server
 //	node n   198.18.0.10+n   its pods 198.19.n.0/24; worker-n is node n, system is node 0
 //
-// These addresses are set apart for tests (RFC 2544), so nobody's network has them.
+// These addresses are set apart for tests (RFC 2544), so no network uses them.
 package realnode

@@ -50,7 +50,7 @@ func mountNode(dir string) error {
 			return fmt.Errorf("mount %s: %w", mount.target, err)
 		}
 	}
-	// The processes in /proc are those that whoever mounts it sees, so it takes a process of the node.
+	// The processes in /proc are those that the mounting process sees, so a process of the node mounts it.
 	if out, err := exec.Command("mount", "-t", "proc", "proc", "/proc").CombinedOutput(); err != nil {
 		return fmt.Errorf("mount /proc: %w: %s", err, bytes.TrimSpace(out))
 	}

@@ -151,7 +151,7 @@ func (n *Node) powerOff() error {
 	return errors.Join(errs...)
 }
 
-// KillKubelet kills the kubelet, as a crash would. The pods run on, and nobody watches over them until Start.
+// KillKubelet kills the kubelet, as a crash would. The pods run on, and are not supervised until Start.
 func (n *Node) KillKubelet() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -189,7 +189,7 @@ func (n *Node) launch(name, program string, args ...string) error {
 	p, err := process.Start(process.Spec{
 		Name: name + " of " + n.name, Path: path, Args: args, Env: []string{"HOME=/", "PATH=" + searchPath}, Log: n.log(name),
 		Enter: n.inside.enter,
-		// It ends with the node, and could not tell whether we, who are outside, are alive.
+		// It ends with the node, and cannot see this process, which is outside.
 		Attributes: func(attributes *syscall.SysProcAttr) { attributes.Pdeathsig = 0 },
 	})
 	if err != nil {

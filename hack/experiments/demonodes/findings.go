@@ -17,7 +17,7 @@ import (
 type findings struct {
 	// IOJob is the standard job of the device.
 	IOJob standard `json:"ioJob"`
-	// Speeds are those of a node with nobody else.
+	// Speeds are those of a node without other jobs.
 	Speeds speeds `json:"speeds"`
 	// IOServers is how many requests the device serves at once.
 	IOServers int `json:"ioServers"`

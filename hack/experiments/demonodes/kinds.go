@@ -47,7 +47,7 @@ func (d device) flags() []string {
 }
 
 // kind is a kind of job. A synthetic one goes in rounds of which each computes, is at
-// the device and idles, for so long in the mean if nobody else is on the node. Bursts
+// the device and idles, for these times on average if no other job is on the node. Bursts
 // are of 20 to 50 ms.
 type kind struct {
 	name          string
@@ -96,7 +96,7 @@ func (k kind) usesDevice() bool { return k.compresses || k.io > 0 }
 // resources names the resources of vectors, in their order.
 func (d device) resources() []string { return []string{"cpu", d.resource()} }
 
-// speeds are how many units of work a second holds on a node with nobody else.
+// speeds are how many units of work a second holds on a node without other jobs.
 type speeds struct {
 	CPU   float64 `json:"cpu"`
 	IO    float64 `json:"io"`

@@ -121,8 +121,8 @@ func (m *measured) addTo(t *text.Table, intervals *chart.Intervals, io device) (
 	return worst
 }
 
-// gauge finds how fast work goes on a node with nobody else, so that the jobs can be
-// told how much to do: the same every time.
+// gauge finds how fast work goes on a node without other jobs, so that the jobs can
+// be given the same amount of work every time.
 func (s *session) gauge(ctx context.Context) error {
 	s.log.step("finding how fast node %s is", first)
 	for _, g := range []struct {

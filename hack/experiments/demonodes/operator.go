@@ -129,7 +129,7 @@ type hopelessError struct{ reason, message string }
 
 func (e *hopelessError) Error() string { return e.reason + ": " + e.message }
 
-// awaitCondition waits until a condition is True, and tells what it says meanwhile. It
+// awaitCondition waits until a condition is True, and prints what it says meanwhile. It
 // gives up where that would never be.
 func (s *session) awaitCondition(ctx context.Context, o client.Object, kind string, conditions func() []metav1.Condition) error {
 	said := ""

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// jobLabel tells the kind of a job.
+	// jobLabel is the label with the kind of a job.
 	jobLabel = "demo.loadline.dev/job"
 	// scratch is where jobs have their files, of this size.
 	scratch     = "/scratch"
 	scratchSize = "64Mi"
-	nobody      = 65532
+	userID      = 65532
 )
 
 // template is a pod that runs a command. All weigh the same.
@@ -44,7 +44,7 @@ func template(kind string, command []string) corev1.PodTemplateSpec {
 					Limits:   corev1.ResourceList{corev1.ResourceMemory: memory},
 				},
 				SecurityContext: &corev1.SecurityContext{
-					RunAsNonRoot: new(true), RunAsUser: new(int64(nobody)), RunAsGroup: new(int64(nobody)),
+					RunAsNonRoot: new(true), RunAsUser: new(int64(userID)), RunAsGroup: new(int64(userID)),
 					AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 					Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},

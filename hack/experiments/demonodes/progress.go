@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// progress tells a person what is going on, a line per step.
+// progress prints the steps, a line each.
 type progress struct {
 	out   io.Writer
 	begin time.Time

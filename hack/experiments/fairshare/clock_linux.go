@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// now returns the time of a clock that all processes share and nobody sets.
+// now returns the time of a clock that all processes share and that is never set.
 func now() (time.Duration, error) { return read(unix.CLOCK_MONOTONIC, "CLOCK_MONOTONIC") }
 
 // cpuTime returns how long the calling thread has run.

@@ -16,8 +16,8 @@ type factors struct {
 
 // compare computes the factors of jobs that arrived after the warm-up. The computed ones
 // are those of a core that is slower by the stretch, as the core was: on a busy one the
-// percent that others and the kernel take dilates responses by several percent, whatever
-// the discipline.
+// percent that others and the kernel take dilates responses by several percent, under
+// every discipline.
 func compare(s setting, jobs [][]job, took [][]time.Duration, warmUp time.Duration, stretch float64) []factors {
 	n := len(jobs)
 	all := make([]factors, n)

@@ -46,7 +46,7 @@ func main() {
 	flag.DurationVar(&o.duration, "duration", 20*time.Second, "how long jobs arrive in one run, the first tenth of which is warm-up")
 	flag.IntVar(&o.repetitions, "repetitions", 5, "undisturbed runs wanted of each setting")
 	flag.IntVar(&o.rounds, "rounds", 15, "runs of each setting at most")
-	flag.DurationVar(&o.patience, "patience", 30*time.Second, "how long to wait before each run for a core that nobody else uses")
+	flag.DurationVar(&o.patience, "patience", 30*time.Second, "how long to wait before each run for a core that no other process uses")
 	flag.Float64Var(&o.limit, "limit", 1.02, "a run counts if the dilation of a lone workload before and after it is at most this")
 	flag.StringVar(&o.setting, "setting", "", "measure only the setting of this name")
 	flag.StringVar(&o.output, "o", "table", "what to print: table, csv or json")

@@ -227,7 +227,7 @@ func begin(workers []*worker, jobs [][]job) error {
 }
 
 // stretch returns how long there was a job, relative to the CPU time of all. That is 1
-// if somebody works whenever there is work, in whatever order, and nobody else does.
+// if a worker runs whenever there is work, in any order, and no other process does.
 func stretch(jobs [][]job, took [][]time.Duration) float64 {
 	type span struct{ from, to time.Duration }
 	var spans []span

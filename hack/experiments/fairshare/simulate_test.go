@@ -147,7 +147,7 @@ func TestAGroupDividesWhatItGets(t *testing.T) {
 		"more jobs of one":     {[]int{4, 1, 1}, []float64{0.15, 0.6, 0.25}, []float64{0.375, 0.375, 0.25}},
 		"half of a group":      {[]int{0, 2, 1}, []float64{0, 0.75, 0.25}, []float64{0, 0.75, 0.25}},
 		"a group without jobs": {[]int{0, 0, 1}, []float64{0, 0, 1}, []float64{0, 0, 1}},
-		"nobody has":           {[]int{0, 0, 0}, []float64{0, 0, 0}, []float64{0, 0, 0}},
+		"no workload has":      {[]int{0, 0, 0}, []float64{0, 0, 0}, []float64{0, 0, 0}},
 	} {
 		for _, with := range []struct {
 			discipline
@@ -174,7 +174,7 @@ func TestJobsOfAWorkloadTakeTurns(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := stretch(jobs, want); math.Abs(got-1) > 1e-12 {
-		t.Errorf("nobody else had the core, but the stretch is %v", got)
+		t.Errorf("no other process had the core, but the stretch is %v", got)
 	}
 	want[0][1] += 3 * time.Millisecond
 	if got := stretch(jobs, want); math.Abs(got-1.1) > 1e-12 {

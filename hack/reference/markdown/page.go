@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Marker begins every page: whoever opens it sees where it is from.
+// Marker begins every page and names its origin.
 const Marker = "<!-- Written by hack/reference. Change what it is made from and run make generate. -->"
 
 // Page is a page: a title, an introduction, and chapters.

@@ -96,8 +96,8 @@ func Block(language, text string) string {
 	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
-// fenceFor returns more backticks than stand together in a text, and so many at least.
-func fenceFor(text string, least int) string {
+// fenceFor returns more backticks than stand together in a text, at least shortest.
+func fenceFor(text string, shortest int) string {
 	longest, run := 0, 0
 	for _, r := range text {
 		if r != '`' {
@@ -107,10 +107,10 @@ func fenceFor(text string, least int) string {
 		run++
 		longest = max(longest, run)
 	}
-	return strings.Repeat("`", max(longest+1, least))
+	return strings.Repeat("`", max(longest+1, shortest))
 }
 
-// title is a line that somebody meant as a heading.
+// title is a line that is meant as a heading.
 var title = regexp.MustCompile(`^#{1,6} (.+)$`)
 
 // Prose returns Markdown for the text of a comment or of a command's help: paragraphs

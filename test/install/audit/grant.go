@@ -35,8 +35,8 @@ func (g *Grant) String() string {
 
 // Grants returns the rights that the rules of a role give an account, one by one, in
 // some namespaces, or everywhere when none is named. A rule that grants all ("*") of
-// something, or what is no resource, is an error: nobody could tell whether it is
-// needed.
+// something, or what is no resource, is an error: whether it is needed cannot be
+// decided.
 func Grants(account, role string, rules []rbacv1.PolicyRule, namespaces ...string) ([]Grant, error) {
 	var grants []Grant
 	for i, rule := range rules {

@@ -11,7 +11,7 @@ import (
 // 1.36×, 2m30s, 604700u or 500Mi.
 var number = regexp.MustCompile(`[0-9]+(?:[0-9.,:]*[0-9])?(?:ms|[smhd%×nuk]|[KMG]i)?(?:[0-9]+(?:ms|[smhd]))*`)
 
-// Same reports whether two texts are the same, whatever their numbers and times, the
+// Same reports whether two texts are the same but for their numbers and times, the
 // width of their columns, and empty lines.
 func Same(a, b string) bool { return shape(a) == shape(b) }
 

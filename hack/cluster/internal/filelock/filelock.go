@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// ErrHeld is returned by [Try] when somebody else holds the lock.
+// ErrHeld is returned by [Try] when another process holds the lock.
 var ErrHeld = errors.New("the lock is held")
 
 // pollInterval is how often [Wait] tries again: flock itself could wait, but not give up when a context ends.

@@ -16,7 +16,7 @@ func Attributes() *syscall.SysProcAttr {
 
 // OnThreadOfItsOwn runs f on an operating system thread that ends with f, so that f may change what belongs to the
 // thread, such as its namespaces, and returns when f has. That thread is never the first of the process, which
-// cannot end and is what /proc/self shows to everybody.
+// cannot end and is what /proc/self shows to every process.
 func OnThreadOfItsOwn(f func()) {
 	done := make(chan struct{})
 	go func() {

@@ -32,7 +32,7 @@ type options struct {
 }
 
 // compressFiles makes the inputs, compresses as many files as it is told to, and says
-// how long it was where: from the beginning, as whoever watches its container sees it.
+// how long it was where: from the beginning, as seen from outside its container.
 // When the context ends so does it: that is no error.
 func compressFiles(ctx context.Context, o options) (l result.Load, err error) {
 	if l.Begin, err = probe.Now(); err != nil {
