@@ -1,0 +1,435 @@
+package gps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
+
+// closure approximates the processor when there are too many states for a chain. It takes the
+// probability of a set A of threads at the processor to be
+//
+//	P(A) ∝ Φ(|A|) · Π_{k∈A} θ_k
+//
+// with the odds θ such that each thread comes to the processor as often as it leaves, and the factors Φ
+// such that the number of threads there goes up as often as it goes down. Both hold of the true
+// distribution, too. With equal weights and no limits this is the product form of processor sharing, so
+// exact; for two threads it is exact whatever their weights; with many it is a mean field.
+type closure struct {
+	tree   *tree
+	burst  []float64 // of each leaf
+	away   []float64 // mean time elsewhere between two bursts
+	weight []float64 // of each leaf's thread among all that are there: see flatten
+	limit  []float64
+
+	certain int       // how many threads are always at the processor
+	odds    []float64 // log θ: infinite for a thread that is always there, or never
+	phi     []float64 // log Φ, by the number of threads
+	present []float64 // probability that a thread of the leaf is at the processor
+	rate    []float64 // mean share of a thread that is there
+
+	number []float64   // probability of each number of threads at the processor
+	given  [][]float64 // of each leaf, by the number, the probability that a thread of it is there
+	share  [][]float64 // of each leaf, by the number, the mean share of a thread that is there
+	sums   []sums      // of each point of the grid
+	grid   []float64
+}
+
+const (
+	// maxStep bounds by how much the logarithm of odds changes in a round.
+	maxStep = 3
+	// closureTolerance is by which fraction the shares may still change.
+	closureTolerance = 1e-5
+	// lastTolerance is that after all rounds, still below the error of the closure.
+	lastTolerance = 1e-3
+	// closureRounds bounds the rounds; each further steps round halves the steps.
+	closureRounds, steps = 2000, 400
+	// negligible is the probability of numbers of threads that are left out.
+	negligible = 1e-9
+	// gridPoints is at how many levels the distribution of the level is computed.
+	gridPoints = 32
+)
+
+// newClosure returns the closure of a tree, to be solved.
+func newClosure(t *tree) *closure {
+	n := len(t.leaves)
+	c := &closure{tree: t, given: make([][]float64, n), share: make([][]float64, n)}
+	for _, values := range []*[]float64{&c.burst, &c.away, &c.weight, &c.limit, &c.odds, &c.present, &c.rate} {
+		*values = make([]float64, n)
+	}
+	threads := 0
+	for l := range t.leaves {
+		threads += t.leaves[l].tokens
+		c.burst[l] = t.leaves[l].job.burst()
+	}
+	for l := range n {
+		c.given[l], c.share[l] = make([]float64, threads+1), make([]float64, threads+1)
+	}
+	c.phi, c.number = make([]float64, threads+1), make([]float64, threads+1)
+	for k := 1; k <= threads; k++ {
+		c.phi[k] = c.phi[k-1] + math.Log(max(1, float64(k)/t.cores))
+	}
+	return c
+}
+
+// start sets how long threads are away between bursts, from their time elsewhere per round. Odds are kept from
+// one time to the next.
+func (c *closure) start(elsewhere []float64) {
+	c.certain = 0
+	for l := range c.away {
+		leaf, first := &c.tree.leaves[l], c.away[l] == 0
+		switch demand := leaf.job.demand(0); {
+		case demand == 0:
+			c.away[l], c.odds[l], c.present[l], c.rate[l] = math.Inf(1), math.Inf(-1), 0, 1
+		case elsewhere[l] <= roundings:
+			c.away[l], c.odds[l], c.present[l] = 0, math.Inf(1), 1
+			c.certain += leaf.tokens
+		default:
+			c.away[l] = c.burst[l] * elsewhere[l] / demand
+			if first {
+				c.present[l] = c.burst[l] / (c.burst[l] + c.away[l])
+				c.odds[l] = math.Log(c.burst[l] / c.away[l])
+			}
+		}
+	}
+}
+
+// solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
+// leaves, and some dozens of rounds.
+func (c *closure) solve(elsewhere []float64) error {
+	c.start(elsewhere)
+	c.anchor()
+	step, off := 0.7, 0.0
+	for round := range closureRounds {
+		c.flatten()
+		low, high := c.distribute()
+		for k := max(1, low); k <= high; k++ {
+			c.divide(k)
+		}
+		if off = c.balance(step); off < closureTolerance {
+			return nil
+		}
+		c.cross(low, high, step)
+		c.anchor()
+		if round%steps == steps-1 {
+			step /= 2
+		}
+	}
+	if off < lastTolerance {
+		return nil
+	}
+	return fmt.Errorf("closure: %w after %d rounds", ErrUnsettled, closureRounds)
+}
+
+// flatten sets the weight and limit of a thread of each leaf among all threads: of the weight of each of
+// its groups as much as the thread has there when the others are there as often as they are.
+func (c *closure) flatten() {
+	t := c.tree
+	idle := make([]float64, len(t.groups))   // probability that no member wants the processor
+	active := make([]float64, len(t.groups)) // mean weight of members that do
+	tokens := make([]float64, len(t.groups)) // mean number of threads that do
+	for g := len(t.groups) - 1; g >= 0; g-- {
+		idle[g] = 1
+		for _, l := range t.outer[g] {
+			leaf := &t.leaves[l]
+			none := math.Pow(1-c.present[l], float64(leaf.tokens))
+			idle[g] *= none
+			tokens[g] += float64(leaf.tokens) * c.present[l]
+			if leaf.own {
+				active[g] += float64(leaf.tokens) * c.present[l] * leaf.weight
+			} else {
+				active[g] += (1 - none) * leaf.weight
+			}
+		}
+		for _, h := range t.inner[g] {
+			idle[g] *= idle[h]
+			tokens[g] += tokens[h]
+			active[g] += (1 - idle[h]) * t.groups[h].Weight
+		}
+	}
+	for l := range t.leaves {
+		leaf := &t.leaves[l]
+		weight, limit, there := leaf.weight, leaf.limit, 1+float64(leaf.tokens-1)*c.present[l]
+		own, usual := leaf.weight, leaf.weight*c.present[l] // of the member that the thread is part of, and its mean
+		if !leaf.own {
+			weight /= there
+			limit = min(1, limit/there)
+			usual = leaf.weight * (1 - math.Pow(1-c.present[l], float64(leaf.tokens)))
+		}
+		for g := leaf.group; ; g = t.groups[g].Parent {
+			if t.groups[g].Limit > 0 {
+				limit = min(limit, t.groups[g].Limit/(1+tokens[g]-c.present[l]))
+			}
+			if g == 0 {
+				break
+			}
+			weight *= t.groups[g].Weight / (own + active[g] - usual)
+			own, usual = t.groups[g].Weight, t.groups[g].Weight*(1-idle[g])
+		}
+		c.weight[l], c.limit[l] = weight, limit
+	}
+}
+
+// distribute computes how many threads are at the processor, and how likely each is there given that
+// number. It returns the range of numbers that are not negligible.
+func (c *closure) distribute() (low, high int) {
+	var all, others poissonbinomial.Distribution
+	all.Reset()
+	for l := range c.odds {
+		for range c.tree.leaves[l].tokens {
+			if !math.IsInf(c.odds[l], 0) {
+				all.Add(c.chance(l))
+			}
+		}
+	}
+	base := all.Probability() // without those that are always there
+	largest := math.Inf(-1)
+	for k, p := range base {
+		largest = max(largest, math.Log(p)+c.phi[c.certain+k])
+	}
+	clear(c.number)
+	total := 0.0
+	for k, p := range base {
+		if p > 0 {
+			c.number[c.certain+k] = math.Exp(math.Log(p) + c.phi[c.certain+k] - largest)
+			total += c.number[c.certain+k]
+		}
+	}
+	low, high = len(c.number), 0
+	for k := range c.number {
+		c.number[k] /= total
+		if c.number[k] > negligible {
+			low, high = min(low, k), k
+		}
+	}
+	for l := range c.odds {
+		var without []float64
+		if !math.IsInf(c.odds[l], 0) {
+			others.Without(&all, c.chance(l))
+			without = others.Probability()
+		}
+		for k := low; k <= high; k++ {
+			switch before := k - c.certain - 1; {
+			case math.IsInf(c.odds[l], 1):
+				c.given[l][k] = 1
+			case before < 0 || before >= len(without):
+				c.given[l][k] = 0
+			default:
+				c.given[l][k] = min(1, c.chance(l)*without[before]/base[before+1])
+			}
+		}
+	}
+	return low, high
+}
+
+// chance returns the probability that the odds of a leaf's threads stand for.
+func (c *closure) chance(l int) float64 { return 1 / (1 + math.Exp(-c.odds[l])) }
+
+// sums are those over the threads of what they take at a level, given how likely each is there: mean,
+// variance, and covariance with their number.
+type sums struct{ mean, variance, covariance float64 }
+
+// divide sets the mean share that a thread of each leaf has when k threads are there. The level θ at which
+// the processor is shared is where what all take, min(limit, weight·θ) each, is what there is. What k
+// threads take at a level is a random number, taken to be normal, so that
+//
+//	E[min(u, w·θ)] = ∫₀^(u/w) w · P(θ > t) dt,   P(θ > t) = P(what they take at t < cores)
+func (c *closure) divide(k int) {
+	cores := c.tree.cores
+	if float64(k) <= cores {
+		for l := range c.share {
+			c.share[l][k] = c.limit[l]
+		}
+		return
+	}
+	c.setGrid()
+	variance := 0.0 // of the number, before it is known to be k
+	for l := range c.given {
+		variance += float64(c.tree.leaves[l].tokens) * c.given[l][k] * (1 - c.given[l][k])
+	}
+	for i, t := range c.grid {
+		s := sums{}
+		for l := range c.given {
+			n, p, takes := float64(c.tree.leaves[l].tokens), c.given[l][k], c.takes(l, t)
+			s.mean += n * p * takes
+			s.variance += n * p * (1 - p) * takes * takes
+			s.covariance += n * p * (1 - p) * takes
+		}
+		c.sums[i] = s
+	}
+	for l := range c.given {
+		c.share[l][k] = c.meanShare(l, k, variance)
+	}
+}
+
+func (c *closure) takes(l int, level float64) float64 { return min(c.limit[l], c.weight[l]*level) }
+
+// setGrid sets the levels from the lowest that there can be, with everyone there, to that at which everyone
+// is at its limit, in equal proportions.
+func (c *closure) setGrid() {
+	weights, top := 0.0, 0.0
+	for l := range c.weight {
+		weights += float64(c.tree.leaves[l].tokens) * c.weight[l]
+		top = max(top, c.limit[l]/c.weight[l])
+	}
+	bottom := min(top, c.tree.cores/weights)
+	c.grid = c.grid[:0]
+	for i := range gridPoints {
+		c.grid = append(c.grid, bottom*math.Pow(top/bottom, float64(i)/(gridPoints-1)))
+	}
+	for l := range c.weight { // where a thread is at its limit is a corner
+		if corner := c.limit[l] / c.weight[l]; corner > bottom {
+			c.grid = append(c.grid, corner)
+		}
+	}
+	slices.Sort(c.grid)
+	c.grid = slices.Compact(c.grid)
+	c.sums = slices.Grow(c.sums[:0], len(c.grid))[:len(c.grid)]
+}
+
+// meanShare integrates over the levels for one thread, which is there for certain: the k − 1 others are
+// without it. Between two levels what remains for it is taken to be linear.
+func (c *closure) meanShare(l, k int, variance float64) float64 {
+	p, top := c.given[l][k], c.limit[l]/c.weight[l]
+	q := p * (1 - p)
+	variance -= q
+	total, before, roomBefore, spreadBefore := 0.0, 0.0, 0.0, 0.0
+	for i, t := range c.grid {
+		takes, s := c.takes(l, t), c.sums[i]
+		s.mean -= p * takes
+		s.variance -= q * takes * takes
+		s.covariance -= q * takes
+		if variance > roundings { // given that the others are k − 1
+			s.mean -= (1 - p) * s.covariance / variance
+			s.variance -= s.covariance * s.covariance / variance
+		}
+		room, spread := c.tree.cores-takes-s.mean, math.Sqrt(max(0, s.variance))
+		if i == 0 { // at lower levels there is always room
+			total = min(t, top)
+		} else {
+			total += (t - before) * roomBetween(roomBefore, room, (spreadBefore+spread)/2)
+		}
+		if t >= top*(1-roundings) {
+			break
+		}
+		before, roomBefore, spreadBefore = t, room, spread
+	}
+	return min(c.limit[l], c.weight[l]*total)
+}
+
+// roomBetween returns the mean probability that a normal number with that standard deviation is below a
+// bound that goes from one value to another.
+func roomBetween(from, to, deviation float64) float64 {
+	if math.Abs(to-from) <= roundings {
+		if deviation <= roundings {
+			if from > 0 {
+				return 1
+			}
+			return 0
+		}
+		return distuv.UnitNormal.CDF(from / deviation)
+	}
+	return (excess(to, deviation) - excess(from, deviation)) / (to - from)
+}
+
+// excess returns E[(x − X)⁺] for a normal number X of mean 0.
+func excess(x, deviation float64) float64 {
+	if deviation <= roundings {
+		return max(0, x)
+	}
+	z := x / deviation
+	return x*distuv.UnitNormal.CDF(z) + deviation*distuv.UnitNormal.Prob(z)
+}
+
+// balance moves the odds of each thread towards where it comes to the processor as often as it leaves. It returns
+// by which fraction, at most, a round takes longer or shorter if told from how often bursts end and if told from how
+// long they last.
+func (c *closure) balance(step float64) float64 {
+	worst := 0.0
+	for l := range c.odds {
+		if math.IsInf(c.odds[l], -1) {
+			continue
+		}
+		present, flow := 0.0, 0.0
+		for k, p := range c.number {
+			present += p * c.given[l][k]
+			flow += p * c.given[l][k] * c.share[l][k]
+		}
+		before := c.rate[l]
+		c.present[l], c.rate[l] = present, flow/present
+		if math.IsInf(c.odds[l], 1) {
+			worst = max(worst, math.Abs(before/c.rate[l]-1))
+			continue
+		}
+		worst = max(worst, math.Abs(c.burst[l]/flow/(c.burst[l]/c.rate[l]+c.away[l])-1))
+		due := math.Log(c.burst[l]/(c.rate[l]*c.away[l])) - math.Log(present/(1-present))
+		c.odds[l] += step * max(-maxStep, min(maxStep, due))
+	}
+	return worst
+}
+
+// cross moves the factors towards where the number of threads goes up as often as it goes down. A factor per
+// thread that is the same for all is left to the odds.
+func (c *closure) cross(low, high int, step float64) {
+	due := make([]float64, len(c.phi)) // of Φ(k + 1)/Φ(k)
+	mean, total := 0.0, 0.0
+	for k := low; k < high; k++ {
+		up, down := 0.0, 0.0
+		for l := range c.odds {
+			n := float64(c.tree.leaves[l].tokens)
+			if c.away[l] > 0 {
+				up += n * (1 - c.given[l][k]) / c.away[l]
+				down += n * c.given[l][k+1] * c.share[l][k+1] / c.burst[l]
+			}
+		}
+		if up == 0 || down == 0 {
+			continue // all that could change is certain
+		}
+		due[k] = math.Log(c.number[k] * up / (c.number[k+1] * down))
+		mean += c.number[k] * due[k]
+		total += c.number[k]
+	}
+	shift := 0.0
+	for k := low; k < len(c.phi)-1; k++ {
+		if k < high {
+			shift += step * (due[k] - mean/max(total, negligible))
+		}
+		c.phi[k+1] += shift
+	}
+}
+
+// anchor moves a factor that all threads have in common between the odds and Φ, which changes nothing, so that the
+// odds are about those of being at the processor: probabilities then stay within what a number can hold.
+func (c *closure) anchor() {
+	shift, threads := 0.0, 0.0
+	for l, odds := range c.odds {
+		if n := float64(c.tree.leaves[l].tokens); !math.IsInf(odds, 0) {
+			present := max(negligible, min(1-negligible, c.present[l]))
+			shift += n * (math.Log(present/(1-present)) - odds)
+			threads += n
+		}
+	}
+	if threads == 0 {
+		return
+	}
+	shift /= threads
+	for l := range c.odds {
+		c.odds[l] += shift
+	}
+	for k := c.certain; k < len(c.phi); k++ {
+		c.phi[k] -= shift * float64(k-c.certain)
+	}
+}
+
+// stretches returns those of the leaves' time at the processor.
+func (c *closure) stretches() []float64 {
+	s := make([]float64, len(c.rate))
+	for l, rate := range c.rate {
+		s[l] = max(1, 1/rate)
+	}
+	return s
+}

@@ -1,0 +1,34 @@
+// Package gps solves closed networks whose processor is shared by weights and limits: who is slowed down by how
+// much when a node shares its cores as an operating system does, and not equally.
+//
+// # The model
+//
+// A job goes round for ever: it computes for a burst, is elsewhere for a while, at another station or idle, and
+// comes back. Its demands are the fractions of its own time that it spends at each station. Station 0 is the
+// processor. At any instant its cores are divided among the threads that want them by water-filling down a tree of
+// groups: at each level in proportion to weights, no thread getting more than a core and no member more than its
+// limit, and what one cannot use goes to its siblings. That is generalized processor sharing (Parekh and Gallager,
+// IEEE/ACM Transactions on Networking 1 (3), 1993), which the fair schedulers of operating systems approximate; the
+// tree is that of control groups. The other stations serve n threads at min(1, c/n) of full speed each, c being
+// their servers.
+//
+// With equal weights and no limits this is the network of package queueing, in which neither the lengths of bursts nor
+// their distribution matter. With unequal ones they do: times at places are taken to be exponentially distributed.
+//
+// A limit is how many cores a job has at most at any instant. Where it is a quota per period, that is right for bursts
+// that are long beside the period; a job of many short bursts may use more at once, and less in between. A job that
+// is held back by its own limit does not stand in the way of others with what it is not given, and alone takes as long.
+//
+// # Solutions
+//
+// [Exact] solves the Markov chain of which thread is where: C(t + m, m) states for each leaf of t equal threads at m
+// stations, multiplied. [Solve] solves the processor by itself, the rest of a round being a delay, and the other stations by package
+// queueing, in turns. The processor is a Markov chain while it has few states, t + 1 for each leaf of t threads; above
+// that the distribution of the set A of threads that are there is taken to be
+//
+//	P(A) ∝ Φ(|A|) · Π_{k∈A} θ_k
+//
+// with odds θ such that every thread comes as often as it leaves, and factors Φ such that their number grows as often
+// as it shrinks. Both are true of the chain. So the closure is exact for two threads of any weights, and for any number
+// of equal ones; with many it is a mean field.
+package gps
