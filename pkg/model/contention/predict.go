@@ -23,6 +23,11 @@ type Prediction struct {
 	class   []int     // of each job, in Solution
 	alone   []float64 // of each class: see Alone
 	scale   []float64 // of each class: what turns a wait for others into a delay
+
+	// Where a resource is shared by weights and limits:
+	shared int         // that resource
+	delays [][]float64 // of each job at each resource, or nil
+	paces  []float64   // of each job, own times per time
 }
 
 // Predict returns how the jobs that share a node fare, whose i-th resource has
@@ -200,6 +205,9 @@ func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.
 // threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
 // each other longer or shorter than they do alone, and that is due to the others, too.
 func (p *Prediction) Delay(j, i int) float64 {
+	if p.delays != nil {
+		return p.delays[j][i]
+	}
 	return p.waitForOthers(j, i) * p.scale[p.class[j]]
 }
 
@@ -246,18 +254,34 @@ func (p *Prediction) Blame(j int) []float64 {
 //
 // The rule: the delay is shared out in proportion to how many threads of each job
 // a thread of job j finds there on average, which is what the wait is made of when
-// the resource has one server. No job is to blame for its own dilation.
+// the resource has one server; at a resource that is shared by weights and limits
+// ([PredictSharing]), in proportion to how much of it each job takes. No job is to
+// blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
 	delay := p.Delay(j, i)
 	if delay == 0 {
 		return blame
 	}
-	found := p.found(j, i)
+	total := 0.0
 	for k, v := range p.jobs {
 		if k != j && i < len(v) {
-			blame[k] = delay * float64(v[i].threads()) * p.Presence(k, i) / found
+			blame[k] = p.inTheWay(k, i)
+			total += blame[k]
 		}
 	}
+	for k := range blame {
+		blame[k] *= delay / total
+	}
 	return blame
+}
+
+// inTheWay returns what the blame on a job is in proportion to: how many of its threads are found at a resource, or
+// how much of it they take where that is shared by weights.
+func (p *Prediction) inTheWay(k, i int) float64 {
+	d := p.jobs[k][i]
+	if p.delays != nil && i == p.shared {
+		return float64(d.threads()) * d.Loading * p.paces[k]
+	}
+	return float64(d.threads()) * p.Presence(k, i)
 }

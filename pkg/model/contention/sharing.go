@@ -1,0 +1,225 @@
+package contention
+
+import (
+	"fmt"
+	"math"
+
+	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// Share is a job's claim on a resource that is shared by weights and limits. The zero value is one of weight 1.
+type Share struct {
+	// Weight is what the job gets in proportion to among its siblings, finite and above 0; 0 means 1. Its threads
+	// share it.
+	Weight float64
+	// Limit is how many servers the job may use at a time, finite and at least 0; 0 means no limit.
+	Limit float64
+	// Burst is how long the job is served there per visit, on average, in a unit that is the same for all jobs; 0
+	// means 1. It matters where weights are unequal.
+	Burst float64
+	// Group is the job's group in [Sharing].
+	Group int
+}
+
+// Sharing says how a resource is shared among jobs, where not equally: the processor of a node, by control groups.
+type Sharing struct {
+	// Resource is the index of the resource.
+	Resource int
+	// Groups are the inner nodes of the tree of shares; see [gps.Network].
+	Groups []gps.Group
+	// Shares holds the share of each job.
+	Shares []Share
+}
+
+// PredictSharing returns what [Predict] does for jobs that share one resource by weights and limits.
+//
+// The dilations by equal shares are corrected by what weights and limits change in a model that knows both, package
+// gps: what a job takes at each resource, over what it takes there with equal shares and no limit. So equal weights
+// without limits give the answer of Predict to the last digit, and the errors that both solutions of that model have
+// in common cancel. What a job is held back by its own limit is part of its neutral time.
+//
+// The error is that of Predict, or names the first invalid share.
+func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
+	p, err := Predict(jobs, servers, options)
+	if err != nil {
+		return nil, err
+	}
+	if len(sharing.Shares) != len(jobs) {
+		return nil, fmt.Errorf("shares: %d for %d jobs", len(sharing.Shares), len(jobs))
+	}
+	if sharing.Resource < 0 || sharing.Resource >= len(servers) {
+		return nil, fmt.Errorf("resource: %d is not one of %d", sharing.Resource, len(servers))
+	}
+	n := sharing.network(jobs, servers)
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	if sharing.equal() {
+		return p, nil
+	}
+	if err := p.share(n, sharing, options); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// equal reports whether all jobs are siblings of one weight without limits.
+func (s *Sharing) equal() bool {
+	first := Share{}
+	for j, share := range s.Shares {
+		share.Burst = 0
+		if j == 0 {
+			first = share
+		}
+		if share != first || share.Limit > 0 {
+			return false
+		}
+	}
+	for g := first.Group; g < len(s.Groups); g = s.Groups[g].Parent {
+		if s.Groups[g].Limit > 0 {
+			return false
+		}
+		if g == 0 {
+			break
+		}
+	}
+	return true
+}
+
+// network returns the jobs as package gps takes them, with the shared resource first.
+func (s *Sharing) network(jobs []Vector, servers []int) *gps.Network {
+	n := &gps.Network{Servers: s.first(servers), Groups: s.Groups}
+	for j, v := range jobs {
+		share := s.Shares[j]
+		n.Jobs = append(n.Jobs, gps.Job{
+			Demands: s.demands(v, len(servers)), Threads: s.threads(v),
+			Weight: share.Weight, Limit: share.Limit, Burst: share.Burst, Group: share.Group,
+		})
+	}
+	return n
+}
+
+// first returns values by resource with that of the shared one first.
+func (s *Sharing) first(values []int) []int {
+	ordered := []int{values[s.Resource]}
+	for i, v := range values {
+		if i != s.Resource {
+			ordered = append(ordered, v)
+		}
+	}
+	return ordered
+}
+
+// station returns where a resource stands in the network.
+func (s *Sharing) station(resource int) int {
+	switch {
+	case resource == s.Resource:
+		return 0
+	case resource < s.Resource:
+		return resource + 1
+	default:
+		return resource
+	}
+}
+
+func (s *Sharing) demands(v Vector, resources int) []float64 {
+	demands := make([]float64, resources)
+	for i, d := range v {
+		demands[s.station(i)] = d.Loading
+	}
+	return demands
+}
+
+func (s *Sharing) threads(v Vector) int {
+	if s.Resource >= len(v) {
+		return 1
+	}
+	return v[s.Resource].threads()
+}
+
+// peersOf returns the network in which every thread has an equal share and no limit.
+func peersOf(n *gps.Network) (equal *gps.Network, first []int) {
+	equal = &gps.Network{Servers: n.Servers}
+	for _, j := range n.Jobs {
+		first = append(first, len(equal.Jobs))
+		for range max(1, j.Threads) {
+			equal.Jobs = append(equal.Jobs, gps.Job{Demands: j.Demands})
+		}
+	}
+	return equal, first
+}
+
+// share corrects the dilations, and what the delays come from.
+func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) error {
+	together, err := gps.Solve(n, gps.Options{})
+	if err != nil {
+		return err
+	}
+	peers, first := peersOf(n)
+	equal, err := gps.Solve(peers, gps.Options{})
+	if err != nil {
+		return err
+	}
+	p.delays = make([][]float64, len(p.jobs))
+	p.paces = make([]float64, len(p.jobs))
+	p.shared = s.Resource
+	for j, v := range p.jobs {
+		alone, err := s.alone(n, j, v, p.servers, options)
+		if err != nil {
+			return fmt.Errorf("job %d alone: %w", j, err)
+		}
+		response, neutral, wait := 1.0, 1.0, 0.0
+		p.delays[j] = make([]float64, len(p.servers))
+		for i, d := range v {
+			at := s.station(i)
+			here := (1 + p.Wait(j, i)) * together.Stretches[j][at] / equal.Stretches[first[j]][at]
+			response += d.Loading * (here - 1)
+			neutral += d.Loading * (alone[i] - 1)
+			if p.found(j, i) > 0 {
+				p.delays[j][i] = d.Loading * max(0, here-alone[i])
+			}
+			wait += p.delays[j][i]
+		}
+		p.Dilations[j] = 1
+		if wait > 0 {
+			p.Dilations[j] = max(1, response/neutral)
+		}
+		for i := range p.delays[j] {
+			if wait > 0 {
+				p.delays[j][i] *= (p.Dilations[j] - 1) / wait
+			}
+		}
+		p.paces[j] = 1 / math.Max(response, neutral)
+	}
+	return nil
+}
+
+// alone returns by how much longer than its demand at each resource a job alone is there.
+func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options queueing.Options) ([]float64, error) {
+	alone := make([]float64, len(v))
+	limited, err := gps.Solve(n.Alone(j), gps.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if s.threads(v) == 1 && !v.crowds(servers) {
+		for i := range v {
+			alone[i] = limited.Stretches[0][s.station(i)]
+		}
+		return alone, nil
+	}
+	single, err := Predict([]Vector{v}, servers, options)
+	if err != nil {
+		return nil, err
+	}
+	peers, _ := peersOf(n.Alone(j))
+	equal, err := gps.Solve(peers, gps.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range v {
+		at := s.station(i)
+		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
+	}
+	return alone, nil
+}
