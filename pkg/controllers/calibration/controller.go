@@ -8,9 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -139,42 +137,35 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 	return errors.Join(errs...)
 }
 
-// report writes the status, and tells of it by an event when the condition's reason
-// changes, and by the metrics.
+// report writes the status, and tells of it by events and by the metrics.
 func (r *Reconciler) report(ctx context.Context, in *input, p *plan) error {
 	before, after := in.profile, in.profile.DeepCopy()
 	after.Status = p.status
-	changed := !equality.Semantic.DeepEqual(before.Status, after.Status)
-	was := reason(before)
-	if err := statuses.Shared(ctx, r.Client, r.Recorder, before, after, conditions); err != nil {
+	told := append(statuses.Warnings(before, after), news(before.Status.Conditions, after.Status.Conditions)...)
+	if _, err := statuses.WriteShared(ctx, r.Client, r.Recorder, before, after, told...); err != nil {
 		return err
 	}
 	if p.ended != nil {
 		r.failures.set(in.profile, in.withFailure(p.ended))
 		r.Metrics.count(p.ended)
 	}
-	is := meta.FindStatusCondition(after.Status.Conditions, v1alpha1.ConditionCalibrated)
-	if !changed || is == nil || is.Reason == was {
+	return nil
+}
+
+// news returns an event when the reason of the condition changes, but for what
+// [statuses.Warnings] are about.
+func news(before, after []metav1.Condition) []statuses.Event {
+	c := statuses.Turned(before, after, v1alpha1.ConditionCalibrated)
+	if c == nil {
 		return nil
 	}
 	kind := corev1.EventTypeNormal
 	switch {
-	case is.Status == metav1.ConditionTrue && (is.Reason == v1alpha1.ReasonProbeFailed || is.Reason == v1alpha1.ReasonInterrupted):
+	case c.Status == metav1.ConditionTrue && (c.Reason == v1alpha1.ReasonProbeFailed || c.Reason == v1alpha1.ReasonInterrupted):
 		kind = corev1.EventTypeWarning // the old results stay in use
-	case is.Status == metav1.ConditionTrue, is.Reason == v1alpha1.ReasonCalibrating, is.Reason == v1alpha1.ReasonQueued:
+	case c.Status == metav1.ConditionTrue, c.Reason == v1alpha1.ReasonCalibrating, c.Reason == v1alpha1.ReasonQueued:
 	default:
-		return nil // statuses.Shared has warned
+		return nil
 	}
-	r.Recorder.Eventf(after, nil, kind, is.Reason, "Calibrate", "%s", is.Message)
-	return nil
-}
-
-func conditions(p *v1alpha1.NodeProfile) []metav1.Condition { return p.Status.Conditions }
-
-// reason returns that of the condition Calibrated, "" without one.
-func reason(p *v1alpha1.NodeProfile) string {
-	if c := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionCalibrated); c != nil {
-		return c.Reason
-	}
-	return ""
+	return []statuses.Event{{Type: kind, Reason: c.Reason, Message: c.Message, Action: "Calibrate"}}
 }

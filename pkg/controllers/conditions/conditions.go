@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
 // timeout bounds how long a scrape may wait for the cache.
@@ -69,32 +69,14 @@ func (c *collector) collect(ctx context.Context, kind string, list client.Object
 		return fmt.Errorf("listing the objects of kind %s: %w", kind, err)
 	}
 	return meta.EachListItem(list, func(item runtime.Object) error {
-		o, conditions, err := conditionsOf(item)
+		o, err := meta.Accessor(item)
 		if err != nil {
 			return err
 		}
-		for _, condition := range conditions {
+		for _, condition := range statuses.Conditions(item) {
 			all <- prometheus.MustNewConstMetric(description, prometheus.GaugeValue, 1,
 				kind, o.GetNamespace(), o.GetName(), condition.Type, string(condition.Status), condition.Reason)
 		}
 		return nil
 	})
-}
-
-// conditionsOf returns an object of ours and its conditions.
-func conditionsOf(item runtime.Object) (client.Object, []metav1.Condition, error) {
-	switch o := item.(type) {
-	case *v1alpha1.NodeProfile:
-		return o, o.Status.Conditions, nil
-	case *v1alpha1.PoolPlan:
-		return o, o.Status.Conditions, nil
-	case *v1alpha1.ShareTree:
-		return o, o.Status.Conditions, nil
-	case *v1alpha1.TraceReplay:
-		return o, o.Status.Conditions, nil
-	case *v1alpha1.WorkloadProfile:
-		return o, o.Status.Conditions, nil
-	default:
-		return nil, nil, fmt.Errorf("want an object of Loadline, got %T", item)
-	}
 }

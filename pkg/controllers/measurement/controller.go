@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -174,33 +173,36 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 
 // write writes the status, if it changes, and tells of it by events and metrics.
 func (r *Reconciler) write(ctx context.Context, in *input, p *plan) error {
-	before, after := in.profile, in.profile.DeepCopy()
+	after := in.profile.DeepCopy()
 	after.Status = p.status
-	if equality.Semantic.DeepEqual(before.Status, after.Status) {
-		return nil
+	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, news(in, p)...)
+	if written {
+		r.Metrics.count(p)
 	}
-	silent := func(*v1alpha1.WorkloadProfile) []metav1.Condition { return nil } // the events are our own
-	if err := statuses.Shared(ctx, r.Client, r.Recorder, before, after, silent); err != nil {
-		return err
-	}
-	r.Metrics.count(p)
-	is := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionMeasured)
-	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionMeasured)
-	switch {
+	return err
+}
+
+// news returns what users are told of a plan.
+func news(in *input, p *plan) []statuses.Event {
+	switch is := statuses.Turned(in.profile.Status.Conditions, p.status.Conditions, v1alpha1.ConditionMeasured); {
 	case p.ended != nil:
 		kind := corev1.EventTypeWarning
 		if p.ended.outcome == v1alpha1.ReasonMeasured || p.ended.outcome == reasonStopped || p.ended.outcome == reasonAbandoned {
 			kind = corev1.EventTypeNormal
 		}
-		r.Recorder.Eventf(before, nil, kind, p.ended.outcome, "Measure", "%s", p.ended.message)
+		return telling(kind, p.ended.outcome, p.ended.message)
 	case p.began != "":
-		r.Recorder.Eventf(before, nil, corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, "Measure", "%s", p.began)
+		return telling(corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, p.began)
 	case p.lost != "":
-		r.Recorder.Eventf(before, nil, corev1.EventTypeWarning, v1alpha1.ReasonInterrupted, "Measure", "%s", p.lost)
-	case is != nil && (was == nil || was.Reason != is.Reason) && slices.Contains(worthTelling, is.Reason):
-		r.Recorder.Eventf(before, nil, corev1.EventTypeWarning, is.Reason, "Measure", "%s", is.Message)
+		return telling(corev1.EventTypeWarning, v1alpha1.ReasonInterrupted, p.lost)
+	case is != nil && slices.Contains(worthTelling, is.Reason):
+		return telling(corev1.EventTypeWarning, is.Reason, is.Message)
 	}
 	return nil
+}
+
+func telling(kind, reason, message string) []statuses.Event {
+	return []statuses.Event{{Type: kind, Reason: reason, Message: message, Action: "Measure"}}
 }
 
 // Outcomes of measurements that end for no fault of anybody.

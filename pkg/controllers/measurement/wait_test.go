@@ -211,11 +211,10 @@ func TestWhyAProfileWaitsIsWrittenWhenOtherStatusesAreNot(t *testing.T) {
 	writing, release := make(chan struct{}), make(chan struct{})
 	others := &blocking{writing: writing, release: release}
 	ended := make(chan error)
-	change := statuses.Change[*v1alpha1.WorkloadProfile]{Before: s.profile(), After: s.profile()}
-	change.After.Status.Pods = new(int32(1))
+	after := s.profile()
+	after.Status.Pods = new(int32(1))
 	go func() {
-		_, err := statuses.All(t.Context(), s.reconciler.Writers, others, s.events, []statuses.Change[*v1alpha1.WorkloadProfile]{change},
-			func(*v1alpha1.WorkloadProfile) []metav1.Condition { return nil })
+		_, err := statuses.All(t.Context(), s.reconciler.Writers, others, s.events, []statuses.Change{{Before: s.profile(), After: after}})
 		ended <- err
 	}()
 	<-writing

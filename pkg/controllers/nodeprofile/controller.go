@@ -79,17 +79,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	}
 
 	decided := evaluate.NodeProfiles(profiles.Items, nodes, metav1.NewTime(r.Clock.Now()))
-	changes := make([]statuses.Change[*v1alpha1.NodeProfile], len(decided))
+	changes := make([]statuses.Change, len(decided))
 	for i := range decided {
 		after := profiles.Items[i]
 		after.Status = decided[i]
-		changes[i] = statuses.Change[*v1alpha1.NodeProfile]{Before: &profiles.Items[i], After: &after}
+		changes[i] = statuses.Change{Before: &profiles.Items[i], After: &after}
 	}
-	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
 	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: settle}, nil
 }
-
-func conditions(p *v1alpha1.NodeProfile) []metav1.Condition { return p.Status.Conditions }

@@ -156,29 +156,26 @@ func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
 	d.settle(in)
 	after := in.plan.DeepCopy()
 	after.Status = d.status
-	if _, err := statuses.Patch(ctx, r.Client, in.plan, after); err != nil {
-		return errors.Join(append(errs, fmt.Errorf("writing the status of PoolPlan %s: %w", in.plan.Name, err))...)
+	if _, err := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, d.news(in.plan.Status.Conditions)...); err != nil {
+		return errors.Join(append(errs, err)...)
 	}
 	r.Metrics.show(after)
-	for _, c := range d.news(in.plan.Status.Conditions) {
-		r.Recorder.Eventf(after, nil, eventType(c), c.Reason, "Plan", "%s", c.Message)
-	}
 	return errors.Join(errs...)
 }
 
-// news returns the conditions that are worth an event: those that are new, that
+// news returns an event for each condition that is worth it: those that are new, that
 // turned bad or good, and Applied whenever a pool was scaled. Rates that go up and
 // down must not flood the cluster.
-func (d *decision) news(before []metav1.Condition) []metav1.Condition {
-	var list []metav1.Condition
+func (d *decision) news(before []metav1.Condition) []statuses.Event {
+	var all []statuses.Event
 	for _, c := range d.status.Conditions {
 		was := meta.FindStatusCondition(before, c.Type)
 		turned := was == nil || was.Reason != c.Reason && (eventType(*was) == corev1.EventTypeWarning || eventType(c) == corev1.EventTypeWarning)
 		if turned || c.Type == v1alpha1.ConditionApplied && d.scaled() {
-			list = append(list, c)
+			all = append(all, statuses.Event{Type: eventType(c), Reason: c.Reason, Message: c.Message, Action: "Plan"})
 		}
 	}
-	return list
+	return all
 }
 
 // eventType is Warning for what needs attention.

@@ -120,7 +120,8 @@ func (r *Reconciler) write(ctx context.Context, tree *v1alpha1.ShareTree, answer
 	if !steady && sameVerdict(readiness(before), readiness(tree)) {
 		return nil
 	}
-	return statuses.Status(ctx, r.Client, r.Recorder, before, tree, func(t *v1alpha1.ShareTree) []metav1.Condition { return t.Status.Conditions })
+	_, err := statuses.Write(ctx, r.Client, r.Recorder, before, tree, statuses.Warnings(before, tree)...)
+	return err
 }
 
 func readiness(tree *v1alpha1.ShareTree) *metav1.Condition {

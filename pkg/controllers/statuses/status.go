@@ -10,73 +10,99 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Status writes what changed between two states of an object's status and emits
-// a warning for each condition that turned bad, with its reason and message.
-// Where nothing changed, or the object is gone, it does nothing. The conditions
-// function returns those of an object. The object after then holds what the API
-// server answered.
-func Status[T client.Object](
-	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition,
-) error {
-	return status(ctx, c, recorder, before, after, conditions, client.MergeFrom(before))
+// Event is what users are told once a status has been written.
+type Event struct {
+	// Type is [corev1.EventTypeNormal] or [corev1.EventTypeWarning].
+	Type string
+	// Reason and Message are those of a condition, or say what happened.
+	Reason, Message string
+	// Action is what the controller does to such objects, such as "Measure".
+	Action string
 }
 
-// Shared is [Status] for an object whose status another controller writes, too: it
+// Write writes what changed between two states of an object's status and then emits the
+// events, and reports whether it did: it does nothing where nothing changed, or the
+// object is gone. The object after then holds what the API server answered.
+func Write(
+	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after client.Object, emit ...Event,
+) (written bool, err error) {
+	return write(ctx, c, recorder, before, after, client.MergeFrom(before), emit)
+}
+
+// WriteShared is [Write] for an object whose status another controller writes, too: it
 // is refused, with a conflict, if the object has changed since before was read. A
 // list of conditions is written as a whole, and must not undo what the other wrote.
-func Shared[T client.Object](
-	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition,
-) error {
-	return status(ctx, c, recorder, before, after, conditions, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+func WriteShared(
+	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after client.Object, emit ...Event,
+) (written bool, err error) {
+	return write(ctx, c, recorder, before, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), emit)
 }
 
-func status[T client.Object](
-	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after T, conditions func(T) []metav1.Condition, patch client.Patch,
-) error {
-	warnings := turnedBad(conditions(before), conditions(after))
-	written, err := write(ctx, c, before, after, patch)
-	if err != nil {
-		return fmt.Errorf("writing the status of %s: %w", strings.TrimPrefix(client.ObjectKeyFromObject(before).String(), "/"), err)
-	}
-	if !written {
-		return nil
-	}
-	for _, w := range warnings {
-		recorder.Eventf(after, nil, corev1.EventTypeWarning, w.Reason, "Evaluate", "%s", w.Message)
-	}
-	return nil
-}
-
-// Patch writes what changed between two states of an object's status, and tells
-// whether it did: it does nothing where nothing changed, or the object is gone.
-// The object after then holds what the API server answered.
-func Patch(ctx context.Context, c client.StatusClient, before, after client.Object) (written bool, err error) {
-	return write(ctx, c, before, after, client.MergeFrom(before))
-}
-
-func write(ctx context.Context, c client.StatusClient, before, after client.Object, patch client.Patch) (written bool, err error) {
+func write(
+	ctx context.Context, c client.StatusClient, recorder events.EventRecorder, before, after client.Object, patch client.Patch, emit []Event,
+) (written bool, err error) {
 	if equality.Semantic.DeepEqual(before, after) {
 		return false, nil
 	}
 	err = c.Status().Patch(ctx, after, patch)
-	return err == nil, client.IgnoreNotFound(err)
-}
-
-// turnedBad returns the conditions that are bad after and were not before.
-func turnedBad(before, after []metav1.Condition) []metav1.Condition {
-	var turned []metav1.Condition
-	for _, c := range after {
-		if old := meta.FindStatusCondition(before, c.Type); bad(&c) && (old == nil || !bad(old)) {
-			turned = append(turned, c)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("writing the status of %s: %w", strings.TrimPrefix(client.ObjectKeyFromObject(before).String(), "/"), err)
+	}
+	written = err == nil
+	if written {
+		for _, e := range emit {
+			recorder.Eventf(after, nil, e.Type, e.Reason, e.Action, "%s", e.Message)
 		}
 	}
-	return turned
+	return written, nil
+}
+
+// Conditions returns those of one of Loadline's objects.
+func Conditions(o runtime.Object) []metav1.Condition {
+	switch o := o.(type) {
+	case *v1alpha1.NodeProfile:
+		return o.Status.Conditions
+	case *v1alpha1.PoolPlan:
+		return o.Status.Conditions
+	case *v1alpha1.ShareTree:
+		return o.Status.Conditions
+	case *v1alpha1.TraceReplay:
+		return o.Status.Conditions
+	case *v1alpha1.WorkloadProfile:
+		return o.Status.Conditions
+	default:
+		panic(fmt.Sprintf("want an object of Loadline, got %T", o))
+	}
+}
+
+// Turned returns a condition that is there after and has another reason than before, nil
+// if there is no such condition.
+func Turned(before, after []metav1.Condition, kind string) *metav1.Condition {
+	was, is := meta.FindStatusCondition(before, kind), meta.FindStatusCondition(after, kind)
+	if is == nil || was != nil && was.Reason == is.Reason {
+		return nil
+	}
+	return is
+}
+
+// Warnings returns an event for each condition of an object that turned bad, with its
+// reason and message.
+func Warnings(before, after client.Object) []Event {
+	was := Conditions(before)
+	var all []Event
+	for _, c := range Conditions(after) {
+		if old := meta.FindStatusCondition(was, c.Type); bad(&c) && (old == nil || !bad(old)) {
+			all = append(all, Event{Type: corev1.EventTypeWarning, Reason: c.Reason, Message: c.Message, Action: "Evaluate"})
+		}
+	}
+	return all
 }
 
 // bad reports whether a condition needs attention.

@@ -63,9 +63,8 @@ func TestAWarningIsEmittedWhenAConditionTurnsBadAndNotWhileItIsUnderWay(t *testi
 				return p
 			}
 			recorder := events.NewFakeRecorder(10)
-			err := statuses.Shared(t.Context(), accepting{}, recorder, profile(test.before), profile(test.after),
-				func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
-			if err != nil {
+			before, after := profile(test.before), profile(test.after)
+			if _, err := statuses.Write(t.Context(), accepting{}, recorder, before, after, statuses.Warnings(before, after)...); err != nil {
 				t.Fatal(err)
 			}
 			var got []string

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -50,27 +49,30 @@ func (w *Writers) write(ctx context.Context, f func() error) error {
 
 // Change is an object as it was read, and with the status that it should have. Both
 // may share memory with a cache: they are only read.
-type Change[T client.Object] struct{ Before, After T }
+type Change struct{ Before, After client.Object }
 
 // maxErrors is how many errors [All] returns: behind a server that is down, thousands
 // are alike.
 const maxErrors = 5
 
-// All writes the statuses that changed as [Shared] does. One that cannot be written
-// does not keep the others from being written; the first errors are returned, in the
-// order of the changes. Where objects have changed since they were read, which is no
+// All writes the statuses that changed as [WriteShared] does, with the [Warnings] as
+// events. One that cannot be written does not keep the others from being written; the
+// first errors are returned, in the order of the changes. Where objects have changed since they were read, which is no
 // error, outdated is true: the caller decides on them again.
-func All[T client.Object](
-	ctx context.Context, w *Writers, c client.StatusClient, recorder events.EventRecorder, changes []Change[T], conditions func(T) []metav1.Condition,
+func All(
+	ctx context.Context, w *Writers, c client.StatusClient, recorder events.EventRecorder, changes []Change,
 ) (outdated bool, err error) {
-	changes = slices.DeleteFunc(changes, func(c Change[T]) bool { return equality.Semantic.DeepEqual(c.Before, c.After) })
+	changes = slices.DeleteFunc(changes, func(c Change) bool { return equality.Semantic.DeepEqual(c.Before, c.After) })
 	errs := make([]error, len(changes))
 	var group errgroup.Group
 	group.SetLimit(w.Limit())
 	for i, change := range changes {
 		group.Go(func() error {
-			after := change.After.DeepCopyObject().(T) //nolint:errcheck // a copy is of the same type
-			errs[i] = w.write(ctx, func() error { return Shared(ctx, c, recorder, change.Before, after, conditions) })
+			after := change.After.DeepCopyObject().(client.Object) //nolint:errcheck // a copy is of the same type
+			errs[i] = w.write(ctx, func() error {
+				_, err := WriteShared(ctx, c, recorder, change.Before, after, Warnings(change.Before, after)...)
+				return err
+			})
 			return nil // the others are tried all the same
 		})
 	}

@@ -35,19 +35,19 @@ func (s *server) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...
 }
 
 // profiles returns n changes of profiles, named by their numbers.
-func profiles(n int) []statuses.Change[*v1alpha1.WorkloadProfile] {
-	changes := make([]statuses.Change[*v1alpha1.WorkloadProfile], n)
+func profiles(n int) []statuses.Change {
+	changes := make([]statuses.Change, n)
 	for i := range changes {
 		before := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Labels: map[string]string{}}}
 		after := *before
 		after.Status.Pods = new(int32(1))
-		changes[i] = statuses.Change[*v1alpha1.WorkloadProfile]{Before: before, After: &after}
+		changes[i] = statuses.Change{Before: before, After: &after}
 	}
 	return changes
 }
 
-func all(ctx context.Context, w *statuses.Writers, s *server, changes []statuses.Change[*v1alpha1.WorkloadProfile]) (outdated bool, err error) {
-	return statuses.All(ctx, w, s, events.NewFakeRecorder(10), changes, func(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions })
+func all(ctx context.Context, w *statuses.Writers, s *server, changes []statuses.Change) (outdated bool, err error) {
+	return statuses.All(ctx, w, s, events.NewFakeRecorder(10), changes)
 }
 
 func TestAsManyStatusesAreWrittenAtOnceAsTheLimitOfAllControllersLets(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWhatDidNotChangeIsNotWrittenAndWhatIsReadIsNotTouched(t *testing.T) {
 	if got := s.asked.Load(); got != 2 {
 		t.Errorf("%d requests for 2 changes", got)
 	}
-	if len(first.Labels) > 0 {
+	if len(first.GetLabels()) > 0 {
 		t.Error("the object of the cache was written to")
 	}
 }

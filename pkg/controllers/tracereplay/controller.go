@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -158,31 +157,29 @@ func (r *Reconciler) write(ctx context.Context, w write) error {
 	return nil
 }
 
-// report writes the status, and tells of it by an event when the condition's
-// reason changes, and by the metrics.
+// report writes the status, and tells of it by events and by the metrics.
 func (r *Reconciler) report(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
 	after := replay.DeepCopy()
 	after.Status = p.status
-	written, err := statuses.Patch(ctx, r.Client, replay, after)
-	if err != nil {
-		return fmt.Errorf("writing the status of TraceReplay %s: %w", client.ObjectKeyFromObject(replay), err)
+	written, err := statuses.Write(ctx, r.Client, r.Recorder, replay, after, news(replay.Status.Conditions, p.status.Conditions)...)
+	if written {
+		r.Metrics.count(p.seconds, failed(&p.status)-failed(&replay.Status))
 	}
-	if !written {
-		return nil
-	}
-	r.Metrics.count(p.seconds, failed(&p.status)-failed(&replay.Status))
-	was := meta.FindStatusCondition(replay.Status.Conditions, v1alpha1.ConditionComplete)
-	is := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionComplete)
-	if was != nil && was.Reason == is.Reason {
+	return err
+}
+
+// news returns an event when the reason of the condition changes.
+func news(before, after []metav1.Condition) []statuses.Event {
+	c := statuses.Turned(before, after, v1alpha1.ConditionComplete)
+	if c == nil {
 		return nil
 	}
 	kind := corev1.EventTypeNormal
-	switch is.Reason {
+	switch c.Reason {
 	case v1alpha1.ReasonInvalid, v1alpha1.ReasonPending, v1alpha1.ReasonFailed, v1alpha1.ReasonPartlyFailed:
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(after, nil, kind, is.Reason, "Replay", "%s", is.Message)
-	return nil
+	return []statuses.Event{{Type: kind, Reason: c.Reason, Message: c.Message, Action: "Replay"}}
 }
 
 func failed(status *v1alpha1.TraceReplayStatus) int32 {

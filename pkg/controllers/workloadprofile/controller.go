@@ -132,19 +132,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 	now := metav1.NewTime(r.Clock.Now())
 	decided := evaluate.WorkloadProfiles(profiles.Items, pods, nodes.Items, now)
-	changes := make([]statuses.Change[*v1alpha1.WorkloadProfile], 0, len(decided))
+	changes := make([]statuses.Change, 0, len(decided))
 	for i := range decided {
 		after := profiles.Items[i]
 		after.Status = decided[i]
 		if r.Trees.Apply(&after, now) { // else its tree is about to be computed: one write for all
-			changes = append(changes, statuses.Change[*v1alpha1.WorkloadProfile]{Before: &profiles.Items[i], After: &after})
+			changes = append(changes, statuses.Change{Before: &profiles.Items[i], After: &after})
 		}
 	}
-	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes, conditions)
+	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
 	if err != nil || !outdated {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: settle}, nil
 }
-
-func conditions(p *v1alpha1.WorkloadProfile) []metav1.Condition { return p.Status.Conditions }
