@@ -4,87 +4,117 @@ import (
 	"fmt"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
 // goOn takes the measurement that is going on a step further.
-func (p *plan) goOn(in *input) error {
+func (in *input) goOn() plan {
 	m := in.profile.Status.Measuring
-	question, err := in.question(m.NodeProfile)
-	if err != nil {
-		return err
-	}
+	question := in.questions[m.NodeProfile]
 	switch {
-	case in.obstacle != "":
-		p.fail(in, v1alpha1.ReasonTargetFailed, in.obstacle)
-		return nil
+	case in.noTemplate != "":
+		return in.fail(in.measurements, v1alpha1.ReasonTargetFailed, in.noTemplate)
 	case question != "" && question != m.Question:
-		p.abandon(in, "what is to be measured has changed")
-		return nil
+		return in.abandon("what is to be measured has changed")
+	case in.at < 0:
+		return in.abandon(fmt.Sprintf("there is no step %q", m.Step))
+	case in.hasBegun():
+		return in.follow()
+	default:
+		return in.enter()
 	}
-	steps := in.settings.steps(*m.Round, m.Samples)
-	at := find(steps, m.Step)
-	if at < 0 {
-		p.abandon(in, fmt.Sprintf("there is no step %q", m.Step))
-		return nil
+}
+
+// hasBegun reports whether there are Jobs of the current step.
+func (in *input) hasBegun() bool {
+	return slices.ContainsFunc(in.runs, func(r run) bool { return in.job(r.job.Name) != nil })
+}
+
+// needed returns the names of the Jobs of the current step.
+func (in *input) needed() map[string]bool {
+	names := map[string]bool{}
+	for _, r := range in.runs {
+		names[r.job.Name] = true
 	}
-	runs, err := in.runs(&steps[at])
-	if err != nil {
-		p.fail(in, v1alpha1.ReasonTargetFailed, err.Error())
-		return nil
+	return names
+}
+
+// jobsBut returns all Jobs but the needed ones and those that are being deleted already.
+func (in *input) jobsBut(needed map[string]bool) []*batchv1.Job {
+	var others []*batchv1.Job
+	for i := range in.jobs {
+		if job := &in.jobs[i]; !needed[job.Name] && job.DeletionTimestamp.IsZero() {
+			others = append(others, job)
+		}
 	}
-	needed := map[string]bool{}
-	for _, r := range runs {
-		needed[r.job.Name] = true
-	}
-	if !slices.ContainsFunc(runs, func(r run) bool { return in.job(r.job.Name) != nil }) {
-		p.removeBut(in, needed)
-		p.enter(in, steps, at, runs)
-		return nil
-	}
-	p.follow(in, steps, at, runs, needed)
-	return nil
+	return others
 }
 
 // abandon ends a measurement whose question is no longer asked. The next one may
 // begin at once.
-func (p *plan) abandon(in *input, why string) {
-	p.ended = &ending{outcome: reasonAbandoned, message: why, seconds: in.elapsed()}
-	p.status.Measuring = nil
-	p.progress(in, why)
-	p.remove, p.apply, p.again = nil, nil, atOnce
+func (in *input) abandon(why string) plan {
+	return plan{
+		status: in.status(nil, in.measurements, in.progress(why)), memory: in.memory, again: atOnce,
+		news: telling(corev1.EventTypeNormal, reasonAbandoned, why), ended: &ending{outcome: reasonAbandoned, seconds: in.elapsed()},
+	}
 }
 
-// enter begins a step, if the nodes are as they should be.
-func (p *plan) enter(in *input, steps []step, at int, runs []run) {
+// here says which step is going on.
+func (in *input) here() string {
 	m := in.profile.Status.Measuring
-	s := &steps[at]
-	text := fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node)
+	return fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node)
+}
+
+// enter begins the current step, if the nodes are as they should be.
+func (in *input) enter() plan {
+	m := in.profile.Status.Measuring
+	others := in.jobsBut(in.needed())
 	if in.now.Sub(m.StartTime.Time) > in.settings.budget {
-		p.outOfTime(in)
-		return
+		return in.outOfTime()
 	}
 	if left := in.memory.resume.Sub(in.now.Time); left > 0 && attempts(m) > 0 {
-		p.wake(left)
-		return
+		return plan{status: in.unchanged(), remove: others, memory: in.memory, again: left}
 	}
-	if at == 0 && attempts(m) == 0 || in.lost() {
-		if p.move(in, steps) {
-			return
+	if where := in.elsewhere(); where != nil {
+		return in.move(where)
+	}
+	if why := in.hindrance(); why != nil {
+		found := finding{in.measured(in.measurements), why.reason, in.here() + " waits: " + why.message}
+		return plan{
+			status: in.status(m, in.measurements, found), remove: others, memory: in.memory, again: recheckAfter, news: in.waiting(found),
 		}
 	}
-	if why := in.hindrance(s); why != nil {
-		p.condition(in, in.measured(p.status.Measurements), why.reason, text+" waits: "+why.message)
-		p.wake(recheckAfter)
-		return
+	return plan{
+		status: in.status(m, in.measurements, in.progress(in.here())), remove: others, apply: in.firstJobs(), memory: in.memory, again: recheckAfter,
 	}
-	p.progress(in, text)
-	for _, r := range runs {
+}
+
+// firstJobs returns the Jobs of the current step that begin at once.
+func (in *input) firstJobs() []*batchv1.Job {
+	var first []*batchv1.Job
+	for _, r := range in.runs {
 		if !r.later {
-			p.apply = append(p.apply, r.job)
+			first = append(first, r.job)
 		}
 	}
-	p.wake(recheckAfter)
+	return first
+}
+
+// elsewhere returns another site for the measurement, nil if it goes on where it is. It
+// changes its site before a round, or where it cannot go on.
+func (in *input) elsewhere() *site {
+	m := in.profile.Status.Measuring
+	if (in.at > 0 || attempts(m) > 0) && !in.lost() {
+		return nil
+	}
+	where, why := in.choose(m.NodeProfile)
+	if why != nil || where.node.name() == m.Node && where.baselineName() == m.BaselineNode {
+		return nil
+	}
+	return &where
 }
 
 // lost reports whether the measurement cannot go on where it takes place.
@@ -100,37 +130,30 @@ func (in *input) lost() bool {
 	return !ok
 }
 
-// move continues the measurement at another site, if there is one. The current round
-// begins again there.
-func (p *plan) move(in *input, steps []step) bool {
-	m := in.profile.Status.Measuring
-	where, why := in.choose(m.NodeProfile)
-	if why != nil {
-		return false
+// move continues the measurement at another site. The current round begins again there.
+func (in *input) move(where *site) plan {
+	m := in.profile.Status.Measuring.DeepCopy()
+	m.Node, m.BaselineNode, m.Step = where.node.name(), where.baselineName(), in.steps[0].name()
+	m.Samples = slices.DeleteFunc(m.Samples, func(s v1alpha1.MeasurementSample) bool { return *s.Round == *m.Round })
+	return plan{
+		status: in.status(m, in.measurements, in.progress("going on on node "+m.Node)), memory: in.memory, again: atOnce,
 	}
-	baselineNode := ""
-	if where.baseline != nil {
-		baselineNode = where.baseline.name()
-	}
-	if where.node.name() == m.Node && baselineNode == m.BaselineNode {
-		return false
-	}
-	next := p.status.Measuring
-	next.Node, next.BaselineNode = where.node.name(), baselineNode
-	next.Step = steps[0].name()
-	next.Samples = slices.DeleteFunc(next.Samples, func(s v1alpha1.MeasurementSample) bool { return *s.Round == *m.Round })
-	p.progress(in, fmt.Sprintf("going on on node %s", next.Node))
-	p.remove, p.again = nil, atOnce
-	return true
 }
 
-// hindrance says why a step cannot begin yet, nil if it can.
-func (in *input) hindrance(s *step) *obstacle {
+// stepNode returns the name of the node where the current step takes place, and whether
+// pods that follow the profile belong to it.
+func (in *input) stepNode() (name string, withFollowers bool) {
 	m := in.profile.Status.Measuring
-	name, withFollowers := m.Node, in.settings.target == nil
-	if s.kind == baseline {
-		name, withFollowers = m.BaselineNode, false
+	if in.current().kind == baseline {
+		return m.BaselineNode, false
 	}
+	return m.Node, in.settings.target == nil
+}
+
+// hindrance says why the current step cannot begin yet, nil if it can.
+func (in *input) hindrance() *obstacle {
+	m := in.profile.Status.Measuring
+	name, withFollowers := in.stepNode()
 	n := in.node(name)
 	if ok, why := n.usable(); !ok {
 		return &obstacle{v1alpha1.ReasonNoNode, on(name, why)}
@@ -147,7 +170,7 @@ func (in *input) hindrance(s *step) *obstacle {
 	if ok, why := n.quiet(in, withFollowers); !ok {
 		return &obstacle{v1alpha1.ReasonNoQuietNode, on(name, why)}
 	}
-	if n.measured(in) {
+	if n.measuredByOthers(in) {
 		return &obstacle{v1alpha1.ReasonQueued, "pods of another measurement have not ended on node " + name}
 	}
 	if pod := n.left(in.profile.UID, nil); pod != "" {

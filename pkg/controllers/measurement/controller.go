@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,19 +81,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	plan, err := r.reserve(in)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	err = r.act(ctx, in, plan)
+	next := r.reserve(in)
+	err = r.act(ctx, in, next)
 	if apierrors.IsConflict(err) { // another client wrote the status meanwhile
 		return reconcile.Result{RequeueAfter: atOnce}, nil
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	r.Metrics.active.Set(float64(r.active.set(request, plan.status.Measuring != nil)))
-	return reconcile.Result{RequeueAfter: plan.again}, nil
+	r.Metrics.active.Set(float64(r.active.set(request, next.status.Measuring != nil)))
+	return reconcile.Result{RequeueAfter: next.again}, nil
 }
 
 // forget drops what is kept of a profile that is not measured.
@@ -125,18 +121,15 @@ func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request, 
 }
 
 // reserve decides on a plan and reserves its nodes, which other measurements do not use then.
-func (r *Reconciler) reserve(in *input) (*plan, error) {
+func (r *Reconciler) reserve(in *input) plan {
 	for {
-		p, err := decide(in)
-		if err != nil {
-			return nil, err
-		}
+		p := decide(in)
 		m := p.status.Measuring
 		if m == nil || r.Slots.Acquire(in.profile.UID, m.Node, m.BaselineNode) {
-			return p, nil
+			return p
 		}
 		if in.full || in.taken.HasAny(m.Node, m.BaselineNode) { // the plan is to wait
-			return p, nil
+			return p
 		}
 		known := in.taken.Len()
 		r.gatherTaken(in)
@@ -145,7 +138,7 @@ func (r *Reconciler) reserve(in *input) (*plan, error) {
 }
 
 // act carries out a plan. What it does twice has the effect of once.
-func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
+func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	if err := r.write(ctx, in, p); err != nil {
 		return err
 	}
@@ -172,46 +165,12 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 }
 
 // write writes the status, if it changes, and tells of it by events and metrics.
-func (r *Reconciler) write(ctx context.Context, in *input, p *plan) error {
+func (r *Reconciler) write(ctx context.Context, in *input, p plan) error {
 	after := in.profile.DeepCopy()
-	after.Status = p.status
-	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, news(in, p)...)
+	p.status.DeepCopyInto(&after.Status)
+	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, p.news...)
 	if written {
 		r.Metrics.count(p)
 	}
 	return err
-}
-
-// news returns what users are told of a plan.
-func news(in *input, p *plan) []statuses.Event {
-	switch is := statuses.Turned(in.profile.Status.Conditions, p.status.Conditions, v1alpha1.ConditionMeasured); {
-	case p.ended != nil:
-		kind := corev1.EventTypeWarning
-		if p.ended.outcome == v1alpha1.ReasonMeasured || p.ended.outcome == reasonStopped || p.ended.outcome == reasonAbandoned {
-			kind = corev1.EventTypeNormal
-		}
-		return telling(kind, p.ended.outcome, p.ended.message)
-	case p.began != "":
-		return telling(corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, p.began)
-	case p.lost != "":
-		return telling(corev1.EventTypeWarning, v1alpha1.ReasonInterrupted, p.lost)
-	case is != nil && slices.Contains(worthTelling, is.Reason):
-		return telling(corev1.EventTypeWarning, is.Reason, is.Message)
-	}
-	return nil
-}
-
-func telling(kind, reason, message string) []statuses.Event {
-	return []statuses.Event{{Type: kind, Reason: reason, Message: message, Action: "Measure"}}
-}
-
-// Outcomes of measurements that end for no fault of anybody.
-const (
-	reasonStopped   = "Stopped"   // the profile no longer asks for a measurement
-	reasonAbandoned = "Abandoned" // it asks for another one
-)
-
-// worthTelling are the reasons that users should hear of who wait for a result.
-var worthTelling = []string{
-	v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonNoRunningPods, v1alpha1.ReasonTargetFailed,
 }

@@ -27,8 +27,8 @@
 // what runs there; a pure function decides on a plan; acting carries it out. All
 // that it has to know from one plan to the next is in the status and in the Jobs
 // themselves, whose names follow from the status, so that a manager that starts
-// again goes on where another stopped. A plan either changes the status or brings
-// the Jobs in line with it, never both: what is not needed by the step that the
-// status names is deleted, what is needed is applied. The one thing kept in memory
-// is how long to wait after a failure.
+// again goes on where another stopped. A plan either goes on to another step in the
+// status or brings the Jobs in line with the current one, never both: what this does
+// not need is deleted, what it needs is applied. The one thing kept in memory is how
+// long to wait after a failure.
 package measurement

@@ -2,52 +2,48 @@ package measurement
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// record keeps what a step has told, and goes on to the next.
-func (p *plan) record(in *input, steps []step, at int, runs []run) {
-	sample, flaw := in.sample(&steps[at], runs)
-	if flaw != nil {
-		if flaw.hopeless {
-			p.fail(in, flaw.reason, flaw.message)
-		} else {
-			p.begun(in, flaw.reason, flaw.message)
-		}
-		return
+// record keeps what the current step has told, and goes on to the next.
+func (in *input) record() plan {
+	sample, flaw := in.sample()
+	switch {
+	case flaw != nil && flaw.hopeless:
+		return in.fail(in.measurements, flaw.reason, flaw.message)
+	case flaw != nil:
+		return in.beginAgain(flaw.reason, flaw.message)
 	}
-	m := p.status.Measuring
+	m := in.profile.Status.Measuring.DeepCopy()
 	m.Samples = append(m.Samples, toStatus(sample)...)
 	m.Attempts = new(int32(0))
-	p.again = atOnce
-	if at+1 < len(steps) {
-		m.Step = steps[at+1].name()
-		p.progress(in, fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node))
-		return
+	if in.at+1 == len(in.steps) {
+		return in.endRound(m).endingRound()
 	}
-	p.rounds = 1
-	p.endRound(in)
+	m.Step = in.steps[in.at+1].name()
+	text := fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node)
+	return plan{status: in.status(m, in.measurements, in.progress(text)), memory: in.memory, again: atOnce}
 }
 
-// endRound decides whether there is another round.
-func (p *plan) endRound(in *input) {
-	m := p.status.Measuring
+// endRound decides whether there is another round, after a measurement with the samples of
+// all steps of one.
+func (in *input) endRound(m *v1alpha1.MeasurementProgress) plan {
 	corrected, err := in.correct(m)
 	if err != nil {
-		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonInconsistent, err.Error())
 	}
 	m.Samples = corrected
 	result, err := in.estimate(m.Samples, *m.Round)
 	if err != nil {
-		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonInconsistent, err.Error())
 	}
 	next := *m.Round + 1
 	spent := in.now.Sub(m.StartTime.Time)
@@ -57,76 +53,65 @@ func (p *plan) endRound(in *input) {
 		next > in.settings.rounds,
 		len(m.Samples)+len(in.settings.resources)*2+3 > maxSamples,
 		spent+spent/time.Duration(*m.Round) > in.settings.budget:
-		p.finish(in, result, *m.Round)
-		return
+		return in.finish(m, result, *m.Round)
 	}
 	m.Round = new(next)
 	m.Step = in.settings.steps(next, m.Samples)[0].name()
-	p.progress(in, fmt.Sprintf("%s after round %d of at most %d on node %s", in.text(result), next-1, in.settings.rounds, m.Node))
+	text := fmt.Sprintf("%s after round %d of at most %d on node %s", in.text(result), next-1, in.settings.rounds, m.Node)
+	return plan{status: in.status(m, in.measurements, in.progress(text)), memory: in.memory, again: atOnce}
 }
 
 // outOfTime ends a measurement whose time is used up in the middle of a round, with
 // what the rounds before have told.
-func (p *plan) outOfTime(in *input) {
+func (in *input) outOfTime() plan {
 	m := in.profile.Status.Measuring
 	if *m.Round == 1 {
-		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the %d s of budgetSeconds were used up in the first round; raise it", int(in.settings.budget.Seconds())))
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonImprecise,
+			fmt.Sprintf("the %d s of budgetSeconds were used up in the first round; raise it", int(in.settings.budget.Seconds())))
 	}
 	result, err := in.estimate(m.Samples, *m.Round-1)
 	if err != nil {
-		p.fail(in, v1alpha1.ReasonInconsistent, err.Error())
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonInconsistent, err.Error())
 	}
-	p.finish(in, result, *m.Round-1)
+	return in.finish(m, result, *m.Round-1)
 }
 
 // finish ends a measurement with its result, as far as there is one.
-func (p *plan) finish(in *input, result experiment.Result, rounds int32) {
+func (in *input) finish(m *v1alpha1.MeasurementProgress, result experiment.Result, rounds int32) plan {
 	if result.Contradiction != nil {
-		p.fail(in, v1alpha1.ReasonInconsistent, result.Contradiction.Error())
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonInconsistent, result.Contradiction.Error())
 	}
 	if len(result.Unsaturated) == 0 && len(result.Components) < len(in.settings.resources) {
-		p.fail(in, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
-		return
+		return in.fail(in.measurements, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
 	}
-	m := p.status.Measuring
 	vector := in.vector(m, result, rounds)
 	if wide := profile.TooWide(&vector); wide != "" {
-		p.fail(in, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s: %s",
+		return in.fail(in.measurements, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s: %s",
 			profile.MaxError, wide, count(rounds, "round"), morePrecise))
-		return
 	}
+	results := in.measurements
 	if len(result.Components) > 0 {
-		p.keep(vector)
+		results = replaced(results, vector)
 	}
 	if len(result.Unsaturated) > 0 {
-		p.fail(in, v1alpha1.ReasonUnsaturated, in.advice(m, result.Unsaturated))
-		return
+		return in.fail(results, v1alpha1.ReasonUnsaturated, in.advice(m, result.Unsaturated))
 	}
-	text, imprecise := in.results(p.status.Measurements, []string{m.NodeProfile})
-	outcome := v1alpha1.ReasonMeasured
+	text, imprecise := in.describe(results, []string{m.NodeProfile})
+	outcome, kind := v1alpha1.ReasonMeasured, corev1.EventTypeNormal
 	if imprecise {
-		outcome = v1alpha1.ReasonImprecise
+		outcome, kind = v1alpha1.ReasonImprecise, corev1.EventTypeWarning
 	}
-	p.ended = &ending{outcome: outcome, message: text, seconds: in.elapsed(), result: true}
-	p.status.Measuring = nil
-	delete(p.memory.setbacks, m.NodeProfile)
-	p.condition(in, in.measured(p.status.Measurements), outcome, text)
-	p.remove, p.apply, p.again = nil, nil, atOnce
+	return plan{
+		status: in.status(nil, results, finding{in.measured(results), outcome, text}), memory: in.memory.without(m.NodeProfile), again: atOnce,
+		news: telling(kind, outcome, text), ended: &ending{outcome: outcome, seconds: in.elapsed(), result: true},
+	}
 }
 
-// keep puts a result in place of the one of its class.
-func (p *plan) keep(v v1alpha1.MeasuredVector) {
-	all := map[string]v1alpha1.MeasuredVector{v.NodeProfile: v}
-	for _, m := range p.status.Measurements {
-		if m.NodeProfile != v.NodeProfile {
-			all[m.NodeProfile] = m
-		}
-	}
-	p.status.Measurements = nil
-	for _, class := range slices.Sorted(maps.Keys(all)) {
-		p.status.Measurements = append(p.status.Measurements, all[class])
-	}
+// replaced returns results in the order of their classes, with a new one in place of that
+// of its class.
+func replaced(results []v1alpha1.MeasuredVector, v v1alpha1.MeasuredVector) []v1alpha1.MeasuredVector {
+	all := slices.DeleteFunc(slices.Clone(results), func(m v1alpha1.MeasuredVector) bool { return m.NodeProfile == v.NodeProfile })
+	all = append(all, v)
+	slices.SortFunc(all, func(a, b v1alpha1.MeasuredVector) int { return strings.Compare(a.NodeProfile, b.NodeProfile) })
+	return all
 }

@@ -36,7 +36,7 @@ const (
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
 	in := &input{
 		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
-		taken: sets.New[string](), known: sets.New[string](), followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
+		taken: sets.New[string](), questions: map[string]string{}, followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
 	}
 	var err error
 	if in.jobs, err = r.jobs(ctx, p); err != nil {
@@ -55,12 +55,15 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 	if err != nil {
 		return nil, err
 	}
+	if err := in.ask(); err != nil {
+		return nil, err
+	}
 	r.gatherTaken(in)
 	in.memory = r.memories.recall(in)
 	if err := r.gatherSurroundings(ctx, in, snapshot, how); err != nil {
 		return nil, err
 	}
-	return in, r.gatherOutcomes(ctx, in)
+	return in, r.gatherStep(ctx, in)
 }
 
 // jobs returns the Jobs of a profile, by name.
@@ -86,10 +89,12 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	if err := r.Client.List(ctx, &classes); err != nil {
 		return nil, fmt.Errorf("listing node profiles: %w", err)
 	}
+	known := sets.New(v1alpha1.NoNodeProfile)
 	for i := range classes.Items {
-		in.known.Insert(classes.Items[i].Name)
+		known.Insert(classes.Items[i].Name)
 		index.OnAdd(&classes.Items[i], true)
 	}
+	in.measurements = slices.DeleteFunc(slices.Clone(in.profile.Status.Measurements), func(m v1alpha1.MeasuredVector) bool { return !known.Has(m.NodeProfile) })
 	var workloads v1alpha1.WorkloadProfileList
 	switch {
 	case in.settings.correct: // neighbours may be of any namespace
@@ -258,32 +263,31 @@ func (in *input) wanted() []string {
 		return []string{m.NodeProfile}
 	}
 	return slices.DeleteFunc(in.classes(), func(class string) bool {
-		question, err := in.question(class)
-		return err != nil || in.obstacle != "" || in.fresh(in.result(class), question) || in.memory.setbacks[class].holds(question, in.now.Time)
+		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].holds(in.questions[class], in.now.Time)
 	})
 }
 
-// gatherOutcomes reads the outcomes of the Jobs of the current step. Those that the
+// gatherStep reads which step is going on, and the outcomes of its Jobs. Those that the
 // cache may not know of yet are looked for past it.
-func (r *Reconciler) gatherOutcomes(ctx context.Context, in *input) error {
+func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
 	m := in.profile.Status.Measuring
-	if m == nil || in.obstacle != "" {
+	if m == nil || in.noTemplate != "" {
 		return nil
 	}
-	steps := in.settings.steps(*m.Round, m.Samples)
-	at := find(steps, m.Step)
-	if at < 0 {
+	in.steps = in.settings.steps(*m.Round, m.Samples)
+	in.at = find(in.steps, m.Step)
+	if in.at < 0 {
 		return nil
 	}
 	for k := 0; ; k++ {
-		runs, err := in.runs(&steps[at]) // the outcome of one decides whether there is another
-		if err != nil {
-			return nil //nolint:nilerr // the plan says what is wrong with the template
+		var err error
+		if in.runs, err = in.stepRuns(); err != nil { // the outcome of one decides whether there is another
+			return err
 		}
-		if k >= len(runs) {
+		if k >= len(in.runs) {
 			return nil
 		}
-		run := runs[k]
+		run := in.runs[k]
 		job := in.job(run.job.Name)
 		if job == nil {
 			job = &batchv1.Job{}

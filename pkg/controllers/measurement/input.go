@@ -20,20 +20,28 @@ type input struct {
 	profile  *v1alpha1.WorkloadProfile
 	settings *settings
 	probes   *probejob.Settings
-	// template is that of the target's pods; nil without a target, and where the
-	// obstacle says why there is none.
-	template *corev1.PodTemplateSpec
-	obstacle string
+	// template is that of the target's pods; nil without a target. Where Jobs cannot be
+	// made from it, noTemplate says why.
+	template   *corev1.PodTemplateSpec
+	noTemplate string
 	// nodes are those that the spec chooses, by name.
 	nodes []*node
 	// taken are nodes where others measure, and full is true where others measure on as
 	// many as is allowed at once.
 	taken sets.Set[string]
 	full  bool
-	// known are the names of all NodeProfiles.
-	known sets.Set[string]
+	// measurements are the results of classes that there are.
+	measurements []v1alpha1.MeasuredVector
+	// questions are what is asked about the classes of the nodes, none while there is
+	// no template.
+	questions map[string]string
 	// followers are the running pods that follow the profile.
 	followers map[types.UID]bool
+	// steps are those of the current round, and at the index of the current one, -1 if
+	// the round has no such step. Its runs are set if there is one.
+	steps []step
+	at    int
+	runs  []run
 	// jobs are those of the profile, and outcomes are those of the current step's
 	// Jobs, by name.
 	jobs     []batchv1.Job
@@ -41,6 +49,9 @@ type input struct {
 	memory   memory
 	now      metav1.Time
 }
+
+// current returns the current step.
+func (in *input) current() *step { return &in.steps[in.at] }
 
 // node returns a node by name, nil if it is not there or not chosen.
 func (in *input) node(name string) *node {
@@ -86,22 +97,9 @@ func (in *input) covered(all []v1alpha1.MeasuredVector) []string {
 	return sets.List(classes)
 }
 
-// question returns what is asked about a class of nodes, "" where that is not known
-// because there is no template or no such node.
-func (in *input) question(class string) (string, error) {
-	if in.obstacle != "" {
-		return "", nil
-	}
-	i := slices.IndexFunc(in.nodes, func(n *node) bool { return n.class == class })
-	if i < 0 {
-		return "", nil
-	}
-	return condense(in.profile.Spec.Measurement, in.template, in.nodes[i].declared)
-}
-
 // result returns what was measured of a class, nil for nothing.
 func (in *input) result(class string) *v1alpha1.MeasuredVector {
-	all := in.profile.Status.Measurements
+	all := in.measurements
 	i := slices.IndexFunc(all, func(m v1alpha1.MeasuredVector) bool { return m.NodeProfile == class })
 	if i < 0 {
 		return nil
@@ -122,14 +120,12 @@ func (in *input) expires(m *v1alpha1.MeasuredVector) time.Time { return m.Time.A
 
 // allFresh reports whether there are classes, and all of them have results that hold.
 func (in *input) allFresh(classes []string) bool {
-	return len(classes) > 0 && !slices.ContainsFunc(classes, func(class string) bool {
-		question, err := in.question(class)
-		return err != nil || !in.fresh(in.result(class), question)
-	})
+	return len(classes) > 0 && !slices.ContainsFunc(classes, func(class string) bool { return !in.fresh(class) })
 }
 
-// fresh reports whether a result answers a question, and is not too old. Any result
-// answers a question that is not known.
-func (in *input) fresh(m *v1alpha1.MeasuredVector, question string) bool {
+// fresh reports whether the result of a class answers the question about it, and is not
+// too old. Any result answers a question that is not known.
+func (in *input) fresh(class string) bool {
+	m, question := in.result(class), in.questions[class]
 	return in.whole(m) && (question == "" || m.Question == question) && in.now.Time.Before(in.expires(m))
 }

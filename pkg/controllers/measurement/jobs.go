@@ -59,10 +59,10 @@ type run struct {
 	later bool
 }
 
-// runs returns the Jobs of the step that is going on. Their names follow from the
-// status, and no other step, attempt or measurement has the same ones.
-func (in *input) runs(s *step) ([]run, error) {
-	m := in.profile.Status.Measuring
+// stepRuns returns the Jobs of the current step. Their names follow from the status, and
+// no other step, attempt or measurement has the same ones.
+func (in *input) stepRuns() ([]run, error) {
+	m, s := in.profile.Status.Measuring, in.current()
 	placement := func(role, node string, deadline time.Duration) probejob.Placement {
 		whole := fmt.Sprint(m.Question, m.StartTime.Unix(), m.NodeProfile, node)
 		hash := sha256.Sum256([]byte(whole))

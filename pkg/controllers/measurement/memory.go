@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,42 @@ type memory struct {
 	since time.Time
 	// resume is when a step whose last attempt was lost may begin again.
 	resume time.Time
+}
+
+// with returns the memory with a failure to wait after.
+func (m memory) with(class string, back setback) memory {
+	m.setbacks = maps.Clone(m.setbacks)
+	if m.setbacks == nil {
+		m.setbacks = map[string]setback{}
+	}
+	m.setbacks[class] = back
+	return m
+}
+
+// without returns the memory without the failure of a class.
+func (m memory) without(class string) memory {
+	m.setbacks = maps.Clone(m.setbacks)
+	delete(m.setbacks, class)
+	return m
+}
+
+// sawRunning returns the memory with the Job of a probe that runs, and since when. The
+// node's clock may be wrong, and then the first look counts.
+func (m memory) sawRunning(probe types.UID, started, now time.Time) memory {
+	if m.probe == probe {
+		return m
+	}
+	m.probe, m.since = probe, now
+	if started.Before(now) {
+		m.since = started
+	}
+	return m
+}
+
+// resumingAt returns the memory with when the current step may begin again.
+func (m memory) resumingAt(when time.Time) memory {
+	m.resume = when
+	return m
 }
 
 // setback is a measurement of a class that failed.
@@ -81,8 +118,7 @@ func (m *memories) recall(in *input) memory {
 	}
 	message, _, _ := strings.Cut(c.Message, soFar)
 	for _, class := range in.classes() {
-		question, err := in.question(class)
-		if err == nil && question != "" && !in.fresh(in.result(class), question) {
+		if question := in.questions[class]; question != "" && !in.fresh(class) {
 			back := setback{question: question, reason: c.Reason, message: message, failures: 1, until: in.now.Add(firstRetry)}
 			return memory{setbacks: map[string]setback{class: back}}
 		}

@@ -34,9 +34,9 @@ func (in *input) advice(m *v1alpha1.MeasurementProgress, resources []int) string
 		", so that its slowdown tells nothing; add spec.calibration to the NodeProfile to find out how many requests the resource serves at once, or list its servers"
 }
 
-// results says what was measured of some classes, "" for nothing, and what of it is less
+// describe says what was measured of some classes, "" for nothing, and what of it is less
 // precise than was asked for.
-func (in *input) results(all []v1alpha1.MeasuredVector, classes []string) (found string, imprecise bool) {
+func (in *input) describe(all []v1alpha1.MeasuredVector, classes []string) (found string, imprecise bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(m v1alpha1.MeasuredVector) bool { return !slices.Contains(classes, m.NodeProfile) })
 	var parts, less []string
 	for i := range all {

@@ -53,7 +53,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 }
 
 // count counts what a plan ends.
-func (m *Metrics) count(p *plan) {
+func (m *Metrics) count(p plan) {
 	m.rounds.Add(float64(p.rounds))
 	if p.ended == nil {
 		return

@@ -70,8 +70,10 @@ func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
 	return probejob.Quiet(n.name(), others)
 }
 
-// measured reports whether pods of another measurement run on the node.
-func (n *node) measured(in *input) bool { return probejob.Measured(n.name(), n.pods, in.profile.UID) }
+// measuredByOthers reports whether pods of another measurement run on the node.
+func (n *node) measuredByOthers(in *input) bool {
+	return probejob.Measured(n.name(), n.pods, in.profile.UID)
+}
 
 // left returns the name of a pod of ours on the node that has not ended and
 // belongs to none of these Jobs, "" for none.

@@ -3,15 +3,16 @@ package measurement
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
@@ -32,7 +33,8 @@ const (
 	maxSamples = 500
 )
 
-// plan is what to do: either write the status, or remove and then apply Jobs.
+// plan is what to do: write the status, then delete and apply Jobs. Each function that
+// decides returns a whole plan, and nothing changes it afterwards.
 type plan struct {
 	status v1alpha1.WorkloadProfileStatus
 	remove []*batchv1.Job
@@ -40,135 +42,124 @@ type plan struct {
 	memory memory
 	// again is when to look again without having been woken, 0 for never.
 	again time.Duration
-	// began, lost and ended tell of events: a measurement that begins, a step that is
-	// begun again, and a measurement that ends.
-	began, lost string
-	ended       *ending
-	// rounds is how many rounds this plan ends.
+	// news are the events about the status.
+	news []statuses.Event
+	// rounds is how many rounds this plan ends, and ended how it ends the measurement,
+	// nil if it does not.
 	rounds int
+	ended  *ending
 }
 
-// ending is how a measurement ended.
+// ending is how a measurement ended, for the metrics.
 type ending struct {
 	outcome string // a reason of the condition
-	message string
 	seconds float64
 	result  bool // there is one
 }
 
+// Outcomes of measurements that are ended by a change of the profile.
+const (
+	reasonStopped   = "Stopped"   // the profile no longer asks for a measurement
+	reasonAbandoned = "Abandoned" // it asks for another one
+)
+
+// finding is what the condition Measured says.
+type finding struct {
+	measured        bool
+	reason, message string
+}
+
 // decide plans the next step of the measurements of a profile. It is pure: the same
-// input gives the same plan. What is wrong with the question goes to the status; an
-// error means that the status holds what the controller cannot have written.
-func decide(in *input) (*plan, error) {
-	p := &plan{memory: in.memory}
-	p.memory.setbacks = maps.Clone(in.memory.setbacks)
-	in.profile.Status.DeepCopyInto(&p.status)
-	if in.settings == nil {
-		return p.stop(in), nil
+// input gives the same plan. What is wrong with the question goes to the status.
+func decide(in *input) plan {
+	switch {
+	case in.settings == nil:
+		return in.stop()
+	case in.profile.Status.Measuring == nil:
+		return in.begin()
+	default:
+		return in.goOn()
 	}
-	p.status.Measurements = slices.DeleteFunc(p.status.Measurements, func(m v1alpha1.MeasuredVector) bool {
-		return m.NodeProfile != v1alpha1.NoNodeProfile && !in.known.Has(m.NodeProfile)
-	})
-	if p.status.Measuring != nil {
-		return p, p.goOn(in)
-	}
-	return p, p.begin(in)
 }
 
 // stop ends what is no longer asked for, and forgets what was found.
-func (p *plan) stop(in *input) *plan {
+func (in *input) stop() plan {
+	p := plan{status: *in.profile.Status.DeepCopy(), remove: in.jobsBut(nil)}
 	if p.status.Measuring != nil {
-		p.ended = &ending{outcome: reasonStopped, message: "the profile no longer asks for it", seconds: in.elapsed()}
+		p.ended = &ending{outcome: reasonStopped, seconds: in.elapsed()}
+		p.news = telling(corev1.EventTypeNormal, reasonStopped, "the profile no longer asks for it")
 	}
 	p.status.Measurements, p.status.Measuring = nil, nil
 	meta.RemoveStatusCondition(&p.status.Conditions, v1alpha1.ConditionMeasured)
-	p.removeAll(in)
-	p.memory = memory{}
 	return p
 }
 
-// removeAll plans to delete all Jobs that are not being deleted already.
-func (p *plan) removeAll(in *input) { p.removeBut(in, nil) }
-
-// removeBut plans to delete all Jobs but the needed ones.
-func (p *plan) removeBut(in *input, needed map[string]bool) {
-	for i := range in.jobs {
-		if job := &in.jobs[i]; !needed[job.Name] && job.DeletionTimestamp.IsZero() {
-			p.remove = append(p.remove, job)
-		}
-	}
-}
-
-// begin looks for a class of nodes to measure, or says that there is none.
-func (p *plan) begin(in *input) error {
-	p.removeAll(in)
+// begin begins the measurement of the first class of nodes that needs one and can be
+// measured now. If there is none, it says why.
+func (in *input) begin() plan {
 	var first *obstacle
-	classes := in.classes()
+	classes, memory, again := in.classes(), in.memory, time.Duration(0)
 	for _, class := range classes {
-		question, err := in.question(class)
-		if err != nil {
-			return err
-		}
-		if in.fresh(in.result(class), question) {
-			delete(p.memory.setbacks, class)
+		if in.fresh(class) {
+			memory = memory.without(class)
 			continue
 		}
-		if in.obstacle != "" {
-			first = cmp.Or(first, &obstacle{v1alpha1.ReasonTargetFailed, in.obstacle})
-			continue
+		where, why, wait := in.startable(class)
+		if why == nil {
+			return in.start(class, where, memory)
 		}
-		if back := p.memory.setbacks[class]; back.holds(question, in.now.Time) {
-			first = cmp.Or(first, &obstacle{back.reason, back.message})
-			p.wake(back.until.Sub(in.now.Time))
-			continue
-		}
-		where, why := in.choose(class)
-		if why != nil {
-			first = cmp.Or(first, why)
-			p.wake(recheckAfter)
-			continue
-		}
-		p.start(in, class, question, where)
-		return nil
+		first, again = cmp.Or(first, why), sooner(again, wait)
 	}
-	p.conclude(in, classes, first)
-	return nil
+	covered := in.covered(in.measurements)
+	for i := range in.measurements {
+		if m := &in.measurements[i]; slices.Contains(covered, m.NodeProfile) {
+			again = sooner(again, in.expires(m).Sub(in.now.Time))
+		}
+	}
+	found := in.conclusion(classes, covered, first)
+	return plan{
+		status: in.status(nil, in.measurements, found), remove: in.jobsBut(nil), memory: memory, again: again, news: in.waiting(found),
+	}
 }
 
-// wake has the controller look again after some time at the latest.
-func (p *plan) wake(after time.Duration) {
-	if p.again == 0 || after < p.again {
-		p.again = max(after, atOnce)
+// startable returns where the measurement of a class can begin, or why it cannot and when
+// to look again, 0 for when something changes.
+func (in *input) startable(class string) (where site, why *obstacle, again time.Duration) {
+	if in.noTemplate != "" {
+		return site{}, &obstacle{v1alpha1.ReasonTargetFailed, in.noTemplate}, 0
 	}
+	if back := in.memory.setbacks[class]; back.holds(in.questions[class], in.now.Time) {
+		return site{}, &obstacle{back.reason, back.message}, back.until.Sub(in.now.Time)
+	}
+	where, why = in.choose(class)
+	return where, why, recheckAfter
+}
+
+// sooner returns the earlier of two times to look again, of which those that are not above
+// 0 are never.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return max(b, 0)
+	}
+	return a
 }
 
 // start begins the measurement of a class.
-func (p *plan) start(in *input, class, question string, where site) {
+func (in *input) start(class string, where site, memory memory) plan {
 	m := &v1alpha1.MeasurementProgress{
-		NodeProfile: class, Node: where.node.name(), Question: question, StartTime: new(in.now), Round: new(int32(1)),
-		Step: in.settings.steps(1, nil)[0].name(), Attempts: new(int32(0)),
+		NodeProfile: class, Node: where.node.name(), BaselineNode: where.baselineName(), Question: in.questions[class],
+		StartTime: new(in.now), Round: new(int32(1)), Step: in.settings.steps(1, nil)[0].name(), Attempts: new(int32(0)),
 	}
-	if where.baseline != nil {
-		m.BaselineNode = where.baseline.name()
+	text := fmt.Sprintf("measuring on node %s, class %s", m.Node, class)
+	return plan{
+		status: in.status(m, in.measurements, in.progress(text)), memory: memory, again: atOnce,
+		news: telling(corev1.EventTypeNormal, v1alpha1.ReasonMeasuring, text),
 	}
-	p.status.Measuring = m
-	p.remove, p.again = nil, atOnce
-	p.began = fmt.Sprintf("measuring on node %s, class %s", m.Node, class)
-	p.progress(in, p.began)
 }
 
-// conclude says what there is when nothing is going on, and why not more.
-func (p *plan) conclude(in *input, classes []string, first *obstacle) {
-	covered := in.covered(p.status.Measurements)
-	for i := range p.status.Measurements {
-		if m := &p.status.Measurements[i]; slices.Contains(covered, m.NodeProfile) {
-			if left := in.expires(m).Sub(in.now.Time); left > 0 {
-				p.wake(left)
-			}
-		}
-	}
-	found, imprecise := in.results(p.status.Measurements, covered)
-	measured := in.measured(p.status.Measurements)
+// conclusion says what there is when nothing is going on, and why not more.
+func (in *input) conclusion(classes, covered []string, first *obstacle) finding {
+	found, imprecise := in.describe(in.measurements, covered)
 	if first == nil && len(classes) == 0 {
 		first = in.nowhere()
 		if in.allFresh(covered) { // what is known holds, wherever its nodes are
@@ -176,16 +167,14 @@ func (p *plan) conclude(in *input, classes []string, first *obstacle) {
 		}
 	}
 	switch {
+	case first != nil && found != "":
+		return finding{in.measured(in.measurements), first.reason, first.message + soFar + found}
 	case first != nil:
-		message := first.message
-		if found != "" {
-			message += soFar + found
-		}
-		p.condition(in, measured, first.reason, message)
+		return finding{in.measured(in.measurements), first.reason, first.message}
 	case imprecise:
-		p.condition(in, true, v1alpha1.ReasonImprecise, found)
+		return finding{true, v1alpha1.ReasonImprecise, found}
 	default:
-		p.condition(in, true, v1alpha1.ReasonMeasured, found)
+		return finding{true, v1alpha1.ReasonMeasured, found}
 	}
 }
 
@@ -201,27 +190,58 @@ func (in *input) nowhere() *obstacle {
 	return &obstacle{v1alpha1.ReasonNoNode, message}
 }
 
-// progress says how far the measurement is.
-func (p *plan) progress(in *input, text string) {
-	all := in.measured(p.status.Measurements)
-	reason := v1alpha1.ReasonMeasuring
-	if all {
-		reason = v1alpha1.ReasonStale
-		text = "being measured again: " + text
-	}
-	p.condition(in, all, reason, text)
+// endingRound returns the plan as one that ends a round.
+func (p plan) endingRound() plan {
+	p.rounds = 1
+	return p
 }
 
-// condition sets the condition Measured.
-func (p *plan) condition(in *input, measured bool, reason, message string) {
+// progress says how far the measurement is.
+func (in *input) progress(text string) finding {
+	if in.measured(in.measurements) {
+		return finding{true, v1alpha1.ReasonStale, "being measured again: " + text}
+	}
+	return finding{false, v1alpha1.ReasonMeasuring, text}
+}
+
+// fail ends a measurement that cannot go on, for a while. The results are those that there
+// are all the same.
+func (in *input) fail(results []v1alpha1.MeasuredVector, reason, message string) plan {
+	m := in.profile.Status.Measuring
+	back := setback{question: m.Question, reason: reason, failures: 1}
+	if before, again := in.memory.setbacks[m.NodeProfile]; again && before.question == m.Question {
+		back.failures = before.failures + 1
+	}
+	back.until = in.now.Add(min(lastRetry, firstRetry<<min(back.failures-1, 10)))
+	back.message = fmt.Sprintf("%s (%s; tried again at %s)", message, on(m.Node, "step "+m.Step), back.until.UTC().Format(time.RFC3339))
+	return plan{
+		status: in.status(nil, results, finding{in.measured(results), reason, back.message}), memory: in.memory.with(m.NodeProfile, back), again: atOnce,
+		news: telling(corev1.EventTypeWarning, reason, back.message), ended: &ending{outcome: reason, seconds: in.elapsed()},
+	}
+}
+
+// status returns the status with what is being measured, the results, and what the
+// condition Measured says.
+func (in *input) status(m *v1alpha1.MeasurementProgress, results []v1alpha1.MeasuredVector, found finding) v1alpha1.WorkloadProfileStatus {
+	all := in.profile.Status
+	all.Measuring, all.Measurements = m, results
+	all = *all.DeepCopy()
 	status := metav1.ConditionFalse
-	if measured {
+	if found.measured {
 		status = metav1.ConditionTrue
 	}
-	meta.SetStatusCondition(&p.status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionMeasured, Status: status, Reason: reason, Message: evaluate.ConditionMessage(message),
+	meta.SetStatusCondition(&all.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionMeasured, Status: status, Reason: found.reason, Message: evaluate.ConditionMessage(found.message),
 		ObservedGeneration: in.profile.Generation, LastTransitionTime: in.now,
 	})
+	return all
+}
+
+// unchanged returns the status as it is, without results of classes that are gone.
+func (in *input) unchanged() v1alpha1.WorkloadProfileStatus {
+	all := in.profile.Status
+	all.Measurements = in.measurements
+	return *all.DeepCopy()
 }
 
 // elapsed returns how long the measurement has been going on, in seconds.
@@ -229,23 +249,21 @@ func (in *input) elapsed() float64 {
 	return in.now.Sub(in.profile.Status.Measuring.StartTime.Time).Seconds()
 }
 
-// fail ends a measurement that cannot go on, for a while.
-func (p *plan) fail(in *input, reason, message string) {
-	m := p.status.Measuring
-	before, again := p.memory.setbacks[m.NodeProfile]
-	back := setback{question: m.Question, reason: reason, failures: 1}
-	if again && before.question == m.Question {
-		back.failures = before.failures + 1
+// worthTelling are the reasons that users should hear of who wait for a result.
+var worthTelling = []string{
+	v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonNoRunningPods, v1alpha1.ReasonTargetFailed,
+}
+
+// waiting returns the event about a new reason to wait.
+func (in *input) waiting(found finding) []statuses.Event {
+	was := meta.FindStatusCondition(in.profile.Status.Conditions, v1alpha1.ConditionMeasured)
+	if was != nil && was.Reason == found.reason || !slices.Contains(worthTelling, found.reason) {
+		return nil
 	}
-	wait := min(lastRetry, firstRetry<<min(back.failures-1, 10))
-	back.until = in.now.Add(wait)
-	back.message = fmt.Sprintf("%s (%s; tried again at %s)", message, on(m.Node, "step "+m.Step), back.until.UTC().Format(time.RFC3339))
-	if p.memory.setbacks == nil {
-		p.memory.setbacks = map[string]setback{}
-	}
-	p.memory.setbacks[m.NodeProfile] = back
-	p.ended = &ending{outcome: reason, message: back.message, seconds: in.elapsed()}
-	p.status.Measuring = nil
-	p.condition(in, in.measured(p.status.Measurements), reason, back.message)
-	p.remove, p.apply, p.again = nil, nil, atOnce
+	return telling(corev1.EventTypeWarning, found.reason, evaluate.ConditionMessage(found.message))
+}
+
+// telling returns an event.
+func telling(kind, reason, message string) []statuses.Event {
+	return []statuses.Event{{Type: kind, Reason: reason, Message: message, Action: "Measure"}}
 }

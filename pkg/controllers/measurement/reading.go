@@ -34,22 +34,22 @@ type flaw struct {
 	hopeless bool
 }
 
-// sample returns what a step told.
-func (in *input) sample(s *step, runs []run) (experiment.Sample, *flaw) {
-	r, flaw := in.read(s, runs)
+// sample returns what the current step told.
+func (in *input) sample() (experiment.Sample, *flaw) {
+	r, flaw := in.read()
 	if flaw != nil {
 		return experiment.Sample{}, flaw
 	}
 	return r.sample()
 }
 
-// read parses the reports of a step.
-func (in *input) read(s *step, runs []run) (*reading, *flaw) {
+// read parses the reports of the current step.
+func (in *input) read() (*reading, *flaw) {
 	m := in.profile.Status.Measuring
 	round := int(*m.Round)
-	r := &reading{step: s, round: round, latest: expectedTime(m.Samples)}
+	r := &reading{step: in.current(), round: round, latest: expectedTime(m.Samples)}
 	r.alone = experiment.Find(fromStatus(m.Samples), round, experiment.Alone).TargetNanos
-	for _, job := range runs {
+	for _, job := range in.runs {
 		messages := in.outcomes[job.job.Name].Messages
 		if job.role == roleProbe {
 			probe, err := result.ParseRun(messages[probejob.ProbeContainer])

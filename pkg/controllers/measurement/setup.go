@@ -53,8 +53,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
-		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.measured), builder.WithPredicates(otherClass())).
-		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.measured), builder.WithPredicates(otherNode())).
+		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherClass())).
+		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherNode())).
 		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
 		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
@@ -98,8 +98,8 @@ func foreign() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[probejob.MeasurementKey] == "" })
 }
 
-// measured maps anything to all profiles that are to be measured.
-func (r *Reconciler) measured(ctx context.Context, _ client.Object) []reconcile.Request {
+// toMeasure maps anything to all profiles that are to be measured.
+func (r *Reconciler) toMeasure(ctx context.Context, _ client.Object) []reconcile.Request {
 	return r.profiles(ctx, "", func(*v1alpha1.Measurement) bool { return true })
 }
 

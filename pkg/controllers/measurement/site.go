@@ -15,6 +15,14 @@ type site struct {
 	baseline *node
 }
 
+// baselineName returns the name of the node without the workload, "" for none.
+func (s *site) baselineName() string {
+	if s.baseline == nil {
+		return ""
+	}
+	return s.baseline.name()
+}
+
 // obstacle says why there is no site, by one of the condition's reasons.
 type obstacle struct{ reason, message string }
 
@@ -67,7 +75,7 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 			busy = append(busy, on(n.name(), why))
 			continue
 		}
-		if n.measured(in) {
+		if n.measuredByOthers(in) {
 			taken = append(taken, n.name())
 			continue
 		}

@@ -21,25 +21,25 @@ func (r *Reconciler) gatherTemplate(ctx context.Context, in *input, how freshnes
 	if target == nil {
 		return nil
 	}
-	template, err := r.template(ctx, in.profile, target, how)
+	template, err := r.podTemplate(ctx, in.profile, target, how)
 	switch {
 	case apierrors.IsNotFound(err):
-		in.obstacle = fmt.Sprintf("there is no %s %q in namespace %s to take the pod template from", target.Kind, target.Name, in.profile.Namespace)
+		in.noTemplate = fmt.Sprintf("there is no %s %q in namespace %s to take the pod template from", target.Kind, target.Name, in.profile.Namespace)
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading %s %s: %w", target.Kind, target.Name, err)
 	}
 	in.template = template
 	if err := r.Probes.Observe(in.template.DeepCopy()); err != nil {
-		in.obstacle = fmt.Sprintf("%s %q: %v", target.Kind, target.Name, err)
+		in.noTemplate = fmt.Sprintf("%s %q: %v", target.Kind, target.Name, err)
 	}
 	return nil
 }
 
-// template returns the template of the pods of a profile's target. Of Jobs and CronJobs
+// podTemplate returns the template of the pods of a profile's target. Of Jobs and CronJobs
 // the metadata are in the cache, which tells from the caches whether one has changed
 // since it was read.
-func (r *Reconciler) template(ctx context.Context, p *v1alpha1.WorkloadProfile, target *v1alpha1.MeasurementTarget, how freshness) (*corev1.PodTemplateSpec, error) {
+func (r *Reconciler) podTemplate(ctx context.Context, p *v1alpha1.WorkloadProfile, target *v1alpha1.MeasurementTarget, how freshness) (*corev1.PodTemplateSpec, error) {
 	key := types.NamespacedName{Namespace: p.Namespace, Name: target.Name}
 	if how == fromCaches {
 		known := &metav1.PartialObjectMetadata{}
@@ -71,11 +71,11 @@ func (r *Reconciler) template(ctx context.Context, p *v1alpha1.WorkloadProfile, 
 // zero value is empty. They are only read.
 type templates struct {
 	mu sync.Mutex
-	of map[types.NamespacedName]template // by profile
+	of map[types.NamespacedName]seenTemplate // by profile
 }
 
-// template is one of an object as it was.
-type template struct {
+// seenTemplate is that of an object as it was.
+type seenTemplate struct {
 	uid             types.UID // of the object
 	resourceVersion string
 	template        *corev1.PodTemplateSpec
@@ -85,9 +85,9 @@ func (t *templates) keep(of *v1alpha1.WorkloadProfile, object client.Object, wha
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.of == nil {
-		t.of = map[types.NamespacedName]template{}
+		t.of = map[types.NamespacedName]seenTemplate{}
 	}
-	t.of[client.ObjectKeyFromObject(of)] = template{object.GetUID(), object.GetResourceVersion(), what}
+	t.of[client.ObjectKeyFromObject(of)] = seenTemplate{object.GetUID(), object.GetResourceVersion(), what}
 }
 
 // recall returns the template of an object as it is, nil if it was not read yet.

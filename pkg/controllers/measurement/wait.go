@@ -30,16 +30,16 @@ func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1a
 	if err != nil || len(in.jobs) > 0 {
 		return 0, false, err
 	}
-	plan, err := r.reserve(in)
-	if err != nil || plan.status.Measuring != nil || in.settings.target == nil && plan.again == 0 {
-		return 0, false, err
+	next := r.reserve(in)
+	if next.status.Measuring != nil || in.settings.target == nil && next.again == 0 {
+		return 0, false, nil
 	}
-	if r.Writers.Busy() && !equality.Semantic.DeepEqual(p.Status, plan.status) {
+	if r.Writers.Busy() && !equality.Semantic.DeepEqual(p.Status, next.status) {
 		return yieldFor, true, nil
 	}
-	err = r.act(ctx, in, plan)
+	err = r.act(ctx, in, next)
 	if apierrors.IsConflict(err) {
 		return 0, false, nil
 	}
-	return plan.again, err == nil, err
+	return next.again, err == nil, err
 }
