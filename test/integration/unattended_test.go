@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
@@ -62,7 +63,7 @@ func TestAJobWithoutAManagerEndsAndGoes(t *testing.T) {
 	alone := create("alone")
 	await(alone, "its pod is made", func(err error) bool { return err == nil && alone.Status.Active == 1 })
 	edit(alone, func(spec *batchv1.JobSpec) { spec.ActiveDeadlineSeconds = new(int64(1)) })
-	await(alone, "it ends", func(err error) bool { return err == nil && probejob.Finished(alone) })
+	await(alone, "it ends", func(err error) bool { return err == nil && jobstatus.Finished(alone) })
 	if o := probejob.Inspect(alone, nil, nil, time.Now()); o.Reason != probejob.ReasonUnattended || !o.Retry(0) {
 		t.Errorf("the Job that no manager attends to is %v, %s: %s", o.State, o.Reason, o.Message)
 	}

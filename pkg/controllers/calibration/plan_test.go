@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
@@ -164,11 +165,11 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			},
 		},
 		"a run that was killed for its use of memory is begun again": {
-			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Lost, Reason: probejob.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
+			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Lost, Reason: jobstatus.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
 			told{Condition: "False Calibrating: cpu is calibrated again: container x was killed at its memory limit", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
 		},
 		"a run that was killed for its use of memory twice has failed": {
-			outcome(begun("cpu", 2, fast(only)), probejob.Outcome{State: probejob.Lost, Reason: probejob.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
+			outcome(begun("cpu", 2, fast(only)), probejob.Outcome{State: probejob.Lost, Reason: jobstatus.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
 			told{
 				Condition: "False ProbeFailed: cpu: the standard job cpu failed on node worker-1: container x was killed at its memory limit; tried again later, or when spec.calibration is changed",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",

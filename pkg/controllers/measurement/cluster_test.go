@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -262,7 +263,7 @@ func (s *simulation) jobs(ctx context.Context) bool {
 		}
 		alive[job.UID] = true
 		changed = s.endOverdue(ctx, job, pods.Items) || changed
-		if job.Labels[probejob.MeasurementKey] == "" || probejob.Finished(job) || slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, job) }) {
+		if job.Labels[probejob.MeasurementKey] == "" || jobstatus.Finished(job) || slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, job) }) {
 			continue
 		}
 		s.serial++
@@ -290,7 +291,7 @@ func (s *simulation) jobs(ctx context.Context) bool {
 // endOverdue ends the Jobs that take longer than they may, and reports whether it is one.
 func (s *simulation) endOverdue(ctx context.Context, job *batchv1.Job, pods []corev1.Pod) bool {
 	limit := job.Spec.ActiveDeadlineSeconds
-	if limit == nil || probejob.Finished(job) || s.clock.Now().Sub(job.Status.StartTime.Time) < time.Duration(*limit)*time.Second {
+	if limit == nil || jobstatus.Finished(job) || s.clock.Now().Sub(job.Status.StartTime.Time) < time.Duration(*limit)*time.Second {
 		return false
 	}
 	for i := range pods {

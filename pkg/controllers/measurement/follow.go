@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
@@ -121,7 +122,7 @@ func (in *input) disturbance() string {
 func (in *input) targetFailed(o *probejob.Outcome) string {
 	timeout := int(in.settings.timeout.Seconds())
 	switch {
-	case o.Reason != probejob.ReasonDeadline:
+	case o.Reason != jobstatus.ReasonDeadline:
 		return "the target: " + o.Message
 	case in.current().kind == alone:
 		return fmt.Sprintf("the target did not end within %d s; raise timeoutSeconds, or leave out target to measure the pods as they run", timeout)

@@ -8,6 +8,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 )
 
 // unattendedSeconds is for how long a Job runs, and stays once it has ended, without a
@@ -35,7 +37,7 @@ func Attend(ctx context.Context, c client.Client, job *batchv1.Job, now time.Tim
 // due to be written.
 func extended(job *batchv1.Job, now time.Time) (seconds int64, due bool) {
 	limit, since := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime
-	if limit == nil || since == nil || Finished(job) || hasFailed(job) != "" || !job.DeletionTimestamp.IsZero() {
+	if limit == nil || since == nil || jobstatus.Finished(job) || hasFailed(job) != "" || !job.DeletionTimestamp.IsZero() {
 		return 0, false
 	}
 	elapsed := int64(now.Sub(since.Time) / time.Second)
@@ -67,7 +69,7 @@ func whyLate(job *batchv1.Job, blockedBy, how string) (state State, reason, mess
 		message = fmt.Sprintf("it did not end within %d s", whole)
 	}
 	if blockedBy == "" {
-		return Failed, ReasonDeadline, message
+		return Failed, jobstatus.ReasonDeadline, message
 	}
 	return Failed, blockedBy, message + ": " + how
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
@@ -24,10 +25,10 @@ func TestASignalFromOutsideIsWorthAnotherAttempt(t *testing.T) {
 		byNumber.ContainerStatuses[0].State.Terminated.Signal = signal
 		for how, status := range map[string]corev1.PodStatus{"by its exit code": byCode, "by the signal's number": byNumber} {
 			o := probejob.Inspect(job(), []corev1.Pod{pod(status)}, nil, noon.Time)
-			state, reason := probejob.Failed, probejob.ReasonExitCode
+			state, reason := probejob.Failed, jobstatus.ReasonExitCode
 			message := fmt.Sprintf("container loadline-probe ended with exit code %d: half done", code)
 			if name := outside[signal]; name != "" {
-				state, reason = probejob.Lost, probejob.ReasonKilled
+				state, reason = probejob.Lost, jobstatus.ReasonKilled
 				message = fmt.Sprintf("container loadline-probe was killed by %s (exit code %d): half done", name, code)
 			}
 			if o.State != state || o.Reason != reason || o.Message != message {
@@ -44,7 +45,7 @@ func TestAnExitCodeThatIsNoSignalIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int32{1, 2, 3, 9, 15, 126, 127, 128, 193, 254, 255} {
 		o := probejob.Inspect(job(), []corev1.Pod{pod(ended(corev1.PodFailed, code, "Error", ""))}, nil, noon.Time)
-		if o.State != probejob.Failed || o.Reason != probejob.ReasonExitCode {
+		if o.State != probejob.Failed || o.Reason != jobstatus.ReasonExitCode {
 			t.Errorf("exit code %d: it is %v, %s", code, o.State, o.Reason)
 		}
 	}
@@ -64,19 +65,19 @@ func TestAnOutOfMemoryKillNamesContainerLimitAndRemedy(t *testing.T) {
 		once                bool // is it worth one attempt more, and not several
 	}{
 		"a probe": {
-			probejob.ProbeContainer, "16Mi", "", probejob.ReasonOutOfMemory,
+			probejob.ProbeContainer, "16Mi", "", jobstatus.ReasonOutOfMemory,
 			"container loadline-probe was killed at its memory limit of 16Mi (OOMKilled); raise --probe-memory of loadline-manager (probe.memory in the chart)", true,
 		},
 		"a target with a limit": {
-			"main", "64Mi", "", probejob.ReasonOutOfMemory,
+			"main", "64Mi", "", jobstatus.ReasonOutOfMemory,
 			"container main was killed at its memory limit of 64Mi (OOMKilled); raise resources.limits.memory of that container", true,
 		},
 		"a target in a pod with a limit": {
-			"main", "", "1Gi", probejob.ReasonOutOfMemory,
+			"main", "", "1Gi", jobstatus.ReasonOutOfMemory,
 			"container main was killed at its memory limit of 1Gi (OOMKilled); raise resources.limits.memory of that container", true,
 		},
 		"a target without a limit": {
-			"main", "", "", probejob.ReasonDisrupted,
+			"main", "", "", jobstatus.ReasonDisrupted,
 			"container main, which has no memory limit, was killed because its node ran out of memory (OOMKilled); " +
 				"set resources.requests.memory to what it needs, or measure on nodes with more memory", false,
 		},

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/made"
 )
 
@@ -43,7 +44,7 @@ func ToOwner(kind string, namespaced bool) handler.MapFunc {
 // lost one, and the events while the Job is pending or where it took too long.
 func Look(ctx context.Context, made, api client.Reader, job *batchv1.Job, now time.Time) (Outcome, error) {
 	reader := made
-	if Finished(job) {
+	if jobstatus.Finished(job) {
 		reader = api
 	}
 	var pods corev1.PodList
@@ -51,7 +52,7 @@ func Look(ctx context.Context, made, api client.Reader, job *batchv1.Job, now ti
 		return Outcome{}, fmt.Errorf("listing the pods of Job %s: %w", client.ObjectKeyFromObject(job), err)
 	}
 	o := Inspect(job, pods.Items, nil, now)
-	if (o.State != Pending || o.Reason != "") && o.Reason != ReasonDeadline {
+	if (o.State != Pending || o.Reason != "") && o.Reason != jobstatus.ReasonDeadline {
 		return o, nil
 	}
 	about := job.UID

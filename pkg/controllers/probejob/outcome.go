@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 )
 
 // State is where a Job stands.
@@ -33,21 +35,11 @@ func (s State) String() string {
 	return [...]string{"Pending", "Running", "Succeeded", "Failed", "Lost"}[s]
 }
 
-// Reasons for which a Job is pending, has failed, or was lost.
+// Reasons for which a Job is pending, has failed, or was lost, besides those of its pod.
 const (
-	ReasonPodRefused    = "PodRefused"    // the API server takes no such pod
-	ReasonUnschedulable = "Unschedulable" // the pod does not fit on its node
-	ReasonImage         = "Image"         // an image cannot be pulled
-	ReasonContainer     = "Container"     // a container cannot be made or started
-	ReasonVolume        = "Volume"        // a volume cannot be mounted
-	ReasonDeadline      = "Deadline"      // it took too long
-	ReasonExitCode      = "ExitCode"      // a container ended badly
-	ReasonKilled        = "Killed"        // a container was ended by a signal from outside
-	ReasonOutOfMemory   = "OutOfMemory"   // the kernel killed a container for its use of memory
-	ReasonEvicted       = "Evicted"       // the kubelet ended the pod, which used more than it may
-	ReasonDisrupted     = "Disrupted"     // the pod was deleted, evicted for its node's sake, or lost with it
-	ReasonUnattended    = "Unattended"    // no manager looked after the Job
-	ReasonGone          = "Gone"          // the pod is gone with what it had to say
+	ReasonPodRefused = "PodRefused" // the API server takes no such pod
+	ReasonUnattended = "Unattended" // no manager looked after the Job
+	ReasonGone       = "Gone"       // the pod is gone with what it had to say
 )
 
 // Grace is for how long something that keeps a pod from beginning may last, since
@@ -57,7 +49,7 @@ const Grace = time.Minute
 // Outcome is how a Job fares.
 type Outcome struct {
 	State State
-	// Reason is one of the Reason constants, and Message says what is wrong, for
+	// Reason is one of the constants here or in jobstatus, and Message says what is wrong, for
 	// users. Both are "" where nothing is.
 	Reason, Message string
 	// Node is where the pod is, "" before it is on one.
@@ -74,13 +66,13 @@ type Outcome struct {
 // number of attempts that were lost before. The kernel may have killed a container
 // because its node ran out of memory; one that it kills twice needs more than its limit.
 func (o *Outcome) Retry(before int32) bool {
-	return o.State == Lost && (o.Reason != ReasonOutOfMemory || before == 0)
+	return o.State == Lost && (o.Reason != jobstatus.ReasonOutOfMemory || before == 0)
 }
 
 // Bad reports whether a Job has come to its end otherwise than well.
 func (o *Outcome) Bad() bool { return o.State == Failed || o.State == Lost }
 
-// Inspect tells how a Job fares from the Job, its pods and the events about these.
+// Inspect returns how a Job fares from the Job, its pods and the events about these.
 // Pods of other Jobs are passed over. Events matter only while the Job is pending, and
 // when it did not end in time.
 func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now time.Time) Outcome {
@@ -94,16 +86,20 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 	case pod.Status.Phase == corev1.PodSucceeded && !early:
 		o.State = Succeeded
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded, early && afterDeadline(job, pod):
-		reason, why := blocked(pod, events)
+		reason, why := jobstatus.Blocked(pod, events)
 		o.State, o.Reason, o.Message = whyLate(job, reason, why)
 	case pod.Status.Phase == corev1.PodFailed:
-		o.State, o.Reason, o.Message = whyFailed(pod)
+		f := jobstatus.WhyFailed(pod, map[string]string{ProbeContainer: "raise --probe-memory of loadline-manager (probe.memory in the chart)"})
+		o.State, o.Reason, o.Message = Failed, f.Reason, f.Message
+		if f.Lost {
+			o.State = Lost
+		}
 	case early:
-		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
+		o.State, o.Reason, o.Message = Lost, jobstatus.ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
 	case pod.Status.Phase == corev1.PodUnknown:
-		o.State, o.Reason, o.Message = Lost, ReasonDisrupted, fmt.Sprintf("nothing is known of pod %s any more", pod.Name)
+		o.State, o.Reason, o.Message = Lost, jobstatus.ReasonDisrupted, fmt.Sprintf("nothing is known of pod %s any more", pod.Name)
 	default:
-		o.Reason, o.Message = blocked(pod, events)
+		o.Reason, o.Message = jobstatus.Blocked(pod, events)
 		switch {
 		case o.Reason != "":
 			o.State = pendingOrFailed(pod.CreationTimestamp, now)
@@ -114,16 +110,16 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 	return o
 }
 
-// withoutPod tells how a Job fares that has no pod.
+// withoutPod returns how a Job fares that has no pod.
 func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome {
 	var o Outcome
-	if refused := latest(events, "FailedCreate"); refused != nil {
+	if refused := jobstatus.Latest(events, "FailedCreate"); refused != nil {
 		o.State, o.Reason, o.Message = pendingOrFailed(job.CreationTimestamp, now), ReasonPodRefused, "the pod cannot be created: "+refused.Message
 	}
 	switch {
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
 		o.State, o.Reason, o.Message = whyLate(job, o.Reason, o.Message)
-	case Finished(job):
+	case jobstatus.Finished(job):
 		o = Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
 	}
 	return o
@@ -145,13 +141,6 @@ func pendingOrFailed(since metav1.Time, now time.Time) State {
 		return Pending
 	}
 	return Failed
-}
-
-// Finished reports whether a Job has come to its end, and its pod too.
-func Finished(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
-	})
 }
 
 // hasFailed returns the reason for which a Job has failed, or will have when its pod
@@ -229,29 +218,4 @@ func messages(pod *corev1.Pod) map[string]string {
 		}
 	}
 	return left
-}
-
-// latest returns the last of the events with a reason, nil for none.
-func latest(events []corev1.Event, reasons ...string) *corev1.Event {
-	var last *corev1.Event
-	for i := range events {
-		if e := &events[i]; slices.Contains(reasons, e.Reason) && (last == nil || seen(last).Before(seen(e))) {
-			last = e
-		}
-	}
-	return last
-}
-
-// seen returns when an event was last seen.
-func seen(e *corev1.Event) time.Time {
-	switch {
-	case e.Series != nil:
-		return e.Series.LastObservedTime.Time
-	case !e.LastTimestamp.IsZero():
-		return e.LastTimestamp.Time
-	case !e.EventTime.IsZero():
-		return e.EventTime.Time
-	default:
-		return e.CreationTimestamp.Time
-	}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
@@ -55,40 +56,40 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 		},
 		"a pod that fits nowhere is unschedulable": {
 			job: job(), pods: []corev1.Pod{pod(nowhere)}, after: 2 * time.Minute,
-			want: answer{probejob.Failed, probejob.ReasonUnschedulable, "the pod cannot be scheduled: 0/2 nodes are available: 1 Insufficient cpu."},
+			want: answer{probejob.Failed, jobstatus.ReasonUnschedulable, "the pod cannot be scheduled: 0/2 nodes are available: 1 Insufficient cpu."},
 		},
 		"an image being pulled for long is nothing bad": {job: job(), pods: []corev1.Pod{pod(starting)}, after: time.Hour, want: answer{}},
 		"an image that cannot be pulled may yet be": {
 			job: job(), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"))}, after: time.Second,
-			want: answer{probejob.Pending, probejob.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`},
+			want: answer{probejob.Pending, jobstatus.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`},
 		},
 		"an image that cannot be pulled for a minute has failed": {
 			job: job(), pods: []corev1.Pod{pod(waiting("ImagePullBackOff", "Back-off: not found"))}, after: probejob.Grace,
-			want: answer{probejob.Failed, probejob.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: Back-off: not found`},
+			want: answer{probejob.Failed, jobstatus.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: Back-off: not found`},
 		},
 		"an image with an impossible name has failed": {
 			job: job(), pods: []corev1.Pod{pod(waiting("InvalidImageName", ""))}, after: probejob.Grace,
-			want: answer{probejob.Failed, probejob.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: InvalidImageName`},
+			want: answer{probejob.Failed, jobstatus.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: InvalidImageName`},
 		},
 		"a ConfigMap that is missing is named": {
 			job: job(), pods: []corev1.Pod{pod(waiting("CreateContainerConfigError", `configmap "settings" not found`))}, after: probejob.Grace,
-			want: answer{probejob.Failed, probejob.ReasonContainer, `container loadline-probe needs what is not there: configmap "settings" not found`},
+			want: answer{probejob.Failed, jobstatus.ReasonContainer, `container loadline-probe needs what is not there: configmap "settings" not found`},
 		},
 		"a container that cannot be made has failed": {
 			job: job(), pods: []corev1.Pod{pod(waiting("CreateContainerError", "no space left"))}, after: probejob.Grace,
-			want: answer{probejob.Failed, probejob.ReasonContainer, "container loadline-probe cannot be started: no space left"},
+			want: answer{probejob.Failed, jobstatus.ReasonContainer, "container loadline-probe cannot be started: no space left"},
 		},
 		"a sidecar that crashes before the rest begins is told of": {
 			job: job(), pods: []corev1.Pod{pod(waiting("CrashLoopBackOff", "back-off 10s"))}, after: time.Second,
-			want: answer{probejob.Pending, probejob.ReasonContainer, "container loadline-probe ends again and again: back-off 10s"},
+			want: answer{probejob.Pending, jobstatus.ReasonContainer, "container loadline-probe ends again and again: back-off 10s"},
 		},
 		"a volume that cannot be mounted is told of": {
 			job: job(), pods: []corev1.Pod{pod(starting)}, events: []corev1.Event{event("FailedMount", `secret "key" not found`)}, after: probejob.Grace,
-			want: answer{probejob.Failed, probejob.ReasonVolume, `a volume cannot be mounted: secret "key" not found`},
+			want: answer{probejob.Failed, jobstatus.ReasonVolume, `a volume cannot be mounted: secret "key" not found`},
 		},
 		"a sandbox that cannot be made is told of": {
 			job: job(), pods: []corev1.Pod{pod(starting)}, events: []corev1.Event{event("FailedCreatePodSandBox", "no addresses left")}, after: time.Second,
-			want: answer{probejob.Pending, probejob.ReasonContainer, "the pod cannot be started: no addresses left"},
+			want: answer{probejob.Pending, jobstatus.ReasonContainer, "the pod cannot be started: no addresses left"},
 		},
 		"a pod that runs is running": {job: job(), pods: []corev1.Pod{pod(running())}, want: answer{State: probejob.Running}},
 		"a mount that failed at first does not matter once the pod runs": {
@@ -104,12 +105,12 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 			want: answer{State: probejob.Running},
 		},
 		"a Job that took too long says how long it may take": {
-			job: job(failed("DeadlineExceeded")), want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+			job: job(failed("DeadlineExceeded")), want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
 		},
 		"a Job that took too long because its pod was stuck says so": {
 			job: job(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"), deleted)},
 			want: answer{
-				probejob.Failed, probejob.ReasonImage,
+				probejob.Failed, jobstatus.ReasonImage,
 				`it did not end within 600 s: the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`,
 			},
 		},
@@ -120,82 +121,82 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 		"a Job that takes too long has failed before its pod has ended": {
 			job:  job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"}),
 			pods: []corev1.Pod{pod(running(), deleted)},
-			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+			want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
 		},
 		"a pod that is deleted when its Job is overdue was so for that": {
 			job: begun(), pods: []corev1.Pod{pod(running(), deletedAfter(600*time.Second))},
-			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+			want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
 		},
 		"a pod that ends well when told to has not if its Job is overdue": {
 			job: begun(), pods: []corev1.Pod{pod(endedAfter(601*time.Second), deletedAfter(600*time.Second))},
-			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within 600 s"},
+			want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
 		},
 		"a pod that is deleted before its Job is overdue is lost": {
 			job: begun(), pods: []corev1.Pod{pod(running(), deletedAfter(598*time.Second))},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was deleted"},
 		},
 		"a pod that ends well when told to is lost": {
 			job: begun(), pods: []corev1.Pod{pod(endedAfter(30*time.Second), deletedAfter(30*time.Second))},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was deleted"},
 		},
 		"a pod that is deleted once it has ended well has succeeded": {
 			job: begun(), pods: []corev1.Pod{pod(endedAfter(29*time.Second), deletedAfter(30*time.Second))}, want: answer{State: probejob.Succeeded},
 		},
 		"a container that ends badly is quoted": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 3, "Error", "Error: no such device\n"))},
-			want: answer{probejob.Failed, probejob.ReasonExitCode, "container loadline-probe ended with exit code 3: Error: no such device"},
+			want: answer{probejob.Failed, jobstatus.ReasonExitCode, "container loadline-probe ended with exit code 3: Error: no such device"},
 		},
 		"a long output is quoted from its end": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 3, "Error", strings.Repeat("ä", 300)+"!"))},
-			want: answer{probejob.Failed, probejob.ReasonExitCode, "container loadline-probe ended with exit code 3: …" + strings.Repeat("ä", 199) + "!"},
+			want: answer{probejob.Failed, jobstatus.ReasonExitCode, "container loadline-probe ended with exit code 3: …" + strings.Repeat("ä", 199) + "!"},
 		},
 		"a command that does not exist cannot be started": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 128, "StartError", `exec: "work": not found`))},
-			want: answer{probejob.Failed, probejob.ReasonContainer, `container loadline-probe cannot be started: exec: "work": not found`},
+			want: answer{probejob.Failed, jobstatus.ReasonContainer, `container loadline-probe cannot be started: exec: "work": not found`},
 		},
 		"a pod that outgrew its disk was evicted through its own fault": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: `Usage of EmptyDir volume "data" exceeds the limit "1Gi".`})},
-			want: answer{probejob.Failed, probejob.ReasonEvicted, `the pod was evicted: Usage of EmptyDir volume "data" exceeds the limit "1Gi".`},
+			want: answer{probejob.Failed, jobstatus.ReasonEvicted, `the pod was evicted: Usage of EmptyDir volume "data" exceeds the limit "1Gi".`},
 		},
 		"a pod that was evicted for the node's sake is lost": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, disruption)},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was ended: Taint manager: deleting due to NoExecute taint"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was ended: Taint manager: deleting due to NoExecute taint"},
 		},
 		"a pod with a deadline of its own has failed": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "DeadlineExceeded", Message: "Pod was active too long"})},
-			want: answer{probejob.Failed, probejob.ReasonDeadline, "it did not end within the pod's activeDeadlineSeconds: Pod was active too long"},
+			want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within the pod's activeDeadlineSeconds: Pod was active too long"},
 		},
 		"a pod that its node cannot have is lost": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", Message: "Node didn't have enough resource: cpu"})},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was ended by its node: Node didn't have enough resource: cpu"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was ended by its node: Node didn't have enough resource: cpu"},
 		},
 		"a pod that somebody deletes is lost": {
 			job: job(), pods: []corev1.Pod{pod(running(), deleted)},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was deleted"},
 		},
 		"a pod that was killed as somebody deleted it is lost": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 137, "Error", ""), deleted)},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was deleted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was deleted"},
 		},
 		"a pod of which nothing is known is lost": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodUnknown})},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of pod fast-cpu-x any more"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "nothing is known of pod fast-cpu-x any more"},
 		},
 		"a container of which nothing is known is lost": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 137, "ContainerStatusUnknown", ""))},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
 		},
 		"a container that containerd lost when its node was restarted is lost": {
 			job: job(), pods: []corev1.Pod{pod(ended(corev1.PodFailed, 255, "Unknown", ""))},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "nothing is known of container loadline-probe any more: its node or container runtime was restarted"},
 		},
 		"a pod that the kubelet refuses as it starts is lost": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "UnexpectedAdmissionError", Message: "Allocate failed"})},
-			want: answer{probejob.Lost, probejob.ReasonDisrupted, "pod fast-cpu-x was ended by its node: Allocate failed"},
+			want: answer{probejob.Lost, jobstatus.ReasonDisrupted, "pod fast-cpu-x was ended by its node: Allocate failed"},
 		},
 		"a pod that its node will never admit has failed": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed, Reason: "SysctlForbidden", Message: "forbidden sysctl"})},
-			want: answer{probejob.Failed, probejob.ReasonExitCode, "the pod failed: forbidden sysctl"},
+			want: answer{probejob.Failed, jobstatus.ReasonExitCode, "the pod failed: forbidden sysctl"},
 		},
 		"a Job that no manager attends to is lost": {
 			job: unattended(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(running(), deleted)},
@@ -210,7 +211,7 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 		},
 		"a pod that failed without a reason has failed": {
 			job: job(), pods: []corev1.Pod{pod(corev1.PodStatus{Phase: corev1.PodFailed})},
-			want: answer{probejob.Failed, probejob.ReasonExitCode, "the pod failed: it does not say why"},
+			want: answer{probejob.Failed, jobstatus.ReasonExitCode, "the pod failed: it does not say why"},
 		},
 	}
 	for name, test := range tests {

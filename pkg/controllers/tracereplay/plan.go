@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
@@ -162,7 +163,9 @@ func hopeless(runs []replays.Run, t *tally) bool {
 }
 
 // goingOn reports whether the latest Job has not finished.
-func (in *input) goingOn() bool { return len(in.jobs) > 0 && !finished(&in.jobs[len(in.jobs)-1]) }
+func (in *input) goingOn() bool {
+	return len(in.jobs) > 0 && !jobstatus.Finished(&in.jobs[len(in.jobs)-1])
+}
 
 // freeRound returns the least number of a round that has no Job.
 func (in *input) freeRound() int {

@@ -106,7 +106,8 @@ func TestAReplayGoesStepByStepFromItsQuestionToItsReport(t *testing.T) {
 					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
 				}}})
 			},
-			step{Condition: "False Running: 0 of 4 runs ended; pod compare-runs-1-0 waits: ImagePullBackOff no such image", Runs: "4 0 1 0"},
+			step{Condition: "False Running: 0 of 4 runs ended; pod compare-runs-1-0 waits: " +
+				`the image "example.test/loadline" of container replay cannot be pulled: no such image`, Runs: "4 0 1 0"},
 		},
 		"no node has room: the condition says so": {
 			func(t *testing.T) *input {
@@ -114,7 +115,7 @@ func TestAReplayGoesStepByStepFromItsQuestionToItsReport(t *testing.T) {
 					{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"},
 				}})
 			},
-			step{Condition: "False Running: 0 of 4 runs ended; pod compare-runs-1-0 is on no node: 0/3 nodes are available", Runs: "4 0 1 0"},
+			step{Condition: "False Running: 0 of 4 runs ended; pod compare-runs-1-0 waits: the pod cannot be scheduled: 0/3 nodes are available", Runs: "4 0 1 0"},
 		},
 		"all runs have ended well: the report is written and the rest removed": {
 			func(t *testing.T) *input {
@@ -161,8 +162,9 @@ func TestAReplayGoesStepByStepFromItsQuestionToItsReport(t *testing.T) {
 			},
 			step{
 				Condition: "True PartlyFailed: 2 of 4 runs ended well, of which the results are: " +
-					"least-dilation with seed 1: it ran out of memory: run the manager with a larger --replay-memory; " +
-					"least-dilation with seed 2: it ended with exit code 1",
+					"least-dilation with seed 1: container replay was killed at its memory limit of 512Mi (OOMKilled); " +
+					"raise --replay-memory of loadline-manager (replay.memory in the chart); " +
+					"least-dilation with seed 2: container replay ended with exit code 1",
 				Runs: "4 2 0 2", Best: "round-robin", Writes: []string{"compare-report [report.html results.json]"}, Removes: []string{"compare-question", "compare-runs-1"},
 			},
 		},
@@ -217,7 +219,7 @@ func TestAReplayGoesStepByStepFromItsQuestionToItsReport(t *testing.T) {
 				return in.finish("0-3")
 			},
 			step{
-				Condition: "False Failed: no run ended well: round-robin with seed 1 and 3 more: Evicted the node was low on memory",
+				Condition: "False Failed: no run ended well: round-robin with seed 1 and 3 more: the pod was evicted: the node was low on memory",
 				Runs:      "4 0 0 4", Removes: []string{"compare-question", "compare-runs-1"},
 			},
 		},

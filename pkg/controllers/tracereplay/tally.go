@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
@@ -70,8 +71,8 @@ func (t *tally) countJob(job *batchv1.Job, pods []corev1.Pod) error {
 			}
 		default:
 			t.active++
-			if t.stuck == "" {
-				t.stuck = whyStuck(pod)
+			if _, why := jobstatus.Blocked(pod, nil); t.stuck == "" && why != "" {
+				t.stuck = fmt.Sprintf("pod %s waits: %s", pod.Name, why)
 			}
 		}
 	}
@@ -133,43 +134,22 @@ func terminated(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// whyFailed says why a run was given up, from its last pod; nil when that is
-// gone.
+// remedies say how the memory limit of a run is raised.
+var remedies = map[string]string{containerName: "raise --replay-memory of loadline-manager (replay.memory in the chart)"}
+
+// whyFailed returns why a run was given up, from its last pod; nil when that is
+// gone. What the run itself says goes before what its pod does.
 func whyFailed(pod *corev1.Pod) failure {
 	if pod == nil {
 		return failure{message: "its pods failed, and are gone with the reason"}
 	}
-	end := terminated(pod)
-	switch {
-	case end == nil:
-		return failure{message: strings.TrimSpace(pod.Status.Reason + " " + pod.Status.Message)}
-	case end.Reason == "OOMKilled":
-		return failure{message: "it ran out of memory: run the manager with a larger --replay-memory"}
-	case strings.TrimSpace(end.Message) == "":
-		return failure{message: fmt.Sprintf("it ended with exit code %d", end.ExitCode), badInput: end.ExitCode == exitBadInput}
-	default:
-		return failure{message: strings.TrimPrefix(strings.TrimSpace(end.Message), "Error: "), badInput: end.ExitCode == exitBadInput}
-	}
-}
-
-// whyStuck says why a pod does not begin, "" when nothing is wrong with it.
-func whyStuck(pod *corev1.Pod) string {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return fmt.Sprintf("pod %s is on no node: %s", pod.Name, c.Message)
+	why := jobstatus.WhyFailed(pod, remedies)
+	f := failure{message: why.Message}
+	if end := terminated(pod); end != nil && why.Reason == jobstatus.ReasonExitCode {
+		f.badInput = end.ExitCode == exitBadInput
+		if said := strings.TrimSpace(end.Message); said != "" {
+			f.message = strings.TrimPrefix(said, "Error: ")
 		}
 	}
-	for _, s := range pod.Status.ContainerStatuses {
-		if w := s.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
-			return strings.TrimSpace(fmt.Sprintf("pod %s waits: %s %s", pod.Name, w.Reason, w.Message))
-		}
-	}
-	return ""
-}
-
-// finished reports whether a Job starts no more pods and has none going on.
-func finished(job *batchv1.Job) bool {
-	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
-	})
+	return f
 }

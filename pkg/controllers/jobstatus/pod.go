@@ -1,4 +1,4 @@
-package probejob
+package jobstatus
 
 import (
 	"fmt"
@@ -13,8 +13,9 @@ import (
 // are started again. It does not matter once the others have begun.
 const crashLoop = "CrashLoopBackOff"
 
-// blocked tells what keeps a pod from beginning, "" where nothing is known to.
-func blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
+// Blocked returns what keeps a pod from beginning, according to its status and the events
+// about it, "" where nothing is known to.
+func Blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 			return ReasonUnschedulable, "the pod cannot be scheduled: " + orElse(c.Message, c.Reason)
@@ -35,16 +36,16 @@ func blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
 	if pod.Status.Phase == corev1.PodRunning {
 		return "", ""
 	}
-	if e := latest(events, "FailedMount", "FailedAttachVolume", "FailedMapVolume"); e != nil {
+	if e := Latest(events, "FailedMount", "FailedAttachVolume", "FailedMapVolume"); e != nil {
 		return ReasonVolume, "a volume cannot be mounted: " + e.Message
 	}
-	if e := latest(events, "FailedCreatePodSandBox"); e != nil {
+	if e := Latest(events, "FailedCreatePodSandBox"); e != nil {
 		return ReasonContainer, "the pod cannot be started: " + e.Message
 	}
 	return "", ""
 }
 
-// waits tells what a container waits for, "" where that is nothing bad.
+// waits returns what a container waits for, "" where that is nothing bad.
 func waits(name, image string, w *corev1.ContainerStateWaiting) (reason, message string) {
 	answer := ": " + orElse(w.Message, w.Reason)
 	switch w.Reason {
@@ -65,30 +66,39 @@ func waits(name, image string, w *corev1.ContainerStateWaiting) (reason, message
 // the node could not have them at that moment.
 var rejections = []string{"OutOf", "NodeLost", "NodeAffinity", "NodeShutdown", "Terminated", "Shutdown", "Preempting", "UnexpectedAdmissionError"}
 
-// whyFailed returns why a pod has failed, and whether another attempt may end well.
-func whyFailed(pod *corev1.Pod) (state State, reason, message string) {
+// Failure is why a pod has failed.
+type Failure struct {
+	// Lost reports whether it did so through no fault of its own, so that another attempt
+	// may end well.
+	Lost            bool
+	Reason, Message string
+}
+
+// WhyFailed returns why a pod has failed. The remedies say, by the names of containers, how
+// their memory limit is raised; it is resources.limits.memory of the others.
+func WhyFailed(pod *corev1.Pod, remedies map[string]string) Failure {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-			return Lost, ReasonDisrupted, fmt.Sprintf("pod %s was ended: %s", pod.Name, orElse(c.Message, c.Reason))
+			return Failure{true, ReasonDisrupted, fmt.Sprintf("pod %s was ended: %s", pod.Name, orElse(c.Message, c.Reason))}
 		}
 	}
 	why := orElse(pod.Status.Message, pod.Status.Reason)
 	switch {
 	case pod.Status.Reason == "Evicted":
-		return Failed, ReasonEvicted, "the pod was evicted: " + why
+		return Failure{false, ReasonEvicted, "the pod was evicted: " + why}
 	case pod.Status.Reason == "DeadlineExceeded":
-		return Failed, ReasonDeadline, "it did not end within the pod's activeDeadlineSeconds: " + why
+		return Failure{false, ReasonDeadline, "it did not end within the pod's activeDeadlineSeconds: " + why}
 	case slices.ContainsFunc(rejections, func(r string) bool { return strings.HasPrefix(pod.Status.Reason, r) }):
-		return Lost, ReasonDisrupted, fmt.Sprintf("pod %s was ended by its node: %s", pod.Name, why)
+		return Failure{true, ReasonDisrupted, fmt.Sprintf("pod %s was ended by its node: %s", pod.Name, why)}
 	}
 	// Containers were killed because the pod was deleted.
 	if !pod.DeletionTimestamp.IsZero() {
-		return Lost, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)
+		return Failure{true, ReasonDisrupted, fmt.Sprintf("pod %s was deleted", pod.Name)}
 	}
-	if state, reason, message, ok := whyEnded(pod); ok {
-		return state, reason, message
+	if f := whyEnded(pod, remedies); f != nil {
+		return *f
 	}
-	return Failed, ReasonExitCode, "the pod failed: " + orElse(why, "it does not say why")
+	return Failure{false, ReasonExitCode, "the pod failed: " + orElse(why, "it does not say why")}
 }
 
 // maxOutput is how many bytes of a container's output a message quotes.

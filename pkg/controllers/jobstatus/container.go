@@ -1,6 +1,7 @@
-package probejob
+package jobstatus
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"syscall"
@@ -9,20 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// whyEnded returns why the containers of a pod ended badly, and whether another attempt
-// may end well. An error of a container's own goes before what came from outside; ok is
-// false where no container ended badly. Sidecars do not count.
-func whyEnded(pod *corev1.Pod) (state State, reason, message string, ok bool) {
+// whyEnded returns why the containers of a pod ended badly, nil where none did. An error of
+// a container's own goes before what came from outside. Sidecars do not count.
+func whyEnded(pod *corev1.Pod, remedies map[string]string) *Failure {
+	var lost *Failure
 	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		end := s.State.Terminated
-		if end == nil || end.ExitCode == 0 || restarts(pod, s.Name) || ok && state == Failed {
+		if end == nil || end.ExitCode == 0 || restarts(pod, s.Name) {
 			continue
 		}
-		if this, why, text := whyContainerEnded(pod, s.Name, end); !ok || this == Failed {
-			state, reason, message, ok = this, why, text, true
+		f := whyContainerEnded(pod, s.Name, end, remedies)
+		if !f.Lost {
+			return &f
+		}
+		if lost == nil {
+			lost = &f
 		}
 	}
-	return state, reason, message, ok
+	return lost
 }
 
 // restarts reports whether a container is a sidecar, whose exit code does not matter.
@@ -33,23 +38,23 @@ func restarts(pod *corev1.Pod, name string) bool {
 }
 
 // whyContainerEnded returns why one container ended badly.
-func whyContainerEnded(pod *corev1.Pod, name string, end *corev1.ContainerStateTerminated) (state State, reason, message string) {
+func whyContainerEnded(pod *corev1.Pod, name string, end *corev1.ContainerStateTerminated, remedies map[string]string) Failure {
 	output := ""
 	if text := tail(end.Message); text != "" {
 		output = ": " + text
 	}
 	switch end.Reason {
 	case "OOMKilled":
-		return outOfMemory(pod, name)
+		return outOfMemory(pod, name, remedies)
 	case "ContainerStatusUnknown", "Unknown": // of the kubelet, and of containerd after a restart of the node
-		return Lost, ReasonDisrupted, fmt.Sprintf("nothing is known of container %s any more: its node or container runtime was restarted", name)
+		return Failure{true, ReasonDisrupted, fmt.Sprintf("nothing is known of container %s any more: its node or container runtime was restarted", name)}
 	case "StartError", "ContainerCannotRun":
-		return Failed, ReasonContainer, fmt.Sprintf("container %s cannot be started%s", name, output)
+		return Failure{false, ReasonContainer, fmt.Sprintf("container %s cannot be started%s", name, output)}
 	}
 	if signal := killedBy(end); signal != "" {
-		return Lost, ReasonKilled, fmt.Sprintf("container %s was killed by %s (exit code %d)%s", name, signal, end.ExitCode, output)
+		return Failure{true, ReasonKilled, fmt.Sprintf("container %s was killed by %s (exit code %d)%s", name, signal, end.ExitCode, output)}
 	}
-	return Failed, ReasonExitCode, fmt.Sprintf("container %s ended with exit code %d%s", name, end.ExitCode, output)
+	return Failure{false, ReasonExitCode, fmt.Sprintf("container %s ended with exit code %d%s", name, end.ExitCode, output)}
 }
 
 // fromOutside are the signals that others send to end a process. What a process brings
@@ -73,17 +78,14 @@ func killedBy(end *corev1.ContainerStateTerminated) string {
 
 // outOfMemory says at which limit the kernel killed a container for its use of memory, and
 // what to do about it.
-func outOfMemory(pod *corev1.Pod, name string) (state State, reason, message string) {
+func outOfMemory(pod *corev1.Pod, name string, remedies map[string]string) Failure {
 	limit := memoryLimit(&pod.Spec, name)
 	if limit == nil {
-		return Lost, ReasonDisrupted, fmt.Sprintf("container %s, which has no memory limit, was killed because its node ran out of memory (OOMKilled); "+
-			"set resources.requests.memory to what it needs, or measure on nodes with more memory", name)
+		return Failure{true, ReasonDisrupted, fmt.Sprintf("container %s, which has no memory limit, was killed because its node ran out of memory (OOMKilled); "+
+			"set resources.requests.memory to what it needs, or measure on nodes with more memory", name)}
 	}
-	remedy := "raise resources.limits.memory of that container"
-	if name == ProbeContainer {
-		remedy = "raise --probe-memory of loadline-manager (probe.memory in the chart)"
-	}
-	return Lost, ReasonOutOfMemory, fmt.Sprintf("container %s was killed at its memory limit of %s (OOMKilled); %s", name, limit, remedy)
+	remedy := cmp.Or(remedies[name], "raise resources.limits.memory of that container")
+	return Failure{true, ReasonOutOfMemory, fmt.Sprintf("container %s was killed at its memory limit of %s (OOMKilled); %s", name, limit, remedy)}
 }
 
 // memoryLimit returns the memory limit of a container, its own or that of the pod, nil
