@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,17 +12,22 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
-// waits is what a calibration waits for, "" for nothing: it has ended.
-type waits struct{ reason, message string }
-
-// settle sets the condition Calibrated from the results, the failures and what is
-// waited for. Without a calibration there is none.
-func (p *plan) settle(in *input, what waits) {
+// status returns the status with the calibration that goes on, nil for none, without the
+// results that are no longer asked for, and with the condition Calibrated. This follows
+// from the results, the failures, and what is waited for. Without a calibration in the
+// spec there is none.
+func (in *input) status(progress *v1alpha1.CalibrationProgress, waits obstacle) v1alpha1.NodeProfileStatus {
+	status := *in.profile.Status.DeepCopy()
+	status.Calibrating = progress.DeepCopy()
+	all := questions(in.profile)
+	status.Resources = slices.DeleteFunc(status.Resources, func(r v1alpha1.CalibratedResource) bool {
+		return !slices.ContainsFunc(all, func(q question) bool { return q.resource == r.Name })
+	})
 	if in.profile.Spec.Calibration == nil {
-		meta.RemoveStatusCondition(&p.status.Conditions, v1alpha1.ConditionCalibrated)
-		return
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionCalibrated)
+		return status
 	}
-	s := summarize(in, &p.status)
+	s := summarize(in)
 	c := metav1.Condition{
 		Type: v1alpha1.ConditionCalibrated, Status: metav1.ConditionFalse,
 		ObservedGeneration: in.profile.Generation, LastTransitionTime: in.now,
@@ -30,10 +36,10 @@ func (p *plan) settle(in *input, what waits) {
 		c.Status = metav1.ConditionTrue
 	}
 	switch {
-	case what.reason != "" && s.complete:
-		c.Reason, c.Message = v1alpha1.ReasonStale, "results are renewed, and stay in use meanwhile: "+what.message
-	case what.reason != "":
-		c.Reason, c.Message = what.reason, what.message
+	case waits.reason != "" && s.complete:
+		c.Reason, c.Message = v1alpha1.ReasonStale, "results are renewed, and stay in use meanwhile: "+waits.message
+	case waits.reason != "":
+		c.Reason, c.Message = waits.reason, waits.message
 	case len(s.failures) > 0:
 		c.Reason, c.Message = s.reason, "tried again later, or when spec.calibration is changed"
 	case len(s.unsaturated) > 0:
@@ -45,7 +51,8 @@ func (p *plan) settle(in *input, what waits) {
 	// What is wrong comes first, what is done about it last.
 	parts := append(append(s.failures, s.unsaturated...), c.Message)
 	c.Message = evaluate.ConditionMessage(strings.Join(parts, "; "))
-	meta.SetStatusCondition(&p.status.Conditions, c)
+	meta.SetStatusCondition(&status.Conditions, c)
+	return status
 }
 
 // summary is what the results and the failures say.
@@ -57,11 +64,10 @@ type summary struct {
 	reason                       string // of the first failure
 }
 
-func summarize(in *input, status *v1alpha1.NodeProfileStatus) summary {
+func summarize(in *input) summary {
 	s := summary{complete: true}
-	profile := &v1alpha1.NodeProfile{Status: *status}
 	for _, q := range questions(in.profile) {
-		result, until := q.answer(profile)
+		result, until := q.answer(in.profile)
 		fresh := in.now.Time.Before(until)
 		if f := in.failed(&q); f != nil && !fresh {
 			s.failures = append(s.failures, f.message)

@@ -111,7 +111,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // act carries out a plan. What it does twice has the effect of once.
-func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
+func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	if err := r.report(ctx, in, p); err != nil {
 		return err
 	}
@@ -138,9 +138,9 @@ func (r *Reconciler) act(ctx context.Context, in *input, p *plan) error {
 }
 
 // report writes the status, and tells of it by events and by the metrics.
-func (r *Reconciler) report(ctx context.Context, in *input, p *plan) error {
+func (r *Reconciler) report(ctx context.Context, in *input, p plan) error {
 	before, after := in.profile, in.profile.DeepCopy()
-	after.Status = p.status
+	p.status.DeepCopyInto(&after.Status)
 	told := append(statuses.Warnings(before, after), news(before.Status.Conditions, after.Status.Conditions)...)
 	if _, err := statuses.WriteShared(ctx, r.Client, r.Recorder, before, after, told...); err != nil {
 		return err

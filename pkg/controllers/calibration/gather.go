@@ -31,7 +31,7 @@ func (r *Reconciler) gather(ctx context.Context, profile *v1alpha1.NodeProfile) 
 		return in, nil
 	}
 	var err error
-	in.place, err = r.findPlace(ctx, in)
+	in.site, in.noSite, err = r.findSite(ctx, in)
 	return in, err
 }
 
@@ -123,32 +123,32 @@ func (r *Reconciler) node(ctx context.Context, name string) (*corev1.Node, error
 	return node, nil
 }
 
-// findPlace looks for a node to begin on, and takes it. Nodes and pods are read past
+// findSite looks for a node to begin on, and takes it. Nodes and pods are read past
 // the cache, which holds little of them.
-func (r *Reconciler) findPlace(ctx context.Context, in *input) (place, error) {
+func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why obstacle, err error) {
 	var profiles v1alpha1.NodeProfileList
 	if err := r.Client.List(ctx, &profiles); err != nil {
-		return place{}, fmt.Errorf("listing profiles: %w", err)
+		return "", obstacle{}, fmt.Errorf("listing profiles: %w", err)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(in.profile.Spec.Selector)
 	if err != nil {
-		return place{reason: v1alpha1.ReasonNoNode, message: fmt.Sprintf("spec.selector: %v", err)}, nil
+		return "", obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("spec.selector: %v", err)}, nil
 	}
 	var nodes corev1.NodeList
 	if err := r.API.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return place{}, fmt.Errorf("listing nodes: %w", err)
+		return "", obstacle{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	class := followers(in.profile.Name, profiles.Items, nodes.Items)
 	names, none := in.candidates(class, func(node string) bool { return r.Slots.Free(in.profile.UID, node) })
 	if none.reason != "" {
-		return none, nil
+		return "", none, nil
 	}
 	var busy []string
 	awaited := false
 	for _, name := range names[:min(len(names), maxLooks)] {
 		var pods corev1.PodList
 		if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
-			return place{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
+			return "", obstacle{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
 		}
 		quiet, why := probejob.Quiet(name, probejob.Foreign(pods.Items))
 		if !quiet {
@@ -160,13 +160,13 @@ func (r *Reconciler) findPlace(ctx context.Context, in *input) (place, error) {
 			continue
 		}
 		if !r.Slots.Acquire(in.profile.UID, name) {
-			return queued(), nil
+			return "", queued(), nil
 		}
-		return place{node: name}, nil
+		return name, obstacle{}, nil
 	}
 	if awaited {
-		return queued(), nil
+		return "", queued(), nil
 	}
 	slices.Sort(busy)
-	return place{reason: v1alpha1.ReasonNoQuietNode, message: "other pods run on every node that was looked at: " + some(busy)}, nil
+	return "", obstacle{v1alpha1.ReasonNoQuietNode, "other pods run on every node that was looked at: " + some(busy)}, nil
 }

@@ -27,15 +27,15 @@ type input struct {
 	// no such node. Both are unset without one.
 	outcome probejob.Outcome
 	node    *corev1.Node
-	// place is where a calibration could begin. It is unset where none can.
-	place place
+	// site is the node on which a calibration can begin, where no other measurement runs,
+	// "" if there is none: noSite says why, where one is looked for.
+	site   string
+	noSite obstacle
 }
 
-// place is a node to begin on, where no other measurement runs, or why there is none.
-type place struct {
-	node            string
-	reason, message string
-}
+// obstacle is why a calibration cannot begin or has not ended: the reason and message of
+// the condition. The zero value is none.
+type obstacle struct{ reason, message string }
 
 // failure is a calibration that did not end well.
 type failure struct {
@@ -128,7 +128,7 @@ func (in *input) soonest() time.Time {
 // occupied reports whether runs that are over still take up their node.
 func (in *input) occupied() bool { return in.lingering || len(in.jobs) > 0 }
 
-// canBegin reports whether a place to begin is all that is missing.
+// canBegin reports whether a node to begin on is all that is missing.
 func (in *input) canBegin() bool {
 	q, _ := in.next()
 	return q != nil && !in.occupied() && !in.now.Time.Before(in.soonest())

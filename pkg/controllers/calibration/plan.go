@@ -25,7 +25,7 @@ const (
 	waitEvery  = 30 * time.Second
 )
 
-// plan is what to do, in this order.
+// plan is what to do, in this order. Nothing changes it once it is made.
 type plan struct {
 	status v1alpha1.NodeProfileStatus
 	start  *batchv1.Job
@@ -48,55 +48,53 @@ type ending struct {
 
 // decide plans the next step for a profile. It is pure: the same input gives the
 // same plan.
-func decide(in *input) *plan {
-	p := &plan{remove: in.others()}
-	in.profile.Status.DeepCopyInto(&p.status)
-	p.forget(in)
+func decide(in *input) plan {
+	going := in.profile.Status.Calibrating
 	if q, _ := in.current(); q == nil {
-		p.status.Calibrating = nil
+		going = nil
 	}
 	q, attempt := in.next()
 	switch {
 	case q == nil:
-		p.hold, p.again = in.occupied(), in.wake()
-		p.settle(in, waits{})
+		return plan{status: in.status(nil, obstacle{}), remove: in.others(), hold: in.occupied(), again: in.wake()}
 	case in.job() != nil:
-		p.follow(in, q, attempt)
+		return in.follow(q, attempt)
 	case !in.canBegin():
-		p.hold = in.occupied()
-		p.again = max(min(in.soonest().Sub(in.now.Time), watchEvery), time.Second)
-		p.settle(in, waits{v1alpha1.ReasonCalibrating, q.resource + " is to be calibrated, and waits until what ran before is gone"})
-	case in.place.node == "":
-		p.again = waitEvery
-		p.settle(in, waits{in.place.reason, in.place.message})
+		waits := obstacle{v1alpha1.ReasonCalibrating, q.resource + " is to be calibrated, and waits until what ran before is gone"}
+		return plan{
+			status: in.status(going, waits), remove: in.others(), hold: in.occupied(),
+			again: max(min(in.soonest().Sub(in.now.Time), watchEvery), time.Second),
+		}
+	case in.site == "":
+		return plan{status: in.status(going, in.noSite), remove: in.others(), again: waitEvery}
 	default:
-		p.begin(in, q, attempt)
+		return in.begin(q, attempt)
 	}
-	return p
 }
 
 // begin starts a run.
-func (p *plan) begin(in *input, q *question, attempt int32) {
+func (in *input) begin(q *question, attempt int32) plan {
 	progress := &v1alpha1.CalibrationProgress{
-		Resource: q.resource, Node: in.place.node, StartTime: new(in.now), Attempts: new(attempt),
+		Resource: q.resource, Node: in.site, StartTime: new(in.now), Attempts: new(attempt),
 	}
 	if last := in.profile.Status.Calibrating; last != nil && last.Resource == q.resource && last.StartTime != nil {
 		progress.StartTime = last.StartTime
 	}
-	p.status.Calibrating = progress
-	p.start = probejob.Job(probejob.Placement{
+	job := probejob.Job(probejob.Placement{
 		Owner: in.profile, OwnerKind: v1alpha1.GroupVersion.WithKind("NodeProfile"),
-		Namespace: in.settings.Namespace, Name: q.jobName(in.profile, attempt), Node: in.place.node, Step: q.step(attempt),
+		Namespace: in.settings.Namespace, Name: q.jobName(in.profile, attempt), Node: in.site, Step: q.step(attempt),
 		Deadline: q.budget + overhead,
 	}, in.settings.Calibrate(q.job, q.peer, q.maxServers, q.budget))
-	p.hold, p.again = true, watchEvery
-	p.settle(in, waits{v1alpha1.ReasonCalibrating, goesOn(q.resource, in.place.node, attempt)})
+	return plan{
+		status: in.status(progress, obstacle{v1alpha1.ReasonCalibrating, goesOn(q.resource, in.site, attempt)}), start: job, remove: in.others(),
+		hold: true, again: watchEvery,
+	}
 }
 
 // follow decides on a run that goes on.
-func (p *plan) follow(in *input, q *question, attempt int32) {
-	p.hold, p.again = true, watchEvery
-	outcome, node := in.outcome, in.profile.Status.Calibrating.Node
+func (in *input) follow(q *question, attempt int32) plan {
+	going := in.profile.Status.Calibrating
+	outcome, node := in.outcome, going.Node
 	if alive, why := probejob.Alive(in.node); !alive && outcome.State != probejob.Succeeded && outcome.State != probejob.Failed {
 		outcome = probejob.Outcome{State: probejob.Lost, Message: fmt.Sprintf("node %s was lost: %s", node, why)}
 	}
@@ -104,27 +102,26 @@ func (p *plan) follow(in *input, q *question, attempt int32) {
 	case outcome.State == probejob.Succeeded:
 		result, err := read(outcome.Messages[probejob.ProbeContainer], q)
 		if err != nil {
-			p.fail(in, q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the result of the standard job %s on node %s cannot be read: %v", q.job, node, err))
-			return
+			return in.fail(q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the result of the standard job %s on node %s cannot be read: %v", q.job, node, err))
 		}
-		p.succeed(in, q, result)
+		return in.succeed(q, result)
+	case outcome.Retry(attempt-1) && attempt >= maxAttempts:
+		return in.fail(q, v1alpha1.ReasonInterrupted, fmt.Sprintf("its run was lost %d times, at last because %s", maxAttempts, outcome.Message))
 	case outcome.Retry(attempt - 1):
-		if attempt >= maxAttempts {
-			p.fail(in, q, v1alpha1.ReasonInterrupted, fmt.Sprintf("its run was lost %d times, at last because %s", maxAttempts, outcome.Message))
-			return
-		}
-		p.status.Calibrating.Attempts = new(attempt + 1)
-		p.remove = in.jobs
-		p.again = time.Second
-		p.settle(in, waits{v1alpha1.ReasonCalibrating, fmt.Sprintf("%s is calibrated again: %s", q.resource, outcome.Message)})
+		next := going.DeepCopy()
+		next.Attempts = new(attempt + 1)
+		waits := obstacle{v1alpha1.ReasonCalibrating, fmt.Sprintf("%s is calibrated again: %s", q.resource, outcome.Message)}
+		return plan{status: in.status(next, waits), remove: in.jobs, hold: true, again: time.Second}
 	case outcome.Bad():
-		p.fail(in, q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the standard job %s failed on node %s: %s", q.job, node, outcome.Message))
+		return in.fail(q, v1alpha1.ReasonProbeFailed, fmt.Sprintf("the standard job %s failed on node %s: %s", q.job, node, outcome.Message))
 	default:
 		message := goesOn(q.resource, node, attempt)
 		if outcome.Message != "" {
 			message += "; " + outcome.Message
 		}
-		p.settle(in, waits{v1alpha1.ReasonCalibrating, message})
+		return plan{
+			status: in.status(going, obstacle{v1alpha1.ReasonCalibrating, message}), remove: in.others(), hold: true, again: watchEvery,
+		}
 	}
 }
 
@@ -137,57 +134,52 @@ func goesOn(resource, node string, attempt int32) string {
 }
 
 // succeed takes a result in.
-func (p *plan) succeed(in *input, q *question, result *v1alpha1.CalibratedResource) {
-	result.Node, result.Time, result.Question = in.profile.Status.Calibrating.Node, new(in.now), q.id()
-	i := slices.IndexFunc(p.status.Resources, func(r v1alpha1.CalibratedResource) bool { return r.Name == q.resource })
-	if i >= 0 {
-		p.status.Resources[i] = *result
+func (in *input) succeed(q *question, result *v1alpha1.CalibratedResource) plan {
+	found := *result
+	found.Node, found.Time, found.Question = in.profile.Status.Calibrating.Node, new(in.now), q.id()
+	results := slices.Clone(in.profile.Status.Resources)
+	if i := slices.IndexFunc(results, func(r v1alpha1.CalibratedResource) bool { return r.Name == q.resource }); i >= 0 {
+		results[i] = found
 	} else {
-		p.status.Resources = append(p.status.Resources, *result)
+		results = append(results, found)
 	}
 	outcome := outcomeCalibrated
-	if result.Servers == nil {
+	if found.Servers == nil {
 		outcome = outcomeUnsaturated
 	}
-	p.end(in, &ending{resource: q.resource, outcome: outcome})
+	return in.end(results, ending{resource: q.resource, outcome: outcome, seconds: in.elapsed()})
 }
 
 // fail gives a question up for a while.
-func (p *plan) fail(in *input, q *question, reason, message string) {
+func (in *input) fail(q *question, reason, message string) plan {
 	outcome := outcomeFailed
 	if reason == v1alpha1.ReasonInterrupted {
 		outcome = outcomeInterrupted
 	}
-	p.end(in, &ending{resource: q.resource, outcome: outcome, failure: &failure{
+	return in.end(in.profile.Status.Resources, ending{resource: q.resource, outcome: outcome, seconds: in.elapsed(), failure: &failure{
 		question: q.id(), reason: reason, message: q.resource + ": " + message, until: in.now.Add(pause),
 	}})
 }
 
-// end brings a calibration to its end, and goes on to the next soon.
-func (p *plan) end(in *input, e *ending) {
-	if start := in.profile.Status.Calibrating.StartTime; start != nil {
-		e.seconds = in.now.Sub(start.Time).Seconds()
+// elapsed returns how long the calibration has been going on, in seconds.
+func (in *input) elapsed() float64 {
+	start := in.profile.Status.Calibrating.StartTime
+	if start == nil {
+		return 0
 	}
-	p.ended = e
-	p.status.Calibrating = nil
-	p.remove = in.jobs
-	p.again = time.Second
-
-	after := *in
-	after.profile = in.profile.DeepCopy()
-	after.profile.Status = p.status
-	after.failures = in.withFailure(e)
-	var further waits
-	if q, _ := after.next(); q != nil {
-		further = waits{v1alpha1.ReasonCalibrating, q.resource + " is calibrated next"}
-	}
-	p.settle(&after, further)
+	return in.now.Sub(start.Time).Seconds()
 }
 
-// forget drops the results that no calibration asks for.
-func (p *plan) forget(in *input) {
-	all := questions(in.profile)
-	p.status.Resources = slices.DeleteFunc(p.status.Resources, func(r v1alpha1.CalibratedResource) bool {
-		return !slices.ContainsFunc(all, func(q question) bool { return q.resource == r.Name })
-	})
+// end brings a calibration to its end, with the results that there are then, and goes on
+// to the next soon.
+func (in *input) end(results []v1alpha1.CalibratedResource, e ending) plan {
+	after := *in
+	after.profile = in.profile.DeepCopy()
+	after.profile.Status.Resources, after.profile.Status.Calibrating = results, nil
+	after.failures = in.withFailure(&e)
+	var further obstacle
+	if q, _ := after.next(); q != nil {
+		further = obstacle{v1alpha1.ReasonCalibrating, q.resource + " is calibrated next"}
+	}
+	return plan{status: after.status(nil, further), remove: in.jobs, hold: true, again: time.Second, ended: &e}
 }

@@ -49,8 +49,8 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 	t.Parallel()
 	only := v1alpha1.ProbedResource{Name: "cpu"}
 	cpu, disk := ask(fast(), "cpu"), ask(fast(), "disk")
-	idle := func(profile *v1alpha1.NodeProfile, at place) *input {
-		return &input{profile: profile, settings: settings(), now: noon, place: at}
+	idle := func(profile *v1alpha1.NodeProfile, site string, why obstacle) *input {
+		return &input{profile: profile, settings: settings(), now: noon, site: site, noSite: why}
 	}
 	with := func(profile *v1alpha1.NodeProfile, results ...v1alpha1.CalibratedResource) *v1alpha1.NodeProfile {
 		profile.Status.Resources = results
@@ -63,26 +63,26 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 	leaves := func(in *input, message string) *input {
 		return outcome(in, probejob.Outcome{State: probejob.Succeeded, Messages: map[string]string{probejob.ProbeContainer: message}})
 	}
-	here := place{node: "worker-1"}
+	const here = "worker-1"
 	broken := failure{question: cpu.id(), reason: v1alpha1.ReasonProbeFailed, message: "cpu: it failed", until: noon.Add(pause)}
 
 	tests := map[string]struct {
 		in   *input
 		want told
 	}{
-		"the first resource is begun where there is a place": {
-			idle(fast(), here),
+		"the first resource is begun where there is a node": {
+			idle(fast(), here, obstacle{}),
 			told{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1",
 				Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"nothing is begun where there is none": {
-			idle(fast(), place{reason: v1alpha1.ReasonNoQuietNode, message: "pods everywhere"}),
+			idle(fast(), "", obstacle{v1alpha1.ReasonNoQuietNode, "pods everywhere"}),
 			told{Condition: "False NoQuietNode: pods everywhere", Again: waitEvery},
 		},
 		"the next resource is begun when the first has an answer": {
-			idle(with(fast(), calibrated(cpu, 2, noon)), here),
+			idle(with(fast(), calibrated(cpu, 2, noon)), here, obstacle{}),
 			told{
 				Condition: "False Calibrating: disk is being calibrated on node worker-1", Going: "disk on worker-1, attempt 1",
 				Starts: disk.step(1), Holds: true, Again: watchEvery,
@@ -200,7 +200,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		"the next attempt begins on another node": {
 			func() *input {
 				in := begun("cpu", 2, fast())
-				in.jobs, in.place = nil, place{node: "worker-2"}
+				in.jobs, in.site = nil, "worker-2"
 				return in
 			}(),
 			told{
@@ -245,26 +245,26 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			told{Removes: 1, Holds: true, Again: watchEvery},
 		},
 		"a profile that asks for none is left alone": {
-			func() *input { in := idle(fast(), place{}); in.profile.Spec.Calibration = nil; return in }(), told{},
+			func() *input { in := idle(fast(), "", obstacle{}); in.profile.Spec.Calibration = nil; return in }(), told{},
 		},
 		"fresh answers are kept until they get too old": {
-			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), place{}),
+			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), "", obstacle{}),
 			told{Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)", Again: 89 * 24 * time.Hour},
 		},
 		"an answer that is too old stays in use while it is renewed": {
-			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here),
+			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here, obstacle{}),
 			told{
 				Condition: "True Stale: results are renewed, and stay in use meanwhile: cpu is being calibrated on node worker-1",
 				Going:     "cpu on worker-1, attempt 1", Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"an answer to another question is renewed": {
-			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), place{reason: v1alpha1.ReasonQueued, message: "later"}),
+			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), "", obstacle{v1alpha1.ReasonQueued, "later"}),
 			told{Condition: "True Stale: results are renewed, and stay in use meanwhile: later", Again: waitEvery},
 		},
 		"a failure is left alone for a while": {
 			func() *input {
-				in := idle(fast(only), here)
+				in := idle(fast(only), here, obstacle{})
 				in.failures = map[string]failure{"cpu": broken}
 				return in
 			}(),
@@ -272,7 +272,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a failure is tried again then": {
 			func() *input {
-				in := idle(fast(only), here)
+				in := idle(fast(only), here, obstacle{})
 				in.failures, in.now = map[string]failure{"cpu": broken}, metav1.NewTime(broken.until)
 				return in
 			}(),
@@ -283,7 +283,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a failure does not count when something else is asked": {
 			func() *input {
-				in := idle(fast(only), here)
+				in := idle(fast(only), here, obstacle{})
 				in.profile.Spec.Calibration.MaxServers = new(int32(8))
 				in.failures = map[string]failure{"cpu": broken}
 				return in
@@ -359,7 +359,7 @@ func TestTheSpecSaysHowToCalibrate(t *testing.T) {
 	if got != want {
 		t.Errorf("the question is %+v, want %+v", got, want)
 	}
-	p := decide(&input{profile: profile, settings: settings(), now: noon, place: place{node: "worker-1"}})
+	p := decide(&input{profile: profile, settings: settings(), now: noon, site: "worker-1"})
 	command := strings.Join(p.start.Spec.Template.Spec.Containers[0].Command, " ")
 	if want := "loadline-probe calibrate --job network --max-servers 8 --budget 30s --peer 10.0.0.7:7070"; command != want {
 		t.Errorf("the command is\n%s, want\n%s", command, want)

@@ -34,9 +34,9 @@ func followers(name string, profiles []v1alpha1.NodeProfile, nodes []corev1.Node
 
 // candidates returns the nodes of a class on which a calibration may begin as far as
 // the nodes themselves go, the best first, and why there are none.
-func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([]string, place) {
+func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([]string, obstacle) {
 	if len(class) == 0 {
-		return nil, place{reason: v1alpha1.ReasonNoNode, message: "no node follows this profile"}
+		return nil, obstacle{v1alpha1.ReasonNoNode, "no node follows this profile"}
 	}
 	var usable, unusable []string
 	for i := range class {
@@ -47,21 +47,18 @@ func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([
 		}
 	}
 	if len(usable) == 0 {
-		return nil, place{
-			reason:  v1alpha1.ReasonNoNode,
-			message: "no node that follows this profile takes pods that tolerate no taints: " + some(unusable),
-		}
+		return nil, obstacle{v1alpha1.ReasonNoNode, "no node that follows this profile takes pods that tolerate no taints: " + some(unusable)}
 	}
 	usable = slices.DeleteFunc(usable, func(node string) bool { return !free(node) })
 	if len(usable) == 0 {
 		return nil, queued()
 	}
 	in.rank(usable)
-	return usable, place{}
+	return usable, obstacle{}
 }
 
-func queued() place {
-	return place{reason: v1alpha1.ReasonQueued, message: "other measurements use the nodes of this profile, or as many go on as may at once"}
+func queued() obstacle {
+	return obstacle{v1alpha1.ReasonQueued, "other measurements use the nodes of this profile, or as many go on as may at once"}
 }
 
 // rank sorts nodes: those first where other resources were calibrated, so that all
