@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -136,9 +137,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // act scales, and says what became of it. The status is written last: a
 // controller that is killed in between finds the pools as they should be.
 func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
+	done, err := r.carryOut(ctx, in, d.moves)
+	after := in.plan.DeepCopy()
+	after.Status = d.settled(in, done)
+	told := news(in.plan.Status.Conditions, after.Status.Conditions, anyScales(done))
+	if _, failed := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, told...); failed != nil {
+		return errors.Join(err, failed)
+	}
+	r.Metrics.show(after)
+	return err
+}
+
+// carryOut makes moves, and returns those that were made and why others were not. An error
+// is one that another attempt may not meet.
+func (r *Reconciler) carryOut(ctx context.Context, in *input, moves []move) ([]move, error) {
+	done := slices.Clone(moves)
 	var errs []error
-	for i := range d.moves {
-		m := &d.moves[i]
+	for i := range done {
+		m := &done[i]
 		if !m.scales() {
 			continue
 		}
@@ -153,25 +169,18 @@ func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
 		}
 		r.Metrics.scaled(in.plan.Name, m)
 	}
-	d.settle(in)
-	after := in.plan.DeepCopy()
-	after.Status = d.status
-	if _, err := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, d.news(in.plan.Status.Conditions)...); err != nil {
-		return errors.Join(append(errs, err)...)
-	}
-	r.Metrics.show(after)
-	return errors.Join(errs...)
+	return done, errors.Join(errs...)
 }
 
 // news returns an event for each condition that is worth it: those that are new, that
 // turned bad or good, and Applied whenever a pool was scaled. Rates that go up and
 // down must not flood the cluster.
-func (d *decision) news(before []metav1.Condition) []statuses.Event {
+func news(before, after []metav1.Condition, scaled bool) []statuses.Event {
 	var all []statuses.Event
-	for _, c := range d.status.Conditions {
+	for _, c := range after {
 		was := meta.FindStatusCondition(before, c.Type)
 		turned := was == nil || was.Reason != c.Reason && (eventType(*was) == corev1.EventTypeWarning || eventType(c) == corev1.EventTypeWarning)
-		if turned || c.Type == v1alpha1.ConditionApplied && d.scaled() {
+		if turned || c.Type == v1alpha1.ConditionApplied && scaled {
 			all = append(all, statuses.Event{Type: eventType(c), Reason: c.Reason, Message: c.Message, Action: "Plan"})
 		}
 	}

@@ -30,7 +30,7 @@ type input struct {
 type decision struct {
 	// moves say for each pool what to do, nil if nothing must be.
 	moves []move
-	// status is the plan's. The condition Applied is settled after acting.
+	// status is the plan's before it is [decision.settled], which follows after acting.
 	status v1alpha1.PoolPlanStatus
 	// again is when to look again without having been woken, 0 for never.
 	again time.Duration

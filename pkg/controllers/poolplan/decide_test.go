@@ -83,16 +83,16 @@ func (w *world) step(t rapid.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.settle(in)
+	status := d.settled(in, d.moves)
 	for _, m := range d.moves {
 		w.replicas = m.to
 		if m.reason == "" || m.message == "" {
 			t.Fatalf("a move without a reason: %+v", m)
 		}
 	}
-	w.plan.Status, w.again = d.status, d.again
-	w.applied = meta.FindStatusCondition(d.status.Conditions, v1alpha1.ConditionApplied)
-	if p := d.status.Pools; len(p) > 0 && p[0].CurrentReplicas != nil && *p[0].CurrentReplicas != w.replicas {
+	w.plan.Status, w.again = status, d.again
+	w.applied = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionApplied)
+	if p := status.Pools; len(p) > 0 && p[0].CurrentReplicas != nil && *p[0].CurrentReplicas != w.replicas {
 		t.Fatalf("the status says %d replicas, there are %d", *p[0].CurrentReplicas, w.replicas)
 	}
 }
@@ -359,16 +359,12 @@ func TestEventsAreOfWhatMatters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := &decision{}
-			d.status.Conditions = []metav1.Condition{condition(v1alpha1.ConditionApplied, test.after)}
-			if test.scaled {
-				d.moves = []move{{from: 1, to: 2}}
-			}
+			after := []metav1.Condition{condition(v1alpha1.ConditionApplied, test.after)}
 			var before []metav1.Condition
 			if test.before != "" {
 				before = append(before, condition(v1alpha1.ConditionApplied, test.before))
 			}
-			if got := d.news(before); len(got) != test.want {
+			if got := news(before, after, test.scaled); len(got) != test.want {
 				t.Errorf("events of %+v, want %d", got, test.want)
 			}
 		})
@@ -377,13 +373,13 @@ func TestEventsAreOfWhatMatters(t *testing.T) {
 
 func TestOfSeveralPoolsTheWorstGivesTheReason(t *testing.T) {
 	t.Parallel()
-	d := &decision{moves: []move{
+	moves := []move{
 		{pool: "a", from: 1, to: 2, reason: v1alpha1.ReasonScaled, message: "one"},
 		{pool: "b", reason: v1alpha1.ReasonTargetNotFound, message: "two"},
 		{pool: "c", reason: v1alpha1.ReasonAtTarget, message: "three"},
-	}}
+	}
 	plan := readPlan(t, measuredPlan)
-	got := d.applied(&input{plan: plan})
+	got := applied(&input{plan: plan}, nil, moves)
 	want := metav1.Condition{
 		Type: v1alpha1.ConditionApplied, Status: no, Reason: v1alpha1.ReasonTargetNotFound,
 		Message: `pool "a": one; pool "b": two; pool "c": three`,

@@ -19,47 +19,49 @@ var severity = []string{
 	v1alpha1.ReasonLimited, v1alpha1.ReasonStepping, v1alpha1.ReasonScaled, v1alpha1.ReasonWaitingToScaleDown, v1alpha1.ReasonAtTarget,
 }
 
-// scaled reports whether some pool was scaled.
-func (d *decision) scaled() bool {
-	return slices.ContainsFunc(d.moves, func(m move) bool { return m.scales() })
+// anyScales reports whether some move scales its pool.
+func anyScales(moves []move) bool {
+	return slices.ContainsFunc(moves, func(m move) bool { return m.scales() })
 }
 
-// settle sets the condition Applied, and for each pool that was scaled when and to
-// what, once every move was made or has failed.
-func (d *decision) settle(in *input) {
-	c := d.applied(in)
+// settled returns the status once every move was made or has failed, with the condition
+// Applied, and for each pool that was scaled when and to what.
+func (d *decision) settled(in *input, done []move) v1alpha1.PoolPlanStatus {
+	status := *d.status.DeepCopy()
+	c := applied(in, status.Conditions, done)
 	c.ObservedGeneration, c.LastTransitionTime = in.plan.Generation, metav1.NewTime(in.now)
 	c.Message = evaluate.ConditionMessage(c.Message)
-	meta.SetStatusCondition(&d.status.Conditions, c)
-	for i := range d.moves {
-		m := &d.moves[i]
+	meta.SetStatusCondition(&status.Conditions, c)
+	for i := range done {
+		m := &done[i]
 		if !m.scales() {
 			continue
 		}
-		for k := range d.status.Pools {
-			if d.status.Pools[k].Name == m.pool {
-				d.status.Pools[k].CurrentReplicas = new(m.to)
-				d.status.Pools[k].LastScaleTime = new(metav1.NewMicroTime(in.now))
+		for k := range status.Pools {
+			if status.Pools[k].Name == m.pool {
+				status.Pools[k].CurrentReplicas = new(m.to)
+				status.Pools[k].LastScaleTime = new(metav1.NewMicroTime(in.now))
 			}
 		}
 	}
+	return status
 }
 
-// applied is the condition Applied.
-func (d *decision) applied(in *input) metav1.Condition {
+// applied returns the condition Applied, where the others are as they are.
+func applied(in *input, others []metav1.Condition, done []move) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionApplied, Status: metav1.ConditionFalse}
-	ready := meta.FindStatusCondition(d.status.Conditions, v1alpha1.ConditionReady)
+	ready := meta.FindStatusCondition(others, v1alpha1.ConditionReady)
 	switch {
 	case in.plan.Spec.Mode != v1alpha1.ModeApply:
 		c.Reason, c.Message = v1alpha1.ReasonAdvising, "nothing is scaled, for the mode is advise"
 		return c
-	case len(d.moves) == 0:
+	case len(done) == 0:
 		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, ready.Reason, "nothing is scaled: "+ready.Message
 		return c
 	}
 	worst := len(severity) - 1
 	var messages []string
-	for _, m := range d.moves {
+	for _, m := range done {
 		worst = min(worst, slices.Index(severity, m.reason))
 		messages = append(messages, fmt.Sprintf("pool %q: %s", m.pool, m.message))
 	}
