@@ -28,10 +28,6 @@ import (
 // nodeDelay is for how long changes of nodes are gathered.
 const nodeDelay = time.Second
 
-// settle is after what time it is decided again where another client wrote a status
-// meanwhile: calibrations write to it, too.
-const settle = time.Second
-
 // Reconciler keeps the status of NodeProfiles. Its only request is the empty
 // one.
 type Reconciler struct {
@@ -85,9 +81,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		after.Status = decided[i]
 		changes[i] = statuses.Change{Before: &profiles.Items[i], After: &after}
 	}
-	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
-	if err != nil || !outdated {
-		return reconcile.Result{}, err
-	}
-	return reconcile.Result{RequeueAfter: settle}, nil
+	return statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
 }

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // Writers bounds how many statuses are written at once by the controllers that share
@@ -55,13 +57,17 @@ type Change struct{ Before, After client.Object }
 // are alike.
 const maxErrors = 5
 
+// settle is after what time it is decided again where another client wrote a status
+// meanwhile: measurements and calibrations write to those of profiles, too.
+const settle = time.Second
+
 // All writes the statuses that changed as [WriteShared] does, with the [Warnings] as
 // events. One that cannot be written does not keep the others from being written; the
-// first errors are returned, in the order of the changes. Where objects have changed since they were read, which is no
-// error, outdated is true: the caller decides on them again.
+// first errors are returned, in the order of the changes. Where objects have changed since
+// they were read, which is no error, the caller is to decide on them again after a while.
 func All(
 	ctx context.Context, w *Writers, c client.StatusClient, recorder events.EventRecorder, changes []Change,
-) (outdated bool, err error) {
+) (reconcile.Result, error) {
 	changes = slices.DeleteFunc(changes, func(c Change) bool { return equality.Semantic.DeepEqual(c.Before, c.After) })
 	errs := make([]error, len(changes))
 	var group errgroup.Group
@@ -77,8 +83,9 @@ func All(
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return false, err
+		return reconcile.Result{}, err
 	}
+	outdated := false
 	errs = slices.DeleteFunc(errs, func(err error) bool {
 		outdated = outdated || apierrors.IsConflict(err)
 		return err == nil || apierrors.IsConflict(err)
@@ -86,5 +93,8 @@ func All(
 	if more := len(errs) - maxErrors; more > 0 {
 		errs = append(errs[:maxErrors], fmt.Errorf("and %d more", more))
 	}
-	return outdated, errors.Join(errs...)
+	if outdated && len(errs) == 0 {
+		return reconcile.Result{RequeueAfter: settle}, nil
+	}
+	return reconcile.Result{}, errors.Join(errs...)
 }

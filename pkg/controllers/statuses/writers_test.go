@@ -46,8 +46,9 @@ func profiles(n int) []statuses.Change {
 	return changes
 }
 
-func all(ctx context.Context, w *statuses.Writers, s *server, changes []statuses.Change) (outdated bool, err error) {
-	return statuses.All(ctx, w, s, events.NewFakeRecorder(10), changes)
+func all(ctx context.Context, w *statuses.Writers, s *server, changes []statuses.Change) (again bool, err error) {
+	result, err := statuses.All(ctx, w, s, events.NewFakeRecorder(10), changes)
+	return result.RequeueAfter > 0, err
 }
 
 func TestAsManyStatusesAreWrittenAtOnceAsTheLimitOfAllControllersLets(t *testing.T) {
@@ -87,8 +88,8 @@ func TestWhatDidNotChangeIsNotWrittenAndWhatIsReadIsNotTouched(t *testing.T) {
 	changes[1].After = changes[1].Before
 	first := changes[0].Before
 	s := &server{answer: func(string) error { return nil }}
-	if outdated, err := all(t.Context(), nil, s, changes); outdated || err != nil {
-		t.Errorf("outdated %v, error %v", outdated, err)
+	if again, err := all(t.Context(), nil, s, changes); again || err != nil {
+		t.Errorf("again %v, error %v", again, err)
 	}
 	if got := s.asked.Load(); got != 2 {
 		t.Errorf("%d requests for 2 changes", got)
@@ -102,17 +103,17 @@ func TestTheFirstErrorsAreReturnedAndConflictsAreNone(t *testing.T) {
 	t.Parallel()
 	conflict := apierrors.NewConflict(schema.GroupResource{}, "", errors.New("changed"))
 	tests := map[string]struct {
-		n        int
-		answer   func(name string) error
-		outdated bool
-		want     string
+		n      int
+		answer func(name string) error
+		again  bool
+		want   string
 	}{
 		"none":     {20, func(string) error { return nil }, false, ""},
 		"conflict": {20, func(string) error { return conflict }, true, ""},
 		"gone":     {20, func(string) error { return apierrors.NewNotFound(schema.GroupResource{}, "") }, false, ""},
 		"some": {3, func(name string) error {
 			return map[string]error{"0": errors.New("full"), "1": conflict, "2": errors.New("down")}[name]
-		}, true, "writing the status of 0: full\nwriting the status of 2: down"},
+		}, false, "writing the status of 0: full\nwriting the status of 2: down"},
 		"many": {
 			8, func(name string) error { return errors.New("down") }, false,
 			"writing the status of 0: down\nwriting the status of 1: down\nwriting the status of 2: down\nwriting the status of 3: down\nwriting the status of 4: down\nand 3 more",
@@ -122,13 +123,13 @@ func TestTheFirstErrorsAreReturnedAndConflictsAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &server{answer: test.answer}
-			outdated, err := all(t.Context(), statuses.NewWriters(4), s, profiles(test.n))
+			again, err := all(t.Context(), statuses.NewWriters(4), s, profiles(test.n))
 			message := ""
 			if err != nil {
 				message = err.Error()
 			}
-			if diff := cmp.Diff(test.want, message); diff != "" || outdated != test.outdated {
-				t.Errorf("outdated %v, unexpected error (-want +got):\n%s", outdated, diff)
+			if diff := cmp.Diff(test.want, message); diff != "" || again != test.again {
+				t.Errorf("again %v, unexpected error (-want +got):\n%s", again, diff)
 			}
 			if int(s.asked.Load()) != test.n {
 				t.Errorf("%d of %d were tried", s.asked.Load(), test.n)

@@ -38,10 +38,6 @@ import (
 // decided on again: a Deployment that scales up is one change, not hundreds.
 const podDelay = time.Second
 
-// settle is after what time a namespace is decided on again of which another client
-// wrote a status meanwhile: measurements write to it, too.
-const settle = time.Second
-
 // Reconciler keeps the status of WorkloadProfiles. A request names a namespace.
 type Reconciler struct {
 	Client   client.Client
@@ -140,9 +136,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			changes = append(changes, statuses.Change{Before: &profiles.Items[i], After: &after})
 		}
 	}
-	outdated, err := statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
-	if err != nil || !outdated {
-		return reconcile.Result{}, err
-	}
-	return reconcile.Result{RequeueAfter: settle}, nil
+	return statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
 }
