@@ -168,5 +168,5 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 		return "", queued(), nil
 	}
 	slices.Sort(busy)
-	return "", obstacle{v1alpha1.ReasonNoQuietNode, "other pods run on every node that was looked at: " + some(busy)}, nil
+	return "", obstacle{v1alpha1.ReasonNoQuietNode, "other pods run on every node that was looked at: " + probejob.Some(busy, ", ")}, nil
 }

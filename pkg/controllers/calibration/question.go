@@ -39,17 +39,11 @@ func questions(profile *v1alpha1.NodeProfile) []question {
 		return nil
 	}
 	all := make([]question, len(calibration.Resources))
-	for i, r := range calibration.Resources {
+	for i := range calibration.Resources {
+		r := &calibration.Resources[i]
 		q := question{
-			resource: r.Name, job: r.Job, peer: r.Peer,
+			resource: r.Name, job: probejob.StandardJob(r), peer: r.Peer,
 			maxServers: defaultMaxServers, budget: defaultBudget, valid: defaultValid,
-		}
-		switch {
-		case q.job != "":
-		case q.resource == "disk":
-			q.job = v1alpha1.ProbeDiskRead
-		default:
-			q.job = q.resource
 		}
 		if n := calibration.MaxServers; n != nil {
 			q.maxServers = int(*n)

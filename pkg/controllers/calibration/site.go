@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -47,7 +46,7 @@ func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([
 		}
 	}
 	if len(usable) == 0 {
-		return nil, obstacle{v1alpha1.ReasonNoNode, "no node that follows this profile takes pods that tolerate no taints: " + some(unusable)}
+		return nil, obstacle{v1alpha1.ReasonNoNode, "no node that follows this profile takes pods that tolerate no taints: " + probejob.Some(unusable, ", ")}
 	}
 	usable = slices.DeleteFunc(usable, func(node string) bool { return !free(node) })
 	if len(usable) == 0 {
@@ -82,13 +81,4 @@ func (in *input) distance(node string) int {
 	default:
 		return 1
 	}
-}
-
-// some lists the first of some things, and says how many more there are.
-func some(things []string) string {
-	const most = 3
-	if len(things) <= most {
-		return strings.Join(things, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(things[:most], ", "), len(things)-most)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
@@ -61,7 +62,7 @@ func fromStatus(samples []v1alpha1.MeasurementSample) []experiment.Sample {
 		s := &samples[i]
 		all[i] = experiment.Sample{
 			Round: int(*s.Round), Step: experiment.Step(s.Step),
-			TargetNanos: fromNanos(s.TargetNanos), TargetCPUNanos: fromNanos(s.TargetCPUNanos),
+			TargetNanos: float64(ptr.Deref(s.TargetNanos, 0)), TargetCPUNanos: float64(ptr.Deref(s.TargetCPUNanos, 0)),
 			ProbeDilation: fromQuantity(s.ProbeDilation), ProbeUnitsPerSecond: fromQuantity(s.ProbeUnitsPerSecond), SelfDilation: fromQuantity(s.SelfDilation),
 		}
 		if s.ProbeComputing != nil {
@@ -85,13 +86,6 @@ func toStatus(samples ...experiment.Sample) []v1alpha1.MeasurementSample {
 		}
 	}
 	return all
-}
-
-func fromNanos(n *int64) float64 {
-	if n == nil {
-		return 0
-	}
-	return float64(*n)
 }
 
 func toNanos(x float64) *int64 {

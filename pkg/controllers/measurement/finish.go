@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // record keeps what the current step has told, and goes on to the next.
@@ -29,8 +30,8 @@ func (in *input) record() plan {
 		return in.endRound(m).endingRound()
 	}
 	m.Step = in.steps[in.at+1].name()
-	text := fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node)
-	return plan{status: in.status(m, in.measurements, in.progress(text)), memory: in.memory, again: atOnce}
+	message := fmt.Sprintf("round %d of at most %d: %s on node %s", *m.Round, in.settings.rounds, m.Step, m.Node)
+	return plan{status: in.status(m, in.measurements, in.progress(message)), memory: in.memory, again: atOnce}
 }
 
 // endRound decides whether there is another round, after a measurement with the samples of
@@ -57,8 +58,8 @@ func (in *input) endRound(m *v1alpha1.MeasurementProgress) plan {
 	}
 	m.Round = new(next)
 	m.Step = in.settings.steps(next, m.Samples)[0].name()
-	text := fmt.Sprintf("%s after round %d of at most %d on node %s", in.text(result), next-1, in.settings.rounds, m.Node)
-	return plan{status: in.status(m, in.measurements, in.progress(text)), memory: in.memory, again: atOnce}
+	message := fmt.Sprintf("%s after round %d of at most %d on node %s", in.known(result), next-1, in.settings.rounds, m.Node)
+	return plan{status: in.status(m, in.measurements, in.progress(message)), memory: in.memory, again: atOnce}
 }
 
 // outOfTime ends a measurement whose time is used up in the middle of a round, with
@@ -87,7 +88,7 @@ func (in *input) finish(m *v1alpha1.MeasurementProgress, result experiment.Resul
 	vector := in.vector(m, result, rounds)
 	if wide := profile.TooWide(&vector); wide != "" {
 		return in.fail(in.measurements, v1alpha1.ReasonImprecise, fmt.Sprintf("the result is not used, being wider than ± %.2f: %s after %s: %s",
-			profile.MaxError, wide, count(rounds, "round"), morePrecise))
+			profile.MaxError, wide, text.Counted(int(rounds), "round"), morePrecise))
 	}
 	results := in.measurements
 	if len(result.Components) > 0 {
@@ -96,14 +97,14 @@ func (in *input) finish(m *v1alpha1.MeasurementProgress, result experiment.Resul
 	if len(result.Unsaturated) > 0 {
 		return in.fail(results, v1alpha1.ReasonUnsaturated, in.advice(m, result.Unsaturated))
 	}
-	text, imprecise := in.describe(results, []string{m.NodeProfile})
+	found, imprecise := in.describe(results, []string{m.NodeProfile})
 	outcome, kind := v1alpha1.ReasonMeasured, corev1.EventTypeNormal
 	if imprecise {
 		outcome, kind = v1alpha1.ReasonImprecise, corev1.EventTypeWarning
 	}
 	return plan{
-		status: in.status(nil, results, finding{in.measured(results), outcome, text}), memory: in.memory.without(m.NodeProfile), again: atOnce,
-		news: telling(kind, outcome, text), ended: &ending{outcome: outcome, seconds: in.elapsed(), result: true},
+		status: in.status(nil, results, finding{in.measured(results), outcome, found}), memory: in.memory.without(m.NodeProfile), again: atOnce,
+		news: telling(kind, outcome, found), ended: &ending{outcome: outcome, seconds: in.elapsed(), result: true},
 	}
 }
 

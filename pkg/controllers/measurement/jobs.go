@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
+	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
@@ -104,12 +105,8 @@ func (in *input) stepRuns() ([]run, error) {
 	return in.repeat(runs, target), nil
 }
 
-func attempts(m *v1alpha1.MeasurementProgress) int32 {
-	if m.Attempts == nil {
-		return 0
-	}
-	return *m.Attempts
-}
+// attempts returns how many attempts at the current step were lost.
+func attempts(m *v1alpha1.MeasurementProgress) int32 { return ptr.Deref(m.Attempts, 0) }
 
 // dilation returns how many times longer than alone a target may take in a step.
 func (in *input) dilation(s *step) float64 {

@@ -7,10 +7,11 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
-// text says what is known so far: "cpu 0.58 ± 0.02, disk 0.41 ± 0.03".
-func (in *input) text(result experiment.Result) string {
+// known says what is known so far: "cpu 0.58 ± 0.02, disk 0.41 ± 0.03".
+func (in *input) known(result experiment.Result) string {
 	parts := make([]string, len(result.Components))
 	for i, c := range result.Components {
 		parts[i] = fmt.Sprintf("%s %s", in.settings.resources[c.Index].Name, interval{c.Loading.Value, c.Loading.Error})
@@ -28,7 +29,7 @@ func (in *input) advice(m *v1alpha1.MeasurementProgress, resources []int) string
 		r := &in.settings.resources[index]
 		d, _ := selfDilation(r, m.Samples, *m.Round+1)
 		parts[i] = fmt.Sprintf("the probe %s with %s does not keep %s busy: two slow each other down %.2f times only, not 2",
-			r.Job, count(int32(in.servers(r)), "request"), r.Name, d)
+			r.Job, text.Counted(in.servers(r), "request"), r.Name, d)
 	}
 	return strings.Join(parts, "; ") +
 		", so that its slowdown tells nothing; add spec.calibration to the NodeProfile to find out how many requests the resource serves at once, or list its servers"
@@ -45,7 +46,7 @@ func (in *input) describe(all []v1alpha1.MeasuredVector, classes []string) (foun
 		for _, r := range m.Resources {
 			resources = append(resources, fmt.Sprintf("%s %s", r.Name, newInterval(r.Loading, r.LoadingError)))
 		}
-		parts = append(parts, fmt.Sprintf("%s on node %s after %s", strings.Join(resources, ", "), m.Node, count(*m.Rounds, "round")))
+		parts = append(parts, fmt.Sprintf("%s on node %s after %s", strings.Join(resources, ", "), m.Node, text.Counted(int(*m.Rounds), "round")))
 		if short := shortfalls(m, in.settings.precision); len(short) > 0 {
 			where := ""
 			if len(all) > 1 {
@@ -75,11 +76,4 @@ func (in *input) measured(all []v1alpha1.MeasuredVector) bool {
 		}
 	}
 	return len(classes) > 0
-}
-
-func count(n int32, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

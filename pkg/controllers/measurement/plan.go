@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate"
 )
@@ -185,7 +186,7 @@ func (in *input) nowhere() *obstacle {
 	}
 	message := "no usable node is chosen by spec.measurement.nodes"
 	if len(in.nodes) > 0 {
-		message += ": " + some(in.unusable())
+		message += ": " + probejob.Some(in.unusable(), "; ")
 	}
 	return &obstacle{v1alpha1.ReasonNoNode, message}
 }

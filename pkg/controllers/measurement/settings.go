@@ -6,8 +6,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -55,7 +57,7 @@ func (r *probed) waits() bool {
 func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	s := &settings{
 		target: m.Target, copies: m.Method == v1alpha1.MethodCopies, correct: m.Neighbours == v1alpha1.NeighboursCorrect,
-		nodes: labels.Everything(), precision: defaultPrecision, rounds: defaultRounds,
+		nodes: labels.Everything(), precision: defaultPrecision, rounds: ptr.Deref(m.MaxRounds, defaultRounds),
 		timeout: defaultTimeout, budget: defaultBudget, valid: defaultValid,
 	}
 	if m.Target == nil {
@@ -69,9 +71,6 @@ func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	}
 	if m.Precision != nil {
 		s.precision = min(profile.MaxError, m.Precision.AsApproximateFloat64())
-	}
-	if m.MaxRounds != nil {
-		s.rounds = *m.MaxRounds
 	}
 	override(&s.timeout, m.TimeoutSeconds)
 	override(&s.budget, m.BudgetSeconds)
@@ -93,19 +92,9 @@ func newProbed(resources []v1alpha1.ProbedResource) []probed {
 		resources = []v1alpha1.ProbedResource{{Name: "cpu"}, {Name: "disk"}}
 	}
 	all := make([]probed, len(resources))
-	for i, r := range resources {
-		p := probed{Name: r.Name, Job: r.Job, Peer: r.Peer, Threads: 1}
-		switch {
-		case p.Job != "":
-		case p.Name == "disk":
-			p.Job = v1alpha1.ProbeDiskRead
-		default:
-			p.Job = p.Name
-		}
-		if r.Threads != nil {
-			p.Threads = int(*r.Threads)
-		}
-		all[i] = p
+	for i := range resources {
+		r := &resources[i]
+		all[i] = probed{Name: r.Name, Job: probejob.StandardJob(r), Peer: r.Peer, Threads: int(ptr.Deref(r.Threads, 1))}
 	}
 	return all
 }

@@ -21,7 +21,6 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/statuses"
-	"loadline.dev/loadline/pkg/profile"
 )
 
 // The time for which changes are gathered before they are looked at: of our own
@@ -53,7 +52,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, r.Slots.WhenGone()).
-		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherClass())).
+		Watches(&v1alpha1.NodeProfile{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&corev1.Node{}, statuses.Delayed(otherDelay, r.toMeasure), builder.WithPredicates(otherNode())).
 		WatchesMetadata(&corev1.Pod{}, statuses.Delayed(otherDelay, r.active.all), builder.WithPredicates(comesOrGoes())).
 		WatchesMetadata(&batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetJob)),
@@ -63,15 +62,6 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toOwner))).
 		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, statuses.Delayed(ownDelay, toOwner))).
 		Complete(r)
-}
-
-// otherClass passes changes of NodeProfiles by which a class of nodes is another.
-func otherClass() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*v1alpha1.NodeProfile)
-		after, alike := e.ObjectNew.(*v1alpha1.NodeProfile)
-		return !ok || !alike || !profile.SameNodeClass(before, after)
-	}}
 }
 
 // otherNode passes changes of nodes by which one can or cannot be measured on.

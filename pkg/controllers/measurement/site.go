@@ -3,9 +3,9 @@ package measurement
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
 // site is where a measurement takes place.
@@ -89,14 +89,14 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 	case best != nil:
 		return best, nil
 	case len(taken) > 0:
-		return nil, &obstacle{v1alpha1.ReasonQueued, "waiting for other measurements to end, which use " + some(taken)}
+		return nil, &obstacle{v1alpha1.ReasonQueued, "waiting for other measurements to end, which use " + probejob.Some(taken, "; ")}
 	case len(busy) > 0:
 		return nil, &obstacle{v1alpha1.ReasonNoQuietNode, fmt.Sprintf(
-			"other pods run on the nodes of class %s, %s; waiting for a quiet one, or set neighbours: correct to measure beside them", class, some(busy))}
+			"other pods run on the nodes of class %s, %s; waiting for a quiet one, or set neighbours: correct to measure beside them", class, probejob.Some(busy, "; "))}
 	case withFollowers:
 		return nil, &obstacle{v1alpha1.ReasonNoRunningPods, fmt.Sprintf("no pod that follows the profile runs on a usable node of class %s", class)}
 	case len(no) > 0:
-		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("no node of class %s is usable, %s", class, some(no))}
+		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("no node of class %s is usable, %s", class, probejob.Some(no, "; "))}
 	default:
 		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("there is no node of class %s to measure on", class)}
 	}
@@ -135,12 +135,3 @@ func (in *input) candidates(class string) []*node {
 
 // maxLooks is at how many nodes of a class one plan looks at most.
 const maxLooks = 50
-
-// some lists the first few of many.
-func some(all []string) string {
-	const few = 3
-	if len(all) <= few {
-		return strings.Join(all, "; ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(all[:few], "; "), len(all)-few)
-}

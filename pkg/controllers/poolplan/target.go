@@ -3,13 +3,13 @@ package poolplan
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -51,7 +51,9 @@ func (r *Reconciler) findTarget(ctx context.Context, ref *v1alpha1.ScaleTarget) 
 		return nil, fmt.Errorf("listing HorizontalPodAutoscalers: %w", err)
 	}
 	for i := range scalers.Items {
-		if other := scalers.Items[i].Spec.ScaleTargetRef; other.Kind == ref.Kind && other.Name == ref.Name && groupOf(other.APIVersion) == groupOf(ref.APIVersion) {
+		other := scalers.Items[i].Spec.ScaleTargetRef
+		kind := schema.FromAPIVersionAndKind(other.APIVersion, other.Kind).GroupKind()
+		if other.Name == ref.Name && kind == t.object.GroupVersionKind().GroupKind() {
 			t.problem = &problem{
 				v1alpha1.ReasonHPAConflict,
 				fmt.Sprintf("the HorizontalPodAutoscaler %s/%s scales %s too; delete it, or take the pool out of the plan", ref.Namespace, scalers.Items[i].Name, describe(t.object)),
@@ -59,15 +61,6 @@ func (r *Reconciler) findTarget(ctx context.Context, ref *v1alpha1.ScaleTarget) 
 		}
 	}
 	return t, nil
-}
-
-// groupOf returns the group of GROUP/VERSION, "" of VERSION.
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
 }
 
 // describe names an object: Deployment shop/checkout.

@@ -3,6 +3,7 @@ package probejob
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,4 +107,14 @@ func standing(pod *corev1.Pod) bool {
 // Ended reports whether all containers of a pod have ended for good.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// Some lists the first three of some things, such as nodes and what is wrong with them, and
+// says how many more there are.
+func Some(things []string, separator string) string {
+	const shown = 3
+	if more := len(things) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(things[:shown], separator), more)
+	}
+	return strings.Join(things, separator)
 }

@@ -63,6 +63,19 @@ type Run struct {
 	CPURequest resource.Quantity
 }
 
+// StandardJob returns the standard job that keeps a resource busy: the one that the spec
+// names, or that of the resource.
+func StandardJob(r *v1alpha1.ProbedResource) string {
+	switch {
+	case r.Job != "":
+		return r.Job
+	case r.Name == "disk":
+		return v1alpha1.ProbeDiskRead
+	default:
+		return r.Name
+	}
+}
+
 // calibrationCPU is what a calibration asks for: it has the node to itself.
 const calibrationCPU = "100m"
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -182,9 +183,7 @@ func news(before, after []metav1.Condition) []statuses.Event {
 	return []statuses.Event{{Type: kind, Reason: c.Reason, Message: c.Message, Action: "Replay"}}
 }
 
+// failed returns how many runs have failed.
 func failed(status *v1alpha1.TraceReplayStatus) int32 {
-	if status.Runs == nil || status.Runs.Failed == nil {
-		return 0
-	}
-	return *status.Runs.Failed
+	return ptr.Deref(ptr.Deref(status.Runs, v1alpha1.ReplayRuns{}).Failed, 0)
 }

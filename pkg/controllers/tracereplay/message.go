@@ -10,18 +10,19 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // progress says how far the runs are.
 func progress(t *tally, total int) string {
-	text := fmt.Sprintf("%d of %s ended", len(t.results)+len(t.failures), countRuns(total))
+	message := fmt.Sprintf("%d of %s ended", len(t.results)+len(t.failures), text.Counted(total, "run"))
 	if len(t.failures) > 0 {
-		text += fmt.Sprintf(", %d of them badly", len(t.failures))
+		message += fmt.Sprintf(", %d of them badly", len(t.failures))
 	}
 	if t.stuck != "" {
-		text += "; " + t.stuck
+		message += "; " + t.stuck
 	}
-	return text
+	return message
 }
 
 // verdict says how a replay ended.
@@ -29,13 +30,13 @@ func verdict(runs []replays.Run, t *tally, best string) (status metav1.Condition
 	switch {
 	case len(t.failures) == 0 && best == "":
 		return metav1.ConditionTrue, v1alpha1.ReasonSucceeded,
-			countRuns(len(runs)) + " ended well, but no job was done: there was none, or no node can take any; the report says why"
+			text.Counted(len(runs), "run") + " ended well, but no job was done: there was none, or no node can take any; the report says why"
 	case len(t.failures) == 0:
 		return metav1.ConditionTrue, v1alpha1.ReasonSucceeded,
-			fmt.Sprintf("%s ended well; the mean response time is least with %s", countRuns(len(runs)), best)
+			fmt.Sprintf("%s ended well; the mean response time is least with %s", text.Counted(len(runs), "run"), best)
 	case len(t.results) > 0:
 		return metav1.ConditionTrue, v1alpha1.ReasonPartlyFailed,
-			fmt.Sprintf("%d of %s ended well, of which the results are: %s", len(t.results), countRuns(len(runs)), reasons(runs, t.failures))
+			fmt.Sprintf("%d of %s ended well, of which the results are: %s", len(t.results), text.Counted(len(runs), "run"), reasons(runs, t.failures))
 	default:
 		return metav1.ConditionFalse, v1alpha1.ReasonFailed, "no run ended well: " + reasons(runs, t.failures)
 	}
@@ -64,11 +65,4 @@ func reasons(runs []replays.Run, failures map[int]failure) string {
 		parts = append(parts, who+": "+message)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func countRuns(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
 }

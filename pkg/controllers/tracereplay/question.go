@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,8 +58,8 @@ func ask(replay *v1alpha1.TraceReplay, workloads []v1alpha1.WorkloadProfile, nod
 		n.Status = v1alpha1.NodeProfileStatus{Resources: n.Status.Resources}
 		q.nodes.Items = append(q.nodes.Items, n)
 	}
-	slices.SortFunc(q.workloads.Items, func(a, b v1alpha1.WorkloadProfile) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	slices.SortFunc(q.nodes.Items, func(a, b v1alpha1.NodeProfile) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	slices.SortFunc(q.workloads.Items, func(a, b v1alpha1.WorkloadProfile) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(q.nodes.Items, func(a, b v1alpha1.NodeProfile) int { return strings.Compare(a.Name, b.Name) })
 	return q
 }
 
