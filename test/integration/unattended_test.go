@@ -25,7 +25,7 @@ func TestAJobWithoutAManagerEndsAndGoes(t *testing.T) {
 	profile := p.profile("filecomp", map[string]string{"cpu": "0.1"})
 	must(t, p.Create(t.Context(), profile))
 	create := func(step string) *batchv1.Job {
-		job := probejob.Job(probejob.Placement{
+		job := probejob.New(probejob.Placement{
 			Owner: profile, OwnerKind: v1alpha1.GroupVersion.WithKind("WorkloadProfile"),
 			Namespace: p.namespace, Name: probejob.Name(profile, step), Node: p.nodes[0], Step: step, Deadline: 24 * time.Hour,
 		}, corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "example.test/main"}}}})

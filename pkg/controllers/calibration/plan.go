@@ -80,7 +80,7 @@ func (in *input) begin(q *question, attempt int32) plan {
 	if last := in.profile.Status.Calibrating; last != nil && last.Resource == q.resource && last.StartTime != nil {
 		progress.StartTime = last.StartTime
 	}
-	job := probejob.Job(probejob.Placement{
+	job := probejob.New(probejob.Placement{
 		Owner: in.profile, OwnerKind: v1alpha1.GroupVersion.WithKind("NodeProfile"),
 		Namespace: in.settings.Namespace, Name: q.jobName(in.profile, attempt), Node: in.site, Step: q.step(attempt),
 		Deadline: q.budget + overhead,

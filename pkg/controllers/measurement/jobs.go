@@ -82,7 +82,7 @@ func (in *input) stepRuns() ([]run, error) {
 		}
 		r := in.probe(s, node)
 		r.CPURequest = *resource.NewMilliQuantity(weight, resource.DecimalSI)
-		runs = append(runs, run{role: roleProbe, job: probejob.Job(placement(roleProbe, node, r.Check+r.Duration+slack), in.probes.Probe(r))})
+		runs = append(runs, run{role: roleProbe, job: probejob.New(placement(roleProbe, node, r.Check+r.Duration+slack), in.probes.Probe(r))})
 	}
 	if in.settings.target == nil || s.kind == baseline {
 		return runs, nil
@@ -93,7 +93,7 @@ func (in *input) stepRuns() ([]run, error) {
 		return nil, err
 	}
 	deadline := time.Duration(float64(in.settings.timeout)*in.dilation(s)) + slack
-	target := func(role string) *batchv1.Job { return probejob.Job(placement(role, m.Node, deadline), *template) }
+	target := func(role string) *batchv1.Job { return probejob.New(placement(role, m.Node, deadline), *template) }
 	if s.kind == copies {
 		for i := range s.copies {
 			role := fmt.Sprintf("%s-%d", roleTarget, i+1)

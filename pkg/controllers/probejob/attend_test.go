@@ -27,7 +27,7 @@ func TestAJobWithoutAManagerEndsSoonAndGoes(t *testing.T) {
 			t.Parallel()
 			p := placed()
 			p.Deadline = test.deadline
-			j := probejob.Job(p, corev1.PodTemplateSpec{})
+			j := probejob.New(p, corev1.PodTemplateSpec{})
 			if got := *j.Spec.ActiveDeadlineSeconds; got != test.want {
 				t.Errorf("it may run for %d s, want %d", got, test.want)
 			}

@@ -4,7 +4,7 @@
 //   - [Settings] makes the pods: [Settings.Probe] runs a standard job,
 //     [Settings.Calibrate] finds the servers of a resource, [Settings.Observe] adds
 //     an observer to the pods of a workload
-//   - [Job] makes the Job that runs such a pod once, on one node; [Apply] creates it
+//   - [New] makes the Job that runs such a pod once, on one node; [Apply] creates it
 //   - [Usable], [Alive] and [Quiet] tell on which nodes one can measure
 //   - [Slots] lets one measurement at a time use a node, and a number of them the cluster
 //   - [Inspect] tells how a Job fares, in words for users; [Look] reads what that

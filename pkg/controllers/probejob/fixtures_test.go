@@ -32,7 +32,7 @@ func placed() probejob.Placement {
 
 // job is a Job that was made at noon, and that a manager has attended to until its deadline.
 func job(conditions ...batchv1.JobCondition) *batchv1.Job {
-	j := probejob.Job(placed(), settings().Probe(probejob.Run{Job: "cpu", Intensity: 1, Duration: time.Minute}))
+	j := probejob.New(placed(), settings().Probe(probejob.Run{Job: "cpu", Intensity: 1, Duration: time.Minute}))
 	j.UID, j.CreationTimestamp = "job-uid", noon
 	j.Spec.ActiveDeadlineSeconds = new(int64(placed().Deadline / time.Second))
 	j.Status.Conditions = conditions

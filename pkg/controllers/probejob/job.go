@@ -69,11 +69,11 @@ func shorten(text, whole string) string {
 	return strings.TrimRight(text[:min(len(text), maxLabel-len(suffix))], "-.") + suffix
 }
 
-// Job returns the Job that runs a pod once, on the node of the placement. The pod
+// New returns the Job that runs a pod once, on the node of the placement. The pod
 // is scheduled, so that it finds no place where there is none. It has none of the
 // template's labels, so that no Service sends it traffic and no controller takes it
 // for its own; it keeps the template's annotations.
-func Job(p Placement, template corev1.PodTemplateSpec) *batchv1.Job {
+func New(p Placement, template corev1.PodTemplateSpec) *batchv1.Job {
 	template = *template.DeepCopy()
 	meta := p.metadata()
 	template.Name, template.GenerateName, template.Namespace = "", "", ""

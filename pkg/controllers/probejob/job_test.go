@@ -50,7 +50,7 @@ func TestAWorkloadsPodKeepsItsAnnotationsAndLosesItsLabelsAndNode(t *testing.T) 
 		Spec: corev1.PodSpec{NodeName: "other", RestartPolicy: corev1.RestartPolicyOnFailure, ServiceAccountName: "web"},
 	}
 	before := template.DeepCopy()
-	made := probejob.Job(placed(), template).Spec.Template
+	made := probejob.New(placed(), template).Spec.Template
 	if made.Labels["app"] != "" || made.Name != "" || made.Namespace != "" || made.Spec.NodeName != "" {
 		t.Errorf("it keeps what it must not: %+v, node %q", made.ObjectMeta, made.Spec.NodeName)
 	}
@@ -86,7 +86,7 @@ func TestAPodRunsOnItsNodeAndWhereItsOwnRulesAllow(t *testing.T) {
 					RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: test.own},
 				}}
 			}
-			made := probejob.Job(placed(), template).Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			made := probejob.New(placed(), template).Spec.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 			if diff := cmp.Diff(test.want, made.NodeSelectorTerms); diff != "" {
 				t.Errorf("unexpected terms (-want +got):\n%s", diff)
 			}
@@ -108,7 +108,7 @@ func TestNamesAndLabelsFitWhateverTheOwnerAndStepAreCalled(t *testing.T) {
 			seen[made] = true
 			p := placed()
 			p.Step = step
-			j := probejob.Job(p, corev1.PodTemplateSpec{})
+			j := probejob.New(p, corev1.PodTemplateSpec{})
 			if problems := validation.IsValidLabelValue(j.Labels[probejob.StepKey]); len(problems) > 0 || probejob.Step(j) != step {
 				t.Errorf("the step %s has the label %q: %v", step, j.Labels[probejob.StepKey], problems)
 			}
