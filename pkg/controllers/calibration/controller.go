@@ -137,7 +137,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	return errors.Join(errs...)
 }
 
-// report writes the status, and tells of it by events and by the metrics.
+// report writes the status with its events, and counts calibrations that ended.
 func (r *Reconciler) report(ctx context.Context, in *input, p plan) error {
 	before, after := in.profile, in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)

@@ -99,7 +99,7 @@ func (r *Reconciler) gatherNewJob(ctx context.Context, in *input) error {
 	return nil
 }
 
-// gatherRun reads how the current Job and its node fare.
+// gatherRun reads the outcome of the current Job, and its node.
 func (r *Reconciler) gatherRun(ctx context.Context, in *input, job *batchv1.Job) error {
 	r.Slots.Acquire(in.profile.UID, in.profile.Status.Calibrating.Node)
 	var err error

@@ -45,7 +45,7 @@ func SetupWithManager(mgr ctrl.Manager) error {
 // collector is asked by Prometheus.
 type collector struct{ reader client.Reader }
 
-// Describe tells of the metric.
+// Describe sends the description of the metric.
 func (*collector) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description }
 
 // Collect sends the conditions of all objects. A kind that cannot be read makes the

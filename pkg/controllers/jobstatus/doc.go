@@ -1,6 +1,6 @@
-// Package jobstatus says how Jobs and their pods fare, in words for users: whether a Job
-// has finished, what keeps a pod from beginning ([Blocked]), and why one failed
-// ([WhyFailed]). It reads statuses and events only, and knows nothing of what runs.
+// Package jobstatus explains the status of Jobs and their pods in words for users: whether
+// a Job has finished, what keeps a pod from beginning ([Blocked]), and why one failed
+// ([WhyFailed]). It reads statuses and events only, whatever the pods run.
 package jobstatus
 
 import (

@@ -164,7 +164,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	return errors.Join(errs...)
 }
 
-// write writes the status, if it changes, and tells of it by events and metrics.
+// write writes the status with its events, if it changes, and counts what the plan ends.
 func (r *Reconciler) write(ctx context.Context, in *input, p plan) error {
 	after := in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)

@@ -45,7 +45,7 @@ func (in *input) correct(m *v1alpha1.MeasurementProgress) ([]v1alpha1.Measuremen
 	return toStatus(corrected...), nil
 }
 
-// model returns the node as the model has it.
+// model returns the node in the form of the model.
 func (n *node) model() experiment.Node {
 	return experiment.Node{Name: n.name(), Resources: n.resources, Servers: n.capacity, Neighbours: n.neighbours}
 }

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// record keeps what the current step has told, and goes on to the next.
+// record adds the sample of the current step, and goes on to the next.
 func (in *input) record() plan {
 	sample, flaw := in.sample()
 	switch {
@@ -63,7 +63,7 @@ func (in *input) endRound(m *v1alpha1.MeasurementProgress) plan {
 }
 
 // outOfTime ends a measurement whose time is used up in the middle of a round, with
-// what the rounds before have told.
+// the samples of the rounds before.
 func (in *input) outOfTime() plan {
 	m := in.profile.Status.Measuring
 	if *m.Round == 1 {

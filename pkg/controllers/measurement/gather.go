@@ -84,7 +84,7 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	if err != nil {
 		return nil, err
 	}
-	index := profile.NewIndex(args.Requests, logr.Discard()) // others tell what is wrong with a profile
+	index := profile.NewIndex(args.Requests, logr.Discard()) // other controllers say what is wrong with a profile
 	var classes v1alpha1.NodeProfileList
 	if err := r.Client.List(ctx, &classes); err != nil {
 		return nil, fmt.Errorf("listing node profiles: %w", err)

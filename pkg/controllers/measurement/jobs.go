@@ -43,7 +43,7 @@ const (
 )
 
 // minWeight is the CPU that a probe asks for beside a target that asks for none,
-// in thousandths: the kernel knows no less weight.
+// in thousandths: it is the least weight of the kernel.
 const minWeight = 2
 
 // Roles of Jobs within a step.
@@ -176,7 +176,7 @@ func expectedTime(samples []v1alpha1.MeasurementSample) float64 {
 
 // weight returns the CPU that the probe and each copy of the target ask for, in
 // thousandths: as much as the workload does, so that they weigh the same, or as much
-// as fits on the node so many times.
+// as fits on the node for each of them.
 func (in *input) weight() int64 {
 	m := in.profile.Status.Measuring
 	n := in.node(m.Node)

@@ -105,7 +105,7 @@ var failures = []string{
 }
 
 // recall returns what is remembered of a profile. A manager that has just started
-// knows of a failure by the condition, and takes it for one of this moment.
+// finds a failure in the condition, and treats it as one of this moment.
 func (m *memories) recall(in *input) memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,7 +19,7 @@ type node struct {
 	// class is the NodeProfile that it follows, or v1alpha1.NoNodeProfile.
 	class string
 	// servers are those of the resources to measure, by name; declared are those of
-	// them that the NodeProfile tells of the whole class.
+	// them that the NodeProfile states for the whole class.
 	servers, declared map[string]int
 	// followers is how many running pods there follow the profile, and weight the
 	// CPU that each of them requests, in thousandths.

@@ -250,7 +250,7 @@ func (in *input) elapsed() float64 {
 	return in.now.Sub(in.profile.Status.Measuring.StartTime.Time).Seconds()
 }
 
-// worthTelling are the reasons that users should hear of who wait for a result.
+// worthTelling are the reasons of which users that wait for a result should be told.
 var worthTelling = []string{
 	v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonNoRunningPods, v1alpha1.ReasonTargetFailed,
 }

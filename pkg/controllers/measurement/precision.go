@@ -92,7 +92,7 @@ func shortfalls(m *v1alpha1.MeasuredVector, precision float64) []shortfall {
 }
 
 // lessPrecise says what is wider than the precision asked for, with as many digits as it
-// takes to tell each of them from that: "the pressure of cpu, 0.94 ± 0.07, is less precise
+// takes to distinguish each of them from that: "the pressure of cpu, 0.94 ± 0.07, is less precise
 // than ± 0.05".
 func lessPrecise(all []shortfall, precision float64) string {
 	digits := minDigits

@@ -25,7 +25,7 @@ type reading struct {
 	alone, latest float64
 }
 
-// flaw is why the runs of a step, which ended well, tell nothing.
+// flaw is why the runs of a step, which ended well, give no sample.
 type flaw struct {
 	// reason is that of the condition if it goes on like this.
 	reason  string
@@ -34,7 +34,7 @@ type flaw struct {
 	hopeless bool
 }
 
-// sample returns what the current step told.
+// sample returns the sample of the current step.
 func (in *input) sample() (experiment.Sample, *flaw) {
 	r, flaw := in.read()
 	if flaw != nil {
@@ -71,7 +71,7 @@ func (in *input) read() (*reading, *flaw) {
 	return r, nil
 }
 
-// sample returns what the step told.
+// sample returns the sample of the step.
 func (r *reading) sample() (experiment.Sample, *flaw) {
 	sample := experiment.Sample{Round: r.round, Step: r.step.id()}
 	if r.probe != nil {
@@ -131,7 +131,7 @@ func (r *reading) ofCopies(sample experiment.Sample) (experiment.Sample, *flaw) 
 }
 
 // ofProbe adds how fast a probe was that ran by itself or beside the pods that follow the
-// profile, and how much slower than alone if it knows.
+// profile, and how much slower than alone if the report says so.
 func (r *reading) ofProbe(sample experiment.Sample) (experiment.Sample, *flaw) {
 	from, to := r.probe.Series.Span()
 	rate, ok := r.probe.Series.Rate(from+int64(settle), to)

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 )
 
-// vector returns the result of a measurement as the status has it.
+// vector returns the result of a measurement in the form of the status.
 func (in *input) vector(m *v1alpha1.MeasurementProgress, result experiment.Result, rounds int32) v1alpha1.MeasuredVector {
 	v := v1alpha1.MeasuredVector{
 		NodeProfile: m.NodeProfile, Node: m.Node, Time: new(in.now), Question: m.Question, Method: in.settings.method(), Rounds: new(rounds),

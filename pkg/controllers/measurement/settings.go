@@ -43,8 +43,8 @@ type probed struct {
 	Threads         int
 }
 
-// needsBaseline reports whether a probe must run without the pods of a service to tell
-// how fast it is then. That of the CPU need not: its processor time tells.
+// needsBaseline reports whether a probe must also run without the pods of a service, for
+// its speed then. That of the CPU need not: the speed follows from its processor time.
 func (r *probed) needsBaseline() bool { return r.Job != v1alpha1.ProbeCPU }
 
 // waits reports whether the probe waits for the resource, so that what it computes

@@ -24,7 +24,7 @@ type step struct {
 	copies   int     // of alone and copies
 }
 
-// id is how the model calls the step.
+// id is the name of the step in the model.
 func (s *step) id() experiment.Step {
 	switch s.kind {
 	case alone:
@@ -38,7 +38,7 @@ func (s *step) id() experiment.Step {
 	}
 }
 
-// name is how the status calls the step.
+// name is the name of the step in the status.
 func (s *step) name() string { return string(s.id()) }
 
 // steps returns the steps of a round, in their order. The order of the resources
@@ -47,7 +47,7 @@ func (s *step) name() string { return string(s.id()) }
 func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []step {
 	if s.copies {
 		all := []step{{kind: alone, copies: 1}, {kind: copies, copies: 2}, {kind: copies, copies: 3}}
-		if round == 1 { // one look beside a probe tells the roots apart
+		if round == 1 { // one step beside a probe distinguishes the roots
 			all = append(all, step{kind: beside, resource: &s.resources[0]})
 		}
 		return all

@@ -36,9 +36,9 @@ func (r *Reconciler) gatherTemplate(ctx context.Context, in *input, how freshnes
 	return nil
 }
 
-// podTemplate returns the template of the pods of a profile's target. Of Jobs and CronJobs
-// the metadata are in the cache, which tells from the caches whether one has changed
-// since it was read.
+// podTemplate returns the template of the pods of a profile's target. The
+// metadata of Jobs and CronJobs are in the cache: by them it finds, from the caches alone,
+// whether one has changed since it was read.
 func (r *Reconciler) podTemplate(ctx context.Context, p *v1alpha1.WorkloadProfile, target *v1alpha1.MeasurementTarget, how freshness) (*corev1.PodTemplateSpec, error) {
 	key := types.NamespacedName{Namespace: p.Namespace, Name: target.Name}
 	if how == fromCaches {

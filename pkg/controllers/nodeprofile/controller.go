@@ -1,4 +1,4 @@
-// Package nodeprofile is the controller that tells the owners of NodeProfiles
+// Package nodeprofile is the controller that writes into the status of NodeProfiles
 // how these are used: whether the scheduler uses a profile, for how many nodes,
 // and whether another profile competes for them. It decides for the whole
 // cluster at once.

@@ -9,6 +9,6 @@
 //
 // A pool is scaled up as soon as it needs to be, and down only when for a while
 // fewer servers have been enough for somewhat more arrivals than there are. It is
-// not scaled at all while an input is missing, stale or nonsense, or somebody
-// else scales the same target, and not down while Prometheus does not answer.
+// not scaled at all while an input is missing, stale or nonsense, or another
+// client scales the same target, and not down while Prometheus does not answer.
 package poolplan

@@ -92,12 +92,12 @@ func (r *Reconciler) measure(ctx context.Context, plan *v1alpha1.PoolPlan) []poo
 		}
 	}
 	if err := group.Wait(); err != nil {
-		panic(err) // none of them gives one
+		panic(err) // none of them returns one
 	}
 	return list
 }
 
-// lastInput returns what the status knows of a class, if it is of this spec.
+// lastInput returns the last input of a class from the status, if that is of this spec.
 func lastInput(plan *v1alpha1.PoolPlan, class string) v1alpha1.ClassInput {
 	if g := plan.Status.ObservedGeneration; g == nil || *g != plan.Generation {
 		return v1alpha1.ClassInput{}

@@ -5,10 +5,10 @@
 //     [Settings.Calibrate] finds the servers of a resource, [Settings.Observe] adds
 //     an observer to the pods of a workload
 //   - [New] makes the Job that runs such a pod once, on one node; [Apply] creates it
-//   - [Usable], [Alive] and [Quiet] tell on which nodes one can measure
+//   - [Usable], [Alive] and [Quiet] report on which nodes one can measure
 //   - [Slots] lets one measurement at a time use a node, and a number of them the cluster
-//   - [Inspect] tells how a Job fares, in words for users; [Look] reads what that
-//     takes from the cluster
+//   - [Inspect] returns the outcome of a Job, in words for users; [Look] reads what
+//     that takes from the cluster
 //
 // It decides nothing about what to measure and keeps nothing but the slots.
 package probejob

@@ -94,7 +94,7 @@ func New(p Placement, template corev1.PodTemplateSpec) *batchv1.Job {
 			BackoffLimit:            new(int32(0)),
 			ActiveDeadlineSeconds:   new(min(deadline, unattendedSeconds)),
 			TTLSecondsAfterFinished: new(int32(unattendedSeconds)),
-			// The Job has failed when its pod has ended, not when that is told to.
+			// The Job has failed when its pod has ended, not when that is being deleted.
 			PodReplacementPolicy: new(batchv1.Failed),
 			Template:             template,
 		},

@@ -73,8 +73,8 @@ func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why st
 }
 
 // Measured reports whether pods of other measurements than the owner's run on a node: those
-// that go on there, and those that have ended and whose pods have not yet. They are not
-// for ever, as other pods are: one waits for them.
+// that go on there, and those that have ended and whose pods have not yet. They end
+// by themselves, unlike other pods: a measurement waits for them.
 func Measured(node string, pods []corev1.Pod, owner types.UID) bool {
 	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
 		of := pod.Labels[MeasurementKey]

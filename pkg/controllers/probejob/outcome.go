@@ -46,7 +46,7 @@ const (
 // the Job or the pod was made, before the Job counts as failed.
 const Grace = time.Minute
 
-// Outcome is how a Job fares.
+// Outcome is the state of a Job, and what its pod left.
 type Outcome struct {
 	State State
 	// Reason is one of the constants here or in jobstatus, and Message says what is wrong, for
@@ -72,7 +72,7 @@ func (o *Outcome) Retry(before int32) bool {
 // Bad reports whether a Job has come to its end otherwise than well.
 func (o *Outcome) Bad() bool { return o.State == Failed || o.State == Lost }
 
-// Inspect returns how a Job fares from the Job, its pods and the events about these.
+// Inspect returns the outcome of a Job from the Job, its pods and the events about these.
 // Pods of other Jobs are passed over. Events matter only while the Job is pending, and
 // when it did not end in time.
 func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now time.Time) Outcome {
@@ -110,7 +110,7 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 	return o
 }
 
-// withoutPod returns how a Job fares that has no pod.
+// withoutPod returns the outcome of a Job that has no pod.
 func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome {
 	var o Outcome
 	if refused := jobstatus.Latest(events, "FailedCreate"); refused != nil {
@@ -155,7 +155,7 @@ func hasFailed(job *batchv1.Job) string {
 }
 
 // cutShort reports whether a pod was deleted before its containers had ended. Those
-// that are told to end may do so well, and yet with half their work done. Times have
+// that receive a signal may end well, and yet with half their work done. Times have
 // whole seconds: a pod that was deleted in the second in which it ended counts as cut
 // short.
 func cutShort(pod *corev1.Pod) bool {

@@ -27,13 +27,13 @@ type Slots struct {
 }
 
 // NewSlots returns slots of which none is held. The limit is on nodes, at least 1;
-// who asks for more nodes than that gets them while no other holds any.
+// an owner that asks for more nodes than that gets them while no other holds any.
 func NewSlots(limit int) *Slots {
 	return &Slots{limit: limit, held: map[types.UID][]string{}}
 }
 
-// Restore gives, once, the nodes to those who measure there according to their
-// status: a controller that has just started must not let others in between. The
+// Restore gives, once, the nodes to the profiles that are measured there according to
+// their status: a controller that has just started must not let others in between. The
 // reader is best a cache that has synced.
 func (s *Slots) Restore(ctx context.Context, reader client.Reader) error {
 	s.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// ProfileChanged lets through the updates of a WorkloadProfile or a NodeProfile after
+// ProfileChanged passes the updates of a WorkloadProfile or a NodeProfile after
 // which it gives other numbers than before: because of its spec, or of what was
 // measured.
 func ProfileChanged() predicate.Predicate {

@@ -17,13 +17,13 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Event is what users are told once a status has been written.
+// Event is emitted once a status has been written.
 type Event struct {
 	// Type is [corev1.EventTypeNormal] or [corev1.EventTypeWarning].
 	Type string
 	// Reason and Message are those of a condition, or say what happened.
 	Reason, Message string
-	// Action is what the controller does to such objects, such as "Measure".
+	// Action is what the controller does with such objects, such as "Measure".
 	Action string
 }
 

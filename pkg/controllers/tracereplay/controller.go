@@ -158,7 +158,7 @@ func (r *Reconciler) write(ctx context.Context, w write) error {
 	return nil
 }
 
-// report writes the status, and tells of it by events and by the metrics.
+// report writes the status, and counts runs and emits events if it changed.
 func (r *Reconciler) report(ctx context.Context, replay *v1alpha1.TraceReplay, p *plan) error {
 	after := replay.DeepCopy()
 	after.Status = p.status

@@ -1,7 +1,6 @@
-// Package workloadprofile is the controller that tells the owners of
-// WorkloadProfiles how these are used: their status says whether the scheduler
-// uses a profile, with which vector, for how many pods, and whether another
-// profile competes for them.
+// Package workloadprofile is the controller that writes into the status of
+// WorkloadProfiles how these are used: whether the scheduler uses a profile, with
+// which vector, for how many pods, and whether another profile competes for them.
 //
 // It decides for a whole namespace at once, since the profiles of a namespace
 // compete with each other only.
@@ -75,7 +74,7 @@ func namespaceOf(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace()}}}
 }
 
-// overwritten lets pass the updates after which a profile has another condition
+// overwritten passes the updates after which a profile has another condition
 // SLAAttainable than it should: another client must have written it.
 func (r *Reconciler) overwritten() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
