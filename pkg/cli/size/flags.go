@@ -23,6 +23,9 @@ type planFlags struct {
 	strategy   string
 }
 
+// angleTable is the value of --strategy that only the command has: [pools.Input].ByAngle.
+const angleTable = "angle-table"
+
 const classExample = "--class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95"
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
@@ -31,7 +34,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.services, "service", nil, "another mean service time of a class, as NAME=TIME; may be repeated")
 	flags.StringVar(&f.discipline, "discipline", "", "the order in which servers take jobs: "+strings.Join(pools.Disciplines(), ", ")+" (default that of the plan, else fcfs)")
 	flags.StringVar(&f.strategy, "strategy", "", "how classes share pools, whatever pools the plan has: "+
-		strings.Join(pools.Strategies(), ", ")+" (default that of the plan, else auto)")
+		strings.Join(pools.Strategies(), ", ")+", "+angleTable+" (default that of the plan, else auto)")
 }
 
 // apply writes the flags that were given into a spec, which may be empty.
@@ -67,10 +70,16 @@ func (f *planFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
 	if f.strategy != "" {
 		spec.Strategy, spec.Pools, spec.Mode = f.strategy, nil, ""
 	}
+	if f.byAngle() {
+		spec.Strategy = ""
+	}
 	return checkMeasured(spec)
 }
 
-// checkMeasured refuses classes whose rates nobody can measure here.
+// byAngle reports whether an angle table is to choose the strategy.
+func (f *planFlags) byAngle() bool { return f.strategy == angleTable }
+
+// checkMeasured refuses classes whose rates are measured in a cluster.
 func checkMeasured(spec *v1alpha1.PoolPlanSpec) error {
 	for i := range spec.Classes {
 		c := &spec.Classes[i]

@@ -38,7 +38,7 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "size (-f FILE | --class CLASS)",
 		Short: "Find the fewest servers that keep every promised response time",
-		Long: `size tells how many servers some classes of jobs need so that each is answered
+		Long: `size finds how many servers some classes of jobs need so that each is answered
 within its time as often as promised, whether the classes should share a pool of
 servers or have their own, and how far the answer holds. It reads a PoolPlan, and
 the WorkloadProfiles that it refers to; or makes one of flags. It needs no cluster.
@@ -49,7 +49,13 @@ probability. Exit code 1 means that an SLA cannot be met.
 
 The disciplines: fcfs serves jobs in order of arrival; hol those of the class with
 the stricter SLA first; pdp those of the class that is furthest behind its SLA, which
-is simulated; late-last like pdp, but gives up on jobs that are late already.`,
+is simulated; late-last like pdp, but gives up on jobs that are late already.
+
+The strategies: auto is the partition of classes into pools that costs least; shared
+is one pool for all; dedicated is one for each. angle-table chooses between shared and
+dedicated as Algorithm 2 of Hu et al. (CASCON 2009) does, to compare with auto: it may
+choose the one that costs more. It is for two classes with the same mean service time
+and cost, exponential service, and the discipline fcfs.`,
 		Example: `  # What a PoolPlan asks, with the profiles that it refers to
   kubectl loadline size -f poolplan.yaml -f profiles.yaml
 
@@ -60,6 +66,9 @@ is simulated; late-last like pdp, but gives up on jobs that are late already.`,
 
   # If checkout grew to 0.9 requests per second
   kubectl loadline size -f poolplan.yaml --rate checkout=0.9
+
+  # What the published angle table would choose, beside what that costs
+  kubectl loadline size -f poolplan.yaml --strategy angle-table
 
   # Servers against arrival rate, and a map of where dedicated pools are better
   kubectl loadline size -f poolplan.yaml --plot-servers servers.svg --plot-map map.svg`,
@@ -92,7 +101,7 @@ func (s *size) run(ctx context.Context) error {
 	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = bar.show
-	in := pools.Input{Plan: plan, Profiles: m.Workloads, Simulation: s.simulation}
+	in := pools.Input{Plan: plan, Profiles: m.Workloads, ByAngle: s.flags.byAngle(), Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
 	bar.Clear()
 	if err != nil {

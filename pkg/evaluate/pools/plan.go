@@ -29,6 +29,9 @@ type Input struct {
 	// Quick leaves out what takes a simulated discipline long: how far rates may
 	// move, and the alternatives to the pools.
 	Quick bool
+	// ByAngle chooses between shared and dedicated pools by an angle table, in place of
+	// the strategy of a plan that lists no pools: see [sizing.ByAngle].
+	ByAngle bool
 	// Simulation is for the disciplines pdp and late-last.
 	Simulation sizing.Simulation
 }
@@ -40,15 +43,20 @@ func Plan(ctx context.Context, in Input) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.ByAngle {
+		if err := p.chooseByAngle(); err != nil {
+			return nil, err
+		}
+	}
 	chosen, err := p.choose(ctx)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}
 	answer := &Answer{
 		Name: in.Plan.Name, Discipline: disciplineName(p.options.Discipline), Strategy: strategyName(chosen.Strategy), Given: len(p.pools) > 0,
-		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Compared: !p.skips(),
+		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Compared: !p.skips(), Angle: p.angle,
 	}
-	if !answer.Given && cmp.Or(in.Plan.Spec.Strategy, v1alpha1.StrategyAuto) == v1alpha1.StrategyAuto {
+	if !answer.Given && p.strategy == v1alpha1.StrategyAuto {
 		answer.Gap = chosen.Gap
 	}
 	for i := range chosen.Pools {
@@ -78,6 +86,9 @@ type planner struct {
 	options sizing.Options
 	pools   []v1alpha1.PlannedPool
 	members [][]int // the classes of each of the pools
+	// strategy is for a plan that lists no pools, angle why it was chosen.
+	strategy string
+	angle    *Angle
 	// tolerance is the fraction more arrivals that pools are kept for.
 	tolerance float64
 }
@@ -101,8 +112,9 @@ func newPlanner(in *Input) (*planner, error) {
 	if p.options.Discipline, known = disciplineNamed(in.Plan.Spec.Discipline); !known {
 		inputs.invalid = append(inputs.invalid, field.NotSupported(spec.Child("discipline"), in.Plan.Spec.Discipline, Disciplines()))
 	}
-	if strategies := Strategies(); !slices.Contains(strategies, cmp.Or(in.Plan.Spec.Strategy, strategies[0])) {
-		inputs.invalid = append(inputs.invalid, field.NotSupported(spec.Child("strategy"), in.Plan.Spec.Strategy, strategies))
+	p.strategy = cmp.Or(in.Plan.Spec.Strategy, v1alpha1.StrategyAuto)
+	if strategies := Strategies(); !slices.Contains(strategies, p.strategy) {
+		inputs.invalid = append(inputs.invalid, field.NotSupported(spec.Child("strategy"), p.strategy, strategies))
 	}
 	if s := in.Plan.Spec.Scaling; s != nil && s.Tolerance != nil {
 		p.tolerance = inputs.number(s.Tolerance, 1, spec.Child("scaling", "tolerance"))
@@ -135,12 +147,27 @@ func explain(ctx context.Context, err error) error {
 	return explainInput(err)
 }
 
+// chooseByAngle chooses the strategy.
+func (p *planner) chooseByAngle() error {
+	if p.options.Discipline != sizing.FCFS {
+		return &Error{v1alpha1.ReasonInvalid, fmt.Errorf("the angle table is for the discipline %s, and this is %s",
+			v1alpha1.DisciplineFCFS, disciplineName(p.options.Discipline))}
+	}
+	choice, err := sizing.ByAngle(p.classes, sizing.PaperAngleTable())
+	if err != nil {
+		return explainInput(err)
+	}
+	p.strategy = strategyName(choice.Strategy)
+	p.angle = &Angle{SLADifference: choice.Difference, Degrees: choice.Angle, Limit: choice.Limit}
+	return nil
+}
+
 // choose sizes the pools of the plan, or those of its strategy.
 func (p *planner) choose(ctx context.Context) (sizing.Plan, error) {
 	if len(p.pools) > 0 {
 		return p.given(ctx)
 	}
-	switch p.in.Plan.Spec.Strategy {
+	switch p.strategy {
 	case v1alpha1.StrategyShared:
 		return sizing.Shared(ctx, p.classes, p.options)
 	case v1alpha1.StrategyDedicated:

@@ -12,6 +12,7 @@
 //	Dedicated    a pool for each class
 //	Shared       one pool for all, as a plan
 //	Best         the partition into pools that costs least
+//	ByAngle      shared or dedicated, by the paper's Algorithm 2
 //	Attain       what a given number of servers attains
 //	Sensitive    how far rates may move before a pool is too small
 //
@@ -35,10 +36,10 @@
 //
 // # The paper
 //
-// G, Heuristic, AngleTable and the two procedures are the paper's own way to choose
-// between shared and dedicated, kept to compare with. Computing both numbers of servers
-// is exact, takes microseconds, and is what the rest of this package does.
+// [ByAngle] is the paper's own way to choose between shared and dedicated, kept to
+// compare with. Computing both numbers of servers is exact, takes microseconds, and is
+// what the rest of this package does.
 //
-// Nothing here knows a clock, a file or a cluster. Simulations take their seed from
+// Nothing here reads a clock, a file or a cluster. Simulations take their seed from
 // [Options] and give the same answer however many processors there are.
 package sizing

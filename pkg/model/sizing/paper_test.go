@@ -28,22 +28,21 @@ func TestSLADifferencesOfTables3And4(t *testing.T) {
 		{sla(4.5, 0.8), sla(3, 0.95), 83.475, 0.64},
 	} {
 		for _, pair := range [][2]sizing.SLA{{test.a, test.b}, {test.b, test.a}} {
-			d, err := sizing.Difference(pair[0], pair[1], sizing.PaperGrid())
-			if err != nil || math.Abs(d-test.want) > 1e-9 {
-				t.Errorf("%v and %v: D = %v, %v, want %v", pair[0], pair[1], d, err, test.want)
+			c, err := sizing.ByAngle(classes([2]float64{1, 1}, pair, 1), sizing.PaperAngleTable())
+			if err != nil || math.Abs(c.Difference-test.want) > 1e-9 {
+				t.Errorf("%v and %v: D = %v, %v, want %v", pair[0], pair[1], c.Difference, err, test.want)
 			}
-			m, err := sizing.NewMap(pair[0], pair[1], sizing.PaperGrid())
-			if err != nil || math.Abs(m.Difference-d) > 1e-9 || math.Abs(m.Fraction-test.fraction) > 0.01 {
-				t.Errorf("%v and %v: D = %v, f_D = %v, %v, want %v and %v", pair[0], pair[1], m.Difference, m.Fraction, err, d, test.fraction)
+			m, err := sizing.NewMap(pair[0], pair[1], 40, 0.1)
+			if err != nil || math.Abs(m.Difference-test.want) > 1e-9 || math.Abs(m.Fraction-test.fraction) > 0.01 {
+				t.Errorf("%v and %v: D = %v, f_D = %v, %v, want %v and %v", pair[0], pair[1], m.Difference, m.Fraction, err, test.want, test.fraction)
 			}
 		}
 	}
 }
 
 func TestMapsAgreeWithBothNumbersOfServers(t *testing.T) {
-	grid := sizing.Grid{Limit: 8, Step: 0.5}
 	slas := [2]sizing.SLA{sla(5, 0.85), sla(3, 0.94)}
-	m, err := sizing.NewMap(slas[0], slas[1], grid)
+	m, err := sizing.NewMap(slas[0], slas[1], 8, 0.5)
 	if err != nil || len(m.Saved) != 15 {
 		t.Fatalf("%d rows, %v", len(m.Saved), err)
 	}
@@ -75,7 +74,16 @@ func TestDecisionsOfTable2(t *testing.T) {
 	}
 }
 
-func TestTheHeuristicPrefersDedicatedBelowTheAngle(t *testing.T) {
+// classes returns two classes with a mean service time.
+func classes(rates [2]float64, slas [2]sizing.SLA, mean float64) []sizing.Class {
+	pair := make([]sizing.Class, 2)
+	for k := range pair {
+		pair[k] = sizing.Class{Arrival: rates[k], Service: 1 / mean, SLA: slas[k]}
+	}
+	return pair
+}
+
+func TestAlgorithm2PrefersDedicatedPoolsUpToTheAngle(t *testing.T) {
 	slas := [2]sizing.SLA{sla(5, 0.85), sla(3, 0.95)} // D = 83.45, 77°
 	for _, test := range []struct {
 		rates [2]float64
@@ -86,15 +94,42 @@ func TestTheHeuristicPrefersDedicatedBelowTheAngle(t *testing.T) {
 			if swap {
 				rates[0], rates[1], slas[0], slas[1] = rates[1], rates[0], slas[1], slas[0]
 			}
-			if got, err := sizing.Heuristic(rates, slas, sizing.PaperAngleTable(), sizing.PaperGrid()); got != test.want || err != nil {
-				t.Errorf("%v: %v, %v, want %v", rates, got, err, test.want)
+			got, err := sizing.ByAngle(classes(rates, slas, 1), sizing.PaperAngleTable())
+			if got.Strategy != test.want || got.Limit != 77 || err != nil {
+				t.Errorf("%v: %+v, %v, want %v", rates, got, err, test.want)
 			}
 		}
 	}
 }
 
+func TestAlgorithm2DoesNotDependOnTheUnitOfTime(t *testing.T) {
+	seconds, err := sizing.ByAngle(classes([2]float64{4, 16}, [2]sizing.SLA{sla(5, 0.85), sla(3, 0.95)}, 1), sizing.PaperAngleTable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	eighths, err := sizing.ByAngle(classes([2]float64{32, 128}, [2]sizing.SLA{sla(0.625, 0.85), sla(0.375, 0.95)}, 0.125), sizing.PaperAngleTable())
+	if err != nil || eighths != seconds {
+		t.Errorf("%+v, %v, want %+v", eighths, err, seconds)
+	}
+}
+
+func TestAlgorithm2RefusesWhatTheTableIsNotFor(t *testing.T) {
+	for name, change := range map[string]func(pair []sizing.Class) []sizing.Class{
+		"one class":               func(pair []sizing.Class) []sizing.Class { return pair[:1] },
+		"an SLA beyond reach":     func(pair []sizing.Class) []sizing.Class { pair[0].SLA = sla(1, 0.9); return pair },
+		"different service times": func(pair []sizing.Class) []sizing.Class { pair[0].Service = 2; return pair },
+		"constant service times":  func(pair []sizing.Class) []sizing.Class { pair[0].SCV = sizing.Constant; return pair },
+		"different costs":         func(pair []sizing.Class) []sizing.Class { pair[0].Cost = 2; return pair },
+	} {
+		pair := change(classes([2]float64{4, 16}, [2]sizing.SLA{sla(5, 0.85), sla(3, 0.95)}, 1))
+		if c, err := sizing.ByAngle(pair, sizing.PaperAngleTable()); err == nil {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
 func TestAngleTablesGrowWithTheDifference(t *testing.T) {
-	table, err := sizing.NewAngleTable(table1(), []float64{30, 62, 78, 82, 86.1}, sizing.PaperGrid(), 0.9)
+	table, err := sizing.NewAngleTable(table1(), []float64{30, 62, 78, 82, 86.1}, 0.9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,24 +139,21 @@ func TestAngleTablesGrowWithTheDifference(t *testing.T) {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}
-	if table.Angle(0) != table[0].Angle || table.Angle(30) != table[1].Angle || table.Angle(1e9) != table[4].Angle || (sizing.AngleTable{}).Angle(1) != 0 {
-		t.Errorf("the table is looked up wrongly: %v", table)
-	}
-	for _, bad := range []func() error{
-		func() error {
-			_, err := sizing.NewAngleTable(table1(), []float64{3, 2}, sizing.PaperGrid(), 0.9)
-			return err
-		},
-		func() error {
-			_, err := sizing.NewAngleTable(table1(), []float64{3}, sizing.PaperGrid(), 1.5)
-			return err
-		},
-		func() error { _, err := sizing.NewAngleTable(table1(), []float64{3}, sizing.Grid{}, 0.9); return err },
-		func() error { _, err := sizing.G(sla(1, 0.9), sizing.PaperGrid()); return err },
-		func() error { _, err := sizing.G(sla(3, 0.9), sizing.Grid{Limit: 1, Step: -1}); return err },
+}
+
+func TestTheAngleIsThatOfTheIntervalOfTheDifference(t *testing.T) {
+	pair := classes([2]float64{1, 1}, [2]sizing.SLA{sla(5, 0.85), sla(3, 0.95)}, 1) // D = 83.45
+	for _, test := range []struct {
+		table sizing.AngleTable
+		want  float64
+	}{
+		{nil, 0},
+		{sizing.AngleTable{{Below: 90, Angle: 10}, {Below: 99, Angle: 20}}, 10},
+		{sizing.AngleTable{{Below: 80, Angle: 10}, {Below: 99, Angle: 20}}, 20},
+		{sizing.AngleTable{{Below: 70, Angle: 10}, {Below: 80, Angle: 20}}, 20},
 	} {
-		if bad() == nil {
-			t.Error("bad input is taken")
+		if c, err := sizing.ByAngle(pair, test.table); c.Limit != test.want || err != nil {
+			t.Errorf("%v: %v, %v, want %v", test.table, c.Limit, err, test.want)
 		}
 	}
 }

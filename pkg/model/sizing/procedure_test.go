@@ -2,6 +2,7 @@ package sizing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -117,14 +118,13 @@ func Procedure1(ctx context.Context, s Setting, combinations int, table AngleTab
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	var counts [3]int
-	grid := PaperGrid()
 	for range combinations {
 		if err := ctx.Err(); err != nil {
 			return Correct{}, err
 		}
 		classes := s.draw(r)
 		rates, slas := [2]float64{classes[0].Arrival, classes[1].Arrival}, [2]SLA{classes[0].SLA, classes[1].SLA}
-		chosen, err := Heuristic(rates, slas, table, grid)
+		chosen, err := ByAngle(classes[:], table)
 		if err != nil {
 			return Correct{}, err
 		}
@@ -132,7 +132,7 @@ func Procedure1(ctx context.Context, s Setting, combinations int, table AngleTab
 		if err != nil {
 			return Correct{}, err
 		}
-		if chosen == DedicatedPools && dedicated <= shared || chosen == SharedPool && shared <= dedicated {
+		if chosen.Strategy == DedicatedPools && dedicated <= shared || chosen.Strategy == SharedPool && shared <= dedicated {
 			counts[0]++
 		}
 		if shared <= dedicated {
@@ -223,16 +223,13 @@ func serversByDiscipline(ctx context.Context, classes [2]Class, simulation *Simu
 // serversByG returns the fewest servers with priority for the class with the larger
 // G(SLA): section 4.1 of Hu et al.
 func serversByG(classes [2]Class) (int, error) {
-	var g [2]float64
-	for k, c := range classes {
-		value, err := G(c.SLA, PaperGrid())
-		if err != nil {
-			return 0, err
-		}
-		g[k] = value
+	first, err1 := g(classes[0])
+	second, err2 := g(classes[1])
+	if err := errors.Join(err1, err2); err != nil {
+		return 0, err
 	}
 	order := []int{0, 1}
-	if g[1] > g[0] {
+	if second > first {
 		order = []int{1, 0}
 	}
 	candidates, err := priorityStations(classes[:], 1)
