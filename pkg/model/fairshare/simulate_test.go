@@ -1,68 +1,44 @@
-package fairsim
+package fairshare_test
 
 import (
-	"context"
-	"fmt"
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"loadline.dev/loadline/pkg/model/fairshare"
 )
 
-// Group is a group of a tree, or a workload if it has no members.
-type Group struct {
-	// Share is its weight among its siblings, above 0.
-	Share float64
-	// Rate is how many jobs of a workload arrive per second, at random, above 0.
-	Rate float64
-	// Service draws the service time of a job of a workload, in seconds.
-	Service func(*rand.Rand) float64
-	// Members are those of a group.
-	Members []Group
-}
+// This file simulates the standard model of fair share, event by event: jobs arrive, are
+// put in line by the priority of their workload, preempt each other, and leave. It shares
+// no code with package fairshare, which computes what it measures, so that either can
+// show that the other is wrong.
+//
+// The order of priorities changes at the only moments when that leaves no trace: when a
+// job finds the system idle. A busy period lasts as long and brings as many jobs whatever
+// the order, with one processor or with exponential service times, so the mean response
+// time over many of them is the mean over orders, weighted by their probabilities.
 
-// Exponential returns service times with a mean and the memoryless distribution.
-func Exponential(mean float64) func(*rand.Rand) float64 {
-	return func(r *rand.Rand) float64 { return mean * r.ExpFloat64() }
-}
-
-// Constant returns service times that are all the same.
-func Constant(service float64) func(*rand.Rand) float64 {
-	return func(*rand.Rand) float64 { return service }
-}
-
-// Estimate is what was measured of one workload.
-type Estimate struct {
-	// Response is the mean response time in seconds.
-	Response float64
-	// Deviation is the standard deviation of that mean.
-	Deviation float64
-	// Jobs is how many were seen.
-	Jobs int
+// measured is the mean response time of one workload.
+type measured struct {
+	response  float64
+	deviation float64 // the standard deviation of that mean
 }
 
 // parts is how many parts a simulation has; the spread between them gives the
 // deviation. Each starts and ends empty, so they are independent.
 const parts = 100
 
-// Simulate lets jobs come to some processors until there were at least a number of them, and
-// returns an estimate per workload, in the order of the tree. It returns an error if the
-// arguments make no sense, and that of ctx when it ends first.
-func Simulate(ctx context.Context, root Group, processors, jobs int, random *rand.Rand) ([]Estimate, error) {
+// simulate lets jobs come to some processors until there were at least a number of them, and
+// returns what it measured of each workload, in the order of the tree.
+func simulate(root *fairshare.Group, processors, jobs int, random *rand.Rand) []measured {
 	s := &simulation{random: random, processors: processors}
-	if err := s.collect(root, nil); err != nil {
-		return nil, err
-	}
-	if processors < 1 || jobs < parts {
-		return nil, fmt.Errorf("%d processors and %d jobs: there have to be at least 1 and %d", processors, jobs, parts)
-	}
+	s.collect(root, nil)
 	totals := make([]tally, len(s.workloads))
 	series := make([][]tally, len(s.workloads))
 	for part := range parts {
 		s.tallies = make([]tally, len(s.workloads))
 		for s.seen < (part+1)*(jobs/parts) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
 			s.busyPeriod()
 		}
 		for w, t := range s.tallies {
@@ -71,11 +47,11 @@ func Simulate(ctx context.Context, root Group, processors, jobs int, random *ran
 			series[w] = append(series[w], t)
 		}
 	}
-	estimates := make([]Estimate, len(totals))
+	means := make([]measured, len(totals))
 	for w, total := range totals {
-		estimates[w] = total.estimate(series[w])
+		means[w] = total.mean(series[w])
 	}
-	return estimates, nil
+	return means
 }
 
 // tally is the jobs of one workload that left, and the sum of their response times.
@@ -84,8 +60,8 @@ type tally struct {
 	time float64
 }
 
-// estimate returns the ratio of the sums, with the deviation of a ratio estimator.
-func (t tally) estimate(series []tally) Estimate {
+// mean returns the ratio of the sums, with the deviation of a ratio estimator.
+func (t tally) mean(series []tally) measured {
 	mean := t.time / float64(t.jobs)
 	squares := 0.0
 	for _, part := range series {
@@ -93,7 +69,7 @@ func (t tally) estimate(series []tally) Estimate {
 		squares += off * off
 	}
 	n := float64(len(series))
-	return Estimate{Response: mean, Deviation: math.Sqrt(squares*n/(n-1)) / float64(t.jobs), Jobs: t.jobs}
+	return measured{mean, math.Sqrt(squares*n/(n-1)) / float64(t.jobs)}
 }
 
 // job is one that has not left.
@@ -103,39 +79,44 @@ type job struct {
 	left     float64 // of its service
 }
 
-type workload struct {
-	Group
-	path []int // the nodes from below the root down
+// source is a workload.
+type source struct {
+	rate    float64                  // of arrivals per second
+	service func(*rand.Rand) float64 // draws the service time of a job
+	path    []int                    // the nodes from below the root down
 }
 
 type simulation struct {
 	random     *rand.Rand
 	processors int
-	workloads  []workload
+	workloads  []source
 	shares     []float64 // per node
 	tallies    []tally
 	seen       int
 }
 
 // collect lists the nodes and workloads of a tree.
-func (s *simulation) collect(g Group, path []int) error {
-	if len(g.Members) == 0 {
-		if !(g.Rate > 0) || g.Service == nil {
-			return fmt.Errorf("workload %d: rate %v: jobs have to arrive and to be served", len(s.workloads), g.Rate)
-		}
-		s.workloads = append(s.workloads, workload{g, path})
-		return nil
+func (s *simulation) collect(g *fairshare.Group, path []int) {
+	if g.Children == nil {
+		s.workloads = append(s.workloads, sourceOf(g, path))
 	}
-	for _, member := range g.Members {
-		if !(member.Share > 0) {
-			return fmt.Errorf("node %d: share %v is not above 0", len(s.shares), member.Share)
-		}
+	for _, member := range g.Children {
 		s.shares = append(s.shares, member.Share)
-		if err := s.collect(member, append(slices.Clone(path), len(s.shares)-1)); err != nil {
-			return err
+		s.collect(member, append(slices.Clone(path), len(s.shares)-1))
+	}
+}
+
+// sourceOf returns a source of jobs with service times of the moments of a workload.
+func sourceOf(g *fairshare.Group, path []int) source {
+	mean := cmp.Or(g.Service, 1)
+	s := source{g.Utilization / mean, func(r *rand.Rand) float64 { return mean * r.ExpFloat64() }, path}
+	if g.SecondMoment > 0 {
+		s.service = func(*rand.Rand) float64 { return mean }
+		if variance := g.SecondMoment - mean*mean; variance > 1e-9 {
+			s.service = twoPoints(mean, variance)
 		}
 	}
-	return nil
+	return s
 }
 
 // ranks draws an order: every node rings after a random time, in proportion to the
@@ -174,7 +155,7 @@ func (s *simulation) busyPeriod() {
 	now := 0.0
 	next := make([]float64, len(s.workloads)) // arrivals
 	for w := range next {
-		next[w] = s.random.ExpFloat64() / s.workloads[w].Rate
+		next[w] = s.random.ExpFloat64() / s.workloads[w].rate
 	}
 	var line []job // by rank, then by arrival
 	for first := true; first || len(line) > 0; first = false {
@@ -206,12 +187,26 @@ func (s *simulation) busyPeriod() {
 		for at > 0 && ranks[line[at-1].workload] > ranks[arriving] {
 			at--
 		}
-		line = slices.Insert(line, at, job{arriving, now, s.workloads[arriving].Service(s.random)})
-		next[arriving] = now + s.random.ExpFloat64()/s.workloads[arriving].Rate
+		line = slices.Insert(line, at, job{arriving, now, s.workloads[arriving].service(s.random)})
+		next[arriving] = now + s.random.ExpFloat64()/s.workloads[arriving].rate
 	}
 }
 
 func (s *simulation) leave(j job, now float64) {
 	s.tallies[j.workload].jobs++
 	s.tallies[j.workload].time += now - j.arrived
+}
+
+// twoPoints returns service times with a mean and variance that are either long, one in
+// ten, or short.
+func twoPoints(mean, variance float64) func(*rand.Rand) float64 {
+	const rare = 0.1
+	long := mean + math.Sqrt(variance*(1-rare)/rare)
+	short := mean - math.Sqrt(variance*rare/(1-rare))
+	return func(r *rand.Rand) float64 {
+		if r.Float64() < rare {
+			return long
+		}
+		return short
+	}
 }

@@ -1,4 +1,4 @@
-package fairsim_test
+package fairshare_test
 
 import (
 	"math"
@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/fairshare"
-	"loadline.dev/loadline/pkg/model/fairshare/fairsim"
 )
 
-// z is how many standard deviations a simulated mean may be off. There are 35 means, so of
+// deviations is how many standard deviations a simulated mean may be off. There are 35 means, so of
 // all seeds one in 450 would fail a correct pair of programs (a normal variable is further
 // than 4 deviations from its mean with probability 6.3e-5).
-const z = 4
+const deviations = 4
 
 // compare simulates what a tree describes, with service times of the moments that it
 // gives, and compares.
@@ -26,62 +25,13 @@ func compare(t *testing.T, root *fairshare.Group, processors, jobs int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fairsim.Simulate(t.Context(), simulated(root), processors, jobs, rand.New(rand.NewPCG(1, 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for w, e := range got {
-		off := (e.Response - r.Responses[w]) / e.Deviation
-		t.Logf("%-8s computed %8.4f, simulated %8.4f ± %.4f (%+.1f deviations)", tree.Workloads()[w].Path, r.Responses[w], e.Response, e.Deviation, off)
-		if math.Abs(off) > z || e.Deviation > 0.05*e.Response {
-			t.Errorf("%s: computed %v, simulated %v ± %v", tree.Workloads()[w].Path, r.Responses[w], e.Response, e.Deviation)
+	for w, e := range simulate(root, processors, jobs, rand.New(rand.NewPCG(1, 0))) {
+		off := (e.response - r.Responses[w]) / e.deviation
+		t.Logf("%-8s computed %8.4f, simulated %8.4f ± %.4f (%+.1f deviations)", tree.Workloads()[w].Path, r.Responses[w], e.response, e.deviation, off)
+		if math.Abs(off) > deviations || e.deviation > 0.05*e.response {
+			t.Errorf("%s: computed %v, simulated %v ± %v", tree.Workloads()[w].Path, r.Responses[w], e.response, e.deviation)
 		}
 	}
-}
-
-// simulated translates a tree.
-func simulated(g *fairshare.Group) fairsim.Group {
-	s := fairsim.Group{Share: g.Share}
-	for _, child := range g.Children {
-		s.Members = append(s.Members, simulated(child))
-	}
-	if g.Children != nil {
-		return s
-	}
-	mean := g.Service
-	if mean == 0 {
-		mean = 1
-	}
-	s.Rate, s.Service = g.Utilization/mean, fairsim.Exponential(mean)
-	if g.SecondMoment > 0 {
-		s.Service = fairsim.Constant(mean)
-		if variance := g.SecondMoment - mean*mean; variance > 1e-9 {
-			s.Service = twoPoints(mean, variance)
-		}
-	}
-	return s
-}
-
-// twoPoints returns service times with a mean and variance that are either long, one in
-// ten, or short.
-func twoPoints(mean, variance float64) func(*rand.Rand) float64 {
-	const rare = 0.1
-	long := mean + math.Sqrt(variance*(1-rare)/rare)
-	short := mean - math.Sqrt(variance*rare/(1-rare))
-	return func(r *rand.Rand) float64 {
-		if r.Float64() < rare {
-			return long
-		}
-		return short
-	}
-}
-
-func group(name string, share float64, members ...*fairshare.Group) *fairshare.Group {
-	return &fairshare.Group{Name: name, Share: share, Children: members}
-}
-
-func workload(name string, share, utilization float64) *fairshare.Group {
-	return &fairshare.Group{Name: name, Share: share, Utilization: utilization}
 }
 
 func TestSimulationAgreesInAGroup(t *testing.T) {
@@ -150,28 +100,4 @@ func TestSimulationAgreesWithSeveralProcessors(t *testing.T) {
 			group("x", 2, workload("a", 1, 0.2*each), workload("b", 3, 0.25*each)),
 			group("y", 1, workload("c", 1, 0.2*each), workload("d", 10, 0.2*each))), processors, 2_000_000)
 	}
-}
-
-func TestArgumentsThatMakeNoSenseAreRefused(t *testing.T) {
-	t.Parallel()
-	fine := fairsim.Group{Members: []fairsim.Group{{Share: 1, Rate: 0.5, Service: fairsim.Constant(1)}}}
-	random := rand.New(rand.NewPCG(1, 0))
-	for name, refused := range map[string]func() error{
-		"no share": func() error {
-			return simulate(t, fairsim.Group{Members: []fairsim.Group{{Rate: 1, Service: fairsim.Constant(1)}}}, 1, 1000, random)
-		},
-		"no arrivals":   func() error { return simulate(t, fairsim.Group{Members: []fairsim.Group{{Share: 1}}}, 1, 1000, random) },
-		"no processors": func() error { return simulate(t, fine, 0, 1000, random) },
-		"few jobs":      func() error { return simulate(t, fine, 1, 1, random) },
-	} {
-		if refused() == nil {
-			t.Errorf("%s: not refused", name)
-		}
-	}
-}
-
-func simulate(t *testing.T, root fairsim.Group, processors, jobs int, random *rand.Rand) error {
-	t.Helper()
-	_, err := fairsim.Simulate(t.Context(), root, processors, jobs, random)
-	return err
 }
