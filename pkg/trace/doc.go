@@ -13,8 +13,8 @@
 //
 // All times are seconds since the start of the trace. What a format does not
 // hold is derived by a rule that stands with its [Format]: neither SWF nor openb
-// measures how long a job was at a resource. [OpenbPods] and [OpenbNodes] give
-// the rows of an openb trace as they are. [Writer] writes our own format.
+// measures how long a job was at a resource. [OpenbNodes] gives the nodes of an
+// openb trace. [Writer] writes our own format.
 //
 // A sequence ends with the first error: a record that breaks a rule is never
 // skipped and never handed out. Errors about the content are of type *[Error]

@@ -32,7 +32,7 @@ const (
 	// than a job may have threads, and the parts (status 2 to 4) of a job that
 	// was suspended, whose whole is on a line of its own.
 	SWF Format = "swf"
-	// Openb is the pod list of an openb trace; see [OpenbPod]. From it follow:
+	// Openb is the pod list of an openb trace. From it follow:
 	//
 	//   - neutral time: from scheduling to deletion
 	//   - demand at gpu: a pod that requests g GPUs by m thousandths is at a

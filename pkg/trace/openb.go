@@ -1,13 +1,9 @@
 package trace
 
-import (
-	"io"
-	"iter"
-)
-
-// OpenbPod is one pod of an openb trace: the pods and nodes of a production
+// openbPod is one pod of an openb trace: the pods and nodes of a production
 // Kubernetes GPU cluster, published as CSV (openb_pod_list_*.csv).
-type OpenbPod struct {
+// An empty scheduled_time or deletion_time means never.
+type openbPod struct {
 	// Name of the pod, never empty.
 	Name string
 	// CPUMilli is the CPU request in thousandths of a core.
@@ -36,19 +32,6 @@ type OpenbPod struct {
 	// Deleted is when the pod went, not before Created and Scheduled. It has
 	// not happened for a pod that outlived the trace.
 	Deleted Moment
-}
-
-// OpenbPodOptions says what [OpenbPods] accepts. The zero value is strict
-// about the order and does not look for duplicates.
-type OpenbPodOptions struct {
-	// AllowUnsorted accepts pods that were created before the pod on the row
-	// above. By default that is an error, because a replay needs arrivals in
-	// order.
-	AllowUnsorted bool
-	// UniqueNames makes a name that occurs twice an error. It needs memory
-	// for every name of the trace (some 100 bytes each), hence not the
-	// default.
-	UniqueNames bool
 }
 
 // Bounds of what a row may ask for: bytes and thousandths fit in an int64 with
@@ -80,31 +63,9 @@ var openbPodColumns = []string{
 	podCreated: "creation_time", podDeleted: "deletion_time", podScheduled: "scheduled_time",
 }
 
-// OpenbPods reads the pods of an openb trace from in, in the order of the
-// file; file is its name in errors. Times are whole seconds since the start of
-// the trace; an empty scheduled_time or deletion_time means never. The
-// sequence can be ranged over once, because in can be read once.
-func OpenbPods(file string, in io.Reader, options OpenbPodOptions) iter.Seq2[OpenbPod, error] {
-	previous := 0.0
-	names := nameLines{}
-	open := func() (rowReader, error) { return openTable(file, in, openbPodColumns) }
-	return readRows(open, func(r *row) (OpenbPod, bool) {
-		pod := openbPod(r)
-		if pod.Created < previous && !options.AllowUnsorted {
-			r.reject(podCreated, "is before the row above, "+grouped(int64(previous))+
-				"; sort the trace by creation_time")
-		}
-		previous = pod.Created
-		if options.UniqueNames {
-			names.check(r, podName)
-		}
-		return pod, true
-	})
-}
-
-// openbPod reads one row; what a row says must make sense by itself.
-func openbPod(r *row) OpenbPod {
-	pod := OpenbPod{
+// readOpenbPod reads one row; what a row says must make sense by itself.
+func readOpenbPod(r *row) openbPod {
+	pod := openbPod{
 		Name:      r.name(podName),
 		CPUMilli:  r.whole(podCPU, maxMilli),
 		MemoryMiB: r.whole(podMemory, maxMiB),

@@ -18,15 +18,14 @@ func FuzzReadPods(f *testing.F) {
 	f.Add("\ufeff" + podHeader + `"a ""quoted"" name",1,1,0,0,"T4|P100",BE,Running,10,20,15` + "\r\n")
 	f.Add(string(gzipped(f, []byte(rows[:500]))))
 	f.Fuzz(func(t *testing.T, input string) {
-		options := OpenbPodOptions{AllowUnsorted: true}
-		pods, err := readPods(input, options)
+		pods, err := readPods(input)
 		if err != nil && err.Error() == "" {
 			t.Error("the error says nothing")
 		}
 		if len(pods) == 0 {
 			return
 		}
-		again, err := readPods(writePods(t, pods), options)
+		again, err := readPods(writePods(t, pods))
 		if err != nil {
 			t.Fatalf("pods that were accepted are refused: %v", err)
 		}
@@ -36,7 +35,7 @@ func FuzzReadPods(f *testing.F) {
 	})
 }
 
-func writePods(t *testing.T, pods []OpenbPod) string {
+func writePods(t *testing.T, pods []openbPod) string {
 	t.Helper()
 	var b strings.Builder
 	w := csv.NewWriter(&b)

@@ -20,7 +20,7 @@ const (
 func openbJobs(file string, in io.Reader, skip func(line int, name, reason string)) iter.Seq2[Job, error] {
 	open := func() (rowReader, error) { return openTable(file, in, openbPodColumns) }
 	return readRows(open, func(r *row) (Job, bool) {
-		pod := openbPod(r)
+		pod := readOpenbPod(r)
 		if r.err != nil {
 			return Job{}, false
 		}
@@ -35,7 +35,7 @@ func openbJobs(file string, in io.Reader, skip func(line int, name, reason strin
 }
 
 // unusable says why a pod makes no job; empty if it does.
-func (p *OpenbPod) unusable() string {
+func (p *openbPod) unusable() string {
 	switch {
 	case !p.Scheduled.Happened:
 		return "was never scheduled"
@@ -50,7 +50,7 @@ func (p *OpenbPod) unusable() string {
 }
 
 // job derives a job from a usable pod, by the rule that [Openb] states.
-func (p *OpenbPod) job() Job {
+func (p *openbPod) job() Job {
 	job := Job{Name: p.Name, Arrival: p.Created, Neutral: p.Deleted.At - p.Scheduled.At, Start: p.Scheduled, End: p.Deleted}
 	atGPU := 0.0
 	if p.GPUs > 0 {

@@ -14,7 +14,7 @@ func at(seconds float64) Moment { return Moment{At: seconds, Happened: true} }
 
 func TestOpenbPodsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	want := []OpenbPod{
+	want := []openbPod{
 		{
 			Name: "a", CPUMilli: 12000, MemoryMiB: 16384, GPUs: 1, GPUMilli: 460, GPUSpec: "T4|P100",
 			QoS: "LS", Phase: "Running", Deleted: at(20), Scheduled: at(0),
@@ -35,7 +35,7 @@ func TestOpenbPodsAreReadAsTheyWereWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := readPods(csv, OpenbPodOptions{})
+			got, err := readPods(csv)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +94,6 @@ func TestABadPodIsReportedWithItsPlaceAndTheRule(t *testing.T) {
 			podHeader + "b,1,1,1,1000,,LS,Running,10,20,21\n",
 			`pods.csv, line 2: deletion_time "20": is before scheduled_time, 21`,
 		},
-		"created before the last": {
-			podHeader + good + "b,1,1,1,1000,,LS,Running,9,20,15\n",
-			`pods.csv, line 3: creation_time "9": is before the row above, 10; sort the trace by creation_time`,
-		},
 		"a row cut short": {
 			podHeader + good + "b,1,1,1",
 			`pods.csv, line 3: has 4 of 11 columns; each row must have as many as the header`,
@@ -137,7 +133,7 @@ func TestABadPodIsReportedWithItsPlaceAndTheRule(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := readPods(c.csv, OpenbPodOptions{})
+			_, err := readPods(c.csv)
 			if err == nil {
 				t.Fatal("the trace was accepted")
 			}
@@ -151,7 +147,7 @@ func TestABadPodIsReportedWithItsPlaceAndTheRule(t *testing.T) {
 func TestPodsBeforeTheFirstBadOneAreHandedOut(t *testing.T) {
 	t.Parallel()
 	const rows = "a,1,1,0,0,,LS,Running,10,20,15\n" + "b,1,1,0,0,,LS,Running,11,x,15\n" + "c,1,1,0,0,,LS,Running,12,20,15\n"
-	pods, err := readPods(podHeader+rows, OpenbPodOptions{})
+	pods, err := readPods(podHeader + rows)
 	var bad *Error
 	if !errors.As(err, &bad) || bad.Line != 3 || bad.Column != "deletion_time" || bad.Value != "x" {
 		t.Errorf("error = %#v, want one for line 3, deletion_time, x", err)
@@ -161,31 +157,11 @@ func TestPodsBeforeTheFirstBadOneAreHandedOut(t *testing.T) {
 	}
 }
 
-func TestUnsortedPodsAreAcceptedOnRequest(t *testing.T) {
-	t.Parallel()
-	pods, err := readPods(podHeader+"a,1,1,0,0,,LS,Running,10,20,15\nb,1,1,0,0,,LS,Running,9,20,15\n", OpenbPodOptions{AllowUnsorted: true})
-	if err != nil || len(pods) != 2 {
-		t.Errorf("got %d pods and error %v, want 2 and none", len(pods), err)
-	}
-}
-
-func TestANameThatOccursTwiceIsAnErrorOnRequest(t *testing.T) {
-	t.Parallel()
-	const csv = podHeader + "a,1,1,0,0,,LS,Running,10,20,15\na,1,1,0,0,,LS,Running,11,20,15\n"
-	if _, err := readPods(csv, OpenbPodOptions{}); err != nil {
-		t.Errorf("without the option: %v", err)
-	}
-	const want = `pods.csv, line 3: name "a": is already the name on line 2`
-	if _, err := readPods(csv, OpenbPodOptions{UniqueNames: true}); err == nil || err.Error() != want {
-		t.Errorf("error = %v, want %s", err, want)
-	}
-}
-
 func TestATruncatedGzipStreamIsAnErrorAndNoRowIsCut(t *testing.T) {
 	t.Parallel()
 	whole := gzipped(t, testdata(t, "openb_pod_list_first_2000.csv"))
 	for _, kept := range []int{3, 11, len(whole) / 2, len(whole) - 9, len(whole) - 1} {
-		_, err := readPods(string(whole[:kept]), OpenbPodOptions{})
+		_, err := readPods(string(whole[:kept]))
 		if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "the file is cut short") {
 			t.Errorf("%d of %d bytes: error = %v, want the file is cut short", kept, len(whole), err)
 		}
@@ -196,7 +172,7 @@ func TestADamagedGzipStreamIsAnError(t *testing.T) {
 	t.Parallel()
 	damaged := gzipped(t, testdata(t, "openb_pod_list_first_2000.csv"))
 	damaged[len(damaged)-6] ^= 1 // in the checksum
-	if _, err := readPods(string(damaged), OpenbPodOptions{}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := readPods(string(damaged)); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("error = %v, want cannot be read", err)
 	}
 }
@@ -207,7 +183,7 @@ func TestAnErrorOfTheInputIsPassedOn(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(podHeader+"a,1,1,0,0,,LS,Running,10,20,15\nb,1"), iotest.ErrReader(broken))
 	var names []string
 	var last error
-	for pod, err := range OpenbPods("pods.csv", in, OpenbPodOptions{}) {
+	for pod, err := range openbPods(in) {
 		if last = err; err == nil {
 			names = append(names, pod.Name)
 		}
@@ -219,7 +195,7 @@ func TestAnErrorOfTheInputIsPassedOn(t *testing.T) {
 
 func TestReadingMayStopEarly(t *testing.T) {
 	t.Parallel()
-	for pod, err := range OpenbPods("pods.csv", strings.NewReader(podHeader+"a,1,1,0,0,,LS,Running,10,20,15\nbroken\n"), OpenbPodOptions{}) {
+	for pod, err := range openbPods(strings.NewReader(podHeader + "a,1,1,0,0,,LS,Running,10,20,15\nbroken\n")) {
 		if err != nil || pod.Name != "a" {
 			t.Errorf("got %v, %v, want a", pod, err)
 		}
@@ -229,7 +205,7 @@ func TestReadingMayStopEarly(t *testing.T) {
 
 func TestTheRealPodsAreAllRead(t *testing.T) {
 	t.Parallel()
-	pods, err := readPods(string(testdata(t, "openb_pod_list_first_2000.csv")), OpenbPodOptions{UniqueNames: true})
+	pods, err := readPods(string(testdata(t, "openb_pod_list_first_2000.csv")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,10 +46,16 @@ func gzipped(tb testing.TB, content []byte) []byte {
 	return b.Bytes()
 }
 
+// openbPods reads the rows of a pod list, from which [openbJobs] makes jobs.
+func openbPods(in io.Reader) iter.Seq2[openbPod, error] {
+	open := func() (rowReader, error) { return openTable("pods.csv", in, openbPodColumns) }
+	return readRows(open, func(r *row) (openbPod, bool) { return readOpenbPod(r), true })
+}
+
 // readPods reads until the first error and returns what came before it.
-func readPods(csv string, options OpenbPodOptions) ([]OpenbPod, error) {
-	var pods []OpenbPod
-	for pod, err := range OpenbPods("pods.csv", strings.NewReader(csv), options) {
+func readPods(csv string) ([]openbPod, error) {
+	var pods []openbPod
+	for pod, err := range openbPods(strings.NewReader(csv)) {
 		if err != nil {
 			return pods, err
 		}
