@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // build returns the tree below a root with the given members.
@@ -29,6 +30,12 @@ func workload(name string, share, utilization float64) *fairshare.Group {
 
 func group(name string, share float64, members ...*fairshare.Group) *fairshare.Group {
 	return &fairshare.Group{Name: name, Share: share, Children: members}
+}
+
+// meanResponse returns the mean time from arrival to completion in a queue with a
+// service rate of 1.
+func meanResponse(q queueing.MMm) float64 {
+	return 1 + q.WaitProbability()/(float64(q.Servers())-q.Load())
 }
 
 // solve solves a tree.

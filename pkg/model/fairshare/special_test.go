@@ -140,7 +140,7 @@ func TestAWorkloadAloneOnProcessorsIsAnMMmQueue(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := solve(t, build(t, workload("a", 1, load)), fairshare.Options{Servers: servers})
-			if off := furthest(t, r.Factors, []float64{queue.MeanResponse()}); off > near {
+			if off := furthest(t, r.Factors, []float64{meanResponse(queue)}); off > near {
 				t.Errorf("%d processors, %v busy: off by %g", servers, busy, off)
 			}
 		}
@@ -151,9 +151,18 @@ func TestAWorkloadAloneOnProcessorsIsAnMMmQueue(t *testing.T) {
 func TestGiantSharesOfProcessorsArePriorities(t *testing.T) {
 	t.Parallel()
 	loads := []float64{1.2, 0.5, 2, 0.1}
-	want, err := queueing.PreemptiveMeanResponse(loads, 1, 4)
-	if err != nil {
-		t.Fatal(err)
+	var want []float64
+	load, jobs := 0.0, 0.0
+	for _, more := range loads {
+		// Classes 1 to k together see nothing of those below, and as all are served at the
+		// same rate the number of them in the system is that of an M/M/m queue.
+		queue, err := queueing.NewMMm(load+more, 1, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		together := (load + more) * meanResponse(queue)
+		want = append(want, (together-jobs)/more)
+		load, jobs = load+more, together
 	}
 	var members []*fairshare.Group
 	for i, load := range loads {

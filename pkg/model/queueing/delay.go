@@ -17,16 +17,6 @@ func (d delay) mean() float64 {
 
 func (d delay) beyond(t float64) float64 { return d.waits * math.Exp(-d.rate*max(0, t)) }
 
-func (d delay) quantile(p float64) float64 {
-	if !(p < 1) {
-		return math.Inf(1)
-	}
-	if 1-p >= d.waits {
-		return 0
-	}
-	return math.Log(d.waits/(1-p)) / d.rate
-}
-
 // beyondWith returns the probability that the delay and an exponentially distributed
 // service after it take longer than x together: with w the rate of the delay
 //
@@ -59,31 +49,4 @@ func phi(z float64) float64 {
 		return 1
 	}
 	return -math.Expm1(-z) / z
-}
-
-// quantile inverts a distribution, of which beyond is the probability of more than x
-// and scale some typical value: the least x that is exceeded with probability 1 − p
-// at most, by bisection to the last bit or two.
-func quantile(p, scale float64, beyond func(x float64) float64) float64 {
-	if !(p < 1) {
-		return math.Inf(1)
-	}
-	if beyond(0) <= 1-p {
-		return 0
-	}
-	low, high := 0.0, scale
-	for beyond(high) > 1-p {
-		low, high = high, 2*high
-	}
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return high
-		}
-		if beyond(middle) > 1-p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
 }

@@ -13,7 +13,7 @@
 //	[Priority]  higher classes first   exponential, one rate     exact to 1e-9
 //
 // [Queues] and [MixedQueues] give one queue after the other, with one server more each,
-// to find how many are enough. [PreemptiveMeanResponse] has means only.
+// to find how many are enough.
 //
 // # Closed networks
 //

@@ -86,12 +86,6 @@ func (q *MGm) Load() float64 { return q.queue.Load() }
 // WaitProbability returns the probability that a job waits, of whatever class.
 func (q *MGm) WaitProbability() float64 { return q.wait.beyond(0) }
 
-// MeanWait returns the mean waiting time of a job of whatever class.
-func (q *MGm) MeanWait() float64 { return q.wait.mean() }
-
-// MeanResponse returns the mean time from arrival to completion of class k.
-func (q *MGm) MeanResponse(k int) float64 { return q.MeanWait() + 1/q.streams[k].Service }
-
 // ResponseBeyond returns the probability that a job of class k takes longer than x ≥
 // 0 from arrival to completion.
 func (q *MGm) ResponseBeyond(k int, x float64) float64 {

@@ -120,16 +120,6 @@ func (q MMm) delay() delay {
 	return delay{q.waits, math.FMA(float64(q.servers), q.service, -q.arrival)}
 }
 
-// MeanWait returns the mean waiting time.
-func (q MMm) MeanWait() float64 { return q.delay().mean() }
-
-// MeanResponse returns the mean time from arrival to completion.
-func (q MMm) MeanResponse() float64 { return q.MeanWait() + 1/q.service }
-
-// WaitBeyond returns the probability that a job waits longer than t ≥ 0:
-// C·exp(−(m − ρ)μt).
-func (q MMm) WaitBeyond(t float64) float64 { return q.delay().beyond(t) }
-
 // ResponseBeyond returns the probability that a job takes longer than x ≥ 0 from
 // arrival to completion. It is 1 less Eq. (1) of Hu et al., "Resource provisioning
 // for cloud computing", CASCON 2009, in a form that loses no accuracy where m = ρ +
@@ -142,13 +132,3 @@ func (q MMm) ResponseBeyond(x float64) float64 { return q.delay().beyondWith(q.s
 // cumulative distribution function of the response time. With more servers it comes
 // to 1 − e^(−μx) and no nearer to 1.
 func (q MMm) ResponseWithin(x float64) float64 { return q.delay().withinWith(q.service, x) }
-
-// WaitQuantile returns the time that a job waits at most with probability p, from 0
-// to below 1; that of 1 is infinite.
-func (q MMm) WaitQuantile(p float64) float64 { return q.delay().quantile(p) }
-
-// ResponseQuantile returns the time that a job takes at most with probability p,
-// from 0 to below 1; that of 1 is infinite.
-func (q MMm) ResponseQuantile(p float64) float64 {
-	return quantile(p, 1/q.service+q.MeanWait(), q.ResponseBeyond)
-}

@@ -158,7 +158,7 @@ func TestOneServerIsTheTextbooksQueue(t *testing.T) {
 		{"waits", q.WaitProbability(), 0.75},
 		{"mean response", q.MeanResponse(), 1},
 		{"mean wait", q.MeanWait(), 0.75},
-		{"median response", q.ResponseQuantile(0.5), math.Ln2},
+		{"response within the median", q.ResponseWithin(math.Ln2), 0.5},
 		{"wait beyond 2", q.WaitBeyond(2), 0.75 * math.Exp(-2)},
 		{"utilization", q.Utilization(), 0.75},
 	} {
@@ -212,28 +212,7 @@ func TestDistributionsOfOpenQueues(t *testing.T) {
 			}
 			before = within
 		}
-		p := rapid.Float64Range(1e-6, 0.999999).Draw(t, "p")
-		if got := q.ResponseWithin(q.ResponseQuantile(p)); math.Abs(got-p) > 1e-12 {
-			t.Fatalf("the quantile of %v is exceeded with %v", p, 1-got)
-		}
-		if wait := q.WaitQuantile(p); wait > 0 && math.Abs(1-q.WaitBeyond(wait)-p) > 1e-12 || wait == 0 && q.WaitProbability() > 1-p+1e-12 {
-			t.Fatalf("the quantile of the wait of %v is %v", p, wait)
-		}
 	})
-}
-
-func TestQuantilesBeyondRangeAreZeroOrInfinite(t *testing.T) {
-	q := mmm(t, 1, 1, 2)
-	for _, p := range []float64{-1, 0} {
-		if q.ResponseQuantile(p) != 0 || q.WaitQuantile(p) != 0 {
-			t.Errorf("the quantiles of %v are %v and %v", p, q.ResponseQuantile(p), q.WaitQuantile(p))
-		}
-	}
-	for _, p := range []float64{1, 2, math.NaN()} {
-		if !math.IsInf(q.ResponseQuantile(p), 1) || !math.IsInf(q.WaitQuantile(p), 1) {
-			t.Errorf("the quantiles of %v are %v and %v", p, q.ResponseQuantile(p), q.WaitQuantile(p))
-		}
-	}
 }
 
 // Three standard errors, twenty times: one in twenty such tests would fail by chance,
@@ -291,9 +270,9 @@ func TestOpenQueuesRefuseBadInput(t *testing.T) {
 	}
 }
 
-func TestNobodyComesAndNobodyWaits(t *testing.T) {
+func TestAnIdleQueueHasNoWaits(t *testing.T) {
 	q := mmm(t, 0, 2, 1)
-	if q.WaitProbability() != 0 || q.MeanWait() != 0 || q.MeanResponse() != 0.5 || q.WaitQuantile(0.999) != 0 {
+	if q.WaitProbability() != 0 || q.MeanWait() != 0 || q.MeanResponse() != 0.5 {
 		t.Errorf("an idle queue is %+v", q)
 	}
 }
@@ -311,11 +290,6 @@ func BenchmarkMMm(b *testing.B) {
 	b.Run("response", func(b *testing.B) {
 		for b.Loop() {
 			q.ResponseWithin(3)
-		}
-	})
-	b.Run("quantile", func(b *testing.B) {
-		for b.Loop() {
-			q.ResponseQuantile(0.95)
 		}
 	})
 }

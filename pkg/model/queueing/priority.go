@@ -15,30 +15,9 @@ type Priority struct {
 	arrivals []float64
 }
 
-// NewPriority returns the queue with the given rates of arrivals, of the highest
-// class first, and of service of each of its servers. The errors are those of
-// [NewMMm]; there must be at least one class.
-func NewPriority(arrivals []float64, service float64, servers int) (*Priority, error) {
-	if len(arrivals) == 0 {
-		return nil, &ValueError{"classes", 0, "is not at least 1"}
-	}
-	total := 0.0
-	for k, rate := range arrivals {
-		if err := validateRates(rate, service); err != nil {
-			return nil, fmt.Errorf("classes[%d]: %w", k, err)
-		}
-		total += rate
-	}
-	queue, err := NewMMm(total, service, servers)
-	if err != nil {
-		return nil, err
-	}
-	return &Priority{queue: queue, arrivals: slices.Clone(arrivals)}, nil
-}
-
 // Prioritized returns the queue with the same servers and the arrivals told apart:
 // the rates of each class, of the highest first, which must add up to those of the
-// queue. It takes no time to speak of, where [NewPriority] solves the queue anew.
+// queue.
 func (q MMm) Prioritized(arrivals []float64) (*Priority, error) {
 	total := 0.0
 	for k, rate := range arrivals {
@@ -61,18 +40,6 @@ func (p *Priority) higher(k int) float64 {
 	}
 	return sum
 }
-
-// MeanWait returns the mean waiting time of class k: Cobham, "Priority assignment in
-// waiting line problems", Operations Research 2 (1), 1954.
-func (p *Priority) MeanWait(k int) float64 {
-	capacity := float64(p.queue.servers) * p.queue.service
-	above := p.higher(k) / capacity
-	upTo := above + p.arrivals[k]/capacity
-	return p.queue.waits / (capacity * (1 - above) * (1 - upTo))
-}
-
-// MeanResponse returns the mean time from arrival to completion of class k.
-func (p *Priority) MeanResponse(k int) float64 { return p.MeanWait(k) + 1/p.queue.service }
 
 // ResponseBeyond returns the probability that a job of class k takes longer than x ≥
 // 0 from arrival to completion, to about 1e-9 times the probability that it waits.
@@ -123,27 +90,4 @@ func busyPeriod(s complex128, arrival, service float64) complex128 {
 		root = -root
 	}
 	return complex(2*service, 0) / (sum + root)
-}
-
-// PreemptiveMeanResponse returns the mean response time of each class, the highest
-// first, when a job of a higher class takes the server of one of a lower class, which
-// goes on later. Classes 1 to k together see nothing of those below, and as all are
-// served at the same rate the number of them in the system is that of an M/M/m queue.
-// Each class must have arrivals; the errors are those of [NewMMm].
-func PreemptiveMeanResponse(arrivals []float64, service float64, servers int) ([]float64, error) {
-	means := make([]float64, len(arrivals))
-	rate, jobs := 0.0, 0.0
-	for k, arrival := range arrivals {
-		if !(arrival > 0) {
-			return nil, fmt.Errorf("classes[%d]: %w", k, &ValueError{"arrival rate", arrival, "is not above 0"})
-		}
-		queue, err := NewMMm(rate+arrival, service, servers)
-		if err != nil {
-			return nil, fmt.Errorf("classes[%d]: %w", k, err)
-		}
-		together := (rate + arrival) * queue.MeanResponse()
-		means[k] = (together - jobs) / arrival
-		rate, jobs = rate+arrival, together
-	}
-	return means, nil
 }

@@ -1,10 +1,8 @@
 package queueing_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -14,7 +12,7 @@ import (
 
 func priority(t testing.TB, servers int, arrivals ...float64) *queueing.Priority {
 	t.Helper()
-	q, err := queueing.NewPriority(arrivals, 1, servers)
+	q, err := mmm(t, sum(arrivals), 1, servers).Prioritized(arrivals)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,11 +81,11 @@ func TestPriorities(t *testing.T) {
 		for k := range rates {
 			rates[k] *= scale
 		}
-		q, err := queueing.NewPriority(rates, 1, servers)
+		together, err := queueing.NewMMm(sum(rates), 1, servers)
 		if err != nil {
 			t.Fatal(err)
 		}
-		together, err := queueing.NewMMm(sum(rates), 1, servers)
+		q, err := together.Prioritized(rates)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +141,7 @@ func TestOneClassHasNoPriorities(t *testing.T) {
 	}
 }
 
-func TestPrioritizedIsNewPriority(t *testing.T) {
+func TestArrivalsAreToldApartOnlyIfTheyAddUp(t *testing.T) {
 	rates := []float64{1, 2, 3}
 	q, err := mmm(t, 6, 1, 8).Prioritized(rates)
 	if err != nil {
@@ -159,52 +157,6 @@ func TestPrioritizedIsNewPriority(t *testing.T) {
 	for _, bad := range [][]float64{{1, 2}, {7, -1}, {math.NaN()}, nil} {
 		if _, err := mmm(t, 6, 1, 8).Prioritized(bad); err == nil {
 			t.Errorf("%v adds up to 6", bad)
-		}
-	}
-}
-
-func TestPreemptiveMeansAgreeWithSimulation(t *testing.T) {
-	t.Parallel()
-	rates := []float64{1, 1.5, 1}
-	means, err := queueing.PreemptiveMeanResponse(rates, 1, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	classes := make([]queueing.Stream, len(rates))
-	for k, rate := range rates {
-		classes[k] = queueing.Stream{Arrival: rate, Service: 1, SCV: 1}
-	}
-	r := simulation{servers: 4, classes: classes, preempt: true, jobs: 2_000_000}.run(9, make([][]float64, 3))
-	for k, want := range means {
-		if e := estimated(r.mean[k]); math.Abs(e.mean-want) > 3*e.deviation {
-			t.Errorf("class %d: %v, simulated %v ± %v", k, want, e.mean, e.deviation)
-		}
-	}
-}
-
-func TestPrioritiesRefuseBadInput(t *testing.T) {
-	for _, test := range []struct {
-		rates    []float64
-		service  float64
-		servers  int
-		want     string
-		unstable bool
-	}{
-		{nil, 1, 1, "classes: 0 is not at least 1", false},
-		{[]float64{1, -1}, 1, 3, "classes[1]: arrival rate: -1", false},
-		{[]float64{math.NaN()}, 1, 3, "classes[0]: arrival rate: NaN", false},
-		{[]float64{1}, 0, 3, "service rate: 0", false},
-		{[]float64{1}, 1, 0, "servers: 0", false},
-		{[]float64{1, 2}, 1, 3, "a load of 3 keeps 3 servers busy", true},
-	} {
-		_, err := queueing.NewPriority(test.rates, test.service, test.servers)
-		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, queueing.ErrUnstable) != test.unstable {
-			t.Errorf("%v: %v, want %q", test, err, test.want)
-		}
-	}
-	for _, rates := range [][]float64{{0, 1}, {1, math.NaN()}, {1, 5}} {
-		if _, err := queueing.PreemptiveMeanResponse(rates, 1, 4); err == nil {
-			t.Errorf("means with rates %v", rates)
 		}
 	}
 }

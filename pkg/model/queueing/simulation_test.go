@@ -16,8 +16,7 @@ type simulation struct {
 	servers    int
 	classes    []queueing.Stream // of the highest priority first
 	prioritize bool              // or first come first served
-	preempt    bool
-	jobs       int // counted, after a tenth as many that are not
+	jobs       int               // counted, after a tenth as many that are not
 }
 
 // result has a series of batches per statistic: batch means of a long run are
@@ -114,7 +113,7 @@ func (s simulation) run(seed uint64, thresholds [][]float64) result {
 		late[k] = make([]float64, len(thresholds[k]))
 		out.beyond[k] = make([][]float64, len(thresholds[k]))
 	}
-	queue := &waiting{prioritize: s.prioritize || s.preempt}
+	queue := &waiting{prioritize: s.prioritize}
 	serving := make([]job, 0, s.servers) // needed: when it completes
 	next := func() (least int) {
 		for i := range serving {
@@ -152,18 +151,6 @@ func (s simulation) run(seed uint64, thresholds [][]float64) result {
 				continue
 			}
 			found++
-			if s.preempt {
-				worst := 0
-				for i := range serving {
-					if serving[i].class > serving[worst].class {
-						worst = i
-					}
-				}
-				if serving[worst].class > k {
-					j, serving[worst] = serving[worst], job{k, now, now + j.needed, j.order}
-					j.needed -= now
-				}
-			}
 			queue.push(j)
 			continue
 		}
