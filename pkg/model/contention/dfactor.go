@@ -6,10 +6,9 @@ import (
 	"math"
 )
 
-// This file holds the closed forms of the D-factor paper (Lim et al., SIGMETRICS
-// 2012) for identical jobs and for jobs that load a single resource, and their
-// inverses, which turn measured dilations into loading vectors. Eq. (5) itself
-// is [Load.Dilation], Definition 2 is [Prices.Of].
+// This file inverts closed forms of the D-factor paper (Lim et al., SIGMETRICS 2012),
+// which turns measured dilations of identical jobs into loading vectors. Eq. (5)
+// itself is [Load.Dilation], Definition 2 is [Prices.Of].
 
 // ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two
 // resources dilates its copies that little, or that much.
@@ -19,29 +18,17 @@ var ErrNoRoot = errors.New("no loading vector of two resources explains the dila
 // fits both roots.
 var ErrUndecided = errors.New("the measurement does not tell the roots apart")
 
-// DilationOfCopies returns the dilation of each of n identical jobs, n ≥ 1, with
-// loading vector p: Property 1, λ = 1 + (n − 1) p·p.
-func DilationOfCopies(n int, p ...float64) float64 {
-	square := 0.0
-	for _, v := range p {
-		square += v * v
-	}
-	return 1 + float64(n-1)*square
-}
-
-// DilationOfBusyCopies returns the dilation of each of n identical jobs, n ≥ 1,
-// that are always busy at one of two resources, with loading vector (p, 1 − p):
-// Theorem 2, Eq. (12), λ = 1 + (n − 1)(p² + (1 − p)²).
-func DilationOfBusyCopies(n int, p float64) float64 { return DilationOfCopies(n, p, 1-p) }
-
-// LoadingOfCopies inverts [DilationOfBusyCopies]: Eq. (13),
+// LoadingOfCopies returns the loading p of each of n identical jobs that are always
+// busy at one of two resources, with loading vector (p, 1 − p), from their dilation λ =
+// 1 + (n − 1)(p² + (1 − p)²), Eq. (12):
 //
-//	p = ½ (1 ± √(1 − 2 (n − λ)/(n − 1)))
+//	p = ½ (1 ± √(1 − 2 (n − λ)/(n − 1)))    (13)
 //
 // It returns both roots, low ≤ ½ ≤ high = 1 − low: copies look the same with
 // the resources exchanged, so only another measurement can tell which root it
 // is, see [DecideRoot]. Near p = ½ the roots are ill-conditioned: at p = 0.58
-// and n = 2, 1 % of λ moves p over 0.50 to 0.62. A [LoadingBesideProbe] is not.
+// and n = 2, 1 % of λ moves p over 0.50 to 0.62. A dilation beside a probe, p = λ − 1
+// by Property 3, is not.
 //
 // n must be at least 2, or an error says so. λ must lie between (n + 1)/2, for
 // p = ½, and n, for p = 0 or 1; beyond them the error wraps [ErrNoRoot] and the
@@ -84,44 +71,4 @@ func DecideRoot(low, high float64, other [2]float64, dilation, tolerance float64
 			low, atLow, high, atHigh, dilation, tolerance, ErrUndecided)
 	}
 	return p, nil
-}
-
-// LoadingBesideProbe returns the loading of a job at the resource of a probe, a
-// job that does nothing but use that resource, from the job's dilation beside
-// it: Property 3, p_i = λ − 1. Noise takes dilations out of their range from 1
-// to 2; the loading is kept between 0 and 1.
-func LoadingBesideProbe(dilation float64) float64 { return min(1, max(0, dilation-1)) }
-
-// LinearSum returns the total completion time of jobs with these neutral times
-// that use nothing but one and the same resource, which is never idle: Theorem
-// 1, T = Σ τ_j, whenever they start. Each of n such jobs is dilated by n as long
-// as all run (Lemma 1). For any other jobs it is an upper bound (Remark 4).
-func LinearSum(neutral ...float64) float64 {
-	total := 0.0
-	for _, t := range neutral {
-		total += t
-	}
-	return total
-}
-
-// TotalDilation returns the sum of the first-order dilations of symmetric jobs
-// that share a node of one server per resource: Eq. (14),
-// λ̄ = n + |p̄|² − Σ |p_j|². [Load.TotalWait] is λ̄ − n for any jobs and servers.
-func TotalDilation(loadings ...[]float64) float64 {
-	resources := 0
-	for _, p := range loadings {
-		resources = max(resources, len(p))
-	}
-	total := make([]float64, resources)
-	result := float64(len(loadings))
-	for _, p := range loadings {
-		for i, v := range p {
-			total[i] += v
-			result -= v * v
-		}
-	}
-	for _, v := range total {
-		result += v * v
-	}
-	return max(float64(len(loadings)), result) // rounding must not undo Σ p_i p_k ≥ 0
 }

@@ -9,15 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/test/oracle"
 )
-
-// Section 4 of the D-factor paper: FileComp takes 78.08 s alone and 123.67 s
-// beside the CPU probe.
-func TestAProbeReproducesTheVectorOfFileComp(t *testing.T) {
-	if got := contention.LoadingBesideProbe(123.67 / 78.08); math.Abs(got-0.58) > 0.005 {
-		t.Errorf("loading %v, the paper prints 0.58", got)
-	}
-}
 
 // Section 5.2 and Fig. 7(a): four copies of each MapReduce job.
 func TestCopiesReproduceThePaper(t *testing.T) {
@@ -25,7 +18,7 @@ func TestCopiesReproduceThePaper(t *testing.T) {
 		name             string
 		p, neutral, want float64
 	}{{"Sort", 0.9, 56, 193.8}, {"Grep", 0.5, 95, 237.5}, {"Pi", 0.5, 90, 225}} {
-		if got := test.neutral * contention.DilationOfBusyCopies(4, test.p); math.Abs(got-test.want) > 0.05 {
+		if got := test.neutral * oracle.DilationOfCopies(4, test.p, 1-test.p); math.Abs(got-test.want) > 0.05 {
 			t.Errorf("4 × %s take %.2f s, the paper's formula gives %.1f", test.name, got, test.want)
 		}
 	}
@@ -34,13 +27,13 @@ func TestCopiesReproduceThePaper(t *testing.T) {
 func TestBothRootsExplainTheCopies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, n := rapid.Float64Range(0, 1).Draw(t, "p"), rapid.IntRange(2, 50).Draw(t, "n")
-		dilation := contention.DilationOfBusyCopies(n, p)
+		dilation := oracle.DilationOfCopies(n, p, 1-p)
 		low, high, err := contention.LoadingOfCopies(n, dilation)
 		if err != nil && !errors.Is(err, contention.ErrNoRoot) { // by rounding, at p = ½ and 0
 			t.Fatal(err)
 		}
 		for _, root := range []float64{low, high} {
-			if got := contention.DilationOfBusyCopies(n, root); math.Abs(got-dilation) > 1e-12*dilation {
+			if got := oracle.DilationOfCopies(n, root, 1-root); math.Abs(got-dilation) > 1e-12*dilation {
 				t.Fatalf("root %v gives %v, not %v", root, got, dilation)
 			}
 		}
@@ -73,7 +66,7 @@ func TestASecondMeasurementPicksTheRoot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.Float64Range(0, 1).Draw(t, "p")
 		other := rapid.Float64Range(0, 1).Draw(t, "other")
-		low, high, _ := contention.LoadingOfCopies(2, contention.DilationOfBusyCopies(2, p))
+		low, high, _ := contention.LoadingOfCopies(2, oracle.DilationOfCopies(2, p, 1-p))
 		dilation := 1 + p*other + (1-p)*(1-other)
 		got, err := contention.DecideRoot(low, high, [2]float64{other, 1 - other}, dilation, 1e-6)
 		if err == nil && math.Abs(got-p) > 1e-6 {
@@ -91,44 +84,6 @@ func TestAnEvenNeighbourDecidesNothing(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
-}
-
-// Lemma 1, Theorem 1 and Fig. 7(b): the three MapReduce jobs one after another.
-func TestTheLinearSumIsTheSpecialCaseOfOneBusyResource(t *testing.T) {
-	if got := contention.LinearSum(56, 95, 90); got != 241 {
-		t.Errorf("linear sum %v, the paper prints 241", got)
-	}
-	for n := 1; n < 10; n++ {
-		if got := contention.DilationOfCopies(n, 1); got != float64(n) {
-			t.Errorf("%d busy jobs on one resource are dilated by %v", n, got)
-		}
-	}
-}
-
-func TestTotalDilationIsTheSumOfTheDilations(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		const m = 3
-		load := contention.NewLoad([]int{1, 1, 1})
-		var loadings [][]float64
-		for range rapid.IntRange(0, 12).Draw(t, "n") {
-			p := make([]float64, m)
-			left := 1.0
-			for i := range p {
-				p[i] = left * rapid.Float64Range(0, 1).Draw(t, "p")
-				left -= p[i]
-			}
-			loadings = append(loadings, p)
-			load.Add(contention.Loadings(p...))
-		}
-		want := 0.0
-		for _, p := range loadings {
-			want += load.Dilation(contention.Loadings(p...))
-		}
-		got := contention.TotalDilation(loadings...)
-		if math.Abs(got-want) > 1e-12*(1+want) || math.Abs(got-float64(len(loadings))-load.TotalWait()) > 1e-12*(1+want) {
-			t.Fatalf("Eq. (14) gives %v, the sum is %v, the load's is n + %v", got, want, load.TotalWait())
-		}
-	})
 }
 
 func ExampleLoadingOfCopies() {

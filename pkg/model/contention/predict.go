@@ -237,18 +237,6 @@ func (p *Prediction) found(j, i int) float64 {
 	return sum
 }
 
-// Blame returns what each job contributes to the dilation of job j. That adds up
-// to λ_j − 1. See [Prediction.BlameAt] for the rule.
-func (p *Prediction) Blame(j int) []float64 {
-	blame := make([]float64, len(p.jobs))
-	for i := range p.servers {
-		for k, b := range p.BlameAt(j, i) {
-			blame[k] += b
-		}
-	}
-	return blame
-}
-
 // BlameAt returns what each job contributes to the dilation of job j by standing
 // in its way at resource i. That adds up to [Prediction.Delay].
 //

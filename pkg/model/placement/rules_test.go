@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/contention/bruteforce"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/oracle"
 )
 
 // What policies minimize, computed from all that ever started on a machine, and not
@@ -172,7 +172,7 @@ func growthOfWait(t *testing.T, c cluster, m *machine) float64 {
 	t.Helper()
 	_, _, vectors := m.running(t, c.now)
 	with := append(slices.Clone(vectors), m.run(c.now, c.job).Vector)
-	return bruteforce.TotalWait(m.Class.Servers, with) - bruteforce.TotalWait(m.Class.Servers, vectors)
+	return oracle.TotalWait(m.Class.Servers, with) - oracle.TotalWait(m.Class.Servers, vectors)
 }
 
 func completionOfTheJob(t *testing.T, c cluster, m *machine) float64 {

@@ -21,8 +21,8 @@ import (
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/contention/bruteforce"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/test/oracle"
 )
 
 // defaultRules are the plugin's own for pods without a profile.
@@ -185,7 +185,7 @@ func checkCluster(t *testing.T, random *rand.Rand) {
 	const rounding = 1e-10
 	want := make([]float64, len(nodes))
 	for n := range nodes {
-		want[n] = bruteforce.TotalWait(servers, append(slices.Clone(jobs[n]), candidate)) - bruteforce.TotalWait(servers, jobs[n])
+		want[n] = oracle.TotalWait(servers, append(slices.Clone(jobs[n]), candidate)) - oracle.TotalWait(servers, jobs[n])
 		if got := decodeCost(raw[n].Score); math.Abs(got-want[n]) > rounding {
 			t.Errorf("servers %v, jobs %v, candidate %v: cost %v, brute force %v", servers, jobs[n], candidate, got, want[n])
 		}

@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/oracle"
 )
 
 // resources are a CPU with two cores and a disk.
@@ -224,7 +225,7 @@ func TestAResourceThatIsNotKeptBusyIsGivenUp(t *testing.T) {
 func copiesOf(round int, p float64) []experiment.Sample {
 	samples := []experiment.Sample{{Round: round, Step: experiment.Alone, TargetNanos: neutral}}
 	for n := 2; n <= 3; n++ {
-		samples = append(samples, experiment.Sample{Round: round, Step: experiment.CopiesOf(n), TargetNanos: neutral * contention.DilationOfBusyCopies(n, p)})
+		samples = append(samples, experiment.Sample{Round: round, Step: experiment.CopiesOf(n), TargetNanos: neutral * oracle.DilationOfCopies(n, p, 1-p)})
 	}
 	return samples
 }

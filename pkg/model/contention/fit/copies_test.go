@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/test/oracle"
 )
 
 // Fig. 7(a) of the D-factor paper, by its formula: 2, 3 and 4 copies of Sort,
@@ -41,7 +42,7 @@ func TestIntervalsOfRootsAreWideNearAHalf(t *testing.T) {
 		var runs []fit.CopyRun
 		for n := 2; n <= 5; n++ {
 			noise := 1 + 0.01*float64(2*(n%2)-1)
-			runs = append(runs, fit.CopyRun{Copies: n, Dilation: noise * contention.DilationOfBusyCopies(n, p)})
+			runs = append(runs, fit.CopyRun{Copies: n, Dilation: noise * oracle.DilationOfCopies(n, p, 1-p)})
 		}
 		got, err := fit.Copies(runs, 0.95)
 		if err != nil {

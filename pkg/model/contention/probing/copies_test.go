@@ -7,13 +7,14 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/test/oracle"
 )
 
 // times returns those of 1 to n copies by Property 1 of the D-factor paper.
 func times(n int, neutral, p float64) []probing.CopiesTime {
 	list := make([]probing.CopiesTime, n)
 	for k := range list {
-		list[k] = probing.CopiesTime{Copies: k + 1, Time: neutral * contention.DilationOfBusyCopies(k+1, p)}
+		list[k] = probing.CopiesTime{Copies: k + 1, Time: neutral * oracle.DilationOfCopies(k+1, p, 1-p)}
 	}
 	return list
 }

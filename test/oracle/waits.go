@@ -1,7 +1,8 @@
-// Package bruteforce computes waits by enumerating which threads are at a
-// resource, in O(2ⁿ·n) time. It is for tests: it follows the definitions in
-// package contention and shares nothing with its algorithms.
-package bruteforce
+// Package oracle computes what the tests of several packages compare the model with:
+// waits to the first order by enumerating which threads are at a resource, in O(2ⁿ·n)
+// time, and closed forms of the D-factor paper. It follows the definitions in package
+// contention and shares nothing with its algorithms.
+package oracle
 
 import (
 	"slices"
@@ -97,4 +98,15 @@ func TotalWait(servers []int, jobs []contention.Vector) float64 {
 		}
 	}
 	return w
+}
+
+// DilationOfCopies returns the dilation of each of n identical jobs, n ≥ 1, with
+// loading vector p: Property 1 of the D-factor paper, λ = 1 + (n − 1) p·p. For jobs that
+// are always busy at one of two resources, (p, 1 − p), that is Theorem 2, Eq. (12).
+func DilationOfCopies(n int, p ...float64) float64 {
+	square := 0.0
+	for _, v := range p {
+		square += v * v
+	}
+	return 1 + float64(n-1)*square
 }
