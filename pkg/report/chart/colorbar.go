@@ -23,25 +23,25 @@ type colorBar struct {
 	length  vg.Length
 	ticks   []plot.Tick // with their labels as they are written
 	title   string
-	unknown string // why some values are not known; empty if all are
+	unknown string // the name of values that are not known; empty if all are
 }
 
 // newColorBar is as long as what stands beside it is high, within limits. It
-// explains unknown values unless that is empty.
-func newColorBar(colors colorScale, quantity, unit, unknown string, beside vg.Length) colorBar {
+// explains unknown values unless all are known.
+func newColorBar(colors colorScale, quantity, unit string, allKnown bool, beside vg.Length) colorBar {
 	const (
 		shortest, longest = 130, 320
 		widestTick        = 70
-		widestUnknown     = 120
 	)
 	label := Sans(SmallSize, Ink)
-	b := colorBar{colors: colors, unknown: fit(label, text.Printable(unknown), widestUnknown)}
-	if b.unknown != "" {
+	b := colorBar{colors: colors}
+	if !allKnown {
+		b.unknown = "not known"
 		beside -= unknownHeight
 	}
 	b.length = min(max(beside, shortest), longest)
 	b.title = fit(Sans(TextSize, Ink), axisTitle(quantity, unit), b.length)
-	b.ticks = colors.ticks()
+	b.ticks = linearTicks(colors.low, colors.high)
 	for i := range b.ticks {
 		b.ticks[i].Label = fit(label, b.ticks[i].Label+text.Printable(unit), widestTick)
 	}

@@ -4,8 +4,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot"
 )
 
 // heat are colours whose lightness (L* of CIELAB) falls in equal steps, from
@@ -25,44 +23,29 @@ var heat = []color.NRGBA{
 	{R: 0x2B, G: 0x0F, B: 0x54, A: 0xFF},
 }
 
-// colorScale gives values from low to high the colours of heat, in equal steps
-// of the value or of its logarithm.
-type colorScale struct {
-	low, high   float64
-	logarithmic bool // both are above 0
-}
+// colorScale gives values from low to high the colours of heat, in equal steps.
+type colorScale struct{ low, high float64 }
 
 // newColorScale spans the values, at least one. Values that differ by less
 // than a hundredth look alike: their differences are not blown up.
-func newColorScale(values []float64, logarithmic bool) colorScale {
+func newColorScale(values []float64) colorScale {
 	low, high := slices.Min(values), slices.Max(values)
 	size := math.Max(math.Abs(low), math.Abs(high))
 	if size == 0 {
 		size = 1
 	}
 	if high-low < size*0.01 {
-		low, high = padded(low, high, logarithmic)
+		low, high = padded(low, high, false)
 	}
-	return colorScale{low: low, high: high, logarithmic: logarithmic}
+	return colorScale{low, high}
 }
 
 // position is where a value lies between low and high, from 0 to 1.
 func (s colorScale) position(value float64) float64 {
-	along := (value - s.low) / (s.high - s.low)
-	if s.logarithmic {
-		along = (math.Log(value) - math.Log(s.low)) / (math.Log(s.high) - math.Log(s.low))
-	}
-	return min(max(along, 0), 1)
+	return min(max((value-s.low)/(s.high-s.low), 0), 1)
 }
 
 func (s colorScale) at(value float64) color.NRGBA { return heatAt(s.position(value)) }
-
-func (s colorScale) ticks() []plot.Tick {
-	if s.logarithmic {
-		return logTicks(s.low, s.high)
-	}
-	return linearTicks(s.low, s.high)
-}
 
 // heatAt is the colour at a position from 0 to 1.
 func heatAt(position float64) color.NRGBA {

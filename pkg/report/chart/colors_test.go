@@ -24,7 +24,7 @@ func lightness(c color.Color) float64 { return 116*math.Cbrt(luminance(c)) - 16 
 
 func TestEqualDifferencesLookEquallyLarge(t *testing.T) {
 	t.Parallel()
-	scale := newColorScale([]float64{1, 3}, false)
+	scale := newColorScale([]float64{1, 3})
 	first, last := lightness(scale.at(1)), lightness(scale.at(3))
 	if first-last < 75 {
 		t.Errorf("lightness falls from %.1f to %.1f only", first, last)
@@ -42,7 +42,7 @@ func TestEqualDifferencesLookEquallyLarge(t *testing.T) {
 
 func TestTextIsReadableOnEveryColour(t *testing.T) {
 	t.Parallel()
-	scale := newColorScale([]float64{0, 1}, false)
+	scale := newColorScale([]float64{0, 1})
 	for i := range 101 {
 		ground := scale.at(float64(i) / 100)
 		a, b := luminance(ground), luminance(readableOn(ground))
@@ -56,7 +56,7 @@ func TestTextIsReadableOnEveryColour(t *testing.T) {
 
 func TestAlmostEqualValuesLookAlike(t *testing.T) {
 	t.Parallel()
-	scale := newColorScale([]float64{1, 1.0001}, false)
+	scale := newColorScale([]float64{1, 1.0001})
 	if a, b := lightness(scale.at(1)), lightness(scale.at(1.0001)); math.Abs(a-b) > 2 {
 		t.Errorf("the lightness of 1 is %.1f, that of 1.0001 %.1f", a, b)
 	}

@@ -32,9 +32,6 @@ type Comparison struct {
 	// Contenders are drawn in this order; 1 to 10 of them, so that a reader can
 	// tell them apart.
 	Contenders []Contender
-	// Log draws the vertical axis to a logarithmic scale; all values must then
-	// be above 0, from 1e-290 up.
-	Log bool
 }
 
 // Contender has a value in each case of a [Comparison].
@@ -94,9 +91,6 @@ func (d Comparison) checkValues(values []float64) error {
 		}
 		if err := checkNumber(value); err != nil {
 			return fmt.Errorf("[%d] (%q): %w", k, d.Cases[k], err)
-		}
-		if d.Log && value < 1/maxMagnitude {
-			return fmt.Errorf("[%d] (%q): %v: a logarithmic axis shows values from %g up", k, d.Cases[k], value, 1/maxMagnitude)
 		}
 	}
 	return nil
@@ -180,8 +174,8 @@ func (d Comparison) plot() *plot.Plot {
 	p.X.Tick.Length = 0
 	p.X.Padding, p.Y.Padding = 0, 0
 
-	low, high := paddedRange(d.known(), d.Log)
-	setAxis(&p.Y, low, high, d.Log)
+	low, high := paddedRange(d.known())
+	setAxis(&p.Y, low, high, false)
 	p.Add(columns{contenders: d.Contenders, cases: len(d.Cases)})
 	return p
 }

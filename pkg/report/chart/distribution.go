@@ -30,9 +30,6 @@ type Distribution struct {
 	// Samples are drawn in this order; 1 to 10 of them, so that a reader can
 	// tell them apart.
 	Samples []Sample
-	// LogX draws the horizontal axis to a logarithmic scale; all values must
-	// then be above 0, from 1e-290 up.
-	LogX bool
 }
 
 func (d Distribution) check() error {
@@ -48,9 +45,6 @@ func (d Distribution) check() error {
 	for i, sample := range d.Samples {
 		if err := sample.check(); err != nil {
 			return fmt.Errorf("samples[%d] (%q): %w", i, sample.Name, err)
-		}
-		if least := sample.least(); d.LogX && least < 1/maxMagnitude {
-			return fmt.Errorf("samples[%d] (%q): %v: a logarithmic axis shows values from %g up", i, sample.Name, least, 1/maxMagnitude)
 		}
 	}
 	return nil
@@ -104,8 +98,8 @@ func (d Distribution) plot(curves []curve) *plot.Plot {
 	for _, c := range curves {
 		low, high = math.Min(low, c.steps.least()), math.Max(high, c.steps.largest())
 	}
-	low, high = padded(low, high, d.LogX)
-	setAxis(&p.X, low, high, d.LogX)
+	low, high = padded(low, high, false)
+	setAxis(&p.X, low, high, false)
 	p.Add(newGrid())
 	for _, c := range curves {
 		p.Add(c)

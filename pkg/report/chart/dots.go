@@ -6,8 +6,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"loadline.dev/loadline/pkg/report/text"
 )
 
 // maxDots bounds the size of a drawing; one dot takes some 150 bytes.
@@ -42,14 +40,9 @@ func newDots(series []Series) dots {
 func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
 	shown := make([][]vg.Point, len(d.series))
-	var callouts []callout
 	for i, pairs := range d.series {
 		for _, pair := range pairs {
-			at := vg.Point{X: toX(pair.Measured), Y: toY(pair.Predicted)}
-			shown[i] = append(shown[i], at)
-			if pair.Label != "" {
-				callouts = append(callouts, callout{text: text.Printable(pair.Label), dot: at})
-			}
+			shown[i] = append(shown[i], vg.Point{X: toX(pair.Measured), Y: toY(pair.Predicted)})
 		}
 	}
 	shown = thin(shown, maxDots)
@@ -58,16 +51,13 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 	for _, points := range shown {
 		longest = max(longest, len(points))
 	}
-	var drawn []vg.Point
 	for k := range longest {
 		for i, points := range shown {
 			if k < len(points) {
 				c.DrawGlyphNoClip(translucent(i, d.radius), points[k])
-				drawn = append(drawn, points[k])
 			}
 		}
 	}
-	drawCallouts(c, callouts, drawn, d.radius)
 }
 
 // thin leaves most points at most. It lays a grid over each series and keeps

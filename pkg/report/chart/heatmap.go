@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,13 +35,6 @@ type HeatMap struct {
 	// Values[r][c] is the value in row r and column c; NaN if it is not known.
 	// At least one value is known.
 	Values [][]float64
-	// Unknown says why values are not known, "not measured" for instance.
-	// Empty means "not known".
-	Unknown string
-	// Log gives the values colours to a logarithmic scale, so that a few large
-	// ones do not make the others look alike; all values must then be above 0,
-	// from 1e-290 up.
-	Log bool
 }
 
 const maxHeatMapNames = 60
@@ -71,9 +63,6 @@ func (h HeatMap) check() error {
 			}
 			if err := checkNumber(value); err != nil {
 				return fmt.Errorf("values[%d][%d] (%q, %q): %w", r, c, h.Rows[r], h.Columns[c], err)
-			}
-			if h.Log && value < 1/maxMagnitude {
-				return fmt.Errorf("values[%d][%d] (%q, %q): %v: logarithmic colours show values from %g up", r, c, h.Rows[r], h.Columns[c], value, 1/maxMagnitude)
 			}
 			known++
 		}
@@ -161,12 +150,4 @@ func (h HeatMap) drawNames(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 // known returns the values that are known.
 func (h HeatMap) known() []float64 {
 	return knownOf(slices.Concat(h.Values...))
-}
-
-// unknown says why some values are not known; empty if all are.
-func (h HeatMap) unknown() string {
-	if len(h.known()) == len(h.Rows)*len(h.Columns) {
-		return ""
-	}
-	return cmp.Or(h.Unknown, "not known")
 }

@@ -51,8 +51,8 @@ func newHeatLayout(h HeatMap) heatLayout {
 		l.below += axisTitleHeight
 	}
 
-	gridHeight := l.cell * vg.Length(len(h.Rows))
-	l.bar = newColorBar(newColorScale(h.known(), h.Log), h.Quantity, h.Unit, h.unknown(), gridHeight)
+	gridHeight, known := l.cell*vg.Length(len(h.Rows)), h.known()
+	l.bar = newColorBar(newColorScale(known), h.Quantity, h.Unit, len(known) == len(h.Rows)*len(h.Columns), gridHeight)
 	l.width = l.left + l.cell*vg.Length(len(h.Columns)) + barGap + l.bar.width()
 	l.height = max(gridHeight+l.below, l.bar.height())
 	return l

@@ -38,32 +38,13 @@ func TestAHeatMapNamesItsRowsColumnsValuesAndColours(t *testing.T) {
 		"1.25", "2.50", "1.00", "3.12", "2.00", "dilation (×)", "1.0×", "1.5×", "3.0×", "not known")
 }
 
-func TestAHeatMapSaysWhyValuesAreNotKnown(t *testing.T) {
+func TestAHeatMapHasNoKeyToUnknownValuesIfAllAreKnown(t *testing.T) {
 	t.Parallel()
 	chart := threeByTwo()
-	chart.Unknown = "not measured"
-	wantTexts(t, chart, "not measured")
-
 	chart.Values[1][1] = 1
-	if slices.Contains(texts(t, encoded(t, chart, SVG)), "not measured") {
+	if slices.Contains(texts(t, encoded(t, chart, SVG)), "not known") {
 		t.Error("all values are known, but the legend has a key to unknown ones")
 	}
-}
-
-func TestLogarithmicColoursTellSmallValuesApart(t *testing.T) {
-	t.Parallel()
-	values := []float64{1, 2, 1000}
-	linear, logarithmic := newColorScale(values, false), newColorScale(values, true)
-	// A just noticeable difference is about 1 to 2.
-	if d := lightness(linear.at(1)) - lightness(linear.at(2)); d > 1 {
-		t.Errorf("linear: the lightness of 1 and 2 differs by %.2f", d)
-	}
-	if d := lightness(logarithmic.at(1)) - lightness(logarithmic.at(2)); d < 5 {
-		t.Errorf("logarithmic: the lightness of 1 and 2 differs by %.2f only", d)
-	}
-	chart := threeByTwo()
-	chart.Log, chart.Values[0][1] = true, 1000
-	wantTexts(t, chart, "1×", "10×", "100×", "1,000×")
 }
 
 func TestAHeatMapThatCannotBeDrawnSaysWhichField(t *testing.T) {
@@ -94,10 +75,6 @@ func TestAHeatMapThatCannotBeDrawnSaysWhichField(t *testing.T) {
 			of(func(h *HeatMap) { h.Values[0][1] = math.Inf(1) }),
 			`values[0][1] ("filecomp", "disk"): +Inf is not a finite number within ±1e+290`,
 		},
-		"zero in the log": {
-			of(func(h *HeatMap) { h.Log, h.Values[0][1] = true, 0 }),
-			`values[0][1] ("filecomp", "disk"): 0: logarithmic colours show values from 1e-290 up`,
-		},
 		"nothing is known": {
 			of(func(h *HeatMap) { h.Values = slices.Repeat([][]float64{{math.NaN(), math.NaN()}}, 3) }),
 			`values: none is known; there is nothing to show`,
@@ -118,19 +95,14 @@ func TestAHeatMapOfAnyValuesCanBeDrawn(t *testing.T) {
 		chart := HeatMap{
 			Quantity: "x", Title: rapid.String().Draw(t, "title"), Unit: rapid.String().Draw(t, "unit"),
 			RowsAre: rapid.String().Draw(t, "rowsAre"), ColumnsAre: rapid.String().Draw(t, "columnsAre"),
-			Log: rapid.Bool().Draw(t, "log"),
 		}
 		names := rapid.SliceOfNDistinct(rapid.StringN(1, 60, -1), 1, 5, rapid.ID[string])
 		chart.Rows, chart.Columns = names.Draw(t, "rows"), names.Draw(t, "columns")
-		least := -maxMagnitude
-		if chart.Log {
-			least = 1 / maxMagnitude
-		}
-		value := rapid.OneOf(rapid.Float64Range(least, maxMagnitude), rapid.Float64Range(1, 3), rapid.Just(math.NaN()))
+		value := rapid.OneOf(rapid.Float64Range(-maxMagnitude, maxMagnitude), rapid.Float64Range(1, 3), rapid.Just(math.NaN()))
 		for range chart.Rows {
 			chart.Values = append(chart.Values, rapid.SliceOfN(value, len(chart.Columns), len(chart.Columns)).Draw(t, "values"))
 		}
-		chart.Values[0][0] = rapid.Float64Range(least, maxMagnitude).Draw(t, "known")
+		chart.Values[0][0] = rapid.Float64Range(-maxMagnitude, maxMagnitude).Draw(t, "known")
 		wantFinitePlaces(t, chart)
 	})
 }

@@ -157,7 +157,7 @@ func (d Intervals) known() []float64 {
 // plot sets up the axes.
 func (d Intervals) plot() *plot.Plot {
 	p := NewPlot()
-	low, high := paddedRange(append(d.known(), 0), false)
+	low, high := paddedRange(append(d.known(), 0))
 	setAxis(&p.X, low, high, false)
 
 	var names plot.ConstantTicks

@@ -23,6 +23,6 @@ func rangeOf(values []float64, unit string) []string {
 }
 
 // paddedRange spans some values, at least one, with a little room beside them.
-func paddedRange(values []float64, logarithmic bool) (low, high float64) {
-	return padded(slices.Min(values), slices.Max(values), logarithmic)
+func paddedRange(values []float64) (low, high float64) {
+	return padded(slices.Min(values), slices.Max(values), false)
 }

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,9 +32,6 @@ type Occupancy struct {
 	// different policies the same colours: 100 for percents, say. 0 means the
 	// largest value in the chart.
 	Full float64
-	// Unknown says why values are not known, "not in the pool" for instance.
-	// Empty means "not known".
-	Unknown string
 }
 
 // Strip is what one machine did.
@@ -108,15 +104,11 @@ func (o Occupancy) known() (known []float64, all int) {
 
 func (o Occupancy) bar() colorBar {
 	known, all := o.known()
-	unknown := ""
-	if len(known) < all {
-		unknown = cmp.Or(o.Unknown, "not known")
-	}
-	colors := newColorScale(append(known, 0, o.Full), false)
+	colors := newColorScale(append(known, 0, o.Full))
 	if colors.high == 0 || colors.low < 0 { // nothing was going on
 		colors.low, colors.high = 0, 1
 	}
-	return newColorBar(colors, o.Quantity, o.Unit, unknown, o.stripHeight()*vg.Length(len(o.Strips)))
+	return newColorBar(colors, o.Quantity, o.Unit, len(known) == all, o.stripHeight()*vg.Length(len(o.Strips)))
 }
 
 // stripHeight is smaller for many machines than for few.

@@ -42,9 +42,6 @@ func TestAnOccupancyNamesItsMachinesTimesAndColours(t *testing.T) {
 	t.Parallel()
 	wantTexts(t, twoServers(),
 		"Two servers", "idle  ", "busy  ", "time (hours)", "jobs (!)", "0.0!", "4.0!", "not known")
-	chart := twoServers()
-	chart.Unknown = "not in the pool"
-	wantTexts(t, chart, "not in the pool")
 }
 
 func TestTheColoursReachToFullAndToTheLargestValue(t *testing.T) {
@@ -188,7 +185,7 @@ func TestAnOccupancyOfAnyValuesCanBeDrawn(t *testing.T) {
 		bins := rapid.IntRange(1, 5).Draw(t, "bins")
 		chart := Occupancy{
 			Quantity: "x", Title: rapid.String().Draw(t, "title"), Unit: rapid.String().Draw(t, "unit"),
-			Unknown: rapid.String().Draw(t, "unknown"), Full: rapid.Float64Range(0, maxMagnitude).Draw(t, "full"),
+			Full:       rapid.Float64Range(0, maxMagnitude).Draw(t, "full"),
 			BinSeconds: rapid.Float64Range(1e-9, maxTimelineSeconds/5).Draw(t, "binSeconds"),
 		}
 		value := rapid.OneOf(rapid.Float64Range(0, maxMagnitude), rapid.Float64Range(0, 3), rapid.Just(math.NaN()))

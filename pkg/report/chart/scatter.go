@@ -48,14 +48,10 @@ type Series struct {
 type Pair struct {
 	// Measured and Predicted are above 0, from 1e-100 to 1e100.
 	Measured, Predicted float64
-	// Label is written beside the dot, to name an outlier say; mostly empty.
-	// A chart has 12 labels at most.
-	Label string
 }
 
 const (
-	maxScatterPairs  = 100_000
-	maxScatterLabels = 12
+	maxScatterPairs = 100_000
 	// maxScatterValue bounds the values, so that sums of relative errors are
 	// finite.
 	maxScatterValue = 1e100
@@ -71,7 +67,7 @@ func (s Scatter) check() error {
 	if err := checkNames("series", ".name", s.names()); err != nil {
 		return err
 	}
-	pairs, labels := 0, 0
+	pairs := 0
 	for i, series := range s.Series {
 		if len(series.Pairs) == 0 {
 			return fmt.Errorf("series[%d] (%q).pairs: is empty", i, series.Name)
@@ -81,16 +77,10 @@ func (s Scatter) check() error {
 			if err := pair.check(); err != nil {
 				return fmt.Errorf("series[%d] (%q).pairs[%d].%w", i, series.Name, k, err)
 			}
-			if pair.Label != "" {
-				labels++
-			}
 		}
 	}
 	if pairs > maxScatterPairs {
 		return fmt.Errorf("series: have %d pairs; show at most %d, a sample of them say", pairs, maxScatterPairs)
-	}
-	if labels > maxScatterLabels {
-		return fmt.Errorf("series: have %d labels, which would hide the dots; show at most %d, the largest errors say", labels, maxScatterLabels)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ func twoModels() Scatter {
 	return Scatter{
 		Title: "Two models", Quantity: "dilation", Unit: "×",
 		Series: []Series{
-			{Name: "linearizer", Pairs: []Pair{{2, 2.1, ""}, {4, 3.8, "A3C & LM"}}},
-			{Name: "first order", Pairs: []Pair{{2, 1, ""}, {4, 5, ""}, {1, 1, ""}}},
+			{Name: "linearizer", Pairs: []Pair{{2, 2.1}, {4, 3.8}}},
+			{Name: "first order", Pairs: []Pair{{2, 1}, {4, 5}, {1, 1}}},
 		},
 	}
 }
@@ -28,7 +28,7 @@ func twoModels() Scatter {
 func TestAScatterNamesItsAxesLinesSeriesAndErrors(t *testing.T) {
 	t.Parallel()
 	wantTexts(t, twoModels(),
-		"Two models", "measured dilation (×)", "predicted dilation (×)", "exact", "+10%", "−10%", "A3C & LM",
+		"Two models", "measured dilation (×)", "predicted dilation (×)", "exact", "+10%", "−10%",
 		"linearizer", "5.00%", "2", // both are off by 5%
 		"first order", "25.0%", "50.0%", "3") // by 50%, 25% and 0%
 }
@@ -36,7 +36,7 @@ func TestAScatterNamesItsAxesLinesSeriesAndErrors(t *testing.T) {
 func TestABandThatIsTooNarrowOrTooWideIsNamedAtTheCorner(t *testing.T) {
 	t.Parallel()
 	of := func(low, high float64) Scatter {
-		return Scatter{Quantity: "x", Log: true, Series: []Series{{Name: "a", Pairs: []Pair{{low, low, ""}, {high, high, ""}}}}}
+		return Scatter{Quantity: "x", Log: true, Series: []Series{{Name: "a", Pairs: []Pair{{low, low}, {high, high}}}}}
 	}
 	wantTexts(t, of(1e-6, 1e6), "exact", "±10%")
 	wantTexts(t, of(1, 1.01), "exact", "±10%")
@@ -47,7 +47,7 @@ func TestAScatterThatCannotBeDrawnSaysWhichField(t *testing.T) {
 	of := func(pairs ...Pair) Scatter {
 		return Scatter{Quantity: "x", Series: []Series{{Name: "b", Pairs: pairs}}}
 	}
-	good := Series{Name: "a", Pairs: []Pair{{1, 1, ""}}}
+	good := Series{Name: "a", Pairs: []Pair{{1, 1}}}
 	for name, c := range map[string]struct {
 		chart Scatter
 		want  string
@@ -59,24 +59,20 @@ func TestAScatterThatCannotBeDrawnSaysWhichField(t *testing.T) {
 		"a name twice": {Scatter{Quantity: "x", Series: []Series{good, good}}, `series[1].name: "a" is also the name of series[0]`},
 		"no pairs":     {of(), `series[0] ("b").pairs: is empty`},
 		"not a number": {
-			of(Pair{1, 1, ""}, Pair{math.NaN(), 1, ""}),
+			of(Pair{1, 1}, Pair{math.NaN(), 1}),
 			`series[0] ("b").pairs[1].measured: NaN is not between 1e-100 and 1e+100; relative errors need values above 0`,
 		},
 		"infinite": {
-			of(Pair{1, math.Inf(1), ""}),
+			of(Pair{1, math.Inf(1)}),
 			`series[0] ("b").pairs[0].predicted: +Inf is not between 1e-100 and 1e+100; relative errors need values above 0`,
 		},
 		"zero": {
-			of(Pair{0, 1, ""}),
+			of(Pair{0, 1}),
 			`series[0] ("b").pairs[0].measured: 0 is not between 1e-100 and 1e+100; relative errors need values above 0`,
 		},
 		"too many pairs": {
-			of(slices.Repeat([]Pair{{1, 1, ""}}, 100_001)...),
+			of(slices.Repeat([]Pair{{1, 1}}, 100_001)...),
 			`series: have 100001 pairs; show at most 100000, a sample of them say`,
-		},
-		"too many labels": {
-			of(slices.Repeat([]Pair{{1, 1, "l"}}, 13)...),
-			`series: have 13 labels, which would hide the dots; show at most 12, the largest errors say`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,9 +95,8 @@ func TestAScatterOfAnyValuesCanBeDrawn(t *testing.T) {
 		for i := range rapid.IntRange(1, len(palette)).Draw(t, "series") {
 			series := Series{Name: fmt.Sprint(i)}
 			for range rapid.IntRange(1, 4).Draw(t, "pairs") {
-				series.Pairs = append(series.Pairs, Pair{value.Draw(t, "measured"), value.Draw(t, "predicted"), ""})
+				series.Pairs = append(series.Pairs, Pair{value.Draw(t, "measured"), value.Draw(t, "predicted")})
 			}
-			series.Pairs[0].Label = rapid.StringN(0, 30, -1).Draw(t, "label")
 			chart.Series = append(chart.Series, series)
 		}
 		var svg bytes.Buffer
@@ -118,7 +113,7 @@ func TestBothAxesOfAScatterAreEquallyLong(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		high := math.Pow(10, rapid.Float64Range(0.1, 12).Draw(t, "decades"))
-		chart := Scatter{Quantity: "x", Log: rapid.Bool().Draw(t, "log"), Series: []Series{{Name: "a", Pairs: []Pair{{1, high, ""}}}}}
+		chart := Scatter{Quantity: "x", Log: rapid.Bool().Draw(t, "log"), Series: []Series{{Name: "a", Pairs: []Pair{{1, high}}}}}
 		width, height := chart.size()
 		p := chart.plot()
 		canvas := squared(p, draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: height}}})
@@ -167,25 +162,5 @@ func TestPointsThatCanBeToldApartAreAllKept(t *testing.T) {
 	points := []vg.Point{{X: 1, Y: 1}, {X: 2, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: 2}}
 	if kept := thin([][]vg.Point{points, points}, 6); len(kept[0]) != 3 || len(kept[1]) != 3 {
 		t.Errorf("kept %v", kept)
-	}
-}
-
-func TestLabelsOfNeighboursDoNotOverlap(t *testing.T) {
-	t.Parallel()
-	within := vg.Rectangle{Max: vg.Point{X: 400, Y: 400}}
-	size := vg.Point{X: 60, Y: 11}
-	dots := []vg.Point{{X: 395, Y: 395}, {X: 390, Y: 390}, {X: 385, Y: 395}}
-	var taken []vg.Rectangle
-	for _, dot := range dots {
-		box := bestPlace(within, dot, size, 2, dots, taken)
-		if box.Min.X < 0 || box.Max.X > 400 || box.Min.Y < 0 || box.Max.Y > 400 {
-			t.Errorf("%v is outside", box)
-		}
-		for _, other := range taken {
-			if overlap(box, other) {
-				t.Errorf("%v overlaps %v", box, other)
-			}
-		}
-		taken = append(taken, box)
 	}
 }

@@ -39,7 +39,28 @@ func (h here) Plot(c draw.Canvas, p *plot.Plot) {
 	const radius = 3.4
 	c.DrawGlyphNoClip(disc(color.White, radius*1.7), at)
 	c.DrawGlyphNoClip(disc(Ink, radius), at)
-	drawCallouts(c, []callout{{text: "now", dot: at}}, []vg.Point{at}, radius*1.7)
+	writeBeside(c, at, radius*1.7, "now")
+}
+
+// writeBeside writes a text beside a dot, at the first side or corner at which it stays
+// within the canvas.
+func writeBeside(c draw.Canvas, dot vg.Point, radius vg.Length, text string) {
+	const veil = 0xA0 // opacity of the ground behind the text
+	style := Sans(SmallSize, Ink)
+	size, gap := vg.Point{X: style.Width(text) + 4, Y: SmallSize * 1.2}, radius+1
+	place := func(x, y vg.Length) vg.Rectangle {
+		middle := vg.Point{X: dot.X + x*(gap+size.X/2), Y: dot.Y + y*(gap+size.Y/2)}
+		return vg.Rectangle{Min: middle.Sub(size.Scale(0.5)), Max: middle.Add(size.Scale(0.5))}
+	}
+	box := place(1, 0)
+	for _, d := range []vg.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: 1}, {X: -1, Y: -1}} {
+		if b := place(d.X, d.Y); b.Min.X >= c.Min.X && b.Max.X <= c.Max.X && b.Min.Y >= c.Min.Y && b.Max.Y <= c.Max.Y {
+			box = b
+			break
+		}
+	}
+	Fill(c, color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: veil}, box.Min.X, box.Min.Y, box.Max.X, box.Max.Y)
+	Write(c, style, box.Min.X+2, center(box).Y, text)
 }
 
 // leanColor is the colour of a finding: the further from 0, the darker. Blue and
