@@ -12,14 +12,10 @@
 // global source of randomness, and the same input and seed give the same
 // answer.
 //
-// # Two ways in
-//
-//   - [Copies] uses runs of identical copies (Algorithm 1 of the paper), for
-//     busy jobs and two resources. It cannot tell p from 1 − p.
-//   - [Fit] uses any co-locations at all, n-way, with values missing. Resources
-//     may be named, with some jobs known, or hidden, and then as many are found
-//     as predict unseen runs best. Jobs that load a single resource and are known to
-//     make the most accurate runs (Property 3 of the paper).
+// [Fit] uses any co-locations at all, n-way, with values missing. Resources may be
+// named, with some jobs known, or hidden, and then as many are found as predict
+// unseen runs best. Jobs that load a single resource and are known to make the most
+// accurate runs (Property 3 of the paper).
 //
 // # How Fit works
 //

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
 // CopiesTime is how long each of some identical copies of a job took, started
@@ -40,7 +39,7 @@ type CopiesLoading struct {
 // Copies finds the loading of a job from the completion times of n = 1, 2, … of its
 // copies: Algorithm 1 of Lim et al., "D-factor", SIGMETRICS 2012. There must be a time
 // of one copy and one of several; more of them, of the same or other numbers, are
-// combined by least squares as by [fit.Copies].
+// combined by least squares, relative to the dilations.
 //
 // Property 1 of the paper, which it rests on, is exact for two copies. More of them
 // dilate each other by more than it says (four of (0.9, 0.1) to 3.60, not 3.46), so
@@ -70,21 +69,29 @@ func Copies(times []CopiesTime) (CopiesLoading, error) {
 	if several == 0 {
 		return CopiesLoading{}, errors.New("times: none is of several copies: a job alone is not dilated")
 	}
-	runs := make([]fit.CopyRun, len(times))
+	var excess slope
 	for k, t := range times {
-		if rule := dilationRule(t.Time / neutral.Value); rule != "" {
-			return CopiesLoading{}, fmt.Errorf("times[%d]: time: %v is %.4g times the neutral time, which %s", k, t.Time, t.Time/neutral.Value, rule)
+		dilation := t.Time / neutral.Value
+		if rule := dilationRule(dilation); rule != "" {
+			return CopiesLoading{}, fmt.Errorf("times[%d]: time: %v is %.4g times the neutral time, which %s", k, t.Time, dilation, rule)
 		}
-		runs[k] = fit.CopyRun{Copies: t.Copies, Dilation: t.Time / neutral.Value}
+		if t.Copies > 1 {
+			excess.add(float64(t.Copies-1), dilation)
+		}
 	}
-	fitted, err := fit.Copies(runs, confidence)
-	if err != nil {
-		return CopiesLoading{}, err
+	square, least, greatest := excess.interval()
+	low, high := rootsOf(2, 1+square)
+	innerLow, innerHigh := rootsOf(2, 1+least)
+	outerLow, outerHigh := rootsOf(2, 1+greatest)
+	loading := CopiesLoading{
+		Neutral: neutral,
+		Square:  Estimate{square, (greatest - least) / 2, several},
+		Low:     Estimate{low, (innerLow - outerLow) / 2, several},
+		High:    Estimate{high, (outerHigh - innerHigh) / 2, several},
+		Busy:    greatest >= 0.5,
 	}
 	largest := slices.MaxFunc(times, func(a, b CopiesTime) int { return a.Copies - b.Copies }).Copies
-	half := func(e fit.Estimate) Estimate { return Estimate{e.Value, (e.High - e.Low) / 2, several} }
-	loading := CopiesLoading{Neutral: neutral, Square: half(fitted.Square), Low: half(fitted.Low), High: half(fitted.High), Busy: fitted.Busy}
-	condition := conditioning(largest, fitted.Square.Value)
+	condition := conditioning(largest, square)
 	loading.Low.Error, loading.High.Error = max(loading.Low.Error, condition), max(loading.High.Error, condition)
 	return loading, nil
 }
@@ -93,16 +100,19 @@ func Copies(times []CopiesTime) (CopiesLoading, error) {
 // that p·p does by ±1 %: half the way.
 func conditioning(n int, square float64) float64 {
 	dilation := 1 + float64(n-1)*square
-	return (upperRoot(n, 1.01*dilation) - upperRoot(n, 0.99*dilation)) / 2
+	_, above := rootsOf(n, 1.01*dilation)
+	_, below := rootsOf(n, 0.99*dilation)
+	return (above - below) / 2
 }
 
-// upperRoot returns the root of at least ½, of the nearest dilation that has one.
-func upperRoot(n int, dilation float64) float64 {
-	_, high, err := contention.LoadingOfCopies(n, dilation)
+// rootsOf returns the roots p and 1 − p of [contention.LoadingOfCopies], of the nearest
+// dilation that has any.
+func rootsOf(copies int, dilation float64) (low, high float64) {
+	low, high, err := contention.LoadingOfCopies(copies, dilation)
 	if err != nil && !errors.Is(err, contention.ErrNoRoot) {
-		panic(err) // there are at least two copies
+		panic(err) // two copies of a finite dilation always have nearest roots
 	}
-	return high
+	return low, high
 }
 
 // Decide returns the candidate that the dilation of the job beside a probe of its

@@ -66,6 +66,28 @@ func TestTheErrorOfCandidatesIsThatOfIllConditionedRoots(t *testing.T) {
 	}
 }
 
+func TestIntervalsOfCandidatesAreWideNearAHalf(t *testing.T) {
+	t.Parallel()
+	width := func(p float64) float64 {
+		runs := []probing.CopiesTime{{1, 1}}
+		for n := 2; n <= 5; n++ {
+			noise := 1 + 0.01*float64(2*(n%2)-1)
+			runs = append(runs, probing.CopiesTime{Copies: n, Time: noise * oracle.DilationOfCopies(n, p, 1-p)})
+		}
+		got, err := probing.Copies(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.High.Value-p) > got.High.Error || math.Abs(got.Low.Value-(1-p)) > got.Low.Error {
+			t.Errorf("p = %v is neither %v nor 1 less %v", p, got.High, got.Low)
+		}
+		return got.High.Error
+	}
+	if near, far := width(0.55), width(0.9); near < 2*far {
+		t.Errorf("errors are %v at 0.55 and %v at 0.9", near, far)
+	}
+}
+
 // Two busy copies are simulated; more would dilate each other by more than Property 1
 // says.
 func TestSimulatedCopiesAreRecovered(t *testing.T) {
