@@ -16,7 +16,7 @@ const SizeConfidence = 0.99
 // SizeSummary says in a line what a plan takes, and how that compares, such as
 // "Dedicated pools, 5 servers: one fewer than shared.".
 func SizeSummary(a *pools.Answer) string {
-	sentence := sizeSubject(a) + ", " + serverCount(a.Servers)
+	sentence := sizeSubject(a) + ", " + text.Counted(a.Servers, "server")
 	byCost := !sameAsServers(a)
 	if byCost {
 		sentence += " that cost " + text.Amount(a.Cost)
@@ -97,13 +97,6 @@ func alternativeName(strategy string) string {
 		return "the best partition"
 	}
 	return strategy
-}
-
-func serverCount(n int) string {
-	if n == 1 {
-		return "1 server"
-	}
-	return text.Count(int64(n)) + " servers"
 }
 
 // SizeTable has a row for each class, with what it gets from its pool, and one for

@@ -177,21 +177,3 @@ func TestTheNotesOfASizingSayHowFarItHolds(t *testing.T) {
 		})
 	}
 }
-
-func TestWhatAPlansPoolsCannotKeepIsTold(t *testing.T) {
-	t.Parallel()
-	a := checkoutAndSearch()
-	a.Given = true
-	a.Pools[0].Bounds = &pools.Bounds{Servers: 3, Limited: true, Attained: []float64{0.94934}}
-	a.Pools[1].Bounds = &pools.Bounds{Servers: 1, Limited: true, Unstable: true}
-	want := []string{
-		`pool "checkout" may have at most 3 servers and needs 4: checkout is answered within 3.0s only 94.9% of the time, not 95.0%`,
-		`pool "search" may have at most 1 server and needs 4: too few to keep up with the arrivals`,
-	}
-	if got := SizeUnmet(a); !slices.Equal(got, want) {
-		t.Errorf("it says %q\nwant    %q", got, want)
-	}
-	if got := SizeUnmet(checkoutAndSearch()); len(got) > 0 {
-		t.Errorf("it says %q where nothing is missing", got)
-	}
-}

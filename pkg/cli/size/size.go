@@ -114,7 +114,7 @@ func (s *size) run(ctx context.Context) error {
 	if err := s.draw(ctx, in); err != nil {
 		return s.explain(ctx, plan, err)
 	}
-	if unmet := report.SizeUnmet(answer); len(unmet) > 0 {
+	if unmet := answer.Unmet(); len(unmet) > 0 {
 		return s.explain(ctx, plan, verb.No(errors.New(strings.Join(unmet, "; "))))
 	}
 	return nil
