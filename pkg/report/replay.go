@@ -2,9 +2,7 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/text"
@@ -61,11 +59,11 @@ func figure(header string, cell func(*replays.Policy) string) replayColumn {
 func mainColumns(a *replays.Answer) []replayColumn {
 	type policy = replays.Policy
 	columns := []replayColumn{
-		figure("MAKESPAN", func(p *policy) string { return elapsed(p.MakespanSeconds.Mean) }),
-		figure("MEAN", func(p *policy) string { return elapsed(p.Execution.Mean) }),
-		figure("P50", func(p *policy) string { return elapsed(p.Execution.P50) }),
-		figure("P95", func(p *policy) string { return elapsed(p.Execution.P95) }),
-		figure("P99", func(p *policy) string { return elapsed(p.Execution.P99) }),
+		figure("MAKESPAN", func(p *policy) string { return text.ElapsedSeconds(p.MakespanSeconds.Mean) }),
+		figure("MEAN", func(p *policy) string { return text.ElapsedSeconds(p.Execution.Mean) }),
+		figure("P50", func(p *policy) string { return text.ElapsedSeconds(p.Execution.P50) }),
+		figure("P95", func(p *policy) string { return text.ElapsedSeconds(p.Execution.P95) }),
+		figure("P99", func(p *policy) string { return text.ElapsedSeconds(p.Execution.P99) }),
 		figure("DILATION", func(p *policy) string { return text.Times(p.Dilation.Mean) }),
 		figure("WAITED", func(p *policy) string { return waited(p, p.Wait.Mean) }),
 	}
@@ -86,7 +84,7 @@ func detailColumns(a *replays.Answer) []replayColumn {
 	columns := []replayColumn{
 		{text.Right("JOBS"), func(p *policy) string { return text.Count(int64(p.Jobs)) }},
 		{text.Right("DROPPED"), func(p *policy) string { return text.Count(int64(p.Dropped)) }},
-		figure("RESPONSE", func(p *policy) string { return elapsed(p.Response.Mean) }),
+		figure("RESPONSE", func(p *policy) string { return text.ElapsedSeconds(p.Response.Mean) }),
 		figure("DILATION P95", func(p *policy) string { return text.Times(p.Dilation.P95) }),
 		figure("DILATION P99", func(p *policy) string { return text.Times(p.Dilation.P99) }),
 		figure("WAITED P99", func(p *policy) string { return waited(p, p.Wait.P99) }),
@@ -109,7 +107,7 @@ func waited(p *replays.Policy, seconds float64) string {
 	if p.Waited == 0 {
 		return text.Absent
 	}
-	return elapsed(seconds)
+	return text.ElapsedSeconds(seconds)
 }
 
 func hasSLA(a *replays.Answer) bool {
@@ -154,14 +152,6 @@ func bestMark(a *replays.Answer, p *replays.Policy) string {
 	return ""
 }
 
-func elapsed(seconds float64) string {
-	const longest = 9e9 // what a time.Duration holds
-	if !(math.Abs(seconds) < longest) {
-		return text.Absent
-	}
-	return text.Elapsed(time.Duration(seconds * float64(time.Second)))
-}
-
 // replayResources lists the resources that some policy used, in order.
 func replayResources(a *replays.Answer) []string {
 	var names []string
@@ -204,9 +194,9 @@ func bestSentence(a *replays.Answer) string {
 		if p.Policy != a.Best {
 			continue
 		}
-		sentence := fmt.Sprintf("With %s a job takes %s on average", p.Policy, elapsed(p.Response.Mean))
+		sentence := fmt.Sprintf("With %s a job takes %s on average", p.Policy, text.ElapsedSeconds(p.Response.Mean))
 		if p.Waited > 0 {
-			sentence += fmt.Sprintf(", of which it waits %s at the scheduler", elapsed(p.Wait.Mean))
+			sentence += fmt.Sprintf(", of which it waits %s at the scheduler", text.ElapsedSeconds(p.Wait.Mean))
 		}
 		sentence += fmt.Sprintf("; it runs %s as long as alone.", text.Times(p.Dilation.Mean))
 		if p.Improvement != nil && p.Improvement.Mean > 0 {

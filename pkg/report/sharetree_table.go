@@ -37,7 +37,7 @@ func ShareTable(a *shares.TreeAnswer) *text.Table {
 			response = "response " + shareFactor(n)
 		}
 		if n.ResponseSeconds != nil {
-			seconds = shareTime(*n.ResponseSeconds)
+			seconds = text.ElapsedSeconds(*n.ResponseSeconds)
 		}
 		add(branches[i]+n.Name, "share "+shareText(n), busy(n.Utilization, a), response, seconds, shareVerdict(n))
 	}
@@ -114,13 +114,6 @@ func shareVerdict(n *shares.TreeNode) string {
 		verdict = "missed"
 	}
 	return "SLA " + strings.Join(asked, " and ") + " " + verdict
-}
-
-func shareTime(seconds float64) string {
-	if seconds > 1e9 {
-		return text.Seconds(seconds, 0)
-	}
-	return text.Elapsed(time.Duration(seconds * float64(time.Second)))
 }
 
 // ShareSummary says how good the answer is and what it took.

@@ -26,8 +26,7 @@ func printComparedMethods(p *verb.Page, all []shares.ComparedMethod) error {
 			table.Add(m.Method, m.GivenUp)
 			continue
 		}
-		elapsed := time.Duration(*m.ElapsedSeconds * float64(time.Second))
-		table.Add(m.Method, text.Elapsed(elapsed), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), text.Count(int64(m.Evaluations)))
+		table.Add(m.Method, text.ElapsedSeconds(*m.ElapsedSeconds), fmt.Sprintf("%.0e", *m.Error), fmt.Sprintf("%.0e", *m.Claimed), text.Count(int64(m.Evaluations)))
 	}
 	return p.Table(table)
 }

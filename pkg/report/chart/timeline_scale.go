@@ -2,7 +2,6 @@ package chart
 
 import (
 	"strings"
-	"time"
 
 	"gonum.org/v1/plot"
 
@@ -39,7 +38,7 @@ func (s timeScale) Ticks(low, high float64) []plot.Tick {
 // instant writes a time: 290.56s on an axis of seconds, else 4h 12m.
 func (s timeScale) instant(seconds float64) string {
 	if s.seconds > 1 {
-		return text.Elapsed(time.Duration(seconds * float64(time.Second)))
+		return text.ElapsedSeconds(seconds)
 	}
 	return strings.TrimSuffix(strings.TrimRight(text.Decimal(seconds, 2), "0"), ".") + "s"
 }

@@ -93,6 +93,16 @@ func Elapsed(d time.Duration) string {
 	}
 }
 
+// ElapsedSeconds writes seconds as [Elapsed] does, or all of them where they are more
+// than a [time.Duration] holds. Seconds that are not finite are [Absent].
+func ElapsedSeconds(seconds float64) string {
+	const longest = 9e9
+	if !(math.Abs(seconds) < longest) {
+		return Seconds(seconds, 0)
+	}
+	return Elapsed(time.Duration(seconds * float64(time.Second)))
+}
+
 // Count writes a whole number with thousands separators: 88120 is "88,120".
 func Count(n int64) string { return grouped(strconv.FormatInt(n, 10)) }
 

@@ -79,3 +79,12 @@ func TestDurationsAreWrittenInTheUnitOfTheirSize(t *testing.T) {
 		}
 	}
 }
+
+func TestElapsedSecondsAreDurationsAsFarAsThoseReach(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[float64]string{0.012: "12ms", 78.1: "78.1s", 1e10: "10,000,000,000s", math.Inf(1): Absent, math.NaN(): Absent} {
+		if got := ElapsedSeconds(seconds); got != want {
+			t.Errorf("ElapsedSeconds(%v) = %q, want %q", seconds, got, want)
+		}
+	}
+}
