@@ -13,8 +13,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/test/given"
 )
 
 func TestReadySaysWhichMeasuredVectorIsUsedWhere(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
+	"loadline.dev/loadline/test/given"
 )
 
 // matching returns the profile with another selector.

@@ -14,8 +14,8 @@ import (
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/test/given"
 )
 
 // pod is one with app=app, on a node unless that is empty.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
+	"loadline.dev/loadline/test/given"
 )
 
 // deployed is a component of two replicas, which are ready.

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/test/given"
 )
 
 // poolPlan reads the spec of a plan.

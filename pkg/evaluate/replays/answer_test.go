@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/test/given"
 )
 
 // responding returns the result of a run of 10 jobs by its mean response time.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/test/given"
 )
 
 // jobProfiles are two kinds of jobs: one that computes and one that also reads.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/test/given"
 )
 
 func TestAReplayUsesWhatWasMeasuredAndMissesOnlyWhatItNeeds(t *testing.T) {

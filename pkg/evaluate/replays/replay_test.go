@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/test/given"
 )
 
 func TestRunsAreEachPolicyWithEachSeed(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
+	"loadline.dev/loadline/test/given"
 )
 
 // Whatever jobs do, and whether they say that they request nothing or nothing at

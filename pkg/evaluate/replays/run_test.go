@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/test/given"
 )
 
 // near reports whether two numbers are the same but for a relative tolerance.

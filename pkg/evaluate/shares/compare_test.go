@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/evaluate/internal/given"
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/test/given"
 )
 
 // ticking is a time of which a second passes whenever it is asked for.

@@ -1,5 +1,5 @@
 // Package given makes the profiles that tests of the packages below evaluate begin
-// with. Only tests import it.
+// with.
 package given
 
 import (
