@@ -25,7 +25,7 @@ func newLoad() *cobra.Command {
 		Use:   "load",
 		Short: "Run a synthetic job of a known loading vector",
 		Long: `Runs a synthetic job: each round does the work of each demand in turn, then idles. A
-demand is work that takes so long with nobody else on the node, so the job's loading of
+demand is work that takes that long with no other job on the node, so the job's loading of
 a resource is its demand there in proportion to the whole round.`,
 		Example: `  # Loading 0.4 of a CPU, 0.4 of the disk, 0.2 idle, for 20 seconds
   loadline-probe load --demand cpu=40ms,disk-read=40ms --idle 20ms --rounds 200 --dir /var/tmp

@@ -54,8 +54,8 @@ func newCalibrate() *cobra.Command {
 		Use:   "calibrate",
 		Short: "Find how many requests a resource serves at once",
 		Long: `Finds the least intensity at which two copies of a standard job slow each other down to
-half their speed: that is how many requests the resource serves at once. Nobody else
-should use it meanwhile.`,
+half their speed: that is how many requests the resource serves at once. No other
+program should use it meanwhile.`,
 		Example: `  # How many requests does the disk serve at once?
   loadline-probe calibrate --job disk-read --max-servers 32 --dir /var/tmp
 

@@ -58,7 +58,7 @@ measured.`,
 	flags.StringSliceVar(&f.options.Resources, "resources", nil, "names of the resources, if known (default hidden ones are found)")
 	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
-	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "try at most so many hidden resources (default 5)")
+	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
 	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")

@@ -69,8 +69,8 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceDemand `json:"resources,omitempty"`
 
-	// measurement has the loading vector measured, and says how. Whoever sets it
-	// must be allowed to create Jobs in the namespace.
+	// measurement has the loading vector measured, and says how. A user who sets
+	// it must be allowed to create Jobs in the namespace.
 	// +optional
 	Measurement *Measurement `json:"measurement,omitempty"`
 

@@ -211,7 +211,7 @@ func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string
 	return text + "."
 }
 
-// placedLine says who placed the pod, nothing if nobody has.
+// placedLine says which scheduler placed the pod, nothing if none has.
 func placedLine(e *explanation.Answer, now time.Time) string {
 	if e.Node == "" {
 		if e.ByDilation != nil && !*e.ByDilation {

@@ -45,7 +45,7 @@ func describe(r *record.Recording, to string) string {
 	return b.String()
 }
 
-// nothingRecorded is the error for a trace without jobs, which nobody could read.
+// nothingRecorded is the error for a trace without jobs, which could not be read.
 func nothingRecorded(r *record.Recording, watched bool) error {
 	left := leftOut(r)
 	switch {

@@ -15,7 +15,7 @@ import (
 )
 
 // runFile is a CSV file about a run. Until it is complete its name says that it is
-// not, so that nobody takes what a run left behind that was killed for all of it.
+// not, so that what a run left behind that was killed is not taken for all of it.
 type runFile struct {
 	*csv.Writer
 	path string // without .csv or .partial.csv

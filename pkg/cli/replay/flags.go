@@ -46,10 +46,10 @@ type specFlags struct {
 
 func (f *specFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "format", v1alpha1.TraceFormatCSV, "format of the trace: "+strings.Join(formats(), ", "))
-	flags.Int64Var(&f.limit, "limit", 0, "read only so many jobs of the trace (default all)")
+	flags.Int64Var(&f.limit, "limit", 0, "read at most this number of jobs of the trace (default all)")
 	flags.BoolVar(&f.sort, "sort", false, "sort the trace by arrival first, in memory")
 
-	flags.Int64Var(&f.generate, "generate", 0, "generate so many jobs per seed, in place of a trace")
+	flags.Int64Var(&f.generate, "generate", 0, "generate this number of jobs per seed, in place of a trace")
 	flags.DurationVar(&f.every, "every", 0, "the mean time between generated jobs, such as 6s")
 	flags.StringVar(&f.distribution, "distribution", v1alpha1.DistributionExponential,
 		"how the times between generated jobs are distributed: "+strings.Join(replays.Distributions(), ", "))

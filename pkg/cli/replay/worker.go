@@ -16,7 +16,7 @@ import (
 )
 
 // worker holds the flags by which the pods of a TraceReplay are told what to do.
-// They are hidden: nobody else needs them.
+// They are hidden: users do not need them.
 type worker struct {
 	runs   string
 	index  int

@@ -81,7 +81,7 @@ func addMetrics(usage map[cgroup.Container]float64, metrics *unstructured.Unstru
 	return nil
 }
 
-// anyOf tells whether the usage of any of the pods is known.
+// anyOf reports whether the usage of any of the pods is known.
 func anyOf(usage map[cgroup.Container]float64, pods []corev1.Pod) bool {
 	for c := range usage {
 		if slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Namespace == c.Namespace && p.Name == c.Pod }) {

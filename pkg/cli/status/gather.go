@@ -27,7 +27,7 @@ type gatherer struct {
 	client    client.Client
 	config    *rest.Config
 	namespace string // that Loadline runs in, empty if that is to be found out
-	own       string // of whoever asks
+	own       string // of the user who asks
 }
 
 func (g *gatherer) gather(ctx context.Context) *installation.Facts {

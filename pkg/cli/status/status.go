@@ -32,8 +32,8 @@ func New(streams verb.Streams) *cobra.Command {
 	s := &status{streams: streams}
 	command := &cobra.Command{
 		Use:   "status",
-		Short: "Tell whether Loadline works in the cluster, and what to do if not",
-		Long: `status tells whether Loadline is installed in the cluster and works: whether its
+		Short: "Report whether Loadline works in the cluster, and what to do if not",
+		Long: `status reports whether Loadline is installed in the cluster and works: whether its
 resource definitions are served, its manager and scheduler are ready and have a
 leader, its admission policies are in force, and how many profiles are ready, measured
 or in conflict. Exit code 1 means that something is wrong; it says what to do.

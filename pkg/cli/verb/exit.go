@@ -37,7 +37,7 @@ func ExitCode(err error) int {
 
 // failed tells what may go well another time (a full disk, a network file system
 // or an API server that is away) from what the user has to put right (a file that is
-// not there, or is a folder, or belongs to somebody else).
+// not there, or is a folder, or belongs to another user).
 func failed(err error) bool {
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || busy(err) {
 		return true

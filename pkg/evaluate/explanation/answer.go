@@ -38,7 +38,7 @@ type Answer struct {
 	// SchedulerName is the scheduler of the pod, and PlacedTime when it placed it.
 	SchedulerName string       `json:"schedulerName"`
 	PlacedTime    *metav1.Time `json:"placedTime,omitempty"`
-	// ByDilation tells whether that scheduler places by dilation, if that is known.
+	// ByDilation reports whether that scheduler places by dilation, if that is known.
 	ByDilation *bool `json:"byDilation,omitempty"`
 
 	// Vector says where the pod's loading vector is from, and Rules where the rules

@@ -49,7 +49,7 @@ func (p *planner) alternative(plan *sizing.Plan) Alternative {
 	return a
 }
 
-// samePools tells whether two plans put the same classes together.
+// samePools reports whether two plans put the same classes together.
 func samePools(a, b *sizing.Plan) bool {
 	groups := func(plan *sizing.Plan) [][]int {
 		var groups [][]int

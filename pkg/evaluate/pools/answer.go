@@ -11,7 +11,7 @@ type Answer struct {
 	Strategy string `json:"strategy"`
 	// Angle is why an angle table chose that; absent where none was asked for.
 	Angle *Angle `json:"angle,omitempty"`
-	// Given tells that the pools are those of the plan, rather than those of a
+	// Given reports whether the pools are those of the plan, rather than those of a
 	// strategy.
 	Given bool `json:"given,omitempty"`
 	// Servers is how many all pools need together, Cost what these cost.
@@ -22,7 +22,7 @@ type Answer struct {
 	Gap float64 `json:"gap,omitempty"`
 	// Pools are the pools, in the order of the plan, else of their first class.
 	Pools []Pool `json:"pools"`
-	// Compared tells that other ways to share pools were looked for; Alternatives
+	// Compared reports whether other ways to share pools were looked for; Alternatives
 	// are what was found, the cheapest first.
 	Compared     bool          `json:"compared"`
 	Alternatives []Alternative `json:"alternatives,omitempty"`
@@ -55,7 +55,7 @@ type Pool struct {
 	// Binding is the class that misses its SLA the most with one server fewer;
 	// empty where these could not keep up with the arrivals.
 	Binding string `json:"binding,omitempty"`
-	// Undecided tells that a simulation could not say whether one server fewer
+	// Undecided reports whether a simulation could not say whether one server fewer
 	// would do.
 	Undecided bool `json:"undecided,omitempty"`
 	// Error bounds the error of the probabilities where they are approximated; 0
@@ -83,8 +83,8 @@ type Bounds struct {
 	ReplicasToKeep int `json:"replicasToKeep"`
 	// Servers is how many servers Replicas have.
 	Servers int `json:"servers"`
-	// Limited tells that the pool may not have the servers that it needs,
-	// Unstable that those it may have cannot keep up with the arrivals.
+	// Limited reports whether the pool may not have the servers that it needs,
+	// Unstable whether those it may have cannot keep up with the arrivals.
 	Limited  bool `json:"limited,omitempty"`
 	Unstable bool `json:"unstable,omitempty"`
 	// Attained has, for each class of a pool that is limited but stable, the

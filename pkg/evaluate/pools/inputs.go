@@ -27,7 +27,7 @@ type Reading struct {
 	// Value is a number, which may be of no use: NaN, 0 or negative. It counts
 	// unless Never is set.
 	Value float64
-	// Never tells that there was no answer yet.
+	// Never reports whether there was no answer yet.
 	Never bool
 	// Age is how old the answer is.
 	Age time.Duration

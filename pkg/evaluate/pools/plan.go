@@ -224,7 +224,7 @@ func (p *planner) some(members []int, factor float64) []sizing.Class {
 	return classes
 }
 
-// describe tells what a pool gives to its classes.
+// describe returns what a pool gives to its classes.
 func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error) {
 	answer := &Pool{
 		Name: p.nameOf(pool.Classes), Servers: pool.Servers, Cost: pool.Cost, Utilization: pool.Utilization(), Binding: p.className(pool.Binding), Undecided: pool.Undecided,
@@ -260,7 +260,7 @@ func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error
 	return answer, nil
 }
 
-// skips tells whether what takes long is left out.
+// skips reports whether what takes long is left out.
 func (p *planner) skips() bool { return p.in.Quick && p.options.Discipline.Simulated() }
 
 // priority returns the place of a class in the order of a pool.

@@ -15,7 +15,7 @@ type Answer struct {
 	// Runs is how many runs there are, Done of how many the answer is.
 	Runs int `json:"runs"`
 	Done int `json:"done"`
-	// Partial tells that a run was ended before its time, or is missing.
+	// Partial reports whether a run was ended before its time, or is missing.
 	Partial bool `json:"partial,omitempty"`
 	// Best is the policy of the least mean response time; of equal ones the first.
 	// Empty if no job was done, or some run was ended before its time: then the
@@ -29,7 +29,7 @@ type Answer struct {
 // intervals are of 95 % confidence, by Student's t.
 type Policy struct {
 	Policy string `json:"policy"`
-	// Partial tells that one of its runs was ended before its time, or is missing.
+	// Partial reports whether one of its runs was ended before its time, or is missing.
 	Partial bool `json:"partial,omitempty"`
 	// Jobs and Dropped are of all its runs together.
 	Jobs            int                   `json:"jobs"`

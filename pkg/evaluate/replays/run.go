@@ -13,7 +13,7 @@ import (
 type Result struct {
 	Policy string `json:"policy"`
 	Seed   uint64 `json:"seed"`
-	// Partial tells that the run was ended before its time: the rest is of the
+	// Partial reports whether the run was ended before its time: the rest is of the
 	// jobs that were done by then.
 	Partial bool `json:"partial,omitempty"`
 	// Jobs counts the jobs that were done, Dropped those that no node could ever

@@ -15,7 +15,7 @@ type TreeAnswer struct {
 	Workloads   int     `json:"workloads"`
 	// Nodes are the groups and workloads, each group before its members.
 	Nodes []TreeNode `json:"nodes"`
-	// Exact tells that the method is; else errors are confidence intervals.
+	// Exact reports whether the method is; else errors are confidence intervals.
 	Exact bool `json:"exact"`
 	// RelativeError is the largest error relative to its response time.
 	RelativeError float64 `json:"relativeError"`
@@ -73,7 +73,7 @@ type SLA struct {
 	MaxFactor       *float64 `json:"maxFactor,omitempty"`
 	ResponseSeconds *float64 `json:"responseSeconds,omitempty"`
 	Probability     *float64 `json:"probability,omitempty"`
-	// Met tells whether the mean keeps within both.
+	// Met reports whether the mean keeps within both.
 	Met bool `json:"met"`
 }
 

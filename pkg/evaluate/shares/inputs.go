@@ -93,7 +93,7 @@ func (s *assembly) refuse(path *field.Path, value any, rule string) {
 	s.invalid = append(s.invalid, field.Invalid(path, value, rule))
 }
 
-// named tells whether a name is new, and refuses it otherwise.
+// named reports whether a name is new, and refuses it otherwise.
 func (s *assembly) named(name string, path *field.Path) bool {
 	switch other, taken := s.at[name]; {
 	case name == "":

@@ -62,7 +62,7 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 	}
 	if order == nil {
 		if order, _ = s.order(); order == nil && o.Discipline == HOL {
-			order = everyone(classes)
+			order = indices(classes)
 		}
 	}
 	return s.attained(order), nil

@@ -92,7 +92,7 @@ func TestTheOrderOfPriorityIsTheBest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.ContainsFunc(everyone(len(classes)), func(k int) bool { return attained[k] < classes[k].SLA.Probability }) {
+				if !slices.ContainsFunc(indices(len(classes)), func(k int) bool { return attained[k] < classes[k].SLA.Probability }) {
 					t.Fatalf("%+v: %d servers with order %v attain %v, but %d are said to be fewest", classes, m, order, attained, pool.Servers)
 				}
 			}
@@ -100,7 +100,7 @@ func TestTheOrderOfPriorityIsTheBest(t *testing.T) {
 	}
 }
 
-func everyone(n int) []int {
+func indices(n int) []int {
 	all := make([]int, n)
 	for k := range all {
 		all[k] = k
@@ -110,7 +110,7 @@ func everyone(n int) []int {
 
 func permutations(n int) func(yield func([]int) bool) {
 	return func(yield func([]int) bool) {
-		order := everyone(n)
+		order := indices(n)
 		var place func(k int) bool
 		place = func(k int) bool {
 			if k == n {

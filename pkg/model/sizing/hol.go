@@ -104,7 +104,7 @@ func priorityStationWith(classes []Class, servers int) (station, error) {
 	if err != nil {
 		return nil, err
 	}
-	return priorityStation{classes, everyone(classes), q}, nil
+	return priorityStation{classes, indices(classes), q}, nil
 }
 
 func checkRates(classes []Class) error {
@@ -131,7 +131,7 @@ func loosestFirst(classes []Class) ([]int, error) {
 		}
 		need[k] = m
 	}
-	order := everyone(classes)
+	order := indices(classes)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(need[a], need[b]) })
 	return order, nil
 }

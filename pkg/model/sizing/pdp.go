@@ -155,7 +155,7 @@ func (s *simulator) bounds(atLeast int) (fewest, first int, err error) {
 	return fewest, max(fewest, fifo.Servers-1), nil
 }
 
-// try simulates a number of servers until the confidence intervals tell whether the
+// try simulates a number of servers until the confidence intervals decide whether the
 // SLAs are met, or the budget is spent.
 func (s *simulator) try(ctx context.Context, servers int) (trial, error) {
 	if t, ok := s.tried[servers]; ok {

@@ -59,7 +59,7 @@ func (p Plan) bounded(bound float64) Plan {
 // Shared returns the plan of one pool for all classes. The errors are those of
 // [Fewest].
 func Shared(ctx context.Context, classes []Class, o Options) (Plan, error) {
-	return planOf(ctx, classes, o, [][]int{everyone(classes)})
+	return planOf(ctx, classes, o, [][]int{indices(classes)})
 }
 
 // Dedicated returns the plan of a pool for each class. A pool of one class is first

@@ -53,10 +53,10 @@ func Fewest(ctx context.Context, classes []Class, o Options) (Pool, error) {
 	if err := errors.Join(o.validate(), Validate(classes)); err != nil {
 		return Pool{}, err
 	}
-	return fewest(ctx, classes, everyone(classes), 1, o)
+	return fewest(ctx, classes, indices(classes), 1, o)
 }
 
-func everyone(classes []Class) []int {
+func indices(classes []Class) []int {
 	members := make([]int, len(classes))
 	for i := range members {
 		members[i] = i

@@ -118,7 +118,7 @@ func (s *searcher) bySLA() ([]int, error) {
 		}
 		need[k] = pool.Servers
 	}
-	order := everyone(s.classes)
+	order := indices(s.classes)
 	slices.SortStableFunc(order, func(a, b int) int {
 		one, other := s.classes[a], s.classes[b]
 		return cmp.Or(cmp.Compare(one.cost(), other.cost()), cmp.Compare(one.Service, other.Service), cmp.Compare(need[a], need[b]))

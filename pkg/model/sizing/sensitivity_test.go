@@ -31,7 +31,7 @@ func TestSensitivityIsWhereTheAnswerChanges(t *testing.T) {
 			if err != nil {
 				return false // it cannot keep up
 			}
-			return !slices.ContainsFunc(everyone(len(changed)), func(k int) bool { return attained[k] < changed[k].SLA.Probability })
+			return !slices.ContainsFunc(indices(len(changed)), func(k int) bool { return attained[k] < changed[k].SLA.Probability })
 		}
 		check := func(name string, factor float64, holds func(f float64) bool) {
 			outside := 1 + 1e-6

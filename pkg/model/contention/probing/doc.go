@@ -16,7 +16,7 @@
 // server.
 //
 // One thread (t = 1) therefore takes (c + 1)/c times as long at the resource, and
-// as long as ever elsewhere:
+// as long as alone elsewhere:
 //
 //	λ_target = 1 + p/c
 //
