@@ -24,7 +24,7 @@ func threePolicies() *replays.Answer {
 	}
 	policy := func(name string, response float64) replays.Policy {
 		return replays.Policy{
-			Policy: name, Jobs: 20, MakespanSeconds: replays.Estimate{Mean: 533_520},
+			Policy: name, Jobs: 20, MakespanSeconds: replays.SeedMean{Mean: 533_520},
 			Response: replays.Summary{Mean: response}, Execution: replays.Summary{Mean: response, P50: 40, P95: 180.3, P99: 700},
 			Dilation:    replays.Summary{Mean: 1.61, P95: 2, P99: 3, Max: 4},
 			Utilization: []replays.ResourceUtilization{{Resource: "cpu", Mean: 0.0004, Busiest: 0.5}},
@@ -32,8 +32,8 @@ func threePolicies() *replays.Answer {
 		}
 	}
 	a := &replays.Answer{Name: "week", Runs: 6, Done: 6, Best: "lrt", Policies: []replays.Policy{policy("random", 41.2), policy("lmuf", 42), policy("lrt", 33.9)}}
-	a.Policies[1].Improvement = &replays.Estimate{Mean: -0.02, Low: new(-0.05), High: new(0.01)}
-	a.Policies[2].Improvement = &replays.Estimate{Mean: 0.177, Low: new(0.133), High: new(0.221)}
+	a.Policies[1].Improvement = &replays.SeedMean{Mean: -0.02, Low: new(-0.05), High: new(0.01)}
+	a.Policies[2].Improvement = &replays.SeedMean{Mean: 0.177, Low: new(0.133), High: new(0.221)}
 	a.Policies[2].Waited, a.Policies[2].Wait = 3, replays.Summary{Mean: 0.25, P99: 2}
 	a.Policies[1].SLAAttained = new(0.9999)
 	return a

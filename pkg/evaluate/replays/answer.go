@@ -35,7 +35,7 @@ type Policy struct {
 	Jobs            int                   `json:"jobs"`
 	Dropped         int                   `json:"dropped"`
 	FirstDrop       string                `json:"firstDrop,omitempty"`
-	MakespanSeconds Estimate              `json:"makespanSeconds"`
+	MakespanSeconds SeedMean              `json:"makespanSeconds"`
 	Response        Summary               `json:"response"`
 	Execution       Summary               `json:"execution"`
 	Wait            Summary               `json:"wait"`
@@ -47,13 +47,14 @@ type Policy struct {
 	// Improvement is by which fraction the mean response time is less than with
 	// the first policy, seed by seed; absent for the first, and where a run of
 	// either is missing or was ended before its time.
-	Improvement *Estimate `json:"improvement,omitempty"`
+	Improvement *SeedMean `json:"improvement,omitempty"`
 	// Runs are its runs, by seed.
 	Runs []*Result `json:"runs"`
 }
 
-// Estimate is a mean, with its confidence interval if there are several runs.
-type Estimate struct {
+// SeedMean is the mean over the runs of all seeds, with its confidence interval if
+// there are several.
+type SeedMean struct {
 	Mean float64  `json:"mean"`
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
@@ -62,9 +63,9 @@ type Estimate struct {
 // confidence is that of all intervals.
 const confidence = 0.95
 
-func estimate(values []float64) Estimate {
+func seedMean(values []float64) SeedMean {
 	mean, deviation := stat.MeanStdDev(values, nil)
-	e := Estimate{Mean: mean}
+	e := SeedMean{Mean: mean}
 	if n := float64(len(values)); n > 1 {
 		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile((1 + confidence) / 2)
 		half := t * deviation / math.Sqrt(n)
@@ -149,7 +150,7 @@ func policyAnswer(name string, runs []*Result) Policy {
 			p.Utilization[at].Busiest += share * u.Busiest
 		}
 	}
-	p.MakespanSeconds = estimate(makespans)
+	p.MakespanSeconds = seedMean(makespans)
 	if sla.Jobs > 0 {
 		p.SLAAttained = new(float64(sla.Kept) / float64(sla.Jobs))
 	}
@@ -167,7 +168,7 @@ func (s *Summary) add(other Summary, share float64) {
 
 // improvement compares the runs of a policy with those of the first policy, nil if
 // they are not of the same jobs.
-func improvement(results map[int]*Result, first, seeds int) *Estimate {
+func improvement(results map[int]*Result, first, seeds int) *SeedMean {
 	var saved []float64
 	for seed := range seeds {
 		base, run := results[seed], results[first+seed]
@@ -176,5 +177,5 @@ func improvement(results map[int]*Result, first, seeds int) *Estimate {
 		}
 		saved = append(saved, 1-run.Response.Mean/base.Response.Mean)
 	}
-	return new(estimate(saved))
+	return new(seedMean(saved))
 }

@@ -7,16 +7,16 @@ import "loadline.dev/loadline/pkg/model/poissonbinomial"
 // n the number of threads there. A job with t threads at a resource with fewer servers
 // takes O(t²) more. A Load is not safe for concurrent use.
 type Load struct {
-	servers  []int
-	stations []station
+	servers   []int
+	resources []resourceLoad
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
 // servers. The numbers must satisfy [ValidateServers], and stay as they are.
 func NewLoad(servers []int) *Load {
-	l := &Load{servers: servers, stations: make([]station, len(servers))}
+	l := &Load{servers: servers, resources: make([]resourceLoad, len(servers))}
 	for i, c := range servers {
-		s := &l.stations[i]
+		s := &l.resources[i]
 		s.servers = c
 		if c > 1 {
 			s.present.Reset()
@@ -35,14 +35,14 @@ func (l *Load) Add(v Vector) {
 			continue
 		}
 		for range d.threads() {
-			l.stations[i].add(d.Pressure, d.sensitivity()/alone)
+			l.resources[i].add(d.Pressure, d.sensitivity()/alone)
 		}
 	}
 }
 
 // TotalLoading returns the total loading of resource i: the expected number of
 // threads at it, by their pressures. The i-th component of p̄ in the paper.
-func (l *Load) TotalLoading(i int) float64 { return l.stations[i].pressure }
+func (l *Load) TotalLoading(i int) float64 { return l.resources[i].pressure }
 
 // Dilation returns the first-order dilation λ of a job that is part of the
 // load, at least 1: Eq. (5) of the D-factor paper where every resource has one
@@ -63,18 +63,18 @@ func (l *Load) Delay(v Vector, i int) float64 {
 	if d.idle() {
 		return 0
 	}
-	s := &l.stations[i]
+	s := &l.resources[i]
 	return d.sensitivity() * max(0, s.wait(d.Pressure)-d.selfWait(s.servers)) / v.aloneToFirstOrder(l.servers)
 }
 
-// station is the load on one resource of one node.
+// resourceLoad is the load on one resource of one node.
 //
 // The sums suffice for one server. For more, present is the distribution of the
 // number of threads at the resource, and marked[y] is the sum over the threads k of
 // s_k times the probability that y threads other than k are there. Adding a thread
 // convolves both with one Bernoulli variable, which only adds positive numbers; the
 // inverse, to remove one, would lose what is negligible each time.
-type station struct {
+type resourceLoad struct {
 	servers     int
 	pressure    float64 // Σ q_k over threads
 	sensitivity float64 // Σ s_k over threads
@@ -85,7 +85,7 @@ type station struct {
 
 // add adds one thread, with a sensitivity as a fraction of its job's neutral time on
 // this node.
-func (s *station) add(pressure, sensitivity float64) {
+func (s *resourceLoad) add(pressure, sensitivity float64) {
 	s.pressure += pressure
 	s.sensitivity += sensitivity
 	if s.servers == 1 {
@@ -100,7 +100,7 @@ func (s *station) add(pressure, sensitivity float64) {
 
 // wait returns E[(N + 1 − c)^+] / c, N the number of threads that one thread of this
 // pressure, itself part of the load, finds at the resource.
-func (s *station) wait(pressure float64) float64 {
+func (s *resourceLoad) wait(pressure float64) float64 {
 	if s.servers == 1 {
 		return max(0, s.pressure-pressure)
 	}

@@ -25,14 +25,14 @@ type price struct {
 // Prices returns the prices of a node with this load, in O(m·(n + c)) time for
 // m resources, n threads and c servers.
 func (l *Load) Prices() *Prices {
-	p := &Prices{alone: make([]float64, 2*len(l.stations)), resources: make([]price, len(l.stations))}
+	p := &Prices{alone: make([]float64, 2*len(l.resources)), resources: make([]price, len(l.resources))}
 	size := 0
-	for i := range l.stations {
-		size += 2 * l.stations[i].servers
+	for i := range l.resources {
+		size += 2 * l.resources[i].servers
 	}
 	memory := make([]float64, size)
-	for i := range l.stations {
-		s := &l.stations[i]
+	for i := range l.resources {
+		s := &l.resources[i]
 		c := s.servers
 		p.resources[i] = price{servers: c, own: memory[:c:c], inflicted: memory[c : 2*c : 2*c]}
 		memory = memory[2*c:]
@@ -45,7 +45,7 @@ func (l *Load) Prices() *Prices {
 // price computes own[x] = L(c−1−x)/c with L(a) = E[(N − a)^+], and inflicted[x]
 // = M(c−1−x)/c with M(a) = Σ_{y≥a} marked[y], both by summing tails downwards:
 // L(a) = L(a+1) + P(N > a).
-func (s *station) price(p *price) {
+func (s *resourceLoad) price(p *price) {
 	c := float64(s.servers)
 	last := s.servers - 1 // every other thread is in the way: no distribution needed
 	p.own[last] = s.pressure / c

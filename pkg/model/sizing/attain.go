@@ -56,7 +56,7 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 		t, err := s.try(ctx, servers)
 		return t.attained, err
 	}
-	s, err := stationWith(classes, servers, o.Discipline)
+	s, err := computedPoolWith(classes, servers, o.Discipline)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +68,10 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 	return s.attained(order), nil
 }
 
-// stationWith returns the station with a number of servers, which must be stable.
-func stationWith(classes []Class, servers int, d Discipline) (station, error) {
+// computedPoolWith returns the pool with a number of servers, which must be stable.
+func computedPoolWith(classes []Class, servers int, d Discipline) (computedPool, error) {
 	if d == HOL {
-		return priorityStationWith(classes, servers)
+		return holPoolWith(classes, servers)
 	}
-	return arrivalStationWith(classes, servers)
+	return fcfsPoolWith(classes, servers)
 }

@@ -6,8 +6,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// arrivalStation is a pool that serves jobs in order of arrival.
-type arrivalStation struct {
+// fcfsPool is a pool that serves jobs in order of arrival.
+type fcfsPool struct {
 	classes []Class
 	size    int
 	within  func(k int, x float64) float64
@@ -15,15 +15,15 @@ type arrivalStation struct {
 	suspect *int    // the class that missed its SLA last, and is looked at first
 }
 
-func (s arrivalStation) servers() int { return s.size }
+func (s fcfsPool) servers() int { return s.size }
 
-func (s arrivalStation) bound() float64 { return s.off }
+func (s fcfsPool) bound() float64 { return s.off }
 
-func (s arrivalStation) meets(k int) bool {
+func (s fcfsPool) meets(k int) bool {
 	return s.within(k, s.classes[k].SLA.Within) >= s.classes[k].SLA.Probability
 }
 
-func (s arrivalStation) order() ([]int, bool) {
+func (s fcfsPool) order() ([]int, bool) {
 	if !s.meets(*s.suspect) {
 		return nil, false
 	}
@@ -36,7 +36,7 @@ func (s arrivalStation) order() ([]int, bool) {
 	return nil, true
 }
 
-func (s arrivalStation) attained([]int) []float64 {
+func (s fcfsPool) attained([]int) []float64 {
 	attained := make([]float64, len(s.classes))
 	for k, c := range s.classes {
 		attained[k] = s.within(k, c.SLA.Within)
@@ -44,35 +44,35 @@ func (s arrivalStation) attained([]int) []float64 {
 	return attained
 }
 
-func arrivalStations(classes []Class, atLeast int) (iter.Seq[station], error) {
+func fcfsPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
 	if uniform(classes) {
-		return uniformStations(classes, atLeast)
+		return uniformPools(classes, atLeast)
 	}
 	queues, err := queueing.MixedQueues(streams(classes), atLeast)
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(station) bool) {
+	return func(yield func(computedPool) bool) {
 		suspect := new(int)
 		for q := range queues {
-			if !yield(arrivalStation{classes, q.Servers(), q.ResponseWithin, q.Error(), suspect}) {
+			if !yield(fcfsPool{classes, q.Servers(), q.ResponseWithin, q.Error(), suspect}) {
 				return
 			}
 		}
 	}, nil
 }
 
-// uniformStations are for classes with one rate of exponential service: M/M/m.
-func uniformStations(classes []Class, atLeast int) (iter.Seq[station], error) {
+// uniformPools are for classes with one rate of exponential service: M/M/m.
+func uniformPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
 	queues, err := queueing.Queues(arrivals(classes), classes[0].Service)
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(station) bool) {
+	return func(yield func(computedPool) bool) {
 		suspect := new(int)
 		for q := range queues {
 			within := func(_ int, x float64) float64 { return q.ResponseWithin(x) }
-			if q.Servers() >= atLeast && !yield(arrivalStation{classes, q.Servers(), within, 0, suspect}) {
+			if q.Servers() >= atLeast && !yield(fcfsPool{classes, q.Servers(), within, 0, suspect}) {
 				return
 			}
 		}
@@ -98,20 +98,20 @@ func arrivals(classes []Class) float64 {
 	return rate
 }
 
-// arrivalStationWith returns the station with a number of servers.
-func arrivalStationWith(classes []Class, servers int) (station, error) {
+// fcfsPoolWith returns the pool with a number of servers.
+func fcfsPoolWith(classes []Class, servers int) (computedPool, error) {
 	if uniform(classes) {
 		q, err := queueing.NewMMm(arrivals(classes), classes[0].Service, servers)
 		if err != nil {
 			return nil, err
 		}
-		return arrivalStation{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, 0, new(int)}, nil
+		return fcfsPool{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, 0, new(int)}, nil
 	}
 	q, err := queueing.NewMGm(streams(classes), servers)
 	if err != nil {
 		return nil, err
 	}
-	return arrivalStation{classes, servers, q.ResponseWithin, q.Error(), new(int)}, nil
+	return fcfsPool{classes, servers, q.ResponseWithin, q.Error(), new(int)}, nil
 }
 
 func streams(classes []Class) []queueing.Stream {

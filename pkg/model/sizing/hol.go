@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// priorityStation is a pool in which waiting jobs of higher classes go first.
+// holPool is a pool in which waiting jobs of higher classes go first.
 //
 // The paper gives the class with the larger G(SLA) the higher priority. Here any order
 // counts with which all SLAs are met, and one is found if there is one: what a class
@@ -18,17 +18,17 @@ import (
 // next one to any of the others, and so on, without ever going back: Audsley, "On
 // priority assignment in fixed priority scheduling", Information Processing Letters 79
 // (1), 2001.
-type priorityStation struct {
+type holPool struct {
 	classes []Class
 	loosest []int // the classes in the order in which they are tried at the bottom
 	queue   queueing.MMm
 }
 
-func (s priorityStation) servers() int { return s.queue.Servers() }
+func (s holPool) servers() int { return s.queue.Servers() }
 
-func (priorityStation) bound() float64 { return 0 }
+func (holPool) bound() float64 { return 0 }
 
-func (s priorityStation) order() ([]int, bool) {
+func (s holPool) order() ([]int, bool) {
 	left := slices.Clone(s.loosest)
 	order := make([]int, len(left))
 	for place := len(order) - 1; place >= 0; place-- {
@@ -46,7 +46,7 @@ func (s priorityStation) order() ([]int, bool) {
 
 // below returns what a class attains if all others of a set are above it, and the rest
 // of the classes below.
-func (s priorityStation) below(set []int, k int) float64 {
+func (s holPool) below(set []int, k int) float64 {
 	above := 0.0
 	for _, other := range set {
 		if other != k {
@@ -57,7 +57,7 @@ func (s priorityStation) below(set []int, k int) float64 {
 	return s.within(1, []float64{above, own, max(0, arrivals(s.classes)-above-own)}, s.classes[k].SLA.Within)
 }
 
-func (s priorityStation) attained(order []int) []float64 {
+func (s holPool) attained(order []int) []float64 {
 	rates := make([]float64, len(order))
 	for place, k := range order {
 		rates[place] = s.classes[k].Arrival
@@ -69,7 +69,7 @@ func (s priorityStation) attained(order []int) []float64 {
 	return attained
 }
 
-func (s priorityStation) within(place int, rates []float64, x float64) float64 {
+func (s holPool) within(place int, rates []float64, x float64) float64 {
 	q, err := s.queue.Prioritized(rates)
 	if err != nil {
 		panic(err) // the rates are the queue's own
@@ -77,7 +77,7 @@ func (s priorityStation) within(place int, rates []float64, x float64) float64 {
 	return q.ResponseWithin(place, x)
 }
 
-func priorityStations(classes []Class, atLeast int) (iter.Seq[station], error) {
+func holPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
 	loosest, err := loosestFirst(classes)
 	if err != nil {
 		return nil, err
@@ -86,17 +86,17 @@ func priorityStations(classes []Class, atLeast int) (iter.Seq[station], error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(station) bool) {
+	return func(yield func(computedPool) bool) {
 		for q := range queues {
-			if q.Servers() >= atLeast && !yield(priorityStation{classes, loosest, q}) {
+			if q.Servers() >= atLeast && !yield(holPool{classes, loosest, q}) {
 				return
 			}
 		}
 	}, nil
 }
 
-// priorityStationWith returns the station with a number of servers.
-func priorityStationWith(classes []Class, servers int) (station, error) {
+// holPoolWith returns the pool with a number of servers.
+func holPoolWith(classes []Class, servers int) (computedPool, error) {
 	if err := checkRates(classes); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func priorityStationWith(classes []Class, servers int) (station, error) {
 	if err != nil {
 		return nil, err
 	}
-	return priorityStation{classes, indices(classes), q}, nil
+	return holPool{classes, indices(classes), q}, nil
 }
 
 func checkRates(classes []Class) error {

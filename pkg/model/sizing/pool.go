@@ -112,8 +112,8 @@ func costOf(classes []Class, servers int) float64 {
 	return dearest * float64(servers)
 }
 
-// A station is a pool whose answers are computed.
-type station interface {
+// A computedPool is a pool whose answers are computed.
+type computedPool interface {
 	servers() int
 	// order reports whether all classes meet their SLAs, and for HOL the order of
 	// priority with which they do.
@@ -124,13 +124,13 @@ type station interface {
 	bound() float64
 }
 
-// stations returns the stable stations for the classes with atLeast servers or more,
+// computedPools returns the stable ones for the classes with atLeast servers or more,
 // from the fewest up.
-func stations(classes []Class, atLeast int, d Discipline) (iter.Seq[station], error) {
+func computedPools(classes []Class, atLeast int, d Discipline) (iter.Seq[computedPool], error) {
 	if d == HOL {
-		return priorityStations(classes, atLeast)
+		return holPools(classes, atLeast)
 	}
-	return arrivalStations(classes, atLeast)
+	return fcfsPools(classes, atLeast)
 }
 
 // count returns the fewest servers, at least the number known to be needed, where
@@ -144,7 +144,7 @@ func count(classes []Class, atLeast int, atMost float64, d Discipline) (int, err
 	if stable := max(atLeast, int(load)+1); float64(stable) > atMost {
 		return stable, nil
 	}
-	candidates, err := stations(classes, atLeast, d)
+	candidates, err := computedPools(classes, atLeast, d)
 	if err != nil {
 		return 0, err
 	}
@@ -164,11 +164,11 @@ var errTooLarge = errors.New("classes: the SLAs need more servers than can be co
 
 // analyze sizes the pool, given a lower bound of its servers.
 func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
-	candidates, err := stations(classes, atLeast-1, d)
+	candidates, err := computedPools(classes, atLeast-1, d)
 	if err != nil {
 		return err
 	}
-	var fewer station
+	var fewer computedPool
 	for s := range candidates {
 		if p.Servers > 0 { // the one after the answer
 			p.WithMore, p.Error = s.attained(p.Order), max(p.Error, s.bound())

@@ -232,7 +232,7 @@ func serversByG(classes [2]Class) (int, error) {
 	if second > first {
 		order = []int{1, 0}
 	}
-	candidates, err := priorityStations(classes[:], 1)
+	candidates, err := holPools(classes[:], 1)
 	if err != nil {
 		return 0, err
 	}
