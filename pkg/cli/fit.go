@@ -231,13 +231,13 @@ func printDoubts(w io.Writer, doubts []evaluate.Doubt) error {
 	if _, err := fmt.Fprintln(w, "\nTo be doubted:"); err != nil {
 		return err
 	}
-	const most = 10
-	for _, d := range doubts[:min(most, len(doubts))] {
+	const shown = 10
+	for _, d := range doubts[:min(shown, len(doubts))] {
 		if _, err := fmt.Fprintf(w, "  %s\n", d.Message); err != nil {
 			return err
 		}
 	}
-	if more := len(doubts) - most; more > 0 {
+	if more := len(doubts) - shown; more > 0 {
 		if _, err := fmt.Fprintf(w, "  and %d more (-o json lists all)\n", more); err != nil {
 			return err
 		}

@@ -77,19 +77,19 @@ func (f followers) conflicted(object string) metav1.Condition {
 // byCount says how many objects are lost to (or won over) which profiles, the
 // largest number first: "3 pods to web, 1 pod to api".
 func byCount(counts map[string]int, object, preposition string) string {
-	const most = 5
+	const shown = 5
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 	var parts []string
-	for _, name := range names[:min(len(names), most)] {
+	for _, name := range names[:min(len(names), shown)] {
 		plural := "s"
 		if counts[name] == 1 {
 			plural = ""
 		}
 		parts = append(parts, fmt.Sprintf("%d %s%s %s %s", counts[name], object, plural, preposition, name))
 	}
-	if more := len(names) - most; more > 0 {
+	if more := len(names) - shown; more > 0 {
 		parts = append(parts, fmt.Sprintf("and more %s %d others", preposition, more))
 	}
 	return strings.Join(parts, ", ")

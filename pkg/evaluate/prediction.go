@@ -100,8 +100,8 @@ type Because struct {
 	Dilation float64 `json:"dilation"`
 }
 
-// mostCopies bounds the pods of one prediction.
-const mostCopies = 10_000
+// maxCopies bounds the pods of one prediction.
+const maxCopies = 10_000
 
 // Predict tells how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
@@ -223,8 +223,8 @@ func nodeClass(in PredictionInput) (classes []*profile.NodeClass, chosen *profil
 
 // add puts pods on the node.
 func (n *sharedNode) add(pods Pods, profiles []v1alpha1.WorkloadProfile, resources *profile.Resources) error {
-	if pods.Copies < 1 || pods.Copies > mostCopies {
-		return fmt.Errorf("copies: %d is not between 1 and %d", pods.Copies, mostCopies)
+	if pods.Copies < 1 || pods.Copies > maxCopies {
+		return fmt.Errorf("copies: %d is not between 1 and %d", pods.Copies, maxCopies)
 	}
 	if pods.Start < 0 {
 		return fmt.Errorf("start: %v is before 0", pods.Start)

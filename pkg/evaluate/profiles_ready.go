@@ -77,14 +77,14 @@ func once(names []string) string {
 // whichWhere says on which nodes which vector is used, the latest measurement
 // first.
 func whichWhere(w *profile.Workload) string {
-	const most = 5
+	const shown = 5
 	measured := slices.Clone(w.Measured())
 	slices.SortStableFunc(measured, func(a, b *profile.InUse) int { return b.Measured.Time.Compare(a.Measured.Time.Time) })
 	var parts []string
-	for _, v := range measured[:min(len(measured), most)] {
+	for _, v := range measured[:min(len(measured), shown)] {
 		parts = append(parts, "on "+nodesOf(v.Measured.NodeProfile)+" that of "+moment(v.Measured.Time))
 	}
-	if more := len(measured) - most; more > 0 {
+	if more := len(measured) - shown; more > 0 {
 		parts = append(parts, fmt.Sprintf("on those of %d more their own", more))
 	}
 	if elsewhere := w.Elsewhere(); elsewhere.Measured == nil {

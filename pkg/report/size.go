@@ -179,8 +179,8 @@ func rates(a *pools.Answer, class *pools.Class) []string {
 	}
 	cells[0], cells[2] = text.Value(input.Arrival.Value)+"/s", text.Duration(input.Service.Value)
 	if class.MaxArrival != nil {
-		now, most := text.Apart(input.Arrival.Value, *class.MaxArrival)
-		cells[0], cells[1] = now+"/s", most+"/s"
+		now, shown := text.Apart(input.Arrival.Value, *class.MaxArrival)
+		cells[0], cells[1] = now+"/s", shown+"/s"
 	}
 	return cells
 }
@@ -211,7 +211,7 @@ func alternativeClasses(a *pools.Answer, other *pools.Alternative) string {
 
 // alternativeRemark says why an alternative takes its servers.
 func alternativeRemark(other *pools.Alternative) string {
-	const most = 6 // pools that are listed
+	const shown = 6 // pools that are listed
 	if len(other.Pools) == 1 {
 		if binding := other.Pools[0].Binding; binding != "" {
 			return binding + " is the one that needs " + them(other.Servers)
@@ -219,10 +219,10 @@ func alternativeRemark(other *pools.Alternative) string {
 		return "the arrivals of all need " + them(other.Servers)
 	}
 	var list []string
-	for _, pool := range other.Pools[:min(most, len(other.Pools))] {
+	for _, pool := range other.Pools[:min(shown, len(other.Pools))] {
 		list = append(list, strings.Join(pool.Classes, "+")+" "+text.Count(int64(pool.Servers)))
 	}
-	if rest := len(other.Pools) - most; rest > 0 {
+	if rest := len(other.Pools) - shown; rest > 0 {
 		list = append(list, fmt.Sprintf("and %d more", rest))
 	}
 	return strings.Join(list, ", ")

@@ -44,7 +44,7 @@ func chosenByAngle(a *pools.Answer) string {
 // roomOfEach says how far the arrival rates of classes may rise, that of the one with
 // the least room first.
 func roomOfEach(a *pools.Answer) string {
-	const most = 3 // that are listed
+	const shown = 3 // that are listed
 	type room struct {
 		factor, now, limit float64
 		class              string
@@ -68,7 +68,7 @@ func roomOfEach(a *pools.Answer) string {
 	}
 	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(a.factor, b.factor) })
 	var texts []string
-	for i, r := range rooms[:min(most, len(rooms))] {
+	for i, r := range rooms[:min(shown, len(rooms))] {
 		now, limit := text.Apart(r.now, r.limit)
 		text := fmt.Sprintf("%s under %s (now %s)", r.class, limit, now)
 		if i == 0 {
@@ -76,7 +76,7 @@ func roomOfEach(a *pools.Answer) string {
 		}
 		texts = append(texts, text)
 	}
-	if more := len(rooms) - most; more > 0 {
+	if more := len(rooms) - shown; more > 0 {
 		texts = append(texts, fmt.Sprintf("%d more with more room", more))
 	}
 	if len(rooms) == 1 {

@@ -204,15 +204,15 @@ func summarize(a *validate.Answer, files int) string {
 	if len(a.Skipped) == 0 {
 		return text
 	}
-	const most = 3
+	const shown = 3
 	text += "\nSkipped, being of other kinds: "
-	for i, s := range a.Skipped[:min(most, len(a.Skipped))] {
+	for i, s := range a.Skipped[:min(shown, len(a.Skipped))] {
 		if i > 0 {
 			text += ", "
 		}
 		text += s.ObjectName.String()
 	}
-	if more := len(a.Skipped) - most; more > 0 {
+	if more := len(a.Skipped) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

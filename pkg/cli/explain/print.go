@@ -94,14 +94,14 @@ func resourceTable(e *explanation.Answer, wide bool) *text.Table {
 
 // listed lists pods and their parts: "shop/cart-0 0.12, shop/db-0 0.03, 4 more 0.02".
 func listed(list []explanation.Part, wide bool) string {
-	most := 2
+	shown := 2
 	if wide {
-		most = 5
+		shown = 5
 	}
 	var parts []string
 	rest, more := 0.0, 0
 	for i, s := range list {
-		if i < most && s.Dilation >= negligible {
+		if i < shown && s.Dilation >= negligible {
 			parts = append(parts, fmt.Sprintf("%s %.2f", s.Pod, s.Dilation))
 			continue
 		}
@@ -134,13 +134,13 @@ func neighbourTable(e *explanation.Answer) *text.Table {
 
 // slowed says whom the pod slows down most.
 func slowed(e *explanation.Answer) []string {
-	const most = 3
+	const shown = 3
 	var parts []string
 	more := 0
 	for _, n := range e.Neighbours {
 		switch {
 		case n.Dilation-n.Without < negligible:
-		case len(parts) < most:
+		case len(parts) < shown:
 			parts = append(parts, fmt.Sprintf("%s from %s to %s", n.Pod, text.Times(n.Without), text.TimesWithin(n.Dilation, n.DilationError)))
 		default:
 			more++
@@ -157,7 +157,7 @@ func slowed(e *explanation.Answer) []string {
 
 // limits says how near the pod is to its limit, and which neighbours are above theirs.
 func limits(e *explanation.Answer, wide bool) (lines []string) {
-	const most = 3
+	const shown = 3
 	if e.Dilation != nil && e.MaxDilation != nil {
 		verdict := "within"
 		if *e.Dilation > *e.MaxDilation {
@@ -170,7 +170,7 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 		if n.MaxDilation == nil || n.Dilation <= *n.MaxDilation {
 			continue
 		}
-		if above++; above > most && !wide {
+		if above++; above > shown && !wide {
 			continue
 		}
 		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, text.Times(n.Dilation), text.Times(*n.MaxDilation))
@@ -179,8 +179,8 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 		}
 		lines = append(lines, text+".")
 	}
-	if above > most && !wide {
-		lines = append(lines, fmt.Sprintf("So are %d more pods.", above-most))
+	if above > shown && !wide {
+		lines = append(lines, fmt.Sprintf("So are %d more pods.", above-shown))
 	}
 	return lines
 }

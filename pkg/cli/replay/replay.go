@@ -219,14 +219,14 @@ func keptRuns(whole, partial, all int) string {
 
 // different joins errors, those with the same text once, and of many the first.
 func different(errs []error) error {
-	const most = 3
+	const shown = 3
 	seen := map[string]bool{}
 	var some []error
 	for _, err := range errs {
 		if err == nil || seen[err.Error()] {
 			continue
 		}
-		if seen[err.Error()] = true; len(some) < most {
+		if seen[err.Error()] = true; len(some) < shown {
 			some = append(some, err)
 		}
 	}

@@ -183,16 +183,16 @@ func (s *share) explain(ctx context.Context, err error) error {
 
 // missedSLAs is an answer that is no, nil if every SLA is met.
 func missedSLAs(a *shares.TreeAnswer) error {
-	const most = 3
+	const shown = 3
 	missed := a.Missed()
 	if len(missed) == 0 {
 		return nil
 	}
 	var texts []string
-	for _, n := range missed[:min(most, len(missed))] {
+	for _, n := range missed[:min(shown, len(missed))] {
 		texts = append(texts, fmt.Sprintf("%s misses its SLA: %s", n.Name, n.Verdict()))
 	}
-	if more := len(missed) - most; more > 0 {
+	if more := len(missed) - shown; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more miss theirs", more))
 	}
 	return verb.No(errors.New(strings.Join(texts, "; ")))

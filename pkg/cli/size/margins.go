@@ -14,9 +14,9 @@ import (
 type marginScale struct {
 	// steps are the least numbers of servers of each degree, from 1 on; only the first
 	// counts where costs differ.
-	steps []int
-	most  int // servers of the largest margin
-	cost  bool
+	steps   []int
+	largest int // servers of the largest margin
+	cost    bool
 }
 
 // maxDegrees is how many degrees there are on each side, so that their colours can be
@@ -26,18 +26,18 @@ const maxDegrees = 4
 // newMarginScale makes a scale for all margins of a map. Numbers of servers have a
 // degree each if they are few, else each degree is as many times larger as the last.
 func newMarginScale(margins [][]float64, sameCost bool) marginScale {
-	s := marginScale{steps: []int{1}, most: 1, cost: !sameCost}
+	s := marginScale{steps: []int{1}, largest: 1, cost: !sameCost}
 	if s.cost {
 		return s
 	}
 	for _, row := range margins {
 		for _, margin := range row {
-			s.most = max(s.most, int(math.Round(math.Abs(margin))))
+			s.largest = max(s.largest, int(math.Round(math.Abs(margin))))
 		}
 	}
 	ratio := 1
-	if s.most > maxDegrees {
-		ratio = int(math.Ceil(math.Pow(float64(s.most+1), 1.0/maxDegrees) - 1e-9))
+	if s.largest > maxDegrees {
+		ratio = int(math.Ceil(math.Pow(float64(s.largest+1), 1.0/maxDegrees) - 1e-9))
 	}
 	for len(s.steps) < maxDegrees {
 		last := s.steps[len(s.steps)-1]
@@ -45,7 +45,7 @@ func newMarginScale(margins [][]float64, sameCost bool) marginScale {
 		if ratio == 1 {
 			next = last + 1
 		}
-		if next > s.most {
+		if next > s.largest {
 			break
 		}
 		s.steps = append(s.steps, next)
@@ -75,14 +75,14 @@ func (s marginScale) name(needs, costs string, degree int) string {
 	if s.cost {
 		return costs + " less"
 	}
-	least, most := s.steps[degree-1], s.most
+	least, largest := s.steps[degree-1], s.largest
 	if degree < len(s.steps) {
-		most = s.steps[degree] - 1
+		largest = s.steps[degree] - 1
 	}
-	if least == most {
+	if least == largest {
 		return needs + " " + verb.Counted(least, "server", "servers") + " fewer"
 	}
-	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, most)
+	return fmt.Sprintf("%s %d to %d servers fewer", needs, least, largest)
 }
 
 // finding returns the index of what a margin means.

@@ -122,11 +122,11 @@ func (r *resolved) require(path *field.Path, what string) {
 	r.invalid = append(r.invalid, field.Required(path, what))
 }
 
-// number returns a quantity, which must be between 0 and most.
-func (r *resolved) number(q *resource.Quantity, most float64, path *field.Path) float64 {
+// number returns a quantity, which must be between 0 and a limit.
+func (r *resolved) number(q *resource.Quantity, limit float64, path *field.Path) float64 {
 	value := exactly(q)
-	if !(value >= 0 && value <= most) {
-		r.refuse(path, digits(q), fmt.Sprintf("must be a number from 0 to %g", most))
+	if !(value >= 0 && value <= limit) {
+		r.refuse(path, digits(q), fmt.Sprintf("must be a number from 0 to %g", limit))
 	}
 	return value
 }
@@ -159,17 +159,17 @@ func measurement(in *Input, class string) Measurement {
 
 // arrival returns the arrival rate of a class, nil if it is not known.
 func (r *resolved) arrival(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, reading *Reading, maxAge time.Duration, path *field.Path) *InputValue {
-	const most = 1e9
+	const limit = 1e9
 	a := spec.Arrival
 	switch {
 	case a != nil && a.RatePerSecond != nil && a.Query != "":
 		r.refuse(path, a.Query, "give either ratePerSecond or query, and not both")
 	case a != nil && a.RatePerSecond != nil:
-		return &InputValue{Value: r.number(a.RatePerSecond, most, path.Child("ratePerSecond")), Source: v1alpha1.SourceSpec}
+		return &InputValue{Value: r.number(a.RatePerSecond, limit, path.Child("ratePerSecond")), Source: v1alpha1.SourceSpec}
 	case a != nil && a.Query != "":
 		return r.read(spec.Name, "arrival rate", reading, maxAge)
 	case p != nil && p.Spec.Arrival != nil && p.Spec.Arrival.RatePerSecond != nil:
-		return &InputValue{Value: r.number(p.Spec.Arrival.RatePerSecond, most, path.Child("ratePerSecond")), Source: v1alpha1.SourceProfile}
+		return &InputValue{Value: r.number(p.Spec.Arrival.RatePerSecond, limit, path.Child("ratePerSecond")), Source: v1alpha1.SourceProfile}
 	case p != nil:
 		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no arrival.ratePerSecond: give ratePerSecond or query here, or the rate there", evaluate.QualifiedName(p)))
 	case spec.Profile == nil:

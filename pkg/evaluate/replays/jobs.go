@@ -156,12 +156,12 @@ func (t *jobTypes) unknown(name string) string {
 	if _, several := t.byName[name]; several {
 		return "there are several such WorkloadProfiles: write namespace/name"
 	}
-	const most = 10
+	const shown = 10
 	switch n := len(t.names); {
 	case n == 0:
 		return "there is no such WorkloadProfile, nor any other"
-	case n > most:
-		return fmt.Sprintf("there is no such WorkloadProfile; there are %s and %d more", strings.Join(t.names[:most], ", "), n-most)
+	case n > shown:
+		return fmt.Sprintf("there is no such WorkloadProfile; there are %s and %d more", strings.Join(t.names[:shown], ", "), n-shown)
 	default:
 		return "there is no such WorkloadProfile; there are " + strings.Join(t.names, ", ")
 	}

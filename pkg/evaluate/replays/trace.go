@@ -21,8 +21,8 @@ type recorded struct {
 	known map[string]*contention.JobType
 }
 
-// mostTypes bounds the types of jobs of a trace that are remembered.
-const mostTypes = 1 << 14
+// maxTypes bounds the types of jobs of a trace that are remembered.
+const maxTypes = 1 << 14
 
 func (r *Replay) recorded() *recorded {
 	t := &recorded{Replay: r, index: map[string]int{}, known: map[string]*contention.JobType{}}
@@ -136,7 +136,7 @@ func (t *recorded) derived(j *trace.Job) *contention.JobType {
 	if known, ok := t.known[key]; ok {
 		return known
 	}
-	if len(t.known) >= mostTypes {
+	if len(t.known) >= maxTypes {
 		clear(t.known)
 	}
 	kind := &contention.JobType{Name: j.Type, Vector: vector}

@@ -118,11 +118,11 @@ func (v Vector) validateOn(servers []int) error {
 
 // threads returns the largest number of threads that the job has anywhere.
 func (v Vector) threads() int {
-	most := 1
+	largest := 1
 	for _, d := range v {
-		most = max(most, d.threads())
+		largest = max(largest, d.threads())
 	}
-	return most
+	return largest
 }
 
 // network returns the closed network that the jobs make, equal jobs as copies of

@@ -52,9 +52,9 @@ func (e *ValueError) Error() string {
 
 // Limits that keep all results finite.
 const (
-	mostShare   = 1e100
-	mostService = 1e50
-	mostSecond  = 1e150
+	maxShare        = 1e100
+	maxService      = 1e50
+	maxSecondMoment = 1e150
 )
 
 // validate returns nil, or a ValueError for what is wrong with g itself.
@@ -66,7 +66,7 @@ func (g *Group) validate(path string, root bool) error {
 		if !(g.Share > 0) || math.IsInf(g.Share, 1) {
 			return &ValueError{path, "share", g.Share, "is not a finite number above 0; leave out what should get nothing"}
 		}
-		if g.Share < 1/mostShare || g.Share > mostShare {
+		if g.Share < 1/maxShare || g.Share > maxShare {
 			return &ValueError{path, "share", g.Share, "is not between 1e-100 and 1e100; only the ratios of shares matter"}
 		}
 	}
@@ -97,10 +97,10 @@ func (g *Group) validateWorkload(path string) error {
 		}
 	}
 	service, second := g.moments()
-	if service < 1/mostService || service > mostService {
+	if service < 1/maxService || service > maxService {
 		return &ValueError{path, "service", service, "is not between 1e-50 and 1e50 seconds"}
 	}
-	if second > mostSecond {
+	if second > maxSecondMoment {
 		return &ValueError{path, "secondMoment", second, "is above 1e150 square seconds"}
 	}
 	const rounding = 1e-12

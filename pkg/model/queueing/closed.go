@@ -22,11 +22,11 @@ type closed struct {
 func reduce(network *Network) *closed {
 	c := &closed{}
 	for i, servers := range network.Servers {
-		most := 0
+		total := 0
 		for k := range network.Classes {
-			most += network.Classes[k].at(i)
+			total += network.Classes[k].at(i)
 		}
-		if most > servers {
+		if total > servers {
 			c.station = append(c.station, i)
 			c.servers = append(c.servers, servers)
 		}

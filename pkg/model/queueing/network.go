@@ -124,11 +124,11 @@ func (n *Network) Validate() error {
 		if err := c.validate(field, len(n.Servers)); err != nil {
 			return err
 		}
-		most := 1
+		largest := 1
 		for i := range n.Servers {
-			most = max(most, c.threads(i))
+			largest = max(largest, c.threads(i))
 		}
-		if jobs += c.copies() * most; jobs > MaxJobs {
+		if jobs += c.copies() * largest; jobs > MaxJobs {
 			return &ValueError{field, float64(jobs), fmt.Sprintf("jobs with those before it, are more than %d", MaxJobs)}
 		}
 	}

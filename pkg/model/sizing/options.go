@@ -15,8 +15,8 @@ type Options struct {
 	Simulation      Simulation // for PDP and LateLast
 }
 
-// mostExactClasses bounds the 3^n steps and 2^n pools of all partitions.
-const mostExactClasses = 16
+// exactClassesLimit bounds the 3^n steps and 2^n pools of all partitions.
+const exactClassesLimit = 16
 
 func (o Options) maxExactClasses() int {
 	switch {
@@ -42,8 +42,8 @@ func (o Options) validate() error {
 	if o.Discipline < FCFS || o.Discipline > LateLast {
 		return fmt.Errorf("discipline: %v is not known", o.Discipline)
 	}
-	if o.MaxExactClasses < 0 || o.MaxExactClasses > mostExactClasses {
-		return &queueing.ValueError{Field: "maxExactClasses", Value: float64(o.MaxExactClasses), Rule: fmt.Sprintf("is not between 0 and %d", mostExactClasses)}
+	if o.MaxExactClasses < 0 || o.MaxExactClasses > exactClassesLimit {
+		return &queueing.ValueError{Field: "maxExactClasses", Value: float64(o.MaxExactClasses), Rule: fmt.Sprintf("is not between 0 and %d", exactClassesLimit)}
 	}
 	return o.Simulation.validate()
 }

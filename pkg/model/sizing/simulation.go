@@ -34,18 +34,18 @@ type Progress struct {
 
 const (
 	roundReplications = 8
-	mostReplications  = 4096
-	mostJobs          = 100_000_000
+	maxReplications   = 4096
+	maxJobs           = 100_000_000
 )
 
 func (s Simulation) validate() error {
 	switch {
-	case s.Jobs < 0 || s.Jobs > mostJobs:
-		return &queueing.ValueError{Field: "simulation.jobs", Value: float64(s.Jobs), Rule: fmt.Sprintf("is not between 0 and %d", mostJobs)}
-	case s.Replications != 0 && (s.Replications < roundReplications || s.Replications > mostReplications):
+	case s.Jobs < 0 || s.Jobs > maxJobs:
+		return &queueing.ValueError{Field: "simulation.jobs", Value: float64(s.Jobs), Rule: fmt.Sprintf("is not between 0 and %d", maxJobs)}
+	case s.Replications != 0 && (s.Replications < roundReplications || s.Replications > maxReplications):
 		return &queueing.ValueError{
 			Field: "simulation.replications", Value: float64(s.Replications),
-			Rule: fmt.Sprintf("is not between %d and %d", roundReplications, mostReplications),
+			Rule: fmt.Sprintf("is not between %d and %d", roundReplications, maxReplications),
 		}
 	case s.Confidence != 0 && !(s.Confidence > 0 && s.Confidence < 1):
 		return &queueing.ValueError{Field: "simulation.confidence", Value: s.Confidence, Rule: "is not between 0 and 1"}

@@ -53,10 +53,10 @@ func legendHeight(entries int) vg.Length { return vg.Length(entries+1)*legendRow
 // draw writes the table at the top left and returns the canvas below it.
 func (l legend) draw(c draw.Canvas) draw.Canvas {
 	const (
-		gap       = 22
-		glyphRoom = 10
-		leastName = 60
-		mostName  = 260
+		gap        = 22
+		glyphRoom  = 10
+		leastName  = 60
+		widestName = 260
 	)
 	name, number, head := Sans(TextSize, Ink), AlignRight(Sans(TextSize, Ink)), AlignRight(Sans(SmallSize, SoftInk))
 
@@ -76,7 +76,7 @@ func (l legend) draw(c draw.Canvas) draw.Canvas {
 	names := make([]string, len(l.entries))
 	var nameWidth vg.Length
 	for i, entry := range l.entries {
-		names[i] = fit(name, entry.name, min(max(room, leastName), mostName))
+		names[i] = fit(name, entry.name, min(max(room, leastName), widestName))
 		nameWidth = max(nameWidth, name.Width(names[i]))
 	}
 
