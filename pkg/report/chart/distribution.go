@@ -67,7 +67,7 @@ func (d Distribution) drawInside(c draw.Canvas) {
 	if d.Of != "" {
 		of = text.Printable(d.Of)
 	}
-	DrawTitled(c, d.plot(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
+	DrawTitled(c, plotOf(curves), axisTitle(d.Quantity, d.Unit), "fraction of "+of+" at or below")
 }
 
 // legend has the figures of each curve.
@@ -88,8 +88,8 @@ func (d Distribution) legend(curves []curve) legend {
 	return l
 }
 
-// plot sets up the axes and adds the curves.
-func (d Distribution) plot(curves []curve) *plot.Plot {
+// plotOf sets up the axes and adds the curves.
+func plotOf(curves []curve) *plot.Plot {
 	p := NewPlot()
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = percentTicks(0, 0.25, 0.5, 0.75, 0.95, 1)

@@ -70,14 +70,6 @@ func (s Sample) check() error {
 	return nil
 }
 
-// least takes a sample that was checked.
-func (s Sample) least() float64 {
-	if len(s.Quantiles) > 0 {
-		return s.Quantiles[0].Value
-	}
-	return slices.Min(s.Values)
-}
-
 // steps are a distribution function: quantiles[k].Fraction of a sample is at or
 // below quantiles[k].Value. Both rise, and the last fraction is 1.
 type steps []Quantile
