@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
@@ -25,6 +27,7 @@ type predict struct {
 	cores   int
 	solver  string
 	plot    string
+	request map[string]string
 	output  verb.Output
 }
 
@@ -42,6 +45,9 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
   # Two pods of filecomp, and one of sort that starts a minute later, on 16 cores
   kubectl loadline predict -f profiles.yaml --pod filecomp=2 --pod sort@1m --cores 16
 
+  # What it does that sort requests ten times the CPU
+  kubectl loadline predict -f profiles.yaml --requests filecomp=50m,sort=500m
+
   # On a node that follows a NodeProfile; everything in JSON
   kubectl loadline predict -f profiles.yaml -f nodes.yaml --node nvme -o json`,
 		Args: verb.NoArguments,
@@ -50,6 +56,7 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
 	flags := command.Flags()
 	flags.StringSliceVarP(&p.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
 	flags.StringArrayVar(&p.pods, "pod", nil, "pods on the node, as PROFILE[=COPIES][@START]; may be repeated (default one of each profile)")
+	flags.StringToStringVar(&p.request, "requests", nil, "CPU that a pod of each profile requests, as PROFILE=CPU,…, 0 for nothing (default all pods share alike)")
 	flags.StringVar(&p.node, "node", "", "the NodeProfile that the node follows (default the only one in the files)")
 	flags.IntVar(&p.cores, "cores", 1, "how many cores the node has, unless its NodeProfile says so")
 	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
@@ -72,6 +79,10 @@ func (p *predict) run() error {
 			return fmt.Errorf("--pod %s: %w", text, err)
 		}
 		in.Pods = append(in.Pods, pods)
+	}
+	var err error
+	if in.Requests, err = parseRequests(p.request); err != nil {
+		return err
 	}
 	m, err := input.ReadManifests(p.files, p.streams.In)
 	if err != nil {
@@ -116,9 +127,31 @@ func parsePods(text string) (evaluate.Pods, error) {
 	return pods, nil
 }
 
+// parseRequests reads the CPU that pods request.
+func parseRequests(texts map[string]string) (map[string]resource.Quantity, error) {
+	var requests map[string]resource.Quantity // none: all pods share alike
+	for profile, text := range texts {
+		cpu, err := resource.ParseQuantity(text)
+		if err != nil {
+			return nil, fmt.Errorf("--requests %s=%s: %q is not a quantity of CPU such as 500m or 2", profile, text, text)
+		}
+		if requests == nil {
+			requests = map[string]resource.Quantity{}
+		}
+		requests[profile] = cpu
+	}
+	return requests, nil
+}
+
 // printPrediction prints the answer for people.
 func printPrediction(page *verb.Page, p *evaluate.Prediction) error {
-	table := text.NewTable(text.Left("POD"), text.Right("NEUTRAL"), text.Right("DILATION"), text.Right("DONE AT"), text.Left("WAITS FOR"))
+	shared := len(p.Pods) > 0 && p.Pods[0].Request != nil
+	columns := []text.Column{text.Left("POD"), text.Right("NEUTRAL"), text.Right("DILATION"), text.Right("DONE AT"), text.Left("WAITS FOR")}
+	if shared {
+		columns = slices.Insert(columns, 1, text.Right("REQUEST"))
+		columns = slices.Insert(columns, 4, text.Right("IF EQUAL"))
+	}
+	table := text.NewTable(columns...)
 	for _, pods := range p.Pods {
 		name := pods.Profile
 		if pods.Copies > 1 {
@@ -127,7 +160,12 @@ func printPrediction(page *verb.Page, p *evaluate.Prediction) error {
 		if pods.StartSeconds > 0 {
 			name += " from " + seconds(&pods.StartSeconds)
 		}
-		table.Add(name, seconds(pods.NeutralSeconds), text.TimesWithin(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits))
+		cells := []string{name, seconds(pods.NeutralSeconds), text.TimesWithin(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits)}
+		if shared {
+			cells = slices.Insert(cells, 1, pods.Request.String())
+			cells = slices.Insert(cells, 4, text.Times(*pods.EqualDilation))
+		}
+		table.Add(cells...)
 	}
 	if err := page.Table(table); err != nil {
 		return err

@@ -43,6 +43,9 @@ type PredictionInput struct {
 	Cores int
 	// Solver is one of [Solvers]; empty is the first.
 	Solver string
+	// Requests hold the CPU that a pod of each profile requests, by the profile's name as in Pods; nil means that all
+	// pods share alike. Where there are any, every profile with a pod on the node must have one. Pods have no limits.
+	Requests map[string]resource.Quantity
 }
 
 // Prediction is how much the pods of a node slow each other down.
@@ -77,6 +80,10 @@ type PodsPrediction struct {
 	// they have none.
 	Dilation      float64  `json:"dilation"`
 	DilationError *float64 `json:"dilationError,omitempty"`
+	// Request is the CPU that each of the pods requests, absent if all pods share alike, and EqualDilation what the
+	// dilation would be if they did.
+	Request       *resource.Quantity `json:"request,omitempty"`
+	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// DoneAtSeconds is when the pods are done, each pod being there only from
 	// its start until it is done. Absent if a neutral time is not known.
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
@@ -115,9 +122,15 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		return nil, err
 	}
 	options := queueing.Options{Solver: solver}
-	together, err := contention.Predict(n.vectors, n.servers, options)
+	equal, err := contention.Predict(n.vectors, n.servers, options)
 	if err != nil {
 		return nil, err
+	}
+	together := equal
+	if n.sharing != nil {
+		if together, err = contention.PredictSharing(n.vectors, n.servers, *n.sharing, options); err != nil {
+			return nil, err
+		}
 	}
 	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used()}
 	margins, err := together.Margins(n.unsure, options)
@@ -128,6 +141,9 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		p.Pods = append(p.Pods, n.prediction(g, together))
 		if len(n.unsure) > 0 {
 			p.Pods[g].DilationError = &margins[some.first]
+		}
+		if n.sharing != nil {
+			p.Pods[g].Request, p.Pods[g].EqualDilation = new(in.Requests[some.Pods.Profile]), &equal.Dilations[some.first]
 		}
 	}
 	if err := n.complete(p, options); err != nil {
@@ -144,6 +160,7 @@ type sharedNode struct {
 	groups  []group
 	vectors []contention.Vector // one per pod, those of a group together
 	unsure  []contention.Unsure // components of vectors
+	sharing *contention.Sharing // nil where all pods share alike
 }
 
 // group is some pods of one workload.
@@ -194,6 +211,11 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 		used = append(used, slices.Repeat([]*profile.InUse{g.inUse}, g.Copies)...)
 	}
 	n.unsure = resources.Unsure(used)
+	if in.Requests != nil {
+		if n.sharing, err = n.share(in.Requests); err != nil {
+			return nil, err
+		}
+	}
 	return n, nil
 }
 
@@ -347,7 +369,7 @@ func (n *sharedNode) complete(p *Prediction, options queueing.Options) error {
 			runs = append(runs, contention.Run{Start: g.Start.Seconds(), Neutral: *g.neutral, Vector: n.vectors[g.first+k]})
 		}
 	}
-	ends, err := contention.CompletionsBy(runs, n.servers, options)
+	ends, err := n.completions(runs, options)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (p *Prediction) Margins(components []Unsure, options queueing.Options) ([]f
 		}
 		changes := make([]float64, len(p.jobs))
 		for _, sign := range []float64{-1, 1} {
-			moved, err := Predict(u.move(p.jobs, sign), p.servers, options)
+			moved, err := p.again(u.move(p.jobs, sign), options)
 			if err != nil {
 				return nil, fmt.Errorf("component %d: %w", c, err)
 			}
@@ -67,6 +67,14 @@ func (p *Prediction) Margins(components []Unsure, options queueing.Options) ([]f
 }
 
 // validate returns an error for a margin that is none.
+// again predicts other vectors of the same jobs, which share the node as before.
+func (p *Prediction) again(jobs []Vector, options queueing.Options) (*Prediction, error) {
+	if p.sharing == nil {
+		return Predict(jobs, p.servers, options)
+	}
+	return PredictSharing(jobs, p.servers, *p.sharing, options)
+}
+
 func (m Margins) validate() error {
 	for _, margin := range []float64{m.Loading, m.Pressure, m.Sensitivity} {
 		if !(margin >= 0) || math.IsInf(margin, 1) {

@@ -25,9 +25,9 @@ type Prediction struct {
 	scale   []float64 // of each class: what turns a wait for others into a delay
 
 	// Where a resource is shared by weights and limits:
-	shared int         // that resource
-	delays [][]float64 // of each job at each resource, or nil
-	paces  []float64   // of each job, own times per time
+	sharing *Sharing    // nil where all is shared equally
+	delays  [][]float64 // of each job at each resource
+	paces   []float64   // of each job, own times per time
 }
 
 // Predict returns how the jobs that share a node fare, whose i-th resource has
@@ -205,7 +205,7 @@ func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.
 // threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
 // each other longer or shorter than they do alone, and that is due to the others, too.
 func (p *Prediction) Delay(j, i int) float64 {
-	if p.delays != nil {
+	if p.sharing != nil {
 		return p.delays[j][i]
 	}
 	return p.waitForOthers(j, i) * p.scale[p.class[j]]
@@ -268,7 +268,7 @@ func (p *Prediction) BlameAt(j, i int) []float64 {
 // how much of it they take where that is shared by weights.
 func (p *Prediction) inTheWay(k, i int) float64 {
 	d := p.jobs[k][i]
-	if p.delays != nil && i == p.shared {
+	if p.sharing != nil && i == p.sharing.Resource {
 		return float64(d.threads()) * d.Loading * p.paces[k]
 	}
 	return float64(d.threads()) * p.Presence(k, i)

@@ -37,13 +37,7 @@ func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float
 		return nil, err
 	}
 	for j, r := range runs {
-		if math.IsNaN(r.Start) || math.IsInf(r.Start, 0) {
-			return nil, fmt.Errorf("run %d: start: %v is not a finite time", j, r.Start)
-		}
-		if !(r.Neutral >= 0) || math.IsInf(r.Neutral, 0) {
-			return nil, fmt.Errorf("run %d: neutral: %v is not a finite time of at least 0", j, r.Neutral)
-		}
-		if err := r.Vector.validateOn(servers); err != nil {
+		if err := r.validate(servers); err != nil {
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
 	}
@@ -53,6 +47,16 @@ func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float
 	}
 	ends := completions(runs, NewRunning(mixes))
 	return ends, mixes.Err()
+}
+
+func (r Run) validate(servers []int) error {
+	if math.IsNaN(r.Start) || math.IsInf(r.Start, 0) {
+		return fmt.Errorf("start: %v is not a finite time", r.Start)
+	}
+	if !(r.Neutral >= 0) || math.IsInf(r.Neutral, 0) {
+		return fmt.Errorf("neutral: %v is not a finite time of at least 0", r.Neutral)
+	}
+	return r.Vector.validateOn(servers)
 }
 
 // completions runs the jobs on an empty node.

@@ -1,8 +1,10 @@
 package contention
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"loadline.dev/loadline/pkg/model/gps"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -161,9 +163,8 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	if err != nil {
 		return err
 	}
-	p.delays = make([][]float64, len(p.jobs))
+	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces = make([]float64, len(p.jobs))
-	p.shared = s.Resource
 	for j, v := range p.jobs {
 		alone, err := s.alone(n, j, v, p.servers, options)
 		if err != nil {
@@ -222,4 +223,79 @@ func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options 
 		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
 	}
 	return alone, nil
+}
+
+// CompletionsSharing returns what [CompletionsBy] does for jobs that share one resource by weights and limits: it holds
+// the share of each run. Each start and completion takes a solution.
+func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queueing.Options) ([]float64, error) {
+	if len(sharing.Shares) != len(runs) {
+		return nil, fmt.Errorf("shares: %d for %d runs", len(sharing.Shares), len(runs))
+	}
+	for j, r := range runs {
+		if err := r.validate(servers); err != nil {
+			return nil, fmt.Errorf("run %d: %w", j, err)
+		}
+	}
+	left, ends := make([]float64, len(runs)), make([]float64, len(runs))
+	waiting := make([]int, len(runs))
+	for j := range runs {
+		left[j], waiting[j] = runs[j].Neutral, j
+	}
+	slices.SortStableFunc(waiting, func(a, b int) int { return cmp.Compare(runs[a].Start, runs[b].Start) })
+	now := 0.0
+	for running := []int(nil); len(waiting) > 0 || len(running) > 0; {
+		if len(running) == 0 {
+			now = runs[waiting[0]].Start
+		}
+		for len(waiting) > 0 && runs[waiting[0]].Start <= now {
+			running, waiting = append(running, waiting[0]), waiting[1:]
+		}
+		dilations, err := sharing.among(running).dilations(runs, running, servers, options)
+		if err != nil {
+			return nil, err
+		}
+		next := math.Inf(1) // event
+		if len(waiting) > 0 {
+			next = runs[waiting[0]].Start
+		}
+		for k, j := range running {
+			next = min(next, now+left[j]*dilations[k])
+		}
+		rest := running[:0]
+		for k, j := range running {
+			if done := now + left[j]*dilations[k]; done <= next+completionRounding*(next-now) {
+				ends[j] = next
+				continue
+			}
+			left[j] -= (next - now) / dilations[k]
+			rest = append(rest, j)
+		}
+		running, now = rest, next
+	}
+	return ends, nil
+}
+
+// completionRounding is the fraction of the time between two events within which completions are one event, so that
+// equal jobs are done together.
+const completionRounding = 1e-9
+
+// among returns the sharing of some of the jobs.
+func (s *Sharing) among(jobs []int) *Sharing {
+	some := &Sharing{Resource: s.Resource, Groups: s.Groups}
+	for _, j := range jobs {
+		some.Shares = append(some.Shares, s.Shares[j])
+	}
+	return some
+}
+
+func (s *Sharing) dilations(runs []Run, running, servers []int, options queueing.Options) ([]float64, error) {
+	var jobs []Vector
+	for _, j := range running {
+		jobs = append(jobs, runs[j].Vector)
+	}
+	p, err := PredictSharing(jobs, servers, *s, options)
+	if err != nil {
+		return nil, err
+	}
+	return p.Dilations, nil
 }

@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Pods on one core of a real node, with the dilations that were measured there. The kubelet turned requests into
-// weights: 100m into 4, 500m into 20, 50m into 2, none into 1 below a class of 1.
+// Pods on one core of a real node, with the dilations that were measured there. Weights are those that a kubelet makes
+// of their requests on cgroup v2.
 func TestUnequalPodsFareAsMeasured(t *testing.T) {
 	t.Parallel()
 	busy, most := contention.Vector{contention.Symmetric(1)}, contention.Vector{contention.Symmetric(0.6)}
@@ -109,12 +109,12 @@ func TestSharedDelaysAddUp(t *testing.T) {
 			delays, blame := 0.0, 0.0
 			for i := range servers {
 				delays += p.Delay(j, i)
-			}
-			for k, b := range p.Blame(j) {
-				if k == j && b != 0 || !(b >= 0) {
-					t.Fatalf("job %d blames %d by %v", j, k, b)
+				for k, b := range p.BlameAt(j, i) {
+					if k == j && b != 0 || !(b >= 0) {
+						t.Fatalf("job %d blames %d by %v", j, k, b)
+					}
+					blame += b
 				}
-				blame += b
 			}
 			if !(d >= 1) || math.Abs(delays-(d-1)) > 1e-9*d || math.Abs(blame-(d-1)) > 1e-9*d {
 				t.Fatalf("job %d: dilation %v, delays %v, blame %v", j, d, delays, blame)
