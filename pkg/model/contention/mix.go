@@ -75,7 +75,7 @@ func (m *Mixes) Forget() {
 func (m *Mixes) Recall(before *Mix) *Mix {
 	parts := make([]part, len(before.parts))
 	for k, p := range before.parts {
-		parts[k] = part{m.local(p.JobType), p.Copies}
+		parts[k] = part{localType: m.local(p.JobType), Copies: p.Copies}
 	}
 	slices.SortFunc(parts, func(a, b part) int { return a.compare(b.localType) })
 	return m.remember(parts)
@@ -139,8 +139,9 @@ func (m *Mixes) remember(parts []part) *Mix {
 		return x
 	}
 	x := &Mix{of: m, parts: parts}
-	for _, p := range parts {
-		x.jobs += p.Copies
+	for k := range parts {
+		parts[k].dilation, parts[k].without = 0, nil // as nothing is known yet
+		x.jobs += parts[k].Copies
 	}
 	m.mixes[string(key)] = x
 	m.size += len(parts) + 1
@@ -154,20 +155,22 @@ type Mix struct {
 	parts []part // in order of the types
 	jobs  int
 
-	// To the mix with one job more or less, as far as known.
-	with, without map[*JobType]*Mix
-
 	// As far as asked for.
 	solved      bool
-	dilations   []float64 // per part
-	utilization []float64 // per resource
-	busiest     float64   // the largest of them
+	with        map[*JobType]*Mix // with one job more
+	utilization []float64         // per resource
+	busiest     float64           // the largest of them
 	prices      *Prices
 }
 
+// part is the jobs of one type in a mix.
 type part struct {
 	*localType
 	Copies int
+
+	// As far as asked for.
+	dilation float64
+	without  *Mix // with one of the jobs less
 }
 
 // Jobs returns the number of jobs.
@@ -193,7 +196,7 @@ func (x *Mix) With(t *JobType) *Mix {
 
 // Without returns the mix with one job less of a type, which must be in it.
 func (x *Mix) Without(t *JobType) *Mix {
-	if y, ok := x.without[t]; ok {
+	if y := x.part(t).without; y != nil {
 		return y
 	}
 	return x.change(t, -1)
@@ -212,32 +215,35 @@ func (x *Mix) change(t *JobType, by int) *Mix {
 		rest = rest[1:]
 	}
 	if copies > 0 {
-		parts = append(parts, part{l, copies})
+		parts = append(parts, part{localType: l, Copies: copies})
 	}
 	parts = append(parts, rest...)
 	y := x.of.remember(parts)
 	if by > 0 {
-		x.with, y.without = link(x.with, t, y), link(y.without, t, x)
+		x.link(t, y)
 	} else {
-		x.without, y.with = link(x.without, t, y), link(y.with, t, x)
+		y.link(t, x)
 	}
 	return y
 }
 
-func link(ways map[*JobType]*Mix, t *JobType, to *Mix) map[*JobType]*Mix {
-	if ways == nil {
-		ways = map[*JobType]*Mix{}
+// link notes that a mix has one job of a type more.
+func (x *Mix) link(t *JobType, more *Mix) {
+	if x.with == nil {
+		x.with = map[*JobType]*Mix{}
 	}
-	ways[t] = to
-	return ways
+	x.with[t], more.part(t).without = more, x
 }
 
 // Dilation returns the dilation of the jobs of a type, at least 1. The type must
 // be in the mix.
 func (x *Mix) Dilation(t *JobType) float64 {
 	x.solve()
-	return x.dilations[x.find(t)]
+	return x.part(t).dilation
 }
+
+// part returns the jobs of a type, which there must be.
+func (x *Mix) part(t *JobType) *part { return &x.parts[x.find(t)] }
 
 // find returns the part that holds the jobs of a type, which there must be.
 func (x *Mix) find(t *JobType) int {
@@ -294,13 +300,16 @@ func (x *Mix) Price(t *JobType) float64 {
 
 // solve predicts the mix, once.
 func (x *Mix) solve() {
-	if x.solved {
-		return
+	if !x.solved {
+		x.solved = true
+		x.predict()
 	}
-	x.solved = true
+}
+
+// predict fills in dilations and utilizations.
+func (x *Mix) predict() {
 	servers := x.of.class.Servers
-	numbers := make([]float64, len(x.parts)+len(servers))
-	x.dilations, x.utilization = numbers[:len(x.parts):len(x.parts)], numbers[len(x.parts):]
+	x.utilization = make([]float64, len(servers))
 	classes := x.classes()
 	solution := x.solution(classes)
 	for c, class := range classes {
@@ -309,7 +318,7 @@ func (x *Mix) solve() {
 			response = max(response, class.vector.response(solution.Waits[c]))
 		}
 		for k := class.first; k < class.end; k++ {
-			x.dilations[k] = response / class.alone
+			x.parts[k].dilation = response / class.alone
 		}
 		for i, d := range class.vector {
 			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (response * float64(servers[i]))

@@ -39,7 +39,7 @@ func (r *Running) Start(t *JobType, own float64, id int) {
 // insert puts a job behind those of its type.
 func (r *Running) insert(t *JobType, left float64, id int) {
 	r.mix = r.mix.With(t)
-	at := r.mix.first(t) + r.mix.parts[r.mix.find(t)].Copies - 1
+	at := r.mix.first(t) + r.mix.part(t).Copies - 1
 	r.left = slices.Insert(r.left, at, left)
 	r.ids = slices.Insert(r.ids, at, id)
 }
@@ -49,17 +49,16 @@ func (r *Running) insert(t *JobType, left float64, id int) {
 func (r *Running) Advance(time float64, done []int) []int {
 	r.mix.solve()
 	mix, k, kept := r.mix, 0, 0
-	for part, p := range mix.parts {
-		dilation := mix.dilations[part]
+	for _, p := range mix.parts {
 		for range p.Copies {
 			left, id := r.left[k], r.ids[k]
 			k++
-			if left*dilation <= time {
+			if left*p.dilation <= time {
 				r.mix = r.mix.Without(p.JobType)
 				done = append(done, id)
 				continue
 			}
-			r.left[kept], r.ids[kept] = left-time/dilation, id
+			r.left[kept], r.ids[kept] = left-time/p.dilation, id
 			kept++
 		}
 	}
@@ -73,13 +72,13 @@ func (r *Running) look() {
 	r.mix.solve()
 	r.next = math.Inf(1)
 	k := 0
-	for part := range r.mix.parts {
+	for _, p := range r.mix.parts {
 		least := math.Inf(1)
-		for range r.mix.parts[part].Copies {
+		for range p.Copies {
 			least = min(least, r.left[k])
 			k++
 		}
-		r.next = min(r.next, least*r.mix.dilations[part])
+		r.next = min(r.next, least*p.dilation)
 	}
 }
 
@@ -87,9 +86,9 @@ func (r *Running) look() {
 // at most Next.
 func (r *Running) Left(after float64) float64 {
 	sum, k := 0.0, 0
-	for part := range r.mix.parts {
-		for range r.mix.parts[part].Copies {
-			sum += max(0, r.left[k]-after/r.mix.dilations[part])
+	for _, p := range r.mix.parts {
+		for range p.Copies {
+			sum += max(0, r.left[k]-after/p.dilation)
 			k++
 		}
 	}
