@@ -25,6 +25,7 @@ type Mixes struct {
 	size    int // parts of all mixes
 	empty   *Mix
 	err     error
+	walk    walk // scratch
 }
 
 // localType is what a type of jobs is on the nodes of the class.
@@ -68,6 +69,7 @@ func (m *Mixes) Size() int { return m.size }
 // by what [Mixes.Recall] returns for it, or it keeps all that is forgotten.
 func (m *Mixes) Forget() {
 	m.types, m.mixes, m.size = map[*JobType]*localType{}, map[string]*Mix{}, 0
+	m.walk = walk{}
 	m.empty = m.remember(nil)
 }
 

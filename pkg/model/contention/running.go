@@ -15,6 +15,8 @@ type Running struct {
 	left []float64 // neutral time on this node
 	ids  []int
 	next float64 // until the first of them completes, if none arrives; +Inf if there are none
+
+	trajectories []trajectory // that were asked for since the last change
 }
 
 // NewRunning returns an empty node of a class.
@@ -69,6 +71,7 @@ func (r *Running) Advance(time float64, done []int) []int {
 
 // look finds out when the next job completes.
 func (r *Running) look() {
+	r.trajectories = r.trajectories[:0]
 	r.mix.solve()
 	r.next = math.Inf(1)
 	k := 0
@@ -100,6 +103,7 @@ func (r *Running) CopyFrom(other *Running) {
 	r.mix, r.next = other.mix, other.next
 	r.left = append(r.left[:0], other.left...)
 	r.ids = append(r.ids[:0], other.ids...)
+	r.trajectories = r.trajectories[:0]
 }
 
 // Recall replaces the mix after the [Mixes] it is of forgot it.
