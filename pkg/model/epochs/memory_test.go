@@ -8,25 +8,25 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
-	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Not in parallel: the heap is everybody's.
 func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) {
 	const megabyte = 1 << 20
+	few := epochs.Options{Solver: queueing.Options{Solver: queueing.FirstOrder}, MaxMixes: 1 << 12}
 	for _, test := range []struct {
 		name    string
 		nodes   int
 		jobs    iter.Seq2[epochs.Job, error]
+		policy  string
 		early   int // jobs done when the heap is first measured
 		late    int
 		options epochs.Options
 	}{
-		{"a few types", 100, load(200_000, 100, 4, 5), 10_000, 190_000, epochs.Options{}},
-		{"as many types as jobs", 20, unique(load(60_000, 20, 4, 5)), 10_000, 55_000, epochs.Options{
-			Solver: queueing.Options{Solver: queueing.FirstOrder}, MaxMixes: 1 << 12,
-		}},
+		{"a few types", 100, load(200_000, 100, 4, 5), "round-robin", 10_000, 190_000, epochs.Options{}},
+		{"as many types as jobs", 20, unique(load(60_000, 20, 4, 5)), "round-robin", 10_000, 55_000, few},
+		{"as many types as jobs, looking ahead", 5, unique(load(6_000, 5, 4, 2)), "lrt", 1_000, 5_500, few},
 	} {
 		var early, late uint64
 		done := 0
@@ -42,7 +42,7 @@ func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) {
 		}
 		class := nodes(test.nodes, 8, 2, 1)
 		class.Allocatable = []float64{8}
-		if _, err := epochs.Replay(t.Context(), test.jobs, []epochs.NodeClass{class}, &placement.RoundRobin{}, options); err != nil {
+		if _, err := epochs.Replay(t.Context(), test.jobs, []epochs.NodeClass{class}, newPolicy(test.policy), options); err != nil {
 			t.Fatal(err)
 		}
 		t.Logf("%s: %.1f MB after %d jobs, %.1f MB after %d", test.name, float64(early)/megabyte, test.early, float64(late)/megabyte, test.late)

@@ -3,12 +3,15 @@ package placement
 // LRT (least response time) puts a job where it is done first, by the model, if
 // no other job arrives: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
 // The jobs that are there leave as they are done.
-type LRT struct{ forecast forecast }
+type LRT struct{}
 
 // Name returns "lrt".
-func (*LRT) Name() string { return "lrt" }
+func (LRT) Name() string { return "lrt" }
 
 // Choose returns the node where the job is done first.
-func (l *LRT) Choose(now float64, j *Job, nodes []*Node) int {
-	return l.forecast.first(false, now, j, nodes)
+func (LRT) Choose(now float64, j *Job, nodes []*Node) int {
+	return cheapest(nodes, func(n *Node) float64 {
+		response, _ := n.Running.Completion(now-n.Since, j.Type, j.Neutral)
+		return response
+	})
 }

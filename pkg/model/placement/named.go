@@ -24,7 +24,7 @@ var policies = []func(Options) Policy{
 	func(o Options) Policy { return TargetLoadPacking{Resource: o.CPU, Target: o.Target} },
 	func(Options) Policy { return LMUF{} },
 	func(o Options) Policy { return LMUFT{Threshold: o.Threshold} },
-	func(Options) Policy { return &LRT{} },
+	func(Options) Policy { return LRT{} },
 	func(Options) Policy { return LeastDilation{} },
 	func(Options) Policy { return &LeastCompletion{} },
 }

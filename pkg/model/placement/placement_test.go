@@ -179,7 +179,7 @@ func TestPoliciesChooseByTheirRules(t *testing.T) {
 		{placement.TargetLoadPacking{}, packing(0.4)},
 		{placement.LMUF{}, busiest},
 		{placement.LeastDilation{}, growthOfWait},
-		{&placement.LRT{}, completionOfTheJob},
+		{placement.LRT{}, completionOfTheJob},
 		{&placement.LeastCompletion{}, completionOfAll},
 	} {
 		t.Run(test.policy.Name(), func(t *testing.T) {
@@ -211,7 +211,8 @@ func TestTiesGoToTheFirstNode(t *testing.T) {
 			placement.TargetLoadPacking{},
 			placement.LMUF{},
 			placement.LeastDilation{},
-			&placement.LRT{}, &placement.LeastCompletion{}, &placement.RoundRobin{},
+			placement.LRT{},
+			&placement.LeastCompletion{}, &placement.RoundRobin{},
 		} {
 			if got := policy.Choose(c.now, c.job, nodes); got != 0 {
 				t.Fatalf("%s chose node %d of three that are equal", policy.Name(), got)

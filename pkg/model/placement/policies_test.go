@@ -33,7 +33,7 @@ func TestPoliciesReproduceFig8(t *testing.T) {
 		{placement.List{}, 0, 2, "Eq. (16), which counts jobs in full: 336.95 s on machine 1, 290.56 s on machine 2"},
 		{placement.List{}, 60, 1, "50.56 + 55.83 s are left on machine 1, 120 s on machine 2"},
 		{placement.LeastDilation{}, 60, 1, "p'·p̄ is 1 on both"},
-		{&placement.LRT{}, 60, 1, "161.12 s on machine 1, 221.12 s on machine 2"},
+		{placement.LRT{}, 60, 1, "161.12 s on machine 1, 221.12 s on machine 2"},
 		{&placement.LeastCompletion{}, 60, 1, "161.12 s on machine 1, 230.56 s on machine 2"},
 	} {
 		if got := 1 + test.policy.Choose(test.now, w4, nodesOf(machines)); got != test.want {
@@ -75,7 +75,7 @@ func TestLRTAndLeastCompletionDiffer(t *testing.T) {
 	machines[1].start(0, &placement.Job{Type: cpu, Neutral: 2})
 	machines[1].start(0, &placement.Job{Type: cpu, Neutral: 2})
 	job := &placement.Job{Type: cpu, Neutral: 1}
-	if got := (&placement.LRT{}).Choose(0, job, nodesOf(machines)); got != 0 { // 2 s, 3 s
+	if got := (placement.LRT{}).Choose(0, job, nodesOf(machines)); got != 0 { // 2 s, 3 s
 		t.Errorf("LRT chose node %d", got)
 	}
 	if got := (&placement.LeastCompletion{}).Choose(0, job, nodesOf(machines)); got != 1 { // 101 s, 5 s
@@ -92,7 +92,7 @@ func TestAFasterNodeIsPreferredByThoseWhoSeeIt(t *testing.T) {
 	for _, test := range []struct {
 		policy placement.Policy
 		want   int
-	}{{&placement.LRT{}, 1}, {&placement.LeastCompletion{}, 1}, {placement.LMUF{}, 0}, {placement.LeastDilation{}, 0}, {placement.List{}, 0}} {
+	}{{placement.LRT{}, 1}, {&placement.LeastCompletion{}, 1}, {placement.LMUF{}, 0}, {placement.LeastDilation{}, 0}, {placement.List{}, 0}} {
 		if got := test.policy.Choose(0, job, nodesOf([]*machine{slow, fast})); got != test.want {
 			t.Errorf("%s chose node %d, want %d", test.policy.Name(), got, test.want)
 		}
