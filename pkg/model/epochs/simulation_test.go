@@ -11,9 +11,9 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
-	"loadline.dev/loadline/pkg/model/epochs/desim"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/oracle/desim"
 )
 
 // A replay is compared with what happens when every visit of every job to every

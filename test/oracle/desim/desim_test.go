@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/epochs/desim"
+	"loadline.dev/loadline/test/oracle/desim"
 )
 
 // plain is a server with so many stations of one server and speed 1.
