@@ -9,7 +9,6 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/replays"
-	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -34,11 +33,11 @@ func newProgress(w io.Writer, e *replays.Replay, source *traceSource) *progress 
 }
 
 // of returns what is told of the progress of a run.
-func (p *progress) of(run int) func(epochs.Progress) {
+func (p *progress) of(run int) func(arrived int) {
 	if !p.Visible() {
 		return nil
 	}
-	return func(now epochs.Progress) { p.update(run, now.Arrived) }
+	return func(arrived int) { p.update(run, arrived) }
 }
 
 // update takes note of the jobs of a run that have arrived, and shows the line.

@@ -71,7 +71,7 @@ type SLACount struct {
 
 // Watch says who is told what while a replay runs. All may be nil.
 type Watch struct {
-	Progress func(epochs.Progress)
+	Progress func(arrived int)
 	Job      func(*epochs.Outcome) error
 	Epoch    func(*epochs.Epoch) error
 	// Occupancy asks for how busy each node is over time.

@@ -69,12 +69,6 @@ type Epoch struct {
 	Mix        *contention.Mix
 }
 
-// Progress says how far a replay is.
-type Progress struct {
-	Now                                        float64 // seconds since the start of the trace
-	Arrived, Completed, Dropped, Waiting, Runs int
-}
-
 // Options say how to replay. The zero value is a sound choice.
 type Options struct {
 	// Solver says how mixes are predicted. ExactSteps of 0 means
@@ -93,8 +87,9 @@ type Options struct {
 	// Resource and Capacity, where given, name a resource and a capacity in
 	// reasons, by their place in the lists of a class of nodes.
 	Resource, Capacity func(i int) string
-	// Progress, where given, is called every few thousand events.
-	Progress func(Progress)
+	// Progress, where given, is called every few thousand arrivals and completions
+	// with the number of jobs that have arrived.
+	Progress func(arrived int)
 	// MaxMixes is how much the cache of mixes of one class of nodes may hold, as
 	// [contention.Mixes.Size] counts. 0 means [DefaultMaxMixes].
 	MaxMixes int
@@ -117,9 +112,6 @@ type Result struct {
 	FirstArrival, LastEnd float64
 	// Busy holds, per node and resource, the server-seconds that jobs were served.
 	Busy [][]float64
-	// Epochs counts the epochs of all nodes in which something ran, and Events
-	// arrivals and completions.
-	Epochs, Events int
 }
 
 // Makespan returns the time from the first arrival to the last completion.
@@ -258,7 +250,6 @@ func (r *replay) arrive(batch []Job) error {
 	r.now = batch[0].Arrival
 	for i := range batch {
 		r.arrived++
-		r.result.Events++
 		if err := r.tick(); err != nil {
 			return err
 		}
@@ -365,7 +356,6 @@ func (r *replay) pass(n *placement.Node) error {
 	for i, servers := range n.Class.Servers {
 		busy[i] += (r.now - n.Since) * mix.Utilization(i) * float64(servers)
 	}
-	r.result.Epochs++
 	if r.options.Epoch == nil {
 		return nil
 	}
@@ -418,7 +408,6 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 		n.Release(&j.Job.Job)
 		r.running--
 		r.result.Completed++
-		r.result.Events++
 		r.result.LastEnd = r.now
 		if r.options.Done != nil {
 			outcome := Outcome{Job: j.Job, Node: n.Index, Start: j.start, End: r.now, Alone: j.Neutral * n.Mixes.Stretch(j.Type)}
@@ -523,10 +512,7 @@ func (r *replay) tick() error {
 	}
 	const often = 1 << 12
 	if r.calls++; r.options.Progress != nil && r.calls%often == 0 {
-		r.options.Progress(Progress{
-			Now: r.now, Arrived: r.arrived, Completed: r.result.Completed, Dropped: r.result.Dropped,
-			Waiting: len(r.waiting), Runs: r.running,
-		})
+		r.options.Progress(r.arrived)
 	}
 	return nil
 }
