@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
-// load is a synthetic load: n jobs of some types that arrive at such a rate that
-// about so many run on each node.
+// load is a synthetic load: n jobs of some types that arrive at a rate at which about
+// running jobs run on each node if they do not wait for each other.
 func load(n, nodes, types int, running float64) iter.Seq2[epochs.Job, error] {
 	return func(yield func(epochs.Job, error) bool) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -36,7 +36,7 @@ func load(n, nodes, types int, running float64) iter.Seq2[epochs.Job, error] {
 }
 
 // benchmark replays a load on nodes of 8 cores, 2 disks and one link, and reports
-// jobs per second, and per second of processor time, which tells more on a machine
+// jobs per second, and per second of processor time, which varies less on a machine
 // that is shared; how many run on a node on average; and the largest heap.
 func benchmark(b *testing.B, policy string, jobs, nodes int, of iter.Seq2[epochs.Job, error]) {
 	b.Helper()
@@ -89,13 +89,13 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// One that looks at nothing, one that looks at each node, one that replays each.
+// Policies that ignore what runs, know the mix of each node, and predict completions.
 var growing = []string{"round-robin", "lmuf", "least-dilation", "lrt"}
 
 func BenchmarkGrowthWithNodes(b *testing.B) {
 	for _, policy := range growing {
 		for _, nodes := range []int{10, 100, 1000} {
-			jobs := max(20_000, 50*nodes) // so many that it does not matter how the nodes fill up
+			jobs := max(20_000, 50*nodes) // enough that it does not matter how the nodes fill up
 			b.Run(fmt.Sprintf("%s/%d nodes", policy, nodes), func(b *testing.B) { benchmark(b, policy, jobs, nodes, load(jobs, nodes, 4, 8.7)) })
 		}
 	}
@@ -119,7 +119,7 @@ func BenchmarkGrowthWithTypes(b *testing.B) {
 	}
 }
 
-// The worst case: no mix ever comes again.
+// The worst case: no mix occurs twice.
 func BenchmarkAllDifferent(b *testing.B) {
 	for _, policy := range growing {
 		jobs := 2_000

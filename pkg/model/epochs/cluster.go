@@ -10,23 +10,23 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// NodeClass is some equal nodes of a cluster.
+// NodeClass is a number of equal nodes of a cluster.
 type NodeClass struct {
 	// Name is for messages.
 	Name string
 	// Count is the number of nodes, at least 1.
 	Count int
-	// Class tells their resources. Unlike elsewhere a number of servers may be 0,
+	// NodeClass holds their resources. Unlike elsewhere a number of servers may be 0,
 	// or missing where other classes have one: the nodes do not have the resource,
 	// and take no jobs that need it.
 	contention.NodeClass
-	// Capacity is what the requests of the jobs on one node may add up to, above
-	// 0; +Inf, and what is missing, is no limit.
+	// Capacity is the maximum of the sum of the requests of the jobs on one node,
+	// above 0; +Inf, and what is missing, is no limit.
 	Capacity []float64
 	// Allocatable is what one node has of each capacity, for policies that score
-	// by requests, where Capacity is no limit; 0 is not known.
+	// by requests, where Capacity is no limit; 0 means that it is not known.
 	Allocatable []float64
-	// MaxJobs is how many jobs may run on one node at once; 0 is no limit.
+	// MaxJobs is the maximum number of jobs on one node at once; 0 is no limit.
 	MaxJobs int
 }
 
@@ -38,10 +38,10 @@ type nodeClass struct {
 	nodes []*placement.Node
 	suits bool // the job that is being placed; see cluster.suits
 
-	mostMixes int // the size of mixes beyond which it is emptied
+	maxMixes int // the size of mixes beyond which it is emptied
 }
 
-// cluster is the nodes, as a replay has them.
+// cluster is the nodes of a replay.
 type cluster struct {
 	classes []*nodeClass
 	nodes   []*placement.Node
@@ -137,7 +137,7 @@ func newNodeClass(c *NodeClass, resources int, options queueing.Options) (*nodeC
 }
 
 // has reports whether the nodes of the class have all resources of a job, and
-// else which they lack.
+// otherwise returns the first that they lack.
 func (n *nodeClass) has(j *placement.Job) (resource int, ok bool) {
 	for i, d := range j.Type.Vector {
 		if (d.Loading > 0 || d.Pressure > 0) && (i >= len(n.lacks) || n.lacks[i]) {
@@ -147,7 +147,7 @@ func (n *nodeClass) has(j *placement.Job) (resource int, ok bool) {
 	return 0, true
 }
 
-// suits notes which classes have what a job needs, if nothing else ran on their
+// suits finds which classes have what a job needs, if no other job ran on their
 // nodes, and reports whether any has.
 func (c *cluster) suits(j *placement.Job) (anywhere bool) {
 	c.all = true

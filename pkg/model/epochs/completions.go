@@ -21,8 +21,8 @@ func newCompletions(nodes int) *completions {
 // next returns the node of the next completion, and its time; +Inf if there is none.
 func (c *completions) next() (node int, at float64) { return c.order[0], c.at[c.order[0]] }
 
-// Len, Less, Swap, Push and Pop are those of heap.Interface. Nodes neither come
-// nor go.
+// Len, Less, Swap, Push and Pop are those of heap.Interface. Nodes are neither
+// added nor removed.
 func (c *completions) Len() int { return len(c.order) }
 
 // Less reports whether a node's completion comes before another's.
@@ -38,7 +38,7 @@ func (c *completions) Swap(i, j int) {
 }
 
 // Push is never called.
-func (*completions) Push(any) { panic("epochs: nodes do not come") }
+func (*completions) Push(any) { panic("epochs: no node is added") }
 
 // Pop is never called.
-func (*completions) Pop() any { panic("epochs: nodes do not go") }
+func (*completions) Pop() any { panic("epochs: no node is removed") }

@@ -3,8 +3,9 @@
 // GMU-CS-TR-2014-01.
 //
 // It takes jobs in order of arrival, the classes of a cluster's nodes, and a
-// policy that places each job, and tells when each job starts and ends, where, and
-// how busy the nodes are. Times are seconds since the start of the trace.
+// policy that places each job. It computes on which node each job runs, when it
+// starts and ends, and how busy the nodes are. Times are seconds since the start of
+// the trace.
 //
 // # The algorithm
 //
@@ -28,7 +29,7 @@
 //
 // # Cost
 //
-// An event takes O(log n) time for n nodes and O(k) for k jobs on its node, and
-// what the policy takes; a mix that was not met before takes a prediction. Memory
-// grows with the jobs in the system, not with the trace.
+// An event takes O(log n) time for n nodes and O(k) for k jobs on its node, plus the
+// time of the policy. Each mix is predicted once. Memory grows with the jobs in the
+// system, not with the trace.
 package epochs

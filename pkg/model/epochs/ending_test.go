@@ -14,7 +14,6 @@ import (
 
 var errStop = errors.New("that is enough")
 
-// What ended before its time has the result of the part that was done.
 func TestAReplayThatIsEndedHasTheResultOfThePartThatWasDone(t *testing.T) {
 	t.Parallel()
 	// 100 jobs of 1 s, one after the other; every tenth asks for what is not there.
@@ -76,7 +75,7 @@ func TestAReplayThatIsEndedHasTheResultOfThePartThatWasDone(t *testing.T) {
 				return nil
 			}}
 		}, errStop, 22, 2, 24},
-		// The 28th arrival has been looked at, the 29th was gathered when the trace broke.
+		// The 28th job has arrived, the 29th was read when the trace broke.
 		"by its trace": {broken, func(func()) epochs.Options { return epochs.Options{} }, errStop, 25, 2, 27},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -104,7 +103,7 @@ func TestACancelledContextEndsAReplayBeforeItBegins(t *testing.T) {
 	}
 }
 
-// Nobody reads a trace to its end whose replay has ended.
+// A replay that ends early stops reading its trace.
 func TestATraceIsNotReadAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	read := 0

@@ -41,12 +41,12 @@ func trace(jobs ...epochs.Job) iter.Seq2[epochs.Job, error] {
 	}
 }
 
-// nodes returns a class of some nodes with so many servers of each resource.
+// nodes returns a class of some nodes with these numbers of servers per resource.
 func nodes(count int, servers ...int) epochs.NodeClass {
 	return epochs.NodeClass{Name: "node", Count: count, NodeClass: contention.NodeClass{Servers: servers}}
 }
 
-// record is all that a replay told.
+// record is all that a replay reports.
 type record struct {
 	Result   *epochs.Result
 	Outcomes []epochs.Outcome
@@ -54,7 +54,7 @@ type record struct {
 	Epochs   []epochs.Epoch
 }
 
-// replay replays jobs and records all that it is told.
+// replay replays jobs and records all that is reported.
 func replay(t testing.TB, jobs iter.Seq2[epochs.Job, error], classes []epochs.NodeClass, policy placement.Policy, options epochs.Options) record {
 	t.Helper()
 	r, err := tryReplay(t, jobs, classes, policy, options)
@@ -84,7 +84,7 @@ func tryReplay(t testing.TB, jobs iter.Seq2[epochs.Job, error], classes []epochs
 	return r, err
 }
 
-// of returns what became of a job.
+// of returns the outcome of a job.
 func (r record) of(t testing.TB, name string) epochs.Outcome {
 	t.Helper()
 	for _, o := range r.Outcomes {

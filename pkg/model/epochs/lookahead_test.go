@@ -22,7 +22,7 @@ func (lookahead) Name() string { return "lookahead" }
 func (l lookahead) Choose(now float64, j *placement.Job, nodes []*placement.Node) int {
 	best, least := 0, math.Inf(1)
 	for i, n := range nodes {
-		if time := l.completion(now, j, n); i == 0 || time < least*(1-1e-12) { // or it is the same but for rounding
+		if time := l.completion(now, j, n); i == 0 || time < least*(1-1e-12) { // a smaller difference is rounding
 			best, least = i, time
 		}
 	}
@@ -72,7 +72,7 @@ func TestPoliciesThatLookAheadChooseAsIfTheyReplayedEachNode(t *testing.T) {
 	})
 }
 
-// forgetReasons takes out of records what names their policies.
+// forgetReasons removes the reasons of drops, which name the policy.
 func forgetReasons(records ...record) {
 	for _, r := range records {
 		for i := range r.Drops {
@@ -93,7 +93,7 @@ func TestPoliciesThatLookAheadChooseTheSameUnderLoad(t *testing.T) {
 			want, _, _ := replay(t, jobs, []epochs.NodeClass{class}, plain, epochs.Options{}).story()
 			got, _, _ := replay(t, jobs, []epochs.NodeClass{class}, newPolicy(name), epochs.Options{}).story()
 			for i := range want {
-				if want[i] != got[i] { // the rest is another story
+				if want[i] != got[i] { // what follows differs because of this
 					t.Fatalf("job %d of those that complete: %+v, want %+v", i, got[i], want[i])
 				}
 			}

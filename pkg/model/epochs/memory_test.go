@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Not in parallel: the heap is everybody's.
+// Not in parallel: all tests share the heap.
 func TestMemoryDoesNotGrowWithTheTrace(t *testing.T) {
 	const megabyte = 1 << 20
 	few := epochs.Options{Solver: queueing.Options{Solver: queueing.FirstOrder}, MaxMixes: 1 << 12}

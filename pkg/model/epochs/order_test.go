@@ -15,15 +15,15 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// fate is what an outcome says, in what can be compared.
+// fate is an outcome in a form that can be compared.
 type fate struct {
 	name       string
 	node       int
 	start, end float64
 }
 
-// story is what a record says, in what can be compared: to the last bit, and in the
-// order in which it was told.
+// story returns a record in a form that can be compared: to the last bit, and in the
+// order in which it was reported.
 func (r record) story() (fates []fate, drops []string, result epochs.Result) {
 	for _, o := range r.Outcomes {
 		fates = append(fates, fate{o.Name, o.Node, o.Start, o.End})
@@ -110,7 +110,7 @@ func TestReplaysDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
-// The cache of mixes changes nothing but the time that it takes.
+// The cache of mixes has no influence but on the time that a replay takes.
 func TestForgettingMixesChangesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -123,8 +123,8 @@ func TestForgettingMixesChangesNothing(t *testing.T) {
 	})
 }
 
-// Completions that rounding puts before an arrival, and nothing else does, are not
-// lost: what the job has left is nothing.
+// Completions that only rounding puts before an arrival are not lost: the job has no
+// work left.
 func TestACompletionWithinRoundingOfAnArrivalIsACompletion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

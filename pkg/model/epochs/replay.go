@@ -18,17 +18,17 @@ import (
 
 // Job is a job of a trace.
 type Job struct {
-	// Name tells the job from the others.
+	// Name identifies the job.
 	Name string
 	placement.Job
 	// Arrival is when the job arrives, in seconds, finite, not before the job
 	// before it.
 	Arrival float64
-	// Data is the caller's own.
+	// Data is for the caller, and is passed on unchanged.
 	Data any
 }
 
-// Outcome is what became of a job. Times are seconds since the start of the trace.
+// Outcome is when and where a job ran. Times are seconds since the start of the trace.
 type Outcome struct {
 	Job
 	Node       int // of the cluster, counted through all classes
@@ -55,8 +55,8 @@ func (o *Outcome) Dilation() float64 {
 	return max(1, o.Execution()/o.Alone)
 }
 
-// Drop is a job that no node can ever take, or that the policy does not take even
-// when nothing runs.
+// Drop is a job that no node can ever take, or that the policy does not place even
+// when no job runs.
 type Drop struct {
 	Job
 	Reason string
@@ -69,18 +69,18 @@ type Epoch struct {
 	Mix        *contention.Mix
 }
 
-// Options say how to replay. The zero value is a sound choice.
+// Options are the options of a replay. The zero value is a sound choice.
 type Options struct {
-	// Solver says how mixes are predicted. ExactSteps of 0 means
+	// Solver is how mixes are predicted. ExactSteps of 0 means
 	// [DefaultExactSteps].
 	Solver queueing.Options
-	// FIFO lets no job overtake another at the scheduler. By default a job that
-	// cannot be placed does not hold up those behind it, as in kube-scheduler.
+	// FIFO keeps jobs from overtaking each other at the scheduler. By default a job
+	// that cannot be placed does not hold up those behind it, as in kube-scheduler.
 	FIFO bool
-	// Done, Dropped and Epoch, where given, are told of each job that completed,
-	// each that was dropped, and each epoch in which something ran, in the order
-	// in which they end. Jobs and epochs are theirs for the time of the call. An
-	// error ends the replay.
+	// Done, Dropped and Epoch, where given, are called for each job that completes,
+	// each that is dropped, and each epoch in which a job runs, in the order in
+	// which they end. Their arguments are valid during the call only. An error ends
+	// the replay.
 	Done    func(*Outcome) error
 	Dropped func(*Drop) error
 	Epoch   func(*Epoch) error
@@ -90,7 +90,7 @@ type Options struct {
 	// Progress, where given, is called every few thousand arrivals and completions
 	// with the number of jobs that have arrived.
 	Progress func(arrived int)
-	// MaxMixes is how much the cache of mixes of one class of nodes may hold, as
+	// MaxMixes is the maximum size of the cache of mixes of one class of nodes, as
 	// [contention.Mixes.Size] counts. 0 means [DefaultMaxMixes].
 	MaxMixes int
 }
@@ -99,18 +99,18 @@ const (
 	// DefaultExactSteps bounds the time for the exact solution of a mix to about
 	// 50 µs: 8 different jobs at 4 resources.
 	DefaultExactSteps = 1 << 14
-	// DefaultMaxMixes is worth about 100 MB.
+	// DefaultMaxMixes is about 100 MB.
 	DefaultMaxMixes = 1 << 19
 )
 
-// Result is what a replay adds up to.
+// Result is the totals of a replay.
 type Result struct {
 	// Completed and Dropped count jobs.
 	Completed, Dropped int
 	// FirstArrival and LastEnd are when the first job arrived and the last
 	// completed.
 	FirstArrival, LastEnd float64
-	// Busy holds, per node and resource, the server-seconds that jobs were served.
+	// Busy holds, per node and resource, for how many server-seconds jobs were served.
 	Busy [][]float64
 }
 
@@ -131,7 +131,7 @@ func Replay(ctx context.Context, jobs iter.Seq2[Job, error], classes []NodeClass
 	return r.result, r.run(jobs)
 }
 
-// replay is a replay on its way.
+// replay is the state of a replay.
 type replay struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as one call of Replay
 	cluster *cluster
@@ -178,7 +178,7 @@ func newReplay(ctx context.Context, classes []NodeClass, policy placement.Policy
 		next: newCompletions(len(cluster.nodes)), result: &Result{Busy: make([][]float64, len(cluster.nodes))},
 	}
 	for _, class := range cluster.classes {
-		class.mostMixes = options.MaxMixes
+		class.maxMixes = options.MaxMixes
 	}
 	for i, class := range cluster.class {
 		r.result.Busy[i] = make([]float64, len(class.Servers))
@@ -239,7 +239,7 @@ func (r *replay) check(j *Job, first bool) error {
 	return nil
 }
 
-// arrive lets jobs arrive at one instant, after what happens until then.
+// arrive lets jobs arrive at one instant, after the completions until then.
 func (r *replay) arrive(batch []Job) error {
 	slices.SortStableFunc(batch, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
@@ -291,7 +291,7 @@ func (r *replay) enter(j *Job) int {
 	return len(r.jobs) - 1
 }
 
-// leave takes the number back.
+// leave frees the number of a job.
 func (r *replay) leave(id int) {
 	r.jobs[id] = active{}
 	r.free = append(r.free, id)
@@ -339,7 +339,7 @@ func (r *replay) candidatesOf(j *placement.Job, nodes []*placement.Node) []*plac
 	return candidates
 }
 
-// schedule notes when the next job completes on a node.
+// schedule updates when the next job completes on a node.
 func (r *replay) schedule(n *placement.Node) error {
 	r.next.at[n.Index] = n.Since + n.Running.Next()
 	heap.Fix(r.next, r.next.place[n.Index])
@@ -388,8 +388,8 @@ func (r *replay) complete(n *placement.Node) error {
 	if err := r.pass(n); err != nil {
 		return err
 	}
-	// Not the difference of two times: what has nothing left has nothing left,
-	// whatever rounding says.
+	// Not the difference of two times, after which rounding could leave the job some
+	// work.
 	r.done = n.Running.Advance(n.Running.Next(), r.done[:0])
 	n.Since = r.now
 	if err := r.finish(n, r.done); err != nil {
@@ -420,8 +420,8 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 	return r.tick()
 }
 
-// retry places jobs that wait, now that there is room on the nodes that changed.
-// Elsewhere nothing has become better since they were refused.
+// retry places jobs that wait, now that there is room on the nodes where a job
+// completed. On the others nothing has changed since the jobs were refused.
 func (r *replay) retry() error {
 	if len(r.waiting) == 0 {
 		return nil
@@ -457,12 +457,12 @@ func (r *replay) retry() error {
 	return nil
 }
 
-// refuse drops a job that the policy will never take.
+// refuse drops a job that the policy will never place.
 func (r *replay) refuse(id int) error {
 	return r.drop(id, fmt.Sprintf("policy %s does not take it even when nothing runs", r.policy.Name()))
 }
 
-// why says why no node can ever take a job.
+// why returns the reason why no node can ever take a job.
 func (r *replay) why(j *placement.Job) string {
 	var reasons []string
 	for _, class := range r.cluster.classes {
@@ -480,7 +480,7 @@ func (r *replay) why(j *placement.Job) string {
 	return strings.Join(reasons, "; ")
 }
 
-// amount writes all digits of bytes, too.
+// amount formats a number without an exponent, as bytes are written.
 func amount(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func named(name func(int) string, i int) string {
@@ -500,13 +500,13 @@ func (r *replay) drop(id int, reason string) error {
 	return r.options.Dropped(&d)
 }
 
-// tick does what is to be done about once per event.
+// tick does the work that is due about once per event.
 func (r *replay) tick() error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
 	for _, class := range r.cluster.classes {
-		if class.mixes.Size() > class.mostMixes {
+		if class.mixes.Size() > class.maxMixes {
 			r.forget(class)
 		}
 	}
@@ -517,12 +517,12 @@ func (r *replay) tick() error {
 	return nil
 }
 
-// forget empties the cache of mixes of a class, but for those in use. These leave
-// room for others, or it would be emptied all the time.
+// forget empties the cache of mixes of a class, except for those in use. Its maximum
+// size grows with these, or it would be emptied at each event.
 func (r *replay) forget(class *nodeClass) {
 	class.mixes.Forget()
 	for _, n := range class.nodes {
 		n.Running.Recall(class.mixes)
 	}
-	class.mostMixes = max(r.options.MaxMixes, 2*class.mixes.Size())
+	class.maxMixes = max(r.options.MaxMixes, 2*class.mixes.Size())
 }

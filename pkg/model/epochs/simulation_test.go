@@ -18,7 +18,7 @@ import (
 
 // A replay is compared with what happens when every visit of every job to every
 // station is followed: the mean of some runs of package desim. That leaves a
-// standard error of 0.7 % at most, for the shortest job of a trace in a crowd, and
+// standard error of 0.7 % at most, for the shortest job of a trace among many, and
 // of 0.1 % on average. The bias of so few visits is 0.02 %.
 const (
 	simulatedTraces = 24
@@ -99,7 +99,7 @@ func BenchmarkReplayAndSimulation(b *testing.B) {
 	measure("simulation", func(_ *testing.B, trace placedTrace) { trace.simulate(simulatedRuns, r) })
 }
 
-// stopwatch starts, and returns what tells the time since then.
+// stopwatch starts a measurement and returns a function for the time since then.
 func stopwatch() (elapsed func() time.Duration) {
 	start := time.Now()                                                              //nolint:forbidigo // how long a test takes is for its reader
 	return func() time.Duration { return time.Since(start).Round(time.Microsecond) } //nolint:forbidigo // as above

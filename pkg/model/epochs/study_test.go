@@ -151,8 +151,8 @@ func TestTheStudyOfFig4(t *testing.T) {
 		}
 	}
 	mustGain("random", response, -1, -0.3)
-	// Who looks at what is left to do is better than who takes turns, and best who
-	// asks the model.
+	// Policies that know what is left to do are better than turns, and best those that
+	// ask the model.
 	for _, policy := range []string{"list", "least-requested", "least-dilation", "lmuf-t"} {
 		mustGain(policy, response, 0.05, 0.12)
 	}
@@ -160,10 +160,10 @@ func TestTheStudyOfFig4(t *testing.T) {
 		mustGain(policy, response, 0.1, 0.15)
 		mustGain(policy, makespan, 0.005, 0.03)
 	}
-	// Who counts jobs does not see which of them compute.
+	// A policy that counts jobs does not distinguish those that compute.
 	mustGain(withoutRequests, response, 0.02, 0.1)
-	// To who looks at utilizations alone a busy core is a busy core, until it counts
-	// who waits for it.
+	// By utilizations alone all busy cores are equal, however many jobs wait for them;
+	// the number of jobs breaks the tie.
 	for _, policy := range []string{"lmuf", "target-load-packing"} {
 		mustGain(policy, response, 0.02, 0.1)
 	}

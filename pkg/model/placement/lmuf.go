@@ -11,5 +11,5 @@ func (LMUF) Name() string { return "lmuf" }
 
 // Choose returns the node of the least maximum utilization.
 func (LMUF) Choose(_ float64, _ *Job, nodes []*Node) int {
-	return leastCrowded(nodes, func(n *Node) float64 { return n.Running.Mix().MaxUtilization() })
+	return cheapestOfFewest(nodes, func(n *Node) float64 { return n.Running.Mix().MaxUtilization() })
 }

@@ -11,8 +11,8 @@ type Options struct {
 	Rand      *rand.Rand // of [Random] and [LeastRequested]
 	Threshold float64    // of [LMUFT]
 	Target    float64    // of [TargetLoadPacking]
-	CPU       int        // the resource that [TargetLoadPacking] looks at
-	Scored    []Scored   // the capacities that [LeastRequested] looks at
+	CPU       int        // the resource of [TargetLoadPacking]
+	Scored    []Scored   // the capacities of [LeastRequested]
 }
 
 // policies makes each policy, in the order in which they are listed.

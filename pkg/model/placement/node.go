@@ -14,18 +14,18 @@ type Node struct {
 	// runs has not changed since then.
 	Running *contention.Running
 	Since   float64
-	// Capacity is what the requests of the jobs may add up to, in any units;
-	// +Inf is no limit. MaxJobs is how many jobs may run at once; 0 is no limit.
+	// Capacity is the maximum of the sum of the requests of the jobs, in any units;
+	// +Inf is no limit. MaxJobs is the maximum number of jobs; 0 is no limit.
 	Capacity []float64
 	MaxJobs  int
-	// Requested is what they add up to now, and Requesting counts the running jobs
-	// that request any of it. Both are as long as Capacity.
+	// Requested is the sum of the requests now, and Requesting the number of running
+	// jobs that request any of it. Both are as long as Capacity.
 	Requested  []float64
 	Requesting []int
 	// Allocatable is what the node has of each capacity, for policies that score
-	// by requests: Capacity where that is a limit. 0 is not known.
+	// by requests: Capacity where that is a limit. 0 means that it is not known.
 	Allocatable []float64
-	// Index tells the node from all others of the cluster.
+	// Index is the number of the node in the cluster.
 	Index int
 }
 
@@ -51,7 +51,7 @@ func (n *Node) Fits(j *Job) bool {
 	return true
 }
 
-// FitsEver reports whether they would if nothing else ran there.
+// FitsEver reports whether they would if no other job ran there.
 func (n *Node) FitsEver(j *Job) bool {
 	for i, r := range j.Requests {
 		if !WithinCapacity(r, n.Capacity[i]) {

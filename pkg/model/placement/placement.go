@@ -1,6 +1,6 @@
 // Package placement holds the policies that choose a node for a job, one file
-// each. A policy sees the job and the nodes that can take it, with all that runs
-// there and how much of it is left, and returns an index. It does not change the
+// each. A policy gets the job and the nodes that can take it, with the jobs that run
+// there and how much work each has left, and returns an index. It does not change the
 // nodes. The scheduler plugin prices nodes with the same code as [LeastDilation].
 package placement
 
@@ -12,13 +12,13 @@ import (
 
 // Job is a job to place.
 type Job struct {
-	// Type says how it loads a node.
+	// Type is how it loads a node.
 	Type *contention.JobType
 	// Neutral is its own time on a node of speed 1, in seconds, at least 0: its
 	// neutral time on such a node that has a server for each of its threads.
 	Neutral float64
-	// Requests is what it asks to be set aside of each of a node's capacities, in
-	// their units, at least 0. It may be shorter than these: what is missing is 0.
+	// Requests is how much it requests of each of a node's capacities, in their
+	// units, at least 0. It may be shorter than these: what is missing is 0.
 	Requests []float64
 }
 
@@ -27,10 +27,10 @@ type Job struct {
 type Policy interface {
 	// Name names the policy as users write it.
 	Name() string
-	// Choose returns the index of the node that the job should go to at a time
+	// Choose returns the index of the node that the job should start on at a time
 	// not before that of the last call, −1 if it should wait: of those that are
-	// equally good the lowest, unless the policy says otherwise. A policy must not let a job wait for ever while
-	// nothing runs. There is at least one node.
+	// equally good the lowest, unless the policy's documentation says otherwise. A
+	// policy must not let a job wait while no job runs. There is at least one node.
 	Choose(now float64, j *Job, nodes []*Node) int
 }
 
@@ -49,11 +49,11 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	return best
 }
 
-// leastCrowded returns the index of the node of the least cost; of equally cheap
-// nodes one on which fewest jobs run, the first of those. It is for costs that do
-// not grow without end: utilizations are the same on all nodes that are busy all the
-// time, and of these always the first would be taken.
-func leastCrowded(nodes []*Node, cost func(*Node) float64) int {
+// cheapestOfFewest returns the index of the node of the least cost; of equally cheap
+// nodes the first of those on which fewest jobs run. It is for costs that are bounded:
+// utilizations are the same on all nodes that are busy all the time, and of these
+// always the first would be taken.
+func cheapestOfFewest(nodes []*Node, cost func(*Node) float64) int {
 	var few [64]float64 // on the stack
 	costs, least := few[:0], math.Inf(1)
 	for _, n := range nodes {
@@ -69,6 +69,6 @@ func leastCrowded(nodes []*Node, cost func(*Node) float64) int {
 	return best
 }
 
-// saturation is by how much utilizations differ at least that are not the same: they
-// are as exact as the solver of the model.
+// saturation is the difference below which two utilizations are the same: they are
+// as exact as the solver of the model.
 const saturation = 1e-6

@@ -221,7 +221,7 @@ func TestTiesGoToTheFirstNode(t *testing.T) {
 	})
 }
 
-// Choosing changes nothing on the nodes.
+// Choosing does not change the nodes.
 func TestPoliciesOnlyLook(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

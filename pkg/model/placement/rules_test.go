@@ -14,8 +14,8 @@ import (
 // What policies minimize, computed from all that ever started on a machine, and not
 // from what a node remembers.
 
-// running returns the runs that are not yet done, when they will be if nobody
-// comes, and what their vectors are.
+// running returns the runs that are not yet done, when they will be if no job
+// arrives, and their vectors.
 func (m *machine) running(t *testing.T, now float64) (runs []contention.Run, ends []float64, vectors []contention.Vector) {
 	t.Helper()
 	all := completionsOf(t, m, m.runs)
@@ -167,7 +167,7 @@ func packing(target float64) func(t *testing.T, c cluster, m *machine) float64 {
 	}
 }
 
-// growthOfWait is ΔW by enumeration of who is where, before and after.
+// growthOfWait is ΔW by enumeration of which thread is where, before and after.
 func growthOfWait(t *testing.T, c cluster, m *machine) float64 {
 	t.Helper()
 	_, _, vectors := m.running(t, c.now)

@@ -1,6 +1,6 @@
-// Package desim is a discrete-event simulation of jobs on servers: what a replay
-// of a trace is tested against. It knows nothing of mean value analysis and shares
-// nothing with the packages that it checks. It is for tests.
+// Package desim is a discrete-event simulation of jobs on servers, with which tests
+// compare the replay of a trace. It does not use mean value analysis, and shares no
+// code with the packages that it checks.
 //
 // # What is simulated
 //
@@ -12,8 +12,8 @@
 //
 // # Why its mean is that of the analytical model
 //
-// The life of a job is a row of rounds. A round is a random, exponentially
-// distributed part of all that the job wants, and has the same proportions: four
+// A job is a sequence of rounds. A round is a random, exponentially distributed part
+// of the job's demands, and has the same proportions: four
 // visits to each station, of random lengths that add up, shuffled. The last round
 // brings what is left. So rounds are drawn independently from one distribution,
 // and what a visit is depends on nothing that happens on the way. A network of such
@@ -24,15 +24,15 @@
 // they are cut up; and if rounds are short relative to what jobs last, each job
 // moves on at its stationary speed until the mix changes. Rounds must not be of a
 // fixed length: two jobs that wait for each other equally long would keep in step
-// for ever, and never meet as often as the stationary distribution says.
+// for ever, and not meet as often as in the stationary distribution.
 //
 // # What is left of the cutting
 //
 // Rounds add up to the demands, so a job alone takes exactly its neutral time. What
-// varies is only whom visits find. In K visits that leaves a relative standard
+// varies is only which jobs visits find. In K visits that leaves a relative standard
 // deviation of a/√K in a completion time, and a/√(RK) in the mean of R runs. On
-// random traces a was 0.2 on average and at most 0.7, in crowds, which change
-// slowly. For 0.3 % RK must be 4,400 then, and at most 55,000.
+// random traces a was 0.2 on average and at most 0.7, where many jobs share a server
+// and their mix changes slowly. For 0.3 % RK must be 4,400 then, and at most 55,000.
 //
 // There is a bias of the order of 1/K, too, which more runs do not take away: the
 // first and the last visits of a job do not find the stationary distribution. On
@@ -50,7 +50,7 @@ import (
 
 // Station is a resource of a server.
 type Station struct {
-	Servers int     // how many jobs it serves at full speed, at least 1
+	Servers int     // the maximum number of jobs that it serves at full speed, at least 1
 	Speed   float64 // seconds of service demand that it does in a second, above 0
 }
 
@@ -81,7 +81,7 @@ func (j *Job) neutral(server Server) float64 {
 func Run(servers []Server, jobs []Job, visits int, rng *rand.Rand) []float64 {
 	length := shortest(servers, jobs) / float64(visits)
 	ends := make([]float64, len(jobs))
-	for s, server := range servers { // they have nothing to do with each other
+	for s, server := range servers { // independently of each other
 		n := newNode(server, rng)
 		for j := range jobs {
 			if jobs[j].Server == s {

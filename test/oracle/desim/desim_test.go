@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/test/oracle/desim"
 )
 
-// plain is a server with so many stations of one server and speed 1.
+// plain returns a server with some stations of one server and speed 1.
 func plain(stations int) desim.Server {
 	return slices.Repeat(desim.Server{{Servers: 1, Speed: 1}}, stations)
 }
@@ -129,7 +129,7 @@ func TestManyJobsOnManyServersAreTheirBirthDeathProcess(t *testing.T) {
 			t.Parallel()
 			server := []desim.Server{{{Servers: test.servers, Speed: 1}}}
 			jobs := slices.Repeat([]desim.Job{{Demands: []float64{test.p}, Idle: 1 - test.p}}, test.jobs)
-			// One has less to do, so that nobody leaves before it.
+			// One has less work, so that no other completes before it.
 			jobs[0] = desim.Job{Demands: []float64{test.p / 2}, Idle: (1 - test.p) / 2}
 			dilation := func(ends []float64) float64 { return 2 * ends[0] }
 			draw(200, server, jobs, 1000, dilation).expect(t, birthDeath(test.jobs, test.servers, test.p), 0)

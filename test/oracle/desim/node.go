@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// node is a server at work.
+// node is the state of a server.
 type node struct {
 	stations []station // those of the server, then the one for idling
 	jobs     []job     // in the order of their arrivals
 	rng      *rand.Rand
 }
 
-// job is a job on its way.
+// job is the state of a job.
 type job struct {
 	index   int // in the list that Run was given
 	arrival float64
@@ -49,7 +49,7 @@ func (n *node) run(ends []float64) {
 	}
 }
 
-// proceed sends a job to its next visit, or home.
+// proceed sends a job to its next visit, or completes it.
 func (n *node) proceed(j *job, now float64, ends []float64) {
 	v, ok := j.tour.next(n.rng)
 	if !ok {

@@ -9,36 +9,36 @@ import (
 type station struct {
 	servers float64
 	speed   float64
-	present []guest // the next to leave last
-	// What each guest has been served since the station was last empty, and until
-	// when that is counted. All guests get the same, so that the order in which
+	present []visitor // the next to leave last
+	// What each visitor has been served since the station was last empty, and until
+	// when that is counted. All visitors get the same, so that the order in which
 	// they leave does not change when others come.
 	served, until float64
-	// When the next guest leaves if none arrives; +Inf if there is none.
+	// When the next visitor leaves if none arrives; +Inf if there is none.
 	due float64
 }
 
-// guest is a job on a visit.
-type guest struct {
+// visitor is a job on a visit.
+type visitor struct {
 	job   *job
-	leave float64 // what the guests will have been served when it leaves
+	leave float64 // what the visitors will have been served when it leaves
 }
 
-// enter lets a job in that wants the given work.
+// enter lets a job in with the given work.
 func (s *station) enter(now float64, j *job, work float64) {
 	s.serve(now)
 	leave := s.served + work
-	at, _ := slices.BinarySearchFunc(s.present, leave, func(g guest, leave float64) int {
+	at, _ := slices.BinarySearchFunc(s.present, leave, func(g visitor, leave float64) int {
 		if g.leave > leave {
 			return -1
 		}
 		return 1
 	})
-	s.present = slices.Insert(s.present, at, guest{j, leave})
+	s.present = slices.Insert(s.present, at, visitor{j, leave})
 	s.schedule()
 }
 
-// leave lets the next job go, at the time when it is due.
+// leave removes the next job, at the time when it is due.
 func (s *station) leave() *job {
 	last := len(s.present) - 1
 	next := s.present[last]
@@ -48,12 +48,12 @@ func (s *station) leave() *job {
 	return next.job
 }
 
-// rate returns at how many seconds of work per second each guest is served.
+// rate returns at how many seconds of work per second each visitor is served.
 func (s *station) rate() float64 {
 	return s.speed * min(1, s.servers/float64(len(s.present)))
 }
 
-// serve counts what the guests have been served until now.
+// serve counts what the visitors have been served until now.
 func (s *station) serve(now float64) {
 	if len(s.present) > 0 {
 		s.served += (now - s.until) * s.rate()
@@ -61,7 +61,7 @@ func (s *station) serve(now float64) {
 	s.until = now
 }
 
-// schedule finds out when the next guest leaves.
+// schedule computes when the next visitor leaves.
 func (s *station) schedule() {
 	if len(s.present) == 0 {
 		s.served, s.due = 0, math.Inf(1) // small numbers keep their digits

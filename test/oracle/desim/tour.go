@@ -5,15 +5,15 @@ import "math/rand/v2"
 // visitsPerRound is how often a job goes to each of its stations in a round.
 const visitsPerRound = 4
 
-// tour is the way of a job through the stations.
+// tour is the sequence of visits of a job.
 type tour struct {
-	work   []visit // all that is asked for, one for each station that it goes to
+	work   []visit // the demands, one for each station that it visits
 	round  float64 // the mean fraction of the work that a round brings
 	left   float64 // the fraction that no round has brought yet
 	visits []visit // left in this round
 }
 
-// visit is a station to go to and the work wanted there.
+// visit is a station and the work demanded there.
 type visit struct {
 	station int
 	work    float64
