@@ -54,15 +54,13 @@ func cheapest(nodes []*Node, cost func(*Node) float64) int {
 // utilizations are the same on all nodes that are busy all the time, and of these
 // always the first would be taken.
 func cheapestOfFewest(nodes []*Node, cost func(*Node) float64) int {
-	var few [64]float64 // on the stack
-	costs, least := few[:0], math.Inf(1)
+	least := math.Inf(1)
 	for _, n := range nodes {
-		costs = append(costs, cost(n))
-		least = min(least, costs[len(costs)-1])
+		least = min(least, cost(n))
 	}
 	best, fewest := 0, math.MaxInt
 	for i, n := range nodes {
-		if jobs := n.Running.Mix().Jobs(); costs[i]-least <= saturation && jobs < fewest {
+		if jobs := n.Running.Mix().Jobs(); jobs < fewest && cost(n)-least <= saturation {
 			best, fewest = i, jobs
 		}
 	}
