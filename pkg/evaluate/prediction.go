@@ -143,7 +143,7 @@ func Predict(in PredictionInput) (*Prediction, error) {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
 		if n.sharing != nil {
-			p.Pods[g].Request, p.Pods[g].EqualDilation = new(in.Requests[some.Pods.Profile]), &equal.Dilations[some.first]
+			p.Pods[g].Request, p.Pods[g].EqualDilation = new(in.Requests[some.Profile]), &equal.Dilations[some.first]
 		}
 	}
 	if err := n.complete(p, options); err != nil {

@@ -21,14 +21,14 @@ func (n *sharedNode) share(requests map[string]resource.Quantity) (*contention.S
 	known := map[string]bool{}
 	var pods []corev1.Pod
 	for _, g := range n.groups {
-		request, told := requests[g.Pods.Profile]
+		request, told := requests[g.Profile]
 		if !told {
-			return nil, fmt.Errorf("requests: there is none for %q: name what every pod on the node requests, 0 for nothing", g.Pods.Profile)
+			return nil, fmt.Errorf("requests: there is none for %q: name what every pod on the node requests, 0 for nothing", g.Profile)
 		}
 		if request.Sign() < 0 {
-			return nil, fmt.Errorf("requests: %q: %s is less than 0", g.Pods.Profile, request.String())
+			return nil, fmt.Errorf("requests: %q: %s is less than 0", g.Profile, request.String())
 		}
-		known[g.Pods.Profile] = true
+		known[g.Profile] = true
 		for k := range g.Copies {
 			pods = append(pods, podRequesting(podName(g.first+k), request))
 		}
