@@ -82,7 +82,7 @@ func outOfMemory(pod *corev1.Pod, name string, remedies map[string]string) Failu
 	limit := memoryLimit(&pod.Spec, name)
 	if limit == nil {
 		return Failure{true, ReasonDisrupted, fmt.Sprintf("container %s, which has no memory limit, was killed because its node ran out of memory (OOMKilled); "+
-			"set resources.requests.memory to what it needs, or measure on nodes with more memory", name)}
+			"set resources.requests.memory to what it needs, or use nodes with more memory", name)}
 	}
 	remedy := cmp.Or(remedies[name], "raise resources.limits.memory of that container")
 	return Failure{true, ReasonOutOfMemory, fmt.Sprintf("container %s was killed at its memory limit of %s (OOMKilled); %s", name, limit, remedy)}

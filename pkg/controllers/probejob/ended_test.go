@@ -79,7 +79,7 @@ func TestAnOutOfMemoryKillNamesContainerLimitAndRemedy(t *testing.T) {
 		"a target without a limit": {
 			"main", "", "", jobstatus.ReasonDisrupted,
 			"container main, which has no memory limit, was killed because its node ran out of memory (OOMKilled); " +
-				"set resources.requests.memory to what it needs, or measure on nodes with more memory", false,
+				"set resources.requests.memory to what it needs, or use nodes with more memory", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -243,7 +243,7 @@ func simulate(n *gps.Network, events int, r *rand.Rand) []float64 {
 	return d
 }
 
-// waterFill shares cores: whoever can use less than a share by weight has all of it, until all others can use more.
+// waterFill shares cores: a job that can use less than a share by weight has all that it can use, until all others can use more.
 func waterFill(n *gps.Network, there []bool, limit func(int) float64, rate []float64) {
 	left, weights := float64(n.Servers[0]), 0.0
 	for j := range rate {
