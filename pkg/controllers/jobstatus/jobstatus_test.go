@@ -76,6 +76,11 @@ func TestWhyAPodHasFailedIsNamed(t *testing.T) {
 		ended(137, "OOMKilled", "")(p)
 		p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
 	}
+	evicted := func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "disk" }
+	deleted := func(p *corev1.Pod) {
+		ended(137, "Error", "")(p)
+		p.DeletionTimestamp = &metav1.Time{Time: noon}
+	}
 	long := strings.Repeat("ü", 300) + "end"
 	for name, test := range map[string]struct {
 		pod      *corev1.Pod
@@ -88,12 +93,12 @@ func TestWhyAPodHasFailedIsNamed(t *testing.T) {
 		"its limit":           {pod(limited), nil, jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonOutOfMemory, Message: "limit of 64Mi (OOMKilled); raise resources.limits.memory"}},
 		"its limit, told how": {pod(limited), map[string]string{"main": "raise --memory"}, jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonOutOfMemory, Message: "(OOMKilled); raise --memory"}},
 		"its node's memory":   {pod(ended(137, "OOMKilled", "")), nil, jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonDisrupted, Message: "its node ran out of memory"}},
-		"eviction": {pod(func(p *corev1.Pod) { p.Status.Reason, p.Status.Message = "Evicted", "disk" }), nil,
-			jobstatus.Failure{Reason: jobstatus.ReasonEvicted, Message: "evicted: disk"}},
-		"a node that shut down": {pod(func(p *corev1.Pod) { p.Status.Reason = "NodeShutdown" }), nil,
-			jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonDisrupted, Message: "ended by its node: NodeShutdown"}},
-		"deletion": {pod(func(p *corev1.Pod) { ended(137, "Error", "")(p); p.DeletionTimestamp = &metav1.Time{Time: noon} }), nil,
-			jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonDisrupted, Message: "pod p was deleted"}},
+		"eviction":            {pod(evicted), nil, jobstatus.Failure{Reason: jobstatus.ReasonEvicted, Message: "evicted: disk"}},
+		"a node that shut down": {
+			pod(func(p *corev1.Pod) { p.Status.Reason = "NodeShutdown" }), nil,
+			jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonDisrupted, Message: "ended by its node: NodeShutdown"},
+		},
+		"deletion":     {pod(deleted), nil, jobstatus.Failure{Lost: true, Reason: jobstatus.ReasonDisrupted, Message: "pod p was deleted"}},
 		"nothing said": {pod(func(*corev1.Pod) {}), nil, jobstatus.Failure{Reason: jobstatus.ReasonExitCode, Message: "it does not say why"}},
 		"much said":    {pod(ended(1, "Error", long)), nil, jobstatus.Failure{Reason: jobstatus.ReasonExitCode, Message: "üend"}},
 	} {

@@ -3,9 +3,6 @@ package gps
 import (
 	"fmt"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
@@ -35,8 +32,8 @@ type closure struct {
 	number []float64   // probability of each number of threads at the processor
 	given  [][]float64 // of each leaf, by the number, the probability that a thread of it is there
 	share  [][]float64 // of each leaf, by the number, the mean share of a thread that is there
-	sums   []sums      // of each point of the grid
-	grid   []float64
+	grid   []float64   // levels at which the processor may be shared
+	sums   []sums      // what threads take at each
 }
 
 const (
@@ -50,8 +47,6 @@ const (
 	closureRounds, steps = 2000, 400
 	// negligible is the probability of numbers of threads that are left out.
 	negligible = 1e-9
-	// gridPoints is at how many levels the distribution of the level is computed.
-	gridPoints = 32
 )
 
 // newClosure returns the closure of a tree, to be solved.
@@ -106,6 +101,7 @@ func (c *closure) solve(elsewhere []float64) error {
 	step, off := 0.7, 0.0
 	for round := range closureRounds {
 		c.flatten()
+		c.setGrid()
 		low, high := c.distribute()
 		for k := max(1, low); k <= high; k++ {
 			c.divide(k)
@@ -228,122 +224,6 @@ func (c *closure) distribute() (low, high int) {
 
 // chance returns the probability that the odds of a leaf's threads stand for.
 func (c *closure) chance(l int) float64 { return 1 / (1 + math.Exp(-c.odds[l])) }
-
-// sums are those over the threads of what they take at a level, given how likely each is there: mean,
-// variance, and covariance with their number.
-type sums struct{ mean, variance, covariance float64 }
-
-// divide sets the mean share that a thread of each leaf has when k threads are there. The level θ at which
-// the processor is shared is where what all take, min(limit, weight·θ) each, is what there is. What k
-// threads take at a level is a random number, taken to be normal, so that
-//
-//	E[min(u, w·θ)] = ∫₀^(u/w) w · P(θ > t) dt,   P(θ > t) = P(what they take at t < cores)
-func (c *closure) divide(k int) {
-	cores := c.tree.cores
-	if float64(k) <= cores {
-		for l := range c.share {
-			c.share[l][k] = c.limit[l]
-		}
-		return
-	}
-	c.setGrid()
-	variance := 0.0 // of the number, before it is known to be k
-	for l := range c.given {
-		variance += float64(c.tree.leaves[l].tokens) * c.given[l][k] * (1 - c.given[l][k])
-	}
-	for i, t := range c.grid {
-		s := sums{}
-		for l := range c.given {
-			n, p, takes := float64(c.tree.leaves[l].tokens), c.given[l][k], c.takes(l, t)
-			s.mean += n * p * takes
-			s.variance += n * p * (1 - p) * takes * takes
-			s.covariance += n * p * (1 - p) * takes
-		}
-		c.sums[i] = s
-	}
-	for l := range c.given {
-		c.share[l][k] = c.meanShare(l, k, variance)
-	}
-}
-
-func (c *closure) takes(l int, level float64) float64 { return min(c.limit[l], c.weight[l]*level) }
-
-// setGrid sets the levels from the lowest that there can be, with everyone there, to that at which everyone
-// is at its limit, in equal proportions.
-func (c *closure) setGrid() {
-	weights, top := 0.0, 0.0
-	for l := range c.weight {
-		weights += float64(c.tree.leaves[l].tokens) * c.weight[l]
-		top = max(top, c.limit[l]/c.weight[l])
-	}
-	bottom := min(top, c.tree.cores/weights)
-	c.grid = c.grid[:0]
-	for i := range gridPoints {
-		c.grid = append(c.grid, bottom*math.Pow(top/bottom, float64(i)/(gridPoints-1)))
-	}
-	for l := range c.weight { // where a thread is at its limit is a corner
-		if corner := c.limit[l] / c.weight[l]; corner > bottom {
-			c.grid = append(c.grid, corner)
-		}
-	}
-	slices.Sort(c.grid)
-	c.grid = slices.Compact(c.grid)
-	c.sums = slices.Grow(c.sums[:0], len(c.grid))[:len(c.grid)]
-}
-
-// meanShare integrates over the levels for one thread, which is there for certain: the k − 1 others are
-// without it. Between two levels what remains for it is taken to be linear.
-func (c *closure) meanShare(l, k int, variance float64) float64 {
-	p, top := c.given[l][k], c.limit[l]/c.weight[l]
-	q := p * (1 - p)
-	variance -= q
-	total, before, roomBefore, spreadBefore := 0.0, 0.0, 0.0, 0.0
-	for i, t := range c.grid {
-		takes, s := c.takes(l, t), c.sums[i]
-		s.mean -= p * takes
-		s.variance -= q * takes * takes
-		s.covariance -= q * takes
-		if variance > roundings { // given that the others are k − 1
-			s.mean -= (1 - p) * s.covariance / variance
-			s.variance -= s.covariance * s.covariance / variance
-		}
-		room, spread := c.tree.cores-takes-s.mean, math.Sqrt(max(0, s.variance))
-		if i == 0 { // at lower levels there is always room
-			total = min(t, top)
-		} else {
-			total += (t - before) * roomBetween(roomBefore, room, (spreadBefore+spread)/2)
-		}
-		if t >= top*(1-roundings) {
-			break
-		}
-		before, roomBefore, spreadBefore = t, room, spread
-	}
-	return min(c.limit[l], c.weight[l]*total)
-}
-
-// roomBetween returns the mean probability that a normal number with that standard deviation is below a
-// bound that goes from one value to another.
-func roomBetween(from, to, deviation float64) float64 {
-	if math.Abs(to-from) <= roundings {
-		if deviation <= roundings {
-			if from > 0 {
-				return 1
-			}
-			return 0
-		}
-		return distuv.UnitNormal.CDF(from / deviation)
-	}
-	return (excess(to, deviation) - excess(from, deviation)) / (to - from)
-}
-
-// excess returns E[(x − X)⁺] for a normal number X of mean 0.
-func excess(x, deviation float64) float64 {
-	if deviation <= roundings {
-		return max(0, x)
-	}
-	z := x / deviation
-	return x*distuv.UnitNormal.CDF(z) + deviation*distuv.UnitNormal.Prob(z)
-}
 
 // balance moves the odds of each thread towards where it comes to the processor as often as it leaves. It returns
 // by which fraction, at most, a round takes longer or shorter if told from how often bursts end and if told from how
