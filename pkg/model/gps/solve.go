@@ -16,7 +16,7 @@ var ErrUnsettled = errors.New("the iteration did not settle")
 var ErrTooLarge = errors.New("the network is too large")
 
 // DefaultStates is up to how many states of the processor [Solve] uses a Markov chain of which threads
-// are there: 12 different threads, in a few milliseconds.
+// are there: 12 different threads, in some 100 milliseconds.
 const DefaultStates = 1 << 12
 
 // Options are those of [Solve]. The zero value chooses well.
