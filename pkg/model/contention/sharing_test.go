@@ -195,3 +195,56 @@ func TestBadSharesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestCompletionsWithEqualSharesAreThoseWithoutShares(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		jobs, servers := drawJobs(t)
+		var runs []contention.Run
+		for _, v := range jobs {
+			runs = append(runs, contention.Run{
+				Start:   rapid.SampledFrom([]float64{-5, 0, 0, 3, 1000}).Draw(t, "start"),
+				Neutral: rapid.SampledFrom([]float64{0, 1, 7, 7}).Draw(t, "neutral"),
+				Vector:  v,
+			})
+		}
+		want, err := contention.CompletionsBy(runs, servers, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sharing := contention.Sharing{Shares: make([]contention.Share, len(runs))}
+		got, err := contention.CompletionsSharing(runs, servers, sharing, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range want {
+			if math.Abs(got[j]-want[j]) > 1e-6*max(1, math.Abs(want[j])) { // the path of a solver matters to its tolerance
+				t.Fatalf("runs %v: done at %v, want %v", runs, got, want)
+			}
+		}
+	})
+}
+
+// A core that is never idle is done when the work is, and a job of ten times the weight well before the other.
+func TestABusyCoreIsDoneWhenTheWorkIs(t *testing.T) {
+	t.Parallel()
+	busy := contention.Vector{contention.Symmetric(1)}
+	runs := []contention.Run{{Neutral: 60, Vector: busy}, {Neutral: 60, Vector: busy}, {Start: 30, Neutral: 10, Vector: busy}}
+	sharing := contention.Sharing{Shares: []contention.Share{{Weight: 10}, {Weight: 1}, {Weight: 9}}}
+	got, err := contention.CompletionsSharing(runs, []int{1}, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The third has 9/20 from 30 s on, so it takes 22.2 s; the first had 10/11, then 10/20, then 10/11 again.
+	third := 30 + 10*20./9
+	first := third + (60-30*10./11-(third-30)/2)*11/10
+	for j, want := range []float64{first, 130, third} {
+		if math.Abs(got[j]-want) > 1e-3 {
+			t.Errorf("run %d is done at %v, want %v", j, got[j], want)
+		}
+	}
+	bad := []contention.Run{{Start: math.NaN(), Vector: busy}}
+	if _, err := contention.CompletionsSharing(bad, []int{1}, contention.Sharing{Shares: make([]contention.Share, 1)}, queueing.Options{}); err == nil {
+		t.Error("a start that is not a number is taken")
+	}
+}

@@ -1,0 +1,132 @@
+package gps
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// gridPoints is at how many levels, and at the limit of each leaf, what threads take is computed.
+const gridPoints = 32
+
+// sums are those over the threads of what they take at a level, given how likely each is there: mean,
+// variance, and covariance with their number.
+type sums struct{ mean, variance, covariance float64 }
+
+// divide sets the mean share that a thread of each leaf has when k threads are there. The level θ at which
+// the processor is shared is where what all take, min(limit, weight·θ) each, is what there is. What k
+// threads take at a level is a random number, taken to be normal, so that
+//
+//	E[min(u, w·θ)] = ∫₀^(u/w) w · P(θ > t) dt,   P(θ > t) = P(what they take at t < cores)
+func (c *closure) divide(k int) {
+	cores := c.tree.cores
+	if float64(k) <= cores {
+		for l := range c.share {
+			c.share[l][k] = c.limit[l]
+		}
+		return
+	}
+	variance := 0.0 // of the number, before it is known to be k
+	for l := range c.given {
+		variance += float64(c.tree.leaves[l].tokens) * c.given[l][k] * (1 - c.given[l][k])
+	}
+	for i, t := range c.grid {
+		s := sums{}
+		for l := range c.given {
+			n, p, takes := float64(c.tree.leaves[l].tokens), c.given[l][k], c.takes(l, t)
+			s.mean += n * p * takes
+			s.variance += n * p * (1 - p) * takes * takes
+			s.covariance += n * p * (1 - p) * takes
+		}
+		c.sums[i] = s
+	}
+	for l := range c.given {
+		c.share[l][k] = c.meanShare(l, k, variance)
+	}
+}
+
+func (c *closure) takes(l int, level float64) float64 { return min(c.limit[l], c.weight[l]*level) }
+
+// setGrid sets the levels from the lowest that there can be, with everyone there, to that at which everyone
+// is at its limit, in equal proportions.
+func (c *closure) setGrid() {
+	weights, top := 0.0, 0.0
+	for l := range c.weight {
+		weights += float64(c.tree.leaves[l].tokens) * c.weight[l]
+		top = max(top, c.limit[l]/c.weight[l])
+	}
+	bottom := min(top, c.tree.cores/weights)
+	c.grid = c.grid[:0]
+	for i := range gridPoints {
+		c.grid = append(c.grid, bottom*math.Pow(top/bottom, float64(i)/(gridPoints-1)))
+	}
+	for l := range c.weight { // where a thread is at its limit is a corner
+		if corner := c.limit[l] / c.weight[l]; corner > bottom {
+			c.grid = append(c.grid, corner)
+		}
+	}
+	slices.Sort(c.grid)
+	c.grid = slices.Compact(c.grid)
+	c.sums = slices.Grow(c.sums[:0], len(c.grid))[:len(c.grid)]
+}
+
+// meanShare integrates over the levels for one thread, which is there for certain: the k − 1 others are
+// without it. Between two levels what remains for it is taken to be linear.
+func (c *closure) meanShare(l, k int, variance float64) float64 {
+	p, top := c.given[l][k], c.limit[l]/c.weight[l]
+	q := p * (1 - p)
+	variance -= q
+	total, before, roomBefore, spreadBefore := 0.0, 0.0, 0.0, 0.0
+	for i, t := range c.grid {
+		takes, s := c.takes(l, t), c.sums[i]
+		s.mean -= p * takes
+		s.variance -= q * takes * takes
+		s.covariance -= q * takes
+		if variance > roundings { // given that the others are k − 1
+			s.mean -= (1 - p) * s.covariance / variance
+			s.variance -= s.covariance * s.covariance / variance
+		}
+		room, spread := c.tree.cores-takes-s.mean, math.Sqrt(max(0, s.variance))
+		if i == 0 { // at lower levels there is always room
+			total = min(t, top)
+		} else {
+			total += (t - before) * roomBetween(roomBefore, room, (spreadBefore+spread)/2)
+		}
+		if t >= top*(1-roundings) {
+			break
+		}
+		before, roomBefore, spreadBefore = t, room, spread
+	}
+	return min(c.limit[l], c.weight[l]*total)
+}
+
+// roomBetween returns the mean probability that a normal number with that standard deviation is below a
+// bound that goes from one value to another.
+func roomBetween(from, to, deviation float64) float64 {
+	if math.Abs(to-from) <= roundings {
+		if deviation <= roundings {
+			if from > 0 {
+				return 1
+			}
+			return 0
+		}
+		return distuv.UnitNormal.CDF(from / deviation)
+	}
+	return (excess(to, deviation) - excess(from, deviation)) / (to - from)
+}
+
+// farOut is beyond how many standard deviations there is nothing.
+const farOut = 6
+
+// excess returns E[(x − X)⁺] for a normal number X of mean 0.
+func excess(x, deviation float64) float64 {
+	if deviation <= roundings {
+		return max(0, x)
+	}
+	z := x / deviation
+	if math.Abs(z) > farOut {
+		return max(0, x)
+	}
+	return x*distuv.UnitNormal.CDF(z) + deviation*distuv.UnitNormal.Prob(z)
+}
