@@ -77,7 +77,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"predict node": fromFiles(func(m *input.Manifests) []string {
 			return namesOf(m.Nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
 		}),
-		"pod":   fromFiles(workloadNames),
+		"pod": fromFiles(workloadNames), "requests": fromFiles(workloadNames),
 		"types": fromFiles(workloadNames),
 	}
 }
