@@ -106,7 +106,7 @@ func TestTheShellCompletesNamesThatTheClusterKnows(t *testing.T) {
 
 // free are the flags whose values nobody can know beforehand.
 var free = []string{
-	"class", "rate", "service", "set", "resources", "scv", "servers", "capacity", "selector", "pod-selector",
+	"aggregate", "class", "rate", "service", "set", "resources", "scv", "servers", "capacity", "selector", "pod-selector",
 	"as", "as-uid", "as-group", "as-user-extra", "token", "username", "password", "server", "tls-server-name", "proxy-url", "request-timeout",
 	"worker-runs", "worker-result", "match-server-version",
 }

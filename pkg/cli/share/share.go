@@ -27,6 +27,7 @@ type share struct {
 	files   []string
 	options shares.Options
 	sets    []string
+	join    []string
 	compare bool
 	plot    string
 	node    nodeFlags
@@ -59,6 +60,9 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
   # What if web had 70 shares, and the group db 20?
   kubectl loadline share -f sharetree.yaml --set web=70 --set db=20
 
+  # The others, if it is known only what orders and search use together
+  kubectl loadline share -f sharetree.yaml --aggregate queries=orders,search
+
   # Draw it; see how long each method takes, and how far it is off
   kubectl loadline share -f sharetree.yaml --plot tree.svg --compare
 
@@ -74,6 +78,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 	flags.IntVar(&s.options.Samples, "samples", 0, "how many orders monte-carlo and ahmc draw (default 5000)")
 	flags.Uint64Var(&s.options.Seed, "seed", 0, "seed of monte-carlo and ahmc")
 	flags.StringSliceVar(&s.sets, "set", nil, "another share of a group or workload, as NAME=SHARE or PATH=SHARE; of a node another CPU request, as NAMESPACE/POD[/CONTAINER]=CPU; may be repeated")
+	flags.StringArrayVar(&s.join, "aggregate", nil, "take siblings of a tree together into one workload, as NAME=MEMBER,MEMBER: an approximation for the others; may be repeated")
 	flags.BoolVar(&s.compare, "compare", false, "show the time and the error of every method")
 	flags.StringVar(&s.plot, "plot", "", "draw the tree to this file (.svg or .png)")
 	s.node.add(command)
@@ -95,6 +100,9 @@ func (s *share) run(ctx context.Context) error {
 		return err
 	}
 	if s.node.asked() {
+		if len(s.join) > 0 {
+			return errors.New("--aggregate is about a ShareTree: give one, -f sharetree.yaml")
+		}
 		return s.runNode(ctx)
 	}
 	if err := s.node.alone(); err != nil {
@@ -107,6 +115,13 @@ func (s *share) run(ctx context.Context) error {
 			return fmt.Errorf("--set %s: %w", text, err)
 		}
 		in.Changes = append(in.Changes, change)
+	}
+	for _, text := range s.join {
+		name, members, found := strings.Cut(text, "=")
+		if !found || name == "" || members == "" {
+			return fmt.Errorf("--aggregate %s: write NAME=MEMBER,MEMBER", text)
+		}
+		in.Aggregates = append(in.Aggregates, shares.Aggregate{Name: name, Members: strings.Split(members, ",")})
 	}
 	if len(s.files) == 0 {
 		return errors.New("name a file with a ShareTree, -f sharetree.yaml; or a node, --node worker-3")

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -20,6 +19,8 @@ type TreeInput struct {
 	Tree *v1alpha1.ShareTree
 	// Profiles are leaves if their fairShare names the tree; others are left out.
 	Profiles []v1alpha1.WorkloadProfile
+	// Aggregates are siblings to take together, one after the other, before anything is changed.
+	Aggregates []Aggregate
 	// Changes are what to change about the tree; with some, the answer tells what
 	// was before, too.
 	Changes []Change
@@ -43,6 +44,15 @@ type Change struct {
 	Name string
 	// Share is at least 1.
 	Share int32
+}
+
+// Aggregate takes siblings together into one workload, with the sums of their shares and
+// utilizations: an approximation for the others, [fairshare.Tree.Aggregate].
+type Aggregate struct {
+	// Name is what the workload is called.
+	Name string
+	// Members are the siblings, by name or path.
+	Members []string
 }
 
 // Error says why a tree has no response times. The reason is that of the
@@ -78,6 +88,11 @@ func OfTree(ctx context.Context, in TreeInput) (*TreeAnswer, error) {
 	leaves, err := assemble(&in)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range in.Aggregates {
+		if leaves.tree, err = leaves.aggregate(a); err != nil {
+			return nil, err
+		}
 	}
 	answer, err := leaves.answer(ctx, options)
 	if err != nil || len(in.Changes) == 0 {
@@ -182,29 +197,50 @@ func explain(err error) error {
 	}
 }
 
+// aggregate returns the tree with siblings taken together.
+func (s *model) aggregate(a Aggregate) (*fairshare.Tree, error) {
+	var paths []string
+	for _, name := range a.Members {
+		path, err := s.path(name)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return s.tree.Aggregate(a.Name, paths...)
+}
+
+// path returns the path of the group or workload of a name or path.
+func (s *model) path(name string) (string, error) {
+	var paths []string
+	for n := range s.tree.Nodes() {
+		_, short, namespaced := strings.Cut(n.Name, "/")
+		if n.Depth > 0 && (name == n.Path || name == n.Name || namespaced && name == short) {
+			paths = append(paths, n.Path)
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return "", fmt.Errorf("%s: names no group and no workload of the tree", name)
+	case 1:
+		return paths[0], nil
+	default:
+		return "", fmt.Errorf("%s: is the name of several: write one of %s", name, strings.Join(paths, ", "))
+	}
+}
+
 // change returns the tree with other shares.
 func (s *model) change(changes []Change) (*model, error) {
-	nodes := slices.Collect(s.tree.Nodes())
 	var list []fairshare.Change
 	for _, c := range changes {
 		if c.Share < 1 {
 			return nil, fmt.Errorf("%s=%d: a share must be at least 1", c.Name, c.Share)
 		}
-		var paths []string
-		for _, n := range nodes[1:] {
-			_, name, namespaced := strings.Cut(n.Name, "/")
-			if c.Name == n.Path || c.Name == n.Name || namespaced && c.Name == name {
-				paths = append(paths, n.Path)
-			}
+		path, err := s.path(c.Name)
+		if err != nil {
+			return nil, err
 		}
-		switch len(paths) {
-		case 0:
-			return nil, fmt.Errorf("%s: names no group and no workload of the tree", c.Name)
-		case 1:
-			list = append(list, fairshare.Change{Path: paths[0], Share: new(float64(c.Share))})
-		default:
-			return nil, fmt.Errorf("%s: is the name of several: write one of %s", c.Name, strings.Join(paths, ", "))
-		}
+		list = append(list, fairshare.Change{Path: path, Share: new(float64(c.Share))})
 	}
 	changed := *s
 	var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,6 +52,37 @@ func timed(in TreeInput) TreeInput {
 		in.Tree.Spec.Workloads[i].ServiceMillis = new(int64(150))
 	}
 	return in
+}
+
+// Section 3 of the paper: what is in a group matters to no workload outside it, so that the
+// answers for these stay as they are when all members are taken together.
+func TestAnAggregateOfAWholeGroupChangesNothingForOthers(t *testing.T) {
+	t.Parallel()
+	in := timed(company())
+	apart, err := OfTree(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Aggregates = []Aggregate{{"pages", []string{"hi", "web/lo"}}}
+	in.Changes = []Change{{"pages", 7}} // among no siblings
+	together, err := OfTree(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(a *TreeAnswer, name string) *TreeNode {
+		i := slices.IndexFunc(a.Nodes, func(n TreeNode) bool { return n.Name == name })
+		if i < 0 {
+			t.Fatalf("%s is not in the answer", name)
+		}
+		return &a.Nodes[i]
+	}
+	if before, after := *find(apart, "shop/orders").Factor, *find(together, "shop/orders").Factor; math.Abs(after/before-1) > 1e-9 {
+		t.Errorf("a workload of another group responds in %v service times, and in %v after", before, after)
+	}
+	pages := find(together, "pages")
+	if pages.Utilization < 0.2999 || pages.Utilization > 0.3001 || pages.Share != 7 || *pages.ShareBefore != 3 || pages.Path != "web/pages" {
+		t.Errorf("the aggregate is %+v", *pages)
+	}
 }
 
 func TestAShareTreeJoinsGroupsWorkloadsAndProfiles(t *testing.T) {
@@ -225,10 +257,12 @@ func TestShareTreesThatMakeNoSenseAreRefused(t *testing.T) {
 			func(in *TreeInput) { spec(in).Workloads[0].Utilization = new(resource.MustParse("0.6")) },
 			"the workloads keep 1 processors busy, and there are 1: jobs would wait without end",
 		},
-		"an unknown method":         {func(in *TreeInput) { in.Options.Method = "magic" }, `method: "magic" is not one of race, subsets, hierarchical, permutations, monte-carlo, ahmc, caps`},
-		"an unknown name to change": {func(in *TreeInput) { in.Changes = []Change{{"it", 2}} }, "it: names no group and no workload of the tree"},
-		"a change to nothing":       {func(in *TreeInput) { in.Changes = []Change{{"web", 0}} }, "web=0: a share must be at least 1"},
-		"a tolerance of 1":          {func(in *TreeInput) { in.Options.Tolerance = 1 }, "tolerance: 1 is not between 1e-13 and 0.0001"},
+		"an unknown method":                 {func(in *TreeInput) { in.Options.Method = "magic" }, `method: "magic" is not one of race, subsets, hierarchical, permutations, monte-carlo, ahmc, caps`},
+		"an unknown name to change":         {func(in *TreeInput) { in.Changes = []Change{{"it", 2}} }, "it: names no group and no workload of the tree"},
+		"an aggregate of no siblings":       {func(in *TreeInput) { in.Aggregates = []Aggregate{{"all", []string{"hi", "orders"}}} }, "is no sibling of web/hi, so they cannot be aggregated"},
+		"an aggregate of what is not there": {func(in *TreeInput) { in.Aggregates = []Aggregate{{"all", []string{"it"}}} }, "it: names no group and no workload of the tree"},
+		"a change to nothing":               {func(in *TreeInput) { in.Changes = []Change{{"web", 0}} }, "web=0: a share must be at least 1"},
+		"a tolerance of 1":                  {func(in *TreeInput) { in.Options.Tolerance = 1 }, "tolerance: 1 is not between 1e-13 and 0.0001"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
