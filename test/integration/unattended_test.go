@@ -18,10 +18,12 @@ import (
 )
 
 // The real controllers of Jobs end and remove the Job of a profile that stays, as one does
-// when Loadline is uninstalled in the middle of a measurement. Only time is shortened.
+// when Loadline is uninstalled in the middle of a measurement. Only time is shortened. On the
+// shared control plane the managers of other tests would remove the Job, because its profile is
+// not to be measured.
 func TestAJobWithoutAManagerEndsAndGoes(t *testing.T) {
 	t.Parallel()
-	p := shared.newPlace(t, 1)
+	p := ownEnvironment(t).newPlace(t, 1)
 	profile := p.profile("filecomp", map[string]string{"cpu": "0.1"})
 	must(t, p.Create(t.Context(), profile))
 	create := func(step string) *batchv1.Job {
