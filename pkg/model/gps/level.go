@@ -48,7 +48,7 @@ func (c *closure) divide(k int) {
 
 func (c *closure) takes(l int, level float64) float64 { return min(c.limit[l], c.weight[l]*level) }
 
-// setGrid sets the levels from the lowest that there can be, with everyone there, to that at which everyone
+// setGrid sets the levels from the lowest that there can be, with all threads there, to that at which every one
 // is at its limit, in equal proportions.
 func (c *closure) setGrid() {
 	weights, top := 0.0, 0.0
