@@ -12,6 +12,32 @@ type JobType struct {
 	Name string
 	// Vector is the loading vector, as measured on a node of speed 1.
 	Vector Vector
+	// Weight is what the job gets in proportion to where jobs want more of the processor than there is, finite and
+	// at least 0; 0 means 1. Its threads share it.
+	Weight float64
+	// Limit is how many servers of the processor the job may use on average, finite and at least 0; 0 means no limit.
+	// A job that needs more is stretched by that even if it is alone: it is part of its neutral time, and no
+	// contention.
+	Limit float64
+}
+
+// weight returns the weight of a job.
+func (t *JobType) weight() float64 {
+	if t.Weight == 0 {
+		return 1
+	}
+	return t.Weight
+}
+
+// validateShare returns an error for a weight or limit that is out of range.
+func (t *JobType) validateShare() error {
+	if !(t.Weight >= 0) || math.IsInf(t.Weight, 1) {
+		return fmt.Errorf("weight: %v is not a finite number of at least 0", t.Weight)
+	}
+	if !(t.Limit >= 0) || math.IsInf(t.Limit, 1) {
+		return fmt.Errorf("limit: %v is not a finite number of at least 0", t.Limit)
+	}
+	return nil
 }
 
 // NodeClass is a class of nodes: what equal nodes have in common.
@@ -24,9 +50,12 @@ type NodeClass struct {
 	// passes at the same speed everywhere. It may be shorter than Servers: what
 	// is missing is 1.
 	Speeds []float64
+	// Processor is the index of the resource that is shared by the weights and limits of jobs, which count at no
+	// other; −1 where all resources are shared equally.
+	Processor int
 }
 
-// Validate returns an error that names the first server or speed out of range.
+// Validate returns an error that names the first server or speed out of range, or an unknown processor.
 func (c NodeClass) Validate() error {
 	if err := ValidateServers(c.Servers); err != nil {
 		return err
@@ -38,6 +67,9 @@ func (c NodeClass) Validate() error {
 		if !(s > 0) || math.IsInf(s, 0) {
 			return fmt.Errorf("resource %d: speed: %v is not a finite number above 0", i, s)
 		}
+	}
+	if c.Processor < -1 || c.Processor > 0 && c.Processor >= len(c.Servers) {
+		return fmt.Errorf("processor: %d is neither −1 nor the index of one of %d resources", c.Processor, len(c.Servers))
 	}
 	return nil
 }

@@ -78,6 +78,8 @@ func TestAClassOfNodesIsValidated(t *testing.T) {
 		"too many speeds": {contention.NodeClass{Servers: []int{1}, Speeds: []float64{1, 1}}, "2 speeds for 1 resources"},
 		"no speed":        {contention.NodeClass{Servers: []int{1}, Speeds: []float64{0}}, "resource 0: speed: 0 is not a finite number above 0"},
 		"a NaN speed":     {contention.NodeClass{Servers: []int{1}, Speeds: []float64{math.NaN()}}, "resource 0: speed: NaN is not a finite number above 0"},
+		"no resource":     {contention.NodeClass{Servers: []int{1}, Processor: 1}, "processor: 1 is neither −1 nor the index of one of 1 resources"},
+		"another":         {contention.NodeClass{Servers: []int{1}, Processor: -2}, "processor: -2 is neither −1 nor the index of one of 1 resources"},
 		"an endless one":  {contention.NodeClass{Servers: []int{1}, Speeds: []float64{math.Inf(1)}}, "resource 0: speed: +Inf is not a finite number above 0"},
 	} {
 		if err := test.class.Validate(); err == nil || err.Error() != test.want {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (m *Mixes) Err() error { return m.err }
 
 // Stretch returns how many times a type's own time on a node of speed 1 its neutral
 // time on the nodes of the class is: 1 where they have speed 1, and a server for each
-// thread.
+// thread, and the type needs no more than its limit.
 func (m *Mixes) Stretch(t *JobType) float64 { return m.local(t).stretch }
 
 // local returns what a type is here.
@@ -105,8 +106,18 @@ func (m *Mixes) local(t *JobType) *localType {
 	}
 	if err := vector.validateOn(m.class.Servers); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
+	} else if err := t.validateShare(); err != nil {
+		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
 	} else {
+		held := 1.0
 		l.vector, l.stretch = m.class.On(vector)
+		if l.vector, held, err = l.vector.throttled(m.class.Processor, t.Limit, m.class.Servers, m.options); err != nil {
+			m.fail(fmt.Errorf("jobs of type %q alone: %w", t.Name, err))
+		}
+		if held > 1 {
+			l.stretch *= held
+			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
+		}
 		l.network = l.vector.queueingClass()
 		if l.alone, err = l.vector.alone(m.class.Servers, m.options); err != nil {
 			m.fail(fmt.Errorf("jobs of type %q alone: %w", t.Name, err))
