@@ -15,7 +15,9 @@ type Share struct {
 	// Weight is what the job gets in proportion to among its siblings, finite and above 0; 0 means 1. Its threads
 	// share it.
 	Weight float64
-	// Limit is how many servers the job may use at a time, finite and at least 0; 0 means no limit.
+	// Limit is how many servers the job may use on average, finite and at least 0; 0 means no limit. It is a quota for
+	// periods that are long beside bursts: a job that would use less is not held back, and one that would use more is
+	// throttled until it does not.
 	Limit float64
 	// Burst is how long the job is served there per visit, on average, in a unit that is the same for all jobs; 0
 	// means 1. It matters where weights are unequal.
@@ -28,7 +30,7 @@ type Share struct {
 type Sharing struct {
 	// Resource is the index of the resource.
 	Resource int
-	// Groups are the inner nodes of the tree of shares; see [gps.Network].
+	// Groups are the inner nodes of the tree of shares; see [gps.Network]. Their limits are as those of jobs.
 	Groups []gps.Group
 	// Shares holds the share of each job.
 	Shares []Share
@@ -39,7 +41,8 @@ type Sharing struct {
 // The dilations by equal shares are corrected by what weights and limits change in a model that knows both, package
 // gps: what a job takes at each resource, over what it takes there with equal shares and no limit. So equal weights
 // without limits give the answer of Predict to the last digit, and the errors that both solutions of that model have
-// in common cancel. What a job is held back by its own limit is part of its neutral time.
+// in common cancel. What a job is throttled alone, by its own limit, is part of its neutral time; among others it is
+// throttled for less, as it waits for them instead.
 //
 // The error is that of Predict, or names the first invalid share.
 func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
@@ -57,7 +60,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	if sharing.equal() {
+	if sharing.equal(n) {
 		return p, nil
 	}
 	if err := p.share(n, sharing, options); err != nil {
@@ -66,27 +69,14 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	return p, nil
 }
 
-// equal reports whether all jobs are siblings of one weight without limits.
-func (s *Sharing) equal() bool {
-	first := Share{}
-	for j, share := range s.Shares {
-		share.Burst = 0
-		if j == 0 {
-			first = share
-		}
-		if share != first || share.Limit > 0 {
+// equal reports whether all jobs of a network are siblings of one weight, of which no limit asks for less.
+func (s *Sharing) equal(n *gps.Network) bool {
+	for _, share := range s.Shares {
+		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group {
 			return false
 		}
 	}
-	for g := first.Group; g < len(s.Groups); g = s.Groups[g].Parent {
-		if s.Groups[g].Limit > 0 {
-			return false
-		}
-		if g == 0 {
-			break
-		}
-	}
-	return true
+	return len(quotasOf(n)) == 0
 }
 
 // network returns the jobs as package gps takes them, with the shared resource first.
@@ -154,7 +144,7 @@ func peersOf(n *gps.Network) (equal *gps.Network, first []int) {
 
 // share corrects the dilations, and what the delays come from.
 func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) error {
-	together, err := gps.Solve(n, gps.Options{})
+	together, throttled, err := throttle(n)
 	if err != nil {
 		return err
 	}
@@ -166,11 +156,11 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces = make([]float64, len(p.jobs))
 	for j, v := range p.jobs {
-		alone, err := s.alone(n, j, v, p.servers, options)
+		alone, held, err := s.alone(n, j, v, p.servers, options)
 		if err != nil {
 			return fmt.Errorf("job %d alone: %w", j, err)
 		}
-		response, neutral, wait := 1.0, 1.0, 0.0
+		response, neutral, wait := 1+throttled[j], 1+held, 0.0
 		p.delays[j] = make([]float64, len(p.servers))
 		for i, d := range v {
 			at := s.station(i)
@@ -196,33 +186,34 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	return nil
 }
 
-// alone returns by how much longer than its demand at each resource a job alone is there.
-func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options queueing.Options) ([]float64, error) {
-	alone := make([]float64, len(v))
-	limited, err := gps.Solve(n.Alone(j), gps.Options{})
+// alone returns by how much longer than its demand at each resource a job alone is there, and how long it is
+// throttled, in own times.
+func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
+	alone = make([]float64, len(v))
+	limited, held, err := throttle(n.Alone(j))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if s.threads(v) == 1 && !v.crowds(servers) {
 		for i := range v {
 			alone[i] = limited.Stretches[0][s.station(i)]
 		}
-		return alone, nil
+		return alone, held[0], nil
 	}
 	single, err := Predict([]Vector{v}, servers, options)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	peers, _ := peersOf(n.Alone(j))
 	equal, err := gps.Solve(peers, gps.Options{})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for i := range v {
 		at := s.station(i)
 		alone[i] = (1 + single.Wait(0, i)) * limited.Stretches[0][at] / equal.Stretches[0][at]
 	}
-	return alone, nil
+	return alone, held[0], nil
 }
 
 // CompletionsSharing returns what [CompletionsBy] does for jobs that share one resource by weights and limits: it holds

@@ -93,7 +93,9 @@ func TestSharedDelaysAddUp(t *testing.T) {
 				jobs[j][i].Threads = rapid.IntRange(0, 2).Draw(t, "threads")
 			}
 		}
-		sharing := contention.Sharing{Resource: rapid.IntRange(0, len(servers)-1).Draw(t, "resource"), Groups: []gps.Group{{}, {Weight: 5}}}
+		sharing := contention.Sharing{Resource: rapid.IntRange(0, len(servers)-1).Draw(t, "resource"), Groups: []gps.Group{
+			{Limit: rapid.SampledFrom([]float64{0, 0, 1.5}).Draw(t, "limit")}, {Weight: 5, Limit: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(t, "limit")},
+		}}
 		for range jobs {
 			sharing.Shares = append(sharing.Shares, contention.Share{
 				Weight: rapid.SampledFrom([]float64{1, 2, 100}).Draw(t, "weight"),
@@ -149,11 +151,8 @@ func TestSharedPredictionsAreNearTheChain(t *testing.T) {
 				demands[i] = v[i].Loading
 			}
 			share := contention.Share{Weight: math.Pow(100, r.Float64()), Burst: math.Pow(10, r.Float64())}
-			if r.IntN(2) == 0 {
-				share.Limit = 0.1 + 0.9*r.Float64()
-			}
 			jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, share)
-			n.Jobs = append(n.Jobs, gps.Job{Demands: demands, Weight: share.Weight, Limit: share.Limit, Burst: share.Burst})
+			n.Jobs = append(n.Jobs, gps.Job{Demands: demands, Weight: share.Weight, Burst: share.Burst})
 		}
 		p, err := contention.PredictSharing(jobs, servers, sharing, queueing.Options{})
 		if err != nil {

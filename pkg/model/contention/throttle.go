@@ -1,0 +1,151 @@
+package contention
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/gps"
+)
+
+// quota is a limit on what some jobs use of the shared resource together, on average over its periods.
+type quota struct {
+	limit float64
+	jobs  []int
+	// delay is how long a thread of theirs is throttled for each unit of time that it is served, at least 0.
+	delay float64
+}
+
+// quotasOf returns the limits of a network that its jobs would exceed if nothing held them back: no other ever
+// throttles.
+func quotasOf(n *gps.Network) []quota {
+	var quotas []quota
+	add := func(limit float64, jobs []int) {
+		wanted := 0.0
+		for _, j := range jobs {
+			wanted += served(&n.Jobs[j])
+		}
+		if limit > 0 && wanted > limit {
+			quotas = append(quotas, quota{limit: limit, jobs: jobs})
+		}
+	}
+	for j := range n.Jobs {
+		add(n.Jobs[j].Limit, []int{j})
+	}
+	for g := range n.Groups {
+		var members []int
+		for j := range n.Jobs {
+			if inside(n, n.Jobs[j].Group, g) {
+				members = append(members, j)
+			}
+		}
+		add(n.Groups[g].Limit, members)
+	}
+	return quotas
+}
+
+const (
+	// maxThrottling bounds how often the network is solved to find out for how long its jobs are throttled.
+	maxThrottling = 100
+	// throttlingTolerance is by which fraction responses may still change. The solutions themselves settle to 3e-5.
+	throttlingTolerance = 1e-4
+)
+
+// throttle solves a network whose limits hold on average over the periods of a quota. It also returns for how long
+// each job is throttled, in own times: where it is, it asks for nothing, as if idle.
+//
+// A job whose limit is too little for it is throttled for as long as brings its usage down to the limit, which is not
+// at all once the others leave it less than that. Each limit is met in turn, all else staying as it was: more
+// throttling of one job only leaves more to the others, so these times grow from zero to their smallest solution.
+func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
+	quotas := quotasOf(n)
+	free := &gps.Network{Servers: n.Servers, Jobs: slices.Clone(n.Jobs), Groups: slices.Clone(n.Groups)}
+	for j := range free.Jobs {
+		free.Jobs[j].Limit = 0
+	}
+	for g := range free.Groups {
+		free.Groups[g].Limit = 0
+	}
+	throttled := make([]float64, len(n.Jobs))
+	change := 0.0
+	for range maxThrottling {
+		solution, err := gps.Solve(free, gps.Options{})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(quotas) == 0 {
+			return solution, throttled, nil
+		}
+		responses := make([]float64, len(n.Jobs))
+		for j := range responses {
+			responses[j] = solution.Responses[j] * (1 + throttled[j])
+		}
+		before := slices.Clone(throttled)
+		for q := range quotas {
+			quotas[q].meet(n.Jobs, responses, throttled)
+		}
+		change = 0
+		for j := range throttled {
+			change = max(change, math.Abs(throttled[j]-before[j])/responses[j])
+			free.Jobs[j].Demands = waitingLonger(n.Jobs[j].Demands, throttled[j])
+		}
+		if change < throttlingTolerance {
+			return solution, before, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("throttling: %w after %d solutions: responses still change by %v", gps.ErrUnsettled, maxThrottling, change)
+}
+
+// meet changes how long the jobs of a quota are throttled so that it is met and, if they are throttled at all, just so.
+func (q *quota) meet(jobs []gps.Job, responses, throttled []float64) {
+	more := -q.delay
+	for range newtonSteps {
+		excess, slope := -q.limit, 0.0
+		for _, j := range q.jobs {
+			p := jobs[j].Demands[0]
+			used := served(&jobs[j]) / (responses[j] + p*more)
+			excess += used
+			slope += used * p / (responses[j] + p*more)
+		}
+		if excess <= newtonTolerance*q.limit { // from the left, as usage is convex in the delay
+			break
+		}
+		more += excess / slope
+	}
+	q.delay += more
+	for _, j := range q.jobs {
+		throttled[j] += jobs[j].Demands[0] * more
+		responses[j] += jobs[j].Demands[0] * more
+	}
+}
+
+// Newton's method for one convex function gains digits at each step; far from the root it doubles the delay.
+const (
+	newtonSteps     = 100
+	newtonTolerance = 1e-12
+)
+
+// served returns how much service the threads of a job take at the shared resource in its own time.
+func served(j *gps.Job) float64 {
+	if len(j.Demands) == 0 {
+		return 0
+	}
+	return float64(max(1, j.Threads)) * j.Demands[0]
+}
+
+// inside reports whether a group is another, or below it.
+func inside(n *gps.Network, group, other int) bool {
+	for group > other {
+		group = n.Groups[group].Parent
+	}
+	return group == other
+}
+
+// waitingLonger returns the demands of a job whose own time grows by some time at no station.
+func waitingLonger(demands []float64, time float64) []float64 {
+	longer := make([]float64, len(demands))
+	for i, d := range demands {
+		longer[i] = d / (1 + time)
+	}
+	return longer
+}
