@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/pkg/model/fairshare"
@@ -16,6 +17,8 @@ type Options struct {
 	Pods Conversion
 	// Containers is for containers.
 	Containers Conversion
+	// StaticCPUs means that the kubelet's CPU manager has the policy static: see [Exclusive].
+	StaticCPUs bool
 }
 
 // Container names a container of a node.
@@ -32,6 +35,8 @@ type Group struct {
 	MilliCPU int64
 	// Shares and Weight are what becomes of that.
 	Shares, Weight int64
+	// LimitMilliCPU is how much CPU the members may use, in thousandths; 0 means no limit.
+	LimitMilliCPU int64
 	// Pod tells that it is a pod, of QoS class QoS.
 	Pod bool
 	QoS corev1.PodQOSClass
@@ -41,19 +46,22 @@ type Group struct {
 	// Children are the members, in the order of their names; pods of class
 	// Guaranteed come before the other classes.
 	Children []*Group
+
+	place int // of a pod, among all
 }
 
 // Build returns the tree of the pods of a node. Pods that have ended are left out,
-// and so are classes without pods.
+// and so are those with cores of their own and classes without pods.
 func Build(pods []corev1.Pod, options Options) *Group {
 	root := &Group{Name: "kubepods"}
 	burstable := &Group{Name: "burstable", QoS: corev1.PodQOSBurstable}
 	bestEffort := &Group{Name: "besteffort", QoS: corev1.PodQOSBestEffort}
 	for i := range pods {
-		if phase := pods[i].Status.Phase; phase == corev1.PodSucceeded || phase == corev1.PodFailed || len(pods[i].Spec.Containers) == 0 {
+		if ended(&pods[i]) || len(pods[i].Spec.Containers) == 0 || options.StaticCPUs && Exclusive(&pods[i]) > 0 {
 			continue
 		}
 		pod := newPod(&pods[i], options)
+		pod.place = i
 		root.MilliCPU += pod.MilliCPU
 		switch pod.QoS {
 		case corev1.PodQOSGuaranteed:
@@ -77,6 +85,10 @@ func Build(pods []corev1.Pod, options Options) *Group {
 	return root
 }
 
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
 func sortByName(groups []*Group) {
 	slices.SortFunc(groups, func(a, b *Group) int { return cmp.Compare(a.Name, b.Name) })
 }
@@ -88,19 +100,16 @@ func (g *Group) weigh(c Conversion) {
 
 // newPod returns a pod with its containers.
 func newPod(pod *corev1.Pod, options Options) *Group {
-	pod = withDefaults(pod)
+	pod = inEffect(pod)
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	g := &Group{Name: pod.Namespace + "/" + pod.Name, Pod: true, QoS: QoS(pod)}
-	if pod.Namespace == "" {
-		g.Name = pod.Name
-	}
+	g := &Group{Name: nameOf(pod), Pod: true, QoS: QoS(pod), LimitMilliCPU: limitOf(pod)}
 	if g.QoS != corev1.PodQOSBestEffort { // the overhead of such a pod counts for nothing
-		g.MilliCPU = requests.Cpu().MilliValue()
+		g.MilliCPU = milli(requests.Cpu())
 	}
 	g.weigh(options.Pods)
 	for _, c := range running(pod) {
 		child := &Group{
-			Name: c.Name, MilliCPU: c.Resources.Requests.Cpu().MilliValue(),
+			Name: c.Name, MilliCPU: milli(c.Resources.Requests.Cpu()), LimitMilliCPU: quota(c.Resources.Limits.Cpu()),
 			Container: &Container{pod.Namespace, pod.Name, c.Name},
 		}
 		child.weigh(options.Containers)
@@ -111,6 +120,50 @@ func newPod(pod *corev1.Pod, options Options) *Group {
 	}
 	sortByName(g.Children)
 	return g
+}
+
+// nameOf returns namespace/name of a pod, or its name where it has no namespace.
+func nameOf(pod *corev1.Pod) string {
+	if pod.Namespace == "" {
+		return pod.Name
+	}
+	return pod.Namespace + "/" + pod.Name
+}
+
+// limitOf returns how much CPU a pod may use, in thousandths, 0 without a limit: that of the pod as a whole, or those of
+// its containers together, if all have one.
+func limitOf(pod *corev1.Pod) int64 {
+	all := true
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{
+		ContainerFn: func(limits corev1.ResourceList, _ resourcehelper.ContainerType) { all = all && !limits.Cpu().IsZero() },
+	})
+	if r := pod.Spec.Resources; !all && (r == nil || r.Limits.Cpu().IsZero()) {
+		return 0
+	}
+	return quota(limits.Cpu())
+}
+
+const (
+	// minLimit is the least that the kubelet makes of a limit, in thousandths of a CPU.
+	minLimit = 10
+	// maxMilliCPU bounds amounts, so that sums of them stay numbers: no node comes near.
+	maxMilliCPU = 1 << 40
+)
+
+// milli returns an amount of CPU in thousandths.
+func milli(cpu *resource.Quantity) int64 {
+	if cpu.CmpInt64(maxMilliCPU/1000) >= 0 {
+		return maxMilliCPU
+	}
+	return cpu.MilliValue()
+}
+
+// quota returns a limit in thousandths, 0 for none.
+func quota(cpu *resource.Quantity) int64 {
+	if cpu.IsZero() {
+		return 0
+	}
+	return max(milli(cpu), minLimit)
 }
 
 // running returns the containers that run side by side: the sidecars and the

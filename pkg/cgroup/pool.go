@@ -1,0 +1,131 @@
+package cgroup
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/gps"
+)
+
+// Pool is the cores that the pods of a node share, and how.
+type Pool struct {
+	// Cores is how many they are: those of the node that no pod has for itself.
+	Cores int
+	// Exclusive holds how many cores each pod has for itself; 0 for one that shares the pool.
+	Exclusive []int
+	// Groups are the QoS classes, and Shares the claims of the pods, in the order in which they were given.
+	Groups []gps.Group
+	Shares []contention.Share
+}
+
+// NewPool returns how pods share a node with so many cores that pods may use, at least 1. All pods must be running, or
+// about to.
+//
+// The error names the pod, the field, the value and the rule, or says that no core is left.
+func NewPool(pods []corev1.Pod, cores int, options Options) (*Pool, error) {
+	if cores < 1 || cores > contention.MaxServers {
+		return nil, fmt.Errorf("cores: %d is not between 1 and %d", cores, contention.MaxServers)
+	}
+	p := &Pool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]contention.Share, len(pods))}
+	for i := range pods {
+		if err := Validate(&pods[i]); err != nil {
+			return nil, err
+		}
+		if options.StaticCPUs {
+			p.Exclusive[i] = Exclusive(&pods[i])
+			p.Cores -= p.Exclusive[i]
+		}
+	}
+	root := Build(pods, options)
+	if p.Cores < 0 || p.Cores == 0 && len(root.Children) > 0 {
+		return nil, fmt.Errorf("cores: pods have %d for themselves, of %d: none is left for the others", cores-p.Cores, cores)
+	}
+	p.Cores = max(1, p.Cores) // a pool that no pod is in
+	p.add(root, 0)
+	return p, nil
+}
+
+// add adds the members of a group.
+func (p *Pool) add(group *Group, index int) {
+	for _, member := range group.Children {
+		limit := float64(member.LimitMilliCPU) / 1000
+		if member.Pod {
+			p.Shares[member.place] = contention.Share{Weight: float64(member.Weight), Limit: limit, Group: index}
+			continue
+		}
+		p.Groups = append(p.Groups, gps.Group{Parent: index, Weight: float64(member.Weight), Limit: limit})
+		p.add(member, len(p.Groups)-1)
+	}
+}
+
+// Sharing returns how the pods share their cores, the resource of that index.
+func (p *Pool) Sharing(cpu int) contention.Sharing {
+	return contention.Sharing{Resource: cpu, Groups: p.Groups, Shares: p.Shares}
+}
+
+// InPool returns the vector of a pod as those in the pool find it: without what it does on cores of its own.
+func (p *Pool) InPool(pod int, v contention.Vector, cpu int) contention.Vector {
+	if p.Exclusive[pod] == 0 || cpu >= len(v) {
+		return v
+	}
+	elsewhere := slices.Clone(v)
+	elsewhere[cpu] = contention.Demand{}
+	return elsewhere
+}
+
+// Exclusive returns how many cores a pod has for itself on a node whose CPU manager has the policy static: those that
+// its containers request in whole numbers, if its QoS class is Guaranteed. The other containers of such a pod share the
+// pool, which is neglected: commonly they are small.
+func Exclusive(pod *corev1.Pod) int {
+	if QoS(pod) != corev1.PodQOSGuaranteed || pod.Spec.Resources != nil {
+		return 0
+	}
+	cores := int64(0)
+	for _, c := range running(inEffect(pod)) {
+		if m := milli(c.Resources.Requests.Cpu()); m%1000 == 0 {
+			cores += m / 1000
+		}
+	}
+	return int(min(cores, contention.MaxServers))
+}
+
+// Validate returns an error for a pod that no kubelet runs: it names the pod, the field, the value and the rule.
+func Validate(pod *corev1.Pod) error {
+	if ended(pod) {
+		return fmt.Errorf("pod %s: has ended: status.phase is %s", nameOf(pod), pod.Status.Phase)
+	}
+	if len(pod.Spec.Containers) == 0 {
+		return fmt.Errorf("pod %s: spec.containers: there is none", nameOf(pod))
+	}
+	if r := pod.Spec.Resources; r != nil {
+		if err := validateCPU(r); err != nil {
+			return fmt.Errorf("pod %s: spec.resources.%w", nameOf(pod), err)
+		}
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if err := validateCPU(&list[i].Resources); err != nil {
+				return fmt.Errorf("pod %s: container %s: resources.%w", nameOf(pod), list[i].Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func validateCPU(r *corev1.ResourceRequirements) error {
+	request, requested := r.Requests[corev1.ResourceCPU]
+	limit, limited := r.Limits[corev1.ResourceCPU]
+	switch {
+	case request.Sign() < 0:
+		return fmt.Errorf("requests.cpu: %s is less than 0", request.String())
+	case limit.Sign() < 0:
+		return fmt.Errorf("limits.cpu: %s is less than 0", limit.String())
+	case requested && limited && request.Cmp(limit) > 0:
+		return fmt.Errorf("requests.cpu: %s is more than the limit, %s", request.String(), limit.String())
+	default:
+		return nil
+	}
+}
