@@ -44,8 +44,13 @@ func TestAPodIsOneJobWithTheWeightAndTheLimitOfItsGroup(t *testing.T) {
 		// 150m + 150m + 400m + 500m of the resized pod, which is what it has yet.
 		Groups: []gps.Group{{}, {Weight: 1228}, {Weight: 2}},
 		Shares: []contention.Share{
-			{Weight: 1024, Limit: 1}, {Weight: 153, Limit: 0.5, Group: 1}, {Weight: 153, Group: 1}, {Weight: 409, Limit: 0.6, Group: 1},
-			{Weight: 2, Limit: 0.01}, {Weight: 2, Group: 2}, {Weight: 512, Limit: 1, Group: 1},
+			{Weight: 1024, Limit: 1},
+			{Weight: 153, Limit: 0.5, Group: 1},
+			{Weight: 153, Group: 1},
+			{Weight: 409, Limit: 0.6, Group: 1},
+			{Weight: 2, Limit: 0.01},
+			{Weight: 2, Group: 2},
+			{Weight: 512, Limit: 1, Group: 1},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -17,11 +17,11 @@ const quotaPeriod = 100
 type thread struct {
 	weight, limit, burst, idle float64 // mean burst and mean idle time in milliseconds
 
-	computing       bool
-	left            float64 // of the burst, or of the idle time
-	tokens          float64 // of the quota
-	refill, rate    float64
-	worked, elapsed float64
+	computing    bool
+	left         float64 // of the burst, or of the idle time
+	tokens       float64 // of the quota
+	refill, rate float64
+	worked       float64
 }
 
 func (j *thread) wants() bool { return j.computing && (j.limit == 0 || j.tokens > 0) }
