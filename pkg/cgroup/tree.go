@@ -163,7 +163,7 @@ func quota(cpu *resource.Quantity) int64 {
 	if cpu.IsZero() {
 		return 0
 	}
-	return max(milli(cpu), minLimit)
+	return Quota(milli(cpu))
 }
 
 // running returns the containers that run side by side: the sidecars and the

@@ -22,6 +22,8 @@
 //     arguments: at the CPU with as many threads as it requests cores
 //   - requests: what the scheduler sets aside for it, under names that are fit for
 //     a trace: nvidia.com/gpu is gpu
+//   - limit: how many cores its containers may use together, if each is limited or the
+//     pod as a whole is
 //   - node: where it ran
 //
 // Clocks of nodes and API server differ: what seems to be before the arrival is at

@@ -41,7 +41,7 @@ func slimContainers(containers []corev1.Container) []corev1.Container {
 func slimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	slim := make([]corev1.ContainerStatus, len(statuses))
 	for i, s := range statuses {
-		slim[i] = corev1.ContainerStatus{Name: s.Name, State: s.State, LastTerminationState: s.LastTerminationState, RestartCount: s.RestartCount}
+		slim[i] = corev1.ContainerStatus{Name: s.Name, State: s.State, LastTerminationState: s.LastTerminationState, RestartCount: s.RestartCount, Resources: s.Resources}
 	}
 	return slim
 }

@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -56,6 +57,7 @@ type Recorder struct {
 	first     float64 // arrival
 	requested map[corev1.ResourceName]bool
 	demanded  map[string]bool
+	limited   bool // some job is
 	recording Recording
 }
 
@@ -104,6 +106,7 @@ func (r *Recorder) Add(pod *corev1.Pod) {
 	for _, q := range job.Requests {
 		r.requested[corev1.ResourceName(q.Resource)] = true
 	}
+	r.limited = r.limited || job.CPULimit > 0
 	for _, d := range job.Demands {
 		r.demanded[d.Resource] = true
 	}
@@ -127,6 +130,7 @@ func (r *Recorder) job(pod *corev1.Pod) (trace.Job, Reason) {
 		Arrival:  float64(created.Unix()),
 		Start:    momentOf(start, created),
 		Requests: requests(pod),
+		CPULimit: cpuLimit(pod),
 		Node:     pod.Spec.NodeName,
 	}
 	if Finished(pod) {
@@ -187,6 +191,17 @@ func requests(pod *corev1.Pod) []trace.Request {
 		}
 	}
 	return requests
+}
+
+// cpuLimit returns how many cores a pod may use, 0 without a limit. It is never less than the pod requests, which an init
+// container or the overhead may make more than the pod is limited to.
+func cpuLimit(pod *corev1.Pod) float64 {
+	limit := float64(cgroup.Limit(pod)) / 1000
+	if limit == 0 {
+		return 0
+	}
+	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	return max(limit, requests.Cpu().AsApproximateFloat64())
 }
 
 // momentOf returns a time as seconds since 1970, not before another; the zero time

@@ -63,6 +63,14 @@ func requesting(amounts map[corev1.ResourceName]string) func(*corev1.Pod) {
 	}
 }
 
+// limited gives the container a CPU limit, and the request that the API server sets for it.
+func limited(cpu string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: list, Limits: list.DeepCopy()}
+	}
+}
+
 // profiles are one that knows its neutral time and one that does not.
 var profiles = []v1alpha1.WorkloadProfile{
 	{
@@ -142,6 +150,31 @@ func TestAPodBecomesAJob(t *testing.T) {
 			want: trace.Job{
 				Type: "etl/timed", Start: moment(2), End: moment(30),
 				Requests: []trace.Request{{Resource: "cpu", Amount: 0}, {Resource: "memory", Amount: 1 << 30}},
+			},
+		},
+		"with the limits of all its containers, which are requests too where there are none": {
+			pod: ran("a", "timed", 0, 2, 30, limited("1500m"), func(pod *corev1.Pod) {
+				pod.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+				pod.Spec.InitContainers[0].Resources = *pod.Spec.Containers[0].Resources.DeepCopy()
+			}),
+			want: trace.Job{
+				Type: "etl/timed", Start: moment(2), End: moment(30), Requests: []trace.Request{{Resource: "cpu", Amount: 3}}, CPULimit: 3,
+			},
+		},
+		"without a limit where a container has none": {
+			pod: ran("a", "timed", 0, 2, 30, limited("1500m"), func(pod *corev1.Pod) {
+				pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "other"})
+			}),
+			want: trace.Job{Type: "etl/timed", Start: moment(2), End: moment(30), Requests: []trace.Request{{Resource: "cpu", Amount: 1.5}}},
+		},
+		"with a limit that is not below what is set aside for an init container": {
+			pod: ran("a", "timed", 0, 2, 30, func(pod *corev1.Pod) {
+				pod.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("1500m")}}
+				pod.Spec.InitContainers = []corev1.Container{{Name: "init"}}
+				pod.Spec.InitContainers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("4")}
+			}),
+			want: trace.Job{
+				Type: "etl/timed", Start: moment(2), End: moment(30), Requests: []trace.Request{{Resource: "cpu", Amount: 4}}, CPULimit: 4,
 			},
 		},
 		"of another namespace than the profile": {
@@ -251,6 +284,11 @@ func TestASlimPodBecomesTheSameJob(t *testing.T) {
 	t.Parallel()
 	pods := []*corev1.Pod{
 		ran("a", "timed", 0, 2, 30), ran("b", "other", 1, 3, 9, requesting(map[corev1.ResourceName]string{"cpu": "2", "memory": "1Gi"})),
+		ran("d", "timed", 2, 4, 8, limited("2")),
+		ran("e", "timed", 2, 4, 8, limited("2"), func(pod *corev1.Pod) { // whose resize waits
+			pod.Status.ContainerStatuses[0].Resources = pod.Spec.Containers[0].Resources.DeepCopy()
+			pod.Spec.Containers[0].Resources.Limits["cpu"] = resource.MustParse("3")
+		}),
 		ran("c", "timeless", 2, 4, 8, failed, func(pod *corev1.Pod) {
 			pod.Spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse("250m")}
 			pod.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("4")}}
@@ -346,7 +384,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	t.Parallel()
 	recording := recordingOf(t, Options{},
 		ran("a", "timed", 0, 2, 30), ran("b", "other", 1, 2, 3, requesting(map[corev1.ResourceName]string{"nvidia.com/gpu": "2", "cpu": "1", "4.com/4": "3"})),
-		ran("c", "timeless", 1, 2, 7, requesting(map[corev1.ResourceName]string{"memory": "1Gi"})))
+		ran("c", "timeless", 1, 2, 7, requesting(map[corev1.ResourceName]string{"memory": "1Gi"})),
+		ran("d", "timed", 2, 3, 7, limited("250m")))
 	if len(recording.Columnless) != 1 || recording.Columnless[0] != "4.com/4" {
 		t.Errorf("without a column are %v, want 4.com/4", recording.Columnless)
 	}

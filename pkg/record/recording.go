@@ -55,6 +55,7 @@ func (r *Recorder) Recording() *Recording {
 			recording.Columnless = append(recording.Columnless, string(resource))
 		}
 	}
+	recording.Columns.CPULimit = r.limited
 	recording.Columns.Demands = slices.Sorted(maps.Keys(r.demanded))
 
 	recording.Jobs = r.jobs

@@ -25,6 +25,7 @@ const (
 	columnStart   = "start"
 	columnEnd     = "end"
 	columnNode    = "node"
+	columnLimit   = "limit.cpu"
 
 	// A resource's name follows.
 	demandPrefix  = "demand."
@@ -45,7 +46,7 @@ func csvJobs(file string, in io.Reader) iter.Seq2[Job, error] {
 // jobLayout says in which cell of a row each part of a job is; −1 for what the
 // trace does not have.
 type jobLayout struct {
-	name, kind, arrival, neutral, start, end, node int
+	name, kind, arrival, neutral, start, end, node, limit int
 
 	demands  []demandCells
 	requests []requestCell
@@ -117,7 +118,7 @@ func knownColumns(t *table) ([]string, error) {
 			if !resourceName.MatchString(resource) {
 				return nil, t.lines.wrong("the header has the column " + strconv.Quote(abridged(column)) + "; " + notResourceName)
 			}
-		case slices.Contains([]string{columnJob, columnType, columnArrival, columnNeutral, columnStart, columnEnd, columnNode}, column):
+		case slices.Contains([]string{columnJob, columnType, columnArrival, columnNeutral, columnStart, columnEnd, columnNode, columnLimit}, column):
 		default:
 			continue
 		}
@@ -131,7 +132,7 @@ func layoutOf(l *lines, columns []string) (*jobLayout, error) {
 	place := func(column string) int { return slices.Index(columns, column) }
 	layout := &jobLayout{
 		name: place(columnJob), kind: place(columnType), arrival: place(columnArrival), neutral: place(columnNeutral),
-		start: place(columnStart), end: place(columnEnd), node: place(columnNode),
+		start: place(columnStart), end: place(columnEnd), node: place(columnNode), limit: place(columnLimit),
 	}
 	for i, column := range columns {
 		if resource, found := strings.CutPrefix(column, demandPrefix); found {
@@ -164,6 +165,7 @@ func (l *jobLayout) job(r *row) Job {
 		Neutral:  r.decimalOr(l.neutral, 0),
 		Demands:  l.demandsOf(r),
 		Requests: l.requestsOf(r),
+		CPULimit: l.limitOf(r),
 		Start:    r.decimalMoment(l.start),
 		End:      r.decimalMoment(l.end),
 		Node:     intern(r.optional(l.node)),
@@ -197,6 +199,15 @@ func (l *jobLayout) demandsOf(r *row) []Demand {
 		}
 	}
 	return demands
+}
+
+// limitOf reads the limit, which a row may leave empty but not set to 0: that could mean none, or nothing.
+func (l *jobLayout) limitOf(r *row) float64 {
+	limit := r.decimalOr(l.limit, 0)
+	if limit == 0 && r.optional(l.limit) != "" {
+		r.reject(l.limit, notLimit)
+	}
+	return limit
 }
 
 // wholeOr reads a whole number; it returns otherwise for an empty cell, and −1,

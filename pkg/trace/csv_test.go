@@ -67,6 +67,46 @@ func TestLoadingsMayExceedOneByARoundingErrorOnly(t *testing.T) {
 	}
 }
 
+func TestLimitsAreReadAndWritten(t *testing.T) {
+	t.Parallel()
+	const text = Version + "\njob,type,arrival,neutral,start,end,node,request.cpu,limit.cpu\n" +
+		"a,t,0,,,,,0.5,1.5\n" + "b,t,0,,,,,,0.25\n" + "c,t,0,,,,,2,2\n" + "d,t,0,,,,,2,\n" + "e,t,0,,,,,,\n"
+	jobs, err := readJobs(text, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limits []float64
+	for _, job := range jobs {
+		limits = append(limits, job.CPULimit)
+	}
+	if diff := cmp.Diff([]float64{1.5, 0.25, 2, 0, 0}, limits); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	again, err := written(jobs, Columns{Requests: []string{"cpu"}, CPULimit: true})
+	if diff := cmp.Diff(text, again); err != nil || diff != "" {
+		t.Errorf("error %v, written (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestABadLimitIsReportedWithItsPlaceAndTheRule(t *testing.T) {
+	t.Parallel()
+	const (
+		header = Version + "\njob,type,arrival,request.cpu,limit.cpu\n"
+		rule   = ": must be a number above 0 and up to 1,152,921,504,606,846,976; leave it empty where there is no limit"
+	)
+	refuse(t, CSV, map[string]badTrace{
+		"zero":              {header + "b,t,0,,0\n", `trace, line 3: limit.cpu "0"` + rule},
+		"minus zero":        {header + "b,t,0,,-0\n", `trace, line 3: limit.cpu "-0"` + rule},
+		"negative":          {header + "b,t,0,,-1\n", `trace, line 3: limit.cpu "-1"` + rule},
+		"NaN":               {header + "b,t,0,,NaN\n", `trace, line 3: limit.cpu "NaN"` + rule},
+		"infinite":          {header + "b,t,0,,+Inf\n", `trace, line 3: limit.cpu "+Inf"` + rule},
+		"huge":              {header + "b,t,0,,1e19\n", `trace, line 3: limit.cpu "1e19"` + rule},
+		"a quantity":        {header + "b,t,0,,500m\n", `trace, line 3: limit.cpu "500m"` + rule},
+		"below the request": {header + "b,t,0,2,1.5\n", `trace, line 3: limit.cpu "1.5": is less than request.cpu, 2`},
+		"twice":             {Version + "\narrival,type,limit.cpu,limit.cpu\n0,t,1,1\n", `trace, line 2: the header has the column limit.cpu twice`},
+	})
+}
+
 func TestABadHeaderIsReportedWithTheRemedy(t *testing.T) {
 	t.Parallel()
 	const row = "0,a\n"

@@ -35,6 +35,9 @@ type Job struct {
 	// Requests is what the scheduler is to set aside for the job, each resource
 	// at most once: cpu in cores, memory in bytes, gpu in GPUs.
 	Requests []Request
+	// CPULimit is how many cores the job may use on average over the periods of its quota, up to 2⁶⁰ and not less
+	// than it requests; 0 means no limit.
+	CPULimit float64
 	// Start is when the job began to run in reality, not before Arrival.
 	Start Moment
 	// End is when it was done in reality, not before Arrival and Start.
@@ -86,6 +89,16 @@ func (j *Job) demanded() float64 {
 	return total
 }
 
+// requested returns how much of a resource the job requests, 0 if it does not say.
+func (j *Job) requested(resource string) float64 {
+	for _, r := range j.Requests {
+		if r.Resource == resource {
+			return r.Amount
+		}
+	}
+	return 0
+}
+
 // flaw is a rule that a job breaks: the column of our CSV that breaks it, what
 // stands there, and the rule.
 type flaw struct{ column, value, rule string }
@@ -108,6 +121,8 @@ func (j *Job) flaw() *flaw {
 	case j.Neutral > 0 && demanded > j.Neutral*(1+1e-9):
 		return &flaw{columnNeutral, number(j.Neutral), "is less than the demands, which add up to " + number(demanded) +
 			"; loadings are demand / neutral time and may add up to 1 at most"}
+	case j.CPULimit > 0 && j.CPULimit < j.requested(resourceCPU):
+		return &flaw{columnLimit, number(j.CPULimit), "is less than request.cpu, " + number(j.requested(resourceCPU))}
 	case j.Start.before(j.Arrival):
 		return &flaw{columnStart, number(j.Start.At), "is before arrival, " + number(j.Arrival)}
 	case j.End.before(j.Arrival):
@@ -145,6 +160,9 @@ func (j *Job) numberFlaw() *flaw {
 			return &flaw{requestPrefix + r.Resource, number(r.Amount), outside(maxAmount)}
 		}
 	}
+	if !within(j.CPULimit, maxAmount) {
+		return &flaw{columnLimit, number(j.CPULimit), notLimit}
+	}
 	for _, time := range [...]struct {
 		column string
 		value  float64
@@ -155,6 +173,9 @@ func (j *Job) numberFlaw() *flaw {
 	}
 	return nil
 }
+
+// notLimit is the rule of limits.
+var notLimit = "must be a number above 0 and up to " + grouped(maxAmount) + "; leave it empty where there is no limit"
 
 // within reports whether x is from 0 to limit, which NaN is not.
 func within(x float64, limit int64) bool { return x >= 0 && x <= float64(limit) }

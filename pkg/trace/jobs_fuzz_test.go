@@ -12,6 +12,7 @@ import (
 // FuzzReadJobs feeds anything at all to the reader of our CSV.
 func FuzzReadJobs(f *testing.F) {
 	f.Add(csvHeader + "a,etl/filecomp,0.25,100,58,4,42,3.5,1e9,1,110.5,n\n,grep,1,,,,,,,,,\n\n")
+	f.Add(Version + "\narrival,type,request.cpu,limit.cpu\n0,t,0.5,1.5\n1,t,,0.001\n2,t,,\n")
 	f.Add("\ufeff" + Version + ",,\r\narrival,demand.cpu,x\r\n\"1\",2,\"a \"\"b\"\"\"\r\n")
 	f.Add(string(gzipped(f, []byte(Version+"\ntype,arrival\nt,0\n"))))
 	fuzz(f, CSV)
@@ -45,6 +46,7 @@ func fuzz(f *testing.F, format Format) {
 		var columns Columns
 		for i := range jobs {
 			jobs[i].Line = i + 3 // after version and header
+			columns.CPULimit = columns.CPULimit || jobs[i].CPULimit > 0
 			for _, d := range jobs[i].Demands {
 				columns.Demands = with(columns.Demands, d.Resource)
 			}

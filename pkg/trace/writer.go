@@ -16,6 +16,8 @@ type Columns struct {
 	Demands []string
 	// Requests are the resources that jobs request.
 	Requests []string
+	// CPULimit asks for the column of [Job.CPULimit].
+	CPULimit bool
 }
 
 // Writer writes jobs in our CSV format. [Jobs] reads back exactly what was
@@ -42,6 +44,9 @@ func NewWriter(out io.Writer, columns Columns) (*Writer, error) {
 	}
 	for _, name := range columns.Requests {
 		w.columns = append(w.columns, requestPrefix+name)
+	}
+	if columns.CPULimit {
+		w.columns = append(w.columns, columnLimit)
 	}
 	for _, name := range slices.Concat(columns.Demands, columns.Requests) {
 		if !resourceName.MatchString(name) {
@@ -97,6 +102,9 @@ func (w *Writer) fill(job *Job) error {
 		if err := w.set(requestPrefix+r.Resource, number(r.Amount)); err != nil {
 			return err
 		}
+	}
+	if job.CPULimit > 0 {
+		return w.set(columnLimit, number(job.CPULimit))
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ func TestWhatIsWrittenIsReadBackExactly(t *testing.T) {
 		columns := Columns{
 			Demands:  rapid.Permutation([]string{"cpu", "disk", "memory-bandwidth"}).Draw(t, "demands"),
 			Requests: rapid.Permutation([]string{"cpu", "memory", "gpu"}).Draw(t, "requests"),
+			CPULimit: true,
 		}
 		want := rapid.SliceOfN(jobs(columns), 1, 20).Draw(t, "jobs")
 		for i := range want {
@@ -57,6 +58,9 @@ func jobs(columns Columns) *rapid.Generator[Job] {
 			if rapid.Bool().Draw(t, "requests "+resource) {
 				job.Requests = append(job.Requests, Request{resource, rapid.Float64Range(0, maxAmount).Draw(t, "amount")})
 			}
+		}
+		if rapid.Bool().Draw(t, "limited") {
+			job.CPULimit = rapid.Float64Range(max(job.requested("cpu"), 1e-9), maxAmount).Draw(t, "limit")
 		}
 		job.Neutral = job.demanded() + seconds.Draw(t, "idle")
 		last := job.Arrival
@@ -133,9 +137,15 @@ func TestAWriterRefusesWhatCouldNotBeReadBack(t *testing.T) {
 			good(func(j *Job) { j.Requests[0].Amount = math.Inf(1) }),
 			`job "a": request.cpu "+Inf": must be a number from 0 to 1,152,921,504,606,846,976`,
 		},
-		"an unknown resource": {good(func(j *Job) { j.Demands[0].Resource = "tape" }), `job "a": the file has no column demand.tape`},
-		"an unknown request":  {good(func(j *Job) { j.Requests[0].Resource = "tape" }), `job "a": the file has no column request.tape`},
-		"a demand twice":      {good(func(j *Job) { j.Demands = append(j.Demands, j.Demands[0]) }), `job "a": has demand.cpu twice`},
+		"a limit below the request": {good(func(j *Job) { j.CPULimit = 0.5 }), `job "a": limit.cpu "0.5": is less than request.cpu, 1`},
+		"a limit that is none": {
+			good(func(j *Job) { j.CPULimit = math.NaN() }),
+			`job "a": limit.cpu "NaN": must be a number above 0 and up to 1,152,921,504,606,846,976; leave it empty where there is no limit`,
+		},
+		"a limit without a column": {good(func(j *Job) { j.CPULimit = 1 }), `job "a": the file has no column limit.cpu`},
+		"an unknown resource":      {good(func(j *Job) { j.Demands[0].Resource = "tape" }), `job "a": the file has no column demand.tape`},
+		"an unknown request":       {good(func(j *Job) { j.Requests[0].Resource = "tape" }), `job "a": the file has no column request.tape`},
+		"a demand twice":           {good(func(j *Job) { j.Demands = append(j.Demands, j.Demands[0]) }), `job "a": has demand.cpu twice`},
 		"a line too long": {
 			good(func(j *Job) { j.Node = strings.Repeat("n", MaxLineBytes) }),
 			`job "a": takes 65,553 bytes; a line may have 65,536`,
