@@ -31,6 +31,7 @@ func pictures() []picture {
 		{"model.md", "model-dilation", drawDilation},
 		{"model.md", "model-price", drawPrice},
 		{"model.md", "model-servers", drawServers},
+		{"model.md", "model-requests", drawRequests},
 		{"model.md", "model-epochs", drawEpochs},
 		{"model.md", "model-sizing", drawSizing},
 		{"model.md", "model-share", drawShare},

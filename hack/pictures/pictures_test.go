@@ -59,6 +59,7 @@ func TestTheNumbersOfThePageAreComputed(t *testing.T) {
 		"price":       claimPrice,
 		"servers":     claimServers,
 		"threads":     claimThreads,
+		"requests":    claimRequests,
 		"epochs":      claimEpochs,
 		"sizing":      claimSizing,
 		"share":       claimShare,
@@ -139,6 +140,34 @@ func claimServers(t *testing.T) []string {
 		fmt.Sprintf("on one core they are dilated by %.2f, on 16 cores by %.2f", crowded(2, 1), crowded(32, 16)),
 		fmt.Sprintf("both take %.1f times as long", crowded(4, 1)),
 		fmt.Sprintf("a pressure of 0.8 is dilated by %.1f", firstOrder(gentle, harsh)),
+	}
+}
+
+func claimRequests(t *testing.T) []string {
+	pair := func(loading float64, first, second contention.Share) (one, two float64) {
+		pod := contention.Loadings(loading)
+		one, two, err := sharing(pod, pod, []contention.Share{first, second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one, two
+	}
+	equal, _ := pair(computing, contention.Share{}, contention.Share{})
+	heavy, light := pair(computing, contention.Share{Weight: 10}, contention.Share{})
+	busyHeavy, busyLight := pair(1, contention.Share{Weight: 10}, contention.Share{})
+	throttled, neighbor := pair(1, contention.Share{Limit: 0.3}, contention.Share{})
+	if throttled != 1 {
+		t.Errorf("a pod that is held back by its limit alone is dilated by %v", throttled)
+	}
+	_, least := pair(0.3, contention.Share{Weight: 10, Burst: 0.01}, contention.Share{Burst: 1})
+	_, usual := pair(0.3, contention.Share{Weight: 10}, contention.Share{})
+	_, most := pair(0.3, contention.Share{Weight: 10, Burst: 100}, contention.Share{Burst: 1})
+	return []string{
+		fmt.Sprintf("with equal requests either is dilated by %.2f; with 500m beside 50m it is %.2f and %.2f", equal, heavy, light),
+		fmt.Sprintf("it is %.1f and %.0f for pods that compute all the time", busyHeavy, busyLight),
+		fmt.Sprintf("takes %.1f times as long even alone", 1/0.3),
+		fmt.Sprintf("is dilated by %.2f and not by 2", neighbor),
+		fmt.Sprintf("is dilated by %.2f if both compute for equally long at a time, by %.2f if its neighbor computes for a hundredth of that, and by %.2f if for a hundred times that", usual, least, most),
 	}
 }
 
