@@ -2,6 +2,7 @@ package contention_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -46,6 +47,38 @@ func BenchmarkPredict(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					predict(b, jobs, servers, queueing.Options{Solver: solver})
+				}
+			})
+		}
+	}
+}
+
+// What a mix takes that occurs for the first time, with weights that are equal and not.
+func BenchmarkMix(b *testing.B) {
+	for _, n := range []int{4, 8, 30} {
+		for _, weights := range []string{"equal", "unequal"} {
+			b.Run(fmt.Sprintf("%d jobs/%s", n, weights), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 8))
+				types := make([]*contention.JobType, n)
+				for k := range types {
+					types[k] = &contention.JobType{Vector: contention.Loadings(0.9*r.Float64(), 0.1*r.Float64())}
+					if weights == "unequal" {
+						types[k].Weight = math.Pow(100, r.Float64())
+					}
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					mixes, err := contention.NewMixes(contention.NodeClass{Servers: []int{max(1, n/4), 1}}, queueing.Options{ExactSteps: 1 << 14})
+					if err != nil {
+						b.Fatal(err)
+					}
+					mix := mixes.Empty()
+					for _, t := range types {
+						mix = mix.With(t)
+					}
+					if mix.Dilation(types[0]) < 1 {
+						b.Fatal(mixes.Err())
+					}
 				}
 			})
 		}

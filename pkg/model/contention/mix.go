@@ -26,7 +26,9 @@ type Mixes struct {
 	size    int // parts of all mixes
 	empty   *Mix
 	err     error
-	walk    walk // scratch
+	walk    walk    // scratch
+	shares  claims  // scratch
+	list    []claim // scratch
 }
 
 // localType is what a type of jobs is on the nodes of the class.
@@ -35,6 +37,7 @@ type localType struct {
 	number    int    // among the types, in the order in which they were met
 	key       string // what distinguishes its vector
 	vector    Vector
+	weight    float64 // at the processor; 0 if it is never there
 	stretch   float64
 	alone     float64        // see Alone
 	network   queueing.Class // what it is in a closed network, without copies
@@ -109,7 +112,7 @@ func (m *Mixes) local(t *JobType) *localType {
 	} else if err := t.validateShare(); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
 	} else {
-		held := 1.0
+		var held float64
 		l.vector, l.stretch = m.class.On(vector)
 		if l.vector, held, err = l.vector.throttled(m.class.Processor, t.Limit, m.class.Servers, m.options); err != nil {
 			m.fail(fmt.Errorf("jobs of type %q alone: %w", t.Name, err))
@@ -117,6 +120,9 @@ func (m *Mixes) local(t *JobType) *localType {
 		if held > 1 {
 			l.stretch *= held
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
+		}
+		if p := m.class.Processor; p >= 0 && p < len(l.vector) && l.vector[p].Loading > 0 {
+			l.weight = t.weight()
 		}
 		l.network = l.vector.queueingClass()
 		if l.alone, err = l.vector.alone(m.class.Servers, m.options); err != nil {
@@ -132,7 +138,7 @@ func (m *Mixes) local(t *JobType) *localType {
 // compare puts types in order by what they are, so that the numbers that come out
 // do not depend, not even in the last digit, on which type was met first.
 func (l *localType) compare(other *localType) int {
-	return cmp.Or(strings.Compare(l.key, other.key), cmp.Compare(l.number, other.number))
+	return cmp.Or(strings.Compare(l.key, other.key), cmp.Compare(l.weight, other.weight), cmp.Compare(l.number, other.number))
 }
 
 func (m *Mixes) fail(err error) {
@@ -325,6 +331,10 @@ func (x *Mix) predict() {
 	x.utilization = make([]float64, len(servers))
 	classes := x.classes()
 	solution := x.solution(classes)
+	if solution != nil && x.unequal() {
+		x.predictUnequal(classes, solution)
+		return
+	}
 	for c, class := range classes {
 		response := class.alone
 		if solution != nil && waitsForOthers(classes, solution, c) {
@@ -337,6 +347,10 @@ func (x *Mix) predict() {
 			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (response * float64(servers[i]))
 		}
 	}
+	x.setBusiest()
+}
+
+func (x *Mix) setBusiest() {
 	for _, u := range x.utilization {
 		x.busiest = max(x.busiest, u)
 	}

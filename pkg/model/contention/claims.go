@@ -1,0 +1,400 @@
+package contention
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
+
+// This file approximates how jobs of unequal weights share the processor, fast enough for a replay: see
+// [PredictSharing] for the slow way.
+//
+// The probability of a set A of threads at the processor is taken to be the product form of equal shares,
+//
+//	P(A) ∝ Π_{n=1}^{|A|} max(1, n/c) · Π_{k∈A} θ_k,
+//
+// with odds θ such that each thread comes as often as it leaves at the share that it has by its weight. With equal
+// weights θ_k is the mean time of a visit over that elsewhere, and this is exact. What a thread gets when n are
+// there is what water-filling gives it on average: the other n − 1 are who they are with the probabilities that P
+// gives, and what they take together is as in the mean, or more or less by its standard deviation.
+
+// claim is equal threads of jobs that share the processor.
+type claim struct {
+	weight   float64 // of a job, above 0
+	away     float64 // how long a thread is elsewhere per unit of its service, above 0
+	jobs     int
+	siblings int // other threads of the same job
+
+	odds    float64 // log θ
+	present float64 // probability that one thread is there
+	rate    float64 // mean share of a thread that is there, at most 1
+}
+
+func (c *claim) threads() int { return c.jobs * (1 + c.siblings) }
+
+// claims solves how some claims share a number of servers. It is scratch memory for one after the other.
+type claims struct {
+	servers float64
+	claims  []claim
+	weights []float64   // of a thread of each claim
+	number  []float64   // probability of each number of threads at the processor
+	given   [][]float64 // of each claim, by the number, the probability that one thread of it is there
+	share   []float64   // of each claim, with one number
+	order   []int       // claims by falling weight of a thread
+	sums    []claimSums // of the claims before each one in that order, with one number
+	hint    int         // how many claims were found to have a server per thread
+	chance  []float64
+	all     poissonbinomial.Distribution
+	without poissonbinomial.Distribution
+}
+
+// claimSums are sums over threads, given how likely each is there: of the probabilities and of weights by them, of their
+// variances and third central moments, times powers of the weight.
+type claimSums struct {
+	count, weight, squares float64
+	variance, skew         [4]float64
+}
+
+const (
+	// claimRounds bounds how often the odds are moved, and claimTolerance is by which fraction the rates of the last round may
+	// differ: far less than the error of the model.
+	claimRounds, claimTolerance = 60, 5e-3
+	// oddsStep is which part of its way a thread's odds go in a round, maxOddsStep the farthest.
+	oddsStep, maxOddsStep = 0.8, 3
+	// rare is the probability of numbers of threads that do not matter.
+	rare = 1e-6
+	// minAway is the shortest time elsewhere: less is none.
+	minAway = 1e-6
+)
+
+// stretches returns by how much longer a thread of each claim is at the processor than its service takes, with
+// equal weights and with those that the claims have.
+func (p *claims) stretches(servers int, list []claim) (equal, weighted []float64) {
+	p.servers, p.claims = float64(servers), list
+	n := 0
+	p.given = slices.Grow(p.given[:0], len(list))[:len(list)]
+	p.order, p.hint = p.order[:0], 0
+	for l := range list {
+		p.order = append(p.order, l)
+		list[l].odds = -math.Log(max(minAway, list[l].away))
+		list[l].present = 1 / (1 + list[l].away)
+		n += list[l].threads()
+	}
+	p.number = slices.Grow(p.number[:0], n+1)[:n+1]
+	p.share = slices.Grow(p.share[:0], len(list))[:len(list)]
+	p.sums = slices.Grow(p.sums[:0], len(list)+1)[:len(list)+1]
+	p.chance = slices.Grow(p.chance[:0], len(list))[:len(list)]
+	p.weights = slices.Grow(p.weights[:0], len(list))[:len(list)]
+	equal, weighted = make([]float64, len(list)), make([]float64, len(list))
+
+	p.distribute()
+	p.measure(func(k int) {
+		for l := range p.share {
+			p.share[l] = min(1, p.servers/float64(k))
+		}
+	})
+	for l := range list {
+		equal[l] = 1 / list[l].rate
+	}
+	for range claimRounds {
+		p.setWeights()
+		p.measure(p.divide)
+		if p.balance() < claimTolerance {
+			break
+		}
+		p.distribute()
+	}
+	for l := range list {
+		weighted[l] = 1 / list[l].rate
+	}
+	return equal, weighted
+}
+
+// setWeights sets the weight of a thread of each claim: that of its job, shared with the siblings that are there.
+func (p *claims) setWeights() {
+	for l := range p.claims {
+		c := &p.claims[l]
+		p.weights[l] = c.weight / (1 + float64(c.siblings)*c.present)
+	}
+	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(p.weights[b], p.weights[a]) })
+}
+
+// distribute computes how many threads are at the processor, and how likely each is there given that number.
+func (p *claims) distribute() {
+	// Only the product of a factor per thread and θ counts: with it such that the odds are about those of being
+	// there, the sums below stay within what a number can hold.
+	shift, threads := 0.0, 0.0
+	for l := range p.claims {
+		c := &p.claims[l]
+		present := max(rare, min(1-rare, c.present))
+		shift += float64(c.threads()) * (math.Log(present/(1-present)) - c.odds)
+		threads += float64(c.threads())
+	}
+	shift /= threads
+	p.all.Reset()
+	for l := range p.claims {
+		p.chance[l] = 1 / (1 + math.Exp(-p.claims[l].odds-shift))
+		for range p.claims[l].threads() {
+			p.all.Add(p.chance[l])
+		}
+	}
+	base := p.all.Probability()
+	factor, largest := 0.0, math.Inf(-1) // log of the factor of the number
+	for k := range p.number {
+		if k > 0 {
+			factor += math.Log(max(1, float64(k)/p.servers)) - shift
+		}
+		p.number[k] = math.Inf(-1)
+		if k < len(base) && base[k] > 0 {
+			p.number[k] = math.Log(base[k]) + factor
+			largest = max(largest, p.number[k])
+		}
+	}
+	total := 0.0
+	for k := range p.number {
+		p.number[k] = math.Exp(p.number[k] - largest)
+		total += p.number[k]
+	}
+	for k := range p.number {
+		if p.number[k] /= total; p.number[k] < rare {
+			p.number[k] = 0
+		}
+	}
+	for l := range p.claims {
+		given := slices.Grow(p.given[l][:0], len(p.number))[:len(p.number)]
+		p.without.Without(&p.all, p.chance[l])
+		others := p.without.Probability()
+		for k := range given {
+			given[k] = 0
+			if k > 0 && k-1 < len(others) && k < len(base) && base[k] > 0 {
+				given[k] = min(1, p.chance[l]*others[k-1]/base[k])
+			}
+		}
+		p.given[l] = given
+	}
+}
+
+// measure sets how likely each thread is there and which share it has, divide giving the shares for each number
+// of threads.
+func (p *claims) measure(divide func(k int)) {
+	for l := range p.claims {
+		p.claims[l].present, p.claims[l].rate = 0, 0
+	}
+	for k, probability := range p.number {
+		if probability == 0 || k == 0 {
+			continue
+		}
+		divide(k)
+		for l := range p.claims {
+			there := probability * p.given[l][k]
+			p.claims[l].present += there
+			p.claims[l].rate += there * p.share[l]
+		}
+	}
+	for l := range p.claims {
+		c := &p.claims[l]
+		if c.present > 0 {
+			c.rate /= c.present
+		}
+		if c.present == 0 || c.rate > 1 {
+			c.rate = 1
+		}
+		c.rate = max(c.rate, math.SmallestNonzeroFloat64*1e16)
+	}
+}
+
+// balance moves the odds of each thread towards where it comes as often as it leaves, and returns by which fraction,
+// at most, that differs.
+func (p *claims) balance() float64 {
+	worst := 0.0
+	for l := range p.claims {
+		c := &p.claims[l]
+		away := max(minAway, c.away)
+		present := max(math.SmallestNonzeroFloat64, min(1-1e-12, c.present))
+		due := -math.Log(c.rate*away) - math.Log(present/(1-present))
+		worst = max(worst, math.Abs(due))
+		c.odds += oddsStep * max(-maxOddsStep, min(maxOddsStep, due))
+	}
+	return worst
+}
+
+// divide sets the mean share that a thread of each claim has when k threads are there.
+func (p *claims) divide(k int) {
+	if float64(k) <= p.servers {
+		for l := range p.share {
+			p.share[l] = 1
+		}
+		return
+	}
+	var s claimSums
+	for at, l := range p.order {
+		p.sums[at] = s
+		n, q, w := float64(p.claims[l].threads()), p.given[l][k], p.weights[l]
+		v := n * q * (1 - q)
+		s.count += n * q
+		s.weight += n * q * w
+		s.squares += v * q * (1 - q)
+		third := v * (1 - 2*q)
+		for i := range s.skew {
+			s.variance[i] += v
+			s.skew[i] += third
+			v, third = v*w, third*w
+		}
+	}
+	p.sums[len(p.order)] = s
+	for at := range p.order {
+		p.share[p.order[at]] = p.shareOf(at, k)
+	}
+}
+
+// shareOf returns the mean share of a thread, of the claim at a place in the order, when k threads are there.
+func (p *claims) shareOf(at, k int) float64 {
+	t := p.threadAt(at, k)
+	level, capped := t.level(1)
+	take := t.capped(capped) + t.weighing(capped)*level
+	deviation, skewness := t.spread(level, capped)
+	if deviation == 0 {
+		return t.shareAt(1)
+	}
+	// Two values of that mean, deviation and skewness, no lower and no higher than what the others can take.
+	deviation /= take
+	root := math.Sqrt(skewness*skewness + 4)
+	low, high := 1-deviation*(root-skewness)/2, 1+deviation*(root+skewness)/2
+	last := p.order[len(p.order)-1]
+	others := float64(k-1) / take
+	lowest, highest := others*min(1, p.weights[last]*level), others*min(1, p.weights[p.order[0]]*level)
+	if low < lowest {
+		low = lowest
+		high = 1 + deviation*deviation/(1-low)
+	}
+	if high > highest {
+		high = highest
+		low = max(lowest, 1-deviation*deviation/(high-1))
+	}
+	if !(low < 1 && high > 1) {
+		return t.shareAt(1)
+	}
+	often := (1 - low) / (high - low) // of the higher
+	return (1-often)*t.shareAt(low) + often*t.shareAt(high)
+}
+
+// thread is one thread that is at the processor with k − 1 others.
+type thread struct {
+	*claims
+	at          int // of its claim, in the order
+	weight      float64
+	probability float64 // that it is there, before it is known to be
+	variance    float64 // of that, and
+	shift       float64 // by how much of its variance each other is there less often than before
+}
+
+func (p *claims) threadAt(at, k int) thread {
+	l := p.order[at]
+	q := p.given[l][k]
+	t := thread{claims: p, at: at, weight: p.weights[l], probability: q, variance: q * (1 - q)}
+	if rest := p.sums[len(p.order)].variance[0] - t.variance; rest > roundings {
+		t.shift = (1 - q) / rest
+	}
+	return t
+}
+
+// roundings is what rounding leaves of a variance of 0.
+const roundings = 1e-9
+
+// capped returns how many threads of the claims before a place in the order there are besides, and weighing the
+// weight of those from there on.
+func (t *thread) capped(until int) float64 {
+	s := &t.sums[until]
+	count, variance := s.count, s.variance[0]
+	if t.at < until {
+		count -= t.probability
+		variance -= t.variance
+	}
+	return count - t.shift*variance
+}
+
+func (t *thread) weighing(from int) float64 {
+	s, all := &t.sums[from], &t.sums[len(t.order)]
+	weight, covariance := all.weight-s.weight, all.variance[1]-s.variance[1]
+	if t.at >= from {
+		weight -= t.probability * t.weight
+		covariance -= t.variance * t.weight
+	}
+	return max(0, weight-t.shift*covariance)
+}
+
+// room reports whether all can be satisfied at the level at which threads of a claim, by its place in the order, just
+// have a server, when the others take some times what they do on average.
+func (t *thread) room(place int, times float64) bool {
+	full := 1 / t.weights[t.order[place]]
+	return times*(t.capped(place)+t.weighing(place)*full)+min(1, t.weight*full) < t.servers
+}
+
+// level returns at which level the processor is shared: a thread has its weight times that, at most a server. Those
+// of the claims before a place in the order have one.
+func (t *thread) level(times float64) (level float64, capped int) {
+	for capped = t.hint; capped < len(t.order) && t.room(capped, times); {
+		capped++
+	}
+	for capped > 0 && !t.room(capped-1, times) {
+		capped--
+	}
+	t.hint = capped
+	if capped == len(t.order) {
+		return 1 / t.weights[t.order[capped-1]], capped
+	}
+	room, weight := t.servers-times*t.capped(capped), times*t.weighing(capped)
+	if t.at < capped {
+		room--
+	} else {
+		weight += t.weight
+	}
+	if weight <= 0 {
+		return 1 / t.weights[t.order[capped]], capped
+	}
+	return max(0, room/weight), capped
+}
+
+func (t *thread) shareAt(times float64) float64 {
+	level, capped := t.level(times)
+	if t.at < capped {
+		return 1
+	}
+	return min(1, t.weight*level)
+}
+
+// spread returns the standard deviation and the skewness of what the others take at a level, given how many they are:
+// of what each takes besides what goes with their number.
+func (t *thread) spread(level float64, capped int) (deviation, skewness float64) {
+	s, all := &t.sums[capped], &t.sums[len(t.order)]
+	variance, squares := all.variance[0]-t.variance, all.squares-t.variance*t.variance
+	if variance <= roundings || squares <= 0 {
+		return 0, 0
+	}
+	number := variance * variance / squares // of others that may be there or not
+	if number <= 1+roundings {
+		return 0, 0
+	}
+	takes := min(1, t.weight*level)
+	if t.at < capped {
+		takes = 1
+	}
+	var second, third [4]float64 // of the others, by powers of what they take
+	mine, cube, power := t.variance, t.variance*(1-2*t.probability), 1.0
+	for i := range third {
+		second[i] = s.variance[0] + (all.variance[i]-s.variance[i])*power - mine
+		third[i] = s.skew[0] + (all.skew[i]-s.skew[i])*power - cube
+		mine, cube, power = mine*takes, cube*takes, power*level
+	}
+	b := second[1] / variance
+	correction := min(2, number/(number-1)) // as for a sample
+	square := (second[2] - b*second[1]) * correction
+	if square <= roundings*roundings {
+		return 0, 0
+	}
+	deviation = math.Sqrt(square)
+	cubed := (third[3] - b*(3*third[2]-b*(3*third[1]-b*third[0]))) * correction * correction
+	return deviation, cubed / (square * deviation)
+}

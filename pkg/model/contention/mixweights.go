@@ -1,0 +1,108 @@
+package contention
+
+import "loadline.dev/loadline/pkg/model/queueing"
+
+// unequal reports whether jobs of different weights share the processor.
+func (x *Mix) unequal() bool {
+	weight := 0.0
+	for k := range x.parts {
+		switch w := x.parts[k].weight; {
+		case w == 0 || w == weight: // is never there, or is like those before
+		case weight == 0:
+			weight = w
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// predictUnequal fills in dilations and utilizations where weights differ.
+func (x *Mix) predictUnequal(classes []class, solution *queueing.Solution) {
+	responses := x.weigh(classes, solution)
+	for c, class := range classes {
+		waits := waitsForOthers(classes, solution, c)
+		for k := class.first; k < class.end; k++ {
+			response := class.alone
+			if waits {
+				response = max(response, responses[k])
+			}
+			x.parts[k].dilation = response / class.alone
+			for i, d := range class.vector {
+				x.utilization[i] += float64(x.parts[k].Copies*d.threads()) * d.Loading / (response * float64(x.of.class.Servers[i]))
+			}
+		}
+	}
+	x.setBusiest()
+}
+
+// weigh returns how long a job of each part takes, in own times, where weights differ: what the solution for equal
+// shares says, corrected by what weights change. At the processor that is by how much they stretch a job's time
+// there; at the other resources a job is met the less often the longer it takes.
+func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
+	m := x.of
+	at := m.class.Processor
+	claims := m.list[:0]
+	for c, class := range classes {
+		if at >= len(class.vector) || class.vector[at].Loading == 0 {
+			continue
+		}
+		away := class.vector.response(solution.Waits[c]) - class.vector[at].Loading*(1+solution.Waits[c][at])
+		for k := class.first; k < class.end; k++ {
+			claims = append(claims, claim{
+				weight: x.parts[k].weight, away: max(0, away) / class.vector[at].Loading,
+				jobs: x.parts[k].Copies, siblings: class.vector[at].threads() - 1,
+			})
+		}
+	}
+	m.list = claims
+	equal, weighted := m.shares.stretches(m.class.Servers[at], claims)
+
+	responses, paces := make([]float64, len(x.parts)), make([]float64, len(x.parts))
+	n := 0
+	for c, class := range classes {
+		for k := class.first; k < class.end; k++ {
+			before := class.vector.response(solution.Waits[c])
+			responses[k] = before
+			if at < len(class.vector) && class.vector[at].Loading > 0 {
+				responses[k] += class.vector[at].Loading * (1 + solution.Waits[c][at]) * (weighted[n]/equal[n] - 1)
+				n++
+			}
+			paces[k] = before / responses[k]
+		}
+	}
+	for i := range m.class.Servers {
+		if i != at {
+			x.meet(classes, solution, i, responses, paces)
+		}
+	}
+	return responses
+}
+
+// meet adds to the responses what changes at a resource other than the processor when jobs come there at other paces,
+// relative to those of the solution.
+func (x *Mix) meet(classes []class, solution *queueing.Solution, i int, responses, paces []float64) {
+	total, paced := 0.0, 0.0
+	for c, class := range classes {
+		if i >= len(class.vector) {
+			continue
+		}
+		for k := class.first; k < class.end; k++ {
+			there := float64(x.parts[k].Copies*class.vector[i].threads()) * solution.Presences[c][i]
+			total += there
+			paced += there * paces[k]
+		}
+	}
+	for c, class := range classes {
+		if i >= len(class.vector) {
+			continue
+		}
+		own := float64(class.vector[i].threads()) * solution.Presences[c][i]
+		for k := class.first; k < class.end; k++ {
+			if others := total - own; others > roundings {
+				wait := class.vector[i].Loading * solution.Waits[c][i]
+				responses[k] += wait * ((paced-own*paces[k])/others - 1)
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package contention_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// weightedDilations returns the dilations of jobs on a node, by a mix, whose types have weights.
+func weightedDilations(t fataler, servers []int, types ...contention.JobType) []float64 {
+	t.Helper()
+	mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mix := mixes.Empty()
+	for j := range types {
+		mix = mix.With(&types[j])
+	}
+	dilations := make([]float64, len(types))
+	for j := range types {
+		dilations[j] = mix.Dilation(&types[j])
+	}
+	if err := mixes.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return dilations
+}
+
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
+func TestMixesShareTheProcessorByWeight(t *testing.T) {
+	t.Parallel()
+	busy, most := contention.Loadings(1), contention.Loadings(0.6)
+	threads := contention.Vector{{Loading: 1, Pressure: 1, Threads: 2}}
+	for name, test := range map[string]struct {
+		servers   int
+		types     []contention.JobType
+		want      []float64
+		tolerance float64
+	}{
+		"busy jobs share a core by weight":          {1, []contention.JobType{{Vector: busy, Weight: 10}, {Vector: busy}}, []float64{1.1, 11}, 1e-3},
+		"three busy jobs":                           {1, []contention.JobType{{Vector: busy, Weight: 4}, {Vector: busy, Weight: 3}, {Vector: busy}}, []float64{2, 8.0 / 3, 8}, 1e-3},
+		"nobody waits for a core of its own":        {2, []contention.JobType{{Vector: busy, Weight: 10}, {Vector: busy}}, []float64{1, 1}, 1e-9},
+		"no thread gets more than a core":           {2, []contention.JobType{{Vector: busy, Weight: 10}, {Vector: busy}, {Vector: busy}}, []float64{1, 2, 2}, 1e-3},
+		"who has all the weight has priority":       {1, []contention.JobType{{Vector: most, Weight: 1e6}, {Vector: busy}}, []float64{1, 2.5}, 1e-3},
+		"exact for two, nearly":                     {1, []contention.JobType{{Vector: most, Weight: 10}, {Vector: most}}, []float64{1.050562, 1.927835}, 0.03},
+		"threads share the weight of their job":     {1, []contention.JobType{{Vector: threads, Weight: 3}, {Vector: busy, Weight: 1}}, []float64{4.0 / 3, 4}, 0.01},
+		"who never computes has no weight":          {1, []contention.JobType{{Vector: contention.Loadings(0, 0.5), Weight: 10}, {Vector: busy}}, []float64{1, 1}, 1e-9},
+		"a weight of 0 is one of 1":                 {1, []contention.JobType{{Vector: busy, Weight: 2}, {Vector: busy}}, []float64{1.5, 3}, 1e-3},
+		"who is held back by a limit waits no more": {1, []contention.JobType{{Vector: busy, Weight: 1e6, Limit: 0.2}, {Vector: busy}}, []float64{1, 1.25}, 0.01},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for j, d := range weightedDilations(t, []int{test.servers, 1}, test.types...) {
+				if math.Abs(d/test.want[j]-1) > test.tolerance {
+					t.Errorf("job %d is dilated by %v, want %v", j, d, test.want[j])
+				}
+			}
+		})
+	}
+}
+
+func TestEqualWeightsChangeNoDigitOfAMix(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		servers := drawServers(t, 2, 3)
+		weight := rapid.SampledFrom([]float64{0.01, 1, 39}).Draw(t, "weight")
+		var plain, weighted []contention.JobType
+		for range rapid.IntRange(1, 4).Draw(t, "jobs") {
+			v := drawVector(t, 2, 3)
+			plain, weighted = append(plain, contention.JobType{Vector: v}), append(weighted, contention.JobType{Vector: v, Weight: weight})
+		}
+		want := weightedDilations(t, servers, plain...)
+		for j, got := range weightedDilations(t, servers, weighted...) {
+			if got != want[j] {
+				t.Fatalf("job %d: %v, without weights %v", j, got, want[j])
+			}
+		}
+	})
+}
+
+func TestAnyWeightsGiveADilation(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		servers := drawServers(t, 2, 3)
+		var types []contention.JobType
+		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
+			weight := math.Pow(10, rapid.Float64Range(-12, 12).Draw(t, "weight"))
+			types = append(types, contention.JobType{Vector: drawVector(t, 2, 3), Weight: weight})
+		}
+		for j, d := range weightedDilations(t, servers, types...) {
+			if !(d >= 1) || math.IsInf(d, 0) {
+				t.Fatalf("job %d is dilated by %v", j, d)
+			}
+		}
+	})
+}
+
+// The errors stand in docs/accuracy.md, from more sets.
+func TestMixesAreCloseToTheExactSolution(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(19, 1))
+	var off, offEqual, worst, jobs float64
+	for range 60 {
+		servers := []int{1 << r.IntN(3), 1, 1}[:1+r.IntN(2)]
+		n := &gps.Network{Servers: servers}
+		var types, plain []contention.JobType
+		for range 2 + r.IntN(4) {
+			demands := make([]float64, len(servers))
+			left := 0.1 + 0.9*r.Float64()
+			for i := range demands {
+				demands[i] = left * r.Float64()
+				left -= demands[i]
+			}
+			v, weight := contention.Loadings(demands...), math.Pow(100, r.Float64())
+			n.Jobs = append(n.Jobs, gps.Job{Demands: demands, Weight: weight})
+			types, plain = append(types, contention.JobType{Vector: v, Weight: weight}), append(plain, contention.JobType{Vector: v})
+		}
+		exact, err := gps.Exact(n, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		weighted, equal := weightedDilations(t, servers, types...), weightedDilations(t, servers, plain...)
+		for j, want := range exact.Responses {
+			e := math.Abs(weighted[j]/want - 1)
+			off, worst, jobs = off+e, max(worst, e), jobs+1
+			offEqual += math.Abs(equal[j]/want - 1)
+		}
+	}
+	t.Logf("off by %.2f %% on average and %.1f %% at worst; by equal shares %.2f %%", 100*off/jobs, 100*worst, 100*offEqual/jobs)
+	if off/jobs > 0.015 || worst > 0.25 || offEqual/jobs < 4*off/jobs {
+		t.Errorf("off by %v on average and %v at worst; by equal shares %v", off/jobs, worst, offEqual/jobs)
+	}
+}
