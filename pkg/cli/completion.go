@@ -69,6 +69,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"distribution": verb.OneOf(replays.Distributions()),
 		"policies":     listOf(placement.Names()),
 		"queue":        verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
+		"cpu-shares":   verb.OneOf(replays.CPUShares()),
 		"without":      listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(m *input.Manifests) []string {
@@ -77,7 +78,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"predict node": fromFiles(func(m *input.Manifests) []string {
 			return namesOf(m.Nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
 		}),
-		"pod": fromFiles(workloadNames), "requests": fromFiles(workloadNames),
+		"pod": fromFiles(workloadNames), "requests": fromFiles(workloadNames), "limits": fromFiles(workloadNames),
 		"types": fromFiles(workloadNames),
 	}
 }

@@ -235,6 +235,24 @@ func TestFlagsCountMoreThanTheManifest(t *testing.T) {
 	}
 }
 
+func TestFlagsSayWhatJobsRequestAndHowTheyShareCores(t *testing.T) {
+	t.Parallel()
+	profiles := write(t, "profiles.yaml", paperJobs)
+	generate := []string{"-f", profiles, "--generate", "50", "--every", "60s", "--nodes", "2", "--policies", "round-robin"}
+	before := answerOf(t, "", append(generate, "--types", "filecomp")...)
+	limited := answerOf(t, "", append(generate, "--types", "filecomp", "--limits", "filecomp=100m", "--requests", "filecomp=50m")...)
+	if b, l := before.Policies[0].Execution.Mean, limited.Policies[0].Execution.Mean; l < 2*b {
+		t.Errorf("jobs that need 580m take %v s with a limit of 100m, and %v s without", l, b)
+	}
+	if before.CPUShares != "equal" || limited.CPUShares != "equal" {
+		t.Errorf("the shares are %q and %q, want equal ones, as nobody asked for others", before.CPUShares, limited.CPUShares)
+	}
+	shared := answerOf(t, "", append(generate, "--requests", "filecomp=50m,std-io=2", "--cpu-shares", "requests")...)
+	if shared.CPUShares != "requests" || shared.Policies[0].Runs[0].UnequalRequests {
+		t.Errorf("the shares are %q, and unequal requests are noted: %v", shared.CPUShares, shared.Policies[0].Runs[0].UnequalRequests)
+	}
+}
+
 func TestJobsAreGeneratedWithoutATraceReplay(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", paperJobs)
@@ -406,6 +424,11 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		"a profile without neutral time": {"", []string{"-f", timeless, "--generate", "10", "--every", "1s", "--types", "filecomp"}, `"filecomp": has no neutralMillis: set in the WorkloadProfile how long such a job takes alone`},
 		"an unknown profile":             {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--types", "sort"}, `"sort": there is no such WorkloadProfile; there are filecomp, std-io`},
 		"a weight of nothing":            {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--types", "filecomp="}, `--types filecomp=: "" is not a whole number`},
+		"requests for a trace":           {"", []string{"--trace", trace, "--requests", "a=1"}, "--requests is about generated jobs, and there is a trace: leave one out"},
+		"a request of no job":            {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--requests", "sort=1"}, "--requests sort=1: no job of the WorkloadProfile sort is generated"},
+		"a limit that is no number":      {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--limits", "filecomp=much"}, `--limits filecomp=much: "much" is not a quantity of CPU such as 500m or 2`},
+		"a negative limit":               {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--types", "std-io", "--limits", "std-io=-1"}, `spec.arrivals.types[0].cpuLimit: Invalid value: "-1": must be a number of cores above 0 and up to 16384`},
+		"unknown shares":                 {"", []string{"--trace", trace, "--cpu-shares", "fair"}, `spec.cpuShares: Unsupported value: "fair": supported values: "equal", "requests"`},
 		"gaps and a rate":                {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--gaps-from", trace}, "--every and --gaps-from both say when jobs arrive: leave one out"},
 		"empirical without gaps":         {"", []string{"-f", profiles, "--generate", "10", "--every", "1s", "--distribution", "empirical"}, "name a trace that has the times, --gaps-from trace.csv"},
 		"gaps that are not there":        {"", []string{"-f", profiles, "--generate", "10", "--gaps-from", "none.csv"}, "open none.csv: no such file"},

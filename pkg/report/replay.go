@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -207,9 +208,16 @@ func bestSentence(a *replays.Answer) string {
 	return "No policy is the best: some runs were ended before their time."
 }
 
-// ReplayNotes says what the answer leaves out: jobs that were dropped or skipped.
+// ReplayNotes says how cores are shared, where not equally or where nobody said it, and what the answer leaves out: jobs that
+// were dropped or skipped.
 func ReplayNotes(a *replays.Answer) []string {
 	var notes []string
+	switch {
+	case a.CPUShares == v1alpha1.CPUSharesRequests:
+		notes = append(notes, "Jobs share cores by what they request of the cpu.")
+	case unequalRequests(a):
+		notes = append(notes, "Jobs request different amounts of cpu, but share cores equally here; Kubernetes shares them by requests: set cpuShares (--cpu-shares) to requests.")
+	}
 	for i := range a.Policies {
 		p := &a.Policies[i]
 		if p.Dropped == 0 {
@@ -229,6 +237,18 @@ func ReplayNotes(a *replays.Answer) []string {
 		}
 	}
 	return notes
+}
+
+// unequalRequests reports whether a run was of jobs that request different amounts of cpu.
+func unequalRequests(a *replays.Answer) bool {
+	for i := range a.Policies {
+		for _, run := range a.Policies[i].Runs {
+			if run.UnequalRequests {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sameDrops reports whether all policies dropped the same.

@@ -131,6 +131,26 @@ func TestReplayNotesSayOnceWhatAllPoliciesLeftOut(t *testing.T) {
 	}
 }
 
+func TestReplayNotesSayHowCoresAreShared(t *testing.T) {
+	t.Parallel()
+	a := threePolicies()
+	a.CPUShares = "equal"
+	if notes := ReplayNotes(a); len(notes) != 0 {
+		t.Errorf("notes %q on jobs that request the same", notes)
+	}
+	a.Policies[1].Runs[0].UnequalRequests = true
+	want := []string{
+		"Jobs request different amounts of cpu, but share cores equally here; Kubernetes shares them by requests: set cpuShares (--cpu-shares) to requests.",
+	}
+	if diff := cmp.Diff(want, ReplayNotes(a)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	a.CPUShares = "requests"
+	if diff := cmp.Diff([]string{"Jobs share cores by what they request of the cpu."}, ReplayNotes(a)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestChartsOfAReplayShowItsRuns(t *testing.T) {
 	t.Parallel()
 	a := threePolicies()

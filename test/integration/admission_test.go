@@ -170,7 +170,12 @@ func TestTheServerRefusesBadTraceReplays(t *testing.T) {
 		"regular arrivals":      {arrivals("distribution: gamma, meanMillis: 20, scv: 250m"), ""},
 		"measured arrivals":     {arrivals("distribution: empirical, gapsMillis: [0, 10, 30]"), ""},
 		"all that nodes can be": {trace + "  nodes: [{name: large, count: 16, nodeProfile: nvme, maxJobs: 20, resources: [{name: cpu, servers: 16, speed: '1.5'}], capacity: [{name: memory, quantity: 64Gi}, {name: gpu, quantity: 0}]}]", ""},
-		"all that one can ask":  {with("policies: [{name: lmuf-t, threshold: '0.9'}, {name: target-load-packing, target: '0.5'}]\n  seeds: 500\n  solver: first-order\n  queue: fifo\n  parallelism: 8\n  output: {persistentVolumeClaim: {claimName: data, path: out}}"), ""},
+		"all that one can ask":  {with("policies: [{name: lmuf-t, threshold: '0.9'}, {name: target-load-packing, target: '0.5'}]\n  seeds: 500\n  solver: first-order\n  queue: fifo\n  cpuShares: equal\n  parallelism: 8\n  output: {persistentVolumeClaim: {claimName: data, path: out}}"), ""},
+
+		"requests and limits": {
+			nodes + "  cpuShares: requests\n  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuRequest: 500m, cpuLimit: 500m}, " +
+				"{profile: b, cpuRequest: 0, cpuLimit: '1.5'}, {profile: c, cpuRequest: 2}, {profile: d, cpuLimit: 1m}]}", "",
+		},
 
 		"neither trace nor arrivals": {nodes, "spec: Invalid value: give either trace (recorded jobs) or arrivals (generated jobs), and not both"},
 		"a trace and arrivals":       {arrivals("meanMillis: 20") + trace, "spec: Invalid value: give either trace"},
@@ -179,16 +184,37 @@ func TestTheServerRefusesBadTraceReplays(t *testing.T) {
 			nodes + "  trace: {configMap: {name: a, key: b}, persistentVolumeClaim: {claimName: a, path: b}}",
 			"spec.trace: Invalid value: give either configMap or persistentVolumeClaim",
 		},
-		"an unknown format":       {nodes + "  trace: {format: tsv, configMap: {name: a, key: b}}", `spec.trace.format: Unsupported value: "tsv": supported values: "csv", "swf", "openb"`},
-		"a key that is a path":    {nodes + "  trace: {configMap: {name: a, key: ../b}}", `spec.trace.configMap.key: Invalid value: "../b": a key of a ConfigMap consists of`},
-		"an absolute path":        {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: /etc/passwd}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"/etc/passwd\": a path is relative"},
-		"a path out of a volume":  {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: traces/../../b}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"traces/../../b\": a path is relative"},
-		"no jobs of a trace":      {nodes + "  trace: {limit: 0, configMap: {name: a, key: b}}", "spec.trace.limit: Invalid value: 0"},
-		"no jobs":                 {nodes + "  arrivals: {jobs: 0, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 0"},
-		"too many jobs":           {nodes + "  arrivals: {jobs: 10000001, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 10000001"},
-		"jobs of no type":         {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: []}", "spec.arrivals.types: Invalid value: 0"},
-		"a type twice":            {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a}, {profile: a}]}", "spec.arrivals.types[1]: Duplicate value"},
-		"a weight of zero":        {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, weight: 0}]}", "spec.arrivals.types[0].weight: Invalid value: 0"},
+		"an unknown format":      {nodes + "  trace: {format: tsv, configMap: {name: a, key: b}}", `spec.trace.format: Unsupported value: "tsv": supported values: "csv", "swf", "openb"`},
+		"a key that is a path":   {nodes + "  trace: {configMap: {name: a, key: ../b}}", `spec.trace.configMap.key: Invalid value: "../b": a key of a ConfigMap consists of`},
+		"an absolute path":       {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: /etc/passwd}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"/etc/passwd\": a path is relative"},
+		"a path out of a volume": {nodes + "  trace: {persistentVolumeClaim: {claimName: a, path: traces/../../b}}", "spec.trace.persistentVolumeClaim.path: Invalid value: \"traces/../../b\": a path is relative"},
+		"no jobs of a trace":     {nodes + "  trace: {limit: 0, configMap: {name: a, key: b}}", "spec.trace.limit: Invalid value: 0"},
+		"no jobs":                {nodes + "  arrivals: {jobs: 0, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 0"},
+		"too many jobs":          {nodes + "  arrivals: {jobs: 10000001, interarrival: {meanMillis: 1}, " + types + "}", "spec.arrivals.jobs: Invalid value: 10000001"},
+		"jobs of no type":        {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: []}", "spec.arrivals.types: Invalid value: 0"},
+		"a type twice":           {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a}, {profile: a}]}", "spec.arrivals.types[1]: Duplicate value"},
+		"a weight of zero":       {nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, weight: 0}]}", "spec.arrivals.types[0].weight: Invalid value: 0"},
+		"unknown shares":         {nodes + trace + "  cpuShares: fair", `spec.cpuShares: Unsupported value: "fair": supported values: "equal", "requests"`},
+		"a limit below the request": {
+			nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuRequest: 1, cpuLimit: 999m}]}",
+			"spec.arrivals.types[0].cpuLimit: Invalid value: a limit must not be less than the request, cpuRequest",
+		},
+		"a negative request": {
+			nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuRequest: -1m}]}",
+			`spec.arrivals.types[0].cpuRequest: Invalid value: "-1m": a request is a number of cores from 0 to 16384, such as 500m`,
+		},
+		"a request that is no number": {
+			nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuRequest: NaN, cpuLimit: 1}]}",
+			`spec.arrivals.types[0].cpuRequest: Invalid value: "NaN": a request is a number of cores`,
+		},
+		"a limit of zero": {
+			nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuLimit: 0}]}",
+			"spec.arrivals.types[0].cpuLimit: Invalid value: 0: a limit is a number of cores above 0 and up to 16384, such as 500m; leave it out for no limit",
+		},
+		"a huge limit": {
+			nodes + "  arrivals: {jobs: 1, interarrival: {meanMillis: 1}, types: [{profile: a, cpuLimit: 16385}]}",
+			"spec.arrivals.types[0].cpuLimit: Invalid value: 16385: a limit is a number of cores above 0",
+		},
 		"arrivals without a mean": {arrivals("distribution: constant"), "spec.arrivals.interarrival: Invalid value: every distribution needs meanMillis, but for empirical"},
 		"measured and with a mean": {
 			arrivals("distribution: empirical, meanMillis: 3, gapsMillis: [1]"),

@@ -93,6 +93,15 @@ type TraceReplaySpec struct {
 	// +kubebuilder:validation:Enum=backfill;fifo
 	Queue string `json:"queue,omitempty"`
 
+	// cpuShares says how the jobs on a node share its cores where they want more
+	// than there are: equal gives each thread the same; requests shares them by
+	// what the jobs request of the cpu, as Kubernetes does on cgroup v2. Jobs
+	// without a request are then BestEffort. Limits count with either. Defaults
+	// to equal.
+	// +optional
+	// +kubebuilder:validation:Enum=equal;requests
+	CPUShares string `json:"cpuShares,omitempty"`
+
 	// parallelism is how many runs go on at once. Defaults to 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -134,6 +143,11 @@ const (
 
 	// QueueBackfill lets jobs that fit go ahead of those that do not.
 	QueueBackfill = "backfill"
+	// CPUSharesEqual gives each thread the same share of the cores.
+	CPUSharesEqual = "equal"
+	// CPUSharesRequests shares the cores by what jobs request of the cpu.
+	CPUSharesRequests = "requests"
+
 	// QueueFIFO makes jobs wait for those that arrived earlier.
 	QueueFIFO = "fifo"
 )
@@ -263,6 +277,8 @@ type Interarrival struct {
 }
 
 // ReplayJobType is a kind of jobs.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.cpuRequest) || !has(self.cpuLimit) || !string(self.cpuRequest).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') || !string(self.cpuLimit).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') || quantity(string(self.cpuRequest)).compareTo(quantity(string(self.cpuLimit))) <= 0",fieldPath=".cpuLimit",message="a limit must not be less than the request, cpuRequest"
 type ReplayJobType struct {
 	// profile is the WorkloadProfile of the same namespace that the jobs follow.
 	// It needs neutralMillis.
@@ -277,6 +293,26 @@ type ReplayJobType struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Weight *int32 `json:"weight,omitempty"`
+
+	// cpuRequest is how many cores such a job requests, such as 500m; 0 is
+	// nothing. Defaults to cpuLimit, else to what the job keeps busy when it is
+	// placed, and to nothing when cores are shared by requests.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a request is a number of cores from 0 to 16384, such as 500m"
+	CPURequest *resource.Quantity `json:"cpuRequest,omitempty"`
+
+	// cpuLimit is how many cores the quota of such a job lets it use on average,
+	// such as 500m. A job that needs more takes longer by that even if it is
+	// alone, which is no dilation. Defaults to no limit.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a limit is a number of cores above 0 and up to 16384, such as 500m; leave it out for no limit"
+	CPULimit *resource.Quantity `json:"cpuLimit,omitempty"`
 }
 
 // ReplayNodes is a class of nodes that are all alike.

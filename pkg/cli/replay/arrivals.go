@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 )
 
 // ofArrivals are the flags that describe generated jobs.
-var ofArrivals = []string{"generate", "every", "distribution", "scv", "gaps-from", "types"}
+var ofArrivals = []string{"generate", "every", "distribution", "scv", "gaps-from", "types", "requests", "limits"}
 
 // applyArrivals describes generated jobs by the flags; what they do not say is left
 // as it is.
@@ -43,8 +44,32 @@ func (f *specFlags) applyArrivals(spec *v1alpha1.TraceReplaySpec, workloads []v1
 	}
 	if len(f.types) > 0 || fresh {
 		var err error
-		spec.Arrivals.Types, err = f.jobTypes(workloads)
+		if spec.Arrivals.Types, err = f.jobTypes(workloads); err != nil {
+			return err
+		}
+	}
+	if err := setCPU("requests", f.requests, spec.Arrivals.Types, func(t *v1alpha1.ReplayJobType) **resource.Quantity { return &t.CPURequest }); err != nil {
 		return err
+	}
+	return setCPU("limits", f.limits, spec.Arrivals.Types, func(t *v1alpha1.ReplayJobType) **resource.Quantity { return &t.CPULimit })
+}
+
+// setCPU sets an amount of cpu of the types that a flag names, by the name of their profile, with its namespace or without.
+func setCPU(flag string, amounts map[string]string, types []v1alpha1.ReplayJobType, of func(*v1alpha1.ReplayJobType) **resource.Quantity) error {
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		q, err := resource.ParseQuantity(amounts[name])
+		if err != nil {
+			return fmt.Errorf("--%s %s=%s: %q is not a quantity of CPU such as 500m or 2", flag, name, amounts[name], amounts[name])
+		}
+		found := false
+		for i := range types {
+			if t := &types[i]; t.Profile == name || strings.HasSuffix(t.Profile, "/"+name) {
+				*of(t), found = &q, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("--%s %s=%s: no job of the WorkloadProfile %s is generated", flag, name, amounts[name], name)
+		}
 	}
 	return nil
 }

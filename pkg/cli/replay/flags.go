@@ -29,6 +29,8 @@ type specFlags struct {
 	scv          string
 	gapsFrom     string
 	types        []string
+	requests     map[string]string
+	limits       map[string]string
 
 	// Nodes.
 	nodes     int32
@@ -38,10 +40,11 @@ type specFlags struct {
 	maxJobs   int32
 	nodesFrom string
 
-	policies []string
-	seeds    int32
-	solver   string
-	queue    string
+	policies  []string
+	seeds     int32
+	solver    string
+	queue     string
+	cpuShares string
 }
 
 func (f *specFlags) add(flags *pflag.FlagSet) {
@@ -56,6 +59,8 @@ func (f *specFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scv, "scv", "", "their squared coefficient of variation, for gamma, lognormal and hyperexponential: the larger, the burstier")
 	flags.StringVar(&f.gapsFrom, "gaps-from", "", "draw the times between generated jobs from those of this trace, in place of --every")
 	flags.StringSliceVar(&f.types, "types", nil, "the WorkloadProfiles of generated jobs, as NAME[=WEIGHT] (default all that have neutralMillis)")
+	flags.StringToStringVar(&f.requests, "requests", nil, "CPU that generated jobs of a WorkloadProfile request, as PROFILE=CPU,…, 0 for nothing (default what they keep busy)")
+	flags.StringToStringVar(&f.limits, "limits", nil, "CPU that generated jobs of a WorkloadProfile are limited to, as PROFILE=CPU,… (default no limit)")
 
 	flags.Int32Var(&f.nodes, "nodes", 1, "how many nodes there are, all alike")
 	flags.Int32Var(&f.cores, "cores", 1, "how many cores each node has")
@@ -68,6 +73,7 @@ func (f *specFlags) add(flags *pflag.FlagSet) {
 	flags.Int32Var(&f.seeds, "seeds", 1, "how many streams of jobs to generate, or draws of policies to try")
 	flags.StringVar(&f.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
 	flags.StringVar(&f.queue, "queue", v1alpha1.QueueBackfill, "what happens behind a job that fits nowhere: backfill or fifo")
+	flags.StringVar(&f.cpuShares, "cpu-shares", v1alpha1.CPUSharesEqual, "how jobs share busy cores: equal, or by their CPU requests as in Kubernetes, requests")
 }
 
 // apply writes the flags that were given into a spec, which may be empty.
@@ -90,6 +96,9 @@ func (f *specFlags) apply(spec *v1alpha1.TraceReplaySpec, trace string, workload
 	}
 	if changed("queue") {
 		spec.Queue = f.queue
+	}
+	if changed("cpu-shares") {
+		spec.CPUShares = f.cpuShares
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package replays
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -17,6 +18,8 @@ type Answer struct {
 	Done int `json:"done"`
 	// Partial reports whether a run was ended before its time, or is missing.
 	Partial bool `json:"partial,omitempty"`
+	// CPUShares is how jobs share cores, as in the TraceReplay.
+	CPUShares string `json:"cpuShares"`
 	// Best is the policy of the least mean response time; of equal ones the first.
 	// Empty if no job was done, or some run was ended before its time: then the
 	// means are not of the same jobs.
@@ -77,7 +80,7 @@ func seedMean(values []float64) SeedMean {
 // Merge adds up the results of runs, by their numbers, which may be some of them
 // only.
 func (r *Replay) Merge(results map[int]*Result) *Answer {
-	a := &Answer{Name: r.name, Runs: len(r.runs), Done: len(results)}
+	a := &Answer{Name: r.name, Runs: len(r.runs), Done: len(results), CPUShares: cmp.Or(r.spec.CPUShares, cpuShares[0])}
 	for i := range r.policies {
 		var runs []*Result
 		for seed := range r.seeds() {

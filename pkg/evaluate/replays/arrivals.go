@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/arrivals"
+	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/trace"
 )
 
 // lots is what policies draw from, apart from gaps and types of generated jobs.
@@ -35,18 +38,18 @@ func (r *Replay) checkArrivals(Input) error {
 		}
 		return field.Invalid(field.NewPath("spec", "arrivals", "jobs"), jobs, fmt.Sprintf("must be between 1 and %d", maxJobs))
 	}
-	_, err := r.generated(1)
+	_, err := r.generated(1, nil)
 	return err
 }
 
-// generated returns the generated jobs of a seed.
-func (r *Replay) generated(seed uint64) (iter.Seq2[epochs.Job, error], error) {
+// generated returns the generated jobs of a seed, and adds their types to claims, unless that is nil.
+func (r *Replay) generated(seed uint64, claims *claims) (iter.Seq2[epochs.Job, error], error) {
 	path := field.NewPath("spec", "arrivals")
 	process, err := interarrivals(&r.spec.Arrivals.Interarrival, seed, path.Child("interarrival"))
 	if err != nil {
 		return nil, err
 	}
-	types, weights, err := r.generatedTypes(path.Child("types"))
+	types, weights, err := r.generatedTypes(claims, path.Child("types"))
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +71,8 @@ func (r *Replay) generated(seed uint64) (iter.Seq2[epochs.Job, error], error) {
 	}, nil
 }
 
-// generatedTypes returns a job of each type that is generated, and its weight.
-func (r *Replay) generatedTypes(path *field.Path) (types []epochs.Job, weights []float64, err error) {
+// generatedTypes returns a job of each type that is generated, and how often it is drawn.
+func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epochs.Job, weights []float64, err error) {
 	if len(r.spec.Arrivals.Types) == 0 {
 		return nil, nil, field.Required(path, "list at least one kind of jobs")
 	}
@@ -93,11 +96,41 @@ func (r *Replay) generatedTypes(path *field.Path) (types []epochs.Job, weights [
 		if weight < 1 {
 			return nil, nil, field.Invalid(path.Child("weight"), weight, "must be at least 1")
 		}
-		requests := r.requestsOf(nil, work.JobType)
-		types = append(types, epochs.Job{Data: work.sla, Job: placement.Job{Type: work.JobType, Neutral: work.neutral, Requests: requests}})
+		said, limit, err := requestedBy(&t, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if claims != nil {
+			claims.add(work.JobType, said, limit)
+		}
+		types = append(types, epochs.Job{Data: work.sla, Job: placement.Job{
+			Type: r.shareOf(said, limit).sharing(work.JobType), Neutral: work.neutral, Requests: r.requestsOf(said, limit, work.JobType),
+		}})
 		weights = append(weights, float64(weight))
 	}
 	return types, weights, nil
+}
+
+// requestedBy returns what a type of jobs says that it requests of the cpu, and its limit in cores, 0 for none.
+func requestedBy(t *v1alpha1.ReplayJobType, path *field.Path) (said []trace.Request, limit float64, err error) {
+	most := resource.NewQuantity(contention.MaxServers, resource.DecimalSI)
+	if q := t.CPURequest; q != nil {
+		if q.Sign() < 0 || q.Cmp(*most) > 0 {
+			return nil, 0, field.Invalid(path.Child("cpuRequest"), q.String(), fmt.Sprintf("must be a number of cores from 0 to %d", contention.MaxServers))
+		}
+		said = []trace.Request{{Resource: cpu, Amount: q.AsApproximateFloat64()}}
+	}
+	if q := t.CPULimit; q != nil {
+		if q.Sign() <= 0 || q.Cmp(*most) > 0 {
+			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), fmt.Sprintf(
+				"must be a number of cores above 0 and up to %d; leave it out for no limit", contention.MaxServers))
+		}
+		if t.CPURequest != nil && t.CPURequest.Cmp(*q) > 0 {
+			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), "is less than cpuRequest, "+t.CPURequest.String())
+		}
+		limit = q.AsApproximateFloat64()
+	}
+	return said, limit, nil
 }
 
 // interarrivals returns the process that a spec describes.

@@ -72,7 +72,7 @@ const (
 func New(in Input) (*Replay, error) {
 	r := &Replay{name: in.Replay.Name, spec: &in.Replay.Spec, open: in.Open}
 	for _, step := range []func(Input) error{
-		r.setPolicies, r.setRuns, r.setOptions, r.checkTrace, r.setResources, r.setNodes, r.setJobTypes, r.checkArrivals,
+		r.setPolicies, r.setRuns, r.setOptions, r.checkShares, r.checkTrace, r.setResources, r.setNodes, r.setJobTypes, r.checkArrivals,
 	} {
 		if err := step(in); err != nil {
 			return nil, err

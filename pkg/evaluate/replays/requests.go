@@ -13,11 +13,14 @@ import (
 const memory = "memory"
 
 // requestsOf returns the requests of a job, in the order of r.requests. One that
-// says nothing of the cpu requests what it keeps busy. They are rounded up to
-// thousandths, as the API server rounds those of pods.
-func (r *Replay) requestsOf(said []trace.Request, kind *contention.JobType) []float64 {
+// says nothing of the cpu requests its limit in cores, or if that is 0 what it keeps busy.
+// They are rounded up to thousandths, as the API server rounds those of pods.
+func (r *Replay) requestsOf(said []trace.Request, limit float64, kind *contention.JobType) []float64 {
 	requests := make([]float64, len(r.requests))
-	requests[slices.Index(r.requests, cpu)] = roundedUp(coresOf(kind))
+	if limit == 0 {
+		limit = coresOf(kind)
+	}
+	requests[slices.Index(r.requests, cpu)] = roundedUp(limit)
 	for _, request := range said {
 		if i := slices.Index(r.requests, request.Resource); i >= 0 {
 			requests[i] = roundedUp(request.Amount)

@@ -24,6 +24,9 @@ type Result struct {
 	FirstDrop string `json:"firstDrop,omitempty"`
 	Skipped   int    `json:"skipped,omitempty"`
 	FirstSkip string `json:"firstSkip,omitempty"`
+	// UnequalRequests reports whether some jobs would have more than twice the weight of others, as a whole and by
+	// thread, if cores were shared by requests, where the TraceReplay does not say how they are.
+	UnequalRequests bool `json:"unequalRequests,omitempty"`
 	// MakespanSeconds is the time from the first arrival to the last completion.
 	MakespanSeconds float64 `json:"makespanSeconds"`
 	// Response is from arrival to completion: Wait, at the scheduler, and
@@ -94,7 +97,7 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 	from := r.recorded()
 	jobs := from.jobs(s.skipped)
 	if r.spec.Arrivals != nil {
-		if jobs, err = r.generated(which.Seed); err != nil {
+		if jobs, err = r.generated(which.Seed, from.claims); err != nil {
 			return nil, err
 		}
 	}
@@ -114,6 +117,7 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 		Epoch: both(s.result.Occupancy.watch(), watch.Epoch),
 	})
 	s.result.Partial = err != nil
+	s.result.UnequalRequests = from.claims != nil && from.claims.unequal()
 	return s.result, errors.Join(err, s.finish(r, sum))
 }
 

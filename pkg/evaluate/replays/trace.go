@@ -19,13 +19,27 @@ type recorded struct {
 	file  string
 	index map[string]int // of resources, also of those met in the trace, which no node has
 	known map[string]*contention.JobType
+	// shared holds the types of jobs with a claim on the cores.
+	shared map[sharedType]*contention.JobType
+	claims *claims // of all jobs; nil if nobody asks
+}
+
+// sharedType is a type of jobs without its claim, and the claim.
+type sharedType struct {
+	*contention.JobType
+	share
 }
 
 // maxTypes bounds the types of jobs of a trace that are remembered.
 const maxTypes = 1 << 14
 
 func (r *Replay) recorded() *recorded {
-	t := &recorded{Replay: r, index: map[string]int{}, known: map[string]*contention.JobType{}}
+	t := &recorded{
+		Replay: r, index: map[string]int{}, known: map[string]*contention.JobType{}, shared: map[sharedType]*contention.JobType{},
+	}
+	if r.spec.CPUShares == "" {
+		t.claims = &claims{}
+	}
 	for i, name := range r.resources.Names() {
 		t.index[name] = i
 	}
@@ -109,8 +123,29 @@ func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 	default:
 		job.Type = work.JobType
 	}
-	job.Requests = t.requestsOf(j.Requests, job.Type)
+	job.Requests = t.requestsOf(j.Requests, j.CPULimit, job.Type)
+	if t.claims != nil {
+		t.claims.add(job.Type, j.Requests, j.CPULimit)
+	}
+	job.Type = t.sharing(job.Type, t.shareOf(j.Requests, j.CPULimit))
 	return job, nil
+}
+
+// sharing returns a type of jobs with a claim on the cores.
+func (t *recorded) sharing(kind *contention.JobType, s share) *contention.JobType {
+	if s == (share{}) {
+		return kind
+	}
+	key := sharedType{kind, s}
+	if known, ok := t.shared[key]; ok {
+		return known
+	}
+	if len(t.shared) >= maxTypes {
+		clear(t.shared)
+	}
+	shared := s.sharing(kind)
+	t.shared[key] = shared
+	return shared
 }
 
 // derived returns the type of a job that brings its own demands: its loadings are
@@ -138,6 +173,7 @@ func (t *recorded) derived(j *trace.Job) *contention.JobType {
 	}
 	if len(t.known) >= maxTypes {
 		clear(t.known)
+		clear(t.shared)
 	}
 	kind := &contention.JobType{Name: j.Type, Vector: vector}
 	if kind.Name == "" {

@@ -1,0 +1,100 @@
+package replays
+
+import (
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/trace"
+)
+
+// cpuShares lists how jobs may share the cores of a node, the default first.
+var cpuShares = []string{v1alpha1.CPUSharesEqual, v1alpha1.CPUSharesRequests}
+
+// CPUShares returns how jobs may share the cores of a node, the default first.
+func CPUShares() []string { return slices.Clone(cpuShares) }
+
+func (r *Replay) checkShares(Input) error {
+	if r.spec.CPUShares != "" && !slices.Contains(cpuShares, r.spec.CPUShares) {
+		return field.NotSupported(field.NewPath("spec", "cpuShares"), r.spec.CPUShares, cpuShares)
+	}
+	return nil
+}
+
+// share is a job's claim on the cores of its node, as [contention.JobType] has it.
+type share struct{ weight, limit float64 }
+
+// shareOf returns the claim of a job by what it says that it requests, and by its limit in cores, 0 for none.
+func (r *Replay) shareOf(said []trace.Request, limit float64) share {
+	s := share{}
+	if r.spec.CPUShares == v1alpha1.CPUSharesRequests {
+		s.weight = weightOf(said, limit)
+	}
+	if limit > 0 {
+		s.limit = float64(cgroup.Quota(milliOf(limit))) / 1000
+	}
+	return s
+}
+
+// weightOf returns the weight of a pod that requests as much on cgroup v2. One that says nothing of the cpu requests its
+// limit, and without that it is BestEffort.
+func weightOf(said []trace.Request, limit float64) float64 {
+	requested := limit
+	for _, request := range said {
+		if request.Resource == cpu {
+			requested = request.Amount
+		}
+	}
+	return float64(cgroup.Linear.Weight(cgroup.Shares(milliOf(requested))))
+}
+
+// milliOf returns an amount in thousandths, rounded up, as far as they can be counted.
+func milliOf(amount float64) int64 {
+	const most = 1 << 50
+	return int64(math.Round(min(roundedUp(amount)*1000, most)))
+}
+
+// sharing returns a type of jobs with a claim on the cores.
+func (s share) sharing(t *contention.JobType) *contention.JobType {
+	if s == (share{}) {
+		return t
+	}
+	shared := *t
+	shared.Weight, shared.Limit = s.weight, s.limit
+	return &shared
+}
+
+// claims is how far apart the weights are that jobs which compute would have by their requests: of a job, and of each of
+// its threads.
+type claims struct{ ofJobs, ofThreads span }
+
+// span is the smallest and the largest of some numbers above 0.
+type span struct{ least, most float64 }
+
+func (s *span) add(x float64) {
+	if s.most == 0 {
+		s.least = x
+	}
+	s.least, s.most = min(s.least, x), max(s.most, x)
+}
+
+// unequal reports whether some are more than twice as large as others.
+func (s *span) unequal() bool { return s.most > 2*s.least }
+
+// add adds a job of a type, with what it says that it requests, and its limit.
+func (c *claims) add(t *contention.JobType, said []trace.Request, limit float64) {
+	if len(t.Vector) == 0 || t.Vector[0].Loading == 0 { // the cpu is the first resource
+		return
+	}
+	weight := weightOf(said, limit)
+	c.ofJobs.add(weight)
+	c.ofThreads.add(weight / float64(max(1, t.Vector[0].Threads)))
+}
+
+// unequal reports whether it would matter that cores are shared by requests: requests that are in proportion to threads
+// share them much as no requests do.
+func (c *claims) unequal() bool { return c.ofJobs.unequal() && c.ofThreads.unequal() }
