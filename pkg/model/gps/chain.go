@@ -13,6 +13,7 @@ import (
 type chain struct {
 	tree    *tree
 	servers []int
+	rest    *rest // what idle places stand for, nil if for idle time
 	leaves  []walker
 	states  int
 
@@ -38,8 +39,8 @@ type move struct {
 	probability float64
 }
 
-func newChain(t *tree, servers []int, itineraries []itinerary, limit int) (*chain, error) {
-	c := &chain{tree: t, servers: servers, states: 1}
+func newChain(t *tree, servers []int, rest *rest, itineraries []itinerary, limit int) (*chain, error) {
+	c := &chain{tree: t, servers: servers, rest: rest, states: 1}
 	for l, it := range itineraries {
 		w := walker{itinerary: it, tokens: t.leaves[l].tokens, stride: c.states, offset: c.width}
 		if count := compositionCount(w.tokens, len(it.places)); count > limit/c.states {
@@ -119,7 +120,7 @@ func (w *walker) composition(state int) []int {
 func (c *chain) setRates() {
 	c.rates = make([]float64, c.states*c.width)
 	c.out = make([]float64, c.states)
-	c.eachState(func(s int, speeds []float64) {
+	c.eachState(func(s, _ int, speeds []float64) {
 		for l := range c.leaves {
 			w := &c.leaves[l]
 			for a, p := range w.places {
@@ -131,20 +132,22 @@ func (c *chain) setRates() {
 	})
 }
 
-// eachState calls visit with each state and how fast the tokens of each leaf at each of
-// its places progress together, in own times per time.
-func (c *chain) eachState(visit func(state int, speeds []float64)) {
+// eachState calls visit with each state, how many tokens are at idle places in it, and how fast the tokens of each
+// leaf at each of its places progress together, in own times per time.
+func (c *chain) eachState(visit func(state, away int, speeds []float64)) {
 	present := make([]int, len(c.leaves))
 	cores := make([]float64, len(c.leaves))
 	at := make([]int, len(c.servers))
 	speeds := make([]float64, c.width)
 	for s := range c.states {
 		clear(at)
+		away := 0
 		for l := range c.leaves {
 			present[l] = 0
 			for a, n := range c.leaves[l].composition(s) {
 				switch station := c.leaves[l].places[a].station; station {
 				case idlePlace:
+					away += n
 				case 0:
 					present[l] = n
 				default:
@@ -160,13 +163,15 @@ func (c *chain) eachState(visit func(state int, speeds []float64)) {
 				switch station := w.places[a].station; {
 				case station == 0:
 					speed = cores[l]
+				case station == idlePlace && c.rest != nil:
+					speed *= c.rest.speed(l, away)
 				case station > 0 && at[station] > c.servers[station]:
 					speed *= float64(c.servers[station]) / float64(at[station])
 				}
 				speeds[w.offset+a] = speed
 			}
 		}
-		visit(s, speeds)
+		visit(s, away, speeds)
 	}
 }
 
@@ -314,7 +319,7 @@ func (c *chain) inflow(s int) float64 {
 // the tokens down.
 func (c *chain) stretches() [][]float64 {
 	progress, present := make([]float64, c.width), make([]float64, c.width)
-	c.eachState(func(s int, speeds []float64) {
+	c.eachState(func(s, _ int, speeds []float64) {
 		for l := range c.leaves {
 			w := &c.leaves[l]
 			for a, n := range w.composition(s) {
@@ -331,5 +336,24 @@ func (c *chain) stretches() [][]float64 {
 			all[l][a] = max(1, present[w.offset+a]/progress[w.offset+a])
 		}
 	}
+	return all
+}
+
+// returns holds, for each leaf and number of tokens that are away, how often one of the leaf's is back there.
+func (c *chain) returns() [][]float64 {
+	all := make([][]float64, len(c.leaves))
+	for l := range all {
+		all[l] = make([]float64, c.rest.threads+1)
+	}
+	c.eachState(func(s, away int, speeds []float64) {
+		for l := range c.leaves {
+			w := &c.leaves[l]
+			for a, p := range w.places {
+				if p.station == idlePlace {
+					all[l][away] += c.probability[s] * speeds[w.offset+a]
+				}
+			}
+		}
+	})
 	return all
 }

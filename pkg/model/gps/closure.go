@@ -18,8 +18,9 @@ import (
 // exact; for two threads it is exact whatever their weights; with many it is a mean field.
 type closure struct {
 	tree   *tree
+	rest   *rest
 	burst  []float64 // of each leaf
-	away   []float64 // mean time elsewhere between two bursts
+	away   []float64 // time elsewhere between two bursts, if nothing slows it
 	weight []float64 // of each leaf's thread among all that are there: see flatten
 	limit  []float64
 
@@ -50,9 +51,9 @@ const (
 )
 
 // newClosure returns the closure of a tree, to be solved.
-func newClosure(t *tree) *closure {
+func newClosure(t *tree, rest *rest) *closure {
 	n := len(t.leaves)
-	c := &closure{tree: t, given: make([][]float64, n), share: make([][]float64, n)}
+	c := &closure{tree: t, rest: rest, given: make([][]float64, n), share: make([][]float64, n)}
 	for _, values := range []*[]float64{&c.burst, &c.away, &c.weight, &c.limit, &c.odds, &c.present, &c.rate} {
 		*values = make([]float64, n)
 	}
@@ -71,20 +72,28 @@ func newClosure(t *tree) *closure {
 	return c
 }
 
-// start sets how long threads are away between bursts, from their time elsewhere per round. Odds are kept from
-// one time to the next.
-func (c *closure) start(elsewhere []float64) {
+// startFrom starts with the solution of another closure of the same leaves.
+func (c *closure) startFrom(other *closure) {
+	copy(c.away, other.away)
+	copy(c.odds, other.odds)
+	copy(c.present, other.present)
+	copy(c.rate, other.rate)
+	copy(c.phi, other.phi)
+}
+
+// start sets how long threads are away between bursts. Odds are kept from one time to the next.
+func (c *closure) start() {
 	c.certain = 0
 	for l := range c.away {
 		leaf, first := &c.tree.leaves[l], c.away[l] == 0
 		switch demand := leaf.job.demand(0); {
 		case demand == 0:
 			c.away[l], c.odds[l], c.present[l], c.rate[l] = math.Inf(1), math.Inf(-1), 0, 1
-		case elsewhere[l] <= roundings:
+		case c.rest.unhindered(l) <= roundings:
 			c.away[l], c.odds[l], c.present[l] = 0, math.Inf(1), 1
 			c.certain += leaf.tokens
 		default:
-			c.away[l] = c.burst[l] * elsewhere[l] / demand
+			c.away[l] = c.burst[l] * c.rest.unhindered(l) / demand
 			if first {
 				c.present[l] = c.burst[l] / (c.burst[l] + c.away[l])
 				c.odds[l] = math.Log(c.burst[l] / c.away[l])
@@ -95,8 +104,8 @@ func (c *closure) start(elsewhere []float64) {
 
 // solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
 // leaves, and some dozens of rounds.
-func (c *closure) solve(elsewhere []float64) error {
-	c.start(elsewhere)
+func (c *closure) solve() error {
+	c.start()
 	c.anchor()
 	step, off := 0.7, 0.0
 	for round := range closureRounds {
@@ -234,10 +243,11 @@ func (c *closure) balance(step float64) float64 {
 		if math.IsInf(c.odds[l], -1) {
 			continue
 		}
-		present, flow := 0.0, 0.0
+		present, flow, back := 0.0, 0.0, 0.0
 		for k, p := range c.number {
 			present += p * c.given[l][k]
 			flow += p * c.given[l][k] * c.share[l][k]
+			back += p * (1 - c.given[l][k]) * c.rest.speed(l, c.rest.threads-k)
 		}
 		before := c.rate[l]
 		c.present[l], c.rate[l] = present, flow/present
@@ -245,8 +255,12 @@ func (c *closure) balance(step float64) float64 {
 			worst = max(worst, math.Abs(before/c.rate[l]-1))
 			continue
 		}
-		worst = max(worst, math.Abs(c.burst[l]/flow/(c.burst[l]/c.rate[l]+c.away[l])-1))
-		due := math.Log(c.burst[l]/(c.rate[l]*c.away[l])) - math.Log(present/(1-present))
+		away := c.away[l]
+		if back > 0 {
+			away *= (1 - present) / back
+		}
+		worst = max(worst, math.Abs(c.burst[l]/flow/(c.burst[l]/c.rate[l]+away)-1))
+		due := math.Log(c.burst[l]/(c.rate[l]*away)) - math.Log(present/(1-present))
 		c.odds[l] += step * max(-maxStep, min(maxStep, due))
 	}
 	return worst
@@ -262,7 +276,7 @@ func (c *closure) cross(low, high int, step float64) {
 		for l := range c.odds {
 			n := float64(c.tree.leaves[l].tokens)
 			if c.away[l] > 0 {
-				up += n * (1 - c.given[l][k]) / c.away[l]
+				up += n * (1 - c.given[l][k]) * c.rest.speed(l, c.rest.threads-k) / c.away[l]
 				down += n * c.given[l][k+1] * c.share[l][k+1] / c.burst[l]
 			}
 		}
@@ -312,4 +326,17 @@ func (c *closure) stretches() []float64 {
 		s[l] = max(1, 1/rate)
 	}
 	return s
+}
+
+// returns holds, for each leaf and number of threads that are away, how often one of the leaf's is back there.
+func (c *closure) returns() [][]float64 {
+	all := make([][]float64, len(c.given))
+	for l := range all {
+		all[l] = make([]float64, c.rest.threads+1)
+		for k, p := range c.number {
+			away := c.rest.threads - k
+			all[l][away] = p * (1 - c.given[l][k]) * c.rest.speed(l, away)
+		}
+	}
+	return all
 }

@@ -22,9 +22,10 @@
 // # Solutions
 //
 // [Exact] solves the Markov chain of which thread is where: C(t + m, m) states for each leaf of t equal threads at m
-// stations, multiplied. [Solve] solves the processor by itself, the rest of a round being a delay, and the other stations by package
-// queueing, in turns. The processor is a Markov chain while it has few states, t + 1 for each leaf of t threads; above
-// that the distribution of the set A of threads that are there is taken to be
+// stations, multiplied. [Solve] solves the processor by itself; all other places are one place, where a thread stays the
+// longer the more threads are there. How much longer is told from package queueing, such that equal shares have its
+// solution. The processor is a Markov chain while it has few states, t + 1 for each leaf of t threads; above that the
+// distribution of the set A of threads that are there is taken to be
 //
 //	P(A) ∝ Φ(|A|) · Π_{k∈A} θ_k
 //

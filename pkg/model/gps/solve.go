@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -38,10 +37,13 @@ type Solution struct {
 	Chain bool
 }
 
-// Solve returns how the jobs fare. Each station is solved by itself, with what the others add to a round as a
-// delay, until nothing changes: the processor as the Markov chain of which threads are there, or for many
-// different ones by a closure (see the package comment), the other stations by [queueing.Solve]. The result is
-// exact for a processor without other stations up to the states that the options allow.
+// Solve returns how the jobs fare. The processor is solved by itself, as the Markov chain of which threads are there, or
+// for many different ones by a closure (see the package comment). What the others do is idle or wait at other stations,
+// and the longer the more of them there are: see rest. What that makes of equal shares is corrected to be what
+// [queueing.Solve] says of them, and the correction holds for unequal ones, too.
+//
+// The result is exact for a processor without other stations up to the states that the options allow, and as exact as
+// that of package queueing for equal shares without limits.
 //
 // The error names the first invalid value, or wraps [ErrUnsettled].
 func Solve(n *Network, o Options) (*Solution, error) {
@@ -51,11 +53,7 @@ func Solve(n *Network, o Options) (*Solution, error) {
 	if o.States == 0 {
 		o.States = DefaultStates
 	}
-	d := newDecomposition(n, o.States)
-	if err := d.solve(); err != nil {
-		return nil, err
-	}
-	return d.solution(), nil
+	return newDecomposition(n, o.States).solve()
 }
 
 // Exact returns how the jobs fare by the Markov chain of which thread is where, if it has at most that many
@@ -69,7 +67,7 @@ func Exact(n *Network, states int) (*Solution, error) {
 	for l := range t.leaves {
 		itineraries[l] = itineraryOf(t.leaves[l].job)
 	}
-	c, err := newChain(t, n.Servers, itineraries, states)
+	c, err := newChain(t, n.Servers, nil, itineraries, states)
 	if err != nil {
 		return nil, err
 	}
@@ -112,143 +110,177 @@ func (n *Network) Alone(job int) *Network {
 	return &Network{Servers: n.Servers, Groups: n.Groups, Jobs: n.Jobs[job : job+1]}
 }
 
-// decomposition solves the processor and the other stations in turns.
+// decomposition solves the processor and the other stations.
 type decomposition struct {
-	network     *Network
-	tree        *tree
-	states      int
-	stretch     []float64   // of each leaf's time at the processor
-	waits       [][]float64 // of each leaf at the other stations, over its demands there
-	elsewhere   []float64   // of each leaf, its time at other places in a round, in own times
-	probability []float64   // of the states of the chain, to start from
-	closure     *closure
-	chain       bool
+	network *Network
+	tree    *tree
+	states  int
 }
 
 func newDecomposition(n *Network, states int) *decomposition {
-	t := newTree(n)
-	d := &decomposition{network: n, tree: t, states: states, stretch: make([]float64, len(t.leaves)), elsewhere: make([]float64, len(t.leaves))}
-	for l := range t.leaves {
-		d.stretch[l] = 1
-	}
-	return d
+	return &decomposition{network: n, tree: newTree(n), states: states}
 }
 
 const (
-	// maxTurns bounds how often the processor and the other stations are solved, and turnTolerance is by which
-	// fraction responses may still change: what [queueing.DefaultTolerance] leaves open is not more exact. After all
-	// turns lastTolerance is enough.
+	// maxTurns bounds how often the other stations are adjusted, and turnTolerance is by which fraction of a round
+	// they may still change, which is far below the error of the solution. After all turns lastTolerance is enough.
 	maxTurns      = 100
-	turnTolerance = 3e-5
-	// undamped is after how many turns the processor is moved half way only, as some networks go to and fro.
-	undamped = 10
+	turnTolerance = 3e-4
 )
 
-func (d *decomposition) solve() error {
-	responses, change := make([]float64, len(d.tree.leaves)), 0.0
-	for turn := range maxTurns {
-		if err := d.solveOthers(); err != nil {
-			return err
+func (d *decomposition) solve() (*Solution, error) {
+	rest := newRest(d.network, d.tree)
+	if len(d.network.Servers) == 1 {
+		p, err := d.processor(d.tree, rest, nil)
+		if err != nil {
+			return nil, err
 		}
-		before := slices.Clone(d.stretch)
-		if err := d.solveProcessor(); err != nil {
-			return err
+		return d.solution(p, nil, func(l int) float64 { return p.stretches[l] }), nil
+	}
+	equal, err := queueing.Solve(d.queueing(), queueing.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if d.tree.alike() {
+		return d.solution(&processor{}, func(l, i int) float64 { return equal.Waits[l][i] }, func(l int) float64 { return 1 + equal.Waits[l][0] }), nil
+	}
+	if err := rest.slowDown(d.cycles(equal)); err != nil {
+		return nil, err
+	}
+	peers, err := d.calibrate(rest, equal)
+	if err != nil {
+		return nil, err
+	}
+	return d.weigh(rest, peers, func(l int) float64 { return (1 + equal.Waits[l][0]) / peers.stretches[l] })
+}
+
+// weigh returns the solution with weights and limits, from one with equal shares of which the stretches at the processor
+// are corrected by some factors. The other stations are visited more or less often than with equal shares, and more or
+// less waited for.
+func (d *decomposition) weigh(rest *rest, p *processor, correction func(leaf int) float64) (*Solution, error) {
+	var last *Solution
+	change := 0.0
+	for range maxTurns {
+		var err error
+		if p, err = d.processor(d.tree, rest, p); err != nil {
+			return nil, err
 		}
-		for l := range before {
-			if turn >= undamped {
-				d.stretch[l] = (before[l] + d.stretch[l]) / 2
-			}
-		}
+		s := d.solution(p, rest.waits(p.returns), func(l int) float64 { return p.stretches[l] * correction(l) })
 		change = 0
-		for l := range responses {
-			r := d.tree.leaves[l].job.demand(0)*d.stretch[l] + d.elsewhere[l]
-			change = max(change, math.Abs(r-responses[l])/r)
-			responses[l] = r
+		cycles := make([]float64, len(rest.cycles))
+		for l := range cycles {
+			cycles[l] = s.Responses[d.tree.leaves[l].jobs[0]]
+			change = max(change, math.Abs(cycles[l]-rest.cycles[l])/cycles[l])
 		}
-		if change < turnTolerance || len(d.network.Servers) == 1 {
-			return nil
+		if change < turnTolerance {
+			return s, nil
+		}
+		if err := rest.slowDown(cycles); err != nil {
+			return nil, err
+		}
+		last = s
+	}
+	if change < lastTolerance {
+		return last, nil
+	}
+	return nil, fmt.Errorf("other stations: %w after %d turns", ErrUnsettled, maxTurns)
+}
+
+// queueing returns the network with equal shares, a class for each leaf.
+func (d *decomposition) queueing() *queueing.Network {
+	network := &queueing.Network{Servers: d.network.Servers}
+	for l := range d.tree.leaves {
+		leaf := &d.tree.leaves[l]
+		network.Classes = append(network.Classes, queueing.Class{Copies: leaf.tokens, Demands: leaf.job.Demands, Idle: leaf.job.idle()})
+	}
+	return network
+}
+
+// cycles returns how long each leaf's own time takes.
+func (d *decomposition) cycles(equal *queueing.Solution) []float64 {
+	cycles := make([]float64, len(d.tree.leaves))
+	for l := range cycles {
+		cycles[l] = 1
+		for i, demand := range d.tree.leaves[l].job.Demands {
+			cycles[l] += demand * equal.Waits[l][i]
+		}
+	}
+	return cycles
+}
+
+// calibrate scales what threads wait at the other stations until that is, with equal shares, what it is in their
+// solution; and returns the processor with these.
+func (d *decomposition) calibrate(rest *rest, equal *queueing.Solution) (*processor, error) {
+	peers := d.tree.peers()
+	var p *processor
+	change := 0.0
+	for range maxTurns {
+		var err error
+		if p, err = d.processor(peers, rest, p); err != nil {
+			return nil, err
+		}
+		if change = rest.scaleTo(equal, p.returns); change < turnTolerance {
+			return p, nil
 		}
 	}
 	if change < lastTolerance {
-		return nil
+		return p, nil
 	}
-	return fmt.Errorf("processor and other stations: %w after %d turns", ErrUnsettled, maxTurns)
+	return nil, fmt.Errorf("other stations: %w after %d turns", ErrUnsettled, maxTurns)
 }
 
-// solveOthers sets the waits at the other stations, with the time at the processor as idle time.
-func (d *decomposition) solveOthers() error {
-	network := &queueing.Network{Servers: d.network.Servers[1:]}
-	for l := range d.tree.leaves {
-		leaf := &d.tree.leaves[l]
-		d.elsewhere[l] = leaf.job.idle()
-		class := queueing.Class{Copies: leaf.tokens, Idle: d.elsewhere[l] + leaf.job.demand(0)*d.stretch[l]}
-		if len(leaf.job.Demands) > 1 {
-			class.Demands = leaf.job.Demands[1:]
-		}
-		network.Classes = append(network.Classes, class)
-	}
-	if len(network.Servers) > 0 {
-		solution, err := queueing.Solve(network, queueing.Options{})
-		if err != nil {
-			return err
-		}
-		d.waits = solution.Waits
-	}
-	for l := range d.tree.leaves {
-		for i := 1; i < len(d.tree.leaves[l].job.Demands); i++ {
-			d.elsewhere[l] += d.tree.leaves[l].job.Demands[i] * (1 + d.waits[l][i-1])
-		}
-	}
-	return nil
+// processor is a solution of the processor.
+type processor struct {
+	stretches   []float64   // of each leaf's time there
+	returns     [][]float64 // see rest.waits
+	probability []float64   // of the states, if it was solved as a chain
+	closure     *closure    // if it was not
 }
 
-// solveProcessor sets the stretches, with the time elsewhere as a delay.
-func (d *decomposition) solveProcessor() error {
-	rounds := make([]itinerary, len(d.tree.leaves))
+// processor solves the processor for a tree, starting from a solution for the same leaves, if any.
+func (d *decomposition) processor(t *tree, rest *rest, like *processor) (*processor, error) {
+	rounds := make([]itinerary, len(t.leaves))
 	for l := range rounds {
-		rounds[l] = roundOf(d.tree.leaves[l].job, d.elsewhere[l])
+		rounds[l] = roundOf(t.leaves[l].job, rest.unhindered(l))
 	}
-	c, err := newChain(d.tree, d.network.Servers[:1], rounds, d.states)
+	c, err := newChain(t, d.network.Servers[:1], rest, rounds, d.states)
 	if errors.Is(err, ErrTooLarge) {
-		return d.close()
+		closure := newClosure(t, rest)
+		if like != nil {
+			closure.startFrom(like.closure)
+		}
+		if err := closure.solve(); err != nil {
+			return nil, err
+		}
+		return &processor{stretches: closure.stretches(), returns: closure.returns(), closure: closure}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if d.probability != nil {
-		c.probability = d.probability
+	if like != nil {
+		copy(c.probability, like.probability)
 	}
 	if err := c.solve(nearlySettled); err != nil {
-		return err
+		return nil, err
 	}
-	d.chain, d.probability = true, c.probability
+	p := &processor{stretches: make([]float64, len(t.leaves)), returns: c.returns(), probability: c.probability}
 	for l, stretches := range c.stretches() {
-		if d.tree.leaves[l].job.demand(0) > 0 {
-			d.stretch[l] = stretches[0]
+		p.stretches[l] = 1
+		if t.leaves[l].job.demand(0) > 0 {
+			p.stretches[l] = stretches[0]
 		}
 	}
-	return nil
+	return p, nil
 }
 
-// close approximates the processor.
-func (d *decomposition) close() error {
-	if d.closure == nil {
-		d.closure = newClosure(d.tree)
-	}
-	if err := d.closure.solve(d.elsewhere); err != nil {
-		return err
-	}
-	copy(d.stretch, d.closure.stretches())
-	return nil
-}
-
-func (d *decomposition) solution() *Solution {
+// solution returns the solution with the waits at the other stations, and the stretches at the processor.
+func (d *decomposition) solution(p *processor, waits func(leaf, station int) float64, stretch func(leaf int) float64) *Solution {
 	s := d.network.solution(d.tree, func(l, station int) float64 {
 		if station == 0 {
-			return d.stretch[l]
+			return max(1, stretch(l))
 		}
-		return 1 + d.waits[l][station-1]
+		return 1 + waits(l, station)
 	})
-	s.Chain = d.chain
+	s.Chain = p.probability != nil
 	return s
 }

@@ -172,8 +172,7 @@ func (d *deviation) String() string {
 	return fmt.Sprintf("off by %.2f %% on average, %.1f %% at worst", 100*d.mean(), 100*d.worst)
 }
 
-// The study is `go test ./pkg/model/gps -run TestSolveIsNearTheChain -sets 1000 -jobs 8 -v -timeout 60m`. Of its sets at
-// several stations a few are off by more than a tenth: those of which all stations are saturated in turns.
+// The study is `go test ./pkg/model/gps -run TestSolveIsNearTheChain -sets 1000 -jobs 8 -v -timeout 60m`.
 func TestSolveIsNearTheChain(t *testing.T) {
 	t.Parallel()
 	var one, several, byClosure, equal deviation
@@ -200,7 +199,7 @@ func TestSolveIsNearTheChain(t *testing.T) {
 	if one.mean() > 1e-4 || one.worst > 1e-3 {
 		t.Errorf("the processor alone: %v", &one)
 	}
-	if several.mean() > 0.02 {
+	if several.mean() > 0.02 || several.worst > 0.1 {
 		t.Errorf("several stations: %v", &several)
 	}
 	if byClosure.mean() > 0.02 {

@@ -68,6 +68,39 @@ func newTree(n *Network) *tree {
 	return t
 }
 
+// alike reports whether all tokens share alike: each has the same weight, and no limit.
+func (t *tree) alike() bool {
+	if len(t.leaves) == 0 {
+		return true
+	}
+	first := &t.leaves[0]
+	for l := range t.leaves {
+		leaf := &t.leaves[l]
+		if !leaf.own || leaf.limit < 1 || leaf.weight != first.weight || leaf.group != first.group {
+			return false
+		}
+	}
+	for g := first.group; ; g = t.groups[g].Parent {
+		if t.groups[g].Limit > 0 {
+			return false
+		}
+		if g == 0 {
+			return true
+		}
+	}
+}
+
+// peers returns the tree of the same leaves in which all tokens share alike.
+func (t *tree) peers() *tree {
+	peers := &tree{cores: t.cores, groups: []Group{{}}, inner: make([][]int, 1), outer: make([][]int, 1), caps: make([]float64, 1)}
+	for l, leaf := range t.leaves {
+		leaf.group, leaf.weight, leaf.limit, leaf.own = 0, 1, 1, true
+		peers.leaves = append(peers.leaves, leaf)
+		peers.outer[0] = append(peers.outer[0], l)
+	}
+	return peers
+}
+
 // fill sets the cores that the tokens of each leaf have together when present[l] of
 // leaf l want the processor: at each level of the tree in proportion to weights, what a
 // member cannot use going to its siblings (water-filling). It takes O(n log n) time for n
