@@ -84,7 +84,7 @@ func Exclusive(pod *corev1.Pod) int {
 		return 0
 	}
 	cores := int64(0)
-	for _, c := range running(inEffect(pod)) {
+	for _, c := range running(InEffect(pod)) {
 		if m := milli(c.Resources.Requests.Cpu()); m%1000 == 0 {
 			cores += m / 1000
 		}
@@ -94,7 +94,7 @@ func Exclusive(pod *corev1.Pod) int {
 
 // Validate returns an error for a pod that no kubelet runs: it names the pod, the field, the value and the rule.
 func Validate(pod *corev1.Pod) error {
-	if ended(pod) {
+	if Ended(pod) {
 		return fmt.Errorf("pod %s: has ended: status.phase is %s", nameOf(pod), pod.Status.Phase)
 	}
 	if len(pod.Spec.Containers) == 0 {

@@ -11,7 +11,7 @@ func QoS(pod *corev1.Pod) corev1.PodQOSClass {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass
 	}
-	pod = inEffect(pod)
+	pod = InEffect(pod)
 	var sets []corev1.ResourceRequirements
 	if r := pod.Spec.Resources; r != nil { // of the pod as a whole: those of containers do not matter then
 		sets = append(sets, *r)
@@ -44,10 +44,10 @@ func QoS(pod *corev1.Pod) corev1.PodQOSClass {
 	}
 }
 
-// inEffect returns a pod with the requests and limits that hold: those that its status tells, which are not those of
+// InEffect returns a pod with the requests and limits that hold: those that its status tells, which are not those of
 // its specification while a resize waits, and requests of as much as the limit where there is only that, as the API
 // server has it. The pod itself stays as it is.
-func inEffect(pod *corev1.Pod) *corev1.Pod {
+func InEffect(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	actual := map[string]*corev1.ResourceRequirements{}
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -88,7 +88,7 @@ func setRequests(r *corev1.ResourceRequirements) {
 // class is what follows. A limit that is equal to the request before stays equal;
 // no limit is below it: a limit that would be is raised.
 func WithRequest(pod *corev1.Pod, container string, cpu resource.Quantity) *corev1.Pod {
-	pod = inEffect(pod)
+	pod = InEffect(pod)
 	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
 	for _, c := range running(pod) {
 		if c.Name != container {

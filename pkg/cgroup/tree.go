@@ -57,7 +57,7 @@ func Build(pods []corev1.Pod, options Options) *Group {
 	burstable := &Group{Name: "burstable", QoS: corev1.PodQOSBurstable}
 	bestEffort := &Group{Name: "besteffort", QoS: corev1.PodQOSBestEffort}
 	for i := range pods {
-		if ended(&pods[i]) || len(pods[i].Spec.Containers) == 0 || options.StaticCPUs && Exclusive(&pods[i]) > 0 {
+		if Ended(&pods[i]) || len(pods[i].Spec.Containers) == 0 || options.StaticCPUs && Exclusive(&pods[i]) > 0 {
 			continue
 		}
 		pod := newPod(&pods[i], options)
@@ -85,7 +85,8 @@ func Build(pods []corev1.Pod, options Options) *Group {
 	return root
 }
 
-func ended(pod *corev1.Pod) bool {
+// Ended reports whether a pod has ended, and takes nothing from its node any more.
+func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
@@ -100,7 +101,7 @@ func (g *Group) weigh(c Conversion) {
 
 // newPod returns a pod with its containers.
 func newPod(pod *corev1.Pod, options Options) *Group {
-	pod = inEffect(pod)
+	pod = InEffect(pod)
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
 	g := &Group{Name: nameOf(pod), Pod: true, QoS: QoS(pod), LimitMilliCPU: limitOf(pod)}
 	if g.QoS != corev1.PodQOSBestEffort { // the overhead of such a pod counts for nothing
