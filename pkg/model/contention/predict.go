@@ -28,6 +28,8 @@ type Prediction struct {
 	sharing *Sharing    // nil where all is shared equally
 	delays  [][]float64 // of each job at each resource
 	paces   []float64   // of each job, own times per time
+	// throttling is by how much its own limit lengthens what each job takes alone.
+	throttling []float64
 }
 
 // Predict returns how the jobs that share a node fare, whose i-th resource has

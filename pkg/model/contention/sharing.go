@@ -154,7 +154,7 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		return err
 	}
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
-	p.paces = make([]float64, len(p.jobs))
+	p.paces, p.throttling = make([]float64, len(p.jobs)), make([]float64, len(p.jobs))
 	for j, v := range p.jobs {
 		alone, held, err := s.alone(n, j, v, p.servers, options)
 		if err != nil {
@@ -182,8 +182,18 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 			}
 		}
 		p.paces[j] = 1 / math.Max(response, neutral)
+		p.throttling[j] = max(1, neutral/p.alone[p.class[j]])
 	}
 	return nil
+}
+
+// Throttling returns by how much its own limit lengthens what job j takes alone, at least 1. That is no dilation, which is
+// relative to the time with the limit.
+func (p *Prediction) Throttling(j int) float64 {
+	if p.throttling == nil {
+		return 1
+	}
+	return p.throttling[j]
 }
 
 // alone returns by how much longer than its demand at each resource a job alone is there, and how long it is

@@ -209,3 +209,34 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// A job that computes all the time with a limit of a quarter of a core takes four times as long alone, which is no dilation;
+// one whose threads crowd the cores without a limit takes no longer by its limit than that.
+func TestThrottlingByItsOwnLimitIsNoDilation(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		demand contention.Demand
+		limit  float64
+		want   float64
+	}{
+		"no limit":                  {contention.Symmetric(1), 0, 1},
+		"a limit that is enough":    {contention.Symmetric(0.5), 0.6, 1},
+		"a quarter of what it asks": {contention.Symmetric(1), 0.25, 4},
+		"half, of a job at rest":    {contention.Symmetric(0.5), 0.25, 2},
+		"two threads on one core":   {contention.Demand{Loading: 1, Pressure: 1, Threads: 2}, 0.5, 2},
+	} {
+		jobs := []contention.Vector{{test.demand}, {contention.Symmetric(0.3)}}
+		sharing := contention.Sharing{Shares: []contention.Share{{Weight: 2, Limit: test.limit}, {Weight: 1}}}
+		p, err := contention.PredictSharing(jobs, []int{1}, sharing, queueing.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got := p.Throttling(0); math.Abs(got/test.want-1) > 1e-3 || p.Throttling(1) != 1 {
+			t.Errorf("%s: %v times as long, want %v; %v for the other", name, got, test.want, p.Throttling(1))
+		}
+	}
+	p, err := contention.Predict([]contention.Vector{{contention.Symmetric(1)}}, []int{1}, queueing.Options{})
+	if err != nil || p.Throttling(0) != 1 {
+		t.Errorf("with equal shares: %v", err)
+	}
+}
