@@ -35,6 +35,7 @@ const (
 func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", paperJobs)
+	workloads := write(t, "deployment.yaml", shopWorkloads)
 	classes := write(t, "nodes.yaml", "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: nvme}\nspec: {selector: {}}\n")
 	for name, test := range map[string]struct {
 		args      []string
@@ -59,6 +60,7 @@ func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 		"nothing":                    {[]string{"version", ""}, "", noFiles},
 		"numbers":                    {[]string{"predict", "--cores", ""}, "", noFiles},
 		"profiles of files":          {[]string{"predict", "-f", profiles, "--pod", ""}, "filecomp std-io", noFiles},
+		"workloads of files":         {[]string{"predict", "-f", profiles + "," + workloads, "--limits", ""}, "deployment/shop/web cronjob/shop/batch filecomp std-io", noFiles},
 		"types of jobs of files":     {[]string{"replay", "-f", profiles, "--types", "std"}, "std-io", noFiles},
 		"classes of nodes of files":  {[]string{"predict", "-f", profiles + "," + classes, "--node", ""}, "nvme", noFiles},
 		"of files that are no files": {[]string{"predict", "-f", "none.yaml", "--node", ""}, "", noFiles},

@@ -18,6 +18,7 @@ import (
 // What the examples call by these names: content, or a file of the repository.
 var exampleFiles = map[string]string{
 	"profiles.yaml":          examplesProfiles,
+	"deployment.yaml":        "@docs/examples/deployment.yaml",
 	"manifests/below/a.yaml": examplesProfiles,
 	"cluster.yaml":           fiveWorkers,
 	"replay.yaml":            "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: week}\nspec: {trace: {}, nodes: [{name: a, count: 2}]}\n",

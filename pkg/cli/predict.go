@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cli/input"
@@ -28,6 +30,8 @@ type predict struct {
 	solver  string
 	plot    string
 	request map[string]string
+	limit   map[string]string
+	weights verb.Weights
 	output  verb.Output
 }
 
@@ -37,10 +41,21 @@ func newPredict(streams verb.Streams) *cobra.Command {
 		Use:   "predict -f FILE",
 		Short: "Predict how much pods on one node slow each other down",
 		Long: `predict tells how much pods that share a node slow each other down, at which
-resource, because of whom, and when each is done. It reads WorkloadProfiles, and
-NodeProfiles for the number of servers of each resource; it needs no cluster.`,
-		Example: `  # One pod of each profile, together on a node with one core
-  kubectl loadline predict -f profiles.yaml
+resource, because of whom, and when each is done. It needs no cluster.
+
+It reads manifests of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs
+and CronJobs, with their requests and limits, WorkloadProfiles, which say at which
+resources pods spend their time, and NodeProfiles for the number of servers of each
+resource. Of a workload that no WorkloadProfile selects it takes what the scheduler
+would, a vector made of its requests, and says so.
+
+Without --pod there is one pod of each workload on the node, however many replicas it
+has; where the files have WorkloadProfiles only, one of each of these.`,
+		Example: `  # One pod of each workload, together on a node with one core
+  kubectl loadline predict -f deployment.yaml
+
+  # What if batch requested less, and web had a limit?
+  kubectl loadline predict -f deployment.yaml --requests batch=100m --limits web=1
 
   # Two pods of filecomp, and one of sort that starts a minute later, on 16 cores
   kubectl loadline predict -f profiles.yaml --pod filecomp=2 --pod sort@1m --cores 16
@@ -55,19 +70,21 @@ NodeProfiles for the number of servers of each resource; it needs no cluster.`,
 	}
 	flags := command.Flags()
 	flags.StringSliceVarP(&p.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
-	flags.StringArrayVar(&p.pods, "pod", nil, "pods on the node, as PROFILE[=COPIES][@START]; may be repeated (default one of each profile)")
-	flags.StringToStringVar(&p.request, "requests", nil, "CPU that a pod of each profile requests, as PROFILE=CPU,…, 0 for nothing (default all pods share alike)")
+	flags.StringArrayVar(&p.pods, "pod", nil, "pods on the node, as NAME[=COPIES][@START], NAME being that of a WorkloadProfile or a workload, such as deployment/web; may be repeated (default one of each workload, or of each profile)")
+	flags.StringToStringVar(&p.request, "requests", nil, "CPU that pods request, as NAME=CPU,…, 0 for nothing (default what the manifests say; without any, all pods share alike)")
+	flags.StringToStringVar(&p.limit, "limits", nil, "CPU that pods may use at most, as NAME=CPU,…, 0 for no limit (default what the manifests say)")
 	flags.StringVar(&p.node, "node", "", "the NodeProfile that the node follows (default the only one in the files)")
 	flags.IntVar(&p.cores, "cores", 1, "how many cores the node has, unless its NodeProfile says so")
 	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
 	flags.StringVar(&p.plot, "plot", "", "draw the pods' times to this file (.svg or .png)")
-	p.output.Add(command)
+	p.weights.Add(command)
+	p.output.AddWide(command)
 	return command
 }
 
 func (p *predict) run() error {
 	if len(p.files) == 0 {
-		return errors.New("name a file with WorkloadProfiles: -f profiles.yaml")
+		return errors.New("name a file with workloads or WorkloadProfiles: -f deployment.yaml")
 	}
 	if err := verb.CheckChart("plot", p.plot); err != nil {
 		return err
@@ -81,14 +98,20 @@ func (p *predict) run() error {
 		in.Pods = append(in.Pods, pods)
 	}
 	var err error
-	if in.Requests, err = parseRequests(p.request); err != nil {
+	if in.Requests, err = parseCPU("requests", p.request); err != nil {
 		return err
 	}
-	m, err := input.ReadManifests(p.files, p.streams.In)
+	if in.Weights, err = p.weights.Options(); err != nil {
+		return err
+	}
+	if in.Limits, err = parseCPU("limits", p.limit); err != nil {
+		return err
+	}
+	m, err := input.ReadWorkloads(p.files, p.streams.In)
 	if err != nil {
 		return err
 	}
-	in.Profiles, in.Nodes = m.Workloads, m.Nodes
+	in.Workloads, in.Profiles, in.Nodes = m.Workloads, m.Profiles.Workloads, m.Profiles.Nodes
 	prediction, err := evaluate.Predict(in)
 	if err != nil {
 		return err
@@ -98,17 +121,17 @@ func (p *predict) run() error {
 			return err
 		}
 	}
-	return p.output.Print(p.streams.Out, prediction, func(page *verb.Page) error { return printPrediction(page, prediction) })
+	return p.output.Print(p.streams.Out, prediction, func(page *verb.Page) error { return printPrediction(page, prediction, p.notes(prediction, m)) })
 }
 
-// parsePods reads PROFILE[=COPIES][@START].
+// parsePods reads NAME[=COPIES][@START].
 func parsePods(text string) (evaluate.Pods, error) {
 	pods := evaluate.Pods{Copies: 1}
 	rest, start, hasStart := strings.Cut(text, "@")
-	profile, copies, hasCopies := strings.Cut(rest, "=")
-	pods.Profile = profile
-	if profile == "" {
-		return pods, errors.New("write PROFILE[=COPIES][@START], such as filecomp=2@90s")
+	name, copies, hasCopies := strings.Cut(rest, "=")
+	pods.Name = name
+	if name == "" {
+		return pods, errors.New("write NAME[=COPIES][@START], such as filecomp=2@90s")
 	}
 	if hasCopies {
 		n, err := strconv.Atoi(copies)
@@ -127,50 +150,193 @@ func parsePods(text string) (evaluate.Pods, error) {
 	return pods, nil
 }
 
-// parseRequests reads the CPU that pods request.
-func parseRequests(texts map[string]string) (map[string]resource.Quantity, error) {
-	var requests map[string]resource.Quantity // none: all pods share alike
-	for profile, text := range texts {
+// parseCPU reads the CPU that pods request, or may use.
+func parseCPU(flag string, texts map[string]string) (map[string]resource.Quantity, error) {
+	var quantities map[string]resource.Quantity
+	for name, text := range texts {
 		cpu, err := resource.ParseQuantity(text)
 		if err != nil {
-			return nil, fmt.Errorf("--requests %s=%s: %q is not a quantity of CPU such as 500m or 2", profile, text, text)
+			return nil, fmt.Errorf("--%s %s=%s: %q is not a quantity of CPU such as 500m or 2", flag, name, text, text)
 		}
-		if requests == nil {
-			requests = map[string]resource.Quantity{}
+		if quantities == nil {
+			quantities = map[string]resource.Quantity{}
 		}
-		requests[profile] = cpu
+		quantities[name] = cpu
 	}
-	return requests, nil
+	return quantities, nil
 }
 
-// printPrediction prints the answer for people.
-func printPrediction(page *verb.Page, p *evaluate.Prediction) error {
-	shared := len(p.Pods) > 0 && p.Pods[0].Request != nil
-	columns := []text.Column{text.Left("POD"), text.Right("NEUTRAL"), text.Right("DILATION"), text.Right("DONE AT"), text.Left("WAITS FOR")}
-	if shared {
-		columns = slices.Insert(columns, 1, text.Right("REQUEST"))
-		columns = slices.Insert(columns, 4, text.Right("IF EQUAL"))
+// printPrediction prints the answer for people, and notes below.
+func printPrediction(page *verb.Page, p *evaluate.Prediction, notes []string) error {
+	if err := page.Table(predictionTable(p, page.Wide)); err != nil {
+		return err
 	}
-	table := text.NewTable(columns...)
-	for _, pods := range p.Pods {
-		name := pods.Profile
-		if pods.Copies > 1 {
-			name = fmt.Sprintf("%s (%d pods)", name, pods.Copies)
+	return page.Lines(append([]string{summarize(p)}, notes...)...)
+}
+
+// predictionTable has a row for the pods of each workload, and those columns that say something.
+func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
+	has := func(is func(*evaluate.PodsPrediction) bool) bool {
+		return slices.ContainsFunc(p.Pods, func(pods evaluate.PodsPrediction) bool { return is(&pods) })
+	}
+	manifests := has(func(pods *evaluate.PodsPrediction) bool { return pods.Workload != "" })
+	shared := has(func(pods *evaluate.PodsPrediction) bool { return pods.Request != nil })
+	limited := has(func(pods *evaluate.PodsPrediction) bool { return pods.Limit != nil })
+	timed := !manifests || has(func(pods *evaluate.PodsPrediction) bool { return pods.NeutralSeconds != nil })
+	columns := []struct {
+		column text.Column
+		shown  bool
+		cell   func(*evaluate.PodsPrediction) string
+	}{
+		{text.Left("POD"), true, nameOf},
+		{text.Right("REQUEST"), shared, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Request) }},
+		{text.Right("LIMIT"), limited, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Limit) }},
+		{text.Left("QOS"), shared && wide, func(pods *evaluate.PodsPrediction) string { return string(pods.QoSClass) }},
+		{text.Left("VECTOR"), manifests || wide, func(pods *evaluate.PodsPrediction) string { return vectorOf(pods, wide) }},
+		{text.Right("NEUTRAL"), timed, func(pods *evaluate.PodsPrediction) string { return seconds(pods.NeutralSeconds) }},
+		{text.Right("DILATION"), true, func(pods *evaluate.PodsPrediction) string { return text.TimesWithin(pods.Dilation, pods.DilationError) }},
+		{text.Right("IF EQUAL"), shared, func(pods *evaluate.PodsPrediction) string { return text.Times(*pods.EqualDilation) }},
+		{text.Right("DONE AT"), timed, func(pods *evaluate.PodsPrediction) string { return seconds(pods.DoneAtSeconds) }},
+		{text.Left("WAITS FOR"), true, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
+	}
+	var shown []text.Column
+	for _, c := range columns {
+		if c.shown {
+			shown = append(shown, c.column)
 		}
-		if pods.StartSeconds > 0 {
-			name += " from " + seconds(&pods.StartSeconds)
-		}
-		cells := []string{name, seconds(pods.NeutralSeconds), text.TimesWithin(pods.Dilation, pods.DilationError), seconds(pods.DoneAtSeconds), waits(pods.Waits)}
-		if shared {
-			cells = slices.Insert(cells, 1, pods.Request.String())
-			cells = slices.Insert(cells, 4, text.Times(*pods.EqualDilation))
+	}
+	table := text.NewTable(shown...)
+	for i := range p.Pods {
+		var cells []string
+		for _, c := range columns {
+			if c.shown {
+				cells = append(cells, c.cell(&p.Pods[i]))
+			}
 		}
 		table.Add(cells...)
 	}
-	if err := page.Table(table); err != nil {
-		return err
+	return table
+}
+
+func nameOf(pods *evaluate.PodsPrediction) string {
+	name := pods.Name
+	if pods.Copies > 1 {
+		name = fmt.Sprintf("%s (%d pods)", name, pods.Copies)
 	}
-	return page.Lines(summarize(p))
+	if pods.StartSeconds > 0 {
+		name += " from " + seconds(&pods.StartSeconds)
+	}
+	return name
+}
+
+func quantityOf(q *resource.Quantity) string {
+	if q == nil {
+		return text.Absent
+	}
+	return q.String()
+}
+
+// vectorOf says where a vector is from, and on a wide page what it is.
+func vectorOf(pods *evaluate.PodsPrediction, wide bool) string {
+	from := "profile " + pods.Vector.Profile
+	if pods.Vector.Source == evaluate.SourceRequests {
+		from = "its request"
+	}
+	if !wide {
+		return from
+	}
+	return demandsOf(pods) + " (" + from + ")"
+}
+
+// demandsOf writes a vector: "cpu 0.58, disk 0.42".
+func demandsOf(pods *evaluate.PodsPrediction) string {
+	var parts []string
+	for _, d := range pods.Demands {
+		part := fmt.Sprintf("%s %.2f", d.Resource, d.Loading)
+		if d.Threads > 1 {
+			part = fmt.Sprintf("%s %d × %.2f", d.Resource, d.Threads, d.Loading)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return "idle"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// notes say what the answer takes for granted.
+func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (lines []string) {
+	var guessed, unmeasured, replicated []string
+	requested := resource.Quantity{}
+	for i := range answer.Pods {
+		pods := &answer.Pods[i]
+		switch {
+		case pods.Vector.Source != evaluate.SourceRequests:
+		case pods.Vector.Profile != "":
+			unmeasured = append(unmeasured, fmt.Sprintf("%s (%s)", pods.Name, demandsOf(pods)))
+		default:
+			guessed = append(guessed, fmt.Sprintf("%s (%s)", pods.Name, demandsOf(pods)))
+		}
+		if r := pods.Replicas; pods.Workload != "" && r != nil && *r > 1 {
+			replicated = append(replicated, fmt.Sprintf("--pod %s=%d", pods.Name, *r))
+		}
+		if pods.Request != nil {
+			total := pods.Request.DeepCopy()
+			total.Mul(int64(pods.Copies))
+			requested.Add(total)
+		}
+	}
+	const asScheduler = ": what a pod requests is taken for what it uses, as by the scheduler."
+	if len(guessed) > 0 {
+		lines = append(lines, "No WorkloadProfile selects "+text.Names(guessed)+asScheduler)
+	}
+	if len(unmeasured) > 0 {
+		lines = append(lines, "There is a WorkloadProfile without a vector yet for "+text.Names(unmeasured)+asScheduler)
+	}
+	for _, r := range answer.Resources {
+		if r.Name == string(corev1.ResourceCPU) && requested.CmpInt64(int64(r.Servers)) > 0 {
+			lines = append(lines, fmt.Sprintf("They request %s CPU together, and the node has %s: the scheduler would not put all of them there.", requested.String(), text.Counted(r.Servers, "core")))
+		}
+	}
+	if len(replicated) > 0 && len(p.pods) == 0 {
+		lines = append(lines, "This is one pod of each workload; with all replicas: "+strings.Join(replicated, " ")+".")
+	}
+	for i := range answer.Pods {
+		lines = append(lines, ownCPU(&answer.Pods[i])...)
+	}
+	if answer.SharedCores != nil {
+		lines = append(lines, fmt.Sprintf("The others share %s.", text.Counted(*answer.SharedCores, "core")))
+	}
+	for _, l := range answer.LeftOut {
+		lines = append(lines, fmt.Sprintf("%s is left out: %s.", l.Workload, l.Why))
+	}
+	if len(files.Others) > 0 {
+		var kinds []string
+		for _, kind := range slices.Sorted(maps.Keys(files.Others)) {
+			kinds = append(kinds, fmt.Sprintf("%s (%d)", kind, files.Others[kind]))
+		}
+		lines = append(lines, "Left out, having no pods: "+strings.Join(kinds, ", ")+".")
+	}
+	return lines
+}
+
+// ownCPU says what a limit, or cores of their own, do to some pods alone.
+func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
+	if pods.Throttling != nil {
+		line := fmt.Sprintf("Its limit of %s makes %s take %s as long even alone", pods.Limit, pods.Name, text.Times(*pods.Throttling))
+		if pods.NeutralSeconds != nil {
+			line += ", which is its neutral time here"
+		}
+		lines = append(lines, line+".")
+	}
+	if pods.ExclusiveCores > 0 {
+		each := ""
+		if pods.Copies > 1 {
+			each = " each"
+		}
+		lines = append(lines, fmt.Sprintf("%s has %s%s for itself.", pods.Name, text.Counted(pods.ExclusiveCores, "core"), each))
+	}
+	return lines
 }
 
 // waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".
@@ -184,7 +350,7 @@ func waits(list []evaluate.Wait) string {
 		var because []string
 		for _, b := range wait.Because {
 			if b.Dilation >= least {
-				because = append(because, fmt.Sprintf("%s %.2f", b.Profile, b.Dilation))
+				because = append(because, fmt.Sprintf("%s %.2f", b.Name, b.Dilation))
 			}
 		}
 		part := fmt.Sprintf("%s %.2f", wait.Resource, wait.Dilation)
@@ -208,7 +374,7 @@ func summarize(p *evaluate.Prediction) string {
 	for _, r := range p.Resources {
 		resources = append(resources, fmt.Sprintf("%s %d", r.Name, r.Servers))
 	}
-	text := fmt.Sprintf("%s pods on one node (servers: %s), %s", text.Count(int64(pods)), strings.Join(resources, ", "), p.Solver)
+	text := fmt.Sprintf("%s on one node (servers: %s), %s", text.Counted(pods, "pod"), strings.Join(resources, ", "), p.Solver)
 	if p.DoneAtSeconds != nil {
 		text += "; the node is done after " + seconds(p.DoneAtSeconds)
 	}
@@ -230,9 +396,9 @@ func plotPrediction(path string, p *evaluate.Prediction) error {
 	schedule := chart.Schedule{Name: p.Solver}
 	for _, pods := range p.Pods {
 		for k := range pods.Copies {
-			job := pods.Profile
+			job := pods.Name
 			if pods.Copies > 1 {
-				job = fmt.Sprintf("%s %d", pods.Profile, k+1)
+				job = fmt.Sprintf("%s %d", pods.Name, k+1)
 			}
 			schedule.Bars = append(schedule.Bars, chart.Bar{
 				Machine: "node", Job: job, StartSeconds: pods.StartSeconds, EndSeconds: *pods.DoneAtSeconds,

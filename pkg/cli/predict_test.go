@@ -161,14 +161,14 @@ func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
 				because += b.Dilation
 			}
 			if math.Abs(because-wait.Dilation) > 1e-9 {
-				t.Errorf("%s: the blame for %s adds up to %v, not %v", pods.Profile, wait.Resource, because, wait.Dilation)
+				t.Errorf("%s: the blame for %s adds up to %v, not %v", pods.Name, wait.Resource, because, wait.Dilation)
 			}
 		}
 		if math.Abs(sum-(pods.Dilation-1)) > 1e-9 || pods.Dilation <= 1 {
-			t.Errorf("%s: the waits add up to %v, the dilation is %v", pods.Profile, sum, pods.Dilation)
+			t.Errorf("%s: the waits add up to %v, the dilation is %v", pods.Name, sum, pods.Dilation)
 		}
 		if done := *pods.DoneAtSeconds; done < pods.StartSeconds+*pods.NeutralSeconds || done > *p.DoneAtSeconds {
-			t.Errorf("%s: done at %v", pods.Profile, done)
+			t.Errorf("%s: done at %v", pods.Name, done)
 		}
 	}
 	if p.Pods[0].Copies != 3 || p.Pods[1].StartSeconds != 60 {
@@ -198,10 +198,9 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		"no file":                   {"", []string{}, "name a file with WorkloadProfiles: -f profiles.yaml"},
+		"no file":                   {"", []string{}, "name a file with workloads or WorkloadProfiles: -f deployment.yaml"},
 		"an empty file":             {"", []string{"-f", "-"}, "there is no WorkloadProfile"},
 		"a file that is no YAML":    {"{", []string{"-f", "-"}, "standard input, document 1:"},
-		"another kind":              {"apiVersion: v1\nkind: Pod\n", []string{"-f", "-"}, `standard input, document 1: Pod of "v1" is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of "loadline.dev/v1alpha1"`},
 		"a misspelt field":          {header + "{selector: {}, resurces: []}", []string{"-f", "-"}, `unknown field "spec.resurces"`},
 		"a sum over 1":              {header + "{selector: {}, resources: [{name: cpu, loading: '0.7'}, {name: disk, loading: '0.4'}]}", []string{"-f", "-"}, "spec.resources: Invalid value: \"1.1\": the loadings add up to more than 1"},
 		"an unknown profile":        {paperJobs, []string{"-f", "-", "--pod", "sort"}, `pods "sort": there is no such WorkloadProfile (there are filecomp, std-io)`},
@@ -209,7 +208,7 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		"copies that are no number": {paperJobs, []string{"-f", "-", "--pod", "filecomp=two"}, `--pod filecomp=two: copies: "two" is not a whole number`},
 		"a start without a unit":    {paperJobs, []string{"-f", "-", "--pod", "filecomp@60"}, `start: "60" is not a duration such as 90s or 1m30s`},
 		"a start in the past":       {paperJobs, []string{"-f", "-", "--pod", "filecomp@-1s"}, "start: -1s is before 0"},
-		"no name":                   {paperJobs, []string{"-f", "-", "--pod", "=2"}, "write PROFILE[=COPIES][@START]"},
+		"no name":                   {paperJobs, []string{"-f", "-", "--pod", "=2"}, "write NAME[=COPIES][@START]"},
 		"no cores":                  {paperJobs, []string{"-f", "-", "--cores", "0"}, "cores: 0 is not between 1 and"},
 		"an unknown solver":         {paperJobs, []string{"-f", "-", "--solver", "magic"}, `solver: "magic" is not one of auto, exact, linearizer, schweitzer, first-order`},
 		"an unknown node":           {paperJobs, []string{"-f", "-", "--node", "nvme"}, `node: "nvme" is not a NodeProfile of the input`},

@@ -226,7 +226,7 @@ func TestAPredictionUsesWhatWasMeasuredOnTheClassOfTheNode(t *testing.T) {
 		"a class that is not calibrated (yet)": {[]v1alpha1.NodeProfile{given.Calibrated(given.Class("small"), "cpu")}, 2, 2},
 	} {
 		p, err := evaluate.Predict(evaluate.PredictionInput{
-			Profiles: []v1alpha1.WorkloadProfile{job}, Pods: []evaluate.Pods{{Profile: "web", Copies: 2}}, Nodes: test.nodes, Cores: 1, Solver: "first-order",
+			Profiles: []v1alpha1.WorkloadProfile{job}, Pods: []evaluate.Pods{{Name: "web", Copies: 2}}, Nodes: test.nodes, Cores: 1, Solver: "first-order",
 		})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

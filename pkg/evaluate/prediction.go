@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
@@ -19,8 +20,9 @@ import (
 
 // Pods are some pods of one workload that start together.
 type Pods struct {
-	// Profile names the workload: name, or namespace/name.
-	Profile string
+	// Name is that of a workload or a profile: web, shop/web, deployment/web or deployment/shop/web. A name of both is
+	// that of the workload.
+	Name string
 	// Copies is how many pods, at least 1.
 	Copies int
 	// Start is when they start, not before 0.
@@ -30,7 +32,13 @@ type Pods struct {
 // PredictionInput is what a prediction is about: pods that share a node.
 type PredictionInput struct {
 	Profiles []v1alpha1.WorkloadProfile
-	// Pods are those on the node. None means one of each profile, all from the
+	// Workloads are manifests of pods. A pod has the vector of the profile that selects it, as for the scheduler, and
+	// without one a vector that is made of its requests, by Rules.
+	Workloads []Workload
+	// Rules make vectors of requests; none are those that the scheduler has unless it is told others.
+	Rules []config.RequestRule
+	// Pods are those on the node. None means one of each workload, without those that have ended, that are asked for
+	// 0 times, or whose controller is one of the workloads; without workloads, one of each profile. All are there from the
 	// start.
 	Pods []Pods
 	// Nodes may hold profiles of nodes; they tell which resources there are.
@@ -43,9 +51,12 @@ type PredictionInput struct {
 	Cores int
 	// Solver is one of [Solvers]; empty is the first.
 	Solver string
-	// Requests hold the CPU that a pod of each profile requests, by the profile's name as in Pods; nil means that all
-	// pods share alike. Where there are any, every profile with a pod on the node must have one. Pods have no limits.
-	Requests map[string]resource.Quantity
+	// Requests and Limits hold the CPU that each pod requests, and may use, by names as in Pods. They replace what the
+	// manifest says, and leave the vector as it is. Without them and without workloads all pods share alike; else the
+	// request of every pod must be known. A limit of 0 is none.
+	Requests, Limits map[string]resource.Quantity
+	// Weights say how requests become weights, and whether pods may have cores of their own.
+	Weights cgroup.Options
 }
 
 // Prediction is how much the pods of a node slow each other down.
@@ -54,11 +65,21 @@ type Prediction struct {
 	Solver string `json:"solver"`
 	// Resources are the node's, those that some pod uses.
 	Resources []Servers `json:"resources"`
+	// SharedCores is how many cores are left to the pods that share them, absent if no pod has cores of its own.
+	SharedCores *int `json:"sharedCores,omitempty"`
 	// Pods are the pods, in the order of the input.
 	Pods []PodsPrediction `json:"pods"`
 	// DoneAtSeconds is when the last pod is done, absent if the neutral time of
 	// some is not known.
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
+	// LeftOut are workloads of the input of which no pod is on the node though none was chosen.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
+}
+
+// LeftOut is a workload that is left out, and why.
+type LeftOut struct {
+	Workload string `json:"workload"`
+	Why      string `json:"why"`
 }
 
 // Servers is how many servers a resource has.
@@ -69,9 +90,19 @@ type Servers struct {
 
 // PodsPrediction is how much some pods of one workload are slowed down.
 type PodsPrediction struct {
-	Profile      string  `json:"profile"`
+	// Name is what the pods are called in the input, or in short.
+	Name string `json:"name"`
+	// Workload is the manifest that they are of, such as deployment/web, absent if only the profile is known, and Replicas
+	// how many pods that asks for, absent for one on each node.
+	Workload string `json:"workload,omitempty"`
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Profile is the WorkloadProfile that they follow, absent if none.
+	Profile      string  `json:"profile,omitempty"`
 	Copies       int     `json:"copies"`
 	StartSeconds float64 `json:"startSeconds"`
+	// Vector says where their vector is from, and Demands what it is.
+	Vector  VectorSource `json:"vector"`
+	Demands []Demand     `json:"demands"`
 	// NeutralSeconds is the completion time alone, absent if not known.
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
 	// Dilation is how much slower than alone the pods run while all pods of the
@@ -80,16 +111,31 @@ type PodsPrediction struct {
 	// they have none.
 	Dilation      float64  `json:"dilation"`
 	DilationError *float64 `json:"dilationError,omitempty"`
-	// Request is the CPU that each of the pods requests, absent if all pods share alike, and EqualDilation what the
-	// dilation would be if they did.
+	// Request is the CPU that each of the pods requests and QoSClass its class, absent if all pods share alike, and
+	// EqualDilation what the dilation would be if they did, without limits. Limit is the CPU that each may use, absent if
+	// there is none.
 	Request       *resource.Quantity `json:"request,omitempty"`
+	Limit         *resource.Quantity `json:"limit,omitempty"`
+	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
+	// Throttling is by how much the limit alone makes the neutral time longer, which is then the longer one; absent if it does
+	// not. ExclusiveCores is how many cores each of the pods has for itself.
+	Throttling     *float64 `json:"throttling,omitempty"`
+	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
 	// DoneAtSeconds is when the pods are done, each pod being there only from
 	// its start until it is done. Absent if a neutral time is not known.
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
 	// Waits say which resources the dilation comes from, the largest part
 	// first. They add up to the dilation less 1.
 	Waits []Wait `json:"waits"`
+}
+
+// Demand is what a pod asks of a resource: see v1alpha1.ResourceDemand.
+type Demand struct {
+	Resource string  `json:"resource"`
+	Loading  float64 `json:"loading"`
+	Pressure float64 `json:"pressure"`
+	Threads  int     `json:"threads"`
 }
 
 // Wait is the part of a dilation that comes from one resource.
@@ -103,7 +149,9 @@ type Wait struct {
 
 // Because is the part of a wait that the pods of one workload are to blame for.
 type Because struct {
-	Profile  string  `json:"profile"`
+	// Name is what the pods are called, and Profile the WorkloadProfile that they follow, absent if none.
+	Name     string  `json:"name"`
+	Profile  string  `json:"profile,omitempty"`
 	Dilation float64 `json:"dilation"`
 }
 
@@ -127,13 +175,15 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		return nil, err
 	}
 	together := equal
-	if n.sharing != nil {
-		if together, err = contention.PredictSharing(n.vectors, n.servers, *n.sharing, options); err != nil {
+	unsure := n.unsure
+	if n.shared != nil {
+		if together, err = n.shared.Predict(options); err != nil {
 			return nil, err
 		}
+		unsure = n.shared.Unsure(unsure)
 	}
-	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used()}
-	margins, err := together.Margins(n.unsure, options)
+	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), LeftOut: n.leftOut}
+	margins, err := together.Margins(unsure, options)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +192,13 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		if len(n.unsure) > 0 {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
-		if n.sharing != nil {
-			p.Pods[g].Request, p.Pods[g].EqualDilation = new(in.Requests[some.Profile]), &equal.Dilations[some.first]
+		if n.shared != nil {
+			n.claim(&p.Pods[g], &n.groups[g], together)
+			p.Pods[g].EqualDilation = &equal.Dilations[some.first]
 		}
+	}
+	if n.shared != nil && slices.Max(n.shared.Pool.Exclusive) > 0 {
+		p.SharedCores = new(n.shared.Pool.Cores)
 	}
 	if err := n.complete(p, options); err != nil {
 		return nil, err
@@ -158,23 +212,24 @@ type sharedNode struct {
 	names   []string // of the resources
 	servers []int
 	groups  []group
+	leftOut []LeftOut
 	vectors []contention.Vector // one per pod, those of a group together
 	unsure  []contention.Unsure // components of vectors
-	sharing *contention.Sharing // nil where all pods share alike
+	shared  *SharedNode         // nil where all pods share alike
 }
 
 // group is some pods of one workload.
 type group struct {
 	Pods
-	profile *v1alpha1.WorkloadProfile
-	inUse   *profile.InUse
-	first   int      // their place in vectors
-	neutral *float64 // seconds
+	*subject
+	sharer  *corev1.Pod // one of the pods as it shares the CPU, nil where all share alike
+	first   int         // their place in vectors
+	neutral *float64    // seconds
 }
 
 func newSharedNode(in PredictionInput) (*sharedNode, error) {
-	if len(in.Profiles) == 0 {
-		return nil, errors.New("there is no WorkloadProfile")
+	if len(in.Profiles)+len(in.Workloads) == 0 {
+		return nil, errNothing
 	}
 	if in.Cores < 1 || in.Cores > contention.MaxServers {
 		return nil, fmt.Errorf("cores: %d is not between 1 and %d", in.Cores, contention.MaxServers)
@@ -183,7 +238,10 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	var others []string // a resource that no NodeProfile names has one server
+	rules, others, err := rulesOf(&in) // a resource that no NodeProfile names has one server
+	if err != nil {
+		return nil, err
+	}
 	for i := range in.Profiles {
 		others = append(others, profile.Named(&in.Profiles[i])...)
 	}
@@ -195,15 +253,20 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 	if class != nil {
 		n.class = class.Class()
 	}
+	known, err := newCatalog(&in, resources, n.class, rules)
+	if err != nil {
+		return nil, err
+	}
 	pods := in.Pods
 	if len(pods) == 0 {
-		for i := range in.Profiles {
-			pods = append(pods, Pods{Profile: QualifiedName(&in.Profiles[i]), Copies: 1})
-		}
+		pods, n.leftOut = known.usual()
+	}
+	if len(pods) == 0 {
+		return nil, fmt.Errorf("there is no pod for the node: %s is left out, since %s; name pods, --pod NAME=COPIES", n.leftOut[0].Workload, n.leftOut[0].Why)
 	}
 	for _, some := range pods {
-		if err := n.add(some, in.Profiles, resources); err != nil {
-			return nil, fmt.Errorf("pods %q: %w", some.Profile, err)
+		if err := n.add(some, known); err != nil {
+			return nil, fmt.Errorf("pods %q: %w", some.Name, err)
 		}
 	}
 	var used []*profile.InUse // by the pods
@@ -211,12 +274,21 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 		used = append(used, slices.Repeat([]*profile.InUse{g.inUse}, g.Copies)...)
 	}
 	n.unsure = resources.Unsure(used)
-	if in.Requests != nil {
-		if n.sharing, err = n.share(in.Requests); err != nil {
-			return nil, err
+	return n, n.share(&in, known)
+}
+
+// claim fills in what some pods request and may use, and what their own limit does to them.
+func (n *sharedNode) claim(p *PodsPrediction, g *group, together *contention.Prediction) {
+	p.Request, p.Limit = cgroup.CPU(g.sharer)
+	p.QoSClass = cgroup.QoS(g.sharer)
+	p.ExclusiveCores = n.shared.Pool.Exclusive[g.first]
+	if throttling := together.Throttling(g.first); throttling > 1 {
+		p.Throttling = &throttling
+		if g.neutral != nil {
+			g.neutral = new(*g.neutral * throttling)
+			p.NeutralSeconds = g.neutral
 		}
 	}
-	return n, nil
 }
 
 // nodeClass returns the profiles of nodes, and the one that the node follows.
@@ -244,77 +316,31 @@ func nodeClass(in PredictionInput) (classes []*profile.NodeClass, chosen *profil
 }
 
 // add puts pods on the node.
-func (n *sharedNode) add(pods Pods, profiles []v1alpha1.WorkloadProfile, resources *profile.Resources) error {
+func (n *sharedNode) add(pods Pods, known *catalog) error {
 	if pods.Copies < 1 || pods.Copies > maxCopies {
 		return fmt.Errorf("copies: %d is not between 1 and %d", pods.Copies, maxCopies)
 	}
 	if pods.Start < 0 {
 		return fmt.Errorf("start: %v is before 0", pods.Start)
 	}
-	p, err := find(pods.Profile, profiles)
+	s, err := known.find(pods.Name)
 	if err != nil {
 		return err
 	}
-	v, err := n.vectorOf(p, resources)
-	if err != nil {
+	if err := known.solve(s); err != nil {
 		return err
 	}
-	g := group{Pods: pods, profile: p, inUse: v, first: len(n.vectors)}
-	if millis := profile.NeutralMillis(p, n.class); millis != nil {
-		g.neutral = new(float64(*millis) / 1000)
+	g := group{Pods: pods, subject: s, first: len(n.vectors)}
+	if s.profile != nil {
+		if millis := profile.NeutralMillis(s.profile, n.class); millis != nil {
+			g.neutral = new(float64(*millis) / 1000)
+		}
 	}
 	n.groups = append(n.groups, g)
 	for range pods.Copies {
-		n.vectors = append(n.vectors, v.Vector)
+		n.vectors = append(n.vectors, s.vector)
 	}
 	return nil
-}
-
-// vectorOf returns the vector in use of a profile, the same one each time.
-func (n *sharedNode) vectorOf(p *v1alpha1.WorkloadProfile, resources *profile.Resources) (*profile.InUse, error) {
-	for _, g := range n.groups {
-		if g.profile == p {
-			return g.inUse, nil
-		}
-	}
-	w, errs := profile.NewWorkload(p, resources)
-	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	if v := w.On(n.class); v != nil {
-		return v, nil
-	}
-	return nil, noVector(w)
-}
-
-// noVector says why no vector of a workload is in use.
-func noVector(w *profile.Workload) error {
-	if wide := w.TooWide(); len(wide) > 0 {
-		return fmt.Errorf("has no loading vector: what was measured is not used, being wider than ± %.2f: %s; have it measured again, or list the vector in spec.resources",
-			profile.MaxError, profile.TooWide(wide[0]))
-	}
-	return ErrNoVector
-}
-
-// find returns the profile of that name, or namespace/name.
-func find(name string, profiles []v1alpha1.WorkloadProfile) (*v1alpha1.WorkloadProfile, error) {
-	var found *v1alpha1.WorkloadProfile
-	var names []string
-	for i := range profiles {
-		p := &profiles[i]
-		names = append(names, QualifiedName(p))
-		if name != p.Name && name != QualifiedName(p) {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("there are several such WorkloadProfiles: %s and %s", QualifiedName(found), QualifiedName(p))
-		}
-		found = p
-	}
-	if found == nil {
-		return nil, fmt.Errorf("there is no such WorkloadProfile (there are %s)", strings.Join(names, ", "))
-	}
-	return found, nil
 }
 
 // used returns the resources that some pod uses.
@@ -328,12 +354,27 @@ func (n *sharedNode) used() []Servers {
 	return used
 }
 
+// demands returns the components of a vector that are not 0.
+func (n *sharedNode) demands(v contention.Vector) []Demand {
+	demands := []Demand{}
+	for i, d := range v {
+		if d.Loading > 0 || d.Pressure > 0 {
+			demands = append(demands, Demand{n.names[i], d.Loading, d.Pressure, max(1, d.Threads)})
+		}
+	}
+	return demands
+}
+
 // prediction returns how a group fares while all are there.
 func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPrediction {
 	some := n.groups[g]
 	p := PodsPrediction{
-		Profile: some.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
+		Name: some.Name, Profile: some.source.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
+		Vector: some.source, Demands: n.demands(some.vector),
 		NeutralSeconds: some.neutral, Dilation: together.Dilations[some.first], Waits: []Wait{},
+	}
+	if some.workload != nil {
+		p.Workload, p.Replicas = some.workload.Name(), some.workload.Replicas
 	}
 	for i, name := range n.names {
 		delay := together.Delay(some.first, i)
@@ -348,7 +389,7 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 				total += blame[other.first+k]
 			}
 			if total > 0 {
-				wait.Because = append(wait.Because, Because{other.Profile, total})
+				wait.Because = append(wait.Because, Because{other.Name, other.source.Profile, total})
 			}
 		}
 		slices.SortStableFunc(wait.Because, func(a, b Because) int { return cmp.Compare(b.Dilation, a.Dilation) })

@@ -1,78 +1,136 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/gps"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// share returns how the pods share the node's cores when they request that much CPU: as in the control groups that a
-// kubelet makes of pods with one container and no limits.
-func (n *sharedNode) share(requests map[string]resource.Quantity) (*contention.Sharing, error) {
-	known := map[string]bool{}
-	var pods []corev1.Pod
-	for _, g := range n.groups {
-		request, told := requests[g.Profile]
-		if !told {
-			return nil, fmt.Errorf("requests: there is none for %q: name what every pod on the node requests, 0 for nothing", g.Profile)
-		}
-		if request.Sign() < 0 {
-			return nil, fmt.Errorf("requests: %q: %s is less than 0", g.Profile, request.String())
-		}
-		known[g.Profile] = true
-		for k := range g.Copies {
-			pods = append(pods, podRequesting(podName(g.first+k), request))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		if !known[name] {
-			return nil, fmt.Errorf("requests: there is no pod of %q on the node", name)
-		}
-	}
-	sharing := &contention.Sharing{Resource: slices.Index(n.names, string(corev1.ResourceCPU)), Shares: make([]contention.Share, len(n.vectors))}
-	places := map[string]int{}
-	for j := range n.vectors {
-		places[podName(j)] = j
-	}
-	sharing.Groups = []gps.Group{{}}
-	var add func(members []*cgroup.Group, into int)
-	add = func(members []*cgroup.Group, into int) {
-		for _, m := range members {
-			if m.Pod {
-				sharing.Shares[places[m.Name]] = contention.Share{Weight: float64(m.Weight), Group: into}
-				continue
-			}
-			sharing.Groups = append(sharing.Groups, gps.Group{Parent: into, Weight: float64(m.Weight)})
-			add(m.Children, len(sharing.Groups)-1)
-		}
-	}
-	add(cgroup.Build(pods, cgroup.Options{}).Children, 0)
-	return sharing, nil
+// SharedNode is how pods share the CPU of a node, as the control groups have it that its kubelet makes of them.
+type SharedNode struct {
+	// Pool is the cores that they share.
+	Pool *cgroup.Pool
+	// Vectors are those of the pods, in the order in which they were given, and Servers those of the resources, as the
+	// pods in the pool find them: without what the others do on cores of their own.
+	Vectors []contention.Vector
+	Servers []int
+
+	cpu int
 }
 
-func podName(place int) string { return fmt.Sprintf("pod-%d", place) }
-
-func podRequesting(name string, cpu resource.Quantity) corev1.Pod {
-	container := corev1.Container{Name: "main"}
-	if !cpu.IsZero() {
-		container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: cpu}
+// Share returns how pods share a node with these servers per resource, CPU being that of the index cpu. The error is that
+// of [cgroup.NewPool].
+func Share(pods []corev1.Pod, vectors []contention.Vector, servers []int, cpu int, options cgroup.Options) (*SharedNode, error) {
+	pool, err := cgroup.NewPool(pods, servers[cpu], options)
+	if err != nil {
+		return nil, err
 	}
-	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Containers: []corev1.Container{container}}}
+	n := &SharedNode{Pool: pool, Servers: slices.Clone(servers), cpu: cpu}
+	n.Servers[cpu] = pool.Cores
+	for j, v := range vectors {
+		n.Vectors = append(n.Vectors, pool.InPool(j, v, cpu))
+	}
+	return n, nil
+}
+
+// Predict returns how the pods fare.
+func (n *SharedNode) Predict(options queueing.Options) (*contention.Prediction, error) {
+	return contention.PredictSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu), options)
+}
+
+// Unsure returns those components of vectors that are known to within margins only which count on the node: the CPU of a
+// pod with cores of its own does not.
+func (n *SharedNode) Unsure(unsure []contention.Unsure) []contention.Unsure {
+	var all []contention.Unsure
+	for _, u := range unsure {
+		if u.Resource == n.cpu {
+			u.Jobs = slices.DeleteFunc(slices.Clone(u.Jobs), func(j int) bool { return n.Pool.Exclusive[j] > 0 })
+		}
+		if len(u.Jobs) > 0 {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// share finds how the pods share the node's cores. Where nothing is known of what any requests, they share alike.
+func (n *sharedNode) share(in *PredictionInput, known *catalog) error {
+	requests, err := n.told("requests", in.Requests, known)
+	if err != nil {
+		return err
+	}
+	limits, err := n.told("limits", in.Limits, known)
+	if err != nil {
+		return err
+	}
+	manifest := func(g group) bool { return g.pod != nil }
+	if len(requests)+len(limits) == 0 && !slices.ContainsFunc(n.groups, manifest) {
+		return nil
+	}
+	var pods []corev1.Pod
+	for i := range n.groups {
+		g := &n.groups[i]
+		request, limit := requests[g.subject], limits[g.subject]
+		if g.pod == nil && request == nil && limit == nil {
+			return fmt.Errorf("requests: there is none for %q: name what every pod on the node requests, 0 for nothing", g.Name)
+		}
+		g.sharer = cmp.Or(g.pod, bare())
+		if request != nil || limit != nil {
+			if g.sharer, err = cgroup.WithCPU(g.sharer, request, limit); err != nil {
+				return fmt.Errorf("pods %q: %w", g.Name, err)
+			}
+		}
+		for range g.Copies {
+			pods = append(pods, *g.sharer)
+		}
+	}
+	n.shared, err = Share(pods, n.vectors, n.servers, slices.Index(n.names, string(corev1.ResourceCPU)), in.Weights)
+	return err
+}
+
+// told returns the quantities of some pods by whose they are.
+func (n *sharedNode) told(field string, quantities map[string]resource.Quantity, known *catalog) (map[*subject]*resource.Quantity, error) {
+	told := map[*subject]*resource.Quantity{}
+	for _, name := range slices.Sorted(maps.Keys(quantities)) {
+		cpu := quantities[name]
+		s, err := known.find(name)
+		if err != nil || !slices.ContainsFunc(n.groups, func(g group) bool { return g.subject == s }) {
+			return nil, fmt.Errorf("%s: there is no pod of %q on the node", field, name)
+		}
+		if cpu.Sign() < 0 {
+			return nil, fmt.Errorf("%s: %q: %s is less than 0", field, name, cpu.String())
+		}
+		if why := amount(corev1.ResourceCPU, &cpu); why != "" {
+			return nil, fmt.Errorf("%s: %q: %s %s", field, name, cpu.String(), why)
+		}
+		if told[s] != nil {
+			return nil, fmt.Errorf("%s: %q is told twice, by another name, too", field, name)
+		}
+		told[s] = &cpu
+	}
+	return told, nil
+}
+
+// bare returns a pod with one container that requests nothing.
+func bare() *corev1.Pod {
+	return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 }
 
 // completions returns when runs, one for each pod, are done.
 func (n *sharedNode) completions(runs []contention.Run, options queueing.Options) ([]float64, error) {
-	if n.sharing == nil {
+	if n.shared == nil {
 		return contention.CompletionsBy(runs, n.servers, options)
 	}
-	return contention.CompletionsSharing(runs, n.servers, *n.sharing, options)
+	for j := range runs {
+		runs[j].Vector = n.shared.Vectors[j]
+	}
+	return contention.CompletionsSharing(runs, n.shared.Servers, n.shared.Pool.Sharing(n.shared.cpu), options)
 }

@@ -46,7 +46,7 @@ func TestRequestsAreShares(t *testing.T) {
 		"huge beside the least": {requests("100", "1m"), 1, [2]float64{1.00025, 3897}},
 	} {
 		in := in
-		in.Requests, in.Pods = test.requests, []evaluate.Pods{{Profile: "a", Copies: 1}, {Profile: "b", Copies: test.copies}}
+		in.Requests, in.Pods = test.requests, []evaluate.Pods{{Name: "a", Copies: 1}, {Name: "b", Copies: test.copies}}
 		p, err := evaluate.Predict(in)
 		if err != nil {
 			t.Fatal(name, err)

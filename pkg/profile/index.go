@@ -260,7 +260,7 @@ func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
 			return v.Vector
 		}
 	}
-	return fromRequests(pod, s.requests, s.resources)
+	return FromRequests(pod, s.requests, s.resources)
 }
 
 // Vector returns the vector of a pod whose nodes are not known: that on nodes of

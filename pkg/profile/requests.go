@@ -14,12 +14,12 @@ import (
 // a hair more than 3, which must not make a fourth thread.
 const rounding = 1e-12
 
-// fromRequests returns the vector of a pod that follows no profile: for each
+// FromRequests returns the vector of a pod that follows no profile: for each
 // rule, as many threads as its request makes, together busy for the utilization
 // of the request. Where the loadings of the rules add up to more than 1 they
 // are scaled down to 1: a thread is at one place at a time. The resources must
 // include those of the rules.
-func fromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) contention.Vector {
+func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) contention.Vector {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
 	v := make(contention.Vector, len(resources.names))
 	total := 0.0

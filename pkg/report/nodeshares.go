@@ -56,6 +56,9 @@ func NodeSharesSummary(a *shares.NodeAnswer, elapsed time.Duration, why string) 
 		fmt.Sprintf("%s of %s busy; responses are multiples of the time that work takes with a core to itself", text.Percent(a.Utilization/float64(a.Processors)), cores),
 		ShareSummary(a.TreeAnswer, elapsed),
 	}
+	for _, e := range a.Exclusive {
+		lines = append(lines, fmt.Sprintf("%s has %s for itself, which are not counted here", e.Pod, text.Counted(e.Cores, "core")))
+	}
 	weights := "weights of containers: " + a.Weights
 	if why != "" {
 		weights += " (" + why + ")"

@@ -26,16 +26,12 @@ type nodeFlags struct {
 	usage   string
 	cores   int
 	weights string
-	cgroup  string
+	flags   verb.Weights
 	cluster access.Flags
 }
 
-// Values of flags.
-const (
-	weightsAuto = "auto"
-	cgroupV1    = "v1"
-	cgroupV2    = "v2"
-)
+// weightsAuto is the value of a flag that goes by the node's status.
+const weightsAuto = "auto"
 
 func (n *nodeFlags) add(command *cobra.Command) {
 	flags := command.Flags()
@@ -44,11 +40,10 @@ func (n *nodeFlags) add(command *cobra.Command) {
 	flags.StringVar(&n.usage, "usage", "", "file with how much CPU containers use, as lines of NAMESPACE/POD,CONTAINER,CPU below the header pod,container,cpu (default what the metrics API says)")
 	flags.IntVar(&n.cores, "cores", 0, "how many cores the node has (default its own)")
 	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
-	flags.StringVar(&n.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
+	n.flags.Add(command)
 	n.cluster.Add(command, "")
 	verb.Complete(command, "node", n.cluster.Names(func() client.ObjectList { return &corev1.NodeList{} }))
 	verb.Complete(command, "container-weights", verb.OneOf([]string{weightsAuto, cgroup.Linear.String(), cgroup.Logarithmic.String()}))
-	verb.Complete(command, "cgroup", verb.OneOf([]string{cgroupV1, cgroupV2}))
 }
 
 func (n *nodeFlags) asked() bool { return n.name != "" || len(n.pods) > 0 }
@@ -63,21 +58,19 @@ func (n *nodeFlags) alone() error {
 
 // options says how shares become weights on a node, and why.
 func (n *nodeFlags) options(node *corev1.Node) (options cgroup.Options, why string, err error) {
-	switch n.cgroup {
-	case cgroupV1:
-		return cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}, "cgroup v1", nil
-	case cgroupV2:
-	default:
-		return options, "", fmt.Errorf("--cgroup: %q is not one of v1, v2", n.cgroup)
+	if options, err = n.flags.Options(); err != nil || n.flags.IsV1() {
+		return options, "cgroup v1", err
 	}
 	switch n.weights {
 	case cgroup.Linear.String():
-		return cgroup.Options{Containers: cgroup.Linear}, "", nil
+		options.Containers = cgroup.Linear
+		return options, "", nil
 	case cgroup.Logarithmic.String():
-		return cgroup.Options{Containers: cgroup.Logarithmic}, "", nil
+		options.Containers = cgroup.Logarithmic
+		return options, "", nil
 	case weightsAuto:
-		detected, why := cgroup.Detect(node)
-		return cgroup.Options{Containers: detected}, why + "; --container-weights says otherwise", nil
+		options.Containers, why = cgroup.Detect(node)
+		return options, why + "; --container-weights says otherwise", nil
 	default:
 		return options, "", fmt.Errorf("--container-weights: %q is not one of auto, linear, log", n.weights)
 	}

@@ -168,7 +168,7 @@ func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
 			}
 			for pods, want := range map[int]float64{1: 1, 2: together.Dilations[0]} {
 				got, err := evaluate.Predict(evaluate.PredictionInput{
-					Profiles: []v1alpha1.WorkloadProfile{*p}, Pods: []evaluate.Pods{{Profile: p.Name, Copies: pods}}, Cores: 1,
+					Profiles: []v1alpha1.WorkloadProfile{*p}, Pods: []evaluate.Pods{{Name: p.Name, Copies: pods}}, Cores: 1,
 				})
 				if err != nil {
 					t.Fatal(err)

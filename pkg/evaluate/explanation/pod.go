@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -31,7 +32,7 @@ type explainer struct {
 // OfPod explains how a pod fares where it is, and ranks nodes where that is asked for.
 // The error says that the pod has ended, or which node is missing.
 func OfPod(in *Input) (*Answer, error) {
-	if over(in.Pod) {
+	if cgroup.Ended(in.Pod) {
 		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", evaluate.QualifiedName(in.Pod), in.Pod.Status.Phase)
 	}
 	x := newExplainer(in)
@@ -72,16 +73,11 @@ func newExplainer(in *Input) *explainer {
 	for i := range in.Pods {
 		p := &in.Pods[i]
 		itself := p.Namespace == in.Pod.Namespace && p.Name == in.Pod.Name
-		if p.Spec.NodeName != "" && !over(p) && !itself {
+		if p.Spec.NodeName != "" && !cgroup.Ended(p) && !itself {
 			x.byNode[p.Spec.NodeName] = append(x.byNode[p.Spec.NodeName], p)
 		}
 	}
 	return x
-}
-
-// over reports whether a pod has ended, and takes nothing from its node any more.
-func over(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // here explains how the pod fares on its node.

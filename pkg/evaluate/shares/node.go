@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
 )
 
@@ -52,6 +53,14 @@ type NodeAnswer struct {
 	Weights string `json:"weights"`
 	// Unmeasured is how many containers have no usage.
 	Unmeasured int `json:"unmeasured,omitempty"`
+	// Exclusive are the pods with cores of their own, which are not in the tree.
+	Exclusive []ExclusivePod `json:"exclusive,omitempty"`
+}
+
+// ExclusivePod is a pod with cores of its own.
+type ExclusivePod struct {
+	Pod   string `json:"pod"`
+	Cores int    `json:"cores"`
 }
 
 // OfNode computes the response times that the cgroups of a node's pods give. The
@@ -83,19 +92,28 @@ func OfNode(ctx context.Context, in NodeInput) (*NodeAnswer, error) {
 // answer solves the tree of some pods.
 func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fairshare.Options) (*NodeAnswer, error) {
 	root := cgroup.Build(pods, in.Weights)
-	if len(root.Children) == 0 {
+	exclusive, cores := in.exclusive(pods), in.Cores
+	for _, e := range exclusive {
+		cores -= e.Cores
+	}
+	switch {
+	case len(root.Children) == 0 && len(exclusive) > 0:
+		return nil, errors.New("pods: all have cores of their own: none shares the others")
+	case len(root.Children) == 0:
 		return nil, errors.New("pods: there is none that runs on the node")
+	case cores < 1:
+		return nil, fmt.Errorf("cores: pods have %d for themselves, of %d: none is left for the others", in.Cores-cores, in.Cores)
 	}
 	tree, err := fairshare.New(&fairshare.Group{Children: root.Members(func(c cgroup.Container) float64 { return in.Usage[c] })})
 	if err != nil {
 		return nil, err
 	}
-	s := &model{name: in.Node, processors: in.Cores, tree: tree}
+	s := &model{name: in.Node, processors: cores, tree: tree}
 	solved, err := s.answer(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	a := &NodeAnswer{TreeAnswer: solved, Weights: in.Weights.Containers.String()}
+	a := &NodeAnswer{TreeAnswer: solved, Weights: in.Weights.Containers.String(), Exclusive: exclusive}
 	root.Containers(func(c cgroup.Container) {
 		if _, measured := in.Usage[c]; !measured {
 			a.Unmeasured++
@@ -109,6 +127,16 @@ func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fair
 		}
 	}
 	return a, nil
+}
+
+// exclusive returns the pods with cores of their own.
+func (in *NodeInput) exclusive(pods []corev1.Pod) (exclusive []ExclusivePod) {
+	for i := range pods {
+		if cores := cgroup.Exclusive(&pods[i]); in.Weights.StaticCPUs && cores > 0 && !cgroup.Ended(&pods[i]) {
+			exclusive = append(exclusive, ExclusivePod{evaluate.QualifiedName(&pods[i]), cores})
+		}
+	}
+	return exclusive
 }
 
 // preorder returns the groups of a tree, each before its members.

@@ -8,8 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/test/given"
 )
 
 // requesting is a pod whose containers request some CPU, "" for none.
@@ -158,6 +162,83 @@ func TestNodesThatMakeNoSenseAreRefused(t *testing.T) {
 		test.edit(&in)
 		if a, err := OfNode(t.Context(), in); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: the answer is %+v, the error %v, want %s", name, a, err, test.want)
+		}
+	}
+}
+
+// Pods with cores of their own leave a smaller node to the others.
+func TestPodsWithCoresOfTheirOwnAreNotInTheTree(t *testing.T) {
+	t.Parallel()
+	whole := requesting("db", "1")
+	whole.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	in := worker()
+	want, err := OfNode(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Pods, in.Cores, in.Weights.StaticCPUs = append(in.Pods, whole), 3, true
+	got, err := OfNode(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Nodes, got.Nodes); diff != "" || got.Processors != 2 {
+		t.Errorf("%d processors (-want +got):\n%s", got.Processors, diff)
+	}
+	if diff := cmp.Diff([]ExclusivePod{{"shop/db", 1}}, got.Exclusive); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for want, change := range map[string]func(*NodeInput){
+		"cores: pods have 1 for themselves, of 1: none is left for the others": func(in *NodeInput) { in.Cores = 1 },
+		"pods: all have cores of their own: none shares the others":            func(in *NodeInput) { in.Pods = in.Pods[3:] },
+	} {
+		bad := in
+		change(&bad)
+		if _, err := OfNode(t.Context(), bad); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Pods that never rest take of a core what the tree gives them while all want it: their dilation, by the model that
+// predicts, is one over that.
+func TestThePortionsOfANodeAreThoseOfThePrediction(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]cgroup.Options{"cgroup v2": {}, "cgroup v1": {Pods: cgroup.None, Containers: cgroup.None}} {
+		in := NodeInput{
+			Node: "worker", Cores: 1, Weights: options, Usage: map[cgroup.Container]float64{},
+			Pods: []corev1.Pod{requesting("small", "100m"), requesting("large", "700m"), requesting("two", "100m", "150m"), requesting("none", ""), requesting("nothing", "")},
+		}
+		a, err := OfNode(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		profile := given.Workload("busy", 0, given.CPU("1"))
+		profile.Spec.Selector = &metav1.LabelSelector{}
+		p := evaluate.PredictionInput{Cores: 1, Weights: options, Profiles: []v1alpha1.WorkloadProfile{profile}}
+		for i := range in.Pods {
+			in.Pods[i].Namespace = profile.Namespace
+			p.Workloads = append(p.Workloads, evaluate.Workload{Kind: "Pod", Pod: in.Pods[i], Replicas: new(int32(1))})
+		}
+		prediction, err := evaluate.Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for i := range prediction.Pods {
+			_, pod, _ := strings.Cut(prediction.Pods[i].Name, "/")
+			for _, n := range a.Nodes {
+				if n.Name != "shop/"+pod {
+					continue
+				}
+				found++
+				// Nobody is ever idle, so both are the same weights; the solution of the chain settles to 3e-5.
+				if dilation := prediction.Pods[i].Dilation; math.Abs(dilation*n.Portion-1) > 1e-3 {
+					t.Errorf("%s: %s is dilated by %v, and has %v of the core", name, pod, dilation, n.Portion)
+				}
+			}
+		}
+		if found != len(in.Pods) {
+			t.Errorf("%s: %d pods are in both answers", name, found)
 		}
 	}
 }
