@@ -89,6 +89,32 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
+// weighted gives the jobs of a load weights from 1 to 39, those of pods that request nothing to a core, by type.
+func weighted(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
+	return func(yield func(epochs.Job, error) bool) {
+		types := map[*contention.JobType]*contention.JobType{}
+		for job, err := range jobs {
+			kind := types[job.Type]
+			if kind == nil {
+				shared := *job.Type
+				shared.Weight = []float64{1, 4, 20, 39}[len(types)%4]
+				kind = &shared
+				types[job.Type] = kind
+			}
+			job.Type = kind
+			if !yield(job, err) {
+				return
+			}
+		}
+	}
+}
+
+func BenchmarkReplayWithWeights(b *testing.B) {
+	for _, policy := range placement.Names() {
+		b.Run(policy, func(b *testing.B) { benchmark(b, policy, 100_000, 100, weighted(load(100_000, 100, 4, 8.7))) })
+	}
+}
+
 // Policies that ignore what runs, know the mix of each node, and predict completions.
 var growing = []string{"round-robin", "lmuf", "least-dilation", "lrt"}
 
@@ -124,5 +150,12 @@ func BenchmarkAllDifferent(b *testing.B) {
 	for _, policy := range growing {
 		jobs := 2_000
 		b.Run(policy, func(b *testing.B) { benchmark(b, policy, jobs, 10, unique(load(jobs, 10, 4, 8.7))) })
+	}
+}
+
+func BenchmarkAllDifferentWithWeights(b *testing.B) {
+	for _, policy := range growing {
+		jobs := 2_000
+		b.Run(policy, func(b *testing.B) { benchmark(b, policy, jobs, 10, unique(weighted(load(jobs, 10, 4, 8.7)))) })
 	}
 }

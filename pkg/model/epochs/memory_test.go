@@ -70,7 +70,7 @@ func unique(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
 			for i, d := range job.Type.Vector {
 				vector[i] = contention.Symmetric(d.Loading * (1 - 1e-9*float64(n)))
 			}
-			job.Type = &contention.JobType{Name: fmt.Sprint("type ", n), Vector: vector}
+			job.Type = &contention.JobType{Name: fmt.Sprint("type ", n), Vector: vector, Weight: job.Type.Weight, Limit: job.Type.Limit}
 			if !yield(job, err) {
 				return
 			}
