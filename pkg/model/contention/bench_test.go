@@ -84,3 +84,51 @@ func BenchmarkMix(b *testing.B) {
 		}
 	}
 }
+
+// What it takes to price a node whose jobs have changed, and to ask for a price.
+func BenchmarkPrices(b *testing.B) {
+	for _, servers := range []int{1, 16} {
+		for _, weights := range []string{"none", "equal", "unequal"} {
+			r := rand.New(rand.NewPCG(1, 8))
+			node := []int{servers, 1, 1, 1}
+			var jobs []contention.Vector
+			var shares []contention.Share
+			for range 30 {
+				jobs = append(jobs, contention.Loadings(0.8*r.Float64(), 0.05, 0.05, 0.05))
+				share := contention.Share{Weight: 4}
+				if weights == "unequal" {
+					share.Weight = float64(1 + r.IntN(40))
+				}
+				shares = append(shares, share)
+			}
+			price := func() *contention.Prices {
+				load := contention.NewSharedLoad(node, 0)
+				if weights == "none" {
+					load = contention.NewLoad(node)
+				}
+				for j, v := range jobs {
+					if weights == "none" {
+						load.Add(v)
+					} else {
+						load.AddShare(v, shares[j])
+					}
+				}
+				return load.Prices()
+			}
+			name := fmt.Sprintf("%d servers/%s", servers, weights)
+			b.Run("node/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					price()
+				}
+			})
+			b.Run("candidate/"+name, func(b *testing.B) {
+				prices, candidate := price(), contention.NewShareCandidate(jobs[0], 0, contention.Share{Weight: 4})
+				b.ReportAllocs()
+				for b.Loop() {
+					prices.Of(candidate)
+				}
+			})
+		}
+	}
+}

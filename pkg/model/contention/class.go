@@ -22,11 +22,14 @@ type JobType struct {
 }
 
 // weight returns the weight of a job.
-func (t *JobType) weight() float64 {
-	if t.Weight == 0 {
+func (t *JobType) weight() float64 { return Share{Weight: t.Weight}.weight() }
+
+// weight returns the weight of a job.
+func (s Share) weight() float64 {
+	if s.Weight == 0 {
 		return 1
 	}
-	return t.Weight
+	return s.Weight
 }
 
 // validateShare returns an error for a weight or limit that is out of range.

@@ -53,3 +53,17 @@ func (v Vector) over(stretch float64) Vector {
 	}
 	return w
 }
+
+// within returns what a vector is with a limit at a resource, where the threads of one job do not wait for each other,
+// and which fraction of its time alone the job is throttled.
+func (v Vector) within(resource int, limit float64) (limited Vector, throttled float64) {
+	if limit == 0 || resource < 0 || resource >= len(v) {
+		return v, 0
+	}
+	needs := v[resource].Loading * float64(v[resource].threads())
+	if needs <= limit {
+		return v, 0
+	}
+	stretch := needs / max(limit, minLimit)
+	return v.over(stretch), 1 - 1/stretch
+}

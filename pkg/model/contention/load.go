@@ -9,12 +9,15 @@ import "loadline.dev/loadline/pkg/model/poissonbinomial"
 type Load struct {
 	servers   []int
 	resources []resourceLoad
+
+	processor int
+	weighted  *weightedLoad // of the processor; nil if there is none
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
 // servers. The numbers must satisfy [ValidateServers], and stay as they are.
 func NewLoad(servers []int) *Load {
-	l := &Load{servers: servers, resources: make([]resourceLoad, len(servers))}
+	l := &Load{servers: servers, resources: make([]resourceLoad, len(servers)), processor: -1}
 	for i, c := range servers {
 		s := &l.resources[i]
 		s.servers = c
@@ -26,7 +29,26 @@ func NewLoad(servers []int) *Load {
 	return l
 }
 
-// Add adds a job. The vector must satisfy [Vector.Validate] and have no demand
+// NewSharedLoad returns what [NewLoad] does, for a node on which the resource of that index is shared by weights and
+// limits: see [Load.AddShare].
+func NewSharedLoad(servers []int, processor int) *Load {
+	l := NewLoad(servers)
+	l.processor, l.weighted = processor, newWeightedLoad()
+	return l
+}
+
+// AddShare adds a job with a weight and a limit at the processor of a [NewSharedLoad]; both must be valid, and the rest
+// of the share does not count. A job that needs more than its limit is throttled, and then in nobody's way.
+func (l *Load) AddShare(v Vector, share Share) {
+	v, _ = v.within(l.processor, share.Limit)
+	l.Add(v)
+	if l.processor < len(v) && !v[l.processor].idle() {
+		d := v[l.processor]
+		l.weighted.add(d, share.weight(), d.sensitivity()/v.aloneToFirstOrder(l.servers))
+	}
+}
+
+// Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
 func (l *Load) Add(v Vector) {
 	alone := v.aloneToFirstOrder(l.servers)

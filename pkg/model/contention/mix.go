@@ -26,9 +26,11 @@ type Mixes struct {
 	size    int // parts of all mixes
 	empty   *Mix
 	err     error
-	walk    walk    // scratch
-	shares  claims  // scratch
-	list    []claim // scratch
+
+	weighted bool    // some type has a weight of its own
+	walk     walk    // scratch
+	shares   claims  // scratch
+	list     []claim // scratch
 }
 
 // localType is what a type of jobs is on the nodes of the class.
@@ -39,6 +41,7 @@ type localType struct {
 	vector    Vector
 	weight    float64 // at the processor; 0 if it is never there
 	stretch   float64
+	slack     float64        // fraction of its time alone on the node that its limit holds it back for: less once it waits
 	alone     float64        // see Alone
 	network   queueing.Class // what it is in a closed network, without copies
 	candidate *Candidate
@@ -119,6 +122,7 @@ func (m *Mixes) local(t *JobType) *localType {
 		}
 		if held > 1 {
 			l.stretch *= held
+			l.slack = 1 - 1/held
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
 		}
 		if p := m.class.Processor; p >= 0 && p < len(l.vector) && l.vector[p].Loading > 0 {
@@ -131,6 +135,7 @@ func (m *Mixes) local(t *JobType) *localType {
 		}
 		l.stretch *= l.alone
 	}
+	m.weighted = m.weighted || t.Weight != 0
 	m.types[t] = l
 	return l
 }
@@ -303,18 +308,32 @@ func (x *Mix) MaxUtilization() float64 {
 func (x *Mix) Price(t *JobType) float64 {
 	l := x.of.local(t)
 	if l.candidate == nil {
-		l.candidate = NewCandidate(l.vector)
+		l.candidate = NewShareCandidate(l.vector, x.of.class.Processor, Share{Weight: l.Weight})
+		l.candidate.slack = l.slack
 	}
 	if x.prices == nil {
-		load := NewLoad(x.of.class.Servers)
-		for _, p := range x.parts {
-			for range p.Copies {
+		x.prices = x.load().Prices()
+	}
+	return x.prices.Of(l.candidate)
+}
+
+// load returns what the jobs add up to, with shares only where some job has one.
+func (x *Mix) load() *Load {
+	class := &x.of.class
+	load := NewLoad(class.Servers)
+	if class.Processor >= 0 && class.Processor < len(class.Servers) && x.of.weighted {
+		load = NewSharedLoad(class.Servers, class.Processor)
+	}
+	for _, p := range x.parts {
+		for range p.Copies {
+			if load.weighted != nil {
+				load.AddShare(p.vector, Share{Weight: p.Weight})
+			} else {
 				load.Add(p.vector)
 			}
 		}
-		x.prices = load.Prices()
 	}
-	return x.prices.Of(l.candidate)
+	return load
 }
 
 // solve predicts the mix, once.
@@ -338,7 +357,7 @@ func (x *Mix) predict() {
 	for c, class := range classes {
 		response := class.alone
 		if solution != nil && waitsForOthers(classes, solution, c) {
-			response = max(response, class.vector.response(solution.Waits[c]))
+			response = max(response, class.vector.response(solution.Waits[c])-class.slack)
 		}
 		for k := class.first; k < class.end; k++ {
 			x.parts[k].dilation = response / class.alone

@@ -25,7 +25,7 @@ func (x *Mix) predictUnequal(classes []class, solution *queueing.Solution) {
 		for k := class.first; k < class.end; k++ {
 			response := class.alone
 			if waits {
-				response = max(response, responses[k])
+				response = max(response, responses[k]-class.slack)
 			}
 			x.parts[k].dilation = response / class.alone
 			for i, d := range class.vector {

@@ -1,6 +1,10 @@
 package contention
 
-import "loadline.dev/loadline/pkg/model/poissonbinomial"
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
 
 // Prices are what it costs to put one more job on a node: at each resource, how
 // long it would wait there, and how much longer it would make the others wait.
@@ -11,6 +15,11 @@ type Prices struct {
 	// that a job with one thread needs, in as few cache lines as can be.
 	alone     []float64
 	resources []price
+
+	// Where a resource is shared by weights:
+	processor int
+	weight    float64        // of all jobs, if it is the same
+	factors   *weightFactors // nil if there are none
 }
 
 // price is the price of one resource, for a thread that finds x of its own
@@ -25,7 +34,10 @@ type price struct {
 // Prices returns the prices of a node with this load, in O(m·(n + c)) time for
 // m resources, n threads and c servers.
 func (l *Load) Prices() *Prices {
-	p := &Prices{alone: make([]float64, 2*len(l.resources)), resources: make([]price, len(l.resources))}
+	p := &Prices{alone: make([]float64, 2*len(l.resources)), resources: make([]price, len(l.resources)), processor: -1}
+	if l.weighted != nil {
+		p.processor, p.weight, p.factors = l.processor, l.weighted.weight, l.weighted.factors(l.servers[l.processor])
+	}
 	size := 0
 	for i := range l.resources {
 		size += 2 * l.resources[i].servers
@@ -88,6 +100,10 @@ func (p *price) inflictedAt(x int) float64 { return p.inflicted[min(x, p.servers
 // safe for concurrent use.
 type Candidate struct {
 	bids []bid
+
+	weight    float64 // 0 if it has no share
+	logWeight float64 // to base 2, of a thread
+	slack     float64 // fraction of its time alone for which it is throttled: less once it waits
 }
 
 // bid is the candidate's side of the price of one resource.
@@ -95,6 +111,19 @@ type bid struct {
 	resource  int
 	own       []float64 // t · s · P(x of the t−1 siblings are there), x = 0..t−1
 	inflicted []float64 // P(more than x of the t threads are there), x = 0..t−1
+	pressure  float64
+}
+
+// NewShareCandidate prepares a job that has a weight and a limit at a resource, the processor. Both must be valid, and
+// the rest of the share does not count. It is priced as by [NewCandidate] on a node whose jobs have no shares.
+func NewShareCandidate(v Vector, processor int, share Share) *Candidate {
+	v, slack := v.within(processor, share.Limit)
+	c := NewCandidate(v)
+	c.weight, c.slack = share.weight(), slack
+	if processor < len(v) {
+		c.logWeight = math.Log2(threadWeight(v[processor], c.weight))
+	}
+	return c
 }
 
 // NewCandidate prepares a job for pricing. The vector must satisfy
@@ -106,7 +135,7 @@ func NewCandidate(v Vector) *Candidate {
 			continue
 		}
 		t := d.threads()
-		b := bid{resource: i, own: make([]float64, t), inflicted: make([]float64, t)}
+		b := bid{resource: i, pressure: d.Pressure, own: make([]float64, t), inflicted: make([]float64, t)}
 		siblings := d.siblings()
 		for x, p := range siblings {
 			b.own[x] = float64(t) * d.sensitivity() * p
@@ -132,6 +161,9 @@ func NewCandidate(v Vector) *Candidate {
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
 // twice Eq. (15) of the D-factor paper.
 func (p *Prices) Of(c *Candidate) float64 {
+	if p.factors != nil && c.weight != p.weight {
+		return p.weighted(c)
+	}
 	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
 	for i := range c.bids {
 		b := &c.bids[i]
@@ -147,7 +179,28 @@ func (p *Prices) Of(c *Candidate) float64 {
 		}
 		neutral += b.selfWait(r.servers)
 	}
-	return own/neutral + inflicted
+	return max(0, own/neutral-c.slack) + inflicted
+}
+
+// weighted is Of where weights differ.
+func (p *Prices) weighted(c *Candidate) float64 {
+	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
+	for i := range c.bids {
+		b := &c.bids[i]
+		ownFactor, inflictedFactor := 1.0, 1.0
+		if b.resource == p.processor && c.weight > 0 {
+			ownFactor, inflictedFactor = p.factors.at(c.logWeight, b.pressure)
+		}
+		r := &p.resources[b.resource]
+		for x := range b.own {
+			own += ownFactor * b.own[x] * r.ownAt(x)
+			inflicted += inflictedFactor * b.inflicted[x] * r.inflictedAt(x)
+		}
+		if len(b.own) > 1 {
+			neutral += b.selfWait(r.servers)
+		}
+	}
+	return max(0, own/neutral-c.slack) + inflicted
 }
 
 // selfWait returns what the resource adds to the candidate's neutral time, in own
