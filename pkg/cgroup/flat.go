@@ -1,0 +1,60 @@
+package cgroup
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// bestEffortWeight is the weight of a pod of class BestEffort among all pods. The class as a whole has the smallest
+// weight that there is, 1, which its pods on a node share; they are taken to be four.
+const bestEffortWeight = 0.25
+
+// Flat returns the claim of a pod among all pods of any node with cgroup v2, whichever they are: its weight as if there
+// were no classes, and its limit in cores. The tree of a node (see [NewPool]) says more exactly what a pod gets there,
+// and differs little: the weight of a class is about the sum of those of its pods. Amounts below 0 count as 0.
+func Flat(pod *corev1.Pod) contention.Share {
+	request, limit, simple := simpleCPU(pod)
+	if !simple {
+		actual := InEffect(pod)
+		requests := resourcehelper.PodRequests(actual, resourcehelper.PodResourcesOptions{})
+		request, limit = milli(requests.Cpu()), limitOf(actual)
+	}
+	share := contention.Share{Weight: bestEffortWeight, Limit: float64(limit) / 1000}
+	if request > 0 || QoS(pod) != corev1.PodQOSBestEffort {
+		share.Weight = float64(Linear.Weight(Shares(request)))
+	}
+	return share
+}
+
+// simpleCPU returns the request and the limit of a pod that has only containers, of which none is being resized, in
+// thousandths: of most pods, without what copying them takes.
+func simpleCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
+	if pod.Spec.Resources != nil || pod.Spec.Overhead != nil || len(pod.Spec.InitContainers) > 0 {
+		return 0, 0, false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if pod.Status.ContainerStatuses[i].Resources != nil {
+			return 0, 0, false
+		}
+	}
+	limited := true
+	for i := range pod.Spec.Containers {
+		r := &pod.Spec.Containers[i].Resources
+		most := r.Limits[corev1.ResourceCPU]
+		limited = limited && most.Sign() > 0
+		if least, requested := r.Requests[corev1.ResourceCPU]; requested {
+			request += max(0, milli(&least))
+		} else if most.Sign() > 0 { // as the API server has it
+			request += milli(&most)
+		}
+		if most.Sign() > 0 {
+			limit += milli(&most)
+		}
+	}
+	if !limited || len(pod.Spec.Containers) == 0 {
+		return request, 0, true
+	}
+	return request, Quota(limit), true
+}
