@@ -15,6 +15,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -262,6 +263,9 @@ func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
 	}
 	return FromRequests(pod, s.requests, s.resources)
 }
+
+// Share returns the weight and the limit of a pod at the processor, of all pods of any node.
+func Share(pod *corev1.Pod) contention.Share { return cgroup.Flat(pod) }
 
 // Vector returns the vector of a pod whose nodes are not known: that on nodes of
 // [AnyClass].

@@ -48,6 +48,9 @@ func NewResources(nodes []*NodeClass, others ...string) *Resources {
 // Names returns the names, which must not be changed.
 func (r *Resources) Names() []string { return r.names }
 
+// Processor returns the index of the resource that pods share by their requests and limits: cpu.
+func (r *Resources) Processor() int { return r.index[string(corev1.ResourceCPU)] }
+
 // NodeClass is a valid NodeProfile, ready for use. It must not be changed.
 type NodeClass struct {
 	Name string

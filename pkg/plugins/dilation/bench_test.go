@@ -68,6 +68,52 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
+// BenchmarkScoreUnequal is BenchmarkScore for pods that request different amounts.
+func BenchmarkScoreUnequal(b *testing.B) {
+	d, nodes, pod := benchCluster(b, 4)
+	unequal(nodes)
+	requesting(pod, "700m", "")
+	scores(b, d, pod, nodes)
+	state := framework.NewCycleState()
+	d.PreScore(b.Context(), state, pod, nodes)
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
+			b.Fatal(status)
+		}
+		if n++; n == len(nodes) {
+			n = 0
+		}
+	}
+}
+
+// unequal lets the pods of nodes request 100m to 1.
+func unequal(nodes []fwk.NodeInfo) {
+	for _, node := range nodes {
+		for k, pod := range node.GetPods() {
+			requesting(pod.GetPod(), fmt.Sprintf("%dm", 100*(1+k%10)), "")
+		}
+	}
+}
+
+// BenchmarkPrice reports the time of pricing one node with 30 pods.
+func BenchmarkPrice(b *testing.B) {
+	for _, requests := range []string{"equal", "unequal"} {
+		b.Run(requests, func(b *testing.B) {
+			d, nodes, _ := benchCluster(b, 4)
+			if requests == "unequal" {
+				unequal(nodes[:1])
+			}
+			snapshot := d.index.Snapshot()
+			b.ReportAllocs()
+			for b.Loop() {
+				price(snapshot, nodes[0])
+			}
+		})
+	}
+}
+
 // BenchmarkScoreMeasured is BenchmarkScore for a pod whose vector was measured on
 // a number of classes of nodes, among which the nodes are spread.
 func BenchmarkScoreMeasured(b *testing.B) {

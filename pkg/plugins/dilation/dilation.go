@@ -2,7 +2,7 @@
 // and its neighbours are slowed down least.
 //
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
-// on; Score multiplies that of the node's class with the prices of the node, two
+// on, and what weight and limit at the processor its requests and limits make; Score multiplies that of the node's class with the prices of the node, two
 // dot products (see package contention) without a lock or an allocation, after
 // pricing the node again if its pods have changed; NormalizeScore maps the costs to
 // the framework's range. The framework's snapshot, which counts assumed pods, is
@@ -90,18 +90,19 @@ type cycle struct {
 
 func newCycle(snapshot *profile.Snapshot, pod *corev1.Pod) *cycle {
 	c := &cycle{snapshot: snapshot}
+	share, processor := profile.Share(pod), snapshot.Resources().Processor()
 	w := snapshot.Workload(pod)
 	if w == nil || w.Elsewhere() == nil {
-		c.others = contention.NewCandidate(snapshot.VectorOn(profile.AnyClass, pod))
+		c.others = contention.NewShareCandidate(snapshot.VectorOn(profile.AnyClass, pod), processor, share)
 		return c
 	}
 	c.profiled = true
-	c.others = contention.NewCandidate(w.Elsewhere().Vector)
+	c.others = contention.NewShareCandidate(w.Elsewhere().Vector, processor, share)
 	for _, m := range w.Measured() {
 		if c.measured == nil {
 			c.measured = map[string]*contention.Candidate{}
 		}
-		c.measured[m.Measured.NodeProfile] = contention.NewCandidate(m.Vector)
+		c.measured[m.Measured.NodeProfile] = contention.NewShareCandidate(m.Vector, processor, share)
 	}
 	return c
 }
@@ -153,11 +154,11 @@ func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod,
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods
-// with one signature follow the same profile, or have the same vector from
-// their requests, as of the same state of the profiles.
+// with one signature have the same weight and limit, and follow the same profile,
+// or have the same vector from their requests, as of the same state of the profiles.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
-	signature := podSignature{Version: snapshot.Version}
+	signature := podSignature{Version: snapshot.Version, Share: profile.Share(pod)}
 	if w := snapshot.Workload(pod); w != nil && w.Elsewhere() != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
 	} else {
@@ -169,6 +170,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 // podSignature is all that the score of a pod depends on, besides the nodes.
 type podSignature struct {
 	Version   uint64
+	Share     contention.Share
 	Namespace string            `json:",omitempty"`
 	Profile   string            `json:",omitempty"`
 	Vector    contention.Vector `json:",omitempty"`

@@ -205,8 +205,8 @@ func checkCluster(t *testing.T, random *rand.Rand) {
 
 func TestScoreAllocatesNothing(t *testing.T) {
 	d := testPlugin(t, workload("job", demand("cpu", 0.4), demand("disk", 0.3)))
-	node := testNode("node", 8, testPod("a", "job"), testPod("b", "none"))
-	pod := testPod("c", "job")
+	node := testNode("node", 1, testPod("a", "job"), requesting(testPod("b", "none"), "2", ""))
+	pod := requesting(testPod("c", "job"), "500m", "")
 	nodes := []fwk.NodeInfo{node}
 	scores(t, d, pod, nodes) // the first cycle prices the node
 	state := framework.NewCycleState()
@@ -374,9 +374,49 @@ func TestAPodWhoseVectorIsNotMeasuredYetCountsByItsRequests(t *testing.T) {
 		t.Errorf("measured, and the costs are %v and %v by requests", decodeCost(a), decodeCost(b))
 	}
 	a, _ = d.SignPod(t.Context(), small)
-	b, _ = d.SignPod(t.Context(), large)
+	b, _ = d.SignPod(t.Context(), testPod("other", "job"))
 	if fmt.Sprint(a) != fmt.Sprint(b) {
 		t.Errorf("pods of one measured profile have the signatures %v and %v", a, b)
+	}
+}
+
+// requesting sets the CPU request of a pod, and its limit where there is one.
+func requesting(pod *corev1.Pod, request, limit string) *corev1.Pod {
+	r := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(request)}}
+	if limit != "" {
+		r.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)}
+	}
+	pod.Spec.Containers = []corev1.Container{{Resources: r}}
+	return pod
+}
+
+// A pod of little weight suffers from one of much, and one of much from none. Of two pods of one vector that one is the
+// better neighbour that weighs as much.
+func TestRequestsDecideAmongNodesOfEqualLoad(t *testing.T) {
+	t.Parallel()
+	d := testPlugin(t, workload("job", demand("cpu", 0.8)))
+	nodes := []fwk.NodeInfo{
+		testNode("small", 1, requesting(testPod("small", "job"), "100m", "")),
+		testNode("large", 1, requesting(testPod("large", "job"), "2", "")),
+	}
+	for request, want := range map[string]int{"100m": 0, "2": 1} {
+		raw, _ := scores(t, d, requesting(testPod("candidate", "job"), request, ""), nodes)
+		if other := 1 - want; raw[want].Score >= raw[other].Score {
+			t.Errorf("a pod that requests %s costs %v beside its equal, %v beside the other", request, decodeCost(raw[want].Score), decodeCost(raw[other].Score))
+		}
+	}
+}
+
+func TestALimitKeepsAPodOutOfTheWay(t *testing.T) {
+	t.Parallel()
+	d := testPlugin(t, workload("job", demand("cpu", 1)))
+	nodes := []fwk.NodeInfo{
+		testNode("limited", 1, requesting(testPod("limited", "job"), "100m", "200m")),
+		testNode("free", 1, requesting(testPod("free", "job"), "100m", "")),
+	}
+	raw, _ := scores(t, d, requesting(testPod("candidate", "job"), "100m", ""), nodes)
+	if limited, free := decodeCost(raw[0].Score), decodeCost(raw[1].Score); math.Abs(limited/free-0.2) > 1e-9 {
+		t.Errorf("costs %v beside a pod that has a fifth of a core, %v beside one without a limit", limited, free)
 	}
 }
 
@@ -433,6 +473,11 @@ func TestSignPodTellsApartWhatScoresDifferently(t *testing.T) {
 	}
 	if a, b := sign(small), sign(large); a == b {
 		t.Errorf("pods of different requests share %v", a)
+	}
+	for _, other := range []*corev1.Pod{requesting(testPod("b", "job"), "1", ""), requesting(testPod("b", "job"), "100m", "300m")} {
+		if a, b := sign(requesting(testPod("a", "job"), "100m", "")), sign(other); a == b {
+			t.Errorf("pods of different weights or limits share %v", a)
+		}
 	}
 	before := sign(small)
 	d.index.OnAdd(workload("third", demand("cpu", 1)), false)

@@ -80,12 +80,14 @@ func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePric
 }
 
 // price computes the prices of a node from the pods on it, each with the vector
-// that it has on nodes of this class.
+// that it has on nodes of this class, and the share of the processor that its
+// requests and limits make.
 func price(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
 	class := snapshot.NodeClass(node.Node())
-	load := contention.NewLoad(snapshot.Resources().Servers(node.Node(), class))
+	resources := snapshot.Resources()
+	load := contention.NewSharedLoad(resources.Servers(node.Node(), class), resources.Processor())
 	for _, pod := range node.GetPods() {
-		load.Add(snapshot.VectorOn(class.Class(), pod.GetPod()))
+		load.AddShare(snapshot.VectorOn(class.Class(), pod.GetPod()), profile.Share(pod.GetPod()))
 	}
 	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: load.Prices(), class: class}
 }
