@@ -68,6 +68,7 @@ type command struct {
 	dir            string
 	nodes          int
 	realNodes      int
+	workerCores    int
 	auditLog       string
 	stdout, stderr io.Writer
 }
@@ -170,7 +171,8 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
-	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
+	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
+	flags.IntVar(&c.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")
 	return flags, nil
 }
 
@@ -183,6 +185,9 @@ func (c *command) validate() error {
 		if value < 0 {
 			return fmt.Errorf("--%s: %d is negative; %w", flag, value, errWrongUse)
 		}
+	}
+	if c.workerCores < 1 {
+		return fmt.Errorf("--worker-cores: %d is not at least 1; %w", c.workerCores, errWrongUse)
 	}
 	if n := len(c.socket()); c.realNodes > 0 && n > maxSocketPath {
 		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)

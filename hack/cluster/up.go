@@ -22,7 +22,7 @@ func (c *command) up(ctx context.Context, meanwhile use) error {
 	if c.realNodes == 0 {
 		return c.upWith(ctx, options, nil, meanwhile)
 	}
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Workers: c.realNodes, Log: c.stderr})
+	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ const PauseImage = "loadline/pause:dev"
 type Machine struct {
 	dir      string
 	workers  int
+	each     int // cores of a worker
 	log      io.Writer
 	lock     *filelock.Lock
 	cgroups  cgroups
@@ -52,10 +53,10 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if problems := missing(options.Workers, dir); len(problems) > 0 {
+	if problems := missing(options.Workers, options.coresEach(), dir); len(problems) > 0 {
 		return nil, fmt.Errorf("this machine cannot have %d real nodes. It lacks\n  - %s", options.Workers, strings.Join(problems, "\n  - "))
 	}
-	m := &Machine{dir: dir, workers: options.Workers, log: options.Log}
+	m := &Machine{dir: dir, workers: options.Workers, each: options.coresEach(), log: options.Log}
 	if m.log == nil {
 		m.log = io.Discard
 	}
@@ -118,7 +119,7 @@ func (m *Machine) placeMachinery() error {
 	if err != nil {
 		return err
 	}
-	if m.cores, err = planCores(cores, m.workers); err != nil {
+	if m.cores, err = planCores(cores, m.workers, m.each); err != nil {
 		return err
 	}
 	if err := m.cgroups.make(machinery, m.cores.others); err != nil {
