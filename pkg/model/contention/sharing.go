@@ -69,10 +69,11 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	return p, nil
 }
 
-// equal reports whether all jobs of a network are siblings of one weight, of which no limit asks for less.
+// equal reports whether all jobs of a network are siblings of one weight and one thread, of which no limit asks for
+// less. The threads of a job share its weight, so that those of jobs with several do not get what others do.
 func (s *Sharing) equal(n *gps.Network) bool {
-	for _, share := range s.Shares {
-		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group {
+	for j, share := range s.Shares {
+		if share.Weight != s.Shares[0].Weight || share.Group != s.Shares[0].Group || len(n.Jobs) > 1 && n.Jobs[j].Threads > 1 {
 			return false
 		}
 	}

@@ -304,3 +304,22 @@ func TestABusyCoreIsDoneWhenTheWorkIs(t *testing.T) {
 		t.Error("a start that is not a number is taken")
 	}
 }
+
+// A pod's threads share its weight: two on one core, alone at half speed each, are at a quarter beside one of another
+// pod of that weight, which has half of the core.
+func TestTheThreadsOfAJobShareItsWeight(t *testing.T) {
+	t.Parallel()
+	always := func(threads int) contention.Vector {
+		return contention.Vector{{Loading: 1, Pressure: 1, Threads: threads}}
+	}
+	p, err := contention.PredictSharing([]contention.Vector{always(2), always(1)}, []int{1},
+		contention.Sharing{Shares: make([]contention.Share, 2)}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, got := range p.Dilations {
+		if math.Abs(got-2) > 0.01 {
+			t.Errorf("job %d: dilated by %v, want 2", j, got)
+		}
+	}
+}
