@@ -274,6 +274,16 @@ fairshare-linux: experiments ## Measure what shares do on this Linux beside what
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
 	$(TOOLS)/demonodes $(ARGS)
 
+.PHONY: weights-nodes
+weights-nodes: experiments $(TOOLS)/cluster ## Measure pods of unequal requests, and real programs, on real nodes; needs root, takes an hour (ARGS='--only exp')
+	@mkdir -p out/weights
+	$(TOOLS)/weights quota --window 8s --out out/weights/quota.csv
+	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --cores 1 --out out/weights/mixes.csv $(ARGS)
+	$(TOOLS)/cluster run --real-nodes 1 --worker-cores 2 $(TOOLS)/weights run --cores 2 --pause --out out/weights/mixes.csv $(ARGS)
+	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --programs --out out/weights/programs.csv $(ARGS)
+	$(TOOLS)/weights compare out/weights/mixes.csv
+	$(TOOLS)/weights compare out/weights/programs.csv
+
 .PHONY: experiments
 experiments:
 	@mkdir -p $(TOOLS)
