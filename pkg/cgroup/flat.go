@@ -22,7 +22,7 @@ func Flat(pod *corev1.Pod) contention.Share {
 		request, limit = milli(requests.Cpu()), limitOf(actual)
 	}
 	share := contention.Share{Weight: bestEffortWeight, Limit: float64(limit) / 1000}
-	if request > 0 || QoS(pod) != corev1.PodQOSBestEffort {
+	if request > 0 || simple && !bestEffort(pod) || !simple && QoS(pod) != corev1.PodQOSBestEffort {
 		share.Weight = float64(Linear.Weight(Shares(request)))
 	}
 	return share
@@ -57,4 +57,21 @@ func simpleCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
 		return request, 0, true
 	}
 	return request, Quota(limit), true
+}
+
+// bestEffort reports whether a pod as in simpleCPU is of class BestEffort.
+func bestEffort(pod *corev1.Pod) bool {
+	if pod.Status.QOSClass != "" {
+		return pod.Status.QOSClass == corev1.PodQOSBestEffort
+	}
+	for i := range pod.Spec.Containers {
+		r := &pod.Spec.Containers[i].Resources
+		for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
+			cpu, memory := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
+			if cpu.Sign() > 0 || memory.Sign() > 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
