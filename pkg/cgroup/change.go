@@ -47,7 +47,7 @@ func WithCPU(pod *corev1.Pod, request, limit *resource.Quantity) (*corev1.Pod, e
 		}
 	}
 	if limit != nil && request.Cmp(*limit) > 0 {
-		return nil, fmt.Errorf("a request of %s is above the limit of %s: change the limit, too", request, limit)
+		return nil, fmt.Errorf("a request of %s is above the limit of %s: change both", request, limit)
 	}
 	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
 	resources := &pod.Spec.Containers[0].Resources

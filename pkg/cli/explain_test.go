@@ -131,7 +131,7 @@ func quantity(text string) *resource.Quantity { return new(resource.MustParse(te
 func sortPod(name string, phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "sort"}},
-		Spec:       corev1.PodSpec{NodeName: "worker-1"},
+		Spec:       corev1.PodSpec{NodeName: "worker-1", Containers: []corev1.Container{{Name: "main"}}},
 		Status:     corev1.PodStatus{Phase: phase},
 	}
 }
@@ -315,5 +315,56 @@ func TestNodesThatCostTheSameHaveOneRank(t *testing.T) {
 	}
 	if !slices.Equal(ranks, []int{1, 1, 3, 0, 0, 0, 0}) {
 		t.Errorf("the ranks are %v", ranks)
+	}
+}
+
+// unequalPods are a service of 60 % of a core that requests 50m beside a job that never rests.
+const unequalPods = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfile, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, resources: [{name: cpu, loading: "0.6"}]}}
+- {apiVersion: loadline.dev/v1alpha1, kind: WorkloadProfile, metadata: {name: batch, namespace: shop}, spec: {selector: {matchLabels: {app: batch}}, resources: [{name: cpu, loading: "1"}]}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-1}, status: {allocatable: {cpu: "1"}}}
+- {apiVersion: v1, kind: Pod, metadata: {name: web-0, namespace: shop, labels: {app: web}}, spec: {nodeName: worker-1, containers: [{name: main, resources: {requests: {cpu: 50m}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: batch-0, namespace: shop, labels: {app: batch}}, spec: {nodeName: worker-1, containers: [{name: main, resources: {requests: {cpu: 300m}}}]}}
+`
+
+func TestExplainSaysWhatWeightDoesAndWhatAnotherRequestWould(t *testing.T) {
+	t.Parallel()
+	for what, want := range map[string]string{
+		"": "Its neighbour shop/batch-0 has 6 times its weight; with equal shares it would be 1.60 times slower." +
+			" A request of 600m (now 50m) would make it 1.30 times, and shop/batch-0 1.86 times (now 1.15).\n",
+		"request=200m":           "With a request of 200m it would be 1.90 times slower than alone (now 4.60), and shop/batch-0 1.46 times (now 1.15).\n",
+		"dilation=1.5":           "The smallest request that keeps it below 1.50× is 362m (now 50m): it would be 1.48 times slower than alone (now 4.60), and shop/batch-0 1.68 times (now 1.15).\n",
+		"dilation=1.01":          "No request that fits keeps it below 1.01×: with a request of 700m it would be 1.26 times slower than alone (now 4.60), and shop/batch-0 1.91 times (now 1.15).\n",
+		"dilation=50":            "Even without a request it would be ",
+		"limit=300m,request=60m": "With a request of 60m and a limit of 300m it would be ",
+	} {
+		args := []string{"explain", "pod", "shop/web-0", "-f", "-"}
+		if what != "" {
+			args = append(args, "--what-if", what)
+		}
+		code, stdout, stderr := invoke(t, unequalPods, args...)
+		if code != 0 || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit code %d, errors %q, want %q in\n%s", what, code, stderr, want, stdout)
+		}
+	}
+	for what, want := range map[string]string{
+		"memory=1Gi":           `--what-if memory=1Gi: "memory" is not one of request, limit, dilation`,
+		"request":              "--what-if request: write NAME=VALUE, such as request=300m",
+		"request=much":         `"much" is not a number such as 500m or 2`,
+		"limit=-1":             "--what-if limit=-1: -1 is less than 0",
+		"dilation=1":           `"1" is not a number above 1, such as 1.5`,
+		"dilation=NaN":         `"NaN" is not a number above 1`,
+		"dilation=Inf":         `"Inf" is not a number above 1`,
+		"request=1,request=2":  "it is told twice",
+		"dilation=2,request=1": "dilation asks for a request: leave one of them out",
+		"request=2,limit=1":    "a request of 2 is above the limit of 1: change both",
+		"limit=20m":            "a request of 50m is above the limit of 20m: change both",
+	} {
+		code, stdout, stderr := invoke(t, unequalPods, "explain", "pod", "shop/web-0", "-f", "-", "--what-if", what)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d, output %q, errors %q, want %q", what, code, stdout, stderr, want)
+		}
 	}
 }

@@ -228,7 +228,7 @@ func TestPredictRefusesBadManifests(t *testing.T) {
 		"a huge what-if":                {shopWorkloads, []string{"--requests", "web=20k"}, `requests: "web": 20k is more than the 16384 cores that a node may have`},
 		"a what-if of no pod":           {shopWorkloads, []string{"--limits", "db=1"}, `limits: there is no pod of "db" on the node`},
 		"a what-if told twice":          {shopWorkloads, []string{"--requests", "web=1,shop/web=2"}, `requests: "web" is told twice, by another name, too`},
-		"a limit below the request":     {shopWorkloads, []string{"--limits", "web=300m"}, `pods "shop/web": a request of 500m is above the limit of 300m: change the limit, too`},
+		"a limit below the request":     {shopWorkloads, []string{"--limits", "web=300m"}, `pods "shop/web": a request of 500m is above the limit of 300m: change both`},
 		"a pod without a request":       {shopWorkloads + shopProfiles, []string{"--pod", "web", "--pod", "other"}, `requests: there is none for "other": name what every pod on the node requests, 0 for nothing`},
 		"an unknown version of cgroups": {shopWorkloads, []string{"--cgroup", "v3"}, `--cgroup: "v3" is not one of v1, v2`},
 		"an unknown policy":             {shopWorkloads, []string{"--cpu-manager-policy", "dynamic"}, `--cpu-manager-policy: "dynamic" is not one of none, static`},

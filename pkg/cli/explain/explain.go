@@ -25,6 +25,8 @@ type explain struct {
 	files     []string
 	scheduler string
 	nodes     bool
+	changes   []string
+	weights   verb.Weights
 	cluster   access.Flags
 	output    verb.Output
 }
@@ -42,6 +44,12 @@ the dilation that it would add to itself and to its neighbours, as the scheduler
 plugin reckons it. Of the nodes it says which do not fit, by requests, taints, node
 selectors and node affinity; the scheduler looks at more.
 
+It says what CPU requests and limits do: they are weights and quotas, as the kubelet
+makes control groups of them. --what-if asks what another request or limit of the pod
+would do, or which request it takes to keep it below a dilation. What nodes would cost
+is reckoned as the scheduler does. Where there are no profiles, "share --node" answers
+from how much CPU the containers use.
+
 Pods without a WorkloadProfile count by their requests, as the configuration of the
 scheduler in the cluster says, or that of --scheduler, or as is the default.
 
@@ -52,6 +60,10 @@ them.`,
 
   # Would it be better off elsewhere?
   kubectl loadline explain pod etl/filecomp-7 --nodes
+
+  # What if it requested more? Which request keeps it below 1.5 times?
+  kubectl loadline explain pod etl/filecomp-7 --what-if request=300m
+  kubectl loadline explain pod etl/filecomp-7 --what-if dilation=1.5
 
   # From files, where there is no cluster
   kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
@@ -64,6 +76,9 @@ them.`,
 	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
+	flags.StringSliceVar(&x.changes, "what-if", nil, "another CPU request or limit of the pod, as request=CPU or limit=CPU, 0 for none; or dilation=TIMES, for the smallest request that keeps it below; may be repeated")
+	x.weights.Add(command)
+	verb.Complete(command, "what-if", cobra.FixedCompletions([]string{"request=", "limit=", "dilation="}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 	x.cluster.Add(command, "namespace of the pod (default that of the context)")
 	x.output.AddWide(command)
 	return command
@@ -108,6 +123,14 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	change, err := parseWhatIf(x.changes)
+	if err != nil {
+		return err
+	}
+	weights, err := x.weights.Options()
+	if err != nil {
+		return err
+	}
 	g := &gatherer{explain: x, namespace: namespace, name: name}
 	gather := g.fromCluster
 	if len(x.files) > 0 {
@@ -117,6 +140,7 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	in.WhatIf, in.Weights = change, weights
 	var e *explanation.Answer
 	err = verb.Abandon(ctx, func() (err error) {
 		e, err = explanation.OfPod(in)

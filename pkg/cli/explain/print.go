@@ -32,10 +32,11 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 			return err
 		}
 	}
-	var lines []string
+	lines := weightLines(e)
 	if !p.Wide {
 		lines = append(lines, slowed(e)...)
 	}
+	lines = append(lines, whatIfLines(e)...)
 	lines = append(lines, limits(e, p.Wide)...)
 	if e.NeutralSeconds != nil && e.Dilation != nil {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", text.Seconds(*e.NeutralSeconds, 1), text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
@@ -118,16 +119,20 @@ func listed(list []explanation.Part, wide bool) string {
 }
 
 func neighbourTable(e *explanation.Answer) *text.Table {
-	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
+	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("REQUEST"), text.Right("CPU LIMIT"), text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
 	for _, n := range e.Neighbours {
 		profile, limit := text.Absent, text.Absent
 		if n.Profile != "" {
 			profile = n.Profile
 		}
+		request, most := n.Request.String(), text.Absent
+		if n.Limit != nil {
+			most = n.Limit.String()
+		}
 		if n.MaxDilation != nil {
 			limit = text.Times(*n.MaxDilation)
 		}
-		t.Add(n.Pod, profile, text.TimesWithin(n.Dilation, n.DilationError), text.Times(n.Without), limit)
+		t.Add(n.Pod, profile, request, most, text.TimesWithin(n.Dilation, n.DilationError), text.Times(n.Without), limit)
 	}
 	return t
 }

@@ -49,7 +49,9 @@ itself. Exit code 1 means that a mean response time is above that of an SLA.
 With --node it shows the tree of shares that the kubelet makes of the CPU requests of
 a node's pods, and the response times that this gives while the pods use as much CPU
 as the metrics API says, or the file of --usage. With --pods it takes pods, and the
-node, from a file, as kubectl get -o yaml prints them.
+node, from a file, as kubectl get -o yaml prints them. That takes no WorkloadProfiles,
+and is about the CPU alone; "explain" goes by profiles, and knows all resources and
+limits. Where both can answer, they agree.
 
 The methods: race is exact to a tolerance for trees of any size; subsets,
 hierarchical and permutations are exact, for small trees; monte-carlo and ahmc draw

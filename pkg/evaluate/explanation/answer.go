@@ -2,10 +2,12 @@ package explanation
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 )
 
 // Input is what the place of a pod is explained by.
@@ -24,6 +26,10 @@ type Input struct {
 	// are from.
 	Requests []config.RequestRule
 	Rules    string
+	// Weights say how the nodes make weights of CPU requests.
+	Weights cgroup.Options
+	// WhatIf asks what another request or limit would do, nil for nothing.
+	WhatIf *Change
 	// Schedulers are the names of those that place pods by dilation; nil if that is
 	// not known.
 	Schedulers []string
@@ -54,6 +60,19 @@ type Answer struct {
 	Solver         string   `json:"solver,omitempty"`
 	MaxDilation    *float64 `json:"maxDilation,omitempty"`
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
+	// Request and Limit are the CPU that the pod requests and may use, in effect; no limit is absent. EqualDilation is what the
+	// dilation would be if all pods shared the CPU alike, without limits.
+	Request       *resource.Quantity `json:"request,omitempty"`
+	Limit         *resource.Quantity `json:"limit,omitempty"`
+	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
+	EqualDilation *float64           `json:"equalDilation,omitempty"`
+	// Throttling is by how much its own limit makes the neutral time longer, which is then the longer one; absent if it does
+	// not. ExclusiveCores is how many cores the pod has for itself.
+	Throttling     *float64 `json:"throttling,omitempty"`
+	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
+	// Weight says what it does to the pod that another has more weight, absent if nothing.
+	Weight *Weight `json:"weight,omitempty"`
+	WhatIf *WhatIf `json:"whatIf,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
 	Resources []Resource `json:"resources,omitempty"`
@@ -115,8 +134,11 @@ type Part struct {
 
 // Neighbour is another pod of the node.
 type Neighbour struct {
-	Pod     string `json:"pod"`
-	Profile string `json:"profile,omitempty"`
+	Pod      string             `json:"pod"`
+	Profile  string             `json:"profile,omitempty"`
+	Request  *resource.Quantity `json:"request,omitempty"`
+	Limit    *resource.Quantity `json:"limit,omitempty"`
+	QoSClass corev1.PodQOSClass `json:"qosClass,omitempty"`
 	// Dilation is how many times slower than alone it runs, and Without how many if
 	// the explained pod were gone.
 	Dilation      float64  `json:"dilation"`

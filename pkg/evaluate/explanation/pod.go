@@ -48,6 +48,9 @@ func OfPod(in *Input) (*Answer, error) {
 		}
 	}
 	e.Vector, e.MaxDilation = x.source(in.Pod, profile.AnyClass), x.maxDilation(in.Pod)
+	if e.Node == "" && in.WhatIf != nil {
+		return nil, errNoNode
+	}
 	if e.Node != "" {
 		if err := x.here(e); err != nil {
 			return nil, err
@@ -105,27 +108,40 @@ func (x *explainer) here(e *Answer) error {
 			used[j] = w.On(class.Class())
 		}
 	}
-	servers := x.snapshot.Resources().Servers(node, class)
-	with, err := contention.Predict(vectors, servers, queueing.Options{})
+	resources := x.snapshot.Resources()
+	h := &here{
+		name: e.Node, pods: pods, vectors: vectors, servers: resources.Servers(node, class),
+		cpu: slices.Index(resources.Names(), string(corev1.ResourceCPU)), options: x.Weights, free: freeCPU(node, pods),
+	}
+	shared, err := h.share(x.Pod)
+	if err != nil {
+		return err
+	}
+	with, err := shared.Predict(solverOptions)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", e.Node, err)
 	}
-	without, err := contention.Predict(vectors[1:], servers, queueing.Options{})
-	if err != nil {
-		return fmt.Errorf("node %s: %w", e.Node, err)
+	if err := x.claims(e, h, shared, with); err != nil {
+		return err
 	}
-	margin, err := x.margins(with, used)
+	without, err := h.without()
+	if err != nil {
+		return err
+	}
+	margin, err := x.margins(shared, with, used)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", e.Node, err)
 	}
 	e.DilationError = margin(0)
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
-	e.Resources = x.resources(pods, vectors, servers, with)
+	e.Resources = x.resources(pods, vectors, h.servers, with)
 	for j, p := range pods[1:] {
-		e.Neighbours = append(e.Neighbours, Neighbour{
-			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile,
-			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without.Dilations[j], MaxDilation: x.maxDilation(p),
-		})
+		neighbour := Neighbour{
+			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
+			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], MaxDilation: x.maxDilation(p),
+		}
+		neighbour.Request, neighbour.Limit = cgroup.CPU(p)
+		e.Neighbours = append(e.Neighbours, neighbour)
 	}
 	slices.SortStableFunc(e.Neighbours, func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Dilation-b.Without, a.Dilation-a.Without), cmp.Compare(a.Pod, b.Pod))
@@ -133,11 +149,54 @@ func (x *explainer) here(e *Answer) error {
 	return nil
 }
 
+// solverOptions choose well.
+var solverOptions = queueing.Options{}
+
+// claims fills in what the pod requests and may use, and what that does to it.
+func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *contention.Prediction) error {
+	e.Request, e.Limit = cgroup.CPU(x.Pod)
+	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), n.Pool.Exclusive[0]
+	if throttling := now.Throttling(0); throttling > 1 {
+		e.Throttling = &throttling
+		if e.NeutralSeconds != nil {
+			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)
+		}
+	}
+	equal, err := contention.Predict(h.vectors, h.servers, solverOptions)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", h.name, err)
+	}
+	e.EqualDilation = &equal.Dilations[0]
+	if e.Weight, err = h.weigh(n, now, equal); err != nil {
+		return err
+	}
+	if x.WhatIf != nil {
+		e.WhatIf, err = h.whatIf(x.WhatIf, now)
+	}
+	return err
+}
+
+// without returns how the others would fare without the pod.
+func (h *here) without() ([]float64, error) {
+	if len(h.pods) == 1 {
+		return nil, nil
+	}
+	n, err := h.shareWithout(1, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := n.Predict(solverOptions)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", h.name, err)
+	}
+	return p.Dilations, nil
+}
+
 // margins returns the half width of the interval of the dilation of each of some pods,
 // nil where no vector in use has an interval.
-func (x *explainer) margins(p *contention.Prediction, used []*profile.InUse) (func(pod int) *float64, error) {
-	unsure := x.snapshot.Resources().Unsure(used)
-	margins, err := p.Margins(unsure, queueing.Options{})
+func (x *explainer) margins(n *evaluate.SharedNode, p *contention.Prediction, used []*profile.InUse) (func(pod int) *float64, error) {
+	unsure := n.Unsure(x.snapshot.Resources().Unsure(used))
+	margins, err := p.Margins(unsure, solverOptions)
 	return func(pod int) *float64 {
 		if len(unsure) == 0 {
 			return nil

@@ -1,0 +1,130 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// parseWhatIf reads request=CPU, limit=CPU and dilation=TIMES; nil for none.
+func parseWhatIf(texts []string) (*explanation.Change, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	c := &explanation.Change{}
+	for _, text := range texts {
+		key, value, err := verb.Pair(text, "request=300m")
+		if err == nil {
+			err = setChange(c, key, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--what-if %s: %w", text, err)
+		}
+	}
+	if c.Request != nil && c.Dilation != 0 {
+		return nil, errors.New("--what-if: dilation asks for a request: leave one of them out")
+	}
+	return c, nil
+}
+
+func setChange(c *explanation.Change, key, value string) (err error) {
+	switch key {
+	case "request":
+		c.Request, err = cpu(c.Request, value)
+	case "limit":
+		c.Limit, err = cpu(c.Limit, value)
+	case "dilation":
+		if c.Dilation, err = strconv.ParseFloat(strings.TrimSuffix(value, "×"), 64); err != nil || !(c.Dilation > 1) || math.IsInf(c.Dilation, 0) {
+			return fmt.Errorf("%q is not a number above 1, such as 1.5", value)
+		}
+	default:
+		return fmt.Errorf("%q is not one of request, limit, dilation", key)
+	}
+	return err
+}
+
+// cpu reads an amount of CPU that was not told before.
+func cpu(before *resource.Quantity, value string) (*resource.Quantity, error) {
+	if before != nil {
+		return nil, errors.New("it is told twice")
+	}
+	q, err := verb.Number(value, "500m or 2")
+	if err == nil && q.Sign() < 0 {
+		return nil, fmt.Errorf("%s is less than 0", value)
+	}
+	return q, err
+}
+
+// weightLines say what weight and limit do to the pod.
+func weightLines(e *explanation.Answer) (lines []string) {
+	if e.Throttling != nil {
+		lines = append(lines, fmt.Sprintf("Its own limit of %s makes it take %s as long even alone; that is part of its time alone.", e.Limit, text.Times(*e.Throttling)))
+	}
+	if e.ExclusiveCores > 0 {
+		lines = append(lines, fmt.Sprintf("It has %s for itself.", text.Counted(e.ExclusiveCores, "core")))
+	}
+	if w := e.Weight; w != nil {
+		line := fmt.Sprintf("Its neighbour %s has %s times its weight; with equal shares it would be %s times slower.",
+			w.Neighbour, strings.TrimSuffix(text.Decimal(w.Times, 1), ".0"), times(*e.EqualDilation))
+		if w.Remedy != nil {
+			line += fmt.Sprintf(" A request of %s (now %s) would make it %s times%s.", w.Remedy.Request, e.Request, times(w.Remedy.Dilation), changed(w.Remedy))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// whatIfLines answer what another request or limit would do.
+func whatIfLines(e *explanation.Answer) []string {
+	w := e.WhatIf
+	if w == nil {
+		return nil
+	}
+	claim := "a request of " + w.Request.String()
+	if w.Limit != nil {
+		claim += " and a limit of " + w.Limit.String()
+	}
+	now := "now " + times(*e.Dilation)
+	switch {
+	case w.Target != nil && !*w.Met:
+		return []string{fmt.Sprintf("No request that fits keeps it below %s: with %s it would be %s times slower than alone (%s)%s.", text.Times(*w.Target), claim, times(w.Dilation), now, changed(w))}
+	case w.Target != nil && w.Request.IsZero():
+		return []string{fmt.Sprintf("Even without a request it would be %s times slower than alone (%s), which is not above %s%s.", times(w.Dilation), now, text.Times(*w.Target), changed(w))}
+	case w.Target != nil:
+		return []string{fmt.Sprintf("The smallest request that keeps it below %s is %s (now %s): it would be %s times slower than alone (%s)%s.",
+			text.Times(*w.Target), w.Request, e.Request, times(w.Dilation), now, changed(w))}
+	}
+	line := fmt.Sprintf("With %s it would be %s times slower than alone (%s)", claim, times(w.Dilation), now)
+	if w.Throttling != nil {
+		line += fmt.Sprintf(", where alone takes %s as long by its own limit", text.Times(*w.Throttling))
+	}
+	return []string{line + changed(w) + "."}
+}
+
+// changed says what happens to the neighbours: ", and etl/web-1 1.20 times (now 1.06)".
+func changed(w *explanation.WhatIf) string {
+	const shown = 3
+	var parts []string
+	for i, n := range w.Neighbours {
+		if i == shown {
+			parts = append(parts, fmt.Sprintf("%d more", len(w.Neighbours)-shown))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %s times (now %s)", n.Pod, times(n.Dilation), times(n.Now)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", and " + strings.Join(parts, ", ")
+}
+
+// times writes a dilation without its sign.
+func times(dilation float64) string { return strings.TrimSuffix(text.Times(dilation), "×") }

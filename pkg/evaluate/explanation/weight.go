@@ -1,0 +1,101 @@
+package explanation
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// Weight is what it does to a pod that others have more weight.
+type Weight struct {
+	// Neighbour is the pod that it waits for most at the CPU, and Times how many times the weight of the pod that one has: what
+	// both get of the CPU while all pods want it.
+	Neighbour string  `json:"neighbour"`
+	Times     float64 `json:"times"`
+	// Remedy is how it would fare if it requested what it needs, absent if it does, or if that is not left.
+	Remedy *WhatIf `json:"remedy,omitempty"`
+}
+
+const (
+	// minWorse is by how much a pod must be worse off than with equal shares for its weight to be blamed.
+	minWorse = 0.05
+	// minTimes is by how much the weight of the neighbour must be larger.
+	minTimes = 1.2
+	// step is what requests that are proposed are rounded up to, in thousandths of a core, save for rounding errors.
+	step     = 10
+	rounding = 1e-9
+)
+
+// weigh says what weight did to the pod, nothing if it is no worse off than with equal shares.
+func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) (*Weight, error) {
+	if now.Dilations[0]-equal.Dilations[0] < minWorse || n.Pool.Exclusive[0] > 0 {
+		return nil, nil
+	}
+	blame := now.BlameAt(0, h.cpu)
+	most := 0
+	for j := range blame {
+		if blame[j] > blame[most] {
+			most = j
+		}
+	}
+	portions := portions(n.Pool)
+	if most == 0 || portions[most] < minTimes*portions[0] {
+		return nil, nil
+	}
+	w := &Weight{Neighbour: evaluate.QualifiedName(h.pods[most]), Times: portions[most] / portions[0]}
+	demand := h.vectors[0][h.cpu]
+	needs := int64(math.Ceil(demand.Loading*float64(max(1, demand.Threads))*1000/step-rounding)) * step
+	request, limit := cgroup.CPU(h.pods[0])
+	if limit != nil {
+		needs = min(needs, limit.MilliValue())
+	}
+	if needs <= request.MilliValue() || needs > h.free.MilliValue() {
+		return w, nil
+	}
+	remedy, err := h.with(resource.NewMilliQuantity(needs, resource.DecimalSI), nil, now)
+	if err != nil || remedy.Dilation > now.Dilations[0]-minWorse {
+		return w, err
+	}
+	w.Remedy = remedy
+	return w, nil
+}
+
+// portions returns what part of the CPU each pod gets while all want it.
+func portions(pool *cgroup.Pool) []float64 {
+	sums := make([]float64, len(pool.Groups)) // of the weights of the members
+	for g := range pool.Groups {
+		if g > 0 {
+			sums[pool.Groups[g].Parent] += pool.Groups[g].Weight
+		}
+	}
+	for _, s := range pool.Shares {
+		sums[s.Group] += s.Weight
+	}
+	part := make([]float64, len(pool.Groups))
+	part[0] = 1
+	for g := 1; g < len(part); g++ {
+		part[g] = part[pool.Groups[g].Parent] * pool.Groups[g].Weight / sums[pool.Groups[g].Parent]
+	}
+	all := make([]float64, len(pool.Shares))
+	for j, s := range pool.Shares {
+		if s.Weight > 0 {
+			all[j] = part[s.Group] * s.Weight / sums[s.Group]
+		}
+	}
+	return all
+}
+
+// freeCPU returns how much CPU of a node the pods but the first leave.
+func freeCPU(node *corev1.Node, pods []*corev1.Pod) resource.Quantity {
+	free := node.Status.Allocatable.Cpu().DeepCopy()
+	for _, p := range pods[1:] {
+		request, _ := cgroup.CPU(p)
+		free.Sub(*request)
+	}
+	return free
+}

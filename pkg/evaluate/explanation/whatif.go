@@ -1,0 +1,167 @@
+package explanation
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// Change is another request or limit of a pod: what if?
+type Change struct {
+	// Request and Limit are CPU in all; nil leaves one as it is, and a limit of 0 is none. See [cgroup.WithCPU].
+	Request, Limit *resource.Quantity
+	// Dilation asks, in place of a request, for the smallest request with which the pod is dilated by no more than this,
+	// above 1; 0 does not ask.
+	Dilation float64
+}
+
+// WhatIf is how a pod would fare with another request or limit, all else being as it is.
+type WhatIf struct {
+	// Target is the dilation that was asked for, absent if a request or a limit was, and Met whether any request reaches
+	// it: one that fits the limit and what other pods leave of the node.
+	Target *float64 `json:"target,omitempty"`
+	Met    *bool    `json:"met,omitempty"`
+
+	Request  *resource.Quantity `json:"request"`
+	Limit    *resource.Quantity `json:"limit,omitempty"`
+	QoSClass corev1.PodQOSClass `json:"qosClass"`
+	// Dilation is relative to the time alone with that limit, which Throttling makes longer; that is absent if it does not.
+	Dilation   float64  `json:"dilation"`
+	Throttling *float64 `json:"throttling,omitempty"`
+	// Neighbours are the others that would be faster or slower by it, in the order of the answer, each with its dilation then
+	// and now.
+	Neighbours []Changed `json:"neighbours,omitempty"`
+}
+
+// Changed is another pod of which the dilation changes.
+type Changed struct {
+	Pod      string  `json:"pod"`
+	Dilation float64 `json:"dilation"`
+	Now      float64 `json:"now"`
+}
+
+// negligible is a difference of dilations that is not worth words.
+const negligible = 0.005
+
+// here is what is known of the pods of a node, the explained one first.
+type here struct {
+	name    string
+	pods    []*corev1.Pod
+	vectors []contention.Vector
+	servers []int
+	cpu     int
+	options cgroup.Options
+	free    resource.Quantity // CPU that no other pod requests
+}
+
+// share returns how the pods share the CPU, if the first is another one.
+func (h *here) share(first *corev1.Pod) (*evaluate.SharedNode, error) {
+	return h.shareWithout(0, first)
+}
+
+// shareWithout returns how those pods share the CPU that follow some of them.
+func (h *here) shareWithout(left int, first *corev1.Pod) (*evaluate.SharedNode, error) {
+	var pods []corev1.Pod
+	for j, p := range h.pods[left:] {
+		if left+j == 0 {
+			p = first
+		}
+		pods = append(pods, *p)
+	}
+	n, err := evaluate.Share(pods, h.vectors[left:], h.servers, h.cpu, h.options)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", h.name, err)
+	}
+	return n, nil
+}
+
+// errNoNode says that there is nobody to compare with.
+var errNoNode = errors.New("what if? is about a pod that is on a node: this one waits for one")
+
+// whatIf answers what a change does.
+func (h *here) whatIf(c *Change, now *contention.Prediction) (*WhatIf, error) {
+	if c.Dilation == 0 {
+		return h.with(c.Request, c.Limit, now)
+	}
+	if !(c.Dilation > 1) || c.Request != nil {
+		return nil, fmt.Errorf("dilation: %v is not above 1, or a request is given, too: ask for one", c.Dilation)
+	}
+	answer, err := h.smallest(c, now)
+	if err != nil {
+		return nil, err
+	}
+	met := answer.Dilation <= c.Dilation
+	answer.Target, answer.Met = &c.Dilation, &met
+	return answer, nil
+}
+
+// smallest returns the answer for the smallest request with which the pod is dilated by no more than what is asked, else
+// that for the largest one: the dilation falls as the request grows.
+func (h *here) smallest(c *Change, now *contention.Prediction) (*WhatIf, error) {
+	ask := func(milli int64) (*WhatIf, error) {
+		return h.with(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit, now)
+	}
+	low, err := ask(0)
+	if err != nil || low.Dilation <= c.Dilation {
+		return low, err
+	}
+	request, limit := cgroup.CPU(h.pods[0])
+	if c.Limit != nil {
+		limit = c.Limit
+	}
+	most := max(h.free.MilliValue(), request.MilliValue(), 1)
+	if limit != nil && !limit.IsZero() && limit.Cmp(*request) != 0 {
+		most = min(most, limit.MilliValue())
+	}
+	best, err := ask(most)
+	if err != nil || best.Dilation > c.Dilation {
+		return best, err
+	}
+	for less, enough := int64(0), most; enough-less > 1; {
+		middle := less + (enough-less)/2
+		answer, err := ask(middle)
+		if err != nil {
+			return nil, err
+		}
+		if answer.Dilation <= c.Dilation {
+			best, enough = answer, middle
+		} else {
+			less = middle
+		}
+	}
+	return best, nil
+}
+
+// with answers for one request and limit.
+func (h *here) with(request, limit *resource.Quantity, now *contention.Prediction) (*WhatIf, error) {
+	pod, err := cgroup.WithCPU(h.pods[0], request, limit)
+	if err != nil {
+		return nil, err
+	}
+	n, err := h.share(pod)
+	if err != nil {
+		return nil, err
+	}
+	then, err := n.Predict(solverOptions)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", h.name, err)
+	}
+	w := &WhatIf{QoSClass: cgroup.QoS(pod), Dilation: then.Dilations[0]}
+	w.Request, w.Limit = cgroup.CPU(pod)
+	if throttling := then.Throttling(0); throttling > 1 {
+		w.Throttling = &throttling
+	}
+	for j, p := range h.pods[1:] {
+		before, after := now.Dilations[j+1], then.Dilations[j+1]
+		if after-before >= negligible || before-after >= negligible {
+			w.Neighbours = append(w.Neighbours, Changed{evaluate.QualifiedName(p), after, before})
+		}
+	}
+	return w, nil
+}
