@@ -119,7 +119,8 @@ func listed(list []explanation.Part, wide bool) string {
 }
 
 func neighbourTable(e *explanation.Answer) *text.Table {
-	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("REQUEST"), text.Right("CPU LIMIT"), text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
+	t := text.NewTable(text.Left("NEIGHBOUR"), text.Left("PROFILE"), text.Right("REQUEST"), text.Right("CPU LIMIT"),
+		text.Right("DILATION"), text.Right("WITHOUT IT"), text.Right("LIMIT"))
 	for _, n := range e.Neighbours {
 		profile, limit := text.Absent, text.Absent
 		if n.Profile != "" {

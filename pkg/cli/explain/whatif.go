@@ -95,9 +95,11 @@ func whatIfLines(e *explanation.Answer) []string {
 	now := "now " + times(*e.Dilation)
 	switch {
 	case w.Target != nil && !*w.Met:
-		return []string{fmt.Sprintf("No request that fits keeps it below %s: with %s it would be %s times slower than alone (%s)%s.", text.Times(*w.Target), claim, times(w.Dilation), now, changed(w))}
+		return []string{fmt.Sprintf("No request that fits keeps it below %s: with %s it would be %s times slower than alone (%s)%s.",
+			text.Times(*w.Target), claim, times(w.Dilation), now, changed(w))}
 	case w.Target != nil && w.Request.IsZero():
-		return []string{fmt.Sprintf("Even without a request it would be %s times slower than alone (%s), which is not above %s%s.", times(w.Dilation), now, text.Times(*w.Target), changed(w))}
+		return []string{fmt.Sprintf("Even without a request it would be %s times slower than alone (%s), which is not above %s%s.",
+			times(w.Dilation), now, text.Times(*w.Target), changed(w))}
 	case w.Target != nil:
 		return []string{fmt.Sprintf("The smallest request that keeps it below %s is %s (now %s): it would be %s times slower than alone (%s)%s.",
 			text.Times(*w.Target), w.Request, e.Request, times(w.Dilation), now, changed(w))}

@@ -46,7 +46,8 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	if e, err = OfPod(in); err != nil {
 		t.Fatal(err)
 	}
-	if r := e.Weight.Remedy; !near(*e.Dilation, 4.4) || !near(*e.Throttling, 2.5) || r == nil || r.Request.String() != "400m" || !near(r.Dilation, 1) || !near(r.Neighbours[0].Dilation, 5.0/3) {
+	if r := e.Weight.Remedy; !near(*e.Dilation, 4.4) || !near(*e.Throttling, 2.5) || r == nil ||
+		r.Request.String() != "400m" || !near(r.Dilation, 1) || !near(r.Neighbours[0].Dilation, 5.0/3) {
 		t.Errorf("%v times slower, of %v as long; remedy %+v", *e.Dilation, *e.Throttling, r)
 	}
 	// Of the neighbour weight is no fault.
@@ -64,7 +65,8 @@ func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := e.WhatIf; !near(w.Dilation, 2) || w.Request.String() != "500m" || len(w.Neighbours) != 1 || !near(w.Neighbours[0].Dilation, 2) || !near(w.Neighbours[0].Now, 1.1) || w.Target != nil {
+	if w := e.WhatIf; !near(w.Dilation, 2) || w.Request.String() != "500m" ||
+		len(w.Neighbours) != 1 || !near(w.Neighbours[0].Dilation, 2) || !near(w.Neighbours[0].Now, 1.1) || w.Target != nil {
 		t.Errorf("%+v", w)
 	}
 	in.WhatIf = &Change{Limit: given.Quantity("250m")}
@@ -101,7 +103,8 @@ func TestWhatIfADilationIsAskedFor(t *testing.T) {
 	// Beside a limit, that is as far as it goes.
 	in.Pod.Spec.Containers[0].Resources.Limits = cores("100m")
 	in.WhatIf = &Change{Dilation: 1.0001}
-	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 || e.WhatIf.Request.MilliValue() > 100 {
+	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 ||
+		e.WhatIf.Request.MilliValue() > 100 {
 		t.Errorf("with a limit: %+v, %v", e.WhatIf, err)
 	}
 }
@@ -116,7 +119,8 @@ func TestAPodOnItsOwnCoresWaitsForNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *e.Dilation != 1 || e.ExclusiveCores != 1 || e.QoSClass != corev1.PodQOSGuaranteed || !near(e.Neighbours[0].Dilation, 2) || !near(e.Neighbours[1].Without, 1) {
+	if *e.Dilation != 1 || e.ExclusiveCores != 1 || e.QoSClass != corev1.PodQOSGuaranteed ||
+		!near(e.Neighbours[0].Dilation, 2) || !near(e.Neighbours[1].Without, 1) {
 		t.Errorf("%+v, neighbours %+v", e, e.Neighbours)
 	}
 	in.Nodes[0].Status.Allocatable = cores("1")
