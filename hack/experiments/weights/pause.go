@@ -45,7 +45,7 @@ func pause() (resume func() error, err error) {
 			if err != nil {
 				return nil, errors.Join(err, resume())
 			}
-			name, err := os.ReadFile(filepath.Join("/proc", text, "comm"))
+			name, err := os.ReadFile("/proc/" + text + "/comm")
 			if err != nil || !slices.Contains(clusterPrograms, strings.TrimSpace(string(name))) {
 				continue // it has ended, or is none
 			}
