@@ -80,11 +80,11 @@ func decimals(values []float64) string {
 	return strings.Join(all, ", ")
 }
 
-// equal reports whether all pods of the mix request as much and none is limited or has siblings.
+// equal reports whether all pods of the mix have one request and as many threads, and none a limit or several containers.
 func (c *compared) equal() bool {
 	for i := range c.mix {
 		first, j := c.mix[0], c.mix[i]
-		if len(j.requests) > 1 || j.requests[0] != first.requests[0] || j.limit != "" {
+		if len(j.requests) > 1 || j.requests[0] != first.requests[0] || j.threads != first.threads || j.limit != "" {
 			return false
 		}
 	}
