@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -68,22 +69,18 @@ func (x *explainer) rank() []RankedNode {
 // price returns what the pod would cost on a node, on which it is not counted.
 func (x *explainer) price(node *corev1.Node) RankedNode {
 	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
-	load := contention.NewLoad(x.snapshot.Resources().Servers(node, class))
+	resources := x.snapshot.Resources()
+	load := contention.NewSharedLoad(resources.Servers(node, class), resources.Processor())
 	for _, p := range others {
-		load.Add(x.snapshot.VectorOn(class.Class(), p))
+		load.AddShare(x.snapshot.VectorOn(class.Class(), p), profile.Share(p))
 	}
-	vector := x.snapshot.VectorOn(class.Class(), x.Pod)
+	candidate := contention.NewShareCandidate(x.snapshot.VectorOn(class.Class(), x.Pod), resources.Processor(), profile.Share(x.Pod))
 	n := RankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.Pod.Spec.NodeName}
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	n.Cost = load.Prices().Of(contention.NewCandidate(vector))
-	load.Add(vector)
-	for i, d := range vector {
-		n.Waits += float64(max(1, d.Threads)) * load.Delay(vector, i)
-	}
-	n.Waits = min(n.Waits, n.Cost) // but for rounding it is no more
-	n.Inflicts = n.Cost - n.Waits
+	n.Waits, n.Inflicts = load.Prices().Parts(candidate)
+	n.Cost = n.Waits + n.Inflicts
 	if !n.Here {
 		n.DoesNotFit = x.misfit(node, others)
 	}

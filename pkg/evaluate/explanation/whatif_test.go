@@ -154,3 +154,17 @@ func TestWhatCannotBeAskedSaysWhy(t *testing.T) {
 
 // near allows for what the solution of the chain settles to.
 func near(got, want float64) bool { return math.Abs(got/want-1) < 1e-3 }
+
+// As the scheduler prices it, within 5 % of what one waits for another that has ten times its weight: 11 − 1 and 1.1 − 1.
+func TestNodesAreRankedByWeights(t *testing.T) {
+	t.Parallel()
+	in := busyPods("50m", "500m")
+	in.Ranked = true
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := e.Nodes[0]; math.Abs(n.Waits/10-1) > 0.05 || math.Abs(n.Inflicts/0.1-1) > 0.05 || n.Cost != n.Waits+n.Inflicts {
+		t.Errorf("50m beside 500m costs %v: it waits %v and inflicts %v", n.Cost, n.Waits, n.Inflicts)
+	}
+}

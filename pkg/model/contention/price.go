@@ -161,6 +161,13 @@ func NewCandidate(v Vector) *Candidate {
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
 // twice Eq. (15) of the D-factor paper.
 func (p *Prices) Of(c *Candidate) float64 {
+	waits, inflicts := p.Parts(c)
+	return waits + inflicts
+}
+
+// Parts returns the two parts of [Prices.Of]: what the candidate's threads would wait for the others, and what they would
+// make the others wait.
+func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	if p.factors != nil && c.weight != p.weight {
 		return p.weighted(c)
 	}
@@ -179,11 +186,11 @@ func (p *Prices) Of(c *Candidate) float64 {
 		}
 		neutral += b.selfWait(r.servers)
 	}
-	return max(0, own/neutral-c.slack) + inflicted
+	return max(0, own/neutral-c.slack), inflicted
 }
 
-// weighted is Of where weights differ.
-func (p *Prices) weighted(c *Candidate) float64 {
+// weighted is Parts where weights differ.
+func (p *Prices) weighted(c *Candidate) (waits, inflicts float64) {
 	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
 	for i := range c.bids {
 		b := &c.bids[i]
@@ -200,7 +207,7 @@ func (p *Prices) weighted(c *Candidate) float64 {
 			neutral += b.selfWait(r.servers)
 		}
 	}
-	return max(0, own/neutral-c.slack) + inflicted
+	return max(0, own/neutral-c.slack), inflicted
 }
 
 // selfWait returns what the resource adds to the candidate's neutral time, in own
