@@ -115,8 +115,9 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 		"shop/waiting waits for a node.\n",
 		"Vector: from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
 		"Its scheduler is default-scheduler, which does not go by these prices.\n",
-		// The configured minimum of 200m counts, not the request of 100m: 2 · 0.2 · 0.58.
-		"   4   worker-1   0.232   0.116      0.116      2\n",
+		// The configured minimum of 200m is its loading, not the request of 100m: equals would cost 2 · 0.2 · 0.58 =
+		// 0.232. The other requests five times as much, so the pod waits for most of that.
+		"   4   worker-1   0.272   0.234      0.038      2\n",
 		"is the cheapest of 4 nodes that fit.\n",
 	} {
 		if !strings.Contains(stdout, want) {
@@ -178,9 +179,9 @@ func TestExplainAsksTheCluster(t *testing.T) {
 	}
 	for _, want := range []string{
 		"etl/sort-0 runs on worker-1, ",
-		// A pod of two threads waits for itself, too; the other counts by the minimum
-		// that the scheduler's configuration has.
-		"cpu              1   2 × 0.50", "0.10   shop/other 0.10",
+		// A pod of two threads waits for itself, too; the other, of equal weight, has as much as both of them, and counts
+		// by the minimum that the scheduler's configuration has.
+		"cpu              1   2 × 0.50", "0.12   shop/other 0.12",
 		"Vector: WorkloadProfile etl/sort, measured 3h ago on nodes without a NodeProfile (± 0.03 at most).\n",
 		"Placed by loadline 60m ago.\n",
 	} {

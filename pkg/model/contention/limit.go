@@ -18,10 +18,10 @@ func (v Vector) throttled(resource int, limit float64, servers []int, options qu
 		return v, 1, nil
 	}
 	needs := v[resource].Loading * float64(v[resource].threads())
-	if needs <= limit {
+	if limit = max(limit, minLimit); needs <= limit {
 		return v, 1, nil
 	}
-	most := needs / max(limit, minLimit)
+	most := needs / limit
 	if !v.crowds(servers) {
 		return v.over(most), most, nil
 	}
@@ -61,9 +61,9 @@ func (v Vector) within(resource int, limit float64) (limited Vector, throttled f
 		return v, 0
 	}
 	needs := v[resource].Loading * float64(v[resource].threads())
-	if needs <= limit {
+	if limit = max(limit, minLimit); needs <= limit {
 		return v, 0
 	}
-	stretch := needs / max(limit, minLimit)
+	stretch := needs / limit
 	return v.over(stretch), 1 - 1/stretch
 }

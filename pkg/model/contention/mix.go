@@ -125,7 +125,7 @@ func (m *Mixes) local(t *JobType) *localType {
 			l.slack = 1 - 1/held
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
 		}
-		if p := m.class.Processor; p >= 0 && p < len(l.vector) && l.vector[p].Loading > 0 {
+		if l.vector.computes(m.class.Processor) {
 			l.weight = t.weight()
 		}
 		l.network = l.vector.queueingClass()

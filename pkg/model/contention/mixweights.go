@@ -17,6 +17,14 @@ func (x *Mix) unequal() bool {
 	return false
 }
 
+// leastLoading is the smallest loading that counts where weights do: below it a job is never there.
+const leastLoading = 1e-12
+
+// computes reports whether a job is ever at the processor.
+func (v Vector) computes(processor int) bool {
+	return processor >= 0 && processor < len(v) && v[processor].Loading > leastLoading
+}
+
 // predictUnequal fills in dilations and utilizations where weights differ.
 func (x *Mix) predictUnequal(classes []class, solution *queueing.Solution) {
 	responses := x.weigh(classes, solution)
@@ -44,7 +52,7 @@ func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
 	at := m.class.Processor
 	claims := m.list[:0]
 	for c, class := range classes {
-		if at >= len(class.vector) || class.vector[at].Loading == 0 {
+		if !class.vector.computes(at) {
 			continue
 		}
 		away := class.vector.response(solution.Waits[c]) - class.vector[at].Loading*(1+solution.Waits[c][at])
@@ -64,7 +72,7 @@ func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
 		for k := class.first; k < class.end; k++ {
 			before := class.vector.response(solution.Waits[c])
 			responses[k] = before
-			if at < len(class.vector) && class.vector[at].Loading > 0 {
+			if class.vector.computes(at) {
 				responses[k] += class.vector[at].Loading * (1 + solution.Waits[c][at]) * (weighted[n]/equal[n] - 1)
 				n++
 			}

@@ -14,6 +14,8 @@ type quota struct {
 	jobs  []int
 	// delay is how long a thread of theirs is throttled for each unit of time that it is served, at least 0.
 	delay float64
+	// What delay was the time before, and by how much it was to change.
+	before, change float64
 }
 
 // quotasOf returns the limits of a network that its jobs would exceed if nothing held them back: no other ever
@@ -47,8 +49,10 @@ func quotasOf(n *gps.Network) []quota {
 const (
 	// maxThrottling bounds how often the network is solved to find out for how long its jobs are throttled.
 	maxThrottling = 100
-	// throttlingTolerance is by which fraction responses may still change. The solutions themselves settle to 3e-5.
-	throttlingTolerance = 1e-4
+	// throttlingTolerance is by which fraction responses may still change, and lastThrottlingTolerance after
+	// maxThrottling solutions, which is still below the error of a solution.
+	throttlingTolerance     = 1e-4
+	lastThrottlingTolerance = 1e-2
 )
 
 // throttle solves a network whose limits hold on average over the periods of a quota. It also returns for how long
@@ -68,7 +72,7 @@ func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
 	}
 	throttled := make([]float64, len(n.Jobs))
 	change := 0.0
-	for range maxThrottling {
+	for turn := range maxThrottling {
 		solution, err := gps.Solve(free, gps.Options{})
 		if err != nil {
 			return nil, nil, err
@@ -89,7 +93,7 @@ func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
 			change = max(change, math.Abs(throttled[j]-before[j])/responses[j])
 			free.Jobs[j].Demands = waitingLonger(n.Jobs[j].Demands, throttled[j])
 		}
-		if change < throttlingTolerance {
+		if change < throttlingTolerance || turn == maxThrottling-1 && change < lastThrottlingTolerance {
 			return solution, before, nil
 		}
 	}
@@ -112,12 +116,29 @@ func (q *quota) meet(jobs []gps.Job, responses, throttled []float64) {
 		}
 		more += excess / slope
 	}
+	more = max(-q.delay, q.gain(more)*more)
 	q.delay += more
 	for _, j := range q.jobs {
 		throttled[j] += jobs[j].Demands[0] * more
 		responses[j] += jobs[j].Demands[0] * more
 	}
 }
+
+// gain returns which part of a change to make, 1 unless the last change had another effect than it was to have: what a
+// thread waits changes with its delay, too (the secant method).
+func (q *quota) gain(change float64) float64 {
+	gain := 1.0
+	if q.delay != q.before && change != q.change {
+		gain = (q.delay - q.before) / (q.change - change)
+	}
+	q.before, q.change = q.delay, change
+	if !(gain > minGain) {
+		return minGain
+	}
+	return min(gain, maxGain)
+}
+
+const minGain, maxGain = 0.1, 8
 
 // Newton's method for one convex function gains digits at each step; far from the root it doubles the delay.
 const (

@@ -221,7 +221,12 @@ func (l *weightedLoad) level(others, weight, servers float64) float64 {
 	}
 	room, mine := servers, weight
 	for k := len(l.peers); k > 0; {
-		level := room / (each*rest + mine)
+		level := 0.0
+		if wanted := each*rest + mine; wanted > 0 {
+			level = room / wanted
+		} else if room > 0 { // what is left weighs nothing, but for rounding
+			level = math.Inf(1)
+		}
 		p := &l.peers[k-1]
 		switch {
 		case mine > 0 && mine >= p.weight && mine*level > 1: // has a server

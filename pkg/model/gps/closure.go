@@ -43,7 +43,7 @@ const (
 	// closureTolerance is by which fraction the shares may still change.
 	closureTolerance = 1e-5
 	// lastTolerance is that after all rounds, still below the error of the closure.
-	lastTolerance = 1e-3
+	lastTolerance = 1e-2
 	// closureRounds bounds the rounds; each further steps round halves the steps.
 	closureRounds, steps = 2000, 400
 	// negligible is the probability of numbers of threads that are left out.

@@ -61,9 +61,12 @@ type Job struct {
 	Group int
 }
 
+// least is the smallest demand that counts: the rest of a round is no infinite multiple of it.
+const least = 1e-7
+
 // demand returns the job's demand at a station.
 func (j *Job) demand(station int) float64 {
-	if station >= len(j.Demands) {
+	if station >= len(j.Demands) || j.Demands[station] < least {
 		return 0
 	}
 	return j.Demands[station]

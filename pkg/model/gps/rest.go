@@ -150,9 +150,9 @@ func weighted(values, weights []float64) float64 {
 	return sum / total
 }
 
-// scaleTo scales the waits of each leaf to what they are in a solution, and returns by which part of a round, at most,
-// that changes them.
-func (r *rest) scaleTo(solution *queueing.Solution, returns [][]float64) (change float64) {
+// scaleTo scales the waits of each leaf to what they are in a solution, or part of the way, and returns by which part of
+// a round, at most, all of it would change them.
+func (r *rest) scaleTo(solution *queueing.Solution, returns [][]float64, part float64) (change float64) {
 	for l := range r.scale {
 		for i, d := range r.demands[l] {
 			mean := weighted(r.average[i], returns[l])
@@ -161,7 +161,7 @@ func (r *rest) scaleTo(solution *queueing.Solution, returns [][]float64) (change
 			}
 			scale := solution.Waits[l][i+1] / mean
 			change = max(change, d*mean*math.Abs(scale-r.scale[l][i])/r.cycles[l])
-			r.scale[l][i] = scale
+			r.scale[l][i] += part * (scale - r.scale[l][i])
 		}
 	}
 	r.update()

@@ -124,8 +124,11 @@ func newDecomposition(n *Network, states int) *decomposition {
 const (
 	// maxTurns bounds how often the other stations are adjusted, and turnTolerance is by which fraction of a round
 	// they may still change, which is far below the error of the solution. After all turns lastTolerance is enough.
-	maxTurns      = 100
+	maxTurns      = 200
 	turnTolerance = 3e-4
+	// fullTurns is after how many turns they are moved part of the way only, each as many turns half as far as before:
+	// some networks go to and fro.
+	fullTurns = 10
 )
 
 func (d *decomposition) solve() (*Solution, error) {
@@ -160,7 +163,7 @@ func (d *decomposition) solve() (*Solution, error) {
 func (d *decomposition) weigh(rest *rest, p *processor, correction func(leaf int) float64) (*Solution, error) {
 	var last *Solution
 	change := 0.0
-	for range maxTurns {
+	for turn := range maxTurns {
 		var err error
 		if p, err = d.processor(d.tree, rest, p); err != nil {
 			return nil, err
@@ -169,8 +172,9 @@ func (d *decomposition) weigh(rest *rest, p *processor, correction func(leaf int
 		change = 0
 		cycles := make([]float64, len(rest.cycles))
 		for l := range cycles {
-			cycles[l] = s.Responses[d.tree.leaves[l].jobs[0]]
-			change = max(change, math.Abs(cycles[l]-rest.cycles[l])/cycles[l])
+			before, now := rest.cycles[l], s.Responses[d.tree.leaves[l].jobs[0]]
+			change = max(change, math.Abs(now-before)/now)
+			cycles[l] = before + step(turn)*(now-before)
 		}
 		if change < turnTolerance {
 			return s, nil
@@ -185,6 +189,9 @@ func (d *decomposition) weigh(rest *rest, p *processor, correction func(leaf int
 	}
 	return nil, fmt.Errorf("other stations: %w after %d turns", ErrUnsettled, maxTurns)
 }
+
+// step returns which part of its way the other stations are moved in a turn.
+func step(turn int) float64 { return math.Pow(0.5, float64(min(turn/fullTurns, 4))) }
 
 // queueing returns the network with equal shares, a class for each leaf.
 func (d *decomposition) queueing() *queueing.Network {
@@ -214,12 +221,12 @@ func (d *decomposition) calibrate(rest *rest, equal *queueing.Solution) (*proces
 	peers := d.tree.peers()
 	var p *processor
 	change := 0.0
-	for range maxTurns {
+	for turn := range maxTurns {
 		var err error
 		if p, err = d.processor(peers, rest, p); err != nil {
 			return nil, err
 		}
-		if change = rest.scaleTo(equal, p.returns); change < turnTolerance {
+		if change = rest.scaleTo(equal, p.returns, step(turn)); change < turnTolerance {
 			return p, nil
 		}
 	}

@@ -346,6 +346,25 @@ func drawNetwork(t *rapid.T) *gps.Network {
 	return n
 }
 
+// A demand of next to nothing makes no time infinite.
+func TestNegligibleDemandsCountForNothing(t *testing.T) {
+	t.Parallel()
+	for _, tiny := range []float64{5e-324, 1e-309, 1e-13, 1e-8} {
+		n := &gps.Network{Servers: []int{1, 1}, Jobs: []gps.Job{{Demands: []float64{tiny, 0.5}, Weight: 3}, {Demands: []float64{0.5, 0.5}}, {Demands: []float64{1, 0}}}}
+		for solver, by := range map[string]func(*gps.Network) (*gps.Solution, error){"solve": solve, "closure": closed} {
+			s, err := by(n)
+			if err != nil {
+				t.Fatalf("%s: %v: %v", solver, tiny, err)
+			}
+			for j, r := range s.Responses {
+				if !(r >= 1-1e-6) || r > 3 {
+					t.Errorf("%s: beside a demand of %v job %d takes %v own times", solver, tiny, j, r)
+				}
+			}
+		}
+	}
+}
+
 func TestTooManyStatesAreRefused(t *testing.T) {
 	t.Parallel()
 	n := &gps.Network{Servers: []int{1}}
