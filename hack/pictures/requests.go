@@ -8,8 +8,8 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// requesting returns the dilations of two pods that share a core, of which the first has so many times the weight of the
-// other and computes for so many times as long at a time.
+// requesting returns the dilations of two pods that share a core, given the ratio of their weights and that of how long
+// each computes at a time.
 func requesting(first, second contention.Vector, weight, burst float64) (heavy, light float64, err error) {
 	shares := []contention.Share{{Weight: weight, Burst: burst}, {Weight: 1, Burst: 1}}
 	return sharing(first, second, shares)

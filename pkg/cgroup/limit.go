@@ -1,6 +1,13 @@
 package cgroup
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// minLimit is the least that the kubelet makes of a limit, in thousandths of a CPU.
+const minLimit = 10
 
 // Limit returns how much CPU a pod may use, in thousandths, 0 without a limit: that of the pod as a whole, or those of its
 // containers together, if all have one.
@@ -8,3 +15,23 @@ func Limit(pod *corev1.Pod) (milliCPU int64) { return limitOf(InEffect(pod)) }
 
 // Quota returns what the kubelet makes of a limit above 0, in thousandths of a CPU: at least 10, 1 ms per 100 ms.
 func Quota(milliCPU int64) int64 { return max(milliCPU, minLimit) }
+
+// limitOf is Limit of a pod whose requests and limits are those in effect.
+func limitOf(pod *corev1.Pod) int64 {
+	all := true
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{
+		ContainerFn: func(limits corev1.ResourceList, _ resourcehelper.ContainerType) { all = all && !limits.Cpu().IsZero() },
+	})
+	if r := pod.Spec.Resources; !all && (r == nil || r.Limits.Cpu().IsZero()) {
+		return 0
+	}
+	return quota(limits.Cpu())
+}
+
+// quota returns a limit in thousandths, 0 for none.
+func quota(cpu *resource.Quantity) int64 {
+	if cpu.IsZero() {
+		return 0
+	}
+	return Quota(milli(cpu))
+}

@@ -21,7 +21,7 @@ type Pool struct {
 	Shares []contention.Share
 }
 
-// NewPool returns how pods share a node with so many cores that pods may use, at least 1. All pods must be running, or
+// NewPool returns how pods share a node; cores, at least 1, are those that pods may use. All pods must be running, or
 // about to.
 //
 // The error names the pod, the field, the value and the rule, or says that no core is left.

@@ -131,25 +131,8 @@ func nameOf(pod *corev1.Pod) string {
 	return pod.Namespace + "/" + pod.Name
 }
 
-// limitOf returns how much CPU a pod may use, in thousandths, 0 without a limit: that of the pod as a whole, or those of
-// its containers together, if all have one.
-func limitOf(pod *corev1.Pod) int64 {
-	all := true
-	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{
-		ContainerFn: func(limits corev1.ResourceList, _ resourcehelper.ContainerType) { all = all && !limits.Cpu().IsZero() },
-	})
-	if r := pod.Spec.Resources; !all && (r == nil || r.Limits.Cpu().IsZero()) {
-		return 0
-	}
-	return quota(limits.Cpu())
-}
-
-const (
-	// minLimit is the least that the kubelet makes of a limit, in thousandths of a CPU.
-	minLimit = 10
-	// maxMilliCPU bounds amounts, so that sums of them stay numbers: no node comes near.
-	maxMilliCPU = 1 << 40
-)
+// maxMilliCPU bounds amounts, so that sums of them stay numbers: no node comes near.
+const maxMilliCPU = 1 << 40
 
 // milli returns an amount of CPU in thousandths.
 func milli(cpu *resource.Quantity) int64 {
@@ -157,14 +140,6 @@ func milli(cpu *resource.Quantity) int64 {
 		return maxMilliCPU
 	}
 	return cpu.MilliValue()
-}
-
-// quota returns a limit in thousandths, 0 for none.
-func quota(cpu *resource.Quantity) int64 {
-	if cpu.IsZero() {
-		return 0
-	}
-	return Quota(milli(cpu))
 }
 
 // running returns the containers that run side by side: the sidecars and the

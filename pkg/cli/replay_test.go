@@ -245,7 +245,7 @@ func TestFlagsSayWhatJobsRequestAndHowTheyShareCores(t *testing.T) {
 		t.Errorf("jobs that need 580m take %v s with a limit of 100m, and %v s without", l, b)
 	}
 	if before.CPUShares != "equal" || limited.CPUShares != "equal" {
-		t.Errorf("the shares are %q and %q, want equal ones, as nobody asked for others", before.CPUShares, limited.CPUShares)
+		t.Errorf("the shares are %q and %q, want equal ones, the default", before.CPUShares, limited.CPUShares)
 	}
 	shared := answerOf(t, "", append(generate, "--requests", "filecomp=50m,std-io=2", "--cpu-shares", "requests")...)
 	if shared.CPUShares != "requests" || shared.Policies[0].Runs[0].UnequalRequests {

@@ -81,7 +81,7 @@ func (h *here) shareWithout(left int, first *corev1.Pod) (*evaluate.SharedNode, 
 	return n, nil
 }
 
-// errNoNode says that there is nobody to compare with.
+// errNoNode says that the pod has no neighbours yet.
 var errNoNode = errors.New("what if? is about a pod that is on a node: this one waits for one")
 
 // whatIf answers what a change does.

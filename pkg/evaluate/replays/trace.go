@@ -21,7 +21,7 @@ type recorded struct {
 	known map[string]*contention.JobType
 	// shared holds the types of jobs with a claim on the cores.
 	shared map[sharedType]*contention.JobType
-	claims *claims // of all jobs; nil if nobody asks
+	claims *claims // of all jobs; nil unless a caller asks for them
 }
 
 // sharedType is a type of jobs without its claim, and the claim.

@@ -231,7 +231,7 @@ func TestThePortionsOfANodeAreThoseOfThePrediction(t *testing.T) {
 					continue
 				}
 				found++
-				// Nobody is ever idle, so both are the same weights; the solution of the chain settles to 3e-5.
+				// No pod is ever idle, so both are the same weights; the solution of the chain settles to 3e-5.
 				if dilation := prediction.Pods[i].Dilation; math.Abs(dilation*n.Portion-1) > 1e-3 {
 					t.Errorf("%s: %s is dilated by %v, and has %v of the core", name, pod, dilation, n.Portion)
 				}

@@ -7,7 +7,7 @@ const minLimit = 1e-9
 
 // throttled returns what a vector is with a limit at a resource, and by how much the own time is stretched by it: a
 // job that needs loading·threads > limit servers on average takes loading·threads/limit as long, and what it is
-// held back is idle time, in which it stands in nobody's way. A limit of 0 is none.
+// held back is idle time, in which it presses on no other job. A limit of 0 is none.
 //
 // The threads of a job may wait for each other, too, which leaves less to hold back: the time alone on the servers is
 // the longer of that with the limit and that without.

@@ -38,7 +38,7 @@ func NewSharedLoad(servers []int, processor int) *Load {
 }
 
 // AddShare adds a job with a weight and a limit at the processor of a [NewSharedLoad]; both must be valid, and the rest
-// of the share does not count. A job that needs more than its limit is throttled, and then in nobody's way.
+// of the share does not count. A job that needs more than its limit is throttled, and presses on no other meanwhile.
 func (l *Load) AddShare(v Vector, share Share) {
 	v, _ = v.within(l.processor, share.Limit)
 	l.Add(v)

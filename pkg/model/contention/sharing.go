@@ -40,7 +40,7 @@ type Sharing struct {
 //
 // The dilations by equal shares are corrected by what weights and limits change in a model that knows both, package
 // gps: what a job takes at each resource, over what it takes there with equal shares and no limit. So equal weights
-// without limits give the answer of Predict to the last digit, and the errors that both solutions of that model have
+// of jobs with a thread each, without limits, give the answer of Predict to the last digit, and the errors that both solutions of that model have
 // in common cancel. What a job is throttled alone, by its own limit, is part of its neutral time; among others it is
 // throttled for less, as it waits for them instead.
 //

@@ -45,7 +45,7 @@ type Group struct {
 type Job struct {
 	// Demands holds the fraction of its own time that the job spends at each station, from
 	// 0 to 1 and at most 1 together; the rest it is idle. It may be shorter than the
-	// list of stations: what is missing is 0.
+	// list of stations: what is missing is 0, and so is a demand below 1e-7.
 	Demands []float64
 	// Burst is the mean processor time that a thread takes per visit, in a unit that is the
 	// same for all jobs; 0 means [DefaultBurst].
