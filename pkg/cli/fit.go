@@ -41,7 +41,8 @@ resources that you name.
 
 The file is CSV with the header run,job,dilation and optionally seconds. Rows of
 one run ran together; a job may appear more than once; an empty dilation was not
-measured.`,
+measured. Where pods of a run request unequal amounts of CPU or have limits, columns
+request.cpu and limit.cpu say so, in cores: see the page about fit.`,
 		Example: `  # Vectors, their quality, and how well they predict runs that they have not seen
   kubectl loadline fit -f observations.csv
 

@@ -14,6 +14,30 @@ import (
 
 const k80 = "../../test/testdata/colocation/gpu-pairs-k80.csv"
 
+func TestFitTakesRequestsOfTheCPU(t *testing.T) {
+	t.Parallel()
+	const unequal = "run,job,dilation,request.cpu,limit.cpu\n1,std-cpu,1.1,0.5,\n1,b,11,0.05,\n2,std-cpu,11,0.05,\n2,b,1.1,0.5,0.9\n3,std-cpu,2,0.1,\n3,b,2,0.1,\n"
+	code, _, stderr := invoke(t, unequal, "fit", "-f", "-")
+	if code != 2 || !strings.Contains(stderr, "cpu is shared: name it among the resources") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	declared := filepath.Join(t.TempDir(), "declared.yaml")
+	manifest := "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: std-cpu}\nspec: {selector: {}, resources: [{name: cpu, loading: \"1\"}]}\n"
+	if err := os.WriteFile(declared, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := invoke(t, unequal, "fit", "-f", "-", "--resources", "cpu", "--fractions", "--declared", declared, "-o", "json")
+	var answer evaluate.FitAnswer
+	if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
+	}
+	for _, j := range answer.Jobs {
+		if math.Abs(j.Sensitivity[0].Value-1) > 0.02 {
+			t.Errorf("%s is at the cpu for %v of its time, want 1", j.Name, j.Sensitivity[0].Value)
+		}
+	}
+}
+
 // The bar: jobs on a real accelerator, predicted in pairs that the fit has not
 // seen, within 5 % on average, where the D-factor is off by more than 15 %.
 func TestFitPredictsMeasuredPairsWithinFivePercent(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -122,6 +124,9 @@ type Doubt struct {
 // Fit learns vectors from measured co-locations and says how well they predict.
 func Fit(in FitInput) (*FitAnswer, error) {
 	options := in.Options
+	if options.Weight == nil {
+		options.Weight = weightOf
+	}
 	beliefs, err := declaredBeliefs(in.Declared, options.Resources)
 	if err != nil {
 		return nil, err
@@ -167,6 +172,14 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	}
 	return answer, nil
 }
+
+// weightOf returns the weight of a pod that requests so many cores, on cgroup v2.
+func weightOf(request float64) float64 {
+	return float64(cgroup.Linear.Weight(cgroup.Shares(int64(math.Ceil(request*1000 - rounding)))))
+}
+
+// rounding is how far a request may be above whole thousandths for lack of digits.
+const rounding = 1e-6
 
 func modelError(m fit.ModelError) ModelError {
 	return ModelError{Model: m.Model, MeanError: m.Mean, P90Error: m.P90, WorstError: m.Worst, Count: m.Count}

@@ -11,6 +11,8 @@ const (
 	checkedRounds = 5
 	// trustedRounds is how often the trust in the samples is weighed anew.
 	trustedRounds = 4
+	// weighedRounds is how often it is found anew what weights and limits change.
+	weighedRounds = 3
 	// loosely is how many observations an alone time counts for some early rounds,
 	// in which one that is grossly wrong comes away from what is stated.
 	loosely = 0.02
@@ -26,6 +28,8 @@ type alternation struct {
 	settings
 	load    []float64 // per sample, the summed pressure of the others
 	gain    []float64 // per sample, the predictor's excess dilation over the first order's
+	weighed []float64 // per sample, what weights multiply its excess dilation by
+	grid    float64   // on which that is found
 	trust   []float64 // per sample, from 0 for an outlier to 1
 	stated  []float64 // per job, how many observations its stated alone time counts
 	doubted []float64 // per job, how much of that is left by how far off it is
@@ -44,6 +48,7 @@ func newAlternation(p *problem, f *factors, s settings) *alternation {
 	a := &alternation{
 		problem: p, factors: f, settings: s,
 		load: make([]float64, len(p.samples)*m), gain: make([]float64, len(p.samples)), trust: make([]float64, len(p.samples)),
+		weighed: slices.Repeat([]float64{1}, len(p.samples)), grid: coarse,
 		stated: slices.Repeat([]float64{1}, len(p.jobs)), doubted: slices.Repeat([]float64{1}, len(p.jobs)),
 		own: newSide(), theirs: newSide(), solver: newQuadratic(m), alone: nuisance{cross: make([]float64, m)},
 		row: make([]float64, m), before: make([]float64, m), errs: make([]float64, len(p.samples)),
@@ -56,6 +61,7 @@ func newAlternation(p *problem, f *factors, s settings) *alternation {
 			}
 		}
 	}
+	a.weigh()
 	return a
 }
 
@@ -63,9 +69,13 @@ func newAlternation(p *problem, f *factors, s settings) *alternation {
 // and returns the loss there: a gain that is taken as given may lead away from
 // the best fit, slowly.
 func (a *alternation) run(p patience) float64 {
+	a.grid = p.grid
 	last, least := math.Inf(1), math.Inf(1)
 	best := newFactors(len(a.jobs), a.resources, a.symmetric())
 	for round := range p.rounds {
+		if round%weighedRounds == weighedRounds-1 {
+			a.weigh()
+		}
 		a.correct()
 		if a.symmetric() {
 			a.improveBoth()
@@ -83,7 +93,7 @@ func (a *alternation) run(p patience) float64 {
 		}
 		if round%checkedRounds == checkedRounds-1 {
 			loss := a.loss()
-			if loss < least && round >= fewestRounds && !scaleFree(a.predictor) {
+			if loss < least && round >= fewestRounds && !a.firstOrder() {
 				least = loss
 				best.set(a.factors)
 			}
@@ -127,7 +137,7 @@ func (a *alternation) loss() float64 {
 // first order's, with the factors as they are. The rounds treat them as given,
 // which makes each a first-order fit to corrected dilations.
 func (a *alternation) correct() {
-	if scaleFree(a.predictor) {
+	if a.firstOrder() {
 		return
 	}
 	var sensitivity, pressure [][]float64
@@ -145,7 +155,29 @@ func (a *alternation) correct() {
 			a.predictor.Dilations(sensitivity, pressure, dilations)
 		}
 		if first := dot(a.sensitivityOf(s.job), a.loadOf(o)); first > 0 {
-			a.gain[o] = (dilations[s.member] - 1) / first
+			a.gain[o] = a.weighed[o] * (dilations[s.member] - 1) / first
+		}
+	}
+}
+
+// firstOrder reports whether dilations are those of the first order.
+func (a *alternation) firstOrder() bool { return scaleFree(a.predictor) && a.weighing == nil }
+
+// weigh finds what weights and limits change, with the factors as they are.
+func (a *alternation) weigh() {
+	if a.weighing == nil {
+		return
+	}
+	var found []float64
+	run := -1
+	for o, s := range a.samples {
+		if s.run != run {
+			run = s.run
+			sensitivity, pressure := a.of(a.members[run])
+			found = a.weighing.factors(run, sensitivity, pressure, a.grid)
+		}
+		if found != nil {
+			a.weighed[o] = found[s.member]
 		}
 	}
 }

@@ -9,7 +9,7 @@ import "math"
 // s/(1 − s·c); the rounds, which move one side at a time, would hardly get there.
 func (a *alternation) center() {
 	others := a.sameCompany()
-	if !a.baselines || a.symmetric() || len(a.beliefs) > 0 || others == 0 || !scaleFree(a.predictor) {
+	if !a.baselines || a.symmetric() || len(a.beliefs) > 0 || others == 0 || !a.firstOrder() {
 		return
 	}
 	least := make([]float64, a.resources)

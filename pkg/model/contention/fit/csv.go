@@ -18,6 +18,8 @@ const (
 	columnJob      = "job"
 	columnDilation = "dilation"
 	columnSeconds  = "seconds"
+	columnRequest  = "request.cpu"
+	columnLimit    = "limit.cpu"
 )
 
 // An InputError says where a file of observations is wrong, and why.
@@ -37,11 +39,12 @@ func (e *InputError) Error() string {
 
 // Read reads observations as comma-separated values with the header
 //
-//	run,job,dilation[,seconds]
+//	run,job,dilation[,seconds][,request.cpu][,limit.cpu]
 //
 // in any order of columns. Rows of one run ran together; they need not be
 // adjacent, and a job may appear more than once in a run. An empty dilation was
-// not measured, empty seconds are not known. A byte-order mark and carriage
+// not measured, empty seconds and requests are not known, and an empty limit is
+// none. A byte-order mark and carriage
 // returns are skipped.
 //
 // It returns the runs in the order of their first rows, and warnings: what is
@@ -76,24 +79,28 @@ func Read(r io.Reader) (runs []Run, warnings []string, err error) {
 			return nil, nil, err
 		}
 	}
+	for i := range rows.runs {
+		if err := rows.runs[i].validateClaims(); errors.Is(err, errSomeRequests) {
+			return nil, nil, &InputError{Line: rows.first[i], Rule: columnRequest + " of run " + strconv.Quote(rows.runs[i].Name) + ": " + errSomeRequests.Error()}
+		}
+	}
 	if len(rows.runs) == 0 {
 		return nil, nil, &InputError{Line: 2, Rule: "there are no observations below the header"}
 	}
 	return rows.runs, rows.warnings(tail.last), nil
 }
 
-// columns are the places of the columns in a row; seconds is −1 where there are
-// none.
-type columns struct{ run, job, dilation, seconds int }
+// columns are the places of the columns in a row; −1 for one that is not there.
+type columns struct{ run, job, dilation, seconds, request, limit int }
 
 func readHeader(header []string) (columns, error) {
-	c := columns{-1, -1, -1, -1}
-	places := map[string]*int{columnRun: &c.run, columnJob: &c.job, columnDilation: &c.dilation, columnSeconds: &c.seconds}
+	c := columns{-1, -1, -1, -1, -1, -1}
+	places := map[string]*int{columnRun: &c.run, columnJob: &c.job, columnDilation: &c.dilation, columnSeconds: &c.seconds, columnRequest: &c.request, columnLimit: &c.limit}
 	for i, name := range header {
 		place := places[strings.ToLower(strings.TrimSpace(name))]
 		switch {
 		case place == nil:
-			return c, &InputError{1, "header", name, "is not one of run, job, dilation, seconds"}
+			return c, &InputError{1, "header", name, "is not one of run, job, dilation, seconds, request.cpu, limit.cpu"}
 		case *place >= 0:
 			return c, &InputError{1, "header", name, "appears twice"}
 		}
@@ -112,6 +119,7 @@ type rowReader struct {
 	columns columns
 	index   map[string]int // run → place in runs
 	runs    []Run
+	first   []int // the line of the first row of each
 
 	below      int // dilations below 1
 	lowest     float64
@@ -136,6 +144,9 @@ func (r *rowReader) add(record []string, line int) error {
 			return err
 		}
 	}
+	if err := r.claim(record, line, &member); err != nil {
+		return err
+	}
 	if member.measured() && member.Dilation < 1 {
 		r.below++
 		if r.below == 1 || member.Dilation < r.lowest {
@@ -147,11 +158,30 @@ func (r *rowReader) add(record []string, line int) error {
 		at = len(r.runs)
 		run = strings.Clone(run)
 		r.index[run] = at
-		r.runs = append(r.runs, Run{Name: run})
+		r.runs, r.first = append(r.runs, Run{Name: run}), append(r.first, line)
 	}
 	member.Job = strings.Clone(job)
 	r.runs[at].Members = append(r.runs[at].Members, member)
 	return nil
+}
+
+// claim reads what a job requests and may use. An empty request is not known, an empty limit none.
+func (r *rowReader) claim(record []string, line int, member *Member) (err error) {
+	if at := r.columns.limit; at >= 0 {
+		if member.Limit, err = number(record[at], line, columnLimit, limitRule); err != nil {
+			return err
+		}
+	}
+	at := r.columns.request
+	if at < 0 || strings.TrimSpace(record[at]) == "" {
+		return nil
+	}
+	request, err := number(record[at], line, columnRequest, requestRule)
+	if err == nil && member.Limit != 0 && request > member.Limit {
+		err = &InputError{line, columnRequest, strings.Clone(strings.TrimSpace(record[at])), fmt.Sprintf("is more than the limit, %v", member.Limit)}
+	}
+	member.Request = &request
+	return err
 }
 
 // number reads a field that may be empty, which is 0.

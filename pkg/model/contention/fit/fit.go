@@ -123,6 +123,8 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		f.arrange(c.settings.scaleFree())
 	}
 	a := newAlternation(p, f, c.settings)
+	a.grid = fine
+	a.weigh()
 	a.correct()
 	a.distrust()
 	r := &Result{
@@ -162,6 +164,9 @@ func prepare(runs []Run, options Options) (*problem, settings, Options, error) {
 		}
 	}
 	t := newTable(runs, o.Beliefs)
+	if t.weighing, err = newWeighing(runs, o); err != nil {
+		return nil, settings{}, o, err
+	}
 	s := settings{fractions: o.Fractions}
 	if len(o.Beliefs) > 0 {
 		s.beliefs = make([]*Belief, len(t.jobs))

@@ -186,17 +186,32 @@ func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample)
 	c := candidates[chosen]
 	f := train(p, c, o, full(), random)
 	return func(s sample) float64 {
-		return f.baseline[s.job] * f.dilations(p.members[s.run], c.settings.predictor)[s.member]
+		return f.baseline[s.job] * f.dilationsIn(p.table, s.run, c.settings.predictor)[s.member]
 	}
 }
 
 // dilations returns what a predictor says of jobs on one node.
 func (f *factors) dilations(members []int, predictor Predictor) []float64 {
-	sensitivity, pressure := make([][]float64, len(members)), make([][]float64, len(members))
-	for a, job := range members {
-		sensitivity[a], pressure[a] = f.sensitivityOf(job), f.pressureOf(job)
-	}
+	sensitivity, pressure := f.of(members)
 	dilations := make([]float64, len(members))
 	predictor.Dilations(sensitivity, pressure, dilations)
 	return dilations
+}
+
+// dilationsIn returns what a predictor says of the jobs of a run, with what weights and limits change.
+func (f *factors) dilationsIn(t *table, run int, predictor Predictor) []float64 {
+	dilations := f.dilations(t.members[run], predictor)
+	sensitivity, pressure := f.of(t.members[run])
+	for a, factor := range t.weighing.factors(run, sensitivity, pressure, fine) {
+		dilations[a] = 1 + (dilations[a]-1)*factor
+	}
+	return dilations
+}
+
+// of returns the sensitivities and pressures of some jobs.
+func (f *factors) of(members []int) (sensitivity, pressure [][]float64) {
+	for _, job := range members {
+		sensitivity, pressure = append(sensitivity, f.sensitivityOf(job)), append(pressure, f.pressureOf(job))
+	}
+	return sensitivity, pressure
 }

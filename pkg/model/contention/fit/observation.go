@@ -31,6 +31,10 @@ type Member struct {
 	// Seconds is for how long it was observed, or 0 where that is not known.
 	// Longer observations count more, see [Fit].
 	Seconds float64
+	// Request is how many cores it requests, nil where that is not known, and Limit how many it may use on average, 0 for no
+	// limit. Its neutral time is that with the limit. Of the members of a run all requests are known, or none.
+	Request *float64
+	Limit   float64
 }
 
 // measured reports whether the member's dilation is known.
@@ -50,7 +54,7 @@ func (r Run) validate() error {
 			return fmt.Errorf("run %q: job %q: seconds: %v %s", r.Name, m.Job, m.Seconds, rule)
 		}
 	}
-	return nil
+	return r.validateClaims()
 }
 
 // dilationRule returns the rule that a measured dilation breaks, or nothing.

@@ -29,6 +29,9 @@ type Options struct {
 	// Predictors are the solvers to choose from. Empty: [FirstOrder] and, where
 	// some run has more than two jobs, [SecondOrder].
 	Predictors []Predictor
+	// Weight returns what a job that requests so many cores gets in proportion to, above 0. Nil is the request itself, and
+	// 0.002 cores for less.
+	Weight func(request float64) float64
 	// Folds is how many parts cross-validation makes of the runs, at least 2.
 	// Zero means 5.
 	Folds int
@@ -84,6 +87,9 @@ func (o Options) withDefaults() (Options, error) {
 	if len(o.Resources) > 0 && len(o.Beliefs) == 0 {
 		return o, fmt.Errorf("resources: nothing is believed of any job at %s, so they cannot be told apart; give beliefs, or leave the names out",
 			strings.Join(o.Resources, ", "))
+	}
+	if o.Weight == nil {
+		o.Weight = proportional
 	}
 	if o.Folds == 0 {
 		o.Folds = 5

@@ -11,6 +11,8 @@ type table struct {
 	jobs    []string // in alphabetical order
 	runs    []Run
 	members [][]int // per run, the job of each member
+
+	weighing *weighing // nil if all share alike
 }
 
 // newTable numbers the jobs of runs and of beliefs.

@@ -52,12 +52,13 @@ func (s settings) bounds() (most, total float64) {
 type patience struct {
 	rounds  int
 	settled float64
-	starts  int // how many random starts each number of hidden resources gets
+	starts  int     // how many random starts each number of hidden resources gets
+	grid    float64 // of vectors for which is found what weights change
 }
 
 // brief is for comparing models: a fit only has to be good enough to tell them
 // apart, and what is left to gain is far below the noise of the data.
-func brief() patience { return patience{rounds: 80, settled: 5e-4, starts: 2} }
+func brief() patience { return patience{rounds: 80, settled: 5e-4, starts: 2, grid: coarse} }
 
 // full is for the fit that is kept.
-func full() patience { return patience{rounds: 600, settled: 1e-6, starts: 6} }
+func full() patience { return patience{rounds: 600, settled: 1e-6, starts: 6, grid: fine} }
