@@ -39,7 +39,7 @@ type localType struct {
 	number    int    // among the types, in the order in which they were met
 	key       string // what distinguishes its vector
 	vector    Vector
-	weight    float64 // at the processor; 0 if it is never there
+	weight    float64 // of a thread at the processor; 0 if it is never there
 	stretch   float64
 	slack     float64        // fraction of its time alone on the node that its limit holds it back for: less once it waits
 	alone     float64        // see Alone
@@ -126,7 +126,7 @@ func (m *Mixes) local(t *JobType) *localType {
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
 		}
 		if l.vector.computes(m.class.Processor) {
-			l.weight = t.weight()
+			l.weight = threadWeight(l.vector[m.class.Processor], t.weight())
 		}
 		l.network = l.vector.queueingClass()
 		if l.alone, err = l.vector.alone(m.class.Servers, m.options); err != nil {
@@ -354,14 +354,22 @@ func (x *Mix) predict() {
 		x.predictUnequal(classes, solution)
 		return
 	}
+	held := false
 	for c, class := range classes {
 		response := class.alone
 		if solution != nil && waitsForOthers(classes, solution, c) {
 			response = max(response, class.vector.response(solution.Waits[c])-class.slack)
+			held = held || class.slack > 0
 		}
 		for k := class.first; k < class.end; k++ {
 			x.parts[k].dilation = response / class.alone
 		}
+	}
+	if held {
+		x.conserve(classes, solution)
+	}
+	for _, class := range classes {
+		response := x.parts[class.first].dilation * class.alone
 		for i, d := range class.vector {
 			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (response * float64(servers[i]))
 		}

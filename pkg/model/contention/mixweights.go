@@ -2,8 +2,11 @@ package contention
 
 import "loadline.dev/loadline/pkg/model/queueing"
 
-// unequal reports whether jobs of different weights share the processor.
+// unequal reports whether threads of different weights share the processor. Where jobs have none they share it by threads.
 func (x *Mix) unequal() bool {
+	if !x.of.weighted {
+		return false
+	}
 	weight := 0.0
 	for k := range x.parts {
 		switch w := x.parts[k].weight; {
@@ -36,12 +39,76 @@ func (x *Mix) predictUnequal(classes []class, solution *queueing.Solution) {
 				response = max(response, responses[k]-class.slack)
 			}
 			x.parts[k].dilation = response / class.alone
+		}
+	}
+	x.conserve(classes, solution)
+	for _, class := range classes {
+		for k := class.first; k < class.end; k++ {
+			response := x.parts[k].dilation * class.alone
 			for i, d := range class.vector {
 				x.utilization[i] += float64(x.parts[k].Copies*d.threads()) * d.Loading / (response * float64(x.of.class.Servers[i]))
 			}
 		}
 	}
 	x.setBusiest()
+}
+
+const (
+	// leastWait is what a job that does not wait counts as waiting where the others alone cannot wait enough.
+	leastWait = 1e-9
+	// overfull is by which fraction a processor may be used by more than it has, as rounding leaves it.
+	overfull = 1e-10
+)
+
+// conserve makes waiting jobs wait longer, all by the same factor, where the processor would do more than it can: what
+// weights and limits change is found for each job on its own, and they do not change how much there is.
+func (x *Mix) conserve(classes []class, solution *queueing.Solution) {
+	at := x.of.class.Processor
+	if at < 0 || at >= len(x.of.class.Servers) {
+		return
+	}
+	there := 0.0 // by equal shares; jobs that press less than they load may take more than there is
+	for c, class := range classes {
+		if class.vector.computes(at) {
+			there += float64(class.copies*class.vector[at].threads()) * class.vector[at].Loading / class.vector.response(solution.Waits[c])
+		}
+	}
+	there = max(there, float64(x.of.class.Servers[at])) * (1 + overfull)
+	if x.used(classes, at, 1) <= there {
+		return
+	}
+	low, high := 1.0, 2.0
+	for x.used(classes, at, high) > there {
+		low, high = high, 2*high
+	}
+	for range bisections {
+		if middle := low + (high-low)/2; x.used(classes, at, middle) > there {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	for k := range x.parts {
+		x.parts[k].dilation = x.parts[k].slower(high)
+	}
+}
+
+// slower returns the dilation of jobs that wait so many times as long.
+func (p *part) slower(times float64) float64 { return 1 + max(p.dilation-1, leastWait)*times }
+
+// used returns how much of a resource is used when all jobs wait so many times as long.
+func (x *Mix) used(classes []class, resource int, times float64) float64 {
+	sum := 0.0
+	for _, class := range classes {
+		if !class.vector.computes(resource) {
+			continue
+		}
+		d := class.vector[resource]
+		for k := class.first; k < class.end; k++ {
+			sum += float64(x.parts[k].Copies*d.threads()) * d.Loading / (class.alone * x.parts[k].slower(times))
+		}
+	}
+	return sum
 }
 
 // weigh returns how long a job of each part takes, in own times, where weights differ: what the solution for equal
@@ -58,7 +125,7 @@ func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
 		away := class.vector.response(solution.Waits[c]) - class.vector[at].Loading*(1+solution.Waits[c][at])
 		for k := class.first; k < class.end; k++ {
 			claims = append(claims, claim{
-				weight: x.parts[k].weight, away: max(0, away) / class.vector[at].Loading,
+				weight: x.parts[k].JobType.weight(), away: max(0, away) / class.vector[at].Loading,
 				jobs: x.parts[k].Copies, siblings: class.vector[at].threads() - 1,
 			})
 		}

