@@ -149,13 +149,18 @@ const (
 
 const tracesAreTested = "a job trace: pkg/trace reads it, in a test of its own"
 
+func observations(text string) error {
+	_, _, err := fit.Read(strings.NewReader(text))
+	return err
+}
+
 // others are the blocks that are neither commands nor whole objects, by page and first line.
 var others = map[string]map[string]other{
 	"CONTRIBUTING.md": {"apis/          the CRDs and the plugin's arguments": {why: "a list of folders"}},
-	"docs/fit.md": {"run,job,dilation": {parse: func(text string) error {
-		_, _, err := fit.Read(strings.NewReader(text))
-		return err
-	}}},
+	"docs/fit.md": {
+		"run,job,dilation":                       {parse: observations},
+		"run,job,dilation,request.cpu,limit.cpu": {parse: observations},
+	},
 	"docs/model.md": {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
 	"docs/observability.md": {
 		"metrics:": {parse: valuesOfTheChart},
