@@ -1,0 +1,178 @@
+// Package usage defines what a gauge reports of its node: for each interval between two readings of the kernel's
+// accounting, how long the tasks of each pod ran, waited for a processor, were throttled and were blocked, and what
+// follows from it for the pod alone. It holds only types and their rules, so that the gauge, which must stay small,
+// and what reads its reports share nothing else.
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Interval is what happened on a node between two readings.
+type Interval struct {
+	Node string `json:"node"`
+	// Start and End are by the clock of the node; Seconds is the time between them by a clock that is never set.
+	Start   time.Time `json:"start"`
+	End     time.Time `json:"end"`
+	Seconds float64   `json:"seconds"`
+	// CPUs is how many processors were online, BusySeconds how long they ran anything, and StolenSeconds how long the
+	// hypervisor ran something else while they had work; both are sums over the processors.
+	CPUs          int     `json:"cpus"`
+	BusySeconds   float64 `json:"busySeconds"`
+	StolenSeconds float64 `json:"stolenSeconds"`
+	// Pods are those that had a task during the interval, in the order of their UIDs.
+	Pods []Pod `json:"pods"`
+	// LeftOut is how many further pods had one: a gauge reports a bounded number.
+	LeftOut int `json:"leftOut,omitempty"`
+}
+
+// Pod is what the tasks of a pod did during an interval.
+type Pod struct {
+	// UID is that of the pod's control groups. Static pods have another one in the API.
+	UID string `json:"uid"`
+	// Namespace and Name are empty while the gauge does not know them.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Seconds is for how much of the interval the pod was observed.
+	Seconds float64 `json:"seconds"`
+	Times
+	// Tasks is how many tasks were seen, and Threads how many of them, at least 1, were active alike: (Σa)²/Σa², where
+	// a is the time that a task was not asleep.
+	Tasks   int     `json:"tasks"`
+	Threads float64 `json:"threads"`
+	// Dilation is how many times longer a task took than it would have without waiting for a processor and without
+	// being throttled, at least 1. CPULoading and DiskLoading are the fractions of the time without waiting that it
+	// ran and was blocked, from 0 to 1 in all. All three are means over the tasks, weighted by their activity.
+	Dilation    float64 `json:"dilation"`
+	CPULoading  float64 `json:"cpuLoading"`
+	DiskLoading float64 `json:"diskLoading"`
+	// PressureSeconds is how long some task of the pod waited for a processor by the kernel's pressure stall
+	// information, absent where there is none: a second opinion.
+	PressureSeconds *float64 `json:"pressureSeconds,omitempty"`
+	// Containers are in the order of their IDs.
+	Containers []Container `json:"containers,omitempty"`
+}
+
+// Container is what the tasks of a container did during an interval.
+type Container struct {
+	// ID is that of the container runtime, without the scheme of the API.
+	ID string `json:"id"`
+	Times
+}
+
+// Times are sums over tasks, in seconds.
+type Times struct {
+	// Run is how long tasks ran, and Unseen how long tasks ran of which only the control group kept an account: those
+	// that came or went between two readings. Unseen is part of Run.
+	Run    float64 `json:"runSeconds"`
+	Unseen float64 `json:"unseenSeconds,omitempty"`
+	// Wait is how long tasks that could run waited for a processor for any reason but their own limit.
+	Wait float64 `json:"waitSeconds"`
+	// Throttled is how long tasks that could run were held back by the limit of their pod or container.
+	Throttled float64 `json:"throttledSeconds"`
+	// Blocked is how long tasks waited for block I/O.
+	Blocked float64 `json:"blockedSeconds"`
+}
+
+// MaxPods is how many pods an interval may have, and MaxContainers how many containers each.
+const (
+	MaxPods       = 1000
+	MaxContainers = 100
+)
+
+// Validate returns an error that names the first field whose value no gauge reports. What reads reports asks it: a node
+// may lie.
+func (v *Interval) Validate() error {
+	if v.Node == "" {
+		return errors.New("node: is empty")
+	}
+	if len(v.Pods) > MaxPods {
+		return fmt.Errorf("pods: %d are more than %d", len(v.Pods), MaxPods)
+	}
+	if !(v.Seconds > 0) || math.IsInf(v.Seconds, 0) {
+		return fmt.Errorf("seconds: %v is not above 0 and finite", v.Seconds)
+	}
+	if v.CPUs < 1 {
+		return fmt.Errorf("cpus: %d is less than 1", v.CPUs)
+	}
+	if v.LeftOut < 0 {
+		return fmt.Errorf("leftOut: %d is less than 0", v.LeftOut)
+	}
+	if err := amounts(amount{"busySeconds", v.BusySeconds}, amount{"stolenSeconds", v.StolenSeconds}); err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(v.Pods))
+	for i := range v.Pods {
+		p := &v.Pods[i]
+		if seen[p.UID] {
+			return fmt.Errorf("pods[%d].uid: %q is there twice", i, p.UID)
+		}
+		seen[p.UID] = true
+		if err := p.validate(); err != nil {
+			return fmt.Errorf("pods[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (p *Pod) validate() error {
+	if p.UID == "" {
+		return errors.New("uid: is empty")
+	}
+	if p.Tasks < 0 {
+		return fmt.Errorf("tasks: %d is less than 0", p.Tasks)
+	}
+	if !(p.Threads >= 1) || math.IsInf(p.Threads, 0) {
+		return fmt.Errorf("threads: %v is not at least 1 and finite", p.Threads)
+	}
+	if !(p.Dilation >= 1) || math.IsInf(p.Dilation, 0) {
+		return fmt.Errorf("dilation: %v is not at least 1 and finite", p.Dilation)
+	}
+	if err := amounts(amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading}, amount{"diskLoading", p.DiskLoading}); err != nil {
+		return err
+	}
+	const rounding = 1e-6
+	if sum := p.CPULoading + p.DiskLoading; sum > 1+rounding {
+		return fmt.Errorf("cpuLoading: with diskLoading it is %v, more than 1", sum)
+	}
+	if p.PressureSeconds != nil {
+		if err := amounts(amount{"pressureSeconds", *p.PressureSeconds}); err != nil {
+			return err
+		}
+	}
+	if err := p.Times.validate(); err != nil {
+		return err
+	}
+	if len(p.Containers) > MaxContainers {
+		return fmt.Errorf("containers: %d are more than %d", len(p.Containers), MaxContainers)
+	}
+	for i := range p.Containers {
+		if err := p.Containers[i].Times.validate(); err != nil {
+			return fmt.Errorf("containers[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (t *Times) validate() error {
+	return amounts(amount{"runSeconds", t.Run}, amount{"unseenSeconds", t.Unseen}, amount{"waitSeconds", t.Wait},
+		amount{"throttledSeconds", t.Throttled}, amount{"blockedSeconds", t.Blocked})
+}
+
+type amount struct {
+	field string
+	value float64
+}
+
+// amounts returns an error that names the first value that is not finite and at least 0.
+func amounts(all ...amount) error {
+	for _, a := range all {
+		if !(a.value >= 0) || math.IsInf(a.value, 0) {
+			return fmt.Errorf("%s: %v is not at least 0 and finite", a.field, a.value)
+		}
+	}
+	return nil
+}

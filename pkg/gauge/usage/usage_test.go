@@ -1,0 +1,69 @@
+package usage_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+func interval() usage.Interval {
+	return usage.Interval{Node: "worker-1", Seconds: 10, CPUs: 2, BusySeconds: 9, Pods: []usage.Pod{{
+		UID: "a", Seconds: 10, Times: usage.Times{Run: 4, Wait: 2}, Tasks: 1, Threads: 1, Dilation: 1.25, CPULoading: 0.5, DiskLoading: 0.5,
+		PressureSeconds: new(2.0), Containers: []usage.Container{{ID: "c", Times: usage.Times{Run: 4, Wait: 2}}},
+	}}}
+}
+
+func TestAReportOfAGaugeIsValidAndSurvivesItsFormat(t *testing.T) {
+	want := interval()
+	if err := want.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got usage.Interval
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
+	for want, spoil := range map[string]func(*usage.Interval, *usage.Pod){
+		"node: is empty":                                 func(v *usage.Interval, _ *usage.Pod) { v.Node = "" },
+		"seconds: 0 is not above 0":                      func(v *usage.Interval, _ *usage.Pod) { v.Seconds = 0 },
+		"seconds: NaN":                                   func(v *usage.Interval, _ *usage.Pod) { v.Seconds = math.NaN() },
+		"seconds: +Inf":                                  func(v *usage.Interval, _ *usage.Pod) { v.Seconds = math.Inf(1) },
+		"cpus: 0 is less than 1":                         func(v *usage.Interval, _ *usage.Pod) { v.CPUs = 0 },
+		"leftOut: -1":                                    func(v *usage.Interval, _ *usage.Pod) { v.LeftOut = -1 },
+		"busySeconds: -1":                                func(v *usage.Interval, _ *usage.Pod) { v.BusySeconds = -1 },
+		"stolenSeconds: NaN":                             func(v *usage.Interval, _ *usage.Pod) { v.StolenSeconds = math.NaN() },
+		"pods: 1001 are more than 1000":                  func(v *usage.Interval, _ *usage.Pod) { v.Pods = make([]usage.Pod, usage.MaxPods+1) },
+		`pods[1].uid: "a" is there twice`:                func(v *usage.Interval, p *usage.Pod) { v.Pods = append(v.Pods, *p) },
+		"pods[0].uid: is empty":                          func(_ *usage.Interval, p *usage.Pod) { p.UID = "" },
+		"pods[0].tasks: -1":                              func(_ *usage.Interval, p *usage.Pod) { p.Tasks = -1 },
+		"pods[0].threads: 0":                             func(_ *usage.Interval, p *usage.Pod) { p.Threads = 0 },
+		"pods[0].dilation: 0.5":                          func(_ *usage.Interval, p *usage.Pod) { p.Dilation = 0.5 },
+		"pods[0].dilation: +Inf":                         func(_ *usage.Interval, p *usage.Pod) { p.Dilation = math.Inf(1) },
+		"pods[0].seconds: -1":                            func(_ *usage.Interval, p *usage.Pod) { p.Seconds = -1 },
+		"pods[0].cpuLoading: with diskLoading it is 1.1": func(_ *usage.Interval, p *usage.Pod) { p.CPULoading = 0.6 },
+		"pods[0].pressureSeconds: -1":                    func(_ *usage.Interval, p *usage.Pod) { p.PressureSeconds = new(-1.0) },
+		"pods[0].waitSeconds: NaN":                       func(_ *usage.Interval, p *usage.Pod) { p.Wait = math.NaN() },
+		"pods[0].containers[0].throttledSeconds: +Inf":   func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Throttled = math.Inf(1) },
+		"pods[0].containers: 101 are more than 100":      func(_ *usage.Interval, p *usage.Pod) { p.Containers = make([]usage.Container, 101) },
+	} {
+		v := interval()
+		spoil(&v, &v.Pods[0])
+		if err := v.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+	}
+}
