@@ -16,6 +16,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
@@ -109,11 +110,10 @@ func (x *explainer) here(e *Answer) error {
 		}
 	}
 	resources := x.snapshot.Resources()
-	h := &here{
-		name: e.Node, pods: pods, vectors: vectors, servers: resources.Servers(node, class),
-		cpu: slices.Index(resources.Names(), string(corev1.ResourceCPU)), options: x.Weights, free: freeCPU(node, pods),
-	}
-	shared, err := h.share(x.Pod)
+	h := &here{free: nodes.FreeCPU(node, pods[1:]), Node: nodes.Node{
+		Name: e.Node, Pods: pods, Vectors: vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
+	}}
+	shared, err := h.Share()
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (x *explainer) here(e *Answer) error {
 	}
 	e.DilationError = margin(0)
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
-	e.Resources = x.resources(pods, vectors, h.servers, with)
+	e.Resources = x.resources(pods, vectors, h.Servers, with)
 	for j, p := range pods[1:] {
 		neighbour := Neighbour{
 			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
@@ -162,9 +162,9 @@ func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *cont
 			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)
 		}
 	}
-	equal, err := contention.Predict(h.vectors, h.servers, solverOptions)
+	equal, err := contention.Predict(h.Vectors, h.Servers, solverOptions)
 	if err != nil {
-		return fmt.Errorf("node %s: %w", h.name, err)
+		return fmt.Errorf("node %s: %w", h.Name, err)
 	}
 	e.EqualDilation = &equal.Dilations[0]
 	if e.Weight, err = h.weigh(n, now, equal); err != nil {
@@ -178,16 +178,12 @@ func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *cont
 
 // without returns how the others would fare without the pod.
 func (h *here) without() ([]float64, error) {
-	if len(h.pods) == 1 {
+	if len(h.Pods) == 1 {
 		return nil, nil
 	}
-	n, err := h.shareWithout(1, nil)
+	p, err := h.Without(0).Predict()
 	if err != nil {
 		return nil, err
-	}
-	p, err := n.Predict(solverOptions)
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", h.name, err)
 	}
 	return p.Dilations, nil
 }

@@ -2,20 +2,13 @@ package explanation
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelper "k8s.io/component-helpers/resource"
-	scheduling "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
-	"loadline.dev/loadline/pkg/report/text"
 )
 
 // RankedNode is what a pod would cost on a node, to first order, as the scheduler
@@ -82,54 +75,7 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	n.Waits, n.Inflicts = load.Prices().Parts(candidate)
 	n.Cost = n.Waits + n.Inflicts
 	if !n.Here {
-		n.DoesNotFit = x.misfit(node, others)
+		n.DoesNotFit = nodes.Misfit(x.Pod, node, others)
 	}
 	return n
-}
-
-// misfit says why the pod cannot go to a node, nothing if it may.
-func (x *explainer) misfit(node *corev1.Node, others []*corev1.Pod) string {
-	log := logr.Discard()
-	spec := &x.Pod.Spec
-	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
-	if node.Spec.Unschedulable && !scheduling.TolerationsTolerateTaint(log, spec.Tolerations, cordon, false) {
-		return "it is cordoned"
-	}
-	if match, err := nodeaffinity.GetRequiredNodeAffinity(x.Pod).Match(node); err != nil || !match {
-		return "the pod's node selector or affinity leaves it out"
-	}
-	repels := func(t *corev1.Taint) bool {
-		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
-	}
-	if taint, there := scheduling.FindMatchingUntoleratedTaint(log, node.Spec.Taints, spec.Tolerations, repels, false); there {
-		return "the pod does not tolerate its taint " + taint.ToString()
-	}
-	return x.tooSmall(node, others)
-}
-
-// tooSmall says of which resource too little is left on a node.
-func (x *explainer) tooSmall(node *corev1.Node, others []*corev1.Pod) string {
-	if most, limited := node.Status.Allocatable[corev1.ResourcePods]; limited && int64(len(others)) >= most.Value() {
-		return "it runs " + text.Counted(len(others), "pod") + ", as many as it may"
-	}
-	requests := resourcehelper.PodRequests(x.Pod, resourcehelper.PodResourcesOptions{})
-	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		wanted := requests[name]
-		if wanted.Sign() <= 0 {
-			continue
-		}
-		free := node.Status.Allocatable[name].DeepCopy()
-		for _, p := range others {
-			if taken, some := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})[name]; some {
-				free.Sub(taken)
-			}
-		}
-		if wanted.Cmp(free) > 0 {
-			if free.Sign() < 0 { // more was promised than there is
-				free = resource.Quantity{}
-			}
-			return fmt.Sprintf("the pod requests %s of %s, and %s is left", wanted.String(), name, free.String())
-		}
-	}
-	return ""
 }

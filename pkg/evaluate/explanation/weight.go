@@ -3,7 +3,6 @@ package explanation
 import (
 	"math"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
@@ -36,7 +35,7 @@ func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) 
 	if now.Dilations[0]-equal.Dilations[0] < minWorse || n.Pool.Exclusive[0] > 0 {
 		return nil, nil
 	}
-	blame := now.BlameAt(0, h.cpu)
+	blame := now.BlameAt(0, h.CPU)
 	most := 0
 	for j := range blame {
 		if blame[j] > blame[most] {
@@ -47,10 +46,10 @@ func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) 
 	if most == 0 || portions[most] < minTimes*portions[0] {
 		return nil, nil
 	}
-	w := &Weight{Neighbour: evaluate.QualifiedName(h.pods[most]), Times: portions[most] / portions[0]}
-	demand := h.vectors[0][h.cpu]
+	w := &Weight{Neighbour: evaluate.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
+	demand := h.Vectors[0][h.CPU]
 	needs := int64(math.Ceil(demand.Loading*float64(max(1, demand.Threads))*1000/step-rounding)) * step
-	request, limit := cgroup.CPU(h.pods[0])
+	request, limit := cgroup.CPU(h.Pods[0])
 	if limit != nil {
 		needs = min(needs, limit.MilliValue())
 	}
@@ -88,14 +87,4 @@ func portions(pool *cgroup.Pool) []float64 {
 		}
 	}
 	return all
-}
-
-// freeCPU returns how much CPU of a node the pods but the first leave.
-func freeCPU(node *corev1.Node, pods []*corev1.Pod) resource.Quantity {
-	free := node.Status.Allocatable.Cpu().DeepCopy()
-	for _, p := range pods[1:] {
-		request, _ := cgroup.CPU(p)
-		free.Sub(*request)
-	}
-	return free
 }

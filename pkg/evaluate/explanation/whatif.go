@@ -9,6 +9,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -51,34 +52,9 @@ const negligible = 0.005
 
 // here is what is known of the pods of a node, the explained one first.
 type here struct {
-	name    string
-	pods    []*corev1.Pod
-	vectors []contention.Vector
-	servers []int
-	cpu     int
-	options cgroup.Options
-	free    resource.Quantity // CPU that no other pod requests
-}
+	nodes.Node
 
-// share returns how the pods share the CPU, if the first is another one.
-func (h *here) share(first *corev1.Pod) (*evaluate.SharedNode, error) {
-	return h.shareWithout(0, first)
-}
-
-// shareWithout returns how those pods share the CPU that follow some of them.
-func (h *here) shareWithout(left int, first *corev1.Pod) (*evaluate.SharedNode, error) {
-	var pods []corev1.Pod
-	for j, p := range h.pods[left:] {
-		if left+j == 0 {
-			p = first
-		}
-		pods = append(pods, *p)
-	}
-	n, err := evaluate.Share(pods, h.vectors[left:], h.servers, h.cpu, h.options)
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", h.name, err)
-	}
-	return n, nil
+	free resource.Quantity // CPU that no other pod requests
 }
 
 // errNoNode says that the pod has no neighbours yet.
@@ -111,7 +87,7 @@ func (h *here) smallest(c *Change, now *contention.Prediction) (*WhatIf, error) 
 	if err != nil || low.Dilation <= c.Dilation {
 		return low, err
 	}
-	request, limit := cgroup.CPU(h.pods[0])
+	request, limit := cgroup.CPU(h.Pods[0])
 	if c.Limit != nil {
 		limit = c.Limit
 	}
@@ -140,24 +116,20 @@ func (h *here) smallest(c *Change, now *contention.Prediction) (*WhatIf, error) 
 
 // with answers for one request and limit.
 func (h *here) with(request, limit *resource.Quantity, now *contention.Prediction) (*WhatIf, error) {
-	pod, err := cgroup.WithCPU(h.pods[0], request, limit)
+	changed, err := h.WithCPU(0, request, limit)
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.share(pod)
+	then, err := changed.Predict()
 	if err != nil {
 		return nil, err
 	}
-	then, err := n.Predict(solverOptions)
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", h.name, err)
-	}
-	w := &WhatIf{QoSClass: cgroup.QoS(pod), Dilation: then.Dilations[0]}
-	w.Request, w.Limit = cgroup.CPU(pod)
+	w := &WhatIf{QoSClass: cgroup.QoS(changed.Pods[0]), Dilation: then.Dilations[0]}
+	w.Request, w.Limit = cgroup.CPU(changed.Pods[0])
 	if throttling := then.Throttling(0); throttling > 1 {
 		w.Throttling = &throttling
 	}
-	for j, p := range h.pods[1:] {
+	for j, p := range h.Pods[1:] {
 		before, after := now.Dilations[j+1], then.Dilations[j+1]
 		if after-before >= negligible || before-after >= negligible {
 			w.Neighbours = append(w.Neighbours, Changed{evaluate.QualifiedName(p), after, before})

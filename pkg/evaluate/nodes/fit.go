@@ -1,0 +1,75 @@
+package nodes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+	scheduling "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// FreeCPU returns how much CPU of a node some pods leave unrequested; below 0 where they request more than there is.
+func FreeCPU(node *corev1.Node, pods []*corev1.Pod) resource.Quantity {
+	free := node.Status.Allocatable.Cpu().DeepCopy()
+	for _, p := range pods {
+		request, _ := cgroup.CPU(p)
+		free.Sub(*request)
+	}
+	return free
+}
+
+// Misfit says why a pod cannot go to a node on which others are, and is empty if it may: by requests, taints, node
+// selectors and node affinity. The scheduler looks at more.
+func Misfit(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod) string {
+	log := logr.Discard()
+	spec := &pod.Spec
+	cordon := &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if node.Spec.Unschedulable && !scheduling.TolerationsTolerateTaint(log, spec.Tolerations, cordon, false) {
+		return "it is cordoned"
+	}
+	if match, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node); err != nil || !match {
+		return "the pod's node selector or affinity leaves it out"
+	}
+	repels := func(t *corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	}
+	if taint, there := scheduling.FindMatchingUntoleratedTaint(log, node.Spec.Taints, spec.Tolerations, repels, false); there {
+		return "the pod does not tolerate its taint " + taint.ToString()
+	}
+	return tooSmall(pod, node, others)
+}
+
+// tooSmall says of which resource too little is left on a node.
+func tooSmall(pod *corev1.Pod, node *corev1.Node, others []*corev1.Pod) string {
+	if most, limited := node.Status.Allocatable[corev1.ResourcePods]; limited && int64(len(others)) >= most.Value() {
+		return "it runs " + text.Counted(len(others), "pod") + ", as many as it may"
+	}
+	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		wanted := requests[name]
+		if wanted.Sign() <= 0 {
+			continue
+		}
+		free := node.Status.Allocatable[name].DeepCopy()
+		for _, p := range others {
+			if taken, some := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})[name]; some {
+				free.Sub(taken)
+			}
+		}
+		if wanted.Cmp(free) > 0 {
+			if free.Sign() < 0 { // more was promised than there is
+				free = resource.Quantity{}
+			}
+			return fmt.Sprintf("the pod requests %s of %s, and %s is left", wanted.String(), name, free.String())
+		}
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+// Package nodes answers what-if questions about the pods of one node: how they fare, and how they would without one of
+// them, with another one, or with another request or limit; and whether a node would take a pod. It takes pods with
+// their loading vectors, wherever these are from, and has no access to a cluster.
+package nodes
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// Node is a node with the pods on it. It is a value: what changes it returns another one.
+type Node struct {
+	Name string
+	// Pods have not ended, and Vectors are theirs.
+	Pods    []*corev1.Pod
+	Vectors []contention.Vector
+	// Servers are those of the node's resources, of which CPU is the index of its cores.
+	Servers []int
+	CPU     int
+	// Weights say how the kubelet makes weights of requests.
+	Weights cgroup.Options
+}
+
+// Share returns how the pods share the node's cores. The error names the node, and the pod if it is about one.
+func (n *Node) Share() (*evaluate.SharedNode, error) {
+	pods := make([]corev1.Pod, len(n.Pods))
+	for i, p := range n.Pods {
+		pods[i] = *p
+	}
+	shared, err := evaluate.Share(pods, n.Vectors, n.Servers, n.CPU, n.Weights)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return shared, nil
+}
+
+// Predict returns how the pods fare, in their order.
+func (n *Node) Predict() (*contention.Prediction, error) {
+	shared, err := n.Share()
+	if err != nil {
+		return nil, err
+	}
+	p, err := shared.Predict(queueing.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	return p, nil
+}
+
+// Without returns the node without its pod of index i.
+func (n *Node) Without(i int) *Node {
+	other := *n
+	other.Pods = slices.Delete(slices.Clone(n.Pods), i, i+1)
+	other.Vectors = slices.Delete(slices.Clone(n.Vectors), i, i+1)
+	return &other
+}
+
+// With returns the node with one more pod, the last.
+func (n *Node) With(pod *corev1.Pod, vector contention.Vector) *Node {
+	other := *n
+	other.Pods = append(slices.Clone(n.Pods), pod)
+	other.Vectors = append(slices.Clone(n.Vectors), vector)
+	return &other
+}
+
+// WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one as it is. See
+// [cgroup.WithCPU].
+func (n *Node) WithCPU(i int, request, limit *resource.Quantity) (*Node, error) {
+	pod, err := cgroup.WithCPU(n.Pods[i], request, limit)
+	if err != nil {
+		return nil, err
+	}
+	other := *n
+	other.Pods = slices.Clone(n.Pods)
+	other.Pods[i] = pod
+	return &other, nil
+}
