@@ -61,6 +61,29 @@ func (p *Pool) add(group *Group, index int) {
 	}
 }
 
+// AddSystem adds the processes of a node that are in no pod, as one more claim, the last. They are a sibling of all pods
+// together, of which the control group has a weight by the cores that pods may use, allocatable. Nothing else must have
+// been added after the pods.
+func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {
+	const pods = 1
+	for g := 1; g < len(p.Groups); g++ {
+		p.Groups[g].Parent++
+	}
+	for i := range p.Shares {
+		p.Shares[i].Group++
+	}
+	weight := float64(systemWeight)
+	if conversion == None {
+		weight = sharesPerCPU
+	}
+	p.Groups = slices.Insert(p.Groups, pods, gps.Group{Weight: float64(conversion.Weight(Shares(allocatable)))})
+	p.Shares = append(p.Shares, contention.Share{Weight: weight})
+	p.Exclusive = append(p.Exclusive, 0)
+}
+
+// systemWeight is the weight of a control group of cgroup v2 for which nothing was set, such as system.slice.
+const systemWeight = 100
+
 // Sharing returns how the pods share their cores, the resource of that index.
 func (p *Pool) Sharing(cpu int) contention.Sharing {
 	return contention.Sharing{Resource: cpu, Groups: p.Groups, Shares: p.Shares}

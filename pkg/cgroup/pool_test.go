@@ -142,3 +142,32 @@ func TestAnyPodsCanBePredicted(t *testing.T) {
 		}
 	})
 }
+
+func TestTheSystemIsASiblingOfAllPodsTogether(t *testing.T) {
+	t.Parallel()
+	pods := []corev1.Pod{pod("sure", container("app", "500m", "500m")), pod("some", container("app", "100m", "")), pod("none", container("app", "", ""))}
+	pods[0].Status.QOSClass = corev1.PodQOSGuaranteed
+	for name, c := range map[string]struct {
+		conversion cgroup.Conversion
+		want       *cgroup.Pool
+	}{
+		"cgroup v1": {cgroup.None, &cgroup.Pool{
+			Groups: []gps.Group{{}, {Weight: 2048}, {Parent: 1, Weight: 102}, {Parent: 1, Weight: 2}},
+			Shares: []contention.Share{{Weight: 512, Limit: 0.5, Group: 1}, {Weight: 102, Group: 2}, {Weight: 2, Group: 3}, {Weight: 1024}},
+		}},
+		"cgroup v2": {cgroup.Linear, &cgroup.Pool{
+			Groups: []gps.Group{{}, {Weight: 79}, {Parent: 1, Weight: 4}, {Parent: 1, Weight: 1}},
+			Shares: []contention.Share{{Weight: 20, Limit: 0.5, Group: 1}, {Weight: 4, Group: 2}, {Weight: 1, Group: 3}, {Weight: 100}},
+		}},
+	} {
+		got, err := cgroup.NewPool(pods, 2, cgroup.Options{Pods: c.conversion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.AddSystem(2000, c.conversion)
+		c.want.Cores, c.want.Exclusive = 2, make([]int, 4)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: unexpected pool (-want +got):\n%s", name, diff)
+		}
+	}
+}

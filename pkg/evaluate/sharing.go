@@ -41,6 +41,13 @@ func Share(pods []corev1.Pod, vectors []contention.Vector, servers []int, cpu in
 	return n, nil
 }
 
+// AddSystem adds the processes of the node that are in no pod, with their vector, as if they were the last pod. See
+// [cgroup.Pool.AddSystem].
+func (n *SharedNode) AddSystem(v contention.Vector, allocatable int64, conversion cgroup.Conversion) {
+	n.Pool.AddSystem(allocatable, conversion)
+	n.Vectors = append(n.Vectors, v)
+}
+
 // Predict returns how the pods fare.
 func (n *SharedNode) Predict(options queueing.Options) (*contention.Prediction, error) {
 	return contention.PredictSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu), options)

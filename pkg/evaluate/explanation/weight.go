@@ -1,12 +1,11 @@
 package explanation
 
 import (
-	"math"
-
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -25,9 +24,6 @@ const (
 	minWorse = 0.05
 	// minTimes is by how much the weight of the neighbour must be larger.
 	minTimes = 1.2
-	// step is what requests that are proposed are rounded up to, in thousandths of a core, save for rounding errors.
-	step     = 10
-	rounding = 1e-9
 )
 
 // weigh says what weight did to the pod, nothing if it is no worse off than with equal shares.
@@ -47,8 +43,7 @@ func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) 
 		return nil, nil
 	}
 	w := &Weight{Neighbour: evaluate.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
-	demand := h.Vectors[0][h.CPU]
-	needs := int64(math.Ceil(demand.Loading*float64(max(1, demand.Threads))*1000/step-rounding)) * step
+	needs := nodes.Needs(h.Vectors[0][h.CPU])
 	request, limit := cgroup.CPU(h.Pods[0])
 	if limit != nil {
 		needs = min(needs, limit.MilliValue())

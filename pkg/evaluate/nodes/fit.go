@@ -3,6 +3,7 @@ package nodes
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/go-logr/logr"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -24,6 +26,13 @@ func FreeCPU(node *corev1.Node, pods []*corev1.Pod) resource.Quantity {
 		free.Sub(*request)
 	}
 	return free
+}
+
+// Needs returns the CPU that a pod of that demand there uses while it does not wait, in thousandths of a core, rounded up
+// to what is easy to read: a request of that much is enough.
+func Needs(d contention.Demand) int64 {
+	const step, rounding = 10, 1e-9
+	return int64(math.Ceil(d.Loading*float64(max(1, d.Threads))*1000/step-rounding)) * step
 }
 
 // Misfit says why a pod cannot go to a node on which others are, and is empty if it may: by requests, taints, node

@@ -27,6 +27,10 @@ type Node struct {
 	CPU     int
 	// Weights say how the kubelet makes weights of requests.
 	Weights cgroup.Options
+	// System is the vector of what runs in no pod, nil for nothing, and Allocatable how much CPU pods may request, in
+	// thousandths of a core, which is by what the system's part of the CPU goes.
+	System      contention.Vector
+	Allocatable int64
 }
 
 // Share returns how the pods share the node's cores. The error names the node, and the pod if it is about one.
@@ -39,10 +43,13 @@ func (n *Node) Share() (*evaluate.SharedNode, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}
+	if n.System != nil {
+		shared.AddSystem(n.System, n.Allocatable, n.Weights.Pods)
+	}
 	return shared, nil
 }
 
-// Predict returns how the pods fare, in their order.
+// Predict returns how the pods fare, in their order, and last, where there is one, the system.
 func (n *Node) Predict() (*contention.Prediction, error) {
 	shared, err := n.Share()
 	if err != nil {

@@ -1,0 +1,198 @@
+package findings
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// Input is what findings are made of.
+type Input struct {
+	// Nodes and Pods are those of the cluster: all, so that a remedy can be another node.
+	Nodes []corev1.Node
+	Pods  []corev1.Pod
+	// Sights are what the gauges saw, at most one for each node.
+	Sights []Sight
+	// Weights say how the nodes make weights of CPU requests.
+	Weights cgroup.Options
+	// Above is from which dilation on a pod is a finding, above 1; 0 means [DefaultAbove].
+	Above float64
+}
+
+// Sight is what a gauge saw of its node.
+type Sight struct {
+	Node string
+	// Intervals follow each other, the oldest first; they must be valid.
+	Intervals []usage.Interval
+	// Age is how long ago the last one ended, by the clock of the gauge.
+	Age time.Duration
+	// Problem says why there are no intervals, if that is so.
+	Problem string
+}
+
+const (
+	// DefaultAbove is the dilation from which on a pod is a finding.
+	DefaultAbove = 1.2
+	// Window is how much of the latest past an observation is made of.
+	Window = time.Minute
+	// Evidence is for how long, and in how many intervals at least, a pod must have been observed to be judged.
+	Evidence          = 15 * time.Second
+	evidenceIntervals = 2
+	// MaxAge is how old an observation may be.
+	MaxAge = time.Minute
+)
+
+// Answer says which pods are slowed down, because of what, and what would help.
+type Answer struct {
+	// Above is from which dilation on a pod is a finding.
+	Above float64 `json:"above"`
+	// Findings are the pods that are slowed down, the worst first.
+	Findings []Finding `json:"findings"`
+	// Pods are all that were observed, by their names; Short is how many of them were observed too shortly to be judged.
+	Pods  []Pod `json:"pods"`
+	Short int   `json:"short"`
+	// Unseen is how many pods run on nodes of which there is no observation.
+	Unseen int `json:"unseen"`
+	// Nodes are all nodes, by their names.
+	Nodes []Node `json:"nodes"`
+}
+
+// Node is what is known of a node.
+type Node struct {
+	Name string `json:"name"`
+	// Problem says why nothing is, if that is so.
+	Problem string `json:"problem,omitempty"`
+	// AgeSeconds is how old the observation is.
+	AgeSeconds float64 `json:"ageSeconds"`
+	// CPUs is how many processors are online; Busy and Stolen are the fractions of their time that they ran anything and that the
+	// hypervisor took from them. PodsBusy is the part of Busy that was pods'.
+	CPUs     int     `json:"cpus"`
+	Busy     float64 `json:"busy"`
+	PodsBusy float64 `json:"podsBusy"`
+	Stolen   float64 `json:"stolen"`
+	// Pods is how many were observed, and Slowed how many of these are findings.
+	Pods   int `json:"pods"`
+	Slowed int `json:"slowed"`
+}
+
+// Pod is what was observed of a pod.
+type Pod struct {
+	Pod  string `json:"pod"`
+	Node string `json:"node"`
+	// Workload is what the pod belongs to, such as Deployment shop/cart; the pod itself where it stands alone.
+	Workload string `json:"workload"`
+	// Seconds is for how long the pod was observed.
+	Seconds float64 `json:"seconds"`
+	// Dilation is how many times longer the pod took than it would have alone and without a limit, and DilationError the half
+	// width of its 95 % confidence interval, by how much it differed between intervals.
+	Dilation      float64 `json:"dilation"`
+	DilationError float64 `json:"dilationError"`
+	// Predicted is the dilation that the model of the node has for the pod, by the vectors of all; absent where there is none.
+	Predicted *float64 `json:"predicted,omitempty"`
+	// CPULoading and DiskLoading are the fractions of the time alone that a thread of the pod ran and was blocked by block I/O,
+	// and Threads how many threads are active at once.
+	CPULoading  float64 `json:"cpuLoading"`
+	DiskLoading float64 `json:"diskLoading"`
+	Threads     float64 `json:"threads"`
+	// CPUs is how many processors the pod kept busy on average; Waiting, Throttled and Blocked how many of its threads waited
+	// for one, were held back by its limit, and were blocked.
+	CPUs      float64 `json:"cpus"`
+	Waiting   float64 `json:"waiting"`
+	Throttled float64 `json:"throttled"`
+	Blocked   float64 `json:"blocked"`
+	// Unseen is the fraction of CPUs that tasks used which came and went between two readings.
+	Unseen float64 `json:"unseen"`
+	// Pressure is the fraction of the time that some task waited, by the kernel's pressure stall information, if it has that.
+	Pressure *float64 `json:"pressure,omitempty"`
+	// Short means that it was observed too shortly to be judged.
+	Short bool `json:"short,omitempty"`
+}
+
+// Finding is a pod that is slowed down.
+type Finding struct {
+	Pod
+	// SinceSeconds is for how long it has been, and AtLeast means that it was when the observation began.
+	SinceSeconds float64 `json:"sinceSeconds"`
+	AtLeast      bool    `json:"atLeast,omitempty"`
+	// Resource is at what it waits.
+	Resource string `json:"resource"`
+	// Causes are why, those that make most of the dilation first. They add up to Dilation − 1.
+	Causes []Cause `json:"causes"`
+	// Remedy is what would help.
+	Remedy Remedy `json:"remedy"`
+}
+
+// Kind is the kind of a cause.
+type Kind string
+
+// Kinds of causes.
+const (
+	// ByNeighbour is another pod on the node.
+	ByNeighbour Kind = "Neighbour"
+	// ByLimit is the pod's own limit.
+	ByLimit Kind = "Limit"
+	// ByHypervisor is that the hypervisor ran something else.
+	ByHypervisor Kind = "Hypervisor"
+	// ByItself is that the pod has more threads than the node has processors.
+	ByItself Kind = "Itself"
+	// BySystem is what runs on the node in no pod.
+	BySystem Kind = "System"
+	// ByUnclear is waiting that nothing which was observed explains.
+	ByUnclear Kind = "Unclear"
+)
+
+// Cause is one reason why a pod is slowed down.
+type Cause struct {
+	Kind Kind `json:"kind"`
+	// Pod and Workload are those of a neighbour.
+	Pod      string `json:"pod,omitempty"`
+	Workload string `json:"workload,omitempty"`
+	// Dilation is what it adds.
+	Dilation float64 `json:"dilation"`
+}
+
+// Action is what a remedy does.
+type Action string
+
+// Actions.
+const (
+	// RaiseRequest gives the pod another CPU request, and so more weight.
+	RaiseRequest Action = "RaiseRequest"
+	// RaiseLimit gives it another CPU limit.
+	RaiseLimit Action = "RaiseLimit"
+	// MovePod moves the pod to another node.
+	MovePod Action = "MovePod"
+	// MoveNeighbour moves a neighbour to another node.
+	MoveNeighbour Action = "MoveNeighbour"
+	// Leave changes nothing: nothing helps without leaving another pod about as badly off.
+	Leave Action = "Leave"
+)
+
+// Remedy is what would help a pod, and what that would do.
+type Remedy struct {
+	Action Action `json:"action"`
+	// Request and Limit are the new ones.
+	Request *resource.Quantity `json:"request,omitempty"`
+	Limit   *resource.Quantity `json:"limit,omitempty"`
+	// Pod is the one that moves, to Node.
+	Pod  string `json:"pod,omitempty"`
+	Node string `json:"node,omitempty"`
+	// Dilation is that of the slowed pod then.
+	Dilation float64 `json:"dilation"`
+	// Others are the other pods of which the dilation changes, on this node and on that to which a pod moves.
+	Others []Change `json:"others,omitempty"`
+	// Problem says why not all remedies could be tried.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Change is what a remedy does to another pod.
+type Change struct {
+	Pod string `json:"pod"`
+	// Now and Then are the dilations that the model has for it.
+	Now  float64 `json:"now"`
+	Then float64 `json:"then"`
+}

@@ -1,0 +1,209 @@
+package findings
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// cluster is what was observed of all nodes.
+type cluster struct {
+	nodes []*place // by their names
+}
+
+// place is a node and what was observed there.
+type place struct {
+	node    *corev1.Node
+	name    string
+	problem string // why nothing was observed, if that is so
+	age     float64
+
+	seconds                      float64
+	cpus                         int
+	busy, stolen, system, ofPods float64 // seconds
+	pods                         []*resident
+	all                          []*corev1.Pod // that have not ended, observed or not
+
+	// model is the node of the model, with the pods of [resident.index], and its solution, nil until it is asked for.
+	model      *nodes.Node
+	prediction *contention.Prediction
+	prices     *contention.Prices
+}
+
+// resident is a pod that was observed.
+type resident struct {
+	*observation
+
+	pod   *corev1.Pod
+	place *place
+	index int // of the pod in the model; −1 for one that uses next to nothing
+}
+
+// negligible is the loading of a pod that neither waits nor is waited for.
+const negligible = 0.002
+
+// observeAll returns what was observed.
+func observeAll(in *Input, above float64) *cluster {
+	places := map[string]*place{}
+	for i := range in.Nodes {
+		places[in.Nodes[i].Name] = &place{node: &in.Nodes[i], name: in.Nodes[i].Name, problem: "there is no gauge"}
+	}
+	for i := range in.Pods {
+		if p := places[in.Pods[i].Spec.NodeName]; p != nil && !cgroup.Ended(&in.Pods[i]) {
+			p.all = append(p.all, &in.Pods[i])
+		}
+	}
+	for i := range in.Sights {
+		s := &in.Sights[i]
+		p := places[s.Node]
+		if p == nil {
+			p = &place{name: s.Node}
+			places[s.Node] = p
+		}
+		p.see(s, above)
+		p.newModel(in.Weights)
+	}
+	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) })}
+}
+
+// see takes what a gauge saw.
+func (p *place) see(s *Sight, above float64) {
+	p.age = s.Age.Seconds()
+	switch {
+	case p.node == nil:
+		p.problem = "the API server does not know the node"
+		return
+	case s.Problem != "":
+		p.problem = s.Problem
+		return
+	case len(s.Intervals) == 0:
+		p.problem = "its gauge has not observed anything yet"
+		return
+	case s.Age > MaxAge:
+		p.problem = "its gauge has stopped observing"
+		return
+	}
+	p.problem = ""
+	for i := len(s.Intervals) - 1; i >= 0 && p.seconds < Window.Seconds(); i-- {
+		v := &s.Intervals[i]
+		p.seconds += v.Seconds
+		p.busy += v.BusySeconds
+		p.stolen += v.StolenSeconds
+	}
+	p.cpus = s.Intervals[len(s.Intervals)-1].CPUs
+	known := p.byUID(s)
+	seen := observe(s.Intervals, above)
+	for _, uid := range slices.Sorted(maps.Keys(seen)) {
+		o := seen[uid]
+		if pod := known[uid]; pod != nil {
+			p.pods = append(p.pods, &resident{observation: o, pod: pod, place: p, index: -1})
+			p.ofPods += o.times.Run
+		}
+	}
+	p.system = max(0, p.busy-p.ofPods)
+}
+
+// byUID returns the pods of the node by the UIDs of their control groups. Those of static pods are in an annotation of the
+// pods that stand for them in the API; failing that, names tell.
+func (p *place) byUID(s *Sight) map[string]*corev1.Pod {
+	names := make(map[types.NamespacedName]*corev1.Pod, len(p.all))
+	known := make(map[string]*corev1.Pod, len(p.all))
+	for _, pod := range p.all {
+		names[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = pod
+		known[string(pod.UID)] = pod
+		if hash := pod.Annotations[corev1.MirrorPodAnnotationKey]; hash != "" {
+			known[hash] = pod
+		}
+	}
+	last := &s.Intervals[len(s.Intervals)-1]
+	for i := range last.Pods {
+		seen := &last.Pods[i]
+		if known[seen.UID] == nil && seen.Name != "" {
+			if pod := names[types.NamespacedName{Namespace: seen.Namespace, Name: seen.Name}]; pod != nil && pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {
+				known[seen.UID] = pod
+			}
+		}
+	}
+	return known
+}
+
+// vector is what the model takes an observation for: what it cannot see through, disks, is part of the time alone.
+func (o *observation) vector() contention.Vector {
+	threads := int(min(max(1, math.Round(o.threads)), contention.MaxThreads))
+	cpu := min(1, o.cpu)
+	return contention.Vector{{Loading: cpu, Pressure: cpu, Threads: threads}}
+}
+
+// newModel makes the node of the model.
+func (p *place) newModel(weights cgroup.Options) {
+	if p.problem != "" {
+		return
+	}
+	p.model = &nodes.Node{
+		Name: p.name, Servers: []int{min(p.cpus, contention.MaxServers)}, Weights: weights, Allocatable: p.node.Status.Allocatable.Cpu().MilliValue(),
+	}
+	for _, r := range p.pods {
+		if r.cpu >= negligible {
+			r.index = len(p.model.Pods)
+			p.model.Pods = append(p.model.Pods, r.pod)
+			p.model.Vectors = append(p.model.Vectors, r.vector())
+		}
+	}
+	if busy := p.system / p.seconds; busy >= negligible {
+		threads := min(math.Ceil(busy), contention.MaxThreads)
+		p.model.System = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
+	}
+}
+
+// solve solves the model of the node. A node that has no solution, such as one with a pod that no kubelet would run, is
+// one of which nothing is known.
+func (p *place) solve() {
+	if p.problem != "" {
+		return
+	}
+	if _, err := p.predict(); err != nil {
+		p.problem, p.pods = err.Error(), nil
+	}
+}
+
+// predict returns how the pods of the node fare by the model.
+func (p *place) predict() (*contention.Prediction, error) {
+	if p.prediction == nil {
+		prediction, err := p.model.Predict()
+		if err != nil {
+			return nil, err
+		}
+		p.prediction = prediction
+	}
+	return p.prediction, nil
+}
+
+// systemWeight is the weight of what runs in no pod, in prices: that of a pod that requests a core.
+const systemWeight = 39
+
+// price returns what a pod would cost on the node, as the scheduler reckons it.
+func (p *place) price(pod *corev1.Pod, v contention.Vector) float64 {
+	if p.prices == nil {
+		load := contention.NewSharedLoad(p.model.Servers, 0)
+		for i, other := range p.model.Pods {
+			load.AddShare(p.model.Vectors[i], cgroup.Flat(other))
+		}
+		if p.model.System != nil {
+			load.AddShare(p.model.System, contention.Share{Weight: systemWeight})
+		}
+		p.prices = load.Prices()
+	}
+	waits, inflicts := p.prices.Parts(contention.NewShareCandidate(v, 0, cgroup.Flat(pod)))
+	return waits + inflicts
+}
+
+func (r *resident) name() string { return evaluate.QualifiedName(r.pod) }

@@ -1,0 +1,14 @@
+// Package findings tells which pods are slowed down now, because of what, and what would help: from what the gauges of
+// the nodes observed, and the pods and nodes of the cluster.
+//
+// What a pod waits has causes that the kernel tells apart: its own limit (throttled), the hypervisor (stolen), and other
+// tasks (the rest). Whose tasks these are the kernel does not say. The model of the node does, package contention with
+// the vectors that were observed and the weights that the requests make; it is believed as far as it has the pod wait
+// about as long as it was observed to, and what it does not explain is called unclear.
+//
+// A remedy is a change of one thing: another request or limit, or a pod on another node that would take it. Each is
+// predicted by the same model, for the pod and for all that it touches. One that leaves another pod about as badly off is
+// none; of the others the one is proposed that wins most for all of them together.
+//
+// The package has no access to a cluster or a clock.
+package findings

@@ -1,0 +1,383 @@
+package findings_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+func node(name, cpu string) corev1.Node {
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourcePods: resource.MustParse("110")}
+	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: amounts, Capacity: amounts}}
+}
+
+// pod returns a pod of a Deployment of its name.
+func pod(name, node, request, limit string) corev1.Pod {
+	p := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"pod-template-hash": "5d4f"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-5d4f", Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main"}}},
+	}
+	set := func(list *corev1.ResourceList, cpu string) {
+		if cpu != "" {
+			*list = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		}
+	}
+	set(&p.Spec.Containers[0].Resources.Requests, request)
+	set(&p.Spec.Containers[0].Resources.Limits, limit)
+	return p
+}
+
+// seen is a pod of one thread with that loading that waited, was throttled so long per second, of a whole interval.
+func seen(name string, loading, wait, throttled float64) usage.Pod {
+	neutral := 1 - wait - throttled
+	return usage.Pod{
+		UID: "uid-" + name, Seconds: 10, Tasks: 1, Threads: 1, Dilation: 1 / neutral, CPULoading: loading,
+		Times: usage.Times{Run: 10 * loading * neutral, Wait: 10 * wait, Throttled: 10 * throttled},
+	}
+}
+
+// sight is what a gauge saw in six intervals of ten seconds.
+func sight(node string, cpus int, stolen float64, pods ...usage.Pod) findings.Sight {
+	s := findings.Sight{Node: node, Age: 3 * time.Second}
+	busy := 0.0
+	for _, p := range pods {
+		busy += p.Run
+	}
+	for range 6 {
+		s.Intervals = append(s.Intervals, usage.Interval{Node: node, Seconds: 10, CPUs: cpus, BusySeconds: busy, StolenSeconds: 10 * stolen, Pods: pods})
+	}
+	return s
+}
+
+func of(t *testing.T, in *findings.Input) *findings.Answer {
+	t.Helper()
+	answer, err := findings.Of(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+func only(t *testing.T, in *findings.Input) *findings.Finding {
+	t.Helper()
+	answer := of(t, in)
+	if len(answer.Findings) != 1 {
+		t.Fatalf("got %d findings, want one: %+v", len(answer.Findings), answer.Findings)
+	}
+	return &answer.Findings[0]
+}
+
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s: got %.3f, want %.3f ± %.3f", what, got, want, within)
+	}
+}
+
+// The pair of the second row of weights that were measured on a real core: 60 % of a core with 50m beside a pod that always
+// runs, with 500m, is dilated by 1.99 by measurement.
+func TestAPodWithTooSmallARequestIsToldToRaiseIt(t *testing.T) {
+	t.Parallel()
+	f := only(t, &findings.Input{
+		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Pods:   []corev1.Pod{pod("cart", "worker-1", "50m", ""), pod("sort", "worker-1", "500m", "")},
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/1.99, 0), seen("sort", 1, 0.3, 0))},
+		Above:  1.5,
+	})
+	if f.Pod.Pod != "shop/cart" || f.Workload != "Deployment shop/cart" || f.Node != "worker-1" || !f.AtLeast || f.SinceSeconds != 60 {
+		t.Errorf("got %+v", f)
+	}
+	near(t, "dilation", f.Dilation, 1.99, 1e-9)
+	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByNeighbour || f.Causes[0].Pod != "shop/sort" || f.Causes[0].Workload != "Deployment shop/sort" {
+		t.Fatalf("causes: %+v", f.Causes)
+	}
+	near(t, "what the neighbour adds", f.Causes[0].Dilation, 0.99, 1e-9)
+	if f.Remedy.Action != findings.RaiseRequest || f.Remedy.Request.String() != "500m" {
+		t.Fatalf("remedy: %+v", f.Remedy)
+	}
+	near(t, "dilation with the request", f.Remedy.Dilation, 1.5, 0.3)
+	if len(f.Remedy.Others) != 1 || f.Remedy.Others[0].Pod != "shop/sort" || f.Remedy.Others[0].Then <= f.Remedy.Others[0].Now {
+		t.Errorf("others: %+v", f.Remedy.Others)
+	}
+}
+
+func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
+	t.Parallel()
+	f := only(t, &findings.Input{
+		Nodes:  []corev1.Node{node("worker-1", "2")},
+		Pods:   []corev1.Pod{pod("api", "worker-1", "100m", "300m")},
+		Sights: []findings.Sight{sight("worker-1", 2, 0, seen("api", 0.5, 0, 0.4))},
+	})
+	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByLimit {
+		t.Fatalf("causes: %+v", f.Causes)
+	}
+	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "750m" {
+		t.Errorf("remedy: %+v", f.Remedy)
+	}
+	near(t, "dilation then", f.Remedy.Dilation, 1, 1e-9)
+}
+
+func TestTheHypervisorIsToldFromNeighbours(t *testing.T) {
+	t.Parallel()
+	f := only(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1")},
+		Pods:  []corev1.Pod{pod("report", "worker-1", "100m", "")},
+		// It wants to run always, gets 70 %, and the rest seems to be sleep.
+		Sights: []findings.Sight{sight("worker-1", 1, 0.3, seen("report", 0.7, 0, 0))},
+	})
+	near(t, "dilation", f.Dilation, 1/0.7, 1e-9)
+	near(t, "loading", f.CPULoading, 1, 1e-9)
+	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByHypervisor || f.Remedy.Action != findings.Leave {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestEqualPodsAreMovedApartWhereANodeTakesOne(t *testing.T) {
+	t.Parallel()
+	in := &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1"), node("worker-2", "1"), node("worker-3", "1")},
+		Pods: []corev1.Pod{
+			pod("a", "worker-1", "200m", ""), pod("b", "worker-1", "200m", ""), pod("c", "worker-2", "200m", ""),
+		},
+		Sights: []findings.Sight{
+			sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0)),
+			sight("worker-2", 1, 0, seen("c", 1, 0, 0)),
+			sight("worker-3", 1, 0),
+		},
+	}
+	answer := of(t, in)
+	if len(answer.Findings) != 2 {
+		t.Fatalf("got %+v", answer.Findings)
+	}
+	for _, f := range answer.Findings {
+		if f.Remedy.Action != findings.MovePod || f.Remedy.Node != "worker-3" || len(f.Remedy.Others) != 1 {
+			t.Errorf("%s: remedy: %+v", f.Pod.Pod, f.Remedy)
+		}
+		near(t, "dilation there", f.Remedy.Dilation, 1, 1e-9)
+	}
+
+	t.Run("but not by a pod that a DaemonSet makes", func(t *testing.T) {
+		t.Parallel()
+		other := *in
+		other.Pods = append([]corev1.Pod{}, in.Pods...)
+		other.Pods[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "a", Controller: new(true)}}
+		f := of(t, &other).Findings[0]
+		if f.Pod.Pod != "shop/a" || f.Remedy.Action != findings.MoveNeighbour || f.Remedy.Pod != "shop/b" || f.Remedy.Node != "worker-3" {
+			t.Errorf("got %+v", f)
+		}
+	})
+	t.Run("nor to a node that does not take it", func(t *testing.T) {
+		t.Parallel()
+		other := *in
+		other.Nodes = append([]corev1.Node{}, in.Nodes...)
+		other.Nodes[2].Spec.Unschedulable = true
+		if f := of(t, &other).Findings[0]; f.Remedy.Action != findings.Leave || f.Remedy.Dilation != f.Dilation {
+			t.Errorf("got %+v", f.Remedy)
+		}
+	})
+	t.Run("nor to one that was not observed", func(t *testing.T) {
+		t.Parallel()
+		other := *in
+		other.Sights = in.Sights[:2]
+		if f := of(t, &other).Findings[0]; f.Remedy.Action != findings.Leave {
+			t.Errorf("got %+v", f.Remedy)
+		}
+	})
+}
+
+func TestThreadsThatAreInEachOthersWayAreNotBlamedOnNeighbours(t *testing.T) {
+	t.Parallel()
+	many := seen("build", 1, 0.5, 0)
+	many.Tasks, many.Threads = 4, 4
+	many.Run, many.Wait = 20, 20
+	f := only(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{pod("build", "worker-1", "", "")},
+		Sights: []findings.Sight{sight("worker-1", 2, 0, many)},
+	})
+	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByItself {
+		t.Errorf("causes: %+v", f.Causes)
+	}
+}
+
+func TestWhatRunsInNoPodIsTheSystem(t *testing.T) {
+	t.Parallel()
+	s := sight("worker-1", 1, 0, seen("api", 0.8, 0.4, 0))
+	for i := range s.Intervals {
+		s.Intervals[i].BusySeconds = 9.9
+	}
+	f := only(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []findings.Sight{s},
+	})
+	if f.Causes[0].Kind != findings.BySystem {
+		t.Errorf("causes: %+v", f.Causes)
+	}
+}
+
+func TestWaitingThatNothingExplainsNamesNoPod(t *testing.T) {
+	t.Parallel()
+	f := only(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "4")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", ""), pod("log", "worker-1", "100m", "")},
+		Sights: []findings.Sight{sight("worker-1", 4, 0, seen("api", 0.8, 0.5, 0), seen("log", 0.05, 0, 0))},
+	})
+	if f.Causes[0].Kind != findings.ByUnclear || f.Causes[0].Dilation < 0.9 || f.Remedy.Action != findings.Leave {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestNothingIsFoundWhereThereIsNothing(t *testing.T) {
+	t.Parallel()
+	pods := []corev1.Pod{pod("a", "worker-1", "1", ""), pod("young", "worker-1", "1", ""), pod("far", "worker-2", "1", "")}
+	quiet := sight("worker-1", 2, 0, seen("a", 0.7, 0.02, 0))
+	young := seen("young", 1, 0.6, 0)
+	last := &quiet.Intervals[5]
+	last.Pods = append([]usage.Pod{}, last.Pods[0], young)
+	answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2"), node("worker-2", "2")}, Pods: pods, Sights: []findings.Sight{quiet}})
+	if len(answer.Findings) != 0 || answer.Short != 1 || answer.Unseen != 1 || len(answer.Pods) != 2 {
+		t.Errorf("got %+v", answer)
+	}
+	if answer.Nodes[1].Problem != "there is no gauge" || answer.Nodes[0].Problem != "" {
+		t.Errorf("nodes: %+v", answer.Nodes)
+	}
+}
+
+func TestANodeThatCannotBeSeenSaysWhy(t *testing.T) {
+	t.Parallel()
+	old, empty, broken := sight("worker-1", 2, 0, seen("a", 1, 0.5, 0)), findings.Sight{Node: "worker-1"}, findings.Sight{Node: "worker-1", Problem: "timed out"}
+	old.Age = 2 * time.Minute
+	for want, s := range map[string]findings.Sight{
+		"its gauge has stopped observing":         old,
+		"its gauge has not observed anything yet": empty,
+		"timed out": broken,
+	} {
+		answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{pod("a", "worker-1", "1", "")}, Sights: []findings.Sight{s}})
+		if got := answer.Nodes[0].Problem; got != want || len(answer.Findings) != 0 || answer.Unseen != 1 {
+			t.Errorf("got %q, want %q; %+v", got, want, answer)
+		}
+	}
+	unknown := of(t, &findings.Input{Sights: []findings.Sight{sight("gone", 1, 0, seen("a", 1, 0.5, 0))}})
+	if unknown.Nodes[0].Problem != "the API server does not know the node" {
+		t.Errorf("got %+v", unknown.Nodes)
+	}
+	impossible := pod("a", "worker-1", "1", "")
+	impossible.Spec.Containers = nil
+	answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{impossible}, Sights: []findings.Sight{sight("worker-1", 2, 0, seen("a", 1, 0.5, 0))}})
+	if !strings.Contains(answer.Nodes[0].Problem, "spec.containers") {
+		t.Errorf("got %+v", answer.Nodes)
+	}
+}
+
+func TestStaticPodsAreKnownByTheHashOfTheirManifest(t *testing.T) {
+	t.Parallel()
+	static := pod("etcd", "worker-1", "100m", "")
+	static.UID = "of-the-mirror"
+	static.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "uid-etcd"}
+	static.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "worker-1", Controller: new(true)}}
+	answer := of(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{static}, Sights: []findings.Sight{sight("worker-1", 1, 0, seen("etcd", 0.3, 0, 0))},
+	})
+	if len(answer.Pods) != 1 || answer.Pods[0].Workload != "Pod shop/etcd" {
+		t.Errorf("got %+v", answer.Pods)
+	}
+}
+
+func TestSinceIsAsLongAsItLasts(t *testing.T) {
+	t.Parallel()
+	s := sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0))
+	for i := range 3 {
+		s.Intervals[i].Pods = []usage.Pod{seen("a", 1, 0, 0)}
+	}
+	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	for _, f := range of(t, in).Findings {
+		if f.SinceSeconds != 30 || f.AtLeast {
+			t.Errorf("%s: since %v, at least: %t", f.Pod.Pod, f.SinceSeconds, f.AtLeast)
+		}
+	}
+}
+
+func TestABoundThatIsNoneIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, above := range []float64{1, 0.5, -1, math.NaN(), math.Inf(1)} {
+		if _, err := findings.Of(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
+			t.Errorf("%v: got %v", above, err)
+		}
+	}
+}
+
+func TestWhatAPodBelongsTo(t *testing.T) {
+	t.Parallel()
+	deployment := pod("cart", "", "", "")
+	set := pod("cart", "", "", "")
+	set.Labels = nil
+	alone := pod("cart", "", "", "")
+	alone.OwnerReferences = nil
+	var got []string
+	for _, p := range []corev1.Pod{deployment, set, alone} {
+		got = append(got, findings.WorkloadOf(&p))
+	}
+	want := []string{"Deployment shop/cart", "ReplicaSet shop/cart-5d4f", "Pod shop/cart"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whatever gauges say: causes add up to what they explain, remedies win, and nothing is no number.
+func TestFindingsAddUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := &findings.Input{Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
+		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
+			name, cpus := "worker-"+string(rune('1'+n)), rapid.IntRange(1, 4).Draw(t, "cpus")
+			in.Nodes = append(in.Nodes, node(name, string(rune('0'+cpus))))
+			var pods []usage.Pod
+			for k := range rapid.IntRange(0, 4).Draw(t, "pods") {
+				p := name + string(rune('a'+k))
+				request := rapid.SampledFrom([]string{"", "1m", "50m", "500m"}).Draw(t, "request")
+				limit := rapid.SampledFrom([]string{"", "", "500m", "3"}).Draw(t, "limit")
+				in.Pods = append(in.Pods, pod(p, name, request, limit))
+				wait := rapid.Float64Range(0, 0.9).Draw(t, "wait")
+				throttled := rapid.SampledFrom([]float64{0, 0, 0.05}).Draw(t, "throttled")
+				s := seen(p, rapid.SampledFrom([]float64{0, 1e-9, 0.001, 0.5, 0.99, 1}).Draw(t, "loading"), wait, throttled)
+				s.Threads = rapid.SampledFrom([]float64{1, 1.4, 3, 9}).Draw(t, "threads")
+				pods = append(pods, s)
+			}
+			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
+		}
+		answer, err := findings.Of(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range answer.Findings {
+			sum := 0.0
+			for _, c := range f.Causes {
+				if !(c.Dilation > 0) || c.Pod == f.Pod.Pod {
+					t.Fatalf("cause %+v of %s", c, f.Pod.Pod)
+				}
+				sum += c.Dilation
+			}
+			if math.Abs(sum-(f.Dilation-1)) > 1e-6*f.Dilation {
+				t.Fatalf("causes of %s add up to %v of %v", f.Pod.Pod, sum, f.Dilation-1)
+			}
+			if !(f.Remedy.Dilation >= 1-1e-9) || f.Remedy.Action != findings.Leave && f.Remedy.Dilation >= f.Dilation || f.Remedy.Problem != "" {
+				t.Fatalf("remedy %+v of %v", f.Remedy, f.Dilation)
+			}
+			if i > 0 && f.Dilation > answer.Findings[i-1].Dilation {
+				t.Fatal("the worst does not come first")
+			}
+		}
+	})
+}

@@ -1,0 +1,145 @@
+package findings
+
+import (
+	"math"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// observation is what was seen of a pod over several intervals.
+type observation struct {
+	seconds   float64
+	intervals int
+	// The means over the window, as of [Pod], and the dilation of each of its intervals.
+	dilation, cpu, disk, threads float64
+	dilations                    []float64
+	// What happened in it, in seconds.
+	times    usage.Times
+	stolen   float64
+	pressure *float64
+	// since is for how long the dilation has been above a half of what makes a finding, and all whether that is as long as the pod
+	// was observed.
+	since time.Duration
+	all   bool
+}
+
+// observe returns what was seen of each pod in the latest of some intervals, by its UID.
+func observe(intervals []usage.Interval, above float64) map[string]*observation {
+	seen := map[string]*observation{}
+	if len(intervals) == 0 {
+		return seen
+	}
+	broken := map[string]bool{}
+	back := 0.0 // how far the start of an interval is from the end of the last one
+	for i := len(intervals) - 1; i >= 0; i-- {
+		v := &intervals[i]
+		inWindow := back < Window.Seconds()
+		back += v.Seconds
+		here := make(map[string]bool, len(v.Pods))
+		for k := range v.Pods {
+			p := &v.Pods[k]
+			here[p.UID] = true
+			o := seen[p.UID]
+			if o == nil {
+				if !inWindow {
+					continue // it has ended
+				}
+				o = &observation{}
+				seen[p.UID] = o
+			}
+			dilation := o.add(v, p, inWindow)
+			if dilation < 1+(above-1)/2 {
+				broken[p.UID] = true
+			}
+			if !broken[p.UID] {
+				o.since = time.Duration(back * float64(time.Second))
+			}
+		}
+		for uid := range seen {
+			broken[uid] = broken[uid] || !here[uid]
+		}
+	}
+	for uid, o := range seen {
+		o.all = !broken[uid]
+		o.finish()
+	}
+	return seen
+}
+
+// add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took.
+//
+// While the hypervisor runs something else, a task seems to sleep: kernels take stolen time from what a task runs. So its
+// time without waiting is shorter by what was stolen while it ran, which is its part of all that ran.
+func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float64 {
+	stolen := 0.0 // per second that a task runs
+	if v.BusySeconds > 0 {
+		stolen = v.StolenSeconds / v.BusySeconds
+	}
+	const most = 0.9
+	lost := min(p.CPULoading*stolen, most)
+	dilation := p.Dilation / (1 - lost)
+	if !inWindow || p.Seconds <= 0 {
+		return dilation
+	}
+	neutral := p.Seconds / dilation
+	o.seconds += p.Seconds
+	o.intervals++
+	o.dilation += neutral // until finish
+	o.cpu += min(1, p.CPULoading/(1-lost)) * neutral
+	o.disk += min(1, p.DiskLoading/(1-lost)) * neutral
+	o.threads += p.Threads * p.Seconds
+	o.dilations = append(o.dilations, dilation)
+	o.times.Run += p.Run
+	o.times.Unseen += p.Unseen
+	o.times.Wait += p.Wait
+	o.times.Throttled += p.Throttled
+	o.times.Blocked += p.Blocked
+	o.stolen += p.Run * stolen
+	if p.PressureSeconds != nil {
+		if o.pressure == nil {
+			o.pressure = new(float64)
+		}
+		*o.pressure += *p.PressureSeconds
+	}
+	return dilation
+}
+
+// finish makes means of sums.
+func (o *observation) finish() {
+	if o.seconds == 0 {
+		o.dilation, o.threads = 1, 1
+		return
+	}
+	neutral := o.dilation
+	o.dilation = o.seconds / neutral
+	o.cpu /= neutral
+	o.disk = min(o.disk/neutral, 1-o.cpu)
+	o.threads /= o.seconds
+	if o.pressure != nil {
+		*o.pressure /= o.seconds
+	}
+}
+
+// short reports whether the observation is too short to judge by it.
+func (o *observation) short() bool {
+	return o.seconds < Evidence.Seconds() || o.intervals < evidenceIntervals
+}
+
+// margin returns the half width of the 95 % confidence interval of the dilation, by how much its intervals differ, as if
+// they were independent.
+func (o *observation) margin() float64 {
+	n := float64(len(o.dilations))
+	if n < 2 {
+		return 0
+	}
+	mean, squares := 0.0, 0.0
+	for _, d := range o.dilations {
+		mean += d / n
+	}
+	for _, d := range o.dilations {
+		squares += (d - mean) * (d - mean)
+	}
+	const normal = 1.96
+	return normal * math.Sqrt(squares/(n-1)/n)
+}

@@ -1,0 +1,262 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+const (
+	// worthIt is what part of a pod's excess dilation a remedy must win, and how much at least.
+	worthIt      = 0.2
+	worthAtLeast = 0.05
+	// noticed is a change of another pod's dilation that is worth a word.
+	noticed = 0.05
+	// tried is to how many nodes, the cheapest by their prices, a move is predicted.
+	tried = 3
+)
+
+// patient looks for what helps a pod.
+type patient struct {
+	*resident
+	*split
+
+	cluster *cluster
+	now     *contention.Prediction
+	best    Remedy
+	score   float64 // of the best
+}
+
+// heal returns what helps a pod best.
+func (c *cluster) heal(r *resident, s *split) (Remedy, error) {
+	p := &patient{resident: r, split: s, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
+	if r.index < 0 {
+		return p.best, nil
+	}
+	var err error
+	if p.now, err = r.place.predict(); err != nil {
+		return p.best, err
+	}
+	for _, try := range []func() error{p.raiseLimit, p.raiseRequest, p.move, p.moveNeighbour} {
+		if err := try(); err != nil {
+			return p.best, err
+		}
+	}
+	return p.best, nil
+}
+
+// propose takes a remedy that helps and leaves no other pod about as badly off as this one was, if it wins all of them
+// more than the best one so far. The simplest is proposed first.
+func (p *patient) propose(remedy Remedy) {
+	win := p.dilation - remedy.Dilation
+	score, worst := win, remedy.Dilation
+	for _, o := range remedy.Others {
+		score += o.Now - o.Then
+		if o.Then > o.Now {
+			worst = max(worst, o.Then)
+		}
+	}
+	least := max(worthAtLeast, worthIt*(p.dilation-1))
+	if win < least || p.dilation-worst < least || p.best.Action != Leave && score < p.score+noticed {
+		return
+	}
+	p.best, p.score = remedy, score
+}
+
+// then returns the dilation of the pod if the model has it wait and be throttled otherwise, given what was observed: the
+// model says in what proportion that changes.
+func (p *patient) then(w *waiting, unthrottled bool) float64 {
+	dilation := 1.0
+	for _, c := range p.causes {
+		switch {
+		case c.Kind == ByHypervisor, c.Kind == ByUnclear, c.Kind == ByLimit && !unthrottled:
+			dilation += c.Dilation
+		}
+	}
+	scale := 1.0
+	if before := p.model.total(); before > 0 && p.explained > 0 {
+		scale = p.explained / before
+	}
+	return dilation + scale*w.total()
+}
+
+// changed returns the pods of a node of which the dilation changes, but for one.
+func changed(list []Change, now, then *contention.Prediction, before, after []*corev1.Pod, but *corev1.Pod) []Change {
+	for i, pod := range before {
+		k := slices.IndexFunc(after, func(p *corev1.Pod) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
+		if k < 0 || pod.Namespace == but.Namespace && pod.Name == but.Name {
+			continue
+		}
+		if difference := then.Dilations[k] - now.Dilations[i]; difference >= noticed || -difference >= noticed {
+			list = append(list, Change{evaluate.QualifiedName(pod), now.Dilations[i], then.Dilations[k]})
+		}
+	}
+	return list
+}
+
+// raiseLimit proposes a limit that the pod does not reach.
+func (p *patient) raiseLimit() error {
+	_, limit := cgroup.CPU(p.pod)
+	throttled := slices.ContainsFunc(p.causes, func(c Cause) bool { return c.Kind == ByLimit && c.Dilation >= worthAtLeast })
+	if limit == nil || !throttled {
+		return nil
+	}
+	needs := resource.NewMilliQuantity(p.burstNeeds(), resource.DecimalSI)
+	if needs.Cmp(*limit) <= 0 {
+		return nil
+	}
+	return p.withCPU(Remedy{Action: RaiseLimit, Limit: needs}, true)
+}
+
+// burstNeeds returns the limit that does not hold the pod back, in thousandths of a core: quotas act within a tenth of a
+// second, in which a pod may use more than on average, up to a core for each thread.
+func (p *patient) burstNeeds() int64 {
+	d := p.place.model.Vectors[p.index][0]
+	const headroom = 1.5
+	return min(int64(headroom*float64(nodes.Needs(d))+9)/10*10, int64(max(1, min(d.Threads, p.place.cpus)))*1000)
+}
+
+// raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
+func (p *patient) raiseRequest() error {
+	request, limit := cgroup.CPU(p.pod)
+	needs := nodes.Needs(p.place.model.Vectors[p.index][0])
+	if limit != nil {
+		needs = min(needs, limit.MilliValue())
+	}
+	free := nodes.FreeCPU(p.place.node, p.place.all)
+	free.Add(*request)
+	if needs = min(needs, free.MilliValue()); needs <= request.MilliValue() {
+		return nil
+	}
+	return p.withCPU(Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}, false)
+}
+
+// withCPU predicts another request or limit.
+func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
+	node, err := p.place.model.WithCPU(p.index, remedy.Request, remedy.Limit)
+	if err != nil {
+		return err
+	}
+	then, err := node.Predict()
+	if err != nil {
+		return err
+	}
+	w, err := waitingOf(p.resident, p.index, then, node.Vectors[p.index], node.Servers)
+	if err != nil {
+		return err
+	}
+	remedy.Dilation = p.then(w, unthrottled)
+	remedy.Others = changed(nil, p.now, then, p.place.model.Pods, node.Pods, p.pod)
+	p.propose(remedy)
+	return nil
+}
+
+// move proposes to move the pod to another node.
+func (p *patient) move() error {
+	if !movable(p.pod) {
+		return nil
+	}
+	without, err := p.place.model.Without(p.index).Predict()
+	if err != nil {
+		return err
+	}
+	left := changed(nil, p.now, without, p.place.model.Pods, p.place.model.Without(p.index).Pods, p.pod)
+	vector := p.place.model.Vectors[p.index]
+	for _, target := range p.cluster.takers(p.resident) {
+		there, before, then, err := target.taking(p.pod, vector)
+		if err != nil {
+			return err
+		}
+		last := len(there.Pods) - 1
+		moved := &resident{observation: p.observation, pod: p.pod, place: &place{model: there}, index: last}
+		w, err := waitingOf(moved, last, then, vector, there.Servers)
+		if err != nil {
+			return err
+		}
+		p.propose(Remedy{
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false),
+			Others: changed(slices.Clone(left), before, then, target.model.Pods, there.Pods, p.pod),
+		})
+	}
+	return nil
+}
+
+// moveNeighbour proposes to move the neighbour that the pod waits for most.
+func (p *patient) moveNeighbour() error {
+	i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByNeighbour })
+	if i < 0 {
+		return nil
+	}
+	k := slices.IndexFunc(p.place.pods, func(r *resident) bool { return r.index >= 0 && r.name() == p.causes[i].Pod })
+	if k < 0 || !movable(p.place.pods[k].pod) {
+		return nil
+	}
+	culprit := p.place.pods[k]
+	node := p.place.model.Without(culprit.index)
+	without, err := node.Predict()
+	if err != nil {
+		return err
+	}
+	at := p.index
+	if culprit.index < at {
+		at--
+	}
+	here := &resident{observation: p.observation, pod: p.pod, place: &place{model: node}, index: at}
+	w, err := waitingOf(here, at, without, node.Vectors[at], node.Servers)
+	if err != nil {
+		return err
+	}
+	left := changed(nil, p.now, without, p.place.model.Pods, node.Pods, p.pod)
+	vector := p.place.model.Vectors[culprit.index]
+	for _, target := range p.cluster.takers(culprit) {
+		there, before, then, err := target.taking(culprit.pod, vector)
+		if err != nil {
+			return err
+		}
+		others := changed(slices.Clone(left), before, then, target.model.Pods, there.Pods, culprit.pod)
+		was, will := p.now.Dilations[culprit.index], then.Dilations[len(there.Pods)-1]
+		if will-was >= noticed || was-will >= noticed {
+			others = append(others, Change{culprit.name(), was, will})
+		}
+		p.propose(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false), Others: others})
+	}
+	return nil
+}
+
+// taking returns a node with one more pod, and how its pods fare before and then.
+func (p *place) taking(pod *corev1.Pod, v contention.Vector) (there *nodes.Node, before, then *contention.Prediction, err error) {
+	if before, err = p.predict(); err != nil {
+		return nil, nil, nil, err
+	}
+	there = p.model.With(pod, v)
+	then, err = there.Predict()
+	return there, before, then, err
+}
+
+// takers returns the nodes that would take a pod, the cheapest first: those that were observed, no more than are tried.
+func (c *cluster) takers(r *resident) []*place {
+	type priced struct {
+		*place
+		cost float64
+	}
+	var all []priced
+	vector := r.place.model.Vectors[r.index]
+	for _, p := range c.nodes {
+		if p.problem == "" && p != r.place && nodes.Misfit(r.pod, p.node, p.all) == "" {
+			all = append(all, priced{p, p.price(r.pod, vector)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
+	var takers []*place
+	for _, p := range all[:min(tried, len(all))] {
+		takers = append(takers, p.place)
+	}
+	return takers
+}
