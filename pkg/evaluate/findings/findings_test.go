@@ -89,28 +89,26 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// The pair of the second row of weights that were measured on a real core: 60 % of a core with 50m beside a pod that always
-// runs, with 500m, is dilated by 1.99 by measurement.
+// A pod that needs 60 % of a core, with a tenth of the weight of one that always runs: it gets its eleventh of the core.
 func TestAPodWithTooSmallARequestIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
 		Nodes:  []corev1.Node{node("worker-1", "1")},
 		Pods:   []corev1.Pod{pod("cart", "worker-1", "50m", ""), pod("sort", "worker-1", "500m", "")},
-		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/1.99, 0), seen("sort", 1, 0.3, 0))},
-		Above:  1.5,
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/6.6, 0), seen("sort", 1, 0.08, 0))},
 	})
 	if f.Pod.Pod != "shop/cart" || f.Workload != "Deployment shop/cart" || f.Node != "worker-1" || !f.AtLeast || f.SinceSeconds != 60 {
 		t.Errorf("got %+v", f)
 	}
-	near(t, "dilation", f.Dilation, 1.99, 1e-9)
+	near(t, "dilation", f.Dilation, 6.6, 1e-9)
 	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByNeighbour || f.Causes[0].Pod != "shop/sort" || f.Causes[0].Workload != "Deployment shop/sort" {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
-	near(t, "what the neighbour adds", f.Causes[0].Dilation, 0.99, 1e-9)
+	near(t, "what the neighbour adds", f.Causes[0].Dilation, 5.6, 1e-9)
 	if f.Remedy.Action != findings.RaiseRequest || f.Remedy.Request.String() != "500m" {
 		t.Fatalf("remedy: %+v", f.Remedy)
 	}
-	near(t, "dilation with the request", f.Remedy.Dilation, 1.5, 0.3)
+	near(t, "dilation with the request, as that of equals", f.Remedy.Dilation, 1.6, 0.06)
 	if len(f.Remedy.Others) != 1 || f.Remedy.Others[0].Pod != "shop/sort" || f.Remedy.Others[0].Then <= f.Remedy.Others[0].Now {
 		t.Errorf("others: %+v", f.Remedy.Others)
 	}
