@@ -108,6 +108,8 @@ type Pod struct {
 	Unseen float64 `json:"unseen"`
 	// Pressure is the fraction of the time that some task waited, by the kernel's pressure stall information, if it has that.
 	Pressure *float64 `json:"pressure,omitempty"`
+	// Causes are why it is dilated, those that make most of it first. They add up to Dilation − 1.
+	Causes []Cause `json:"causes,omitempty"`
 	// Short means that it was observed too shortly to be judged.
 	Short bool `json:"short,omitempty"`
 }
@@ -120,8 +122,6 @@ type Finding struct {
 	AtLeast      bool    `json:"atLeast,omitempty"`
 	// Resource is at what it waits.
 	Resource string `json:"resource"`
-	// Causes are why, those that make most of the dilation first. They add up to Dilation − 1.
-	Causes []Cause `json:"causes"`
 	// Remedy is what would help.
 	Remedy Remedy `json:"remedy"`
 }

@@ -53,55 +53,71 @@ func waitingOf(r *resident, at int, p *contention.Prediction, vector contention.
 // several cores are longer than the one queue of the model, so that it says rather too little.
 const believed = 2
 
-// split splits what was observed.
-type split struct {
-	causes []Cause
-	// wait is the part of the dilation that is waiting for a processor, for whatever reason, and explained the part of it of which
-	// the model knows why.
-	wait, explained float64
-	model           *waiting
+// waits returns why the pod, which is in the model, waits by it, and by how much its limit makes longer what it takes alone.
+func (r *resident) waits() (w *waiting, throttling float64, err error) {
+	p, err := r.place.predict()
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err = waitingOf(r, r.index, p, r.place.model.Vectors[r.index], r.place.model.Servers)
+	return w, p.Throttling(r.index), err
 }
 
 // explain returns why a pod is slowed down.
-func (r *resident) explain() (*split, error) {
-	excess := r.dilation - 1
-	sum := r.times.Wait + r.times.Throttled + r.stolen
+func (r *resident) explain() (causes, error) {
+	excess, sum := r.dilation-1, r.times.Wait+r.times.Throttled+r.stolen
 	if excess <= 0 || sum <= 0 {
-		return &split{}, nil
+		return nil, nil
 	}
-	s := &split{wait: excess * r.times.Wait / sum}
-	s.add(Cause{Kind: ByLimit, Dilation: excess * r.times.Throttled / sum})
-	s.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
+	var list causes
+	list.add(Cause{Kind: ByLimit, Dilation: excess * r.times.Throttled / sum})
+	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
+	waited := excess * r.times.Wait / sum
 	if r.index < 0 {
-		s.add(Cause{Kind: ByUnclear, Dilation: s.wait})
-		return s, nil
+		list.add(Cause{Kind: ByUnclear, Dilation: waited})
+		return list.sorted(), nil
 	}
-	p, err := r.place.predict()
+	w, _, err := r.waits()
 	if err != nil {
 		return nil, err
 	}
-	if s.model, err = waitingOf(r, r.index, p, r.place.model.Vectors[r.index], r.place.model.Servers); err != nil {
-		return nil, err
-	}
-	total := s.model.total()
-	s.explained = min(s.wait, believed*total)
-	s.add(Cause{Kind: ByUnclear, Dilation: s.wait - s.explained})
+	total := w.total()
+	explained := min(waited, believed*total)
+	list.add(Cause{Kind: ByUnclear, Dilation: waited - explained})
 	if total > 0 {
-		scale := s.explained / total
-		s.add(Cause{Kind: ByItself, Dilation: s.model.itself * scale})
-		s.add(Cause{Kind: BySystem, Dilation: s.model.system * scale})
-		for i, b := range s.model.by {
+		scale := explained / total
+		list.add(Cause{Kind: ByItself, Dilation: w.itself * scale})
+		list.add(Cause{Kind: BySystem, Dilation: w.system * scale})
+		for i, b := range w.by {
 			other := r.place.model.Pods[i]
-			s.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: WorkloadOf(other), Dilation: b * scale})
+			list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: WorkloadOf(other), Dilation: b * scale})
 		}
 	}
-	slices.SortStableFunc(s.causes, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
-	return s, nil
+	return list.sorted(), nil
+}
+
+// causes is a list of them.
+type causes []Cause
+
+func (c causes) sorted() causes {
+	slices.SortStableFunc(c, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod, b.Pod)) })
+	return c
+}
+
+// sum returns what causes of some kinds add.
+func (c causes) sum(kinds ...Kind) float64 {
+	sum := 0.0
+	for _, cause := range c {
+		if slices.Contains(kinds, cause.Kind) {
+			sum += cause.Dilation
+		}
+	}
+	return sum
 }
 
 // add adds a cause that causes anything.
-func (s *split) add(c Cause) {
-	if c.Dilation > 0 {
-		s.causes = append(s.causes, c)
+func (c *causes) add(cause Cause) {
+	if cause.Dilation > 0 {
+		*c = append(*c, cause)
 	}
 }

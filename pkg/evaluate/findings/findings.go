@@ -29,22 +29,15 @@ func Of(in *Input) (*Answer, error) {
 		for _, r := range p.pods {
 			view, err := r.view()
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("pod %s: %w", r.name(), err)
 			}
-			a.Pods = append(a.Pods, *view)
 			if view.Short {
 				a.Short++
-				continue
+			} else if r.dilation >= above && view.Dilation-view.DilationError >= 1+(above-1)/2 {
+				n.Slowed++
+				a.Findings = append(a.Findings, c.finding(r, view))
 			}
-			if r.dilation < above || view.Dilation-view.DilationError < 1+(above-1)/2 {
-				continue
-			}
-			f, err := c.finding(r, view)
-			if err != nil {
-				return nil, err
-			}
-			n.Slowed++
-			a.Findings = append(a.Findings, *f)
+			a.Pods = append(a.Pods, *view)
 		}
 		a.Nodes = append(a.Nodes, n)
 	}
@@ -55,19 +48,13 @@ func Of(in *Input) (*Answer, error) {
 	return a, nil
 }
 
-// finding returns why a pod is slowed down, and what would help.
-func (c *cluster) finding(r *resident, view *Pod) (*Finding, error) {
-	s, err := r.explain()
-	if err != nil {
-		return nil, fmt.Errorf("pod %s: %w", r.name(), err)
-	}
-	remedy, err := c.heal(r, s)
+// finding returns what would help a pod that is slowed down.
+func (c *cluster) finding(r *resident, view *Pod) Finding {
+	remedy, err := c.heal(r, view.Causes)
 	if err != nil {
 		remedy.Problem = err.Error()
 	}
-	return &Finding{
-		Pod: *view, SinceSeconds: r.since.Seconds(), AtLeast: r.all, Resource: string(corev1.ResourceCPU), Causes: s.causes, Remedy: remedy,
-	}, nil
+	return Finding{Pod: *view, SinceSeconds: r.since.Seconds(), AtLeast: r.all, Resource: string(corev1.ResourceCPU), Remedy: remedy}
 }
 
 // view returns what is known of a node.
@@ -93,17 +80,14 @@ func (r *resident) view() (*Pod, error) {
 	if r.times.Run > 0 {
 		v.Unseen = min(1, r.times.Unseen/r.times.Run)
 	}
-	if r.index < 0 {
-		return v, nil
+	if r.index >= 0 {
+		waits, throttling, err := r.waits()
+		if err != nil {
+			return nil, err
+		}
+		v.Predicted = new(throttling + waits.total())
 	}
-	p, err := r.place.predict()
-	if err != nil {
-		return nil, err
-	}
-	w, err := waitingOf(r, r.index, p, r.place.model.Vectors[r.index], r.place.model.Servers)
-	if err != nil {
-		return nil, fmt.Errorf("pod %s: %w", r.name(), err)
-	}
-	v.Predicted = new(w.total() + p.Throttling(r.index))
-	return v, nil
+	var err error
+	v.Causes, err = r.explain()
+	return v, err
 }

@@ -293,6 +293,49 @@ func TestStaticPodsAreKnownByTheHashOfTheirManifest(t *testing.T) {
 	}
 }
 
+func TestPodsOfAWorkloadAreOneRow(t *testing.T) {
+	t.Parallel()
+	replica := func(name string) corev1.Pod {
+		p := pod("cart", "worker-1", "100m", "")
+		p.Name, p.UID = name, types.UID("uid-"+name)
+		return p
+	}
+	answer := of(t, &findings.Input{
+		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Pods:   []corev1.Pod{replica("cart-1"), replica("cart-2"), replica("cart-3"), pod("sort", "worker-1", "100m", "")},
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart-1", 0.5, 0.5, 0), seen("cart-2", 0.5, 0.3, 0), seen("cart-3", 0.01, 0, 0), seen("sort", 1, 0.1, 0))},
+	})
+	groups := answer.ByWorkload()
+	if len(groups) != 1 {
+		t.Fatalf("got %+v", groups)
+	}
+	g := groups[0]
+	if g.Workload != "Deployment shop/cart" || g.Slowed != 2 || g.Pods != 3 || g.Of != "shop/cart-1" {
+		t.Errorf("got %+v", g)
+	}
+	near(t, "mean", g.Dilation, (2+1/0.7)/2, 1e-9)
+	near(t, "worst", g.Worst, 2, 1e-9)
+	sum := 0.0
+	for _, c := range g.Causes {
+		sum += c.Dilation
+	}
+	near(t, "causes", sum, g.Dilation-1, 1e-9)
+	if g.Causes[0].Workload != "Deployment shop/sort" || g.Causes[0].Pod != "" {
+		t.Errorf("causes: %+v", g.Causes)
+	}
+
+	some := answer.In([]string{"bank"}, nil)
+	if len(some.Findings)+len(some.Pods) != 0 || len(some.Nodes) != 1 {
+		t.Errorf("of another namespace: %+v", some)
+	}
+	if some := answer.In([]string{"shop"}, []string{"worker-1"}); len(some.Findings) != 2 || len(some.Pods) != 4 {
+		t.Errorf("of this one: %+v", some)
+	}
+	if some := answer.In(nil, []string{"worker-2"}); len(some.Findings)+len(some.Pods)+len(some.Nodes) != 0 {
+		t.Errorf("on another node: %+v", some)
+	}
+}
+
 func TestSinceIsAsLongAsItLasts(t *testing.T) {
 	t.Parallel()
 	s := sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0))

@@ -26,24 +26,26 @@ const (
 // patient looks for what helps a pod.
 type patient struct {
 	*resident
-	*split
 
 	cluster *cluster
+	causes  causes
 	now     *contention.Prediction
+	waited  float64 // by the model
 	best    Remedy
 	score   float64 // of the best
 }
 
 // heal returns what helps a pod best.
-func (c *cluster) heal(r *resident, s *split) (Remedy, error) {
-	p := &patient{resident: r, split: s, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
+func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
+	p := &patient{resident: r, causes: why, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
 	if r.index < 0 {
 		return p.best, nil
 	}
-	var err error
-	if p.now, err = r.place.predict(); err != nil {
+	w, _, err := r.waits()
+	if err != nil {
 		return p.best, err
 	}
+	p.now, p.waited = r.place.prediction, w.total()
 	for _, try := range []func() error{p.raiseLimit, p.raiseRequest, p.move, p.moveNeighbour} {
 		if err := try(); err != nil {
 			return p.best, err
@@ -73,16 +75,13 @@ func (p *patient) propose(remedy Remedy) {
 // then returns the dilation of the pod if the model has it wait and be throttled otherwise, given what was observed: the
 // model says in what proportion that changes.
 func (p *patient) then(w *waiting, unthrottled bool) float64 {
-	dilation := 1.0
-	for _, c := range p.causes {
-		switch {
-		case c.Kind == ByHypervisor, c.Kind == ByUnclear, c.Kind == ByLimit && !unthrottled:
-			dilation += c.Dilation
-		}
+	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear)
+	if !unthrottled {
+		dilation += p.causes.sum(ByLimit)
 	}
 	scale := 1.0
-	if before := p.model.total(); before > 0 && p.explained > 0 {
-		scale = p.explained / before
+	if explained := p.causes.sum(ByNeighbour, BySystem, ByItself); p.waited > 0 && explained > 0 {
+		scale = explained / p.waited
 	}
 	return dilation + scale*w.total()
 }
@@ -104,8 +103,7 @@ func changed(list []Change, now, then *contention.Prediction, before, after []*c
 // raiseLimit proposes a limit that the pod does not reach.
 func (p *patient) raiseLimit() error {
 	_, limit := cgroup.CPU(p.pod)
-	throttled := slices.ContainsFunc(p.causes, func(c Cause) bool { return c.Kind == ByLimit && c.Dilation >= worthAtLeast })
-	if limit == nil || !throttled {
+	if limit == nil || p.causes.sum(ByLimit) < worthAtLeast {
 		return nil
 	}
 	needs := resource.NewMilliQuantity(p.burstNeeds(), resource.DecimalSI)

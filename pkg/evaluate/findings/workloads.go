@@ -1,0 +1,104 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Group is the findings about the pods of one workload.
+type Group struct {
+	Workload string `json:"workload"`
+	// Slowed is how many of its Pods, those that were observed, are slowed down.
+	Slowed int `json:"slowed"`
+	Pods   int `json:"pods"`
+	// Dilation is the mean over the pods that are slowed down, and Worst the largest.
+	Dilation float64 `json:"dilation"`
+	Worst    float64 `json:"worst"`
+	// SinceSeconds is for how long the longest of them has been, and AtLeast as for a [Finding].
+	SinceSeconds float64 `json:"sinceSeconds"`
+	AtLeast      bool    `json:"atLeast,omitempty"`
+	Resource     string  `json:"resource"`
+	// Causes are means, too, with pods of one workload taken together.
+	Causes []Cause `json:"causes"`
+	// Remedy is that of the pod that is worst off, which is of this name.
+	Remedy Remedy `json:"remedy"`
+	Of     string `json:"of"`
+}
+
+// ByWorkload returns the findings of an answer by workload, the worst first.
+func (a *Answer) ByWorkload() []Group {
+	groups := []Group{}
+	for i := range a.Findings { // the worst first
+		f := &a.Findings[i]
+		k := slices.IndexFunc(groups, func(g Group) bool { return g.Workload == f.Workload })
+		if k < 0 {
+			k = len(groups)
+			groups = append(groups, Group{Workload: f.Workload, Worst: f.Dilation, Resource: f.Resource, Remedy: f.Remedy, Of: f.Pod.Pod})
+		}
+		groups[k].add(f)
+	}
+	for k := range groups {
+		g := &groups[k]
+		for i := range a.Pods {
+			if a.Pods[i].Workload == g.Workload {
+				g.Pods++
+			}
+		}
+		g.Dilation /= float64(g.Slowed)
+		for i := range g.Causes {
+			g.Causes[i].Dilation /= float64(g.Slowed)
+		}
+		g.Causes = causes(g.Causes).sorted()
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Dilation, a.Dilation) })
+	return groups
+}
+
+// add adds a finding to the sums of a group.
+func (g *Group) add(f *Finding) {
+	g.Slowed++
+	g.Dilation += f.Dilation
+	if f.SinceSeconds > g.SinceSeconds {
+		g.SinceSeconds, g.AtLeast = f.SinceSeconds, f.AtLeast
+	}
+	for _, c := range f.Causes {
+		k := slices.IndexFunc(g.Causes, func(o Cause) bool { return o.Kind == c.Kind && o.Workload == c.Workload })
+		if k < 0 {
+			c.Pod = ""
+			g.Causes = append(g.Causes, c)
+			continue
+		}
+		g.Causes[k].Dilation += c.Dilation
+	}
+}
+
+// In returns the answer with the pods of some namespaces and nodes only, all if there are none of a kind named; what
+// slows them and what helps stays.
+func (a *Answer) In(namespaces, nodes []string) *Answer {
+	of := func(p *Pod) bool {
+		namespace, _, _ := strings.Cut(p.Pod, "/")
+		return (len(namespaces) == 0 || slices.Contains(namespaces, namespace)) && (len(nodes) == 0 || slices.Contains(nodes, p.Node))
+	}
+	some := *a
+	some.Findings, some.Pods, some.Nodes, some.Short = []Finding{}, []Pod{}, []Node{}, 0
+	for i := range a.Findings {
+		if of(&a.Findings[i].Pod) {
+			some.Findings = append(some.Findings, a.Findings[i])
+		}
+	}
+	for i := range a.Pods {
+		if of(&a.Pods[i]) {
+			some.Pods = append(some.Pods, a.Pods[i])
+			if a.Pods[i].Short {
+				some.Short++
+			}
+		}
+	}
+	for i := range a.Nodes {
+		if len(nodes) == 0 || slices.Contains(nodes, a.Nodes[i].Name) {
+			some.Nodes = append(some.Nodes, a.Nodes[i])
+		}
+	}
+	return &some
+}
