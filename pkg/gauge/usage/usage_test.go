@@ -67,3 +67,24 @@ func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
 		}
 	}
 }
+
+func TestAReportThatNoGaugeAnswersIsRefusedByItsField(t *testing.T) {
+	t.Parallel()
+	good := usage.Report{AgeSeconds: 3, Intervals: []usage.Interval{interval(), interval()}}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*usage.Report){
+		"ageSeconds: -1":                            func(r *usage.Report) { r.AgeSeconds = -1 },
+		"ageSeconds: NaN":                           func(r *usage.Report) { r.AgeSeconds = math.NaN() },
+		"intervals: 1001 are more than 1000":        func(r *usage.Report) { r.Intervals = make([]usage.Interval, 1001) },
+		"intervals[1].cpus: 0":                      func(r *usage.Report) { r.Intervals[1].CPUs = 0 },
+		`intervals[1].node: "worker-2" is not that`: func(r *usage.Report) { r.Intervals[1].Node = "worker-2" },
+	} {
+		r := usage.Report{AgeSeconds: 3, Intervals: []usage.Interval{interval(), interval()}}
+		spoil(&r)
+		if err := r.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+	}
+}
