@@ -23,8 +23,12 @@ import (
 // those that only a cluster knows, which register themselves.
 func complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp) // arguments are no files
-	byFlag := flagCompletions()
-	for _, command := range root.Commands() {
+	completeFlags(root, flagCompletions())
+}
+
+// completeFlags completes the flags of the verbs below a command.
+func completeFlags(above *cobra.Command, byFlag map[string]cobra.CompletionFunc) {
+	for _, command := range above.Commands() {
 		command.Flags().VisitAll(func(f *pflag.Flag) {
 			completion, of := byFlag[command.Name()+" "+f.Name]
 			if !of {
@@ -34,13 +38,14 @@ func complete(root *cobra.Command) {
 				verb.Complete(command, f.Name, completion)
 			}
 		})
+		completeFlags(command, byFlag)
 	}
 }
 
 // flagCompletions returns how the values of flags are completed, by the name of the
 // flag, and by that of verb and flag where a verb means something else by it.
 func flagCompletions() map[string]cobra.CompletionFunc {
-	manifest, picture, table := files("yaml", "yml", "json"), files("svg", "png"), files("csv", "gz")
+	manifest, picture, table, observed := files("yaml", "yml", "json"), files("svg", "png"), files("csv", "gz"), files("json")
 	return map[string]cobra.CompletionFunc{
 		"filename":     manifest,
 		"fit filename": files("csv"),
@@ -55,8 +60,9 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"nodes-from": files("csv"),
 		"to":         table,
 		"usage":      files("csv"),
-		"jobs-to":    folders,
-		"epochs-to":  folders,
+		"who usage":  observed, "pods usage": observed, "nodes usage": observed, "save-usage": observed,
+		"jobs-to":   folders,
+		"epochs-to": folders,
 
 		"plot": picture, "heat-map": picture, "plot-makespan": picture, "plot-dilation": picture, "plot-saved": picture,
 		"plot-nodes": picture, "plot-servers": picture, "plot-map": picture,

@@ -65,6 +65,8 @@ func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 		"classes of nodes of files":  {[]string{"predict", "-f", profiles + "," + classes, "--node", ""}, "nvme", noFiles},
 		"of files that are no files": {[]string{"predict", "-f", "none.yaml", "--node", ""}, "", noFiles},
 		"what is explained":          {[]string{"explain", ""}, "pod", noFiles},
+		"orders":                     {[]string{"top", "pods", "--sort-by", ""}, "dilation cpu waiting throttled name", noFiles},
+		"what gauges observed":       {[]string{"top", "nodes", "--usage", ""}, "json", byExtension},
 		"shells":                     {[]string{"completion", ""}, "bash fish kubectl powershell zsh", noFiles},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +117,12 @@ var free = []string{
 
 func TestEveryFlagThatTakesAWordIsCompletedOrFree(t *testing.T) {
 	t.Parallel()
-	for _, verb := range newRoot("v1.2.3", Streams{}).Commands() {
+	root := newRoot("v1.2.3", Streams{})
+	top, _, err := root.Find([]string{"top"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range slices.Concat(root.Commands(), top.Commands()) {
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Value.Type() {
 			case "bool", "int", "int32", "int64", "uint64", "float64", "duration":

@@ -14,6 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/size"
 	"loadline.dev/loadline/pkg/cli/status"
 	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/cli/who"
 )
 
 // Streams are where a command reads and writes.
@@ -72,6 +73,9 @@ another time; 130 interrupted.`,
   # What would last week have looked like with other nodes, or another policy?
   kubectl loadline replay --trace lastweek.csv --nodes 4 --cores 64
 
+  # Which pods are slowed down now, because of whom, and what would help?
+  kubectl loadline who
+
   # Does Loadline work in the cluster? Who slows this pod?
   kubectl loadline status
   kubectl loadline explain pod etl/filecomp-7`,
@@ -90,7 +94,7 @@ another time; 130 interrupted.`,
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
 	addGroup(root, "Questions that need no cluster:", check.New(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
-	addGroup(root, "About a cluster:", status.New(streams), explain.New(streams), recording.New(streams))
+	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)
 	complete(root)

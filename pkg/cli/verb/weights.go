@@ -25,10 +25,14 @@ const (
 
 // Add adds the flags to a verb.
 func (w *Weights) Add(command *cobra.Command) {
-	flags := command.Flags()
-	flags.StringVar(&w.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
-	flags.StringVar(&w.policy, "cpu-manager-policy", policyNone, "policy of the kubelet's CPU manager: none, or static, by which Guaranteed pods have the whole cores that they request for themselves")
+	command.Flags().StringVar(&w.cgroup, "cgroup", cgroupV2, "version of cgroups on the node: v1 or v2")
 	Complete(command, "cgroup", OneOf([]string{cgroupV1, cgroupV2}))
+	w.AddPolicy(command)
+}
+
+// AddPolicy adds the flag for the CPU manager to a verb that knows the version of cgroups.
+func (w *Weights) AddPolicy(command *cobra.Command) {
+	command.Flags().StringVar(&w.policy, "cpu-manager-policy", policyNone, "policy of the kubelet's CPU manager: none, or static, by which Guaranteed pods have the whole cores that they request for themselves")
 	Complete(command, "cpu-manager-policy", OneOf([]string{policyNone, policyStatic}))
 }
 

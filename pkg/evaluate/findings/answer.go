@@ -17,7 +17,8 @@ type Input struct {
 	Pods  []corev1.Pod
 	// Sights are what the gauges saw, at most one for each node.
 	Sights []Sight
-	// Weights say how the nodes make weights of CPU requests.
+	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
+	// they have, and whether they give whole cores away.
 	Weights cgroup.Options
 	// Above is from which dilation on a pod is a finding, above 1; 0 means [DefaultAbove].
 	Above float64
@@ -85,6 +86,9 @@ type Pod struct {
 	Node string `json:"node"`
 	// Workload is what the pod belongs to, such as Deployment shop/cart; the pod itself where it stands alone.
 	Workload string `json:"workload"`
+	// Request and Limit are the CPU that it requests and may use; no limit is absent.
+	Request *resource.Quantity `json:"request"`
+	Limit   *resource.Quantity `json:"limit,omitempty"`
 	// Seconds is for how long the pod was observed.
 	Seconds float64 `json:"seconds"`
 	// Dilation is how many times longer the pod took than it would have alone and without a limit, and DilationError the half

@@ -28,7 +28,7 @@ type place struct {
 	age     float64
 
 	seconds                      float64
-	cpus                         int
+	cpus, cgroup                 int
 	busy, stolen, system, ofPods float64 // seconds
 	pods                         []*resident
 	all                          []*corev1.Pod // that have not ended, observed or not
@@ -99,7 +99,8 @@ func (p *place) see(s *Sight, above float64) {
 		p.busy += v.BusySeconds
 		p.stolen += v.StolenSeconds
 	}
-	p.cpus = s.Intervals[len(s.Intervals)-1].CPUs
+	last := &s.Intervals[len(s.Intervals)-1]
+	p.cpus, p.cgroup = last.CPUs, last.CgroupVersion
 	known := p.byUID(s)
 	seen := observe(s.Intervals, above)
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
@@ -147,6 +148,13 @@ func (o *observation) vector() contention.Vector {
 func (p *place) newModel(weights cgroup.Options) {
 	if p.problem != "" {
 		return
+	}
+	switch p.cgroup {
+	case 1:
+		weights.Pods, weights.Containers = cgroup.None, cgroup.None
+	case 2:
+		weights.Pods = cgroup.Linear
+		weights.Containers, _ = cgroup.Detect(p.node)
 	}
 	p.model = &nodes.Node{
 		Name: p.name, Servers: []int{min(p.cpus, contention.MaxServers)}, Weights: weights, Allocatable: p.node.Status.Allocatable.Cpu().MilliValue(),

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/pkg/cgroup"
 )
 
 // Of returns the findings of what was observed. The error says that the bound is none, or names the pod that the model has
@@ -73,6 +75,7 @@ func (r *resident) view() (*Pod, error) {
 		Dilation: r.dilation, DilationError: r.margin(), CPULoading: r.cpu, DiskLoading: r.disk, Threads: r.threads,
 		Pressure: r.pressure, Short: r.short(),
 	}
+	v.Request, v.Limit = cgroup.CPU(r.pod)
 	if r.seconds > 0 {
 		v.CPUs, v.Waiting = r.times.Run/r.seconds, r.times.Wait/r.seconds
 		v.Throttled, v.Blocked = r.times.Throttled/r.seconds, r.times.Blocked/r.seconds

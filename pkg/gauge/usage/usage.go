@@ -23,6 +23,8 @@ type Interval struct {
 	CPUs          int     `json:"cpus"`
 	BusySeconds   float64 `json:"busySeconds"`
 	StolenSeconds float64 `json:"stolenSeconds"`
+	// CgroupVersion is 1 or 2: by which version of control groups processors are shared; 0 if the gauge does not know.
+	CgroupVersion int `json:"cgroupVersion,omitempty"`
 	// Pods are those that had a task during the interval, in the order of their UIDs.
 	Pods []Pod `json:"pods"`
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.
@@ -97,6 +99,9 @@ func (v *Interval) Validate() error {
 	}
 	if v.CPUs < 1 {
 		return fmt.Errorf("cpus: %d is less than 1", v.CPUs)
+	}
+	if v.CgroupVersion < 0 || v.CgroupVersion > 2 {
+		return fmt.Errorf("cgroupVersion: %d is not 1 or 2", v.CgroupVersion)
 	}
 	if v.LeftOut < 0 {
 		return fmt.Errorf("leftOut: %d is less than 0", v.LeftOut)

@@ -43,6 +43,7 @@ func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
 		"seconds: NaN":                                   func(v *usage.Interval, _ *usage.Pod) { v.Seconds = math.NaN() },
 		"seconds: +Inf":                                  func(v *usage.Interval, _ *usage.Pod) { v.Seconds = math.Inf(1) },
 		"cpus: 0 is less than 1":                         func(v *usage.Interval, _ *usage.Pod) { v.CPUs = 0 },
+		"cgroupVersion: 3 is not 1 or 2":                 func(v *usage.Interval, _ *usage.Pod) { v.CgroupVersion = 3 },
 		"leftOut: -1":                                    func(v *usage.Interval, _ *usage.Pod) { v.LeftOut = -1 },
 		"busySeconds: -1":                                func(v *usage.Interval, _ *usage.Pod) { v.BusySeconds = -1 },
 		"stolenSeconds: NaN":                             func(v *usage.Interval, _ *usage.Pod) { v.StolenSeconds = math.NaN() },

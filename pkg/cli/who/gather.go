@@ -1,0 +1,173 @@
+package who
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/gauges"
+	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/report/file"
+)
+
+// source is where observations are from.
+type source interface {
+	// look returns what there is now.
+	look(ctx context.Context) (*findings.Input, []usage.Report, error)
+}
+
+var (
+	errNoUsage    = errors.New("--filename: say what the gauges observed, too: --usage FILE, as --save-usage writes it")
+	errUsageAlone = errors.New("--usage: give the pods and nodes that it is of, too: -f FILE, as kubectl get pods,nodes -A -o yaml prints them")
+	errWatchFiles = errors.New("--watch: files do not change; leave it out")
+)
+
+// source returns where observations are from, by the flags.
+func (a *asking) source() (source, error) {
+	switch {
+	case len(a.files) == 0 && a.usage == "":
+		return a.fromCluster()
+	case a.usage == "":
+		return nil, errNoUsage
+	case len(a.files) == 0:
+		return nil, errUsageAlone
+	case a.watch:
+		return nil, errWatchFiles
+	default:
+		return &files{a}, nil
+	}
+}
+
+// cluster asks a cluster.
+type cluster struct {
+	client   client.Client
+	asker    gauges.Asker
+	nodes    []string
+	progress *verb.Progress
+}
+
+func (a *asking) fromCluster() (source, error) {
+	var err error
+	c := &cluster{nodes: a.nodes, progress: verb.NewProgress(a.streams.Err)}
+	if c.asker.Config, c.asker.Own, err = a.cluster.Config(a.streams.Err); err != nil {
+		return nil, err
+	}
+	c.client, err = access.NewClient(c.asker.Config)
+	c.asker.Client = c.client
+	return c, err
+}
+
+const (
+	// fewestIntervals are a minute of those that gauges make by default, mostIntervals what they keep, and allIntervals
+	// about how many are asked of all gauges: of a large cluster, the past is left out.
+	fewestIntervals = 6
+	mostIntervals   = 30
+	allIntervals    = 1500
+)
+
+func (c *cluster) look(ctx context.Context) (*findings.Input, []usage.Report, error) {
+	number := func(gauges int) int { return min(max(fewestIntervals, allIntervals/max(1, gauges)), mostIntervals) }
+	answers, err := c.asker.Ask(ctx, c.nodes, number, func(done, all int) {
+		c.progress.Show(func(time.Time) string { return fmt.Sprintf("%d of %d gauges have answered", done, all) })
+	})
+	c.progress.Clear()
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
+	if err := c.client.List(ctx, nodes); err != nil {
+		return nil, nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	if err := c.client.List(ctx, pods); err != nil {
+		return nil, nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
+	}
+	in := &findings.Input{Nodes: nodes.Items, Pods: pods.Items}
+	var reports []usage.Report
+	for _, answer := range answers {
+		s := findings.Sight{Node: answer.Node}
+		if answer.Err != nil {
+			s.Problem = answer.Err.Error()
+		} else {
+			s = sightOf(answer.Node, answer.Report)
+			reports = append(reports, *answer.Report)
+		}
+		in.Sights = append(in.Sights, s)
+	}
+	return in, reports, nil
+}
+
+func sightOf(node string, r *usage.Report) findings.Sight {
+	return findings.Sight{Node: node, Intervals: r.Intervals, Age: time.Duration(r.AgeSeconds * float64(time.Second))}
+}
+
+// files are read in place of a cluster.
+type files struct{ *asking }
+
+func (f *files) look(context.Context) (*findings.Input, []usage.Report, error) {
+	found, err := input.ReadSnapshot(f.files, f.streams.In)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := filepath.Base(f.usage)
+	content, err := os.ReadFile(filepath.Clean(f.usage))
+	if err != nil {
+		return nil, nil, fmt.Errorf("--usage: %w", err)
+	}
+	reports, err := readReports(content)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--usage %s: %w", name, err)
+	}
+	in := &findings.Input{Nodes: found.Nodes, Pods: found.Pods}
+	for i := range reports {
+		in.Sights = append(in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
+	}
+	return in, reports, nil
+}
+
+// readReports reads a list of reports, at most one for each node.
+func readReports(content []byte) ([]usage.Report, error) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	var reports []usage.Report
+	if err := decoder.Decode(&reports); err != nil {
+		return nil, fmt.Errorf("is no list of reports of gauges: %w", err)
+	}
+	seen := map[string]bool{}
+	for i := range reports {
+		if err := reports[i].Validate(); err != nil {
+			return nil, fmt.Errorf("[%d].%w", i, err)
+		}
+		if len(reports[i].Intervals) == 0 {
+			return nil, fmt.Errorf("[%d].intervals: there is none", i)
+		}
+		node := reports[i].Intervals[0].Node
+		if seen[node] {
+			return nil, fmt.Errorf("[%d].intervals[0].node: %q is there twice", i, node)
+		}
+		seen[node] = true
+	}
+	return reports, nil
+}
+
+// saveReports writes what readReports reads.
+func saveReports(path string, reports []usage.Report) error {
+	return file.Replace(path, func(w io.Writer) error {
+		if reports == nil {
+			reports = []usage.Report{}
+		}
+		return json.NewEncoder(w).Encode(reports)
+	})
+}

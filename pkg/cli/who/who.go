@@ -1,0 +1,84 @@
+// Package who is the verbs who and top: they ask the gauges of a cluster what happens now, or read files, have package
+// findings judge, and print the answer.
+package who
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/file"
+)
+
+// who holds the flags of the verb who.
+type who struct {
+	asking
+
+	byWorkload bool
+	report     string
+}
+
+// New returns the command.
+func New(version string, streams verb.Streams) *cobra.Command {
+	w := &who{asking: asking{streams: streams}}
+	command := &cobra.Command{
+		Use:   "who",
+		Short: "Show which pods are slowed down now, because of whom, and what would help",
+		Long: `who asks the gauges of the cluster which pods are slower now than they would be alone,
+and says why: because of a neighbour, of their own limit, or because the hypervisor
+runs something else. For each it looks for the change that helps most without making
+another pod about as slow: another request or limit, or a move of the pod or of the
+neighbour, and says what that would win and what it would cost others.
+
+Nothing is changed, and no profile is needed. Gauges observe every ten seconds; an
+answer is about the last minute. What waits for disks is part of the time alone: the
+kernel does not tell waiting for a disk from using it.`,
+		Example: `  # Who slows whom?
+  kubectl loadline who
+
+  # Of one namespace, by Deployment, StatefulSet, …
+  kubectl loadline who -n shop --workload
+
+  # As a page to pass on
+  kubectl loadline who --report who.html
+
+  # From files, where there is no cluster
+  kubectl loadline who --save-usage usage.json
+  kubectl get pods,nodes -A -o yaml > cluster.yaml
+  kubectl loadline who -f cluster.yaml --usage usage.json`,
+		Args: verb.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := w.check(); err != nil {
+				return err
+			}
+			return w.run(command.Context(), func(a *findings.Answer) error { return w.print(a, version) })
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&w.byWorkload, "workload", false, "one row for all pods of a Deployment, StatefulSet, DaemonSet or Job")
+	flags.StringVar(&w.report, "report", "", "write a page with charts to this file, too: HTML that loads nothing")
+	w.add(command)
+	return command
+}
+
+// print prints an answer.
+func (w *who) print(a *findings.Answer, version string) error {
+	if w.report != "" {
+		page := report.FindingsPage(a, "Made by kubectl loadline "+version+" who.")
+		if err := file.Replace(w.report, func(out io.Writer) error { return report.EncodePage(out, page) }); err != nil {
+			return err
+		}
+	}
+	if !w.byWorkload {
+		return w.output.Print(w.streams.Out, a, func(p *verb.Page) error {
+			return printTable(p, len(a.Findings), report.FindingsTable(a, p.Wide), report.FindingsNotes(a))
+		})
+	}
+	groups := a.ByWorkload()
+	return w.output.Print(w.streams.Out, groups, func(p *verb.Page) error {
+		return printTable(p, len(groups), report.GroupsTable(groups, p.Wide), report.FindingsNotes(a))
+	})
+}

@@ -1,0 +1,236 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// FindingsTable shows which pods are slowed down, because of what, and what would help, the worst first. A wide table says
+// more of each.
+func FindingsTable(a *findings.Answer, wide bool) *text.Table {
+	columns := []text.Column{text.Left("VICTIM"), text.Left("DILATION"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("WINS")}
+	if wide {
+		columns = append(columns, text.Left("NODE"), text.Left("WORKLOAD"), text.Right("PREDICTED"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Left("VECTOR"))
+	}
+	t := text.NewTable(columns...)
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		row := []string{
+			f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, f.Limit, shownCauses(wide)),
+			f.Resource, remedy(&f.Remedy, &f.Pod), wins(&f.Remedy),
+		}
+		if wide {
+			row = append(row, f.Node, f.Workload, predicted(f.Predicted), text.Value(f.CPUs), text.Value(f.Waiting), text.Value(f.Throttled), vector(&f.Pod))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// GroupsTable shows the findings by workload.
+func GroupsTable(groups []findings.Group, wide bool) *text.Table {
+	t := text.NewTable(text.Left("WORKLOAD"), text.Right("PODS"), text.Right("DILATION"), text.Right("WORST"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY FOR THE WORST"), text.Left("WINS"))
+	for i := range groups {
+		g := &groups[i]
+		t.Add(g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), text.Times(g.Dilation), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast),
+			because(g.Causes, nil, shownCauses(wide)), g.Resource, remedy(&g.Remedy, &findings.Pod{Pod: g.Of}), wins(&g.Remedy))
+	}
+	return t
+}
+
+// FindingsNotes says in lines how many pods and nodes that is of, and which nodes are not known.
+func FindingsNotes(a *findings.Answer) []string {
+	first := fmt.Sprintf("Slowed down %s or more: %s of %s.", text.Times(a.Above), text.Count(int64(len(a.Findings))), text.Counted(len(a.Pods), "observed pod"))
+	if len(a.Findings) == 0 {
+		first = fmt.Sprintf("None of %s is slowed down %s or more.", text.Counted(len(a.Pods), "observed pod"), text.Times(a.Above))
+	}
+	if a.Short > 0 {
+		first += fmt.Sprintf(" Observed too shortly to judge: %s.", text.Counted(a.Short, "pod"))
+	}
+	lines := []string{first}
+	var why []string
+	unknown := 0
+	for i := range a.Nodes {
+		if n := &a.Nodes[i]; n.Problem != "" {
+			unknown++
+			why = append(why, n.Name+": "+n.Problem)
+		}
+	}
+	if unknown > 0 {
+		lines = append(lines, fmt.Sprintf("Not observed: %s of %s, with %s (%s).", text.Count(int64(unknown)), text.Counted(len(a.Nodes), "node"), text.Counted(a.Unseen, "pod"), text.Names(why)))
+	}
+	return lines
+}
+
+const (
+	fewCauses = 2
+	allCauses = 1000
+	// smallCause is a part of a dilation that is not worth a word.
+	smallCause = 0.05
+)
+
+func shownCauses(wide bool) int {
+	if wide {
+		return allCauses
+	}
+	return fewCauses
+}
+
+// since writes for how long something lasts.
+func since(seconds float64, atLeast bool) string {
+	t := text.Elapsed(time.Duration(seconds * float64(time.Second)).Round(time.Second))
+	if seconds < 10*time.Minute.Seconds() {
+		t = fmt.Sprintf("%.0fs", seconds)
+	}
+	if atLeast {
+		return "> " + t
+	}
+	return t
+}
+
+// because names the causes that matter most.
+func because(causes []findings.Cause, limit *resource.Quantity, most int) string {
+	var parts []string
+	for i, c := range causes {
+		if i > 0 && (i >= most || c.Dilation < smallCause) {
+			break
+		}
+		parts = append(parts, cause(&c, limit)+" "+text.Times(c.Dilation))
+	}
+	return cmp.Or(strings.Join(parts, ", "), text.Absent)
+}
+
+// cause names a cause.
+func cause(c *findings.Cause, limit *resource.Quantity) string {
+	switch c.Kind {
+	case findings.ByNeighbour:
+		return cmp.Or(c.Pod, c.Workload)
+	case findings.ByLimit:
+		if limit != nil {
+			return "its own limit of " + limit.String()
+		}
+		return "its own limit"
+	case findings.ByHypervisor:
+		return "the hypervisor (steal)"
+	case findings.ByItself:
+		return "its own threads"
+	case findings.BySystem:
+		return "the node outside of pods"
+	case findings.ByUnclear:
+		return "not clear"
+	default:
+		return string(c.Kind)
+	}
+}
+
+// remedy says what to do about a pod.
+func remedy(r *findings.Remedy, pod *findings.Pod) string {
+	switch r.Action {
+	case findings.RaiseRequest:
+		return "request " + r.Request.String() + now(pod.Request)
+	case findings.RaiseLimit:
+		return "limit " + r.Limit.String() + now(pod.Limit)
+	case findings.MovePod:
+		return "move it to " + r.Node
+	case findings.MoveNeighbour:
+		return "move " + r.Pod + " to " + r.Node
+	default:
+		if r.Problem != "" {
+			return "not known: " + r.Problem
+		}
+		return "leave it"
+	}
+}
+
+func now(q *resource.Quantity) string {
+	if q == nil {
+		return ""
+	}
+	return " (now " + q.String() + ")"
+}
+
+// wins says what a remedy wins, and what it costs others.
+func wins(r *findings.Remedy) string {
+	if r.Action == findings.Leave {
+		return text.Absent
+	}
+	worse, better := 0.0, 0.0
+	var most *findings.Change
+	for i := range r.Others {
+		o := &r.Others[i]
+		if o.Then < o.Now {
+			better += o.Now - o.Then
+			continue
+		}
+		worse += o.Then - o.Now
+		if most == nil || o.Then-o.Now > most.Then-most.Now {
+			most = o
+		}
+	}
+	line := "→ " + text.Times(r.Dilation)
+	switch {
+	case most == nil:
+		line += ", costs no other pod"
+	case len(r.Others) > 1 && worse > most.Then-most.Now:
+		line += fmt.Sprintf(", costs %s %s, others %s", most.Pod, text.Times(most.Then-most.Now), text.Times(worse-(most.Then-most.Now)))
+	default:
+		line += fmt.Sprintf(", costs %s %s", most.Pod, text.Times(most.Then-most.Now))
+	}
+	if better >= smallCause {
+		line += ", wins others " + text.Times(better)
+	}
+	return line
+}
+
+func predicted(dilation *float64) string {
+	if dilation == nil {
+		return text.Absent
+	}
+	return text.Times(*dilation)
+}
+
+// vector writes a loading vector as observed.
+func vector(p *findings.Pod) string {
+	line := fmt.Sprintf("cpu %.2f", p.CPULoading)
+	if p.DiskLoading >= 0.005 {
+		line += fmt.Sprintf(", disk %.2f", p.DiskLoading)
+	}
+	if p.Threads >= 1.5 {
+		line += fmt.Sprintf(" × %.1f threads", p.Threads)
+	}
+	return line
+}
+
+// ObservedPodsTable shows what pods do now.
+func ObservedPodsTable(pods []findings.Pod) *text.Table {
+	t := text.NewTable(text.Left("POD"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Right("BLOCKED"), text.Right("DILATION"), text.Right("PREDICTED"), text.Left("VECTOR"), text.Left("NODE"))
+	for i := range pods {
+		p := &pods[i]
+		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.Times(p.Dilation), predicted(p.Predicted), vector(p), p.Node)
+	}
+	return t
+}
+
+// cores writes numbers of processors or threads so that a column of them can be compared.
+func cores(n float64) string { return fmt.Sprintf("%.3f", n) }
+
+// ObservedNodesTable shows what nodes do now.
+func ObservedNodesTable(nodes []findings.Node) *text.Table {
+	t := text.NewTable(text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"), text.Right("AGE"), text.Left("REMARK"))
+	for _, n := range nodes {
+		if n.Problem != "" {
+			t.Add(n.Name, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, n.Problem)
+			continue
+		}
+		t.Add(n.Name, text.Count(int64(n.CPUs)), text.Percent(n.Busy), text.Percent(n.PodsBusy), text.Percent(n.Stolen), text.Count(int64(n.Pods)),
+			text.Count(int64(n.Slowed)), fmt.Sprintf("%.0fs", n.AgeSeconds), "")
+	}
+	return t
+}
