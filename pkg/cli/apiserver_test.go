@@ -33,6 +33,7 @@ var servedKinds = []servedKind{
 	{"", "v1", "Node", "nodes", false},
 	{"", "v1", "Pod", "pods", true},
 	{"", "v1", "ConfigMap", "configmaps", true},
+	{"", "v1", "ServiceAccount", "serviceaccounts", true},
 	{"apps", "v1", "Deployment", "deployments", true},
 	{"coordination.k8s.io", "v1", "Lease", "leases", true},
 	{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", false},
@@ -54,6 +55,8 @@ type apiServer struct {
 	objects []client.Object
 	kinds   []servedKind
 	refused []string // paths, or what they begin with if that ends in *
+	// special answers paths of its own, by their ends.
+	special map[string]func(*http.Request) (any, error)
 }
 
 // newAPIServer starts one. Whoever changes its fields does so before the first request.
@@ -118,6 +121,11 @@ func (s *apiServer) answer(r *http.Request) (any, error) {
 		start, more := strings.CutSuffix(strings.Trim(refused, "/"), "*")
 		if path == start || more && strings.HasPrefix(path, start) {
 			return nil, apierrors.NewForbidden(schema.GroupResource{Resource: path}, "", errors.New("not for you"))
+		}
+	}
+	for end, answer := range s.special {
+		if strings.HasSuffix(path, end) {
+			return answer(r)
 		}
 	}
 	switch parts := strings.Split(path, "/"); {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report/text"
@@ -85,10 +86,7 @@ func shownCauses(wide bool) int {
 
 // since writes for how long something lasts.
 func since(seconds float64, atLeast bool) string {
-	t := text.Elapsed(time.Duration(seconds * float64(time.Second)).Round(time.Second))
-	if seconds < 10*time.Minute.Seconds() {
-		t = fmt.Sprintf("%.0fs", seconds)
-	}
+	t := duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
 	if atLeast {
 		return "> " + t
 	}

@@ -16,7 +16,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -147,11 +147,12 @@ func (a *Asker) prepare(ctx context.Context, pods []corev1.Pod) error {
 	if a.rest == nil {
 		config := rest.CopyConfig(a.Config)
 		config.QPS = -1 // as many as are concurrent
-		c, err := discovery.NewDiscoveryClientForConfig(config)
+		config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, scheme.Codecs.WithoutConversion()
+		c, err := rest.RESTClientFor(config)
 		if err != nil {
 			return err
 		}
-		a.rest, a.token = c.RESTClient(), map[string]token{}
+		a.rest, a.token = c, map[string]token{}
 	}
 	for i := range pods {
 		namespace := pods[i].Namespace

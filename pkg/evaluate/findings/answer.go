@@ -196,7 +196,7 @@ type Remedy struct {
 // Change is what a remedy does to another pod.
 type Change struct {
 	Pod string `json:"pod"`
-	// Now and Then are the dilations that the model has for it.
+	// Now is the dilation that was observed, and Then what becomes of it by the model.
 	Now  float64 `json:"now"`
 	Then float64 `json:"then"`
 }

@@ -63,6 +63,15 @@ func (r *resident) waits() (w *waiting, throttling float64, err error) {
 	return w, p.Throttling(r.index), err
 }
 
+// waited returns the part of the dilation that is waiting for a processor.
+func (o *observation) waited() float64 {
+	sum := o.times.Wait + o.times.Throttled + o.stolen
+	if sum <= 0 {
+		return 0
+	}
+	return max(0, o.dilation-1) * o.times.Wait / sum
+}
+
 // explain returns why a pod is slowed down.
 func (r *resident) explain() (causes, error) {
 	excess, sum := r.dilation-1, r.times.Wait+r.times.Throttled+r.stolen
@@ -72,7 +81,7 @@ func (r *resident) explain() (causes, error) {
 	var list causes
 	list.add(Cause{Kind: ByLimit, Dilation: excess * r.times.Throttled / sum})
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
-	waited := excess * r.times.Wait / sum
+	waited := r.waited()
 	if r.index < 0 {
 		list.add(Cause{Kind: ByUnclear, Dilation: waited})
 		return list.sorted(), nil

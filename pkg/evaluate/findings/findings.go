@@ -63,7 +63,7 @@ func (c *cluster) finding(r *resident, view *Pod) Finding {
 func (p *place) view() Node {
 	n := Node{Name: p.name, Problem: p.problem, AgeSeconds: p.age, CPUs: p.cpus, Pods: len(p.pods)}
 	if all := p.seconds * float64(p.cpus); all > 0 {
-		n.Busy, n.Stolen, n.PodsBusy = p.busy/all, p.stolen/all, p.ofPods/all
+		n.Busy, n.Stolen, n.PodsBusy = min(1, p.busy/all), min(1, p.stolen/all), min(1, p.ofPods/all)
 	}
 	return n
 }

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 )
@@ -86,15 +85,24 @@ func (p *patient) then(w *waiting, unthrottled bool) float64 {
 	return dilation + scale*w.total()
 }
 
-// changed returns the pods of a node of which the dilation changes, but for one.
-func changed(list []Change, now, then *contention.Prediction, before, after []*corev1.Pod, but *corev1.Pod) []Change {
-	for i, pod := range before {
-		k := slices.IndexFunc(after, func(p *corev1.Pod) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
-		if k < 0 || pod.Namespace == but.Namespace && pod.Name == but.Name {
+// changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from what was
+// observed.
+func (p *place) changed(now, then *contention.Prediction, after []*corev1.Pod, but *corev1.Pod) []Change {
+	var list []Change
+	for _, r := range p.pods {
+		if r.index < 0 || r.pod == but {
 			continue
 		}
-		if difference := then.Dilations[k] - now.Dilations[i]; difference >= noticed || -difference >= noticed {
-			list = append(list, Change{evaluate.QualifiedName(pod), now.Dilations[i], then.Dilations[k]})
+		k := slices.IndexFunc(after, func(p *corev1.Pod) bool { return p.Namespace == r.pod.Namespace && p.Name == r.pod.Name })
+		if k < 0 {
+			continue
+		}
+		before, will := r.dilation, r.dilation+then.Dilations[k]-now.Dilations[r.index]
+		if will < before {
+			will = before - r.waited()*(now.Dilations[r.index]-then.Dilations[k])/(now.Dilations[r.index]-1)
+		}
+		if will-before >= noticed || before-will >= noticed {
+			list = append(list, Change{r.name(), before, will})
 		}
 	}
 	return list
@@ -151,7 +159,7 @@ func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
 		return err
 	}
 	remedy.Dilation = p.then(w, unthrottled)
-	remedy.Others = changed(nil, p.now, then, p.place.model.Pods, node.Pods, p.pod)
+	remedy.Others = p.place.changed(p.now, then, node.Pods, p.pod)
 	p.propose(remedy)
 	return nil
 }
@@ -165,7 +173,7 @@ func (p *patient) move() error {
 	if err != nil {
 		return err
 	}
-	left := changed(nil, p.now, without, p.place.model.Pods, p.place.model.Without(p.index).Pods, p.pod)
+	left := p.place.changed(p.now, without, p.place.model.Without(p.index).Pods, p.pod)
 	vector := p.place.model.Vectors[p.index]
 	for _, target := range p.cluster.takers(p.resident) {
 		there, before, then, err := target.taking(p.pod, vector)
@@ -180,7 +188,7 @@ func (p *patient) move() error {
 		}
 		p.propose(Remedy{
 			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false),
-			Others: changed(slices.Clone(left), before, then, target.model.Pods, there.Pods, p.pod),
+			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
 		})
 	}
 	return nil
@@ -211,15 +219,15 @@ func (p *patient) moveNeighbour() error {
 	if err != nil {
 		return err
 	}
-	left := changed(nil, p.now, without, p.place.model.Pods, node.Pods, p.pod)
+	left := p.place.changed(p.now, without, node.Pods, p.pod)
 	vector := p.place.model.Vectors[culprit.index]
 	for _, target := range p.cluster.takers(culprit) {
 		there, before, then, err := target.taking(culprit.pod, vector)
 		if err != nil {
 			return err
 		}
-		others := changed(slices.Clone(left), before, then, target.model.Pods, there.Pods, culprit.pod)
-		was, will := p.now.Dilations[culprit.index], then.Dilations[len(there.Pods)-1]
+		others := slices.Concat(left, target.changed(before, then, there.Pods, culprit.pod))
+		was, will := culprit.dilation, culprit.dilation-culprit.waited()+then.Dilations[len(there.Pods)-1]-1
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}

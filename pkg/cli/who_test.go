@@ -1,0 +1,346 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// observedPod returns a pod of a Deployment.
+func observedPod(namespace, name, node, request, limit string) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"pod-template-hash": "5d4f"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-5d4f", Controller: new(true)}},
+		},
+		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main"}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(request)}
+	if limit != "" {
+		p.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)}
+	}
+	return p
+}
+
+func observedNode(name, cpu string) *corev1.Node {
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourcePods: resource.MustParse("110")}
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: amounts}}
+}
+
+// observed is what a pod of one thread did in ten seconds of which it waited and was throttled these parts.
+func observed(name string, loading, wait, throttled float64) usage.Pod {
+	neutral := 1 - wait - throttled
+	return usage.Pod{
+		UID: "uid-" + name, Seconds: 10, Tasks: 1, Threads: 1, Dilation: 1 / neutral, CPULoading: loading,
+		Times: usage.Times{Run: 10 * loading * neutral, Wait: 10 * wait, Throttled: 10 * throttled},
+	}
+}
+
+func reportOf(node string, cpus int, stolen float64, pods ...usage.Pod) usage.Report {
+	r := usage.Report{AgeSeconds: 2}
+	busy := 0.0
+	for _, p := range pods {
+		busy += p.Run
+	}
+	for range 12 {
+		r.Intervals = append(r.Intervals, usage.Interval{Node: node, Seconds: 10, CPUs: cpus, CgroupVersion: 2, BusySeconds: busy, StolenSeconds: stolen, Pods: pods})
+	}
+	return r
+}
+
+// slowCluster is a cluster in which one pod has too small a request, one too small a limit, and one a busy hypervisor.
+func slowCluster() (objects []client.Object, reports []usage.Report) {
+	objects = []client.Object{
+		observedNode("worker-1", "1"), observedNode("worker-2", "2"), observedNode("worker-3", "1"),
+		observedPod("shop", "cart", "worker-1", "50m", ""), observedPod("etl", "sort", "worker-1", "500m", ""),
+		observedPod("web", "api", "worker-2", "100m", "300m"), observedPod("batch", "report", "worker-3", "600m", ""),
+	}
+	return objects, []usage.Report{
+		reportOf("worker-1", 1, 0, observed("cart", 0.6, 1-1/6.6, 0), observed("sort", 1, 0.08, 0)),
+		reportOf("worker-2", 2, 0, observed("api", 0.5, 0, 0.4)),
+		reportOf("worker-3", 1, 2.5, observed("report", 0.75, 0, 0)),
+	}
+}
+
+// slowFiles returns the flags for files of the cluster.
+func slowFiles(t *testing.T) []string {
+	t.Helper()
+	objects, reports := slowCluster()
+	var items []any
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *corev1.Pod:
+			o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		case *corev1.Node:
+			o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
+		}
+		items = append(items, o)
+	}
+	return []string{
+		"-f", write(t, "cluster.json", inJSON(t, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})),
+		"--usage", write(t, "usage.json", inJSON(t, reports)),
+	}
+}
+
+func inJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const slowed = `VICTIM         DILATION       SINCE   BECAUSE OF                     AT    REMEDY                   WINS
+shop/cart      6.60 ± 0.00×   > 2m    etl/sort 5.60×                 cpu   move it to worker-2      → 1.00×, costs no other pod, wins others 0.09×
+web/api        1.67 ± 0.00×   > 2m    its own limit of 300m 0.67×    cpu   limit 750m (now 300m)    → 1.00×, costs no other pod
+batch/report   1.33 ± 0.00×   > 2m    the hypervisor (steal) 0.33×   cpu   leave it                 -
+Slowed down 1.20× or more: 3 of 4 observed pods.
+`
+
+func TestWhoSaysWhichPodsAreSlowedDownAndWhatHelps(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "", append([]string{"who"}, slowFiles(t)...)...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if diff := cmp.Diff(squeezed(slowed), squeezed(stdout)); diff != "" {
+		t.Errorf("-want +got:\n%s\n%s", diff, stdout)
+	}
+}
+
+// squeezed writes runs of spaces as one.
+func squeezed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestWhoAnswersAboutWhatItIsAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+		not  []string
+	}{
+		"a namespace":     {[]string{"who", "-n", "web"}, []string{"web/api", "1 of 1 observed pod."}, []string{"shop/cart"}},
+		"a node":          {[]string{"who", "--node", "worker-3"}, []string{"batch/report"}, []string{"shop/cart", "web/api"}},
+		"workloads":       {[]string{"who", "--workload"}, []string{"Deployment shop/cart", "1 of 1", "Deployment etl/sort 5.60×"}, nil},
+		"more":            {[]string{"who", "-o", "wide"}, []string{"PREDICTED", "cpu 0.60", "Deployment shop/cart"}, nil},
+		"a higher bound":  {[]string{"who", "--above", "2"}, []string{"Slowed down 2.00× or more: 1 of 4 observed pods."}, []string{"web/api"}},
+		"none":            {[]string{"who", "--above", "9"}, []string{"None of 4 observed pods is slowed down 9.00× or more."}, []string{"VICTIM"}},
+		"YAML":            {[]string{"who", "-o", "yaml"}, []string{"action: RaiseLimit", "limit: 750m", "kind: Hypervisor"}, nil},
+		"a part":          {[]string{"who", "-o", "jsonpath={.findings[0].pod} {.findings[0].remedy.node}"}, []string{"shop/cart worker-2"}, nil},
+		"pods":            {[]string{"top", "pods"}, []string{"WAITING", "etl/sort 0.920 0.080"}, nil},
+		"pods in order":   {[]string{"top", "pods", "--sort-by", "name", "-o", "jsonpath={[*].pod}"}, []string{"batch/report etl/sort shop/cart web/api"}, nil},
+		"nodes":           {[]string{"top", "nodes"}, []string{"worker-3 1 75.0% 75.0% 25.0% 1 1 2s"}, nil},
+		"nodes of a node": {[]string{"top", "nodes", "--node", "worker-1"}, []string{"worker-1"}, []string{"worker-2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := invoke(t, "", append(test.args, slowFiles(t)...)...)
+			stdout = squeezed(stdout)
+			if code != 0 || stderr != "" {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(stdout, want) {
+					t.Errorf("%q is not in:\n%s", want, stdout)
+				}
+			}
+			for _, not := range test.not {
+				if strings.Contains(stdout, not) {
+					t.Errorf("%q is in:\n%s", not, stdout)
+				}
+			}
+		})
+	}
+}
+
+func TestWhoWritesAPageThatStandsAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "who.html")
+	code, _, stderr := invoke(t, "", append([]string{"who", "--report", path}, slowFiles(t)...)...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Who slows whom on worker-1", "Predicted and observed", "shop/cart", "<svg", "Made by kubectl loadline v1.2.3 who."} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	for _, not := range []string{"<script", "src=", "http:"} {
+		if strings.Contains(strings.ReplaceAll(string(page), "http://www.w3.org/", ""), not) {
+			t.Errorf("the page has %q", not)
+		}
+	}
+}
+
+func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
+	t.Parallel()
+	files := slowFiles(t)
+	cluster := files[1]
+	good := inJSON(t, []usage.Report{reportOf("worker-1", 1, 0, observed("cart", 0.6, 0.5, 0))})
+	for want, args := range map[string][]string{
+		"--filename: say what the gauges observed, too":              {"-f", cluster},
+		"--usage: give the pods and nodes that it is of, too":        {"--usage", files[3]},
+		"--watch: files do not change":                               append([]string{"--watch"}, files...),
+		"--above: 1 is not above 1":                                  append([]string{"--above", "1"}, files...),
+		"--all-namespaces and --namespace shop say different things": append([]string{"-A", "-n", "shop"}, files...),
+		"--usage: open ": {"-f", cluster, "--usage", "none.json"},
+		"--usage usage.json: is no list of reports of gauges: unexpected EO": {"-f", cluster, "--usage", write(t, "usage.json", good[:len(good)-9])},
+		"--usage usage.json: is no list of reports of gauges: EOF":           {"-f", cluster, "--usage", write(t, "usage.json", "")},
+		"--usage usage.json: is no list of reports of gauges: json: unknown": {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, "ageSeconds", "âgeSeconds", 1))},
+		"--usage usage.json: [0].intervals[0].seconds: -10 is not above 0":   {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, `"seconds":10`, `"seconds":-10`, 1))},
+		"--usage usage.json: [0].intervals: there is none":                   {"-f", cluster, "--usage", write(t, "usage.json", `[{"ageSeconds":1}]`)},
+		`--usage usage.json: [1].intervals[0].node: "worker-1" is there twi`: {"-f", cluster, "--usage", write(t, "usage.json", "["+good[1:len(good)-1]+",\r\n"+good[1:])},
+	} {
+		code, stdout, stderr := invoke(t, "", append([]string{"who"}, args...)...)
+		if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "Error: "+want) {
+			t.Errorf("exit code %d, %q, want %s…", code, stderr, want)
+		}
+	}
+	if code, _, stderr := invoke(t, "", append([]string{"top", "pods", "--sort-by", "size"}, files...)...); code != 2 || !strings.Contains(stderr, `"size" is not one of dilation,`) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// gaugedServer is an API server of the slow cluster with a gauge on each node.
+func gaugedServer(t *testing.T) *apiServer {
+	t.Helper()
+	objects, reports := slowCluster()
+	labels := func(component string) map[string]string {
+		return map[string]string{"app.kubernetes.io/part-of": "loadline", "app.kubernetes.io/component": component}
+	}
+	objects = append(objects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: "loadline-reader", Labels: labels("gauge-reader")}})
+	s := newAPIServer(t)
+	s.special = map[string]func(*http.Request) (any, error){
+		"serviceaccounts/loadline-reader/token": func(*http.Request) (any, error) {
+			return &authenticationv1.TokenRequest{
+				TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenRequest"},
+				Status:   authenticationv1.TokenRequestStatus{Token: "for-readers", ExpirationTimestamp: metav1.Now()},
+			}, nil
+		},
+	}
+	for i := range reports {
+		node := reports[i].Intervals[0].Node
+		gauge := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: "gauge-" + node, Labels: labels("gauge")}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		gauge.Spec = corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}}}}}
+		objects = append(objects, gauge)
+		s.special["pods/https:gauge-"+node+":8443/proxy/v1/usage"] = func(r *http.Request) (any, error) {
+			if got := r.Header.Get("Loadline-Token"); got != "for-readers" {
+				return nil, apierrors.NewUnauthorized(fmt.Sprintf("token %q", got))
+			}
+			if got := r.URL.Query().Get("last"); got != "30" {
+				return nil, apierrors.NewBadRequest(fmt.Sprintf("last %q", got))
+			}
+			return &reports[i], nil
+		}
+	}
+	s.objects = objects
+	return s
+}
+
+func TestWhoAsksTheGaugesOfACluster(t *testing.T) {
+	t.Parallel()
+	saved := filepath.Join(t.TempDir(), "usage.json")
+	code, stdout, stderr := gaugedServer(t).ask(t, "who", "--save-usage", saved)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	want := strings.Replace(slowed, "3 of 4", "3 of 4", 1)
+	if diff := cmp.Diff(squeezed(want), squeezed(stdout)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	text, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []usage.Report
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	_, reports := slowCluster()
+	if diff := cmp.Diff(reports, got); diff != "" {
+		t.Errorf("what was saved (-want +got):\n%s", diff)
+	}
+}
+
+// A gauge that fails, lies or is away keeps no other from answering.
+func TestOneGaugeThatFailsIsSaidAndNoMore(t *testing.T) {
+	t.Parallel()
+	for want, spoil := range map[string]func(s *apiServer, answer string){
+		"worker-2: its gauge does not answer: pods": func(s *apiServer, answer string) {
+			s.refuse("/api/v1/namespaces/loadline-system/" + answer)
+		},
+		"worker-2: its gauge reports what cannot be: intervals[0].cpus: 0 is less than 1": func(s *apiServer, answer string) {
+			r := reportOf("worker-2", 0, 0)
+			s.special[answer] = func(*http.Request) (any, error) { return &r, nil }
+		},
+		`worker-2: its gauge reports about another node, "worker-9"`: func(s *apiServer, answer string) {
+			r := reportOf("worker-9", 1, 0)
+			s.special[answer] = func(*http.Request) (any, error) { return &r, nil }
+		},
+		"worker-2: its gauge answers what is no report": func(s *apiServer, answer string) {
+			s.special[answer] = func(*http.Request) (any, error) { return "down", nil }
+		},
+		"worker-2: its gauge has stopped observing": func(s *apiServer, answer string) {
+			r := reportOf("worker-2", 2, 0)
+			r.AgeSeconds = 100
+			s.special[answer] = func(*http.Request) (any, error) { return &r, nil }
+		},
+		"worker-2: its gauge has not observed anything yet": func(s *apiServer, answer string) {
+			s.special[answer] = func(*http.Request) (any, error) { return &usage.Report{}, nil }
+		},
+		"worker-2: its gauge, pod loadline-system/gauge-worker-2, is Pending": func(s *apiServer, _ string) {
+			for _, o := range s.objects {
+				if p, is := o.(*corev1.Pod); is && p.Name == "gauge-worker-2" {
+					p.Status.Phase = corev1.PodPending
+				}
+			}
+		},
+	} {
+		s := gaugedServer(t)
+		spoil(s, "pods/https:gauge-worker-2:8443/proxy/v1/usage")
+		code, stdout, stderr := s.ask(t, "who")
+		if code != 0 || !strings.Contains(stdout, "shop/cart") || strings.Contains(stdout, "web/api") || !strings.Contains(stdout, "Not observed: 1 of 3 nodes") || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d, %s\nwant %s in\n%s", code, stderr, want, stdout)
+		}
+	}
+}
+
+func TestWithoutGaugesWhoSaysHowToGetThem(t *testing.T) {
+	t.Parallel()
+	objects, _ := slowCluster()
+	code, _, stderr := newAPIServer(t, objects...).ask(t, "who")
+	if code == 0 || !strings.Contains(stderr, "there is no gauge in the cluster: install Loadline with gauge.enabled=true") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	s := gaugedServer(t).refuse("/api/v1/namespaces/loadline-system/serviceaccounts/*")
+	code, _, stderr = s.ask(t, "who")
+	if code == 0 || !strings.Contains(stderr, "asking for a token of service account loadline-system/loadline-reader, which may read gauges") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
