@@ -110,7 +110,9 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.answer(r)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		w.WriteHeader(int(status.Status().Code))
-		answer = status.Status()
+		of := status.Status()
+		of.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		answer = of
 	}
 	_ = json.NewEncoder(w).Encode(answer) // a client that is gone needs no answer
 }

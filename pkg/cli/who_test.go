@@ -292,7 +292,7 @@ func TestWhoAsksTheGaugesOfACluster(t *testing.T) {
 func TestOneGaugeThatFailsIsSaidAndNoMore(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(s *apiServer, answer string){
-		"worker-2: its gauge does not answer: pods": func(s *apiServer, answer string) {
+		"proxy/v1/usage is forbidden: not for you": func(s *apiServer, answer string) {
 			s.refuse("/api/v1/namespaces/loadline-system/" + answer)
 		},
 		"worker-2: its gauge reports what cannot be: intervals[0].cpus: 0 is less than 1": func(s *apiServer, answer string) {

@@ -193,10 +193,14 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	text, err := a.rest.Get().
+	answer := a.rest.Get().
 		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+portOf(pod), "proxy", "v1", "usage").
 		Param("last", strconv.Itoa(last)).SetHeader(tokenHeader, a.token[pod.Namespace].text).
-		Do(ctx).Raw()
+		Do(ctx)
+	if err := answer.Error(); err != nil { // which says more than the error of Raw
+		return nil, fmt.Errorf("its gauge does not answer: %w", err)
+	}
+	text, err := answer.Raw()
 	if err != nil {
 		return nil, fmt.Errorf("its gauge does not answer: %w", err)
 	}
