@@ -18,7 +18,7 @@ func FindingsPage(a *findings.Answer, footer string) Page {
 	notes := FindingsNotes(a)
 	page := Page{Title: "Who slows whom", Summary: notes[0], Footer: footer}
 	if len(a.Findings) > 0 {
-		page.Sections = append(page.Sections, Section{Title: "Findings", Table: FindingsTable(a, true)})
+		page.Sections = append(page.Sections, Section{Title: "Findings", Table: FindingsTable(a, false)})
 	}
 	for i := range a.Nodes {
 		if section, some := nodeSection(a, a.Nodes[i].Name); some {
@@ -40,6 +40,8 @@ const (
 	mostCells = 30
 	// shownDilation is from which dilation on a pod has a row.
 	shownDilation = 1.05
+	// shownCause is from what it adds on a cause has a column.
+	shownCause = 0.005
 )
 
 // nodeSection returns who slows whom on a node, if anything does.
@@ -59,7 +61,9 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 	sums := map[string]float64{}
 	for i := range slowed {
 		for _, c := range slowed[i].Causes {
-			sums[cause(&c, nil)] += c.Dilation
+			if c.Dilation >= shownCause {
+				sums[cause(&c, nil)] += c.Dilation
+			}
 		}
 	}
 	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
@@ -70,7 +74,7 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 		row := make([]float64, len(names))
 		for _, c := range slowed[i].Causes {
 			if k := slices.Index(names, cause(&c, nil)); k >= 0 {
-				row[k] += c.Dilation
+				row[k] += math.Round(c.Dilation*100) / 100
 			}
 		}
 		h.Values = append(h.Values, row)
