@@ -1,0 +1,103 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// lines writes a table with single spaces.
+func lines(t *testing.T, table *text.Table) []string {
+	t.Helper()
+	var b bytes.Buffer
+	table.NoHeader = true
+	if err := table.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for line := range strings.Lines(b.String()) {
+		all = append(all, strings.Join(strings.Fields(line), " "))
+	}
+	return all
+}
+
+func TestEveryCauseAndRemedyHasWords(t *testing.T) {
+	t.Parallel()
+	quantity := func(text string) *resource.Quantity { q := resource.MustParse(text); return &q }
+	finding := func(name string, remedy findings.Remedy, causes ...findings.Cause) findings.Finding {
+		f := findings.Finding{SinceSeconds: 90, Resource: "cpu", Remedy: remedy}
+		f.Pod.Pod, f.Dilation, f.Request, f.Limit, f.Causes = name, 2, quantity("50m"), quantity("300m"), causes
+		return f
+	}
+	a := &findings.Answer{Findings: []findings.Finding{
+		finding("a/1", findings.Remedy{Action: findings.RaiseRequest, Request: quantity("300m"), Dilation: 1.4, Others: []findings.Change{{Pod: "b/1", Now: 1, Then: 1.1}}},
+			findings.Cause{Kind: findings.ByNeighbour, Pod: "b/1", Dilation: 0.8}, findings.Cause{Kind: findings.ByItself, Dilation: 0.15}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.05}),
+		finding("a/2", findings.Remedy{Action: findings.RaiseLimit, Limit: quantity("600m"), Dilation: 1}, findings.Cause{Kind: findings.ByLimit, Dilation: 1}),
+		finding("a/3", findings.Remedy{Action: findings.MovePod, Pod: "a/3", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 2, Then: 1.5}}}, findings.Cause{Kind: findings.BySystem, Dilation: 0.99}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.01}),
+		finding("a/4", findings.Remedy{Action: findings.MoveNeighbour, Pod: "b/1", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 1, Then: 1.5}, {Pod: "c/2", Now: 1, Then: 1.2}}}, findings.Cause{Kind: findings.ByUnclear, Dilation: 1}),
+		finding("a/5", findings.Remedy{Action: findings.Leave, Dilation: 2}, findings.Cause{Kind: findings.ByHypervisor, Dilation: 1}),
+		finding("a/6", findings.Remedy{Action: findings.Leave, Dilation: 2, Problem: "no solution"}),
+	}}
+	a.Findings[4].AtLeast = true
+	want := []string{
+		"a/1 2.00 ± 0.00× 90s b/1 0.80×, its own threads 0.15× cpu request 300m (now 50m) → 1.40×, costs b/1 0.10×",
+		"a/2 2.00 ± 0.00× 90s its own limit of 300m 1.00× cpu limit 600m (now 300m) → 1.00×, costs no other pod",
+		"a/3 2.00 ± 0.00× 90s the node outside of pods 0.99× cpu move it to n-7 → 1.00×, costs no other pod, wins others 0.50×",
+		"a/4 2.00 ± 0.00× 90s not clear 1.00× cpu move b/1 to n-7 → 1.00×, costs c/1 0.50×, others 0.20×",
+		"a/5 2.00 ± 0.00× > 90s the hypervisor (steal) 1.00× cpu leave it -",
+		"a/6 2.00 ± 0.00× 90s - cpu not known: no solution -",
+	}
+	if diff := cmp.Diff(want, lines(t, report.FindingsTable(a, false))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if wide := lines(t, report.FindingsTable(a, true))[0]; !strings.Contains(wide, "its own threads 0.15×, not clear 0.05×") {
+		t.Errorf("wide: %s", wide)
+	}
+}
+
+func TestNotesSayWhatWasNotObserved(t *testing.T) {
+	t.Parallel()
+	for want, a := range map[string]*findings.Answer{
+		"None of 0 observed pods is slowed down 1.20× or more.": {Above: 1.2},
+		"Slowed down 1.20× or more: 1 of 2 observed pods. Observed too shortly to judge: 1 pod.\nNot observed: 1 of 2 nodes, with 3 pods (n-2: there is no gauge).": {
+			Above: 1.2, Findings: make([]findings.Finding, 1), Pods: make([]findings.Pod, 2), Short: 1, Unseen: 3,
+			Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", Problem: "there is no gauge"}},
+		},
+	} {
+		if got := strings.Join(report.FindingsNotes(a), "\n"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
+	t.Parallel()
+	pods := []findings.Pod{
+		{Pod: "a/1", Node: "n-1", Dilation: 2, Predicted: new(1.9), Causes: []findings.Cause{{Kind: findings.ByNeighbour, Pod: "b/1", Dilation: 1}}},
+		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []findings.Cause{{Kind: findings.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
+		{Pod: "c/1", Node: "n-2", Dilation: 1, Predicted: new(1.0)},
+	}
+	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2"}}}, "made")
+	var titles []string
+	for _, s := range page.Sections {
+		titles = append(titles, s.Title)
+	}
+	if diff := cmp.Diff([]string{"Who slows whom on n-1", "Predicted and observed", "Nodes"}, titles); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	var b bytes.Buffer
+	if err := report.EncodePage(&b, page); err != nil {
+		t.Fatal(err)
+	}
+	empty := report.FindingsPage(&findings.Answer{Above: 1.2}, "")
+	if err := report.EncodePage(&b, empty); err != nil || len(empty.Sections) != 1 {
+		t.Errorf("of nothing: %v, %d sections", err, len(empty.Sections))
+	}
+}
