@@ -18,7 +18,8 @@ import (
 func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 	columns := []text.Column{text.Left("VICTIM"), text.Left("DILATION"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("WINS")}
 	if wide {
-		columns = append(columns, text.Left("NODE"), text.Left("WORKLOAD"), text.Right("PREDICTED"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Left("VECTOR"))
+		columns = append(columns,
+			text.Left("NODE"), text.Left("WORKLOAD"), text.Right("PREDICTED"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Left("VECTOR"))
 	}
 	t := text.NewTable(columns...)
 	for i := range a.Findings {
@@ -37,7 +38,10 @@ func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 
 // GroupsTable shows the findings by workload.
 func GroupsTable(groups []findings.Group, wide bool) *text.Table {
-	t := text.NewTable(text.Left("WORKLOAD"), text.Right("PODS"), text.Right("DILATION"), text.Right("WORST"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY FOR THE WORST"), text.Left("WINS"))
+	t := text.NewTable(
+		text.Left("WORKLOAD"), text.Right("PODS"), text.Right("DILATION"), text.Right("WORST"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"),
+		text.Left("REMEDY FOR THE WORST"), text.Left("WINS"),
+	)
 	for i := range groups {
 		g := &groups[i]
 		t.Add(g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), text.Times(g.Dilation), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast),
@@ -65,7 +69,8 @@ func FindingsNotes(a *findings.Answer) []string {
 		}
 	}
 	if unknown > 0 {
-		lines = append(lines, fmt.Sprintf("Not observed: %s of %s, with %s (%s).", text.Count(int64(unknown)), text.Counted(len(a.Nodes), "node"), text.Counted(a.Unseen, "pod"), text.Names(why)))
+		of := text.Counted(len(a.Nodes), "node")
+		lines = append(lines, fmt.Sprintf("Not observed: %s of %s, with %s (%s).", text.Count(int64(unknown)), of, text.Counted(a.Unseen, "pod"), text.Names(why)))
 	}
 	return lines
 }
@@ -208,7 +213,10 @@ func vector(p *findings.Pod) string {
 
 // ObservedPodsTable shows what pods do now.
 func ObservedPodsTable(pods []findings.Pod) *text.Table {
-	t := text.NewTable(text.Left("POD"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Right("BLOCKED"), text.Right("DILATION"), text.Right("PREDICTED"), text.Left("VECTOR"), text.Left("NODE"))
+	t := text.NewTable(
+		text.Left("POD"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Right("BLOCKED"), text.Right("DILATION"),
+		text.Right("PREDICTED"), text.Left("VECTOR"), text.Left("NODE"),
+	)
 	for i := range pods {
 		p := &pods[i]
 		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.Times(p.Dilation), predicted(p.Predicted), vector(p), p.Node)
@@ -221,7 +229,10 @@ func cores(n float64) string { return fmt.Sprintf("%.3f", n) }
 
 // ObservedNodesTable shows what nodes do now.
 func ObservedNodesTable(nodes []findings.Node) *text.Table {
-	t := text.NewTable(text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"), text.Right("AGE"), text.Left("REMARK"))
+	t := text.NewTable(
+		text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"),
+		text.Right("AGE"), text.Left("REMARK"),
+	)
 	for _, n := range nodes {
 		if n.Problem != "" {
 			t.Add(n.Name, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, text.Absent, n.Problem)

@@ -57,19 +57,19 @@ func (a *asking) namespaces() []string {
 // every is the time between two looks, that between two readings of a gauge.
 const every = 10 * time.Second
 
-// run looks, once or again and again, and has the answer printed.
-func (a *asking) run(ctx context.Context, print func(*findings.Answer) error) error {
+// run looks, once or again and again, and has the answer shown.
+func (a *asking) run(ctx context.Context, show func(*findings.Answer) error) error {
 	s, err := a.source()
 	if err != nil {
 		return err
 	}
 	if !a.watch {
-		return a.once(ctx, s, print)
+		return a.once(ctx, s, show)
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		if err := a.once(ctx, s, print); err != nil {
+		if err := a.once(ctx, s, show); err != nil {
 			return err
 		}
 		select {
@@ -83,7 +83,7 @@ func (a *asking) run(ctx context.Context, print func(*findings.Answer) error) er
 	}
 }
 
-func (a *asking) once(ctx context.Context, s source, print func(*findings.Answer) error) error {
+func (a *asking) once(ctx context.Context, s source, show func(*findings.Answer) error) error {
 	in, reports, err := s.look(ctx)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *asking) once(ctx context.Context, s source, print func(*findings.Answer
 	if err != nil {
 		return err
 	}
-	return print(answer)
+	return show(answer)
 }
 
 // answer returns the findings that are asked for.
