@@ -117,12 +117,7 @@ var free = []string{
 
 func TestEveryFlagThatTakesAWordIsCompletedOrFree(t *testing.T) {
 	t.Parallel()
-	root := newRoot("v1.2.3", Streams{})
-	top, _, err := root.Find([]string{"top"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, verb := range slices.Concat(root.Commands(), top.Commands()) {
+	for _, verb := range withAllBelow(newRoot("v1.2.3", Streams{})) {
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Value.Type() {
 			case "bool", "int", "int32", "int64", "uint64", "float64", "duration":

@@ -31,6 +31,7 @@ var exampleFiles = map[string]string{
 	"openb_pod_list.csv.gz":  "@test/testdata/openb/openb_pod_list_first_2000.csv",
 	"openb_node_list.csv":    "@test/testdata/openb/openb_node_list_all_node.csv",
 	"observations.csv":       exampleObservations(),
+	"usage.json":             "@docs/examples/who/usage.json",
 }
 
 const examplesProfiles = `apiVersion: loadline.dev/v1alpha1
@@ -109,7 +110,7 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 		}
 	}
 	ran, asked := 0, 0
-	for _, verb := range append([]*cobra.Command{newRoot("v1", Streams{})}, newRoot("v1", Streams{}).Commands()...) {
+	for _, verb := range withAllBelow(newRoot("v1", Streams{})) {
 		for line := range strings.SplitSeq(strings.ReplaceAll(verb.Example, "\\\n", " "), "\n") {
 			if !strings.Contains(line, "kubectl loadline ") || strings.HasPrefix(strings.TrimSpace(line), "#") {
 				continue
@@ -123,6 +124,15 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	if ran < 30 || asked > ran/2 {
 		t.Errorf("ran %d examples, of which %d ask a cluster", ran, asked)
 	}
+}
+
+// withAllBelow returns a command and all of its verbs, and theirs.
+func withAllBelow(command *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{command}
+	for _, verb := range command.Commands() {
+		all = append(all, withAllBelow(verb)...)
+	}
+	return all
 }
 
 // runExample runs a line, and reports whether it looked for a cluster.
@@ -139,7 +149,7 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "top"}, args[0]) {
 			asked, input = true, threeJobs // as a cluster might have answered
 			continue
 		}
