@@ -1,0 +1,120 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/test/live"
+)
+
+// who returns what kubectl loadline who says of the pods of a namespace.
+func who(t *testing.T, namespace string) *findings.Answer {
+	t.Helper()
+	args := []string{"who", "--namespace", namespace, "--output", "json"}
+	if f := flag.Lookup("kubeconfig"); f != nil && f.Value.String() != "" {
+		args = append(args, "--kubeconfig", f.Value.String())
+	}
+	var out, errs bytes.Buffer
+	if code := cli.Run(t.Context(), "e2e", args, cli.Streams{In: bytes.NewReader(nil), Out: &out, Err: &errs}); code != 0 {
+		t.Fatalf("kubectl loadline %v: exit code %d: %s", args, code, errs.String())
+	}
+	answer := &findings.Answer{}
+	must(t, json.Unmarshal(out.Bytes(), answer))
+	return answer
+}
+
+// awaitFinding waits for a finding about a pod of a namespace of which something holds.
+func awaitFinding(t *testing.T, namespace, name string, holds func(*findings.Finding) bool) *findings.Finding {
+	t.Helper()
+	var found *findings.Finding
+	cluster.Await(t, fmt.Sprintf("a finding about pod %s/%s", namespace, name), &corev1.Namespace{}, func() (bool, string) {
+		answer := who(t, namespace)
+		for i := range answer.Findings {
+			if f := &answer.Findings[i]; f.Pod.Pod == namespace+"/"+name && holds(f) {
+				found = f
+				return true, ""
+			}
+		}
+		return false, fmt.Sprintf("there are %+v, %+v", answer.Pods, answer.Nodes)
+	})
+	return found
+}
+
+// requesting returns a pod with another CPU request and limit; an empty limit is none.
+func requesting(pod *corev1.Pod, request, limit string) *corev1.Pod {
+	r := &pod.Spec.Containers[0].Resources
+	r.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(request)}
+	if limit != "" {
+		r.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)}
+	}
+	return pod
+}
+
+// A pod that computes half of its time, with an eighth of the request of one that computes always, is found to be slowed
+// down by it, and faster once it requests what it is told to.
+func TestWhoNamesThePodThatSlowsAnotherAndWhatHelps(t *testing.T) {
+	t.Parallel()
+	node := reserve(t, 0)[0]
+	namespace := cluster.NewNamespace(t)
+	speed := cluster.Speed(t, namespace, node)
+	half := func(name, request string) *corev1.Pod {
+		pod := cluster.ProbePod(namespace, name, node)
+		pod.Spec.Containers[0] = cluster.HalfBusy(speed, endlessly).Containers[0]
+		return requesting(pod, request, "")
+	}
+	sort := requesting(cluster.ProbePod(namespace, "sort", node, "run", "--job", "cpu", "--duration", "1h"), "400m", "")
+	must(t, cluster.Create(t.Context(), half("cart", "50m")))
+	must(t, cluster.Create(t.Context(), sort))
+
+	f := awaitFinding(t, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
+		t.Errorf("the first cause is %+v, want the pod sort", c)
+	}
+	if f.Remedy.Action != findings.RaiseRequest {
+		t.Fatalf("the remedy is %+v, want another request", f.Remedy)
+	}
+	t.Logf("dilation %.2f ± %.2f, predicted %.2f, vector cpu %.3f; with a request of %s it is to be %.2f", f.Dilation, f.DilationError, *f.Predicted, f.CPULoading, f.Remedy.Request, f.Remedy.Dilation)
+
+	must(t, cluster.Delete(t.Context(), half("cart", "50m")))
+	must(t, cluster.Create(t.Context(), half("better", f.Remedy.Request.String())))
+	var better *findings.Pod
+	cluster.Await(t, "the pod with the new request to be observed", live.Node(node), func() (bool, string) {
+		for _, p := range who(t, namespace).Pods {
+			if p.Pod == namespace+"/better" && p.Seconds > 50 {
+				better = &p
+				return true, ""
+			}
+		}
+		return false, "it is not"
+	})
+	t.Logf("then it is %.2f", better.Dilation)
+	if won, told := f.Dilation-better.Dilation, f.Dilation-f.Remedy.Dilation; won < 0.5*told || won > 2*told {
+		t.Errorf("the request won %.2f, and %.2f was told", won, told)
+	}
+}
+
+func TestWhoSaysThatAPodIsHeldBackByItsOwnLimit(t *testing.T) {
+	t.Parallel()
+	node := reserve(t, 1)[0]
+	namespace := cluster.NewNamespace(t)
+	speed := cluster.Speed(t, namespace, node)
+	pod := cluster.ProbePod(namespace, "api", node)
+	pod.Spec.Containers[0] = cluster.HalfBusy(speed, endlessly).Containers[0]
+	must(t, cluster.Create(t.Context(), requesting(pod, "100m", "200m")))
+
+	f := awaitFinding(t, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	if f.Causes[0].Kind != findings.ByLimit || f.Remedy.Action != findings.RaiseLimit {
+		t.Errorf("the first cause is %+v, the remedy %+v: want its own limit, and a higher one", f.Causes[0], f.Remedy)
+	}
+	t.Logf("dilation %.2f ± %.2f: %+v; with a limit of %s it is to be %.2f", f.Dilation, f.DilationError, f.Causes, f.Remedy.Limit, f.Remedy.Dilation)
+}
