@@ -60,7 +60,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"nodes-from": files("csv"),
 		"to":         table,
 		"usage":      files("csv"),
-		"who usage":  observed, "pods usage": observed, "nodes usage": observed, "save-usage": observed,
+		"who usage":  observed, "pods usage": observed, "nodes usage": observed, "suggest usage": observed, "save-usage": observed,
 		"jobs-to":   folders,
 		"epochs-to": folders,
 

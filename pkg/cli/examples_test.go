@@ -149,7 +149,7 @@ func runExample(t *testing.T, line string) (asked bool) {
 		var out, errs bytes.Buffer
 		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
-		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "top"}, args[0]) {
+		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "top", "profiles"}, args[0]) {
 			asked, input = true, threeJobs // as a cluster might have answered
 			continue
 		}

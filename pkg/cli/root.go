@@ -94,7 +94,7 @@ another time; 130 interrupted.`,
 		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
 	})
 	addGroup(root, "Questions that need no cluster:", check.New(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
-	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), status.New(streams), explain.New(streams), recording.New(streams))
+	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)
 	complete(root)

@@ -343,3 +343,24 @@ func TestWithoutGaugesWhoSaysHowToGetThem(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+// What is suggested are manifests that the check takes.
+func TestSuggestedProfilesPassTheCheck(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "", "profiles", "suggest", "-f", "../../docs/examples/who/cluster.yaml", "--usage", "../../docs/examples/who/usage.json")
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, want := range []string{"# StatefulSet etl/sort: 2 pods on 1 node, observed for 120s in all; cpu from 1.00 to 1.00.", "name: sort", "loading: 600m"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in:\n%s", want, stdout)
+		}
+	}
+	path := write(t, "profiles.yaml", stdout)
+	if code, stdout, stderr := invoke(t, "", "check", "-f", path); code != 0 {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	if code, stdout, _ := invoke(t, "", "profiles", "suggest", "-f", "../../docs/examples/who/cluster.yaml,"+path, "--usage", "../../docs/examples/who/usage.json"); code != 0 || stdout != "# Every workload that was observed has a profile.\n" {
+		t.Errorf("with the profiles: exit code %d: %s", code, stdout)
+	}
+}

@@ -12,8 +12,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/cli/input"
@@ -26,7 +29,7 @@ import (
 // source is where observations are from.
 type source interface {
 	// look returns what there is now.
-	look(ctx context.Context) (*findings.Input, []usage.Report, error)
+	look(ctx context.Context) (*seen, error)
 }
 
 var (
@@ -78,35 +81,39 @@ const (
 	allIntervals    = 1500
 )
 
-func (c *cluster) look(ctx context.Context) (*findings.Input, []usage.Report, error) {
+func (c *cluster) look(ctx context.Context) (*seen, error) {
 	number := func(gauges int) int { return min(max(fewestIntervals, allIntervals/max(1, gauges)), mostIntervals) }
 	answers, err := c.asker.Ask(ctx, c.nodes, number, func(done, all int) {
 		c.progress.Show(func(time.Time) string { return fmt.Sprintf("%d of %d gauges have answered", done, all) })
 	})
 	c.progress.Clear()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	nodes, pods := &corev1.NodeList{}, &corev1.PodList{}
 	if err := c.client.List(ctx, nodes); err != nil {
-		return nil, nil, fmt.Errorf("listing nodes: %w", err)
+		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	if err := c.client.List(ctx, pods); err != nil {
-		return nil, nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
+		return nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
 	}
-	in := &findings.Input{Nodes: nodes.Items, Pods: pods.Items}
-	var reports []usage.Report
+	seen := &seen{in: &findings.Input{Nodes: nodes.Items, Pods: pods.Items}}
 	for _, answer := range answers {
 		s := findings.Sight{Node: answer.Node}
 		if answer.Err != nil {
 			s.Problem = answer.Err.Error()
 		} else {
 			s = sightOf(answer.Node, answer.Report)
-			reports = append(reports, *answer.Report)
+			seen.reports = append(seen.reports, *answer.Report)
 		}
-		in.Sights = append(in.Sights, s)
+		seen.in.Sights = append(seen.in.Sights, s)
 	}
-	return in, reports, nil
+	workloads := &v1alpha1.WorkloadProfileList{}
+	if err := c.client.List(ctx, workloads); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("listing profiles: %w", err)
+	}
+	seen.workloads = workloads.Items
+	return seen, nil
 }
 
 func sightOf(node string, r *usage.Report) findings.Sight {
@@ -116,25 +123,25 @@ func sightOf(node string, r *usage.Report) findings.Sight {
 // files are read in place of a cluster.
 type files struct{ *asking }
 
-func (f *files) look(context.Context) (*findings.Input, []usage.Report, error) {
+func (f *files) look(context.Context) (*seen, error) {
 	found, err := input.ReadSnapshot(f.files, f.streams.In)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	name := filepath.Base(f.usage)
 	content, err := os.ReadFile(filepath.Clean(f.usage))
 	if err != nil {
-		return nil, nil, fmt.Errorf("--usage: %w", err)
+		return nil, fmt.Errorf("--usage: %w", err)
 	}
 	reports, err := readReports(content)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--usage %s: %w", name, err)
+		return nil, fmt.Errorf("--usage %s: %w", name, err)
 	}
-	in := &findings.Input{Nodes: found.Nodes, Pods: found.Pods}
+	seen := &seen{in: &findings.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.Profiles.Workloads}
 	for i := range reports {
-		in.Sights = append(in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
+		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
 	}
-	return in, reports, nil
+	return seen, nil
 }
 
 // readReports reads a list of reports, at most one for each node.

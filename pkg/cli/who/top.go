@@ -63,7 +63,7 @@ func newTopPods(streams verb.Streams) *cobra.Command {
 			if err := a.check(); err != nil {
 				return err
 			}
-			return a.run(command.Context(), func(answer *findings.Answer) error {
+			return a.run(command.Context(), func(_ *seen, answer *findings.Answer) error {
 				pods := slices.SortedStableFunc(slices.Values(answer.Pods), order)
 				return a.output.Print(streams.Out, pods, func(p *verb.Page) error {
 					return printTable(p, len(pods), report.ObservedPodsTable(pods), report.FindingsNotes(answer))
@@ -90,7 +90,7 @@ func newTopNodes(streams verb.Streams) *cobra.Command {
 			if err := a.check(); err != nil {
 				return err
 			}
-			return a.run(command.Context(), func(answer *findings.Answer) error {
+			return a.run(command.Context(), func(_ *seen, answer *findings.Answer) error {
 				return a.output.Print(streams.Out, answer.Nodes, func(p *verb.Page) error {
 					return printTable(p, len(answer.Nodes), report.ObservedNodesTable(answer.Nodes), nil)
 				})

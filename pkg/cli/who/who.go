@@ -54,7 +54,7 @@ kernel does not tell waiting for a disk from using it.`,
 			if err := w.check(); err != nil {
 				return err
 			}
-			return w.run(command.Context(), func(a *findings.Answer) error { return w.print(a, version) })
+			return w.run(command.Context(), func(_ *seen, a *findings.Answer) error { return w.print(a, version) })
 		},
 	}
 	flags := command.Flags()

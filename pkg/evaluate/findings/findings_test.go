@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -366,11 +367,15 @@ func TestWhatAPodBelongsTo(t *testing.T) {
 	set.Labels = nil
 	alone := pod("cart", "", "", "")
 	alone.OwnerReferences = nil
+	nightly := pod("cart", "", "", "")
+	nightly.OwnerReferences[0].Kind, nightly.OwnerReferences[0].Name = "Job", "cart-29388000"
+	once := pod("cart", "", "", "")
+	once.OwnerReferences[0].Kind, once.OwnerReferences[0].Name = "Job", "cart-2"
 	var got []string
-	for _, p := range []corev1.Pod{deployment, set, alone} {
+	for _, p := range []corev1.Pod{deployment, set, alone, nightly, once} {
 		got = append(got, findings.WorkloadOf(&p))
 	}
-	want := []string{"Deployment shop/cart", "ReplicaSet shop/cart-5d4f", "Pod shop/cart"}
+	want := []string{"Deployment shop/cart", "ReplicaSet shop/cart-5d4f", "Pod shop/cart", "CronJob shop/cart", "Job shop/cart-2"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -421,4 +426,52 @@ func TestFindingsAddUp(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
+	t.Parallel()
+	labelled := func(p corev1.Pod, labels map[string]string) corev1.Pod {
+		p.Labels = labels
+		p.Labels["pod-template-hash"] = "5d4f"
+		return p
+	}
+	second := labelled(pod("cart", "worker-2", "", ""), map[string]string{"app": "cart", "zone": "b"})
+	second.Name, second.UID = "cart-b", "uid-cart-b"
+	alone := labelled(pod("alone", "worker-1", "", ""), map[string]string{"app": "alone"})
+	alone.OwnerReferences = nil
+	pods := []corev1.Pod{
+		labelled(pod("cart", "worker-1", "", ""), map[string]string{"app": "cart", "zone": "a"}), second, alone,
+		labelled(pod("bare", "worker-1", "", ""), map[string]string{}),
+		labelled(pod("twin", "worker-1", "", ""), map[string]string{"app": "twins"}), labelled(pod("other", "worker-1", "", ""), map[string]string{"app": "twins"}),
+		labelled(pod("known", "worker-1", "", ""), map[string]string{"app": "known"}), labelled(pod("young", "worker-1", "", ""), map[string]string{"app": "young"}),
+	}
+	threads := seen("cart-b", 0.704, 0.1, 0)
+	threads.Threads = 3.4
+	first := sight("worker-1", 8, 0, seen("cart", 0.5, 0.2, 0), seen("alone", 0.5, 0, 0), seen("bare", 0.5, 0, 0), seen("twin", 0.5, 0, 0), seen("known", 0.5, 0, 0))
+	first.Intervals[5].Pods = append([]usage.Pod{seen("young", 1, 0, 0)}, first.Intervals[5].Pods...)
+	answer := of(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "8"), node("worker-2", "8")}, Pods: pods,
+		Sights: []findings.Sight{first, sight("worker-2", 8, 0, threads)},
+	})
+	known := v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "known"}, Spec: v1alpha1.WorkloadProfileSpec{
+		Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": "known"}},
+		Resources: []v1alpha1.ResourceDemand{{Name: "cpu", Loading: new(resource.MustParse("0.1"))}},
+	}}
+	got := answer.Suggest(pods, []v1alpha1.WorkloadProfile{known})
+	want := []findings.Suggestion{
+		{Workload: "Deployment shop/bare", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "its pods have no label in common that others could be told from"},
+		{Workload: "Deployment shop/cart", Pods: 2, Nodes: 2, Seconds: 120, Lowest: 0.5, Highest: 0.704, Profile: &v1alpha1.WorkloadProfile{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "loadline.dev/v1alpha1", Kind: "WorkloadProfile"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"},
+			Spec: v1alpha1.WorkloadProfileSpec{
+				Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cart"}},
+				Resources: []v1alpha1.ResourceDemand{{Name: "cpu", Loading: resource.NewMilliQuantity(600, resource.DecimalSI), Threads: new(int32(2))}},
+			},
+		}},
+		{Workload: "Deployment shop/twin", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "the labels of its pods, app=twins, select pods of Deployment shop/other, too"},
+	}
+	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
+	if diff := cmp.Diff(want, got, near); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 }

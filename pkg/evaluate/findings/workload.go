@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"regexp"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -11,7 +12,7 @@ import (
 )
 
 // WorkloadOf returns what a pod belongs to, such as Deployment shop/cart: its controller, and for a ReplicaSet of a
-// Deployment that, by the hash in its name. A pod that stands alone is its own: Pod shop/cart-debug.
+// Deployment or a Job of a CronJob that, by the hash or the minute in its name. A pod that stands alone is its own: Pod shop/cart-debug.
 func WorkloadOf(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind == "Node" {
@@ -23,8 +24,16 @@ func WorkloadOf(pod *corev1.Pod) string {
 			kind, name = "Deployment", deployment
 		}
 	}
+	if kind == "Job" {
+		if minute := jobMinute.FindStringIndex(name); minute != nil {
+			kind, name = "CronJob", name[:minute[0]]
+		}
+	}
 	return kind + " " + pod.Namespace + "/" + name
 }
+
+// jobMinute is what a CronJob ends the names of its Jobs with: the minutes since 1970 of the time that they were due.
+var jobMinute = regexp.MustCompile(`-[0-9]{8}$`)
 
 // movable reports whether a pod can be moved: what controls it would make another one, and not on the same node.
 func movable(pod *corev1.Pod) bool {

@@ -1,0 +1,85 @@
+package who
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// NewProfiles returns the command profiles.
+func NewProfiles(streams verb.Streams) *cobra.Command {
+	command := &cobra.Command{
+		Use:     "profiles",
+		Aliases: []string{"profile"},
+		Short:   "Suggest WorkloadProfiles by what is observed",
+		Example: `  # A profile for each workload that has none
+  kubectl loadline profiles suggest -n shop > profiles.yaml`,
+		Args: verb.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	command.AddCommand(newSuggest(streams))
+	return command
+}
+
+func newSuggest(streams verb.Streams) *cobra.Command {
+	a := &asking{streams: streams, above: findings.DefaultAbove}
+	command := &cobra.Command{
+		Use:   "suggest",
+		Short: "Write WorkloadProfiles for workloads that have none, by what gauges observe",
+		Long: `suggest asks the gauges of the cluster which part of their time the pods of each
+workload compute when they do not wait, and writes that as a WorkloadProfile for each
+Deployment, StatefulSet, DaemonSet and Job that no profile is about. Nothing is applied:
+read the manifests, run the command again when the load is another, and apply what you
+want to keep. A measurement says more: how others slow the pods down, and disks.`,
+		Example: `  # A profile for each workload of a namespace that has none
+  kubectl loadline profiles suggest -n shop > profiles.yaml
+  kubectl loadline check -f profiles.yaml
+
+  # From files, where there is no cluster
+  kubectl loadline profiles suggest -f cluster.yaml --usage usage.json`,
+		Args: verb.NoArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := a.check(); err != nil {
+				return err
+			}
+			return a.run(command.Context(), func(seen *seen, answer *findings.Answer) error {
+				suggestions := answer.Suggest(seen.in.Pods, seen.workloads)
+				return a.output.Print(streams.Out, suggestions, func(p *verb.Page) error { return printSuggestions(p, suggestions) })
+			})
+		},
+	}
+	a.addWithout(command)
+	a.output.AddFormats(command, "manifests", "json", "yaml")
+	return command
+}
+
+// printSuggestions prints manifests, and in comments what they are by.
+func printSuggestions(p *verb.Page, suggestions []findings.Suggestion) error {
+	if len(suggestions) == 0 {
+		return p.Lines("# Every workload that was observed has a profile.")
+	}
+	for i := range suggestions {
+		s := &suggestions[i]
+		evidence := fmt.Sprintf("# %s: %s on %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, text.Counted(s.Pods, "pod"), text.Counted(s.Nodes, "node"), s.Seconds, s.Lowest, s.Highest)
+		if s.Profile == nil {
+			if err := p.Lines(evidence, "# There is no profile for it: "+s.Problem+"."); err != nil {
+				return err
+			}
+			continue
+		}
+		manifest, err := yaml.Marshal(s.Profile)
+		if err != nil {
+			return err
+		}
+		if err := p.Lines("---", evidence, string(bytes.TrimSpace(manifest))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

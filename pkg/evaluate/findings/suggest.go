@@ -1,0 +1,146 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// Suggestion is a profile for a workload that has none, by what was observed of its pods.
+type Suggestion struct {
+	Workload string `json:"workload"`
+	// Pods is how many pods were observed, Nodes on how many nodes, and Seconds for how long in all.
+	Pods    int     `json:"pods"`
+	Nodes   int     `json:"nodes"`
+	Seconds float64 `json:"seconds"`
+	// Lowest and Highest are the CPU loadings of the pods that have the lowest and the highest.
+	Lowest  float64 `json:"lowest"`
+	Highest float64 `json:"highest"`
+	// Problem says why there is no profile, if there is none: the pods cannot be selected.
+	Problem string                    `json:"problem,omitempty"`
+	Profile *v1alpha1.WorkloadProfile `json:"profile,omitempty"`
+}
+
+// generated are the labels that controllers give to pods so that they differ.
+var generated = []string{
+	appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid", "pod-template-generation",
+}
+
+// Suggest returns a profile for each workload that was observed and has none, in the order of their names. Pods are those of
+// the answer's cluster, and profiles those that there are. Pods that stand alone are left out, and so are those that were
+// observed too shortly to judge.
+func (a *Answer) Suggest(pods []corev1.Pod, profiles []v1alpha1.WorkloadProfile) []Suggestion {
+	index := profile.NewIndex(nil, logr.Discard())
+	for i := range profiles {
+		index.OnAdd(&profiles[i], true)
+	}
+	snapshot := index.Snapshot()
+	byName := make(map[types.NamespacedName]*corev1.Pod, len(pods))
+	for i := range pods {
+		byName[types.NamespacedName{Namespace: pods[i].Namespace, Name: pods[i].Name}] = &pods[i]
+	}
+	members := map[string][]*Pod{}
+	objects := map[string][]*corev1.Pod{}
+	for i := range a.Pods {
+		p := &a.Pods[i]
+		namespace, name, _ := strings.Cut(p.Pod, "/")
+		object := byName[types.NamespacedName{Namespace: namespace, Name: name}]
+		if p.Short || object == nil || strings.HasPrefix(p.Workload, "Pod ") || snapshot.Workload(object) != nil {
+			continue
+		}
+		members[p.Workload] = append(members[p.Workload], p)
+		objects[p.Workload] = append(objects[p.Workload], object)
+	}
+	suggestions := []Suggestion{}
+	for _, workload := range slices.Sorted(maps.Keys(members)) {
+		suggestions = append(suggestions, suggest(workload, members[workload], objects[workload], pods))
+	}
+	return suggestions
+}
+
+// suggest returns a profile for the pods of a workload.
+func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev1.Pod) Suggestion {
+	s := Suggestion{Workload: workload, Pods: len(members), Lowest: math.Inf(1)}
+	nodes := map[string]bool{}
+	cpu, threads := 0.0, 0.0
+	for _, p := range members {
+		nodes[p.Node] = true
+		s.Seconds += p.Seconds
+		s.Lowest, s.Highest = min(s.Lowest, p.CPULoading), max(s.Highest, p.CPULoading)
+		cpu += p.CPULoading * p.Seconds
+		threads += p.Threads * p.Seconds
+	}
+	s.Nodes = len(nodes)
+	selector := common(objects)
+	if len(selector) == 0 {
+		s.Problem = "its pods have no label in common that others could be told from"
+		return s
+	}
+	if other := otherwise(selector, workload, objects[0].Namespace, all); other != "" {
+		s.Problem = fmt.Sprintf("the labels of its pods, %s, select pods of %s, too", selector, other)
+		return s
+	}
+	_, name, _ := strings.Cut(workload, "/")
+	demand := v1alpha1.ResourceDemand{Name: string(corev1.ResourceCPU), Loading: hundredths(cpu / s.Seconds)}
+	if n := int32(math.Round(min(threads/s.Seconds, maxSuggestedThreads))); n > 1 {
+		demand.Threads = &n
+	}
+	s.Profile = &v1alpha1.WorkloadProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "WorkloadProfile"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: objects[0].Namespace, Name: name},
+		Spec:       v1alpha1.WorkloadProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: selector}, Resources: []v1alpha1.ResourceDemand{demand}},
+	}
+	return s
+}
+
+// maxSuggestedThreads is the largest number of threads that the API takes.
+const maxSuggestedThreads = 16384
+
+// hundredths returns a fraction as a quantity with two decimals.
+func hundredths(fraction float64) *resource.Quantity {
+	return resource.NewMilliQuantity(int64(math.Round(min(1, fraction)*100))*10, resource.DecimalSI)
+}
+
+// common returns the labels that all pods have, but for those that controllers give.
+func common(pods []*corev1.Pod) labels.Set {
+	set := labels.Set(maps.Clone(pods[0].Labels))
+	for _, key := range generated {
+		delete(set, key)
+	}
+	for _, p := range pods[1:] {
+		maps.DeleteFunc(set, func(key, value string) bool { return p.Labels[key] != value })
+	}
+	return set
+}
+
+// otherwise returns the first other workload of the namespace of which a label selector selects pods, empty if there is
+// none.
+func otherwise(selector labels.Set, workload, namespace string, all []corev1.Pod) string {
+	first := ""
+	for i := range all {
+		p := &all[i]
+		if p.Namespace != namespace || !selector.AsSelector().Matches(labels.Set(p.Labels)) {
+			continue
+		}
+		if other := WorkloadOf(p); other != workload && (first == "" || cmp.Less(other, first)) {
+			first = other
+		}
+	}
+	return first
+}
