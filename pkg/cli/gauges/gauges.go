@@ -37,10 +37,14 @@ const (
 	componentLabel = "app.kubernetes.io/component"
 	component      = "gauge"
 	reader         = "gauge-reader"
-	// PortName is that of the port of a gauge's container.
+	// gaugeNamespace is where the chart has gauges run.
+	gaugeNamespace = "loadline-gauge"
+	// portName is that of the port of a gauge's container.
 	portName = "https"
 	// tokenHeader is the header that the API server's proxy passes on; it keeps Authorization for itself.
 	tokenHeader = "Loadline-Token"
+	// audience is whom tokens must be for: with one for gauges nothing else can be done.
+	audience = "loadline-gauge"
 	// tokenLife is the shortest that the API server gives.
 	tokenLife = 10 * time.Minute
 
@@ -61,7 +65,7 @@ type Asker struct {
 	Own string
 
 	rest  rest.Interface
-	token map[string]token // by namespace
+	token token
 }
 
 type token struct {
@@ -77,7 +81,7 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.prepare(ctx, pods); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
 	last := number(len(pods))
@@ -105,29 +109,42 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 // find returns the pods of gauges on some nodes, one for each.
 func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) {
 	list := &corev1.PodList{}
-	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, componentLabel: component}
-	err := a.Client.List(ctx, list, labels)
-	if apierrors.IsForbidden(err) {
-		for _, namespace := range slices.Compact([]string{a.Own, deployed.InstallNamespace}) {
-			some := &corev1.PodList{}
-			if errThere := a.Client.List(ctx, some, labels, client.InNamespace(namespace)); errThere == nil {
-				list.Items, err = append(list.Items, some.Items...), nil
-			}
-		}
-	}
+	var found []corev1.Pod
+	err := a.list(ctx, list, component, func() { found = append(found, list.Items...) })
 	if err != nil {
 		return nil, fmt.Errorf("looking for gauges: %w", err)
 	}
-	if len(list.Items) == 0 {
+	if len(found) == 0 {
 		return nil, ErrNone
 	}
-	pods := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool {
+	pods := slices.DeleteFunc(found, func(p corev1.Pod) bool {
 		return p.Spec.NodeName == "" || len(nodes) > 0 && !slices.Contains(nodes, p.Spec.NodeName)
 	})
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
 		return cmp.Or(cmp.Compare(a.Spec.NodeName, b.Spec.NodeName), -cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name, b.Name))
 	})
 	return slices.CompactFunc(pods, func(a, b corev1.Pod) bool { return a.Spec.NodeName == b.Spec.NodeName }), nil
+}
+
+// list lists the objects of a component of Loadline in all namespaces; who may not look everywhere gets those where Loadline
+// is meant to run, and those of the namespace own. found is called for each list.
+func (a *Asker) list(ctx context.Context, list client.ObjectList, component string, found func()) error {
+	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, componentLabel: component}
+	err := a.Client.List(ctx, list, labels)
+	if err == nil {
+		found()
+		return nil
+	}
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	for _, namespace := range slices.Compact([]string{a.Own, deployed.InstallNamespace, gaugeNamespace}) {
+		if errThere := a.Client.List(ctx, list, labels, client.InNamespace(namespace)); errThere == nil {
+			err = nil
+			found()
+		}
+	}
+	return err
 }
 
 // rank is higher for a pod that will rather answer: while one is replaced there are two.
@@ -142,46 +159,38 @@ func rank(pod *corev1.Pod) int {
 	}
 }
 
-// prepare gets what it takes to ask: a client, and a token for each namespace that has gauges.
-func (a *Asker) prepare(ctx context.Context, pods []corev1.Pod) error {
+// prepare gets what it takes to ask: a client, and a token.
+func (a *Asker) prepare(ctx context.Context) (err error) {
 	if a.rest == nil {
 		config := rest.CopyConfig(a.Config)
 		config.QPS = -1 // as many as are concurrent
 		config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, scheme.Codecs.WithoutConversion()
-		c, err := rest.RESTClientFor(config)
-		if err != nil {
+		if a.rest, err = rest.RESTClientFor(config); err != nil {
 			return err
 		}
-		a.rest, a.token = c, map[string]token{}
 	}
-	for i := range pods {
-		namespace := pods[i].Namespace
-		if t, have := a.token[namespace]; have && time.Until(t.expires) > tokenLife/2 {
-			continue
-		}
-		t, err := a.newToken(ctx, namespace)
-		if err != nil {
-			return err
-		}
-		a.token[namespace] = t
+	if time.Until(a.token.expires) < tokenLife/2 {
+		a.token, err = a.newToken(ctx)
 	}
-	return nil
+	return err
 }
 
-// newToken returns a token of the service account that may read the gauges of a namespace.
-func (a *Asker) newToken(ctx context.Context, namespace string) (token, error) {
-	accounts := &corev1.ServiceAccountList{}
-	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, componentLabel: reader}
-	if err := a.Client.List(ctx, accounts, client.InNamespace(namespace), labels); err != nil {
+// newToken returns a token of the service account that may read gauges.
+func (a *Asker) newToken(ctx context.Context) (token, error) {
+	list := &corev1.ServiceAccountList{}
+	var accounts []corev1.ServiceAccount
+	if err := a.list(ctx, list, reader, func() { accounts = append(accounts, list.Items...) }); err != nil {
 		return token{}, fmt.Errorf("looking for the service account that may read gauges: %w", err)
 	}
-	if len(accounts.Items) == 0 {
-		return token{}, fmt.Errorf("there is no service account in namespace %s that may read gauges, with the label %s=%s: the chart makes one", namespace, componentLabel, reader)
+	if len(accounts) == 0 {
+		return token{}, fmt.Errorf("there is no service account that may read gauges, with the label %s=%s: the chart makes one", componentLabel, reader)
 	}
-	account := &accounts.Items[0]
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenLife.Seconds()))}}
+	account := &accounts[0]
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Audiences: []string{audience}, ExpirationSeconds: new(int64(tokenLife.Seconds())),
+	}}
 	if err := a.Client.SubResource("token").Create(ctx, account, request); err != nil {
-		return token{}, fmt.Errorf("asking for a token of service account %s/%s, which may read gauges: %w", namespace, account.Name, err)
+		return token{}, fmt.Errorf("asking for a token of service account %s/%s, which may read gauges: %w", account.Namespace, account.Name, err)
 	}
 	return token{request.Status.Token, request.Status.ExpirationTimestamp.Time}, nil
 }
@@ -195,7 +204,7 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	defer cancel()
 	answer := a.rest.Get().
 		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+portOf(pod), "proxy", "v1", "usage").
-		Param("last", strconv.Itoa(last)).SetHeader(tokenHeader, a.token[pod.Namespace].text).
+		Param("last", strconv.Itoa(last)).SetHeader(tokenHeader, a.token.text).
 		Do(ctx)
 	if err := answer.Error(); err != nil { // which says more than the error of Raw
 		return nil, fmt.Errorf("its gauge does not answer: %w", err)
