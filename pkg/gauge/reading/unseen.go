@@ -1,0 +1,115 @@
+package reading
+
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// unseenMatters is what fraction of a pod's running must be unseen for more to be made of it than a sum.
+const unseenMatters = 0.1
+
+// withUnseen returns what the tasks of a pod did, with those that came or went taken for as few as possible that were always
+// there. Of the tasks that are gone only the parents matter; left is how long limits held the pod back besides the tasks seen.
+func withUnseen(items []item, gone []*Task, pod *usage.Pod, left float64) []item {
+	if pod.Unseen < unseenMatters*pod.Run || pod.Unseen == 0 {
+		return items
+	}
+	stayed, met, parents := families(items, gone)
+	chain := item{there: pod.Seconds, run: pod.Unseen, throttled: unseenWaiting(items, gone, pod, left)}
+	lanes := max(1, math.Ceil((chain.run+met.active())/pod.Seconds-0.05))
+	room := lanes * pod.Seconds
+	chain.throttled = bound(chain.throttled, room-chain.run-met.active())
+	chain.join(&met)
+	kept := stayed[:0]
+	for i := range stayed {
+		const rounding = 1.02
+		if task := &stayed[i]; parents[task.id] && chain.active()+task.active() <= rounding*room {
+			chain.join(task)
+			continue
+		}
+		kept = append(kept, stayed[i])
+	}
+	chain.run = bound(chain.run/lanes, chain.there)
+	chain.wait, chain.throttled, chain.blocked = chain.wait/lanes, chain.throttled/lanes, chain.blocked/lanes
+	for range int(lanes) {
+		kept = append(kept, chain)
+	}
+	return kept
+}
+
+// families parts tasks into those that stayed, the sum of the children that a reading met, which are of the same kind as those
+// that none met, and the parents of these. A thread that a process of long life made is no child: the parent of its process
+// is outside the pod. Where no child was met, the only task that did anything is the parent.
+func families(items []item, gone []*Task) (stayed []item, met item, parents map[int]bool) {
+	here, parents := make(map[int]bool, len(items)), map[int]bool{}
+	for i := range items {
+		here[items[i].id] = true
+	}
+	for _, task := range gone {
+		parents[task.Parent] = true
+	}
+	var active []int
+	for i := range items {
+		task := &items[i]
+		if task.came && here[task.parent] {
+			parents[task.parent] = true
+			met.join(task)
+			continue
+		}
+		stayed = append(stayed, *task)
+		if task.active() > 0 {
+			active = append(active, task.id)
+		}
+	}
+	if len(parents) == 0 && len(active) == 1 {
+		parents[active[0]] = true
+	}
+	return stayed, met, parents
+}
+
+// join adds what another task did.
+func (i *item) join(other *item) {
+	i.run += other.run
+	i.wait += other.wait
+	i.throttled += other.throttled
+	i.blocked += other.blocked
+}
+
+// unseenWaiting returns an estimate of how long the tasks waited that were not seen. The pressure stall information is a mean
+// over processors, weighted by how long each had a task of the group: a task that goes from one to another and waits at each
+// shows as often less as there are of them. How many these are is estimated by where tasks were last.
+//
+// How long the parent waited for its own running is no measure: it runs briefly and waits each time. In loops of a shell that
+// slept between children, what it said was three times too much.
+func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) float64 {
+	if pod.PressureSeconds == nil {
+		return left
+	}
+	var held, met, squares float64
+	last := map[int]float64{} // how often a task was met that was last on a processor
+	for _, task := range gone {
+		last[task.CPU]++
+		met++
+	}
+	for i := range items {
+		if items[i].active() == 0 {
+			continue
+		}
+		held += items[i].wait + items[i].throttled
+		last[items[i].cpus[1]]++
+		met++
+		if !items[i].came {
+			last[items[i].cpus[0]]++
+			met++
+		}
+	}
+	for _, n := range last {
+		squares += n * n
+	}
+	processors := 1.0
+	if squares > 0 {
+		processors = met * met / squares
+	}
+	return max(left, *pod.PressureSeconds*processors-held)
+}
