@@ -21,9 +21,7 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 		Start:         before.At.Round(0).UTC(),
 		End:           after.At.Round(0).UTC(),
 		Seconds:       span.Seconds(),
-		CPUs:          max(1, after.CPUs),
-		BusySeconds:   grown(before.Busy, after.Busy),
-		StolenSeconds: grown(before.Stolen, after.Stolen),
+		CgroupVersion: after.Version,
 	}
 	c := comparison{before: before, after: after, span: span.Seconds(), earlier: byID(before), later: byID(after)}
 	pods := make(map[string]*Pod, len(before.Pods))
@@ -35,6 +33,7 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 			interval.Pods = append(interval.Pods, pod)
 		}
 	}
+	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = busyAndStolen(before, after, interval.Pods)
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	slices.SortFunc(interval.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })

@@ -166,8 +166,7 @@ func pressure(text []byte) (time.Duration, error) {
 	return Unknown, wrong(1, "has no line that begins with some")
 }
 
-// procStat returns how many processors /proc/stat has, and how long in all they were busy and stolen. The times of guests,
-// the last two of a line, are in those of users.
+// procStat returns how many processors /proc/stat has, and how long in all they were busy and stolen.
 func procStat(text []byte) (cpus int, busy, stolen time.Duration, err error) {
 	for line := 1; len(text) > 0; line++ {
 		var first []byte
@@ -180,21 +179,8 @@ func procStat(text []byte) (cpus int, busy, stolen time.Duration, err error) {
 			cpus++
 			continue
 		}
-		const user, idle, iowait, steal = 0, 3, 4, 7
-		for column := user; column <= steal; column++ {
-			var value []byte
-			value, rest = field(rest)
-			ticks, ok := number(value, math.MaxInt64/int64(tick)/8)
-			if !ok {
-				return 0, 0, 0, wrong(line, "column %d of %q is not a number of ticks", column+2, first)
-			}
-			switch column {
-			case idle, iowait:
-			case steal:
-				stolen = time.Duration(ticks) * tick
-			default:
-				busy += time.Duration(ticks) * tick
-			}
+		if busy, stolen, err = ticks(line, first, rest); err != nil {
+			return 0, 0, 0, err
 		}
 	}
 	if cpus == 0 {

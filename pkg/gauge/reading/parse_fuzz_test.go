@@ -77,6 +77,32 @@ func FuzzProcStat(f *testing.F) {
 	})
 }
 
+func FuzzProcessors(f *testing.F) {
+	f.Add([]byte("0-3,8\n"))
+	f.Add([]byte("0\n"))
+	f.Add([]byte("cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\nintr 1\n"))
+	f.Add([]byte("4000000000 5000000000 \n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		set := map[int]bool{}
+		listErr := processorSet(text, set)
+		for n := range set {
+			if n < 0 || n > maxProcessors {
+				return []time.Duration{-2}, nil
+			}
+		}
+		all, err := processorTimes(text)
+		if err != nil {
+			return nil, errors.Join(err, listErr)
+		}
+		_ = perProcessor(text, all)
+		var times []time.Duration
+		for _, p := range all {
+			times = append(times, p.Busy, p.Stolen)
+		}
+		return times, nil
+	})
+}
+
 func FuzzUptime(f *testing.F) {
 	f.Add([]byte("1000.50 1800.00\n"))
 	f.Add([]byte("9223372036.85\n"))

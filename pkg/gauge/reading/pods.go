@@ -60,6 +60,9 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 		if group.Usage, err = r.group(below, &group, searched); err != nil {
 			return err
 		}
+		if group.Processors, err = r.allowed(below); err != nil {
+			return err
+		}
 		pod.Groups = append(pod.Groups, group)
 	}
 	if len(own.Tasks) > 0 {

@@ -12,6 +12,9 @@ type Reader struct {
 	// Proc is where the proc file system of the host is, by default /proc, and Cgroup where its control groups are, by default
 	// /sys/fs/cgroup.
 	Proc, Cgroup string
+	// Pod is the UID of the pod that the reader runs in, if it runs in one. Where the control groups of several nodes are below
+	// Cgroup, those of the node with this pod are read.
+	Pod string
 	// Now returns the time, with a monotonic clock reading; the default is time.Now.
 	Now func() time.Time
 
@@ -23,6 +26,7 @@ type Reader struct {
 	ids      []int
 	// What the last reading and this one have of tasks: what did not run since the last has changed in nothing.
 	last, seen map[int]Task
+	lists      map[string]string // of processors that containers may run on
 	began      time.Time
 }
 
@@ -36,7 +40,10 @@ func (r *Reader) Read() (*Reading, error) {
 		return nil, err
 	}
 	r.began = r.Now()
-	reading := &Reading{At: r.began}
+	reading := &Reading{At: r.began, Version: 2}
+	if r.trees.version1 {
+		reading.Version = 1
+	}
 	if err := r.node(reading); err != nil {
 		return nil, err
 	}
@@ -63,7 +70,7 @@ func (r *Reader) prepare() (err error) {
 	}
 	if r.buffer == nil {
 		r.buffer = make([]byte, 0, 32<<10)
-		r.last, r.seen = map[int]Task{}, map[int]Task{}
+		r.last, r.seen, r.lists = map[int]Task{}, map[int]Task{}, map[string]string{}
 	}
 	clear(r.seen)
 	if r.trees == nil {
@@ -89,6 +96,9 @@ func (r *Reader) node(reading *Reading) error {
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := r.processors(reading); err != nil {
 		return err
 	}
 	err = r.parse(filepath.Join(r.Proc, "uptime"), func(text []byte) (err error) {

@@ -38,6 +38,7 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 	n.write(pod+"cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n")
 	n.write(pod+"cgroup.threads", "")
 	n.write(pod+"cri-containerd-abc.scope/cgroup.threads", "11\n12\n404\n")
+	n.write(pod+"cri-containerd-abc.scope/cpuset.cpus.effective", "0-1\n")
 	n.write(pod+"cri-containerd-abc.scope/cpu.stat", "usage_usec 4000000\nthrottled_usec 100\n")
 	n.write(pod+"cri-containerd-abc.scope/cpu.stat.local", "throttled_usec 200\n")
 	n.write(pod+"cri-containerd-abc.scope/init/cgroup.threads", "13\n")
@@ -48,10 +49,12 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 	n.task(13, "5 6 7")
 	want := &reading.Reading{
 		At: noon, Uptime: 1000500 * time.Millisecond, CPUs: 2, Busy: 1700 * time.Millisecond, Stolen: 300 * time.Millisecond, BlockedKnown: true,
+		Processors: []reading.Processor{{Busy: 850 * time.Millisecond, Stolen: 150 * time.Millisecond}, {Number: 1, Busy: 850 * time.Millisecond, Stolen: 150 * time.Millisecond}},
+		Version:    2,
 		Pods: []reading.Pod{{
 			UID: uid, Usage: 5 * time.Second, Throttled: 700 * time.Millisecond, Pressure: 1234 * time.Microsecond,
 			Groups: []reading.Group{{
-				ID: "abc", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond,
+				ID: "abc", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Processors: "0-1",
 				Tasks: []reading.Task{thread(11, 1000, 2000, 3), thread(12, 0, 0, 0), thread(13, 5, 6, 7)},
 			}},
 		}},
@@ -65,6 +68,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	n.write("cgroup/cpuacct/cpuacct.usage", "9000000000\n")
+	n.write("cgroup/cpuacct/cpuacct.usage_percpu", "4000000000 5000000000 0 0 \n")
 	n.write("cgroup/cpu/cpu.stat", "throttled_time 0\n")
 	const pod = "/kubepods/pod" + uid + "/"
 	n.write("cgroup/cpu"+pod+"tasks", "")
@@ -73,6 +77,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 	n.write("cgroup/cpu"+pod+"abc/tasks", "11\n")
 	n.write("cgroup/cpu"+pod+"abc/cpu.stat", "throttled_time 66\n")
 	n.write("cgroup/cpuacct"+pod+"abc/cpuacct.usage", "55\n")
+	n.write("cgroup/cpuset"+pod+"abc/cpuset.effective_cpus", "1\n")
 	n.write("cgroup/cpu"+pod+"crio-conmon-abc/tasks", "12\n")
 	n.write("cgroup/unified"+pod+"cpu.pressure", "some total=3\n")
 	n.write("proc/sys/kernel/task_delayacct", "0\n")
@@ -80,11 +85,13 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 	n.task(12, "4 5 6")
 	want := &reading.Reading{
 		At: noon, Uptime: 1000500 * time.Millisecond, CPUs: 2, Busy: 9 * time.Second, Stolen: 300 * time.Millisecond,
+		Processors: []reading.Processor{{Busy: 4 * time.Second, Stolen: 150 * time.Millisecond}, {Number: 1, Busy: 5 * time.Second, Stolen: 150 * time.Millisecond}},
+		Version:    1,
 		Pods: []reading.Pod{{
 			UID: uid, Usage: 88, Throttled: 77, Pressure: 3 * time.Microsecond,
 			Groups: []reading.Group{
 				{Usage: reading.Unknown, Throttled: reading.Unknown, Held: reading.Unknown, Tasks: []reading.Task{thread(12, 4, 5, 6)}},
-				{ID: "abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Tasks: []reading.Task{thread(11, 1, 2, 3)}},
+				{ID: "abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
 			},
 		}},
 	}
@@ -256,5 +263,32 @@ func (n node) remove(path string) {
 	n.tb.Helper()
 	if err := os.RemoveAll(filepath.Join(n.root, path)); err != nil {
 		n.tb.Fatal(err)
+	}
+}
+
+// Where nodes are processes of one machine, each sees the control groups of all.
+func TestAReaderInAPodReadsItsOwnNode(t *testing.T) {
+	t.Parallel()
+	const other = "9a9b9c9d-1111-2222-3333-444455556666"
+	n := newNode(t)
+	n.write("cgroup/cgroup.controllers", "cpu\n")
+	n.write("cgroup/worker-1/kubepods/pod"+uid+"/cgroup.threads", "11\n")
+	n.write("cgroup/worker-2/kubepods/besteffort/pod"+other+"/cgroup.threads", "12\n")
+	n.task(11, "1 2 3")
+	n.task(12, "1 2 3")
+	for own, want := range map[string][]string{"": {uid, other}, uid: {uid}, other: {other}, "of another machine": {uid, other}} {
+		r := n.reader()
+		r.Pod = own
+		got, err := r.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var uids []string
+		for _, p := range got.Pods {
+			uids = append(uids, p.UID)
+		}
+		if diff := cmp.Diff(want, uids); diff != "" {
+			t.Errorf("in pod %q: %s", own, diff)
+		}
 	}
 }

@@ -14,6 +14,10 @@ type Reading struct {
 	// CPUs is how many processors were online, Busy how long they ran anything, Stolen how long the hypervisor kept them.
 	CPUs         int
 	Busy, Stolen time.Duration
+	// Processors are those that are online.
+	Processors []Processor
+	// Version is that of the control groups, 1 or 2; 0 where it is not known.
+	Version int
 	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless it
 	// was told not to at boot, which shows nowhere.
 	BlockedKnown bool
@@ -39,7 +43,9 @@ type Group struct {
 	// throttled them, and Held how long any limit did, also of a group around it; both are summed over processors. Each can
 	// be [Unknown]: Linux before 6.6 does not account Held.
 	Usage, Throttled, Held time.Duration
-	Tasks                  []Task
+	// Processors is the list of those that a container may run on, such as 0-3,8; empty where it is not known.
+	Processors string
+	Tasks      []Task
 }
 
 // Task is a thread.

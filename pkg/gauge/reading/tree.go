@@ -16,6 +16,8 @@ type hierarchies struct {
 	groups string
 	// usage, limits and pressure have how long tasks ran, were throttled and waited. Empty: none has.
 	usage, limits, pressure string
+	// processors says which processors groups may run on. Empty: none does.
+	processors string
 	// version1 has the usage of groups, and the ids of tasks, in other files.
 	version1 bool
 }
@@ -23,7 +25,7 @@ type hierarchies struct {
 // mounted returns the hierarchies under a directory.
 func mounted(root string) (*hierarchies, error) {
 	if exists(filepath.Join(root, "cgroup.controllers")) {
-		return &hierarchies{groups: root, usage: root, limits: root, pressure: root}, nil
+		return &hierarchies{groups: root, usage: root, limits: root, pressure: root, processors: root}, nil
 	}
 	first := func(names ...string) string {
 		for _, name := range names {
@@ -38,6 +40,8 @@ func mounted(root string) (*hierarchies, error) {
 		limits:   first("cpu", "cpu,cpuacct", "cpuacct,cpu"),
 		usage:    first("cpuacct", "cpu,cpuacct", "cpuacct,cpu"),
 		pressure: first("unified"),
+		// The kubelet and runtimes set processors there, too.
+		processors: first("cpuset"),
 	}
 	if h.groups = h.limits; h.groups == "" {
 		h.groups = h.usage
@@ -57,7 +61,8 @@ func exists(path string) bool {
 // node and the root of the kubelet it is the eighth.
 const searched = 8
 
-// pods returns the directories that hold all pods, relative to their hierarchy: several where nodes are containers.
+// pods returns the directories that hold all pods, relative to their hierarchy: several where nodes are containers, of which
+// that with the reader's own pod is the one of its node.
 func (r *Reader) pods() ([]string, error) {
 	found, err := r.search("", searched, nil)
 	if err == nil && len(found) == 0 {
@@ -65,7 +70,19 @@ func (r *Reader) pods() ([]string, error) {
 			r.trees.groups)
 	}
 	slices.Sort(found)
+	if i := slices.IndexFunc(found, func(root string) bool { return r.Pod != "" && r.holds(root, r.Pod) }); i >= 0 {
+		found = found[i : i+1]
+	}
 	return found, err
+}
+
+// holds reports whether a directory of all pods has the pod of a UID.
+func (r *Reader) holds(root, uid string) bool {
+	names, err := r.directories(root)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		what, of := directory(name)
+		return what == onePod && of == uid || what == class && r.holds(filepath.Join(root, name), uid)
+	})
 }
 
 func (r *Reader) search(below string, levels int, found []string) ([]string, error) {
