@@ -1,0 +1,121 @@
+package reading
+
+import (
+	"math"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// item is what a task did in an interval, in seconds. What it did besides, it slept.
+type item struct {
+	there, run, wait, throttled, blocked float64
+
+	id, parent int
+	// came reports whether it began in the interval.
+	came bool
+	// cpus are the processors that it was last on at the two readings.
+	cpus [2]int
+}
+
+// active returns for how long a task was not asleep.
+func (i *item) active() float64 { return i.run + i.wait + i.throttled + i.blocked }
+
+// change is what the tasks of a group did.
+type change struct {
+	id    string
+	items []item
+	// held is for how long limits held the group back, summed over processors, without those around it if alone, and used how
+	// long its tasks ran, seen or not.
+	held, used float64
+	alone      bool
+}
+
+// waited returns for how long the tasks waited that were seen.
+func (c *change) waited() (waited float64) {
+	for i := range c.items {
+		waited += c.items[i].wait
+	}
+	return waited
+}
+
+// times returns the sums of a group in an interval of some seconds, and how much of what throttled it is not that of tasks seen.
+func (c *change) times(seconds float64) (times usage.Times, left float64) {
+	for i := range c.items {
+		item := &c.items[i]
+		times.Run += item.run
+		times.Wait += item.wait
+		times.Throttled += item.throttled
+		times.Blocked += item.blocked
+	}
+	times.Unseen = max(0, c.used-times.Run)
+	times.Run += times.Unseen
+	if times.Unseen > 0 && times.Unseen >= unseenMatters*times.Run {
+		room := math.Ceil(times.Unseen/seconds)*seconds - times.Unseen
+		left = bound(c.held-times.Throttled, room)
+		times.Throttled += left
+	}
+	return times, left
+}
+
+// groups compares the groups of a pod. Gone are the tasks that ended: what they did is in the account of their group only.
+func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) {
+	for i := range after.Groups {
+		group := &after.Groups[i]
+		earlier := &Group{}
+		for j := range before.Groups {
+			if before.Groups[j].ID == group.ID {
+				earlier = &before.Groups[j]
+			}
+		}
+		next := change{id: group.ID, held: grown(earlier.Held, group.Held), used: c.used(earlier.Usage, group.Usage)}
+		if group.Held == Unknown {
+			next.held, next.alone = grown(earlier.Throttled, group.Throttled), true
+		}
+		for j := range group.Tasks {
+			next.items = append(next.items, c.task(&group.Tasks[j]))
+		}
+		groups = append(groups, next)
+	}
+	for i := range before.Groups {
+		for j := range before.Groups[i].Tasks {
+			task := &before.Groups[i].Tasks[j]
+			if now := c.later[task.ID]; now == nil || now.Start != task.Start {
+				gone = append(gone, task)
+			}
+		}
+	}
+	return groups, gone
+}
+
+// used returns by how much a counter of what tasks ran grew: no more than all processors can have run.
+func (c *comparison) used(before, after time.Duration) float64 {
+	return bound(grown(before, after), float64(max(c.before.CPUs, c.after.CPUs, 1))*c.span)
+}
+
+// task compares a task with what it was before, if it was.
+func (c *comparison) task(now *Task) item {
+	i := item{there: c.span, id: now.ID, parent: now.Parent, cpus: [2]int{now.CPU, now.CPU}}
+	switch was := c.earlier[now.ID]; {
+	case was != nil && was.Start == now.Start:
+		i.there = max(0, c.span+(now.Seen-was.Seen).Seconds())
+		i.cpus[0] = was.CPU
+		if now.Run < was.Run || now.Wait < was.Wait || now.Blocked < was.Blocked {
+			was = &Task{}
+		}
+		i.run, i.wait, i.blocked = (now.Run - was.Run).Seconds(), (now.Wait - was.Wait).Seconds(), (now.Blocked - was.Blocked).Seconds()
+	case now.Start >= c.before.Uptime:
+		i.came = true
+		i.there = min(c.span, max(tick, c.after.Uptime+now.Seen-now.Start).Seconds())
+		i.run, i.wait, i.blocked = now.Run.Seconds(), now.Wait.Seconds(), now.Blocked.Seconds()
+	default:
+		// It is older than the interval and was elsewhere: what of its times is from this interval, the account of its group says.
+	}
+	i.run = bound(i.run, i.there)
+	i.wait = bound(i.wait, i.there-i.run)
+	i.blocked = bound(i.blocked, i.there-i.run-i.wait)
+	return i
+}
+
+// bound returns a value within 0 and a limit, 0 if the limit is below it.
+func bound(value, limit float64) float64 { return max(0, min(value, limit)) }

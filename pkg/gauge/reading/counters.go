@@ -1,0 +1,96 @@
+package reading
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// parse reads a file and has its text parsed. A nil error means that both went well.
+func (r *Reader) parse(path string, text func([]byte) error) error {
+	var err error
+	if r.buffer, err = readWhole(path, r.buffer); err != nil {
+		return err
+	}
+	return named(path, text(r.buffer))
+}
+
+// named adds the name of a file to the line and reason of an error, if it is one.
+func named(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s:%w", path, err)
+}
+
+// absent reports whether an error means that the kernel does not keep a counter, or that its group is no more: a file that is
+// not there, or not supported, as those of pressure where it is off.
+func absent(err error) bool { return gone(err) || errors.Is(err, errors.ErrUnsupported) }
+
+// times returns how long the tasks of a control group ran and were throttled by its own limit.
+func (r *Reader) times(path string) (used, throttled time.Duration, err error) {
+	used, throttled = Unknown, Unknown
+	if r.trees.limits != "" {
+		err = r.parse(filepath.Join(r.trees.limits, path, "cpu.stat"), func(text []byte) (err error) {
+			used, throttled, err = cpuStat(text)
+			return err
+		})
+	}
+	if err != nil && !absent(err) {
+		return Unknown, Unknown, err
+	}
+	if r.trees.version1 {
+		used, err = r.usage(path)
+		return used, throttled, err
+	}
+	return used, throttled, nil
+}
+
+// usage returns how long the tasks of a control group of version 1 ran.
+func (r *Reader) usage(path string) (used time.Duration, err error) {
+	used = Unknown
+	if r.trees.usage == "" {
+		return used, nil
+	}
+	err = r.parse(filepath.Join(r.trees.usage, path, "cpuacct.usage"), func(text []byte) (err error) {
+		used, err = cpuacctUsage(text)
+		return err
+	})
+	if absent(err) {
+		return Unknown, nil
+	}
+	return used, err
+}
+
+// held returns how long the tasks of a control group were throttled by a limit of it or around it.
+func (r *Reader) held(path string) (held time.Duration, err error) {
+	held = Unknown
+	if r.trees.limits == "" {
+		return held, nil
+	}
+	err = r.parse(filepath.Join(r.trees.limits, path, "cpu.stat.local"), func(text []byte) (err error) {
+		_, held, err = cpuStat(text)
+		return err
+	})
+	if absent(err) {
+		return Unknown, nil
+	}
+	return held, err
+}
+
+// pressure returns how long some task of a control group waited for a processor.
+func (r *Reader) pressure(path string) (waited time.Duration, err error) {
+	waited = Unknown
+	if r.trees.pressure == "" {
+		return waited, nil
+	}
+	err = r.parse(filepath.Join(r.trees.pressure, path, "cpu.pressure"), func(text []byte) (err error) {
+		waited, err = pressure(text)
+		return err
+	})
+	if absent(err) {
+		return Unknown, nil
+	}
+	return waited, err
+}

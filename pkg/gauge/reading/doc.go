@@ -1,0 +1,34 @@
+// Package reading reads what the kernel accounts of the pods of a node, and turns two such readings into a
+// [usage.Interval].
+//
+//   - [Reader.Read] takes a reading from a proc file system and the control groups, of version 2 or 1, as the kubelet
+//     makes them with the drivers cgroupfs and systemd
+//   - [Between] compares two readings; it is a pure function
+//
+// It needs the process ids of the host, and no privileges but to read. It never writes, and measures nothing that the
+// kernel does not account anyway.
+//
+// # What the kernel accounts
+//
+// Of a task, /proc/ID/schedstat holds how long it ran and how long it could have run but did not. The latter goes on while
+// the task is throttled: in kernels before 6.18, which take the throttled queue away and leave the tasks in it, and in 6.18,
+// which stops the tasks themselves, where run and wait of a busy task under a limit of 20 % were measured to be its whole
+// time. The throttled time of a control group, on the other hand, is a sum over processors: a second counts once however
+// many tasks it holds back in the queue of one processor. Between estimates how many those were; see throttling in
+// throttle.go.
+//
+// A task's waiting is added when it ends and its running at a tick, so that what lies across a reading is in one interval or
+// in the other. In an interval no task runs, waits and is blocked for longer than it was there: what is more, is left out.
+//
+// How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
+// is 0.
+//
+// # What comes and goes
+//
+// A task that came or went between two readings leaves its running in the account of its control group: Unseen. Its waiting
+// is in no account. Where unseen tasks are at least a tenth of what a pod ran, as in a loop of a shell, Dilation, CPULoading
+// and Threads take them, their parent and those of them that a reading met for one task that was always there, or for as few
+// as can have run that long. Their waiting is then what the pressure stall information has beyond that of the other tasks;
+// without it, in proportion to how long the pod's seen tasks waited for their running; at least what the limit held back. Of
+// children of one parent that run at the same time, it sees too few; what children were blocked for, it does not see.
+package reading

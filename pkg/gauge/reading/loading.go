@@ -1,0 +1,33 @@
+package reading
+
+import "loadline.dev/loadline/pkg/gauge/usage"
+
+// maxDilation bounds the dilation of a task that all but never got a processor: what its time without waiting is made of, is
+// then not known any better.
+const maxDilation = 1000
+
+// rate sets what follows for a pod from what its tasks did: Threads, Dilation, CPULoading and DiskLoading.
+func rate(pod *usage.Pod, items []item) {
+	var active, squares, dilation, cpu, disk float64
+	for i := range items {
+		item := &items[i]
+		a := item.active()
+		if a <= 0 || item.there <= 0 {
+			continue
+		}
+		alone := max(item.there-item.wait-item.throttled, item.there/maxDilation)
+		ran := min(1, item.run/alone)
+		active += a
+		squares += a * a
+		dilation += a * max(1, item.there/alone)
+		cpu += a * ran
+		disk += a * min(1-ran, item.blocked/alone)
+	}
+	pod.Threads, pod.Dilation = 1, 1
+	if active <= 0 || squares <= 0 { // the square of what is above 0 may be 0
+		return
+	}
+	pod.Threads = max(1, active*active/squares)
+	pod.Dilation = max(1, dilation/active)
+	pod.CPULoading, pod.DiskLoading = cpu/active, disk/active
+}

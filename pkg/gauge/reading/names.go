@@ -1,0 +1,74 @@
+package reading
+
+import "strings"
+
+// What a directory of control groups is, by its name.
+type kind int
+
+const (
+	other   kind = iota
+	allPods      // holds the guaranteed pods and the classes of others
+	class        // holds the pods of a class of service
+	onePod
+)
+
+// directory returns what a directory is to the kubelet, and if a pod, its UID. Names of the driver cgroupfs are short; those
+// of systemd repeat the directories around them, and have _ in place of the - of a UID.
+func directory(name string) (kind, string) {
+	slice, systemd := strings.CutSuffix(name, ".slice")
+	if !systemd {
+		switch name {
+		case "kubepods":
+			return allPods, ""
+		case "burstable", "besteffort", "guaranteed":
+			return class, ""
+		}
+		if uid, ok := strings.CutPrefix(name, "pod"); ok && isUID(uid) {
+			return onePod, uid
+		}
+		return other, ""
+	}
+	const pods = "kubepods"
+	at := strings.LastIndex(slice, pods)
+	if at < 0 || at > 0 && slice[at-1] != '-' { // a cgroupRoot comes before it: kubelet-kubepods.slice
+		return other, ""
+	}
+	rest := slice[at+len(pods):]
+	if rest == "" {
+		return allPods, ""
+	}
+	for _, qos := range []string{"-burstable", "-besteffort", "-guaranteed"} {
+		if after, ok := strings.CutPrefix(rest, qos); ok {
+			rest = after
+			break
+		}
+	}
+	if rest == "" {
+		return class, ""
+	}
+	if uid, ok := strings.CutPrefix(rest, "-pod"); ok && isUID(strings.ReplaceAll(uid, "_", "-")) {
+		return onePod, strings.ReplaceAll(uid, "_", "-")
+	}
+	return other, ""
+}
+
+// container returns the ID of the container whose directory has a name, empty if it is none of the workload: CRI-O has a
+// group for the process that watches a container, and systemd has one for what it starts itself.
+func container(name string) string {
+	name, _ = strings.CutSuffix(name, ".scope")
+	if strings.HasPrefix(name, "crio-conmon-") || strings.ContainsRune(name, '.') {
+		return ""
+	}
+	return name[strings.LastIndexByte(name, '-')+1:]
+}
+
+// isUID reports whether a text can be the UID of a pod: one of the API, or the hash of a static pod.
+func isUID(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,121 @@
+package reading
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// parses checks what each parser must do with any text: not panic, name a line within it, and return no time below 0.
+func parses(f *testing.F, parse func(text []byte) ([]time.Duration, error)) {
+	f.Helper()
+	f.Add([]byte{})
+	f.Add([]byte("\n"))
+	f.Add([]byte("99999999999999999999 99999999999999999999 99999999999999999999"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		times, err := parse(text)
+		if err != nil {
+			var at *lineError
+			if !errors.As(err, &at) || at.line < 1 || at.line > 2+len(text) {
+				t.Errorf("%v names no line of the text", err)
+			}
+			return
+		}
+		for _, value := range times {
+			if value < 0 && value != Unknown {
+				t.Errorf("%q has a time of %v", text, value)
+			}
+		}
+	})
+}
+
+func FuzzSchedstat(f *testing.F) {
+	f.Add([]byte("83204 239844 2\n"))
+	f.Add([]byte("9223372036854775807 9223372036854775808 2\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		var task Task
+		err := task.schedstat(text)
+		return []time.Duration{task.Run, task.Wait, time.Duration(task.Slices)}, err
+	})
+}
+
+func FuzzStat(f *testing.F) {
+	f.Add([]byte("7 (a) R 1 (\nb) S 1 7 7 0 -1 4 1 0 0 0 0 0 0 0 20 0 1 0 10000 3 3 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 25 0 0\n"))
+	f.Add([]byte("7 () ) R"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		var task Task
+		err := task.stat(text)
+		return []time.Duration{task.Start, task.Blocked, time.Duration(task.CPU), time.Duration(task.Parent)}, err
+	})
+}
+
+func FuzzCPUStat(f *testing.F) {
+	f.Add([]byte("usage_usec 5000000\nuser_usec 1\nnr_throttled 3\nthrottled_usec 700000\n"))
+	f.Add([]byte("nr_periods 1\nnr_throttled 1\nthrottled_time 77\n"))
+	f.Add([]byte("usage_usec \nusage_usec 9223372036854775807"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		used, throttled, err := cpuStat(text)
+		return []time.Duration{used, throttled}, err
+	})
+}
+
+func FuzzPressure(f *testing.F) {
+	f.Add([]byte("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n"))
+	f.Add([]byte("full total=1\nsome total= total=1\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		waited, err := pressure(text)
+		return []time.Duration{waited}, err
+	})
+}
+
+func FuzzProcStat(f *testing.F) {
+	f.Add([]byte("cpu  100 10 50 1000 20 5 5 30 7 0\ncpu0 50 5 25 500 10 3 2 15 4 0\nintr 1 2\n"))
+	f.Add([]byte("cpu 1 2 3 4 5 6 7 8\ncpu7\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		cpus, busy, stolen, err := procStat(text)
+		return []time.Duration{time.Duration(cpus), busy, stolen}, err
+	})
+}
+
+func FuzzUptime(f *testing.F) {
+	f.Add([]byte("1000.50 1800.00\n"))
+	f.Add([]byte("9223372036.85\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		since, err := uptime(text)
+		return []time.Duration{since}, err
+	})
+}
+
+func FuzzUsage(f *testing.F) {
+	f.Add([]byte("88\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		used, err := cpuacctUsage(text)
+		return []time.Duration{used}, err
+	})
+}
+
+func FuzzIDs(f *testing.F) {
+	f.Add([]byte("1\n22\n333\n"))
+	f.Add([]byte("1\n0\n"))
+	parses(f, func(text []byte) ([]time.Duration, error) {
+		found, err := ids(text, nil)
+		for _, id := range found {
+			if id <= 0 {
+				return []time.Duration{time.Duration(id)}, nil
+			}
+		}
+		return nil, err
+	})
+}
+
+func FuzzDirectory(f *testing.F) {
+	f.Add("kubepods-burstable-pod0a1b_2c.slice")
+	f.Add("kubelet-kubepods.slice")
+	f.Fuzz(func(t *testing.T, name string) {
+		what, uid := directory(name)
+		if (what == onePod) != (uid != "") || uid != "" && !isUID(uid) {
+			t.Errorf("%q is %d with UID %q", name, what, uid)
+		}
+		_ = container(name)
+	})
+}

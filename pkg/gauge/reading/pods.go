@@ -1,0 +1,153 @@
+package reading
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// level reads the pods of a directory that holds pods, and of the classes in it.
+func (r *Reader) level(reading *Reading, path string) error {
+	names, err := r.directories(path)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		below := filepath.Join(path, name)
+		switch what, uid := directory(name); what {
+		case class:
+			err = r.level(reading, below)
+		case onePod:
+			pod := Pod{UID: uid}
+			err = r.pod(below, &pod)
+			reading.Pods = append(reading.Pods, pod)
+		case other, allPods:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pod reads a pod.
+func (r *Reader) pod(path string, pod *Pod) (err error) {
+	if pod.Pressure, err = r.pressure(path); err != nil {
+		return err
+	}
+	if pod.Usage, pod.Throttled, err = r.times(path); err != nil {
+		return err
+	}
+	own := Group{Usage: Unknown, Throttled: Unknown, Held: Unknown}
+	if err := r.direct(path, &own); err != nil {
+		return err
+	}
+	names, err := r.directories(path)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		below := filepath.Join(path, name)
+		id := container(name)
+		if id == "" {
+			if _, err := r.group(below, &own, searched); err != nil {
+				return err
+			}
+			continue
+		}
+		group := Group{ID: id, Usage: Unknown, Throttled: Unknown, Held: Unknown}
+		if group.Usage, err = r.group(below, &group, searched); err != nil {
+			return err
+		}
+		pod.Groups = append(pod.Groups, group)
+	}
+	if len(own.Tasks) > 0 {
+		pod.Groups = append(pod.Groups, own)
+	}
+	return nil
+}
+
+// group adds to a group what a control group and those within have, and returns for how long their tasks ran.
+func (r *Reader) group(path string, to *Group, levels int) (used time.Duration, err error) {
+	used, throttled, err := r.times(path)
+	if err != nil {
+		return Unknown, err
+	}
+	to.Throttled = sum(to.Throttled, throttled)
+	if err := r.direct(path, to); err != nil || levels == 0 {
+		return used, err
+	}
+	names, err := r.directories(path)
+	for _, name := range names {
+		if _, err := r.group(filepath.Join(path, name), to, levels-1); err != nil {
+			return used, err
+		}
+	}
+	return used, err
+}
+
+// direct adds to a group what a control group has without those within: its tasks, and for how long they were held back.
+func (r *Reader) direct(path string, to *Group) error {
+	held, err := r.held(path)
+	if err != nil {
+		return err
+	}
+	to.Held = sum(to.Held, held)
+	return r.tasks(path, to)
+}
+
+// directories returns the names of the directories in one that is walked, none if it is no more.
+func (r *Reader) directories(path string) ([]string, error) {
+	names, err := directories(filepath.Join(r.trees.groups, path), r.buffer, nil)
+	if gone(err) {
+		return nil, nil
+	}
+	return names, err
+}
+
+// sum returns the sum of what is known.
+func sum(a, b time.Duration) time.Duration {
+	switch {
+	case a == Unknown:
+		return b
+	case b == Unknown:
+		return a
+	}
+	return a + b
+}
+
+// merged returns pods in the order of their UIDs, and their groups in that of their IDs, with what was found at two places
+// put together: a kubelet whose driver was changed leaves directories behind.
+func merged(pods []Pod) []Pod {
+	slices.SortStableFunc(pods, func(a, b Pod) int { return cmp.Compare(a.UID, b.UID) })
+	kept := pods[:0]
+	for _, p := range pods {
+		if n := len(kept); n > 0 && kept[n-1].UID == p.UID {
+			one := &kept[n-1]
+			one.Usage, one.Throttled, one.Pressure = sum(one.Usage, p.Usage), sum(one.Throttled, p.Throttled), sum(one.Pressure, p.Pressure)
+			one.Groups = append(one.Groups, p.Groups...)
+			continue
+		}
+		kept = append(kept, p)
+	}
+	for i := range kept {
+		kept[i].Groups = mergedGroups(kept[i].Groups)
+	}
+	return kept
+}
+
+func mergedGroups(groups []Group) []Group {
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
+	kept := groups[:0]
+	for _, g := range groups {
+		if n := len(kept); n > 0 && kept[n-1].ID == g.ID {
+			one := &kept[n-1]
+			one.Usage, one.Throttled, one.Held = sum(one.Usage, g.Usage), sum(one.Throttled, g.Throttled), sum(one.Held, g.Held)
+			one.Tasks = append(one.Tasks, g.Tasks...)
+			continue
+		}
+		kept = append(kept, g)
+	}
+	return kept
+}

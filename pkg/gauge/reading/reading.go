@@ -1,0 +1,60 @@
+package reading
+
+import "time"
+
+// Unknown is the value of a counter that the kernel does not keep.
+const Unknown time.Duration = -1
+
+// Reading is what the kernel had accounted of a node at a moment. All counters began at some time in the past.
+type Reading struct {
+	// At has a monotonic clock reading, unless it was made up.
+	At time.Time
+	// Uptime is the time since the boot.
+	Uptime time.Duration
+	// CPUs is how many processors were online, Busy how long they ran anything, Stolen how long the hypervisor kept them.
+	CPUs         int
+	Busy, Stolen time.Duration
+	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless it
+	// was told not to at boot, which shows nowhere.
+	BlockedKnown bool
+	// Pods are in the order of their UIDs, each of which is there once.
+	Pods []Pod
+}
+
+// Pod is a pod by its control group.
+type Pod struct {
+	UID string
+	// Usage is how long tasks of the pod ran, of those that ended as well, Throttled how long the limit of the pod itself
+	// throttled it, summed over processors, and Pressure how long some task waited for a processor. Each can be [Unknown].
+	Usage, Throttled, Pressure time.Duration
+	// Groups are the containers in the order of their IDs. The first may have no ID: it holds the tasks that belong to the
+	// pod and to no container of it.
+	Groups []Group
+}
+
+// Group is a container, or what a pod has besides, with all control groups within.
+type Group struct {
+	ID string
+	// Usage is how long its tasks ran, of those that ended as well, Throttled how long limits of this group and of those within
+	// throttled them, and Held how long any limit did, also of a group around it; both are summed over processors. Each can
+	// be [Unknown]: Linux before 6.6 does not account Held.
+	Usage, Throttled, Held time.Duration
+	Tasks                  []Task
+}
+
+// Task is a thread.
+type Task struct {
+	ID int
+	// Parent is the id of the process whose child the task's process is.
+	Parent int
+	// Start is when it began, since the boot: with ID it tells tasks apart. It is a multiple of 10 ms.
+	Start time.Duration
+	// Seen is when it was read, since the reading began.
+	Seen time.Duration
+	// Run is how long it ran, Wait how long it could have but did not, Blocked how long it waited for block I/O.
+	Run, Wait, Blocked time.Duration
+	// Slices is how often it began to run.
+	Slices int64
+	// CPU is the number of the processor that it ran on last.
+	CPU int
+}

@@ -1,0 +1,63 @@
+package reading
+
+// throttle takes from the waiting of the tasks of a pod what was throttling.
+//
+// Each second that a group is held back on a processor is in the account of the group once, and in the waiting of each task that
+// could have run there. How many those were is not accounted. A queue that was not empty for d + r seconds, in r of which it ran
+// one of its tasks and in d of which it was held back, kept its tasks from sleeping for n·(d + r) seconds in all if they were n,
+// so
+//
+//	n = (Σ run + Σ wait) / (d + Σ run)
+//
+// That is too many where others ran meanwhile, so n is at most the tasks alike active per processor that they were on, and at
+// least 1. Under limits of 20 to 40 % on one and two processors of Linux 6.18 the result was within 4 % of the waiting of 1 to 8
+// tasks that did nothing but run.
+//
+// Where the account has no Held, the limits of a pod and of its containers may hold the same task back at the same time, and
+// their sum is taken: it is kept to what their processors did not run, and to what the tasks waited.
+func (c *comparison) throttle(before, after *Pod, groups []change) {
+	around := grown(before.Throttled, after.Throttled)
+	waited := 0.0
+	for i := range groups {
+		waited += groups[i].waited()
+	}
+	for i := range groups {
+		group := &groups[i]
+		wait := group.waited()
+		if wait <= 0 {
+			continue
+		}
+		if group.alone {
+			group.held += around * wait / waited
+		}
+		share := heldBack(group.items, group.held, c.span) / wait
+		for j := range group.items {
+			item := &group.items[j]
+			item.throttled = item.wait * share
+			item.wait -= item.throttled
+		}
+	}
+}
+
+// heldBack returns how much of the waiting of tasks was throttling, if their group was held back for some time, summed over
+// processors, in an interval of seconds.
+func heldBack(items []item, held, seconds float64) float64 {
+	var run, wait, squares float64
+	processors := map[int]bool{}
+	for i := range items {
+		item := &items[i]
+		if a := item.run + item.wait; a > 0 {
+			run += item.run
+			wait += item.wait
+			squares += a * a
+			processors[item.cpus[0]], processors[item.cpus[1]] = true, true
+		}
+	}
+	held = bound(held, float64(len(processors))*seconds-run)
+	if held == 0 || wait == 0 {
+		return 0
+	}
+	alike := (run + wait) * (run + wait) / squares
+	each := max(1, min((run+wait)/(held+run), alike/float64(len(processors))))
+	return min(held*each, wait)
+}

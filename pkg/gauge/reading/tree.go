@@ -1,0 +1,88 @@
+package reading
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// hierarchies says under which directories the control groups keep what: one directory of version 2, or those of the
+// controllers of version 1.
+type hierarchies struct {
+	// groups is walked, and has the tasks.
+	groups string
+	// usage, limits and pressure have how long tasks ran, were throttled and waited. Empty: none has.
+	usage, limits, pressure string
+	// version1 has the usage of groups, and the ids of tasks, in other files.
+	version1 bool
+}
+
+// mounted returns the hierarchies under a directory.
+func mounted(root string) (*hierarchies, error) {
+	if exists(filepath.Join(root, "cgroup.controllers")) {
+		return &hierarchies{groups: root, usage: root, limits: root, pressure: root}, nil
+	}
+	first := func(names ...string) string {
+		for _, name := range names {
+			if path := filepath.Join(root, name); exists(path) {
+				return path
+			}
+		}
+		return ""
+	}
+	h := &hierarchies{
+		version1: true,
+		limits:   first("cpu", "cpu,cpuacct", "cpuacct,cpu"),
+		usage:    first("cpuacct", "cpu,cpuacct", "cpuacct,cpu"),
+		pressure: first("unified"),
+	}
+	if h.groups = h.limits; h.groups == "" {
+		h.groups = h.usage
+	}
+	if h.groups == "" {
+		return nil, fmt.Errorf("%s: has neither cgroup.controllers nor cpu nor cpuacct: want where control groups are mounted", root)
+	}
+	return h, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// searched is how deep below the root the directory of all pods is looked for: below a user's session, a container that is a
+// node and the root of the kubelet it is the eighth.
+const searched = 8
+
+// pods returns the directories that hold all pods, relative to their hierarchy: several where nodes are containers.
+func (r *Reader) pods() ([]string, error) {
+	found, err := r.search("", searched, nil)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s: has no directory named kubepods or kubepods.slice: is the node a kubelet's, and this the mount of the host?",
+			r.trees.groups)
+	}
+	slices.Sort(found)
+	return found, err
+}
+
+func (r *Reader) search(below string, levels int, found []string) ([]string, error) {
+	names, err := directories(filepath.Join(r.trees.groups, below), r.buffer, nil)
+	if err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
+		return found, err
+	}
+	for _, name := range names {
+		path := filepath.Join(below, name)
+		switch what, _ := directory(name); {
+		case what == allPods:
+			found = append(found, path)
+		case levels > 1:
+			if found, err = r.search(path, levels-1, found); err != nil {
+				return found, err
+			}
+		}
+	}
+	return found, nil
+}

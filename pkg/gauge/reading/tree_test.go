@@ -1,0 +1,52 @@
+package reading_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/reading"
+)
+
+// node is a made-up node: files below one directory.
+type node struct {
+	root string
+	tb   testing.TB
+}
+
+func newNode(tb testing.TB) node {
+	tb.Helper()
+	n := node{root: tb.TempDir(), tb: tb}
+	n.write("proc/stat", "cpu  100 10 50 1000 20 5 5 30 7 0\ncpu0 50 5 25 500 10 3 2 15 4 0\ncpu1 50 5 25 500 10 2 3 15 3 0\nintr 1 2\n")
+	n.write("proc/uptime", "1000.50 1800.00\n")
+	n.write("proc/sys/kernel/task_delayacct", "1\n")
+	return n
+}
+
+func (n node) write(path, text string) {
+	n.tb.Helper()
+	path = filepath.Join(n.root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		n.tb.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		n.tb.Fatal(err)
+	}
+}
+
+// task writes what /proc says of a task whose command is as awkward as one can be, and which began 100 s after the boot.
+func (n node) task(id int, schedstat string) {
+	n.tb.Helper()
+	n.write(fmt.Sprintf("proc/%d/schedstat", id), schedstat+"\n")
+	fields := strings.Fields("1 7 7 0 -1 4194304 105 0 0 0 0 0 0 0 20 0 1 0 10000 3133440 390 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 25 0 0 1 1 1 1 1 1 1 0")
+	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf("%d (a) R 1 (\nb) S %s\n", id, strings.Join(fields, " ")))
+}
+
+func (n node) reader() *reading.Reader {
+	return &reading.Reader{Proc: filepath.Join(n.root, "proc"), Cgroup: filepath.Join(n.root, "cgroup"), Now: func() time.Time { return noon }}
+}
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
