@@ -54,7 +54,6 @@ type Metrics struct {
 	failed          prometheus.Counter
 	timestamp       prometheus.Gauge
 	namesFailed     prometheus.Gauge
-	collectors      []prometheus.Collector
 }
 
 // perPod are the counters of seconds per pod.
@@ -66,60 +65,16 @@ func New(registry prometheus.Registerer, options Options) (*Metrics, error) {
 		return nil, fmt.Errorf("max-pods: %d is not at least 1", options.MaxPods)
 	}
 	m := &Metrics{options: options, shown: map[string]*series{}}
-	m.describePods()
-	m.describeNode()
+	m.definePods()
+	m.defineNode()
 	var errs []error
-	for _, c := range m.collectors {
+	for _, c := range []prometheus.Collector{
+		m.counters.run, m.counters.wait, m.counters.throttled, m.counters.blocked, m.dilation, m.summed, m.leftOut,
+		m.busy, m.stolen, m.processors, m.duration, m.failed, m.timestamp, m.namesFailed,
+	} {
 		errs = append(errs, registry.Register(c))
 	}
 	return m, errors.Join(errs...)
-}
-
-func (m *Metrics) describePods() {
-	counter := func(what, help string) *prometheus.CounterVec {
-		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "loadline_gauge_pod_" + what + "_seconds_total", Help: help}, []string{"namespace", "pod"})
-		m.collectors = append(m.collectors, c)
-		return c
-	}
-	m.counters = perPod{
-		run:       counter("run", "How long the tasks of a pod ran, summed over its tasks."),
-		wait:      counter("wait", "How long the tasks of a pod that could run waited for a processor for any reason but their own limit, summed over its tasks."),
-		throttled: counter("throttled", "How long the tasks of a pod that could run were held back by its CPU limit, summed over its tasks."),
-		blocked:   counter("blocked", "How long the tasks of a pod waited for block I/O, summed over its tasks."),
-	}
-	m.dilation = prometheus.NewGaugeVec(prometheus.GaugeOpts{ //nolint:promlinter // the program is called gauge
-		Name: "loadline_gauge_pod_dilation",
-		Help: "How many times longer the tasks of a pod took in the last interval than without waiting for a processor and without being throttled.",
-	}, []string{"namespace", "pod"})
-	m.summed = m.gauge("loadline_gauge_pods_summed", "Pods without time series of their own: they share those with the namespace and the pod (others).")
-	m.leftOut = m.gauge("loadline_gauge_pods_left_out", "Pods that the last interval left out, because it had as many as it may.")
-	m.collectors = append(m.collectors, m.dilation)
-}
-
-func (m *Metrics) describeNode() {
-	m.busy = m.counter("loadline_gauge_node_busy_seconds_total", "How long the processors of the node ran anything, summed over its processors.")
-	m.stolen = m.counter("loadline_gauge_node_stolen_seconds_total", "How long the hypervisor ran something else while processors of the node had work, summed over its processors.")
-	m.processors = m.gauge("loadline_gauge_node_processors", "Processors of the node that were online in the last interval.")
-	m.duration = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "loadline_gauge_reading_duration_seconds", Help: "How long it took to read the kernel's accounting of the node.",
-		Buckets: prometheus.ExponentialBuckets(0.001, 2, 14), // to 8 s: a reading takes less than an interval, or is late
-	})
-	m.failed = m.counter("loadline_gauge_reading_errors_total", "Readings of the kernel's accounting that failed.")
-	m.timestamp = m.gauge("loadline_gauge_last_reading_timestamp_seconds", "When the last reading ended that did not fail, in seconds since 1970 by the clock of the node.")
-	m.namesFailed = m.gauge("loadline_gauge_pod_names_failing", "1 while the folder with the names of the pods cannot be listed, else 0.")
-	m.collectors = append(m.collectors, m.duration)
-}
-
-func (m *Metrics) counter(name, help string) prometheus.Counter {
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	m.collectors = append(m.collectors, c)
-	return c
-}
-
-func (m *Metrics) gauge(name, help string) prometheus.Gauge {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	m.collectors = append(m.collectors, g)
-	return g
 }
 
 // Sampled adds an interval, which took some time to find.
