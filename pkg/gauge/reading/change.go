@@ -18,8 +18,9 @@ type item struct {
 	cpus [2]int
 }
 
-// active returns for how long a task was not asleep.
-func (i *item) active() float64 { return i.run + i.wait + i.throttled + i.blocked }
+// active returns for how long a task was not asleep, and own for how long of that it did not wait for a processor.
+func (i *item) active() float64 { return i.own() + i.wait + i.throttled }
+func (i *item) own() float64    { return i.run + i.blocked }
 
 // change is what the tasks of a group did.
 type change struct {
@@ -112,8 +113,8 @@ func (c *comparison) task(now *Task) item {
 		// It is older than the interval and was elsewhere: what of its times is from this interval, the account of its group says.
 	}
 	i.run = bound(i.run, i.there)
-	i.wait = bound(i.wait, i.there-i.run)
-	i.blocked = bound(i.blocked, i.there-i.run-i.wait)
+	i.wait = bound(i.wait, 2*i.there) // what ends in an interval may have begun in the one before
+	i.blocked = bound(i.blocked, i.there-i.run)
 	return i
 }
 

@@ -17,8 +17,9 @@
 // many tasks it holds back in the queue of one processor. Between estimates how many those were; see throttling in
 // throttle.go.
 //
-// A task's waiting is added when it ends and its running at a tick, so that what lies across a reading is in one interval or
-// in the other. In an interval no task runs, waits and is blocked for longer than it was there: what is more, is left out.
+// A task's waiting is added when it ends, and its running at a tick, so that what lies across a reading is in one interval or in
+// the other: over several the sums are right, and in one the waiting of a task may be wrong by as much as it waits at once. That
+// matters to the dilation of a task that all but never runs; longer intervals are the remedy.
 //
 // How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
 // is 0.
@@ -28,7 +29,8 @@
 // A task that came or went between two readings leaves its running in the account of its control group: Unseen. Its waiting
 // is in no account. Where unseen tasks are at least a tenth of what a pod ran, as in a loop of a shell, Dilation, CPULoading
 // and Threads take them, their parent and those of them that a reading met for one task that was always there, or for as few
-// as can have run that long. Their waiting is then what the pressure stall information has beyond that of the other tasks;
-// without it, in proportion to how long the pod's seen tasks waited for their running; at least what the limit held back. Of
-// children of one parent that run at the same time, it sees too few; what children were blocked for, it does not see.
+// as can have run that long. Their waiting is then what the pressure stall information has beyond that of the other tasks, and
+// at least what the limit held back; Wait does not have it. Where the kernel keeps no such information it is taken for none,
+// and Dilation and CPULoading are too low. Of children of one parent that run at the same time it sees too few, and what
+// children were blocked for it does not see.
 package reading

@@ -6,16 +6,19 @@ import "loadline.dev/loadline/pkg/gauge/usage"
 // then not known any better.
 const maxDilation = 1000
 
-// rate sets what follows for a pod from what its tasks did: Threads, Dilation, CPULoading and DiskLoading.
+// rate sets what follows for a pod from what its tasks did: Threads, Dilation, CPULoading and DiskLoading. A task weighs as
+// much as it ran and was blocked. Were its waiting in its weight as well, threads of a runtime that wake often and do next to
+// nothing would weigh the more the longer others keep them from it: beside a single worker that competes for its processor
+// they counted as another.
 func rate(pod *usage.Pod, items []item) {
 	var active, squares, dilation, cpu, disk float64
 	for i := range items {
 		item := &items[i]
-		a := item.active()
+		a := item.own()
 		if a <= 0 || item.there <= 0 {
 			continue
 		}
-		alone := max(item.there-item.wait-item.throttled, item.there/maxDilation)
+		alone := max(item.there-item.wait-item.throttled, a, item.there/maxDilation)
 		ran := min(1, item.run/alone)
 		active += a
 		squares += a * a

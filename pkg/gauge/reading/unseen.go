@@ -15,71 +15,101 @@ func withUnseen(items []item, gone []*Task, pod *usage.Pod, left float64) []item
 	if pod.Unseen < unseenMatters*pod.Run || pod.Unseen == 0 {
 		return items
 	}
-	here := map[int]bool{}
-	for i := range items {
-		here[items[i].id] = true
-	}
-	parents := map[int]bool{}
-	for _, task := range gone {
-		parents[task.Parent] = true
-	}
-	// Children that a reading met are of the same kind as those that it missed. A thread that a process of long life made is
-	// not: the parent of its process is outside the pod.
-	stayed := make([]item, 0, len(items)+1)
-	chain := item{run: pod.Unseen, throttled: unseenWaiting(items, pod, left)}
-	met := item{}
-	for _, i := range items {
-		if i.came && here[i.parent] {
-			parents[i.parent] = true
-			met.join(i)
-			continue
-		}
-		stayed = append(stayed, i)
-	}
+	stayed, met, parents := families(items, gone)
+	chain := item{there: pod.Seconds, run: pod.Unseen, throttled: unseenWaiting(items, gone, pod, left)}
 	lanes := max(1, math.Ceil((chain.run+met.active())/pod.Seconds-0.05))
 	room := lanes * pod.Seconds
 	chain.throttled = bound(chain.throttled, room-chain.run-met.active())
-	chain.join(met)
+	chain.join(&met)
 	kept := stayed[:0]
-	for _, i := range stayed {
-		if parents[i.id] && chain.active()+i.active() <= 1.02*room {
-			chain.join(i)
+	for i := range stayed {
+		const rounding = 1.02
+		if task := &stayed[i]; parents[task.id] && chain.active()+task.active() <= rounding*room {
+			chain.join(task)
 			continue
 		}
-		kept = append(kept, i)
+		kept = append(kept, stayed[i])
 	}
-	one := item{
-		there: pod.Seconds, run: chain.run / lanes, wait: chain.wait / lanes,
-		throttled: chain.throttled / lanes, blocked: chain.blocked / lanes,
-	}
-	one.run = bound(one.run, one.there)
+	chain.run = bound(chain.run/lanes, chain.there)
+	chain.wait, chain.throttled, chain.blocked = chain.wait/lanes, chain.throttled/lanes, chain.blocked/lanes
 	for range int(lanes) {
-		kept = append(kept, one)
+		kept = append(kept, chain)
 	}
 	return kept
 }
 
+// families parts tasks into those that stayed, the sum of the children that a reading met, which are of the same kind as those
+// that none met, and the parents of these. A thread that a process of long life made is no child: the parent of its process
+// is outside the pod. Where no child was met, the only task that did anything is the parent.
+func families(items []item, gone []*Task) (stayed []item, met item, parents map[int]bool) {
+	here, parents := make(map[int]bool, len(items)), map[int]bool{}
+	for i := range items {
+		here[items[i].id] = true
+	}
+	for _, task := range gone {
+		parents[task.Parent] = true
+	}
+	var active []int
+	for i := range items {
+		task := &items[i]
+		if task.came && here[task.parent] {
+			parents[task.parent] = true
+			met.join(task)
+			continue
+		}
+		stayed = append(stayed, *task)
+		if task.active() > 0 {
+			active = append(active, task.id)
+		}
+	}
+	if len(parents) == 0 && len(active) == 1 {
+		parents[active[0]] = true
+	}
+	return stayed, met, parents
+}
+
 // join adds what another task did.
-func (i *item) join(other item) {
+func (i *item) join(other *item) {
 	i.run += other.run
 	i.wait += other.wait
 	i.throttled += other.throttled
 	i.blocked += other.blocked
 }
 
-// unseenWaiting returns an estimate of how long the tasks waited that were not seen.
-func unseenWaiting(items []item, pod *usage.Pod, left float64) float64 {
-	var run, held float64
+// unseenWaiting returns an estimate of how long the tasks waited that were not seen. The pressure stall information is a mean
+// over processors, weighted by how long each had a task of the group: a task that goes from one to another and waits at each
+// shows as often less as there are of them. How many these are is estimated by where tasks were last.
+//
+// How long the parent waited for its own running is no measure: it runs briefly and waits each time. In loops of a shell that
+// slept between children, what it said was three times too much.
+func unseenWaiting(items []item, gone []*Task, pod *usage.Pod, left float64) float64 {
+	if pod.PressureSeconds == nil {
+		return left
+	}
+	var held, met, squares float64
+	last := map[int]float64{} // how often a task was met that was last on a processor
+	for _, task := range gone {
+		last[task.CPU]++
+		met++
+	}
 	for i := range items {
-		run += items[i].run
+		if items[i].active() == 0 {
+			continue
+		}
 		held += items[i].wait + items[i].throttled
+		last[items[i].cpus[1]]++
+		met++
+		if !items[i].came {
+			last[items[i].cpus[0]]++
+			met++
+		}
 	}
-	const enough = 0.01 // of the running, to say how long the rest waited for its own
-	switch {
-	case pod.PressureSeconds != nil:
-		return max(left, *pod.PressureSeconds-held)
-	case run >= enough*pod.Unseen:
-		return max(left, pod.Unseen*held/run)
+	for _, n := range last {
+		squares += n * n
 	}
-	return left
+	processors := 1.0
+	if squares > 0 {
+		processors = met * met / squares
+	}
+	return max(left, *pod.PressureSeconds*processors-held)
 }

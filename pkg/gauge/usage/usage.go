@@ -40,12 +40,12 @@ type Pod struct {
 	Seconds float64 `json:"seconds"`
 	Times
 	// Tasks is how many tasks were seen, and Threads how many of them, at least 1, were active alike: (Σa)²/Σa², where
-	// a is the time that a task was not asleep.
+	// a is the time that a task ran or was blocked.
 	Tasks   int     `json:"tasks"`
 	Threads float64 `json:"threads"`
 	// Dilation is how many times longer a task took than it would have without waiting for a processor and without
 	// being throttled, at least 1. CPULoading and DiskLoading are the fractions of the time without waiting that it
-	// ran and was blocked, from 0 to 1 in all. All three are means over the tasks, weighted by their activity.
+	// ran and was blocked, from 0 to 1 in all. All three are means over the tasks, weighted by a.
 	Dilation    float64 `json:"dilation"`
 	CPULoading  float64 `json:"cpuLoading"`
 	DiskLoading float64 `json:"diskLoading"`

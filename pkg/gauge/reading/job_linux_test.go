@@ -1,0 +1,191 @@
+package reading_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// jobVariable has the job that a process of the test's binary is to be, instead of the tests.
+const jobVariable = "LOADLINE_READING_JOB"
+
+// job is threads that run for a burst and sleep, over and over.
+type job struct {
+	Groups       []string // to be in
+	Threads      int
+	CPUs         []int
+	Burst, Sleep time.Duration
+	// Loops, if above 0, is how often a shell counts that each thread starts and awaits in place of its burst.
+	Loops int
+}
+
+// cycle is the state of a thread at the end of a burst and a sleep: the time since 1970, and what it ran and meant to sleep until
+// then, in nanoseconds.
+type cycle struct{ End, Run, Slept int64 }
+
+// runJob is a job until its input ends. It says when all threads have done a cycle, and at the end what their cycles were.
+func runJob(text string, stdin io.Reader, stdout io.Writer) error {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return err
+	}
+	if j.Loops == 0 { // otherwise the shell goes there
+		for _, group := range j.Groups {
+			if err := os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
+				return err
+			}
+		}
+	}
+	var (
+		stop    atomic.Bool
+		done    sync.WaitGroup
+		started sync.WaitGroup
+		cycles  = make([][]cycle, j.Threads)
+	)
+	started.Add(j.Threads)
+	for i := range cycles {
+		cycles[i] = make([]cycle, 0, 1<<16)
+		did := func(c cycle) bool {
+			cycles[i] = append(cycles[i], c)
+			if len(cycles[i]) == 1 {
+				started.Done()
+			}
+			return !stop.Load()
+		}
+		if j.Loops > 0 {
+			done.Go(func() { j.shell(did) })
+		} else {
+			done.Go(func() { j.thread(did) })
+		}
+	}
+	started.Wait()
+	if _, err := fmt.Fprintln(stdout, "running"); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, stdin); err != nil {
+		return err
+	}
+	stop.Store(true)
+	done.Wait()
+	return json.NewEncoder(stdout).Encode(cycles)
+}
+
+// slack is how long after its time a sleeper wakes on an idle processor: the timer slack of Linux.
+const slack = 50 * time.Microsecond
+
+// thread runs and sleeps until it is told that it did enough. Its system calls do not tell the runtime, which would give its
+// place to another thread.
+func (j *job) thread(did func(cycle) bool) {
+	runtime.LockOSThread()
+	j.pin()
+	var slept int64
+	spin := 0
+	for {
+		until := clock(threadClock) + int64(j.Burst)
+		for clock(threadClock) < until {
+			for i := range 5_000 {
+				spin += i
+			}
+		}
+		wish := syscall.NsecToTimespec(int64(j.Sleep))
+		for j.Sleep > 0 {
+			_, _, errno := syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&wish)), uintptr(unsafe.Pointer(&wish)), 0)
+			if errno == 0 {
+				slept += int64(j.Sleep + slack)
+				break
+			}
+		}
+		if !did(cycle{End: time.Now().UnixNano(), Run: clock(threadClock), Slept: slept}) || spin < 0 {
+			return
+		}
+	}
+}
+
+// shell has a shell count in a child and sleep in another, over and over. How long all of them ran, their group says: what it
+// has ends with a cycle or a moment later.
+func (j *job) shell(did func(cycle) bool) {
+	runtime.LockOSThread()
+	j.pin() // the shell inherits it
+	script := ""
+	for _, group := range j.Groups {
+		script += fmt.Sprintf("echo $$ > %s/cgroup.procs\n", group)
+	}
+	script += fmt.Sprintf("while :; do sh -c 'i=0; while [ $i -lt %d ]; do i=$((i+1)); done'; sleep %f; echo; done", j.Loops, j.Sleep.Seconds())
+	command := exec.Command("sh", "-c", script) //nolint:noctx // it is killed
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := command.Start(); err != nil {
+		panic(err)
+	}
+	var slept int64
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		slept += int64(j.Sleep + slack)
+		if !did(cycle{End: time.Now().UnixNano(), Run: groupUsage(j.Groups), Slept: slept}) {
+			break
+		}
+	}
+	if err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL); err != nil {
+		panic(err)
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	_ = command.Wait() // it was killed
+}
+
+// groupUsage returns how long the tasks of a group ran, in nanoseconds.
+func groupUsage(groups []string) int64 {
+	for _, group := range groups {
+		if text, err := os.ReadFile(filepath.Join(group, "cpuacct.usage")); err == nil {
+			used, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+			if err != nil {
+				panic(err)
+			}
+			return used
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(groups[0], "cpu.stat"))
+	if err != nil {
+		panic(err)
+	}
+	var used int64
+	if _, err := fmt.Sscanf(string(text), "usage_usec %d", &used); err != nil {
+		panic(err)
+	}
+	return used * 1000
+}
+
+// pin keeps the calling thread to the processors of the job.
+func (j *job) pin() {
+	var mask [16]uint64
+	for _, cpu := range j.CPUs {
+		mask[cpu/64] |= 1 << (cpu % 64)
+	}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask))); errno != 0 {
+		panic(errno)
+	}
+}
+
+const threadClock = 3
+
+// clock returns what the thread ran, in nanoseconds: CLOCK_THREAD_CPUTIME_ID.
+func clock(id uintptr) int64 {
+	var at syscall.Timespec
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&at)), 0); errno != 0 {
+		panic(errno)
+	}
+	return at.Nano()
+}

@@ -1,0 +1,122 @@
+package reading_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/gauge/reading"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// anyTime draws a counter: mostly of an order that a node has, sometimes absurd.
+func anyTime(t *rapid.T, label string) time.Duration {
+	limit := rapid.SampledFrom([]time.Duration{0, ms, second, 100 * second, math.MaxInt64}).Draw(t, label+" limit")
+	return time.Duration(rapid.Int64Range(0, int64(limit)).Draw(t, label))
+}
+
+func anyCounter(t *rapid.T, label string) time.Duration {
+	if rapid.Bool().Draw(t, label+" known") {
+		return anyTime(t, label)
+	}
+	return unknown
+}
+
+// anyReading draws what a reader may find: task ids are not there twice, anything else may be anything.
+func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
+	r := at(since)
+	r.CPUs = rapid.IntRange(1, 64).Draw(t, "cpus")
+	r.Busy, r.Stolen = anyTime(t, "busy"), anyTime(t, "stolen")
+	id := 0
+	for i := range rapid.IntRange(0, 4).Draw(t, "pods") {
+		pod := reading.Pod{
+			UID: fmt.Sprint(i), Usage: anyCounter(t, "usage"), Throttled: anyCounter(t, "throttled"), Pressure: anyCounter(t, "pressure"),
+		}
+		for j := range rapid.IntRange(0, 3).Draw(t, "groups") {
+			group := reading.Group{
+				ID: []string{"", "c", "d"}[j], Usage: anyCounter(t, "usage"), Throttled: anyCounter(t, "throttled"), Held: anyCounter(t, "held"),
+			}
+			for range rapid.IntRange(0, 4).Draw(t, "tasks") {
+				id += rapid.IntRange(1, 2).Draw(t, "id")
+				group.Tasks = append(group.Tasks, reading.Task{
+					ID: id, Parent: rapid.IntRange(0, 12).Draw(t, "parent"), CPU: rapid.IntRange(0, 63).Draw(t, "cpu"),
+					Start: rapid.SampledFrom([]time.Duration{0, second, 1001 * second, 1005 * second, 2000 * second}).Draw(t, "start"),
+					Seen:  time.Duration(rapid.Int64Range(0, int64(100*ms)).Draw(t, "seen")),
+					Run:   anyTime(t, "run"), Wait: anyTime(t, "wait"), Blocked: anyTime(t, "blocked"), Slices: 1,
+				})
+			}
+			pod.Groups = append(pod.Groups, group)
+		}
+		r.Pods = append(r.Pods, pod)
+	}
+	return r
+}
+
+func TestWhateverTheReadingsTheIntervalIsValidAndItsSumsAreRight(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		span := time.Duration(rapid.Int64Range(1, int64(20*second)).Draw(t, "span"))
+		interval := reading.Between(anyReading(t, 0), anyReading(t, span), "worker-1", nil)
+		if err := interval.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		for _, pod := range interval.Pods {
+			var parts usage.Times
+			for _, c := range pod.Containers {
+				parts.Run += c.Run
+				parts.Unseen += c.Unseen
+				parts.Wait += c.Wait
+				parts.Throttled += c.Throttled
+				parts.Blocked += c.Blocked
+				within(t, "containers of "+pod.UID, c.Times)
+			}
+			within(t, "pod "+pod.UID, pod.Times)
+			most := pod.Times
+			for name, pair := range map[string][2]float64{
+				"run": {parts.Run, most.Run}, "unseen": {parts.Unseen, most.Unseen}, "wait": {parts.Wait, most.Wait},
+				"throttled": {parts.Throttled, most.Throttled}, "blocked": {parts.Blocked, most.Blocked},
+			} {
+				if pair[0] > pair[1]+rounding(pair[1]) {
+					t.Errorf("the containers of pod %s have %v of %s, the pod has %v", pod.UID, pair[0], name, pair[1])
+				}
+			}
+			if pod.Seconds > interval.Seconds {
+				t.Errorf("pod %s was observed for %v s of %v", pod.UID, pod.Seconds, interval.Seconds)
+			}
+		}
+	})
+}
+
+func within(t *rapid.T, what string, times usage.Times) {
+	if times.Unseen > times.Run+rounding(times.Run) {
+		t.Errorf("%s: %v unseen is more than all that ran, %v", what, times.Unseen, times.Run)
+	}
+}
+
+func rounding(value float64) float64 { return 1e-9 * (1 + value) }
+
+func TestWaitingIsKeptWhenSomeOfItIsThrottling(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var before, after []reading.Task
+		var run, wait time.Duration
+		for id := range rapid.IntRange(1, 10).Draw(t, "tasks") {
+			ran := time.Duration(rapid.Int64Range(0, int64(5*second)).Draw(t, "run"))
+			waited := time.Duration(rapid.Int64Range(0, int64(5*second)).Draw(t, "wait"))
+			before, after = append(before, old(id, 0, 0)), append(after, old(id, ran, waited))
+			run, wait = run+ran, wait+waited
+		}
+		was, is := pod(before...), pod(after...)
+		was.Groups[0].Held, is.Groups[0].Held = 0, anyTime(t, "held")
+		got := reading.Between(at(0, was), at(10*second, is), "worker-1", nil).Pods[0]
+		if sum := got.Wait + got.Throttled; math.Abs(sum-wait.Seconds()) > rounding(sum) {
+			t.Errorf("waiting and throttling are %v in all, want %v", sum, wait)
+		}
+		if math.Abs(got.Run-run.Seconds()) > rounding(got.Run) {
+			t.Errorf("ran %v, want %v", got.Run, run)
+		}
+	})
+}
