@@ -37,6 +37,11 @@ LABEL org.opencontainers.image.title="kubectl-loadline"
 COPY --from=build /src/bin/kubectl-loadline /usr/local/bin/
 ENTRYPOINT ["/usr/local/bin/kubectl-loadline"]
 
+FROM base AS loadline-gauge
+LABEL org.opencontainers.image.title="loadline-gauge"
+COPY --from=build /src/bin/loadline-gauge /usr/local/bin/
+ENTRYPOINT ["/usr/local/bin/loadline-gauge"]
+
 FROM base AS loadline-probe
 LABEL org.opencontainers.image.title="loadline-probe"
 COPY --from=build /src/bin/loadline-probe /usr/local/bin/

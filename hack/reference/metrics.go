@@ -23,6 +23,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
+	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
 	"loadline.dev/loadline/pkg/plugins/dilation"
 )
 
@@ -52,6 +53,15 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	}
 	return registered(metrics.Registry)
 })
+
+// gaugeMetrics returns what loadline-gauge registers, by name, but for those of Go and of its process.
+func gaugeMetrics() (map[string]metric, error) {
+	registry := prometheus.NewRegistry()
+	if _, err := gaugemetrics.New(registry, gaugemetrics.Options{MaxPods: 1}); err != nil {
+		return nil, err
+	}
+	return registered(registry)
+}
 
 // schedulerMetrics returns what loadline-scheduler registers, by name.
 func schedulerMetrics() (map[string]metric, error) {

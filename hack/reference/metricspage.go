@@ -40,12 +40,17 @@ func (b book) addMetrics() error {
 	if err != nil {
 		return fmt.Errorf("the metrics of loadline-scheduler: %w", err)
 	}
+	gauge, err := gaugeMetrics()
+	if err != nil {
+		return fmt.Errorf("the metrics of loadline-gauge: %w", err)
+	}
 	page := markdown.NewPage("Metrics")
 	page.Add(
 		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](../alerts.md) what to do when it is out of line.",
 		markdown.Table([]string{"Program", "Where"},
 			[]string{"`loadline-manager`", "`http://POD:8080/metrics` (`--metrics-bind-address`)"},
 			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for those who may `get` the non-resource URL `/metrics`"},
+			[]string{"`loadline-gauge`", "`https://POD:8443/metrics` (`--bind-address`), for the same"},
 		),
 		"`kubectl loadline` and `loadline-probe` serve no metrics. A time series with labels is there once something has happened to tell of: `loadline_pool_scalings_total` after the first scaling.",
 	)
@@ -65,6 +70,11 @@ func (b book) addMetrics() error {
 			"loadline-scheduler: kube-scheduler",
 			"The scheduler serves [all metrics of kube-scheduler](https://kubernetes.io/docs/reference/instrumentation/metrics/) too. These are useful with Loadline; `plugin=\"Dilation\"` is ours:",
 			scheduler, kubeSchedulerMetrics,
+		},
+		{
+			"loadline-gauge",
+			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [The gauge](../gauge.md) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
+			gauge, oursOf(gauge),
 		},
 	}
 	var errs []error

@@ -45,6 +45,7 @@ func Described() *cobra.Command { return newRoot("", Streams{}) }
 	},
 	{name: "loadline-manager", command: "newCommand()", varying: map[string]string{"probe-namespace": ""}},
 	{name: "loadline-scheduler", command: "newCommand()"},
+	{name: "loadline-gauge", command: "newCommand()"},
 	{name: "loadline-probe", command: "newCommand()"},
 }
 

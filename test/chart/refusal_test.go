@@ -39,6 +39,10 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		"kube-scheduler's name":            {"scheduler: {schedulerName: default-scheduler}", []string{"set scheduler.replaceDefault to true"}},
 		"two kinds of monitors":            {"metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}", []string{"would be scraped twice"}},
 		"an account that does not exist":   {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"an observation in words":          {"gauge: {interval: often}", []string{"/gauge/interval", "does not match pattern"}},
+		"no pods in the metrics":           {"gauge: {maxPods: 0}", []string{"/gauge/maxPods", "want 1"}},
+		"a namespace that is there":        {"gauge: {namespace: {name: loadline-system}}", []string{"gauge.namespace.create: the release's namespace, loadline-system, is there already"}},
+		"an account of no gauge":           {"serviceAccounts: {gauge: {create: false}}", []string{"serviceAccounts.gauge.name", "must name a service account"}},
 		"a release too old for everything": {"", []string{"1.34"}},
 	}
 	for name, test := range tests {

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,7 +81,7 @@ func TestTheServerTakesEveryObjectOfEveryValues(t *testing.T) {
 			t.Parallel()
 			for _, o := range renderFile(t, file) {
 				options := []client.ApplyOption{client.FieldOwner("test"), client.ForceOwnership}
-				if o.GetKind() != "ServiceAccount" { // those that pods name must be there
+				if kind := o.GetKind(); kind != "ServiceAccount" && kind != "Namespace" { // those that pods name, and are in, must be there
 					options = append(options, client.DryRunAll)
 				}
 				if err := s.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), options...); err != nil {
@@ -233,4 +234,23 @@ func TestThePackedChartIsWhatItShouldBe(t *testing.T) {
 	out, err := runHelm(t, "template", "loadline", packed, "--kube-version", "1.36.3")
 	must(t, err)
 	same(t, "the definitions of the packed chart", len(names(objects(t, out), "CustomResourceDefinition")), 5)
+}
+
+func TestAnInstallationWhoseGaugesCouldNotRunSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.addNamespace(t, "loadline-system")
+	install := func(args ...string) error {
+		_, err := runHelm(t, slices.Concat([]string{"install", "loadline", chartDir(), "--dry-run=server", "--kubeconfig", s.plane.Kubeconfig(), "--namespace", "loadline-system"}, args)...)
+		return err
+	}
+	here := "gauge.namespace.create=false,gauge.namespace.name=loadline-system"
+	err := install("--set", here)
+	if want := "the namespace loadline-system enforces the Pod Security Standard restricted, which lets no gauge run"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error %v lacks %q", err, want)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "loadline-system"}}
+	must(t, s.Patch(t.Context(), namespace, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}}`))))
+	must(t, install("--set", here))
+	must(t, install("--set", "gauge.enabled=false"))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -23,6 +24,9 @@ const (
 	manager   = "loadline-manager"
 	scheduler = "loadline-scheduler"
 )
+
+// gauge is what the DaemonSet is called, and its namespace.
+const gauge = "loadline-gauge"
 
 // same fails the test when two values differ.
 func same[T any](t *testing.T, what string, got, want T) {
@@ -255,7 +259,7 @@ serviceAccounts:
   scheduler: {name: schedulers, annotations: {a: b}}
 tests: {enabled: false}
 `)
-	same(t, "the accounts", names(all, "ServiceAccount"), []string{"schedulers"})
+	same(t, "the accounts", names(all, "ServiceAccount"), []string{gauge, "loadline-reader", "schedulers"})
 	same(t, "its annotations", get(t, all, "ServiceAccount", "schedulers").GetAnnotations(), map[string]string{"a": "b"})
 	same(t, "the manager's account", deployment(t, all, manager).Spec.Template.Spec.ServiceAccountName, "operators")
 	same(t, "the scheduler's account", deployment(t, all, scheduler).Spec.Template.Spec.ServiceAccountName, "schedulers")
@@ -263,7 +267,7 @@ tests: {enabled: false}
 		subjects, _, err := unstructured.NestedSlice(o.Object, "subjects")
 		must(t, err)
 		for _, subject := range subjects {
-			if name := subject.(map[string]any)["name"]; name != "operators" && name != "schedulers" { //nolint:errcheck // a subject is an object
+			if name := subject.(map[string]any)["name"]; name != "operators" && name != "schedulers" && name != gauge && name != "loadline-reader" { //nolint:errcheck // a subject is an object
 				t.Errorf("%s %s is for %v", o.GetKind(), o.GetName(), name)
 			}
 		}
@@ -377,7 +381,11 @@ networkPolicy:
 func TestPrometheusFindsTheServices(t *testing.T) {
 	t.Parallel()
 	all := render(t, "metrics: {serviceMonitor: {enabled: true, labels: {release: p}, interval: 15s}, readers: [{kind: ServiceAccount, name: p, namespace: m}]}")
-	for name, port := range map[string]string{manager: "metrics", scheduler: "https"} {
+	selectors := map[string]map[string]string{gauge: as[appsv1.DaemonSet](t, all, "DaemonSet", gauge).Spec.Selector.MatchLabels}
+	for _, name := range []string{manager, scheduler} {
+		selectors[name] = deployment(t, all, name).Spec.Selector.MatchLabels
+	}
+	for name, port := range map[string]string{manager: "metrics", scheduler: "https", gauge: "https"} {
 		monitor := get(t, all, "ServiceMonitor", name)
 		same(t, "the label", monitor.GetLabels()["release"], "p")
 		service := as[corev1.Service](t, all, "Service", name+"-metrics")
@@ -392,8 +400,8 @@ func TestPrometheusFindsTheServices(t *testing.T) {
 		same(t, "the port", endpoint["port"], any(port))
 		same(t, "the port of the Service", service.Spec.Ports[0].Name, port)
 		same(t, "the interval", endpoint["interval"], any("15s"))
-		same(t, "whom the Service is for", service.Spec.Selector, deployment(t, all, name).Spec.Selector.MatchLabels)
-		if token := endpoint["bearerTokenFile"]; (token != nil) != (name == scheduler) {
+		same(t, "whom the Service is for", service.Spec.Selector, selectors[name])
+		if token := endpoint["bearerTokenFile"]; (token != nil) != (name != manager) {
 			t.Errorf("%s is shown the token %v", name, token)
 		}
 	}
@@ -407,7 +415,7 @@ func TestPrometheusFindsThePods(t *testing.T) {
 	t.Parallel()
 	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
 	all := render(t, "metrics: {podMonitor: {enabled: true, tokenSecret: {name: s}}}")
-	same(t, "what is scraped with a token", names(all, "PodMonitor"), []string{manager, scheduler})
+	same(t, "what is scraped with a token", names(all, "PodMonitor"), []string{gauge, manager, scheduler})
 	endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", scheduler).Object, "spec", "podMetricsEndpoints")
 	must(t, err)
 	want := []any{map[string]any{

@@ -29,6 +29,7 @@ var checks = []struct {
 	{".ci/run ", "runs everything, this test included", checkFile},
 	{"loadline-manager ", "runs until it is stopped: test/integration starts it", checkProgram},
 	{"loadline-scheduler ", "runs until it is stopped: test/integration starts it", checkProgram},
+	{"loadline-gauge ", "runs until it is stopped, on a node: cmd/loadline-gauge tests it", checkProgram},
 	{"loadline-probe ", "runs for as long as it is told: pkg/probe tests it", checkProgram},
 	{"docker ", "needs Docker", checkNothing},
 	{"git ", "changes the reader's repository", checkNothing},

@@ -6,9 +6,26 @@
 {{- fail (printf "%s.replicas: %d would all act at once: set it to 1, or %s.leaderElection.enabled to true" $component (int .replicas) $component) }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- range $component := list "manager" "scheduler" "gauge" "reader" }}
 {{- with index $.Values.serviceAccounts $component }}
 {{- if and (not .create) (not .name) }}
 {{- fail (printf "serviceAccounts.%s.name: with create: false it must name a service account of the namespace" $component) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if .Values.gauge.enabled }}
+{{- $namespace := include "loadline.gaugeNamespace" . }}
+{{- if .Values.gauge.namespace.create }}
+{{- if eq $namespace .Release.Namespace }}
+{{- fail (printf "gauge.namespace.create: the release's namespace, %s, is there already: set it to false, or gauge.namespace.name to another name" $namespace) }}
+{{- end }}
+{{- else }}
+{{- with lookup "v1" "Namespace" "" $namespace }}
+{{- $level := index (.metadata.labels | default dict) "pod-security.kubernetes.io/enforce" | default "privileged" }}
+{{- if ne $level "privileged" }}
+{{- fail (printf "gauge.namespace.name: the namespace %s enforces the Pod Security Standard %s, which lets no gauge run: label it pod-security.kubernetes.io/enforce=privileged, or set gauge.namespace.create to true with another name, or gauge.enabled to false" $namespace $level) }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -14,6 +14,11 @@
 {{- (index $root.Values.serviceAccounts $component).name | default (printf "%s-%s" (include "loadline.fullname" $root) $component) -}}
 {{- end -}}
 
+{{/* The namespace of the gauges. */}}
+{{- define "loadline.gaugeNamespace" -}}
+{{- .Values.gauge.namespace.name | default (printf "%s-gauge" (include "loadline.fullname" .)) -}}
+{{- end -}}
+
 {{/* The labels of all objects. */}}
 {{- define "loadline.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
@@ -29,6 +34,9 @@ app.kubernetes.io/part-of: loadline
 {{/* The labels of a component's objects: (list $ "manager"). */}}
 {{- define "loadline.componentLabels" -}}
 app.kubernetes.io/name: loadline-{{ index . 1 }}
+{{- if eq (index . 1) "gauge" }}
+app.kubernetes.io/component: gauge
+{{- end }}
 {{ include "loadline.labels" (index . 0) }}
 {{- end -}}
 

@@ -6,6 +6,9 @@
 labels:
   {{- include "loadline.selector" . | nindent 2 }}
   app.kubernetes.io/part-of: loadline
+  {{- if eq $component "gauge" }}
+  app.kubernetes.io/component: gauge
+  {{- end }}
   {{- with merge (dict) ($values.podLabels | default dict) ($root.Values.commonLabels | default dict) }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -76,4 +79,19 @@ allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
+{{- end -}}
+
+{{/* The egress rule of a NetworkPolicy to the API server. */}}
+{{- define "loadline.egressToAPIServer" -}}
+# The API server.
+- ports:
+  {{- range .Values.networkPolicy.apiServer.ports }}
+  - {port: {{ . | int }}, protocol: TCP}
+  {{- end }}
+  {{- with .Values.networkPolicy.apiServer.cidrs }}
+  to:
+  {{- range . }}
+  - ipBlock: {cidr: {{ . | quote }}}
+  {{- end }}
+  {{- end }}
 {{- end -}}

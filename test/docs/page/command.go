@@ -15,7 +15,7 @@ type Command struct {
 
 // programs are the first words of commands, besides those behind a prompt.
 var programs = []string{
-	".ci/run", "bin/", "docker", "export", "git", "go", "helm", "kubectl", "loadline-manager", "loadline-probe", "loadline-scheduler", "make", "rm",
+	".ci/run", "bin/", "docker", "export", "git", "go", "helm", "kubectl", "loadline-gauge", "loadline-manager", "loadline-probe", "loadline-scheduler", "make", "rm",
 }
 
 // Console reports whether a block shows commands: in one without a prompt each line is a command, and nothing is said of what

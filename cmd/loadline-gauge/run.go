@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"loadline.dev/loadline/pkg/gauge/access"
+	"loadline.dev/loadline/pkg/gauge/history"
+	"loadline.dev/loadline/pkg/gauge/metrics"
+	"loadline.dev/loadline/pkg/gauge/server"
+)
+
+// run serves until the context ends.
+func (o *options) run(ctx context.Context) error {
+	if err := logsapi.ValidateAndApply(o.logs, nil); err != nil {
+		return err
+	}
+	ctx = klog.NewContext(ctx, klog.Background())
+	api, err := o.apiServer()
+	if err != nil {
+		return fmt.Errorf("finding the API server: %w", err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.bindAddress)
+	if err != nil {
+		return fmt.Errorf("--bind-address: %w", err)
+	}
+	klog.FromContext(ctx).Info("Serving", "address", listener.Addr().String(), "interval", o.interval)
+	return o.serve(ctx, listener, api.Judge, o.sampler)
+}
+
+// source makes a first reading and returns what samples from there on; it tells named whether names of pods can be listed.
+type source func(named func(error)) (history.Sampler, error)
+
+// serve samples a source, and serves what it keeps of it to those whom a judge lets in.
+func (o *options) serve(ctx context.Context, listener net.Listener, judge access.Judge, from source) error {
+	shown, exposed, err := o.newMetrics()
+	if err != nil {
+		return err
+	}
+	kept, err := history.New(o.keep, clock.RealClock{})
+	if err != nil {
+		return err
+	}
+	certificate, err := o.certificate()
+	if err != nil {
+		return fmt.Errorf("--tls-cert-file: %w", err)
+	}
+	sample, err := from(nameTrouble(ctx, shown))
+	if err != nil {
+		return fmt.Errorf("reading the node: %w", err)
+	}
+	handler := server.NewHandler(kept, o.interval, o.protect(access.NewGuard(judge, clock.RealClock{})), exposed)
+
+	together, ctx := errgroup.WithContext(ctx)
+	together.Go(func() error {
+		ticker := time.NewTicker(o.interval)
+		defer ticker.Stop()
+		kept.Follow(ctx, ticker.C, sample, shown)
+		return nil
+	})
+	together.Go(func() error {
+		return server.Serve(ctx, listener, certificate, handler, errorLog())
+	})
+	return together.Wait()
+}
+
+// protect has a guard protect paths: intervals by tokens that are good for nothing else, metrics by those that Prometheus has.
+func (o *options) protect(guard *access.Guard) server.Guard {
+	return func(path string, next http.Handler) http.Handler {
+		audience := ""
+		if path == server.UsagePath {
+			audience = o.audience
+		}
+		return guard.Protect(path, audience, next)
+	}
+}
+
+// newMetrics returns the metrics, with those of Go and of the process, and what serves them.
+func (o *options) newMetrics() (*metrics.Metrics, http.Handler, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		if err := registry.Register(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	shown, err := metrics.New(registry, metrics.Options{MaxPods: o.maxPods, Stale: server.Stale(o.interval), Clock: clock.RealClock{}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return shown, promhttp.HandlerFor(shown.Gatherer(registry), promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}), nil
+}
+
+// maxScrapes is how many scrapes are answered at once.
+const maxScrapes = 4
+
+// nameTrouble returns what shows in the metrics whether names of pods can be listed, and logs when that changes.
+func nameTrouble(ctx context.Context, shown *metrics.Metrics) func(error) {
+	failing := false
+	return func(err error) {
+		shown.Named(err)
+		if changed := failing != (err != nil); changed && err != nil {
+			klog.FromContext(ctx).Error(err, "Pods are reported by their UIDs")
+		}
+		failing = err != nil
+	}
+}
+
+// certificate returns that of the flags, or one of our own.
+func (o *options) certificate() (server.Certificate, error) {
+	if o.certificateFile != "" {
+		return server.FromFiles(o.certificateFile, o.keyFile, clock.RealClock{})
+	}
+	return server.SelfSigned("loadline-gauge", clock.RealClock{}), nil
+}
+
+// apiServer returns the API server that knows tokens.
+func (o *options) apiServer() (*access.APIServer, error) {
+	config, err := o.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	at, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, err
+	}
+	return &access.APIServer{Client: client, URL: at}, nil
+}
+
+func (o *options) restConfig() (*rest.Config, error) {
+	if o.kubeconfig == "" {
+		return rest.InClusterConfig()
+	}
+	return clientcmd.BuildConfigFromFlags("", o.kubeconfig)
+}
+
+// errorLog is for what goes wrong on single connections, which clients can make happen: it is seen with -v=4.
+func errorLog() *log.Logger {
+	return slog.NewLogLogger(logr.ToSlogHandler(klog.Background()), slog.LevelDebug)
+}

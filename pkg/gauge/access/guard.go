@@ -1,0 +1,146 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// lifetime is for how long an answer holds.
+	lifetime = time.Minute
+	// deadline is how long the API server may take to answer.
+	deadline = 5 * time.Second
+	// maxAllowed and maxRefused are how many answers are kept of each kind, so that wrong tokens displace no right one.
+	maxAllowed, maxRefused = 256, 1024
+	// atOnce is how many requests to judge at once.
+	atOnce = 4
+	// perSecond and burst bound the requests to judge of tokens that were not allowed lately.
+	perSecond, burst = 5, 20
+)
+
+// Guard judges requests, and remembers the answers. All of its methods may be called at once.
+type Guard struct {
+	judge   Judge
+	clock   clock.PassiveClock
+	limiter flowcontrol.PassiveRateLimiter
+	slots   chan struct{}
+	flights singleflight.Group
+
+	mu      sync.Mutex
+	allowed *answers
+	refused *answers
+	failing bool
+}
+
+// NewGuard returns a guard that asks a judge.
+func NewGuard(judge Judge, now clock.PassiveClock) *Guard {
+	return &Guard{
+		judge: judge, clock: now,
+		limiter: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(perSecond, burst, now),
+		slots:   make(chan struct{}, atOnce),
+		allowed: newAnswers(maxAllowed), refused: newAnswers(maxRefused),
+	}
+}
+
+// key tells requests apart without holding a token.
+type key [sha256.Size]byte
+
+func keyOf(r Request) key {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %s", r.Path, r.Audience, r.Token))
+}
+
+// decide returns what is remembered of a request, or asks. Requests alike that come together are asked once. A caller that
+// goes away does not end the question, as others may wait for the answer.
+func (g *Guard) decide(ctx context.Context, r Request) (Decision, error) {
+	k := keyOf(r)
+	decision, known := g.remembered(k)
+	if decision != 0 {
+		return decision, nil
+	}
+	if !known && !g.limiter.TryAccept() {
+		return 0, errBusy
+	}
+	answer := g.flights.DoChan(hex.EncodeToString(k[:]), func() (any, error) {
+		return g.ask(context.WithoutCancel(ctx), k, r)
+	})
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case a := <-answer:
+		decision, _ := a.Val.(Decision)
+		return decision, a.Err
+	}
+}
+
+// remembered returns the answer that still holds, or 0, and whether the last answer was yes, be it too old.
+func (g *Guard) remembered(k key) (decision Decision, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.clock.Now()
+	if a, is := g.allowed.get(k); is {
+		if now.Sub(a.at) < lifetime {
+			return a.decision, true
+		}
+		return 0, true
+	}
+	if a, is := g.refused.get(k); is && now.Sub(a.at) < lifetime {
+		return a.decision, false
+	}
+	return 0, false
+}
+
+// ask asks the judge once there is a free slot, and remembers the answer.
+func (g *Guard) ask(ctx context.Context, k key, r Request) (Decision, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	case <-ctx.Done():
+		return 0, errBusy
+	}
+	decision, err := g.judge(ctx, r)
+	g.report(ctx, err)
+	if err != nil {
+		return 0, err
+	}
+	g.remember(k, decision)
+	return decision, nil
+}
+
+func (g *Guard) remember(k key, decision Decision) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a := answer{decision: decision, at: g.clock.Now()}
+	if decision == Allowed {
+		g.refused.drop(k)
+		g.allowed.put(k, a)
+		return
+	}
+	g.allowed.drop(k)
+	g.refused.put(k, a)
+}
+
+// report logs when the judge begins to fail and when it answers again, not every time between.
+func (g *Guard) report(ctx context.Context, err error) {
+	g.mu.Lock()
+	changed := g.failing != (err != nil)
+	g.failing = err != nil
+	g.mu.Unlock()
+	log := klog.FromContext(ctx)
+	switch {
+	case changed && err != nil:
+		log.Error(err, "Tokens cannot be judged: the API server does not answer")
+	case changed:
+		log.Info("Tokens can be judged again")
+	}
+}

@@ -1,0 +1,117 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+)
+
+// APIServer is an API server to ask about tokens.
+type APIServer struct {
+	// Client sends requests as a user who may create TokenReviews and SubjectAccessReviews.
+	Client *http.Client
+	// URL is where the API server is, such as https://10.0.0.1:443.
+	URL *url.URL
+}
+
+// Judge has the API server decide: it is a Judge.
+func (s *APIServer) Judge(ctx context.Context, r Request) (Decision, error) {
+	user, err := s.authenticate(ctx, r)
+	if err != nil {
+		return 0, fmt.Errorf("creating a TokenReview: %w", err)
+	}
+	if user == nil {
+		return Unauthenticated, nil
+	}
+	allowed, err := s.authorize(ctx, user, r.Path)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("creating a SubjectAccessReview: %w", err)
+	case allowed:
+		return Allowed, nil
+	}
+	return Forbidden, nil
+}
+
+// authenticate returns the user of a token, or nil if it is not valid.
+func (s *APIServer) authenticate(ctx context.Context, r Request) (*authenticationv1.UserInfo, error) {
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: r.Token}}
+	review.APIVersion, review.Kind = authenticationv1.SchemeGroupVersion.String(), "TokenReview"
+	if r.Audience != "" {
+		review.Spec.Audiences = []string{r.Audience}
+	}
+	if err := s.create(ctx, "/apis/authentication.k8s.io/v1/tokenreviews", review); err != nil {
+		return nil, err
+	}
+	status := &review.Status
+	if !status.Authenticated || status.User.Username == "" {
+		return nil, nil
+	}
+	// An authenticator that knows no audiences returns none: its tokens are the API server's.
+	if r.Audience != "" && !slices.Contains(status.Audiences, r.Audience) {
+		return nil, nil
+	}
+	return &status.User, nil
+}
+
+// authorize reports whether a user may get a path.
+func (s *APIServer) authorize(ctx context.Context, user *authenticationv1.UserInfo, path string) (bool, error) {
+	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
+	for name, values := range user.Extra {
+		extra[name] = authorizationv1.ExtraValue(values)
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
+	}}
+	review.APIVersion, review.Kind = authorizationv1.SchemeGroupVersion.String(), "SubjectAccessReview"
+	if err := s.create(ctx, "/apis/authorization.k8s.io/v1/subjectaccessreviews", review); err != nil {
+		return false, err
+	}
+	return review.Status.Allowed && !review.Status.Denied, nil
+}
+
+// maxAnswerBytes is how long an answer of the API server may be.
+const maxAnswerBytes = 1 << 20
+
+// create creates a review, and replaces it by the answer. Errors show nothing of what was sent, nor of the answer, which
+// repeats it.
+func (s *APIServer) create(ctx context.Context, path string, review any) error {
+	body, err := json.Marshal(review)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	client := *s.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // tokens go nowhere else
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusCreated && response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the API server answers %s", response.Status)
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(answer, review) != nil {
+		return errors.New("the answer of the API server is no such object")
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package history
+
+import (
+	"context"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// Differences returns a sampler of what happened between two readings, the first of which it makes at once. After a reading
+// that failed, the next interval begins where the last one ended: it is longer, and nothing is lost.
+func Differences[R any](read func() (R, error), between func(before, after R) *usage.Interval) (Sampler, error) {
+	before, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return func(context.Context) (*usage.Interval, error) {
+		after, err := read()
+		if err != nil {
+			return nil, err
+		}
+		v := between(before, after)
+		before = after
+		return v, nil
+	}, nil
+}

@@ -1,0 +1,47 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// Sampler returns what happened since it was last called, or since it was made.
+type Sampler func(ctx context.Context) (*usage.Interval, error)
+
+// Observer is told of each sample.
+type Observer interface {
+	// Sampled is told of an interval that was added, and of how long it took to find.
+	Sampled(v *usage.Interval, took time.Duration)
+	// Failed is told of one that could not be found, or broke the rules.
+	Failed()
+}
+
+// Follow samples at each tick until the context ends, adds what it finds, and tells an observer. A sample that fails is
+// logged, and leaves what is kept as it is. Ticks that come during a sample are dropped, as those of time.Ticker are.
+func (h *History) Follow(ctx context.Context, ticks <-chan time.Time, sample Sampler, observer Observer) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+		begin := h.clock.Now()
+		v, err := sample(ctx)
+		if err == nil {
+			err = h.Add(v)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			klog.FromContext(ctx).Error(err, "The node was not read")
+			observer.Failed()
+		default:
+			observer.Sampled(v, h.clock.Now().Sub(begin))
+		}
+	}
+}

@@ -1,0 +1,79 @@
+// Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and
+// follows a sampler that makes them. It never changes an interval, and never takes an old one for a new one: it says how
+// old the newest is.
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// History keeps intervals. All of its methods may be called at once.
+type History struct {
+	clock clock.PassiveClock
+	keep  int
+
+	mu     sync.RWMutex
+	kept   [][]byte // the oldest first
+	newest time.Time
+}
+
+// New returns a history of the last intervals, at least one.
+func New(keep int, now clock.PassiveClock) (*History, error) {
+	if keep < 1 {
+		return nil, fmt.Errorf("keep: %d is not at least 1", keep)
+	}
+	return &History{clock: now, keep: keep}, nil
+}
+
+// Keep returns how many intervals are kept at most.
+func (h *History) Keep() int { return h.keep }
+
+// Add adds an interval as the newest, in the place of the oldest where there is no room. An interval that breaks the rules
+// of usage is an error, and is not added.
+func (h *History) Add(v *usage.Interval) error {
+	if v == nil {
+		return errors.New("interval: there is none")
+	}
+	if err := v.Validate(); err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.kept) == h.keep {
+		copy(h.kept, h.kept[1:])
+		h.kept = h.kept[:h.keep-1]
+	}
+	h.kept = append(h.kept, encoded)
+	h.newest = h.clock.Now()
+	return nil
+}
+
+// Last returns the last n intervals as JSON, or as many as there are, the oldest first. They must not be changed.
+func (h *History) Last(n int) [][]byte {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	n = min(max(n, 0), len(h.kept))
+	return append([][]byte(nil), h.kept[len(h.kept)-n:]...)
+}
+
+// Age returns how long ago the newest interval was added, and whether there is one.
+func (h *History) Age() (time.Duration, bool) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if len(h.kept) == 0 {
+		return 0, false
+	}
+	return h.clock.Now().Sub(h.newest), true
+}

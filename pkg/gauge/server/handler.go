@@ -1,0 +1,166 @@
+// Package server serves what a gauge keeps, by HTTPS:
+//
+//	GET /v1/usage?last=N   the last N intervals, a JSON array of usage.Interval, the oldest first
+//	GET /metrics           the metrics for Prometheus
+//	GET /healthz           whether the program runs
+//	GET /readyz            whether there is an interval that is not stale
+//
+// It bounds what clients can make it do: how many connections there are, how long each may take, and how many answers are
+// written at once. Who may ask is decided by a guard that is handed in. It reads nothing of the node.
+package server
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/history"
+)
+
+// UsagePath and MetricsPath are the paths that need a right.
+const (
+	UsagePath   = "/v1/usage"
+	MetricsPath = "/metrics"
+)
+
+// stalePeriods is after how many periods without a new interval the newest is stale.
+const stalePeriods = 3
+
+// Stale returns from which age on an interval is stale, where one comes in each period.
+func Stale(period time.Duration) time.Duration { return stalePeriods * period }
+
+// maxAnswers is how many answers with intervals are written at once: each may be some MiB, and its client slow.
+const maxAnswers = 16
+
+// Guard returns a handler that lets in those only who may get a path; see the package access.
+type Guard func(path string, next http.Handler) http.Handler
+
+// NewHandler returns the handler of all paths. Period is the time between two intervals.
+func NewHandler(kept *history.History, period time.Duration, guard Guard, metrics http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+UsagePath, guard(UsagePath, &usageHandler{kept, make(chan struct{}, maxAnswers)}))
+	mux.Handle("GET "+MetricsPath, guard(MetricsPath, metrics))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := ready(kept, period); err != nil {
+			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		say(w, "ok")
+	})
+	return mux
+}
+
+func say(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, text+"\n") // the client may be gone
+}
+
+// ready returns an error unless there is an interval that is not stale.
+func ready(kept *history.History, period time.Duration) error {
+	age, is := kept.Age()
+	switch {
+	case !is:
+		return errors.New("there is no interval yet")
+	case age >= Stale(period):
+		return fmt.Errorf("the newest interval is %s old, and one should come every %s", age.Round(time.Second), period)
+	}
+	return nil
+}
+
+// usageHandler serves intervals.
+type usageHandler struct {
+	kept  *history.History
+	slots chan struct{}
+}
+
+// ServeHTTP answers with intervals. The header Age says how many seconds ago the newest of them came, by the clock of the
+// node.
+func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, err := wanted(r.URL.Query().Get("last"), h.kept.Keep())
+	if err != nil {
+		http.Error(w, "bad request: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, fmt.Sprintf("unavailable: %d answers are being written", maxAnswers), http.StatusServiceUnavailable)
+		return
+	}
+	age, is := h.kept.Age() // before the intervals, which may become younger, not older
+	if is {
+		w.Header().Set("Age", strconv.Itoa(int(age.Seconds())))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Vary", "Accept-Encoding")
+	intervals := h.kept.Last(n)
+	if !acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		_ = writeArray(w, intervals) // the client may be gone
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is one
+	if writeArray(packed, intervals) == nil {
+		_ = packed.Close()
+	}
+}
+
+// wanted returns how many intervals a query asks for: 1 unless it says otherwise, and no more than are kept.
+func wanted(last string, keep int) (int, error) {
+	if last == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(last)
+	if errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(last, "-") {
+		return keep, nil
+	}
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("last: %.40q is not a whole number from 1", last)
+	}
+	return min(n, keep), nil
+}
+
+// writeArray writes encoded values as a JSON array.
+func writeArray(w io.Writer, values [][]byte) error {
+	between := "["
+	for _, v := range values {
+		if _, err := io.WriteString(w, between); err != nil {
+			return err
+		}
+		if _, err := w.Write(v); err != nil {
+			return err
+		}
+		between = ",\n"
+	}
+	if len(values) == 0 {
+		between = "[]"
+	} else {
+		between = "]"
+	}
+	_, err := io.WriteString(w, between+"\n")
+	return err
+}
+
+// acceptsGzip reports whether a client takes gzip by its headers Accept-Encoding.
+func acceptsGzip(headers []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		name, parameters, err := mime.ParseMediaType(strings.TrimSpace(coding))
+		if err != nil || name != "gzip" {
+			continue
+		}
+		q, given := parameters["q"]
+		if quality, err := strconv.ParseFloat(q, 64); !given || err == nil && quality > 0 {
+			return true
+		}
+	}
+	return false
+}

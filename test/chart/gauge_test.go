@@ -1,0 +1,180 @@
+package chart
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// gaugePods returns the DaemonSet of the gauges and its container.
+func gaugePods(t *testing.T, all []*unstructured.Unstructured) (*appsv1.DaemonSet, *corev1.Container) {
+	t.Helper()
+	d := as[appsv1.DaemonSet](t, all, "DaemonSet", gauge)
+	if n := len(d.Spec.Template.Spec.Containers); n != 1 {
+		t.Fatalf("a gauge has %d containers, want 1", n)
+	}
+	return d, &d.Spec.Template.Spec.Containers[0]
+}
+
+func TestGaugesRunOnEveryNodeWithoutPrivileges(t *testing.T) {
+	t.Parallel()
+	d, c := gaugePods(t, render(t, ""))
+	pod := d.Spec.Template.Spec
+	same(t, "what it tolerates", pod.Tolerations, []corev1.Toleration{{Operator: corev1.TolerationOpExists}})
+	same(t, "its nodes", pod.NodeSelector, map[string]string{"kubernetes.io/os": "linux"})
+	same(t, "its priority", pod.PriorityClassName, "")
+	same(t, "how many are replaced at once", *d.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromString("10%"))
+	same(t, "the component of its pods", d.Spec.Template.Labels["app.kubernetes.io/component"], "gauge")
+	if !pod.HostPID || pod.HostNetwork || pod.HostIPC {
+		t.Errorf("it has process ids %v, network %v and IPC %v of the node, want the first alone", pod.HostPID, pod.HostNetwork, pod.HostIPC)
+	}
+	same(t, "the security of the pod", pod.SecurityContext, &corev1.PodSecurityContext{
+		RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}, SupplementalGroups: []int64{0},
+	})
+	same(t, "the security of the container", c.SecurityContext, &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	})
+	same(t, "the memory it may have", c.Resources.Limits.Memory().String(), "64Mi")
+	same(t, "the CPU it asks for", c.Resources.Requests.Cpu().String(), "10m")
+}
+
+func TestGaugesMountTheirNodeReadOnly(t *testing.T) {
+	t.Parallel()
+	d, c := gaugePods(t, render(t, ""))
+	paths := map[string]string{}
+	for _, v := range d.Spec.Template.Spec.Volumes {
+		if v.HostPath == nil || *v.HostPath.Type != corev1.HostPathDirectory {
+			t.Errorf("the volume %s is no folder of the node", v.Name)
+			continue
+		}
+		paths[v.Name] = v.HostPath.Path
+	}
+	same(t, "what it mounts", paths, map[string]string{"cgroup": "/sys/fs/cgroup", "pod-logs": "/var/log/pods"})
+	for _, m := range c.VolumeMounts {
+		if !m.ReadOnly || m.RecursiveReadOnly == nil || *m.RecursiveReadOnly != corev1.RecursiveReadOnlyIfPossible {
+			t.Errorf("it can write to %s", m.Name)
+		}
+		if !slices.ContainsFunc(c.Args, func(arg string) bool { return strings.HasSuffix(arg, "="+m.MountPath) }) {
+			t.Errorf("it is not told of %s: %q", m.MountPath, c.Args)
+		}
+	}
+}
+
+func TestGaugesWithoutNamesOfPodsAreNotOfTheGroupRoot(t *testing.T) {
+	t.Parallel()
+	d, c := gaugePods(t, render(t, "gauge: {podNames: false}"))
+	same(t, "its groups", d.Spec.Template.Spec.SecurityContext.SupplementalGroups, nil)
+	if len(c.VolumeMounts) != 1 || !slices.Contains(c.Args, "--pod-logs=") {
+		t.Errorf("it mounts %v, with %q", c.VolumeMounts, c.Args)
+	}
+}
+
+func TestGaugesHaveANamespaceOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	all := render(t, "")
+	namespace := get(t, all, "Namespace", gauge)
+	same(t, "what it enforces", namespace.GetLabels()["pod-security.kubernetes.io/enforce"], "privileged")
+	for _, o := range all {
+		ours := o.GetLabels()["app.kubernetes.io/name"] == gauge
+		if here := o.GetNamespace() == gauge; here && !ours || ours && o.GetKind() == "DaemonSet" && !here {
+			t.Errorf("%s %s is in the namespace %s", o.GetKind(), o.GetName(), o.GetNamespace())
+		}
+	}
+	other := render(t, "gauge: {namespace: {name: monitoring, create: false}}")
+	same(t, "the namespaces that are made", names(other, "Namespace"), []string{})
+	same(t, "where the gauges are", get(t, other, "DaemonSet", gauge).GetNamespace(), "monitoring")
+	same(t, "where their account is", get(t, other, "ServiceAccount", gauge).GetNamespace(), "monitoring")
+}
+
+func TestGaugesMayAskWhoReadsAndReadersMayReadThem(t *testing.T) {
+	t.Parallel()
+	all := render(t, "")
+	same(t, "what gauges may", as[rbacv1.ClusterRole](t, all, "ClusterRole", gauge).Rules, []rbacv1.PolicyRule{
+		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
+		{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
+	})
+	same(t, "who they are", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", gauge).Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: gauge, Namespace: gauge}})
+	same(t, "what readers may", as[rbacv1.ClusterRole](t, all, "ClusterRole", gauge+"-reader").Rules, []rbacv1.PolicyRule{{NonResourceURLs: []string{"/v1/usage"}, Verbs: []string{"get"}}})
+	same(t, "who they are", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", gauge+"-reader").Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "loadline-reader", Namespace: "loadline-system"}})
+	reader := as[corev1.ServiceAccount](t, all, "ServiceAccount", "loadline-reader")
+	if reader.AutomountServiceAccountToken == nil || *reader.AutomountServiceAccountToken {
+		t.Error("pods get the reader's token without asking for it")
+	}
+}
+
+func TestNetworkPoliciesOfGaugesLetReadersInAndRequestsToTheAPIServerOut(t *testing.T) {
+	t.Parallel()
+	all := render(t, "networkPolicy: {enabled: true, apiServer: {ports: [6443]}, metricsFrom: [{podSelector: {}}]}")
+	tcp, https, api := corev1.ProtocolTCP, intstr.FromString("https"), intstr.FromInt32(6443)
+	d, _ := gaugePods(t, all)
+	same(t, "the policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", gauge).Spec, networkingv1.NetworkPolicySpec{
+		PodSelector: *d.Spec.Selector, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
+		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &https}}}},
+		Egress:  []networkingv1.NetworkPolicyEgressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &api}}}},
+	})
+	same(t, "where it is", get(t, all, "NetworkPolicy", gauge).GetNamespace(), gauge)
+}
+
+func TestMonitorsOfGaugesKeepTheNamesOfPods(t *testing.T) {
+	t.Parallel()
+	for kind, values := range map[string]string{
+		"PodMonitor":     "metrics: {podMonitor: {enabled: true, tokenSecret: {name: s}}}",
+		"ServiceMonitor": "metrics: {serviceMonitor: {enabled: true}}",
+	} {
+		monitor := get(t, render(t, values), kind, gauge)
+		where, _, err := unstructured.NestedStringSlice(monitor.Object, "spec", "namespaceSelector", "matchNames")
+		must(t, err)
+		same(t, "where the "+kind+" looks", where, []string{gauge})
+		same(t, "where the "+kind+" is", monitor.GetNamespace(), "loadline-system")
+		list := map[string]string{"PodMonitor": "podMetricsEndpoints", "ServiceMonitor": "endpoints"}[kind]
+		endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", list)
+		must(t, err)
+		endpoint := endpoints[0].(map[string]any) //nolint:errcheck // an endpoint is an object
+		same(t, "whether it keeps labels", endpoint["honorLabels"], any(true))
+		same(t, "its port", endpoint["port"], any("https"))
+	}
+}
+
+func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(chartDir(), "values-insight-only.yaml")
+	all := renderFile(t, file)
+	kinds := map[string][]string{}
+	for _, o := range all {
+		if o.GetKind() != "ClusterRole" { // users' roles stay, for who installs the rest later
+			kinds[o.GetKind()] = append(kinds[o.GetKind()], o.GetName())
+		}
+		for label := range o.GetLabels() {
+			if strings.Contains(label, "aggregate") {
+				t.Errorf("%s %s changes Kubernetes' own roles", o.GetKind(), o.GetName())
+			}
+		}
+	}
+	same(t, "what there is", kinds, map[string][]string{
+		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader"}, "ClusterRoleBinding": {gauge, gauge + "-reader"},
+		"DaemonSet": {gauge}, "Service": {gauge + "-metrics"},
+	})
+	tested, err := os.ReadFile(matrix(t)["insight-only"])
+	must(t, err)
+	given, err := os.ReadFile(file)
+	must(t, err)
+	same(t, "the values that are tested", string(tested), string(given))
+}
+
+func TestWithoutGaugesThereIsNothingOfThem(t *testing.T) {
+	t.Parallel()
+	for _, o := range render(t, "gauge: {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}") {
+		if strings.Contains(o.GetName(), "gauge") || strings.Contains(o.GetName(), "reader") && o.GetKind() == "ServiceAccount" {
+			t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
+		}
+	}
+}
