@@ -218,9 +218,9 @@ func TestAGaugeBecomesReadyAndShowsWhatItHasToItsReaders(t *testing.T) {
 	}
 	must("/v1/usage", "", http.StatusUnauthorized)
 	must("/metrics", "", http.StatusUnauthorized)
-	var intervals []usage.Interval
-	if err := json.Unmarshal([]byte(must("/v1/usage?last=1000", "reader", http.StatusOK)), &intervals); err != nil || len(intervals) == 0 {
-		t.Errorf("%d intervals, %v", len(intervals), err)
+	var report usage.Report
+	if err := json.Unmarshal([]byte(must("/v1/usage?last=1000", "reader", http.StatusOK)), &report); err != nil || len(report.Intervals) == 0 {
+		t.Errorf("%d intervals, %v", len(report.Intervals), err)
 	}
 	for _, line := range []string{`loadline_gauge_pod_dilation{namespace="shop",pod="cart"} 1.5`, "loadline_gauge_pod_names_failing 1", "go_goroutines ", "process_cpu_seconds_total "} {
 		if metrics := must("/metrics", "reader", http.StatusOK); !strings.Contains(metrics, line) {

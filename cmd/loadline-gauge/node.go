@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -12,16 +13,20 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// nodeNameVariable is the environment variable that names the node where the flag does not.
-const nodeNameVariable = "NODE_NAME"
+// The environment variables that say which node and which pod it is where the flags do not.
+const (
+	nodeNameVariable = "NODE_NAME"
+	podUIDVariable   = "POD_UID"
+)
 
 // node is where the node's accounting is, in flags.
-type node struct{ name, proc, cgroup, podLogs string }
+type node struct{ name, pod, proc, cgroup, podLogs string }
 
 func (n *node) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&n.name, "node-name", "", "Name of the node. Defaults to that in "+nodeNameVariable+", else to the host's.")
+	flags.StringVar(&n.pod, "pod-uid", "", "UID of the pod that this runs in, by which its node is told from others on the same machine. Defaults to that in "+podUIDVariable+".")
 	flags.StringVar(&n.proc, "proc", "/proc", "Where the proc file system of the node is, with the processes of all pods.")
-	flags.StringVar(&n.cgroup, "cgroup", "/sys/fs/cgroup", "Where the control groups of the node are, of version 2.")
+	flags.StringVar(&n.cgroup, "cgroup", "/sys/fs/cgroup", "Where the control groups of the node are.")
 	flags.StringVar(&n.podLogs, "pod-logs", "/var/log/pods", "Folder of the logs of pods, whose folders name the pods. Nothing in it is opened. Empty to report pods by their UIDs.")
 }
 
@@ -32,7 +37,7 @@ func (n *node) sampler(named func(error)) (history.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := reading.Reader{Proc: n.proc, Cgroup: n.cgroup}
+	reader := reading.Reader{Proc: n.proc, Cgroup: n.cgroup, Pod: cmp.Or(n.pod, os.Getenv(podUIDVariable))}
 	if n.podLogs == "" {
 		nameless := func(string) (string, string) { return "", "" }
 		return history.Differences(reader.Read, func(before, after *reading.Reading) *usage.Interval {

@@ -1,6 +1,6 @@
 // Package server serves what a gauge keeps, by HTTPS:
 //
-//	GET /v1/usage?last=N   the last N intervals, a JSON array of usage.Interval, the oldest first
+//	GET /v1/usage?last=N   the last N intervals, as a usage.Report in JSON
 //	GET /metrics           the metrics for Prometheus
 //	GET /healthz           whether the program runs
 //	GET /readyz            whether there is an interval that is not stale
@@ -80,8 +80,7 @@ type usageHandler struct {
 	slots chan struct{}
 }
 
-// ServeHTTP answers with intervals. The header Age says how many seconds ago the newest of them came, by the clock of the
-// node.
+// ServeHTTP answers with a report.
 func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, err := wanted(r.URL.Query().Get("last"), h.kept.Keep())
 	if err != nil {
@@ -96,20 +95,17 @@ func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("unavailable: %d answers are being written", maxAnswers), http.StatusServiceUnavailable)
 		return
 	}
-	age, is := h.kept.Age() // before the intervals, which may become younger, not older
-	if is {
-		w.Header().Set("Age", strconv.Itoa(int(age.Seconds())))
-	}
+	age, _ := h.kept.Age() // before the intervals, which may become younger, not older
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Vary", "Accept-Encoding")
 	intervals := h.kept.Last(n)
 	if !acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		_ = writeArray(w, intervals) // the client may be gone
+		_ = writeReport(w, age, intervals) // the client may be gone
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
 	packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is one
-	if writeArray(packed, intervals) == nil {
+	if writeReport(packed, age, intervals) == nil {
 		_ = packed.Close()
 	}
 }
@@ -129,24 +125,20 @@ func wanted(last string, keep int) (int, error) {
 	return min(n, keep), nil
 }
 
-// writeArray writes encoded values as a JSON array.
-func writeArray(w io.Writer, values [][]byte) error {
-	between := "["
-	for _, v := range values {
-		if _, err := io.WriteString(w, between); err != nil {
+// writeReport writes encoded intervals as a usage.Report, without decoding them.
+func writeReport(w io.Writer, age time.Duration, intervals [][]byte) error {
+	if _, err := fmt.Fprintf(w, `{"ageSeconds":%.3f,"intervals":[`, age.Seconds()); err != nil {
+		return err
+	}
+	for i, interval := range intervals {
+		if i > 0 {
+			interval = append([]byte(",\n"), interval...)
+		}
+		if _, err := w.Write(interval); err != nil {
 			return err
 		}
-		if _, err := w.Write(v); err != nil {
-			return err
-		}
-		between = ",\n"
 	}
-	if len(values) == 0 {
-		between = "[]"
-	} else {
-		between = "]"
-	}
-	_, err := io.WriteString(w, between+"\n")
+	_, err := io.WriteString(w, "]}\n")
 	return err
 }
 

@@ -114,7 +114,7 @@ func TestAClientThatDoesNotReadGivesItsPlaceBack(t *testing.T) {
 	const size = 64 << 20 // more than buffers on the way hold
 	ended := make(chan error, 1)
 	r := run(t, &http.Server{ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: 2 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		ended <- writeArray(w, [][]byte{make([]byte, size)})
+		ended <- writeReport(w, 0, [][]byte{make([]byte, size)})
 	})})
 	ask(t, r.dial(t), "/v1/usage")
 	if err := <-ended; err == nil {
