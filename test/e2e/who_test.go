@@ -33,11 +33,11 @@ func who(t *testing.T, namespace string) *findings.Answer {
 	return answer
 }
 
-// awaitFinding waits for a finding about a pod of a namespace of which something holds.
-func awaitFinding(t *testing.T, namespace, name string, holds func(*findings.Finding) bool) *findings.Finding {
+// awaitFinding waits for a finding about a pod on a node of which something holds.
+func awaitFinding(t *testing.T, node, namespace, name string, holds func(*findings.Finding) bool) *findings.Finding {
 	t.Helper()
 	var found *findings.Finding
-	cluster.Await(t, fmt.Sprintf("a finding about pod %s/%s", namespace, name), &corev1.Namespace{}, func() (bool, string) {
+	cluster.Await(t, fmt.Sprintf("a finding about pod %s/%s", namespace, name), live.Node(node), func() (bool, string) {
 		answer := who(t, namespace)
 		for i := range answer.Findings {
 			if f := &answer.Findings[i]; f.Pod.Pod == namespace+"/"+name && holds(f) {
@@ -76,7 +76,7 @@ func TestWhoNamesThePodThatSlowsAnotherAndWhatHelps(t *testing.T) {
 	must(t, cluster.Create(t.Context(), half("cart", "50m")))
 	must(t, cluster.Create(t.Context(), sort))
 
-	f := awaitFinding(t, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	f := awaitFinding(t, node, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
 	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
 		t.Errorf("the first cause is %+v, want the pod sort", c)
 	}
@@ -112,7 +112,7 @@ func TestWhoSaysThatAPodIsHeldBackByItsOwnLimit(t *testing.T) {
 	pod.Spec.Containers[0] = cluster.HalfBusy(speed, endlessly).Containers[0]
 	must(t, cluster.Create(t.Context(), requesting(pod, "100m", "200m")))
 
-	f := awaitFinding(t, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	f := awaitFinding(t, node, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
 	if f.Causes[0].Kind != findings.ByLimit || f.Remedy.Action != findings.RaiseLimit {
 		t.Errorf("the first cause is %+v, the remedy %+v: want its own limit, and a higher one", f.Causes[0], f.Remedy)
 	}
