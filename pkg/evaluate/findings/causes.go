@@ -79,20 +79,27 @@ func (r *resident) explain() (causes, error) {
 		return nil, nil
 	}
 	var list causes
-	list.add(Cause{Kind: ByLimit, Dilation: excess * r.times.Throttled / sum})
+	limited := excess * r.times.Throttled / sum
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.waited()
 	if r.index < 0 {
+		list.add(Cause{Kind: ByLimit, Dilation: limited})
 		list.add(Cause{Kind: ByUnclear, Dilation: waited})
 		return list.sorted(), nil
 	}
-	w, _, err := r.waits()
+	w, throttling, err := r.waits()
 	if err != nil {
 		return nil, err
 	}
 	total := w.total()
 	explained := min(waited, believed*total)
-	list.add(Cause{Kind: ByUnclear, Dilation: waited - explained})
+	// While it waits a pod uses nothing of its quota, so that it is throttled for less: without its neighbours it would be for
+	// as long.
+	if limited > 0 {
+		limited += min(waited-explained, max(0, throttling-1-limited))
+	}
+	list.add(Cause{Kind: ByLimit, Dilation: limited})
+	list.add(Cause{Kind: ByUnclear, Dilation: excess - list.sum(ByLimit, ByHypervisor) - explained})
 	if total > 0 {
 		scale := explained / total
 		list.add(Cause{Kind: ByItself, Dilation: w.itself * scale})
@@ -124,9 +131,10 @@ func (c causes) sum(kinds ...Kind) float64 {
 	return sum
 }
 
-// add adds a cause that causes anything.
+// add adds a cause that causes anything but a rounding error.
 func (c *causes) add(cause Cause) {
-	if cause.Dilation > 0 {
+	const rounding = 1e-9
+	if cause.Dilation > rounding {
 		*c = append(*c, cause)
 	}
 }

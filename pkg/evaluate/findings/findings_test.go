@@ -131,6 +131,19 @@ func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	near(t, "dilation then", f.Remedy.Dilation, 1, 1e-9)
 }
 
+// A pod of 0.5 that may use 0.2 takes 2.5 times as long, whether or not some of that is waiting.
+func TestWaitingThatTheLimitWouldTakeIsNoNeighbours(t *testing.T) {
+	t.Parallel()
+	f := only(t, &findings.Input{
+		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Pods:   []corev1.Pod{pod("api", "worker-1", "200m", "200m"), pod("log", "worker-1", "100m", "")},
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("api", 0.5, 0.1, 0.5), seen("log", 0.05, 0, 0))},
+	})
+	if f.Causes[0].Kind != findings.ByLimit || f.Causes[0].Dilation < 1.4 {
+		t.Errorf("causes: %+v", f.Causes)
+	}
+}
+
 func TestTheHypervisorIsToldFromNeighbours(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
