@@ -78,6 +78,13 @@ func StartManager(ctx context.Context, binary, kubeconfig string, flags ...strin
 	})
 }
 
+// StartGauge starts a gauge, at all addresses of this machine, and waits until it is ready: it has made its first interval.
+func StartGauge(ctx context.Context, binary, kubeconfig string, flags ...string) (*Process, error) {
+	return startOnFreePort(ctx, "https", readyz, binary, func(port string) []string {
+		return append([]string{"--kubeconfig", kubeconfig, "--bind-address", ":" + port}, flags...)
+	})
+}
+
 // startOnFreePort starts a command that listens on a free port, and tries
 // another one if a process has taken that meanwhile.
 func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {

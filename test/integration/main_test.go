@@ -32,6 +32,7 @@ var (
 	root      string
 	scheduler string // the path of the built command
 	manager   string
+	gauge     string
 	plugin    string // kubectl-loadline
 	shared    *environment
 )
@@ -60,6 +61,9 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	if manager, err = local.Build(ctx, root, dir, "loadline-manager"); err != nil {
+		return 0, err
+	}
+	if gauge, err = local.Build(ctx, root, dir, "loadline-gauge"); err != nil {
 		return 0, err
 	}
 	if plugin, err = local.Build(ctx, root, dir, "kubectl-loadline"); err != nil {

@@ -48,16 +48,28 @@ func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *lo
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
 	}))
-	token := &authenticationv1.TokenRequest{}
-	must(t, e.SubResource("token").Create(t.Context(), account, token))
+	return e.startManagerAs(t, e.kubeconfigOf(t, account), flags...)
+}
+
+// kubeconfigOf returns the path of a kubeconfig file of a service account.
+func (e *environment) kubeconfigOf(t *testing.T, account *corev1.ServiceAccount) string {
+	t.Helper()
 	config, err := clientcmd.LoadFromFile(e.plane.Kubeconfig())
 	must(t, err)
 	for _, user := range config.AuthInfos {
-		*user = clientcmdapi.AuthInfo{Token: token.Status.Token}
+		*user = clientcmdapi.AuthInfo{Token: e.token(t, account)}
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, clientcmd.WriteToFile(*config, kubeconfig))
-	return e.startManagerAs(t, kubeconfig, flags...)
+	return kubeconfig
+}
+
+// token returns a token of a service account, for some audiences or for the API server.
+func (e *environment) token(t *testing.T, account *corev1.ServiceAccount, audiences ...string) string {
+	t.Helper()
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: audiences}}
+	must(t, e.SubResource("token").Create(t.Context(), account, request))
+	return request.Status.Token
 }
 
 func (e *environment) startManagerAs(t *testing.T, kubeconfig string, flags ...string) *local.Process {

@@ -38,9 +38,11 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	slices.SortFunc(interval.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
 	for i := range interval.Pods {
-		if pod := &interval.Pods[i]; name != nil {
-			pod.Namespace, pod.Name = name(pod.UID)
+		if name == nil {
+			break
 		}
+		pod := &interval.Pods[i]
+		pod.Namespace, pod.Name = name(pod.UID)
 	}
 	return interval
 }
@@ -115,7 +117,7 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	pod.Run = ran + pod.Unseen
 	pod.Seconds = max(pod.Seconds, min(c.span, pod.Run/float64(max(1, c.after.CPUs))))
 	pod.Tasks = len(items) + len(gone)
-	if after.Pressure != Unknown {
+	if before.Pressure != Unknown && after.Pressure != Unknown {
 		pod.PressureSeconds = new(grown(before.Pressure, after.Pressure))
 	}
 	pod.Containers = longest(pod.Containers, usage.MaxContainers, func(g *usage.Container) *usage.Times { return &g.Times })

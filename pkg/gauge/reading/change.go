@@ -26,10 +26,10 @@ func (i *item) own() float64    { return i.run + i.blocked }
 type change struct {
 	id    string
 	items []item
-	// held is for how long limits held the group back, summed over processors, without those around it if alone, and used how
-	// long its tasks ran, seen or not.
+	// held is for how long limits held the group back, summed over processors, and used how long its tasks ran, seen or not.
 	held, used float64
-	alone      bool
+	// within reports whether held is without the limits around the group.
+	within bool
 }
 
 // waited returns for how long the tasks waited that were seen.
@@ -71,7 +71,7 @@ func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) 
 		}
 		next := change{id: group.ID, held: grown(earlier.Held, group.Held), used: c.used(earlier.Usage, group.Usage)}
 		if group.Held == Unknown {
-			next.held, next.alone = grown(earlier.Throttled, group.Throttled), true
+			next.held, next.within = grown(earlier.Throttled, group.Throttled), true
 		}
 		for j := range group.Tasks {
 			next.items = append(next.items, c.task(&group.Tasks[j]))

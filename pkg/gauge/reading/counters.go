@@ -7,13 +7,22 @@ import (
 	"time"
 )
 
-// parse reads a file and has its text parsed. A nil error means that both went well.
-func (r *Reader) parse(path string, text func([]byte) error) error {
-	var err error
-	if r.buffer, err = readWhole(path, r.buffer); err != nil {
+// parse reads a file that the kernel gives in one piece and has its text parsed.
+func (r *Reader) parse(path string, text func([]byte) error) (err error) {
+	if r.buffer, err = readRecord(path, r.buffer); err != nil {
 		return err
 	}
 	return named(path, text(r.buffer))
+}
+
+// parseIDs reads a list of ids to where it ends, and takes them.
+func (r *Reader) parseIDs(path string) (err error) {
+	r.ids = r.ids[:0]
+	if r.buffer, err = readWhole(path, r.buffer); err != nil {
+		return err
+	}
+	r.ids, err = ids(r.buffer, r.ids)
+	return named(path, err)
 }
 
 // named adds the name of a file to the line and reason of an error, if it is one.

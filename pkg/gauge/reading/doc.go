@@ -11,11 +11,10 @@
 // # What the kernel accounts
 //
 // Of a task, /proc/ID/schedstat holds how long it ran and how long it could have run but did not. The latter goes on while
-// the task is throttled: in kernels before 6.18, which take the throttled queue away and leave the tasks in it, and in 6.18,
-// which stops the tasks themselves, where run and wait of a busy task under a limit of 20 % were measured to be its whole
-// time. The throttled time of a control group, on the other hand, is a sum over processors: a second counts once however
-// many tasks it holds back in the queue of one processor. Between estimates how many those were; see throttling in
-// throttle.go.
+// the task is throttled, whether the kernel takes the throttled queue away and leaves the tasks in it, as it did before 6.18,
+// or stops the tasks themselves, as it does since: on 6.1 and on 6.18, run and wait of busy tasks under a limit are their
+// whole time. The throttled time of a control group, on the other hand, is a sum over processors: a second counts once however
+// many tasks it holds back in the queue of one processor. [Between] estimates how many those were; see throttle.go.
 //
 // A task's waiting is added when it ends, and its running at a tick, so that what lies across a reading is in one interval or in
 // the other: over several the sums are right, and in one the waiting of a task may be wrong by as much as it waits at once. That

@@ -14,7 +14,7 @@ func readWhole(path string, buffer []byte) ([]byte, error) {
 	return read(path, buffer, false)
 }
 
-// readRecord is readWhole for a file of /proc that the kernel gives in one piece: it saves the call that finds the end.
+// readRecord is readWhole for a file that the kernel gives in one piece: it saves the call that finds the end.
 func readRecord(path string, buffer []byte) ([]byte, error) {
 	return read(path, buffer, true)
 }

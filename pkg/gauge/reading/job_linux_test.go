@@ -49,28 +49,27 @@ func runJob(text string, stdin io.Reader, stdout io.Writer) error {
 		}
 	}
 	var (
-		stop    atomic.Bool
-		done    sync.WaitGroup
-		started sync.WaitGroup
-		cycles  = make([][]cycle, j.Threads)
+		stop  atomic.Bool
+		done  sync.WaitGroup
+		tapes = make([]tape, j.Threads)
 	)
-	started.Add(j.Threads)
-	for i := range cycles {
-		cycles[i] = make([]cycle, 0, 1<<16)
-		did := func(c cycle) bool {
-			cycles[i] = append(cycles[i], c)
-			if len(cycles[i]) == 1 {
-				started.Done()
+	for i := range tapes {
+		tapes[i].cycles = make([]cycle, 1<<17)
+		done.Go(func() {
+			runtime.LockOSThread()
+			j.pin()
+			if j.Loops > 0 {
+				j.shell(&tapes[i], &stop)
+			} else {
+				work(int64(j.Burst), int64(j.Sleep), &tapes[i], &stop)
 			}
-			return !stop.Load()
-		}
-		if j.Loops > 0 {
-			done.Go(func() { j.shell(did) })
-		} else {
-			done.Go(func() { j.thread(did) })
+		})
+	}
+	for i := range tapes {
+		for tapes[i].length.Load() == 0 {
+			<-time.After(10 * time.Millisecond)
 		}
 	}
-	started.Wait()
 	if _, err := fmt.Fprintln(stdout, "running"); err != nil {
 		return err
 	}
@@ -79,35 +78,55 @@ func runJob(text string, stdin io.Reader, stdout io.Writer) error {
 	}
 	stop.Store(true)
 	done.Wait()
+	cycles := make([][]cycle, len(tapes))
+	for i := range tapes {
+		cycles[i] = tapes[i].cycles[:tapes[i].length.Load()]
+	}
 	return json.NewEncoder(stdout).Encode(cycles)
 }
 
-// slack is how long after its time a sleeper wakes on an idle processor: the timer slack of Linux.
-const slack = 50 * time.Microsecond
+// tape has the cycles of a thread, of which the first length are there.
+type tape struct {
+	cycles []cycle
+	length atomic.Int64
+}
 
-// thread runs and sleeps until it is told that it did enough. Its system calls do not tell the runtime, which would give its
-// place to another thread.
-func (j *job) thread(did func(cycle) bool) {
-	runtime.LockOSThread()
-	j.pin()
-	var slept int64
-	spin := 0
-	for {
-		until := clock(threadClock) + int64(j.Burst)
+//go:nosplit
+func (t *tape) add(c cycle) (full bool) {
+	n := t.length.Load()
+	t.cycles[n] = c
+	t.length.Store(n + 1)
+	return int(n)+1 == len(t.cycles)
+}
+
+// slack is how long after its time a sleeper wakes on an idle processor, in nanoseconds: the timer slack of Linux.
+const slack = 50_000
+
+// work runs for a burst and sleeps, in nanoseconds, until it shall stop. Go has no chance to give its place to another goroutine:
+// as this goroutine keeps to its thread, other threads would have to run to bring it back, and it would be slow for reasons that
+// are not the kernel's. So nothing here checks the stack, which is where Go would.
+//
+//go:nosplit
+func work(burst, sleep int64, to *tape, stop *atomic.Bool) {
+	var slept, spin int64
+	for !stop.Load() {
+		until := clock(threadClock) + burst
 		for clock(threadClock) < until {
-			for i := range 5_000 {
+			for i := range int64(5_000) {
 				spin += i
 			}
 		}
-		wish := syscall.NsecToTimespec(int64(j.Sleep))
-		for j.Sleep > 0 {
-			_, _, errno := syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&wish)), uintptr(unsafe.Pointer(&wish)), 0)
-			if errno == 0 {
-				slept += int64(j.Sleep + slack)
-				break
+		if sleep > 0 {
+			wish := syscall.Timespec{Sec: sleep / 1e9, Nsec: sleep % 1e9}
+			at := uintptr(unsafe.Pointer(&wish))
+			for {
+				if _, _, errno := syscall.RawSyscall(syscall.SYS_NANOSLEEP, at, at, 0); errno == 0 {
+					break
+				}
 			}
+			slept += sleep + slack
 		}
-		if !did(cycle{End: time.Now().UnixNano(), Run: clock(threadClock), Slept: slept}) || spin < 0 {
+		if to.add(cycle{End: clock(realClock), Run: clock(threadClock), Slept: slept}) || spin < 0 {
 			return
 		}
 	}
@@ -115,9 +134,7 @@ func (j *job) thread(did func(cycle) bool) {
 
 // shell has a shell count in a child and sleep in another, over and over. How long all of them ran, their group says: what it
 // has ends with a cycle or a moment later.
-func (j *job) shell(did func(cycle) bool) {
-	runtime.LockOSThread()
-	j.pin() // the shell inherits it
+func (j *job) shell(to *tape, stop *atomic.Bool) {
 	script := ""
 	for _, group := range j.Groups {
 		script += fmt.Sprintf("echo $$ > %s/cgroup.procs\n", group)
@@ -133,9 +150,9 @@ func (j *job) shell(did func(cycle) bool) {
 		panic(err)
 	}
 	var slept int64
-	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+	for lines := bufio.NewScanner(stdout); lines.Scan() && !stop.Load(); {
 		slept += int64(j.Sleep + slack)
-		if !did(cycle{End: time.Now().UnixNano(), Run: groupUsage(j.Groups), Slept: slept}) {
+		if to.add(cycle{End: time.Now().UnixNano(), Run: groupUsage(j.Groups), Slept: slept}) {
 			break
 		}
 	}
@@ -168,7 +185,7 @@ func groupUsage(groups []string) int64 {
 	return used * 1000
 }
 
-// pin keeps the calling thread to the processors of the job.
+// pin keeps the calling thread, and what it starts, to the processors of the job.
 func (j *job) pin() {
 	var mask [16]uint64
 	for _, cpu := range j.CPUs {
@@ -179,13 +196,15 @@ func (j *job) pin() {
 	}
 }
 
-const threadClock = 3
+const realClock, threadClock = 0, 3
 
-// clock returns what the thread ran, in nanoseconds: CLOCK_THREAD_CPUTIME_ID.
+// clock returns a time in nanoseconds: that since 1970, or what the thread ran. CLOCK_REALTIME, CLOCK_THREAD_CPUTIME_ID.
+//
+//go:nosplit
 func clock(id uintptr) int64 {
 	var at syscall.Timespec
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&at)), 0); errno != 0 {
-		panic(errno)
+		return 0
 	}
-	return at.Nano()
+	return at.Sec*1e9 + at.Nsec
 }

@@ -27,21 +27,15 @@ func (r *Reader) tasks(path string, to *Group) error {
 
 // list finds the ids of the tasks of a control group: by its tasks, or if it has no list of them, by its processes.
 func (r *Reader) list(path string) error {
-	r.ids = r.ids[:0]
-	take := func(text []byte) (err error) {
-		r.ids, err = ids(text, r.ids)
-		return err
-	}
 	file := "cgroup.threads"
 	if r.trees.version1 {
 		file = "tasks"
 	}
-	err := r.parse(filepath.Join(r.trees.groups, path, file), take)
+	err := r.parseIDs(filepath.Join(r.trees.groups, path, file))
 	if err == nil || !absent(err) {
 		return err
 	}
-	r.ids = r.ids[:0]
-	err = r.parse(filepath.Join(r.trees.groups, path, "cgroup.procs"), take)
+	err = r.parseIDs(filepath.Join(r.trees.groups, path, "cgroup.procs"))
 	if absent(err) {
 		return nil
 	}

@@ -10,11 +10,12 @@ package reading
 //	n = (Σ run + Σ wait) / (d + Σ run)
 //
 // That is too many where others ran meanwhile, so n is at most the tasks alike active per processor that they were on, and at
-// least 1. Under limits of 20 to 40 % on one and two processors of Linux 6.18 the result was within 4 % of the waiting of 1 to 8
-// tasks that did nothing but run.
+// least 1. Under limits of 20 to 40 % on one and two processors the result is within 4 % of the waiting of 1 to 8 tasks that do
+// nothing but run, on Linux 6.1 and 6.18.
 //
-// Where the account has no Held, the limits of a pod and of its containers may hold the same task back at the same time, and
-// their sum is taken: it is kept to what their processors did not run, and to what the tasks waited.
+// Where the account has no Held, the limits of a pod and of its container are in two accounts. On Linux 6.1 both have all of
+// the time for which they held a container back together; on 6.18 each has a part. So their sum is taken, and kept to what
+// the processors of the group did not run, and to what its tasks waited.
 func (c *comparison) throttle(before, after *Pod, groups []change) {
 	around := grown(before.Throttled, after.Throttled)
 	waited := 0.0
@@ -27,7 +28,7 @@ func (c *comparison) throttle(before, after *Pod, groups []change) {
 		if wait <= 0 {
 			continue
 		}
-		if group.alone {
+		if group.within {
 			group.held += around * wait / waited
 		}
 		share := heldBack(group.items, group.held, c.span) / wait
