@@ -155,9 +155,9 @@ func TestAGaugeShowsWhatItHasByWayOfTheAPIServerToItsReadersOnly(t *testing.T) {
 	}
 
 	_, body := send(t, admin, proxy+"/v1/usage?last=1", "Loadline-Token", ours)
-	var intervals []usage.Interval
-	must(t, json.Unmarshal([]byte(body), &intervals))
-	if len(intervals) != 1 || intervals[0].Validate() != nil || len(intervals[0].Pods) != 1 || intervals[0].Pods[0].UID != observed || intervals[0].Pods[0].Name != "cart" {
+	var report usage.Report
+	must(t, json.Unmarshal([]byte(body), &report))
+	if v := report.Intervals; report.Validate() != nil || len(v) != 1 || len(v[0].Pods) != 1 || v[0].Pods[0].UID != observed || v[0].Pods[0].Name != "cart" {
 		t.Errorf("the newest interval is %s", body)
 	}
 }
