@@ -66,7 +66,8 @@ func printSuggestions(p *verb.Page, suggestions []findings.Suggestion) error {
 	}
 	for i := range suggestions {
 		s := &suggestions[i]
-		evidence := fmt.Sprintf("# %s: %s on %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, text.Counted(s.Pods, "pod"), text.Counted(s.Nodes, "node"), s.Seconds, s.Lowest, s.Highest)
+		where := text.Counted(s.Pods, "pod") + " on " + text.Counted(s.Nodes, "node")
+		evidence := fmt.Sprintf("# %s: %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, where, s.Seconds, s.Lowest, s.Highest)
 		if s.Profile == nil {
 			if err := p.Lines(evidence, "# There is no profile for it: "+s.Problem+"."); err != nil {
 				return err

@@ -33,7 +33,7 @@ func WorkloadOf(pod *corev1.Pod) string {
 }
 
 // jobMinute is what a CronJob ends the names of its Jobs with: the minutes since 1970 of the time that they were due.
-var jobMinute = regexp.MustCompile(`-[0-9]{8}$`)
+var jobMinute = regexp.MustCompile(`-\d{8}$`)
 
 // movable reports whether a pod can be moved: what controls it would make another one, and not on the same node.
 func movable(pod *corev1.Pod) bool {
