@@ -150,7 +150,7 @@ func (p *Pod) validate() error {
 		return fmt.Errorf("containers: %d are more than %d", len(p.Containers), MaxContainers)
 	}
 	for i := range p.Containers {
-		if err := p.Containers[i].Times.validate(); err != nil {
+		if err := p.Containers[i].validate(); err != nil {
 			return fmt.Errorf("containers[%d].%w", i, err)
 		}
 	}
