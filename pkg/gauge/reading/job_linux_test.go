@@ -139,7 +139,8 @@ func (j *job) shell(to *tape, stop *atomic.Bool) {
 	for _, group := range j.Groups {
 		script += fmt.Sprintf("echo $$ > %s/cgroup.procs\n", group)
 	}
-	script += fmt.Sprintf("while :; do sh -c 'i=0; while [ $i -lt %d ]; do i=$((i+1)); done'; sleep %f; echo; done", j.Loops, j.Sleep.Seconds())
+	const loop = "while :; do sh -c 'i=0; while [ $i -lt %d ]; do i=$((i+1)); done'; sleep %f; echo; done"
+	script += fmt.Sprintf(loop, j.Loops, j.Sleep.Seconds())
 	command := exec.Command("sh", "-c", script) //nolint:noctx // it is killed
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := command.StdoutPipe()

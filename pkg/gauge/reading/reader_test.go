@@ -16,7 +16,9 @@ const uid = "0a1b2c3d-1111-2222-3333-444455556666"
 
 // thread is what node.task writes.
 func thread(id int, run, wait time.Duration, slices int64) reading.Task {
-	return reading.Task{ID: id, Parent: 1, Start: 100 * time.Second, Run: run, Wait: wait, Blocked: 250 * time.Millisecond, Slices: slices, CPU: 1}
+	return reading.Task{
+		ID: id, Parent: 1, Start: 100 * time.Second, Run: run, Wait: wait, Blocked: 250 * time.Millisecond, Slices: slices, CPU: 1,
+	}
 }
 
 func read(t *testing.T, n node) *reading.Reading {

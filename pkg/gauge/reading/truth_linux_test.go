@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	mixes      = flag.Int("mixes", 0, "mixes of pods to run and to compare with what they say of themselves; needs root and writable control groups")
+	mixes      = flag.Int("mixes", 0, "mixes of pods to run and compare with what they say of themselves; needs root")
 	mixSeconds = flag.Float64("mix-seconds", 10, "seconds between the two readings of a mix")
 	mixSeed    = flag.Uint64("mix-seed", 1, "seed of the mixes")
 )
@@ -160,7 +160,8 @@ func observe(t *testing.T, pods []madePod, errs map[string][]deviation) {
 	if err := interval.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d processors busy for %.2f of %.2f s, stolen for %.2f", interval.CPUs, interval.BusySeconds, interval.Seconds, interval.StolenSeconds)
+	t.Logf("%d processors busy for %.2f of %.2f s, stolen for %.2f",
+		interval.CPUs, interval.BusySeconds, interval.Seconds, interval.StolenSeconds)
 	for i, r := range running {
 		cycles := r.stop(t)
 		at := slices.IndexFunc(interval.Pods, func(p usage.Pod) bool { return p.UID == groups.uid(i) })
@@ -182,7 +183,8 @@ func observe(t *testing.T, pods []madePod, errs map[string][]deviation) {
 		}
 		t.Logf("%-22s threads %d on %v shares %4d limit %.2f %5v: dilation %6.3f of %6.3f, loading %.3f of %.3f, "+
 			"threads %.2f run %.2f unseen %.2f wait %.2f throttled %.2f pressure %.2f",
-			kind, pods[i].Threads, pods[i].CPUs, pods[i].shares, pods[i].limit, pods[i].around, got.Dilation, want.dilation, got.CPULoading, want.loading,
+			kind, pods[i].Threads, pods[i].CPUs, pods[i].shares, pods[i].limit, pods[i].around,
+			got.Dilation, want.dilation, got.CPULoading, want.loading,
 			got.Threads, got.Run, got.Unseen, got.Wait, got.Throttled, pressure)
 	}
 }
