@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -107,7 +108,6 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 		"a key alone":             {[]string{"--tls-private-key-file=a"}, "give both or none"},
 		"an argument":             {[]string{"start"}, `unknown command "start" for "loadline-gauge"`},
 		"no interval":             {[]string{"once", "--interval=0s"}, "--interval: 0s is not above 0"},
-		"a kubeconfig not there":  {[]string{"--kubeconfig=/no/such"}, "finding the API server"},
 		"a log format of its own": {[]string{"--logging-format=xml"}, `format: Invalid value: "xml": Unsupported log format`},
 		"no control groups":       {[]string{"once", "--interval=1ms", "--cgroup=/no/such/cgroup"}, "/no/such/cgroup"},
 	}
@@ -135,6 +135,23 @@ func TestTheNodeIsThatOfTheFlagThenOfTheEnvironmentThenTheHost(t *testing.T) {
 		if got, err := (&node{name: flag}).named(); err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
+	}
+}
+
+func TestAKubeconfigFileSaysWhereTheAPIServerIs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if _, err := (&options{kubeconfig: path}).apiServer(); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("the error %v does not name the file", err)
+	}
+	const kubeconfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
+		"clusters": [{"name": "here", "cluster": {"server": "https://127.0.0.1:6443/behind"}}]}`
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	api, err := (&options{kubeconfig: path}).apiServer()
+	if err != nil || api.URL.String() != "https://127.0.0.1:6443/behind" {
+		t.Errorf("it is at %v, %v", api, err)
 	}
 }
 
