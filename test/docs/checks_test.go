@@ -83,6 +83,10 @@ func checkMake(words []string) error {
 func checkHelm(words []string) error {
 	for i, word := range words {
 		switch {
+		case i > 0 && (words[i-1] == "--values" || words[i-1] == "-f"):
+			if !exists(word) {
+				return fmt.Errorf("there is no %s", word)
+			}
 		case strings.HasPrefix(word, "charts/") && !exists(word+"/Chart.yaml"):
 			return fmt.Errorf("there is no chart %s", word)
 		case word == "--set" && i+1 < len(words):
