@@ -7,7 +7,7 @@ import (
 
 // shared are the files of config that the chart has too, by the chart's folder.
 var shared = map[string][]string{
-	"crd":       {"crd/loadline.dev_*.yaml"},
+	"crd": {"crd/loadline.dev_*.yaml"},
 	"rbac": {
 		"rbac/role.yaml", "rbac/scaler.yaml", "rbac/users.yaml", "rbac/plugin.yaml", "rbac/metrics-reader.yaml", "rbac/gauge.yaml", "rbac/gauge-user.yaml",
 	},

@@ -83,7 +83,7 @@ func checkMake(words []string) error {
 func checkHelm(words []string) error {
 	for i, word := range words {
 		switch {
-		case i > 0 && (words[i-1] == "--values" || words[i-1] == "-f"):
+		case i > 0 && words[i-1] == "--values" && strings.Contains(word, "/"):
 			if !exists(word) {
 				return fmt.Errorf("there is no %s", word)
 			}

@@ -161,7 +161,6 @@ var others = map[string]map[string]other{
 		"run,job,dilation":                       {parse: observations},
 		"run,job,dilation,request.cpu,limit.cpu": {parse: observations},
 	},
-	"docs/gauge.md": {"rate(loadline_gauge_pod_wait_seconds_total[5m])": {why: "a query of Prometheus"}},
 	"docs/model.md": {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
 	"docs/observability.md": {
 		"metrics:": {parse: valuesOfTheChart},
