@@ -17,6 +17,9 @@ import (
 	"loadline.dev/loadline/test/install/audit"
 )
 
+// gauge is what the DaemonSet of the gauges is called, and the namespace that it is in.
+const gauge = "loadline-gauge"
+
 // scalerRole may be bound wherever PoolPlans shall scale something.
 const scalerRole = manager + "-scaler"
 
@@ -30,10 +33,11 @@ func TestRights(t *testing.T) { //nolint:paralleltest // it is the last
 	began := map[string]time.Time{} // by account
 	var grants []audit.Grant
 	roles := readRoles(t)
-	for _, name := range []string{manager, scheduler} {
-		deployment := &appsv1.Deployment{}
-		must(t, cluster.Get(t.Context(), client.ObjectKey{Namespace: operator, Name: name}, deployment))
-		subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: operator, Name: deployment.Spec.Template.Spec.ServiceAccountName}
+	for _, name := range []string{manager, scheduler, gauge} {
+		subject := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: operator, Name: accountOf(t, name)}
+		if name == gauge {
+			subject.Namespace = gauge
+		}
 		account := fmt.Sprintf("system:serviceaccount:%s:%s", subject.Namespace, subject.Name)
 		accounts = append(accounts, account)
 		began[account] = createdAt(t, subject)
@@ -63,6 +67,19 @@ func TestRights(t *testing.T) { //nolint:paralleltest // it is the last
 	for i := range findings.Unused {
 		t.Errorf("never used: %s", &findings.Unused[i])
 	}
+}
+
+// accountOf returns the name of the service account of the pods of a program.
+func accountOf(t *testing.T, name string) string {
+	t.Helper()
+	if name == gauge {
+		set := &appsv1.DaemonSet{}
+		must(t, cluster.Get(t.Context(), client.ObjectKey{Namespace: gauge, Name: name}, set))
+		return set.Spec.Template.Spec.ServiceAccountName
+	}
+	deployment := &appsv1.Deployment{}
+	must(t, cluster.Get(t.Context(), client.ObjectKey{Namespace: operator, Name: name}, deployment))
+	return deployment.Spec.Template.Spec.ServiceAccountName
 }
 
 // createdAt returns when a service account was created.
