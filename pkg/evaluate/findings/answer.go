@@ -95,7 +95,8 @@ type Pod struct {
 	// width of its 95 % confidence interval, by how much it differed between intervals.
 	Dilation      float64 `json:"dilation"`
 	DilationError float64 `json:"dilationError"`
-	// Predicted is the dilation that the model of the node has for the pod, by the vectors of all; absent where there is none.
+	// Predicted is the dilation that the model of the node has for the pod, by the vectors of all; absent for pods that do next
+	// to nothing, and on nodes of more than 40 pods where none is slowed down.
 	Predicted *float64 `json:"predicted,omitempty"`
 	// CPULoading and DiskLoading are the fractions of the time alone that a thread of the pod ran and was blocked by block I/O,
 	// and Threads how many threads are active at once.
@@ -112,7 +113,7 @@ type Pod struct {
 	Unseen float64 `json:"unseen"`
 	// Pressure is the fraction of the time that some task waited, by the kernel's pressure stall information, if it has that.
 	Pressure *float64 `json:"pressure,omitempty"`
-	// Causes are why it is dilated, those that make most of it first. They add up to Dilation − 1.
+	// Causes are why it is dilated, those that make most of it first, from a dilation of 1.05 on. They add up to Dilation − 1.
 	Causes []Cause `json:"causes,omitempty"`
 	// Short means that it was observed too shortly to be judged.
 	Short bool `json:"short,omitempty"`

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -26,6 +28,7 @@ type place struct {
 	name    string
 	problem string // why nothing was observed, if that is so
 	age     float64
+	slowed  float64 // the dilation from which on a pod is
 
 	seconds                      float64
 	cpus, cgroup                 int
@@ -37,6 +40,7 @@ type place struct {
 	model      *nodes.Node
 	prediction *contention.Prediction
 	prices     *contention.Prices
+	room       *nodes.Room
 }
 
 // resident is a pod that was observed.
@@ -77,7 +81,7 @@ func observeAll(in *Input, above float64) *cluster {
 
 // see takes what a gauge saw.
 func (p *place) see(s *Sight, above float64) {
-	p.age = s.Age.Seconds()
+	p.age, p.slowed = s.Age.Seconds(), min(slowed, above)
 	switch {
 	case p.node == nil:
 		p.problem = "the API server does not know the node"
@@ -172,10 +176,38 @@ func (p *place) newModel(weights cgroup.Options) {
 	}
 }
 
+// fits reports whether the node takes a pod.
+func (p *place) fits(pod *corev1.Pod) bool {
+	if p.room == nil {
+		p.room = nodes.NewRoom(p.node, p.all)
+	}
+	return p.room.Misfit(pod) == ""
+}
+
+// solveAll solves the models of nodes, several at once.
+func (c *cluster) solveAll() {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, p := range c.nodes {
+		group.Go(func() error {
+			p.solve()
+			return nil
+		})
+	}
+	_ = group.Wait() // no error
+}
+
+const (
+	// dense is from how many pods on a node is solved only if one of them is slowed down: it takes the time of their square.
+	dense = 40
+	// slowed is the dilation from which on a pod is, unless findings are from a lower one on.
+	slowed = 1.05
+)
+
 // solve solves the model of the node. A node that has no solution, such as one with a pod that no kubelet would run, is
 // one of which nothing is known.
 func (p *place) solve() {
-	if p.problem != "" {
+	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
 		return
 	}
 	if _, err := p.predict(); err != nil {

@@ -20,9 +20,7 @@ func Of(in *Input) (*Answer, error) {
 	}
 	c := observeAll(in, above)
 	a := &Answer{Above: above, Findings: []Finding{}, Pods: []Pod{}}
-	for _, p := range c.nodes {
-		p.solve()
-	}
+	c.solveAll()
 	for _, p := range c.nodes {
 		n := p.view()
 		if p.problem != "" {
@@ -83,7 +81,7 @@ func (r *resident) view() (*Pod, error) {
 	if r.times.Run > 0 {
 		v.Unseen = min(1, r.times.Unseen/r.times.Run)
 	}
-	if r.index >= 0 {
+	if r.index >= 0 && r.place.prediction != nil {
 		waits, throttling, err := r.waits()
 		if err != nil {
 			return nil, err
@@ -91,6 +89,8 @@ func (r *resident) view() (*Pod, error) {
 		v.Predicted = new(throttling + waits.total())
 	}
 	var err error
-	v.Causes, err = r.explain()
+	if r.dilation >= r.place.slowed {
+		v.Causes, err = r.explain()
+	}
 	return v, err
 }

@@ -251,6 +251,17 @@ func TestWaitingThatNothingExplainsNamesNoPod(t *testing.T) {
 	}
 }
 
+func TestALowerBoundHasCausesToo(t *testing.T) {
+	t.Parallel()
+	in := &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Above: 1.02,
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("a", 0.3, 0.03, 0), seen("b", 0.1, 0, 0))},
+	}
+	if f := only(t, in); len(f.Causes) == 0 {
+		t.Errorf("got %+v", f)
+	}
+}
+
 func TestNothingIsFoundWhereThereIsNothing(t *testing.T) {
 	t.Parallel()
 	pods := []corev1.Pod{pod("a", "worker-1", "1", ""), pod("young", "worker-1", "1", ""), pod("far", "worker-2", "1", "")}

@@ -255,7 +255,7 @@ func (c *cluster) takers(r *resident) []*place {
 	var all []priced
 	vector := r.place.model.Vectors[r.index]
 	for _, p := range c.nodes {
-		if p.problem == "" && p != r.place && nodes.Misfit(r.pod, p.node, p.all) == "" {
+		if p.problem == "" && p != r.place && p.fits(r.pod) {
 			all = append(all, priced{p, p.price(r.pod, vector)})
 		}
 	}

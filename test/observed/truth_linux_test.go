@@ -1,4 +1,4 @@
-package reading_test
+package observed
 
 import (
 	"bufio"
@@ -92,7 +92,7 @@ func anyPod(rng *rand.Rand, cpus int) madePod {
 // it: a machine that does other work at the same time has other figures.
 func TestPodsSayTheSameOfThemselves(t *testing.T) {
 	if *mixes == 0 {
-		t.Skip("run it as root on a machine with nothing to do: go test ./pkg/gauge/reading -run SayTheSame -v -args -mixes 10 -mix-seconds 10")
+		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run SayTheSame -v -args -mixes 10 -mix-seconds 10")
 	}
 	rng := rand.New(rand.NewPCG(*mixSeed, 0))
 	errs := map[string][]deviation{}

@@ -1,0 +1,214 @@
+package observed
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/gauge/reading"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+var (
+	culprits       = flag.Int("culprits", 0, "runs in which one of several neighbours slows a pod down; needs root")
+	limits         = flag.Int("limits", 0, "runs in which its own limit slows a pod down; needs root")
+	quiets         = flag.Int("quiets", 0, "runs in which nothing slows any pod down; needs root")
+	intervalLength = flag.Duration("interval", 8*time.Second, "length of an interval; there are two per run")
+)
+
+// member is a pod of a run, with the name of its part.
+type member struct {
+	name string
+	madePod
+}
+
+// light is a neighbour that does little.
+func light(rng *rand.Rand, i int) member {
+	m := member{name: fmt.Sprintf("light-%d", i)}
+	m.Threads, m.CPUs, m.shares = 1, []int{0}, []int{51, 102, 256}[rng.IntN(3)]
+	m.Burst = time.Duration((0.5 + 4*rng.Float64()) * float64(time.Millisecond))
+	m.Sleep = time.Duration(float64(m.Burst) * (1/(0.02+0.06*rng.Float64()) - 1))
+	return m
+}
+
+// pod returns a pod of that part that runs for a fraction of its time.
+func working(rng *rand.Rand, name string, fraction float64, shares int) member {
+	m := member{name: name}
+	m.Threads, m.CPUs, m.shares = 1, []int{0}, shares
+	m.Burst = time.Duration((1 + 9*rng.Float64()) * float64(time.Millisecond))
+	m.Sleep = time.Duration(float64(m.Burst) * (1/fraction - 1))
+	return m
+}
+
+// object returns the pod as the API server has it.
+func (m *member) object(uid string) corev1.Pod {
+	pod := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: m.name, UID: types.UID(uid)},
+		Spec:       corev1.PodSpec{NodeName: "this", Containers: []corev1.Container{{Name: "main"}}},
+	}
+	r := &pod.Spec.Containers[0].Resources
+	r.Requests = corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(m.shares)*1000/1024+1, resource.DecimalSI)}
+	if m.limit > 0 {
+		r.Limits = corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(m.limit*1000), resource.DecimalSI)}
+	}
+	return pod
+}
+
+// judged is what findings say of a run.
+func judged(t *testing.T, members []member) *findings.Answer {
+	t.Helper()
+	groups := newGroups(t)
+	in := &findings.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
+	if groups.v2 {
+		in.Weights = cgroup.Options{}
+	}
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourcePods: resource.MustParse("110")}
+	in.Nodes = []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "this"}, Status: corev1.NodeStatus{Allocatable: amounts}}}
+	started := make([]*running, len(members))
+	for i := range members {
+		started[i] = groups.start(t, i, &members[i].madePod)
+		in.Pods = append(in.Pods, members[i].object(groups.uid(i)))
+	}
+	for _, r := range started {
+		r.await(t)
+	}
+	var reader reading.Reader
+	read := func() *reading.Reading {
+		got, err := reader.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	<-time.After(time.Second)
+	sight := findings.Sight{Node: "this"}
+	before := read()
+	for range 2 {
+		<-time.After(*intervalLength)
+		after := read()
+		v := reading.Between(before, after, "this", nil)
+		onTheFirst(v, before, after)
+		sight.Intervals = append(sight.Intervals, *v)
+		before = after
+	}
+	for _, r := range started {
+		r.stop(t)
+	}
+	in.Sights = []findings.Sight{sight}
+	answer, err := findings.Of(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// onTheFirst makes an interval one of a node that is the first processor, to which the jobs keep.
+func onTheFirst(v *usage.Interval, before, after *reading.Reading) {
+	v.CPUs = 1
+	v.BusySeconds = (after.Processors[0].Busy - before.Processors[0].Busy).Seconds()
+	v.StolenSeconds = (after.Processors[0].Stolen - before.Processors[0].Stolen).Seconds()
+}
+
+// first returns the finding about the victim, and its first cause; nil and none if there is none.
+func first(answer *findings.Answer) (*findings.Finding, findings.Cause) {
+	for i := range answer.Findings {
+		if f := &answer.Findings[i]; f.Pod.Pod == "shop/victim" {
+			return f, f.Causes[0]
+		}
+	}
+	return nil, findings.Cause{}
+}
+
+func TestTheCulpritIsNamedFirst(t *testing.T) {
+	if *culprits == 0 {
+		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run TheCulprit -v -args -culprits 40")
+	}
+	rng := rand.New(rand.NewPCG(*mixSeed, 1))
+	named, found := 0, 0
+	for run := range *culprits {
+		shares := []int{51, 102, 256, 512}
+		members := []member{
+			working(rng, "victim", 0.2+0.5*rng.Float64(), shares[rng.IntN(3)]),
+			working(rng, "culprit", 0.7+0.3*rng.Float64(), shares[1+rng.IntN(3)]),
+		}
+		for i := range 2 + rng.IntN(4) {
+			members = append(members, light(rng, i))
+		}
+		t.Run(strconv.Itoa(run), func(t *testing.T) {
+			answer := judged(t, members)
+			f, cause := first(answer)
+			if f == nil {
+				t.Logf("no finding about the victim: %+v", answer.Pods)
+				return
+			}
+			found++
+			if cause.Pod == "shop/culprit" {
+				named++
+			}
+			t.Logf("%d pods: %.2f ± %.2f, predicted %.2f: %s %s %.2f of %.2f", len(members), f.Dilation, f.DilationError, *f.Predicted, cause.Kind, cause.Pod, cause.Dilation, f.Dilation-1)
+		})
+	}
+	t.Logf("the culprit is first in %d of %d findings, of %d runs", named, found, *culprits)
+}
+
+func TestTheOwnLimitIsToldFromNeighbours(t *testing.T) {
+	if *limits == 0 {
+		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run OwnLimit -v -args -limits 10")
+	}
+	rng := rand.New(rand.NewPCG(*mixSeed, 2))
+	told, found := 0, 0
+	for run := range *limits {
+		victim := working(rng, "victim", 0.3+0.6*rng.Float64(), 256)
+		victim.limit = 0.1 + 0.15*rng.Float64()
+		members := []member{victim}
+		for i := range 2 + rng.IntN(4) {
+			members = append(members, light(rng, i))
+		}
+		t.Run(strconv.Itoa(run), func(t *testing.T) {
+			f, cause := first(judged(t, members))
+			if f == nil {
+				t.Log("no finding about the victim")
+				return
+			}
+			found++
+			if cause.Kind == findings.ByLimit {
+				told++
+			}
+			t.Logf("%.2f ± %.2f: %s %s %.2f of %.2f; %+v", f.Dilation, f.DilationError, cause.Kind, cause.Pod, cause.Dilation, f.Dilation-1, f.Remedy)
+		})
+	}
+	t.Logf("its limit is first in %d of %d findings, of %d runs", told, found, *limits)
+}
+
+func TestAQuietNodeHasNoFindings(t *testing.T) {
+	if *quiets == 0 {
+		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run Quiet -v -args -quiets 10")
+	}
+	rng := rand.New(rand.NewPCG(*mixSeed, 3))
+	wrong, judgedPods := 0, 0
+	for run := range *quiets {
+		var members []member
+		for i := range 6 {
+			members = append(members, light(rng, i))
+		}
+		t.Run(strconv.Itoa(run), func(t *testing.T) {
+			answer := judged(t, members)
+			judgedPods += len(answer.Pods)
+			wrong += len(answer.Findings)
+			for _, f := range answer.Findings {
+				t.Logf("%s: %.2f ± %.2f: %+v", f.Pod.Pod, f.Dilation, f.DilationError, f.Causes[0])
+			}
+		})
+	}
+	t.Logf("%d findings about %d pods", wrong, judgedPods)
+}
