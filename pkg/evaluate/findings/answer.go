@@ -38,13 +38,14 @@ type Sight struct {
 const (
 	// DefaultAbove is the dilation from which on a pod is a finding.
 	DefaultAbove = 1.2
-	// Window is how much of the latest past an observation is made of.
+	// Window is how much of the latest past an observation is made of, two intervals at least.
 	Window = time.Minute
 	// Evidence is for how long, and in how many intervals at least, a pod must have been observed to be judged.
 	Evidence          = 15 * time.Second
 	evidenceIntervals = 2
-	// MaxAge is how old an observation may be.
-	MaxAge = time.Minute
+	// MaxAge is how old an observation may be, unless that is less than three of its intervals.
+	MaxAge       = time.Minute
+	stalePeriods = 3
 )
 
 // Answer says which pods are slowed down, because of what, and what would help.

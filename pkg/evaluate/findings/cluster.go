@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -92,12 +93,12 @@ func (p *place) see(s *Sight, above float64) {
 	case len(s.Intervals) == 0:
 		p.problem = "its gauge has not observed anything yet"
 		return
-	case s.Age > MaxAge:
+	case s.Age > max(MaxAge, time.Duration(stalePeriods*s.Intervals[len(s.Intervals)-1].Seconds*float64(time.Second))):
 		p.problem = "its gauge has stopped observing"
 		return
 	}
 	p.problem = ""
-	for i := len(s.Intervals) - 1; i >= 0 && p.seconds < Window.Seconds(); i-- {
+	for i := latest(s.Intervals); i < len(s.Intervals); i++ {
 		v := &s.Intervals[i]
 		p.seconds += v.Seconds
 		p.busy += v.BusySeconds

@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,6 +249,28 @@ func TestWaitingThatNothingExplainsNamesNoPod(t *testing.T) {
 	})
 	if f.Causes[0].Kind != findings.ByUnclear || f.Causes[0].Dilation < 0.9 || f.Remedy.Action != findings.Leave {
 		t.Errorf("got %+v", f)
+	}
+}
+
+func TestGaugesThatReadSeldomAreJudgedByTwoIntervals(t *testing.T) {
+	t.Parallel()
+	s := sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0))
+	for i := range s.Intervals {
+		s.Intervals[i].Seconds = 300
+		s.Intervals[i].Pods = slices.Clone(s.Intervals[i].Pods)
+		for k := range s.Intervals[i].Pods {
+			s.Intervals[i].Pods[k].Seconds = 300
+		}
+	}
+	s.Age = 10 * time.Minute
+	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	if answer := of(t, in); len(answer.Findings) != 2 || answer.Pods[0].Seconds != 600 {
+		t.Errorf("got %+v", answer)
+	}
+	s.Age = 16 * time.Minute
+	in.Sights = []findings.Sight{s}
+	if answer := of(t, in); answer.Nodes[0].Problem != "its gauge has stopped observing" {
+		t.Errorf("got %+v", answer.Nodes)
 	}
 }
 

@@ -31,10 +31,11 @@ func observe(intervals []usage.Interval, above float64) map[string]*observation 
 		return seen
 	}
 	broken := map[string]bool{}
+	first := latest(intervals)
 	back := 0.0 // how far the start of an interval is from the end of the last one
 	for i := len(intervals) - 1; i >= 0; i-- {
 		v := &intervals[i]
-		inWindow := back < Window.Seconds()
+		inWindow := i >= first
 		back += v.Seconds
 		here := make(map[string]bool, len(v.Pods))
 		for k := range v.Pods {
@@ -65,6 +66,19 @@ func observe(intervals []usage.Interval, above float64) map[string]*observation 
 		o.finish()
 	}
 	return seen
+}
+
+// latest returns the index of the first interval of an observation: it goes as far back as the window does, and as takes the
+// fewest intervals that are evidence.
+func latest(intervals []usage.Interval) int {
+	seconds := 0.0
+	for i := len(intervals) - 1; i >= 0; i-- {
+		if seconds >= Window.Seconds() && len(intervals)-1-i >= evidenceIntervals {
+			return i + 1
+		}
+		seconds += intervals[i].Seconds
+	}
+	return 0
 }
 
 // add adds an interval, if it is in the window, and returns the pod's dilation in it, with what the hypervisor took.
