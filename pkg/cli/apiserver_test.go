@@ -35,6 +35,7 @@ var servedKinds = []servedKind{
 	{"", "v1", "ConfigMap", "configmaps", true},
 	{"", "v1", "ServiceAccount", "serviceaccounts", true},
 	{"apps", "v1", "Deployment", "deployments", true},
+	{"apps", "v1", "DaemonSet", "daemonsets", true},
 	{"coordination.k8s.io", "v1", "Lease", "leases", true},
 	{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", false},
 	{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false},

@@ -21,13 +21,18 @@ import (
 
 func TestStatusSaysThatAllIsWell(t *testing.T) {
 	t.Parallel()
-	server := newAPIServer(t, append(installed(), someProfiles()...)...)
+	gauges := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-gauge", Name: "loadline-gauge", Labels: map[string]string{
+		"app.kubernetes.io/part-of": "loadline", "app.kubernetes.io/component": "gauge", "app.kubernetes.io/version": "0.2.0",
+	}}}
+	gauges.Status.DesiredNumberScheduled, gauges.Status.NumberReady = 3, 3
+	server := newAPIServer(t, append(append(installed(), someProfiles()...), gauges)...)
 	code, stdout, stderr := server.ask(t, "status")
 	want := `CHECK                  STATE   WHAT
 cluster                ok      Kubernetes v1.36.3 at ` + server.URL + `
 resource definitions   ok      5 kinds are served
 manager                ok      2 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads
 scheduler              ok      2 of 2 replicas ready, version 0.2.0, loadline-scheduler-7d9-abc leads; places pods with schedulerName loadline
+gauges                 ok      ready on 3 of 3 nodes, version 0.2.0
 admission policies     ok      in force: measurement.loadline.dev, loadline-pools
 WorkloadProfiles       ok      3: 2 ready (1 measured), 1 being measured, 1 not measured yet; 9 pods follow them
 NodeProfiles           ok      1: 1 ready (1 calibrated); 4 nodes follow them

@@ -39,6 +39,20 @@ func FindComponents(ctx context.Context, c client.Client, namespace, own string)
 	return found, nil
 }
 
+// FindGauges returns the DaemonSets of gauges, in all namespaces.
+func FindGauges(ctx context.Context, c client.Client) ([]installation.Gauges, error) {
+	list := &appsv1.DaemonSetList{}
+	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, installation.ComponentLabel: installation.Gauge}
+	if err := c.List(ctx, list, labels); err != nil {
+		return nil, fmt.Errorf("listing DaemonSets: %w", err)
+	}
+	var found []installation.Gauges
+	for i := range list.Items {
+		found = append(found, installation.NewGauges(&list.Items[i]))
+	}
+	return found, nil
+}
+
 func componentsIn(ctx context.Context, c client.Client, namespace string) ([]installation.Component, error) {
 	list := &appsv1.DeploymentList{}
 	if err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{installation.PartOfLabel: installation.PartOf}); err != nil {

@@ -34,9 +34,8 @@ type Answer struct {
 }
 
 const (
-	componentLabel = "app.kubernetes.io/component"
-	component      = "gauge"
-	reader         = "gauge-reader"
+	// reader is the component that the service account of readers is.
+	reader = installation.Gauge + "-reader"
 	// gaugeNamespace is where the chart has gauges run.
 	gaugeNamespace = "loadline-gauge"
 	// portName is that of the port of a gauge's container.
@@ -110,7 +109,7 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) {
 	list := &corev1.PodList{}
 	var found []corev1.Pod
-	err := a.list(ctx, list, component, func() { found = append(found, list.Items...) })
+	err := a.list(ctx, list, installation.Gauge, func() { found = append(found, list.Items...) })
 	if err != nil {
 		return nil, fmt.Errorf("looking for gauges: %w", err)
 	}
@@ -129,7 +128,7 @@ func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) 
 // list lists the objects of a component of Loadline in all namespaces; who may not look everywhere gets those where Loadline
 // is meant to run, and those of the namespace own. found is called for each list.
 func (a *Asker) list(ctx context.Context, list client.ObjectList, component string, found func()) error {
-	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, componentLabel: component}
+	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, installation.ComponentLabel: component}
 	err := a.Client.List(ctx, list, labels)
 	if err == nil {
 		found()
@@ -183,7 +182,7 @@ func (a *Asker) newToken(ctx context.Context) (token, error) {
 		return token{}, fmt.Errorf("looking for the service account that may read gauges: %w", err)
 	}
 	if len(accounts) == 0 {
-		return token{}, fmt.Errorf("there is no service account that may read gauges, with the label %s=%s: the chart makes one", componentLabel, reader)
+		return token{}, fmt.Errorf("there is no service account that may read gauges, with the label %s=%s: the chart makes one", installation.ComponentLabel, reader)
 	}
 	account := &accounts[0]
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{

@@ -41,6 +41,7 @@ func (g *gatherer) gather(ctx context.Context) *installation.Facts {
 		}
 		f.Leases, f.LeasesErr = g.leases(ctx, f.Components, scheduler)
 	}
+	f.Gauges, f.GaugesErr = deployed.FindGauges(ctx, g.client)
 	f.Policies, f.PoliciesErr = g.policies(ctx)
 	workloads, nodes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	f.WorkloadsErr = g.client.List(ctx, workloads)

@@ -8,6 +8,7 @@ type Answer struct {
 	// Kubernetes is the version of the API server.
 	Kubernetes string      `json:"kubernetes"`
 	Components []Component `json:"components"`
+	Gauges     []Gauges    `json:"gauges,omitempty"`
 	// The profiles are absent where the user may not list them.
 	WorkloadProfiles *ProfileCounts `json:"workloadProfiles,omitempty"`
 	NodeProfiles     *ProfileCounts `json:"nodeProfiles,omitempty"`

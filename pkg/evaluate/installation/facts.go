@@ -20,6 +20,8 @@ type Facts struct {
 
 	Components    []Component
 	ComponentsErr error
+	Gauges        []Gauges
+	GaugesErr     error
 
 	// Scheduler is what its configuration says, nil if that is not known.
 	Scheduler    *SchedulerFacts

@@ -23,12 +23,13 @@ var kinds = []string{"NodeProfile", "PoolPlan", "ShareTree", "TraceReplay", "Wor
 
 // Judge says how well all is at a time.
 func (f *Facts) Judge(now time.Time) *Answer {
-	a := &Answer{Kubernetes: f.Kubernetes, Components: slices.Concat([]Component{}, f.Components)}
+	a := &Answer{Kubernetes: f.Kubernetes, Components: slices.Concat([]Component{}, f.Components), Gauges: f.Gauges}
 	a.Checks = append(a.Checks,
 		Check{Name: "cluster", State: StateOK, Message: "Kubernetes " + f.Kubernetes + " at " + f.Host},
 		f.judgeKinds(),
 	)
 	a.Checks = append(a.Checks, f.judgeComponents(now)...)
+	a.Checks = append(a.Checks, f.judgeGauges()...)
 	a.Checks = append(a.Checks, f.judgePolicies())
 	if f.WorkloadsErr == nil {
 		a.WorkloadProfiles = countWorkloads(f.Workloads)

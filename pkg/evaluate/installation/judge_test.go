@@ -91,6 +91,10 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		"no manager":             {func(f *Facts) { f.Components = f.Components[1:] }, Manager, StateFailed, "not installed: no Deployment with the label app.kubernetes.io/part-of=loadline", "give --without manager"},
 		"one that is unwanted":   {func(f *Facts) { f.Without = []string{Scheduler} }, Scheduler, StateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", ""},
 		"scaled to nothing":      {func(f *Facts) { f.Components[0].Replicas = 0 }, Manager, StateFailed, "is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2"},
+		"gauges everywhere":      {func(f *Facts) { f.Gauges = gauges(3, 3) }, "gauges", StateOK, "ready on 3 of 3 nodes, version 0.2.0", ""},
+		"a gauge is missing":     {func(f *Facts) { f.Gauges = gauges(3, 2) }, "gauges", StateWarning, "ready on 2 of 3 nodes", "kubectl describe daemonset/loadline-gauge -n loadline-gauge"},
+		"gauges nowhere":         {func(f *Facts) { f.Gauges = gauges(0, 0) }, "gauges", StateWarning, "ready on 0 of 0 nodes", "on which nodes they may run"},
+		"hidden DaemonSets":      {func(f *Facts) { f.GaugesErr = hidden }, "gauges", StateWarning, "cannot tell: forbidden", "ask for the right"},
 		"none is ready":          {func(f *Facts) { f.Components[0].ReadyReplicas = 0 }, Manager, StateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-manager -n loadline-system say why"},
 		"one is not ready":       {func(f *Facts) { f.Components[0].ReadyReplicas = 1 }, Manager, StateWarning, "1 of 2 replicas ready", "kubectl describe deployment/loadline-manager"},
 		"nobody leads":           {func(f *Facts) { f.Leases = nil }, Scheduler, StateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?"},
@@ -154,4 +158,12 @@ func TestTheKindsThatHaveToBeServedAreThoseThatThereAre(t *testing.T) {
 	if diff := cmp.Diff(there, kinds); diff != "" {
 		t.Errorf("unexpected kinds (-want +got):\n%s", diff)
 	}
+}
+
+// gauges are those of so many nodes.
+func gauges(nodes, ready int32) []Gauges {
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-gauge", Name: "loadline-gauge"}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "loadline/loadline-gauge:0.2.0"}}
+	d.Status.DesiredNumberScheduled, d.Status.NumberReady = nodes, ready
+	return []Gauges{NewGauges(d)}
 }
