@@ -3,6 +3,7 @@ package collect_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ type heap struct {
 	most  uint64
 }
 
-func (h *heap) Receive(*collect.Observed) {
+func (h *heap) Receive(context.Context, *collect.Observed) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}

@@ -251,7 +251,7 @@ func TestRoundsFollowEachOtherUntilTheContextIsDone(t *testing.T) {
 	c.add("a", c.history("a", c.clock.Now().Add(-time.Hour), 0))
 	ctx, cancel := context.WithCancel(t.Context())
 	rounds := make(chan collect.Round)
-	c.collector.Done = func(r *collect.Round) { rounds <- *r }
+	c.collector.Done = func(_ context.Context, r *collect.Round) { rounds <- *r }
 	ended := make(chan error)
 	go func() { ended <- c.collector.Start(ctx) }()
 	for n, want := range []int{6, 3, 3} {

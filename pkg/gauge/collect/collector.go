@@ -53,7 +53,7 @@ type Observed struct {
 // keep what it is handed. What it does adds to the time of the round.
 type Receiver interface {
 	// Receive takes what one gauge observed.
-	Receive(o *Observed)
+	Receive(ctx context.Context, o *Observed)
 }
 
 // Collector asks gauges. Its exported fields must be set before it is used, and not be changed after; of those that are
@@ -70,7 +70,7 @@ type Collector struct {
 	Transport http.RoundTripper
 	Patience  time.Duration
 	// Done is called after each round, if it is not nil.
-	Done func(r *Round)
+	Done func(ctx context.Context, r *Round)
 
 	once   sync.Once
 	client *http.Client
@@ -109,7 +109,7 @@ func (c *Collector) Start(ctx context.Context) error {
 		if round, err := c.Round(ctx); err != nil {
 			c.Log.Error(err, "Cannot collect what gauges observed")
 		} else if c.Done != nil {
-			c.Done(round)
+			c.Done(ctx, round)
 		}
 		select {
 		case <-ctx.Done():
@@ -201,7 +201,7 @@ func (c *Collector) collect(ctx context.Context, g Gauge, s *state, token string
 	s.failures, s.notBefore, s.most = 0, time.Time{}, 0
 	fresh, ended := s.fresh(report, now)
 	if len(fresh) > 0 {
-		c.Receiver.Receive(&Observed{Gauge: g, Intervals: fresh, Ended: ended})
+		c.Receiver.Receive(ctx, &Observed{Gauge: g, Intervals: fresh, Ended: ended})
 	}
 	return len(fresh), nil
 }

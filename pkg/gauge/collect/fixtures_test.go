@@ -41,7 +41,7 @@ type received struct {
 	by    map[string][]collect.Observed
 }
 
-func (r *received) Receive(o *collect.Observed) {
+func (r *received) Receive(_ context.Context, o *collect.Observed) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.by[o.Node] = append(r.by[o.Node], *o)
