@@ -6,7 +6,6 @@ import (
 	"net"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -49,7 +48,7 @@ func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := newCache(mgr, cache.Options{DefaultTransform: trim, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
+	all, err := newCache(mgr, cache.Options{DefaultTransform: (&trimmer{}).trim, ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Field: fields.OneTermEqualSelector("status.phase", string(corev1.PodRunning)),
 	}}})
 	if err != nil {
@@ -121,56 +120,4 @@ func (s *Sites) on(ctx context.Context, name string) (*corev1.Node, []corev1.Pod
 		return nil, nil, fmt.Errorf("listing the pods of node %s: %w", name, err)
 	}
 	return node, pods.Items, nil
-}
-
-// trim keeps of a pod what says which profile it follows and how it shares a processor, and of a node its class and its
-// size.
-func trim(object any) (any, error) {
-	switch o := object.(type) {
-	case *corev1.Pod:
-		return &corev1.Pod{
-			ObjectMeta: trimMeta(&o.ObjectMeta),
-			Spec: corev1.PodSpec{
-				NodeName: o.Spec.NodeName, Overhead: o.Spec.Overhead, Resources: o.Spec.Resources,
-				Containers: trimContainers(o.Spec.Containers), InitContainers: trimContainers(o.Spec.InitContainers),
-			},
-			Status: corev1.PodStatus{
-				Phase: o.Status.Phase, QOSClass: o.Status.QOSClass, Resources: o.Status.Resources,
-				ContainerStatuses: trimStatuses(o.Status.ContainerStatuses), InitContainerStatuses: trimStatuses(o.Status.InitContainerStatuses),
-			},
-		}, nil
-	case *corev1.Node:
-		return &corev1.Node{
-			ObjectMeta: trimMeta(&o.ObjectMeta),
-			Status:     corev1.NodeStatus{Allocatable: o.Status.Allocatable, Capacity: o.Status.Capacity, NodeInfo: o.Status.NodeInfo},
-		}, nil
-	}
-	return object, nil
-}
-
-func trimMeta(o *metav1.ObjectMeta) metav1.ObjectMeta {
-	kept := metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: o.Labels}
-	if hash := o.Annotations[corev1.MirrorPodAnnotationKey]; hash != "" {
-		kept.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: hash}
-	}
-	return kept
-}
-
-func trimContainers(all []corev1.Container) []corev1.Container {
-	var kept []corev1.Container
-	for i := range all {
-		kept = append(kept, corev1.Container{Name: all[i].Name, Resources: all[i].Resources, RestartPolicy: all[i].RestartPolicy})
-	}
-	return kept
-}
-
-// trimStatuses keeps those of containers that have other resources than they ask for.
-func trimStatuses(all []corev1.ContainerStatus) []corev1.ContainerStatus {
-	var kept []corev1.ContainerStatus
-	for i := range all {
-		if all[i].Resources != nil {
-			kept = append(kept, corev1.ContainerStatus{Name: all[i].Name, Resources: all[i].Resources})
-		}
-	}
-	return kept
 }

@@ -133,7 +133,7 @@ func (c *Controller) done(ctx context.Context, r *collect.Round) {
 		return
 	}
 	if err := c.update(ctx); err != nil {
-		c.log.Error(err, "Cannot write what was observed; trying again in a minute")
+		c.log.Error(err, "Cannot write what was observed; trying again after the next round")
 	}
 }
 

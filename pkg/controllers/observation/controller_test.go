@@ -350,25 +350,3 @@ func TestOnlyGaugesThatRunAreAsked(t *testing.T) {
 		t.Errorf("prepared %d times", prepared)
 	}
 }
-
-func TestWhatIsKeptOfPodsAndNodesIsEnough(t *testing.T) {
-	t.Parallel()
-	full := pod("cart-1", "cart")
-	full.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", "large": "text"}
-	full.Spec.Containers[0] = corev1.Container{
-		Name: "main", Image: "image", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
-	}
-	full.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "image"}}
-	want := pod("cart-1", "cart")
-	want.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
-	want.Spec.Containers[0] = corev1.Container{Name: "main", Resources: full.Spec.Containers[0].Resources}
-	for _, test := range []struct{ give, want any }{{full, want}, {node(), node()}, {declared("1"), declared("1")}} {
-		got, err := trim(test.give)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("unexpected object (-want +got):\n%s", diff)
-		}
-	}
-}

@@ -75,7 +75,10 @@ func (c *Controller) update(ctx context.Context) error {
 		}
 	}
 	c.forget(summaries, now)
-	_, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, changes) // what another writer changed meanwhile is for the next time
+	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, changes)
+	if err != nil || again.RequeueAfter > 0 { // another writer was faster
+		c.updated = time.Time{} // so the next round tries again
+	}
 	return err
 }
 
