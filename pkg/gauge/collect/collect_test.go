@@ -176,11 +176,10 @@ func endless(w http.ResponseWriter) {
 func TestAGaugeCannotHaveObservedMoreTimeThanHasPassed(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	began := c.clock.Now()
 	c.add("liar", func(w http.ResponseWriter, _ *http.Request) { // always two intervals that have just ended
 		report := usage.Report{}
 		for n := range 2 {
-			report.Intervals = append(report.Intervals, interval("liar", n, began))
+			report.Intervals = append(report.Intervals, interval("liar", n, c.clock.Now()))
 		}
 		says(report)(w, nil)
 	})

@@ -92,6 +92,8 @@ type Round struct {
 type state struct {
 	// until is the end of what was observed, by the collector's clock; zero before the first answer.
 	until time.Time
+	// last is the end of the last interval by the clock of its node, by which it is known again where intervals have gaps.
+	last time.Time
 	// period is the length of the last interval.
 	period time.Duration
 	// failures is how many there were in a row, and notBefore when the gauge may be asked again.

@@ -44,7 +44,7 @@ func (s *state) failed(now time.Time, asked int, err error) {
 }
 
 // fresh returns the intervals of a report that were not handed on before, and when the last of them ended. An interval is
-// fresh if its middle is: ages are rounded, and take time to arrive.
+// fresh if its middle is, as ages are rounded, and take time to arrive; and if it is not the very last one of before.
 func (s *state) fresh(report *usage.Report, now time.Time) ([]usage.Interval, time.Time) {
 	all := report.Intervals
 	if len(all) == 0 {
@@ -55,7 +55,8 @@ func (s *state) fresh(report *usage.Report, now time.Time) ([]usage.Interval, ti
 	i := len(all)
 	for ; i > 0; i-- {
 		length := seconds(all[i-1].Seconds)
-		if middle := start.Add(-length / 2); !s.until.IsZero() && !middle.After(s.until) {
+		middle, seen := start.Add(-length/2), !s.until.IsZero()
+		if seen && (!middle.After(s.until) || !s.last.IsZero() && all[i-1].End.Equal(s.last)) {
 			break
 		}
 		start = start.Add(-length)
@@ -63,7 +64,8 @@ func (s *state) fresh(report *usage.Report, now time.Time) ([]usage.Interval, ti
 	if i == len(all) {
 		return nil, time.Time{}
 	}
-	s.until, s.period = ended, seconds(all[len(all)-1].Seconds)
+	newest := &all[len(all)-1]
+	s.until, s.last, s.period = ended, newest.End, seconds(newest.Seconds)
 	return all[i:], ended
 }
 
