@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -44,16 +45,17 @@ func TestTheManagerCollectsWhatGaugesObserve(t *testing.T) {
 	})
 }
 
-// running makes a pod on the node of the place, as a kubelet would report it.
+// running makes a pod on the node of the place, and gives it another address once it runs.
 func (p *place) running(t *testing.T, pod *corev1.Pod, address string) *corev1.Pod {
 	t.Helper()
 	pod.Spec.NodeName = p.nodes[0]
 	must(t, p.Create(t.Context(), pod))
-	pod.Status.Phase, pod.Status.PodIP = corev1.PodRunning, address
+	p.await(t, pod, func() bool { return pod.Status.Phase == corev1.PodRunning })
 	if address != "" {
-		pod.Status.PodIPs = []corev1.PodIP{{IP: address}}
+		before := pod.DeepCopy()
+		pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
+		must(t, p.Status().Patch(t.Context(), pod, client.MergeFrom(before)))
 	}
-	must(t, p.Status().Update(t.Context(), pod))
 	return pod
 }
 
