@@ -36,6 +36,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/conditions"
 	"loadline.dev/loadline/pkg/controllers/measurement"
 	"loadline.dev/loadline/pkg/controllers/nodeprofile"
+	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
@@ -56,6 +57,9 @@ type options struct {
 	replay                  tracereplay.Worker
 	probes                  probejob.Settings
 	concurrentWrites        int
+	gauges                  bool
+	gaugeNamespace          string
+	gaugeTokenFile          string
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -76,11 +80,12 @@ func newCommand() *cobra.Command {
 		Short: "Loadline's operator",
 		Long: `loadline-manager is Loadline's operator. It carries out TraceReplays, scales the
 pools of PoolPlans that ask for it, runs probes on nodes to measure the workloads
-and nodes whose profiles ask for it, and keeps the status of
+and nodes whose profiles ask for it, compares profiles with what gauges observe, and
+keeps the status of
 
   WorkloadProfile   whether the scheduler uses it, with which vector, for how many
-                    pods, whether another profile competes for them, and what was
-                    measured
+                    pods, whether another profile competes for them, what was
+                    measured, and whether it fits what gauges observe
   NodeProfile       the same for nodes
   TraceReplay       how far it is, and what was found of each policy
   PoolPlan          how many servers each pool needs, and what was done about it
@@ -122,6 +127,9 @@ and nodes whose profiles ask for it, and keeps the status of
 	flags.IntVar(&o.probes.MaxParallel, "max-measurements", o.probes.MaxParallel, "On how many nodes to measure at once, at least 1. On each there is one measurement at a time.")
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
 	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
+	flags.BoolVar(&o.gauges, "gauges", exists(observation.TokenFile), "Ask the gauges of the nodes what they observe, and compare profiles with it. Defaults to true where the pod has a token for gauges, in the file of --gauge-token-file as it is by default.")
+	flags.StringVar(&o.gaugeNamespace, "gauge-namespace", observation.GaugeNamespace, "Namespace that the gauges run in. Only operators should have rights there: the token is shown to what runs there as a gauge.")
+	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience loadline-gauge.")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
@@ -144,6 +152,12 @@ func image(variable, otherwise string) string {
 		return image
 	}
 	return otherwise
+}
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // namespaceFile is where a pod finds the name of its namespace.
@@ -249,6 +263,15 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	}
 	if err := o.addMeasuring(mgr, recorder, writers); err != nil {
 		return err
+	}
+	if o.gauges {
+		observed := &observation.Controller{
+			Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
+			TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace,
+		}
+		if err := observed.SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
+		}
 	}
 	if err := conditions.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the metric of conditions: %w", err)

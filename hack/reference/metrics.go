@@ -21,6 +21,7 @@ import (
 
 	"loadline.dev/loadline/pkg/controllers/calibration"
 	"loadline.dev/loadline/pkg/controllers/measurement"
+	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
@@ -46,6 +47,7 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	register := func(_ any, err error) { errs = append(errs, err) }
 	register(calibration.NewMetrics())
 	register(measurement.NewMetrics())
+	register(observation.NewMetrics())
 	register(poolplan.NewMetrics())
 	register(tracereplay.NewMetrics())
 	if err := errors.Join(errs...); err != nil {

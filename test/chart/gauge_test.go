@@ -13,6 +13,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"loadline.dev/loadline/pkg/controllers/observation"
 )
 
 // gaugePods returns the DaemonSet of the gauges and its container.
@@ -108,6 +110,27 @@ func TestGaugesMayAskWhoReadsAndReadersMayReadThem(t *testing.T) {
 	reader := as[corev1.ServiceAccount](t, all, "ServiceAccount", "loadline-reader")
 	if reader.AutomountServiceAccountToken == nil || *reader.AutomountServiceAccountToken {
 		t.Error("pods get the reader's token without asking for it")
+	}
+}
+
+func TestTheManagerReadsGaugesWithATokenForThemUnlessOneSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]bool{"": true, "manager: {observe: {enabled: false}}": false, "gauge: {enabled: false}": false} {
+		all := render(t, values)
+		pods := deployment(t, all, manager).Spec.Template.Spec
+		container := pods.Containers[0]
+		same(t, "whether the role is bound to it, with "+values, slices.Contains(names(all, "ClusterRoleBinding"), manager+"-gauge-reader"), want)
+		same(t, "whether it is told where they are, with "+values, slices.Contains(container.Args, "--gauge-namespace="+gauge), want)
+		if !want {
+			same(t, "how many volumes it has, with "+values, len(pods.Volumes)+len(container.VolumeMounts), 0)
+			continue
+		}
+		token := pods.Volumes[0].Projected.Sources[0].ServiceAccountToken
+		same(t, "for whom its token is", token.Audience, "loadline-gauge")
+		same(t, "where its token is", filepath.Join(container.VolumeMounts[0].MountPath, token.Path), observation.TokenFile)
+		binding := as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", manager+"-gauge-reader")
+		same(t, "what is bound", binding.RoleRef.Name, gauge+"-reader")
+		same(t, "to whom", binding.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: manager, Namespace: "loadline-system"}})
 	}
 }
 

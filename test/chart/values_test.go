@@ -204,12 +204,12 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 `)
 	d := deployment(t, all, manager)
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
-	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
+	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
-	same(t, "the volumes", pod.Volumes, []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
+	same(t, "the volumes besides the token for gauges", pod.Volumes[1:], []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "our-authorities"}},
 	}}})
-	same(t, "the mounts", c.VolumeMounts, []corev1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/certs", ReadOnly: true}})
+	same(t, "the mounts besides that", c.VolumeMounts[1:], []corev1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/certs", ReadOnly: true}})
 	mounts := container(t, all, scheduler).VolumeMounts
 	same(t, "the scheduler's last mount", mounts[len(mounts)-1], corev1.VolumeMount{Name: "more", MountPath: "/more"})
 	volumes := deployment(t, all, scheduler).Spec.Template.Spec.Volumes
@@ -370,7 +370,13 @@ networkPolicy:
 	})
 	same(t, "the manager's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", manager).Spec, networkingv1.NetworkPolicySpec{
 		PodSelector: *deployment(t, all, manager).Spec.Selector, PolicyTypes: both,
-		Egress: append(egress, networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(9090))}}),
+		Egress: append(egress, networkingv1.NetworkPolicyEgressRule{
+			Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(8443))},
+			To: []networkingv1.NetworkPolicyPeer{{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": gauge}},
+				PodSelector:       as[appsv1.DaemonSet](t, all, "DaemonSet", gauge).Spec.Selector,
+			}},
+		}, networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(9090))}}),
 		Ingress: []networkingv1.NetworkPolicyIngressRule{
 			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("metrics"))}, From: monitoring},
 			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("health"))}},

@@ -77,7 +77,7 @@ func (s *site) startManager(t *testing.T, binary string) {
 	t.Helper()
 	address := freeAddress(t)
 	p, err := local.StartManager(t.Context(), binary, s.plane.Kubeconfig(),
-		"--metrics-bind-address", address, "--leader-elect", "--leader-election-namespace", "default")
+		"--metrics-bind-address", address, "--leader-elect", "--leader-election-namespace", "default", "--gauges")
 	must(t, err)
 	s.managers = append(s.managers, address)
 	stopAfter(t, p)

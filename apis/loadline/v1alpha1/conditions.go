@@ -24,6 +24,23 @@ const (
 	ReasonNoOverlap = "NoOverlap"
 )
 
+// Condition type and reasons of WorkloadProfiles of which pods are observed.
+const (
+	// ConditionDrifted is True when the vector in use no longer fits what gauges
+	// observed of the pods.
+	ConditionDrifted = "Drifted"
+
+	// ReasonMoreObserved says that the pods run for a larger part of their time than
+	// the vector in use says.
+	ReasonMoreObserved = "MoreObserved"
+	// ReasonLessObserved says that they run for a smaller part.
+	ReasonLessObserved = "LessObserved"
+	// ReasonAsObserved says that the vector in use fits.
+	ReasonAsObserved = "AsObserved"
+	// ReasonNotObserved says that the pods were not observed for long enough.
+	ReasonNotObserved = "NotObserved"
+)
+
 // Condition type and reasons of TraceReplay.
 const (
 	// ConditionComplete is True when every run has ended and the results are

@@ -23,6 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.pods`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Measured",type=string,JSONPath=`.status.conditions[?(@.type=="Measured")].reason`
+// +kubebuilder:printcolumn:name="Drifted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Drifted")].status`
 // +kubebuilder:printcolumn:name="Conflicted",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conflicted")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type WorkloadProfile struct {
@@ -195,8 +196,9 @@ type ResourceDemand struct {
 type WorkloadProfileStatus struct {
 	// conditions are Ready (the scheduler uses the profile), Conflicted (an equally
 	// specific profile matches some of the same pods), with a measurement, Measured
-	// (every class of nodes has a result) and, with a fairShare, SLAAttainable (the
-	// ShareTree lets the mean response time keep within the SLA).
+	// (every class of nodes has a result), with a fairShare, SLAAttainable (the
+	// ShareTree lets the mean response time keep within the SLA) and, where there are
+	// gauges, Drifted (the vector in use no longer fits what was observed).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -232,6 +234,18 @@ type WorkloadProfileStatus struct {
 	// measuring is the measurement that is going on.
 	// +optional
 	Measuring *MeasurementProgress `json:"measuring,omitempty"`
+
+	// observations are what gauges observed of the pods, one per class of nodes. They
+	// do not change which vector is in use.
+	// +optional
+	// +listType=map
+	// +listMapKey=nodeProfile
+	// +kubebuilder:validation:MaxItems=100
+	Observations []WorkloadObservation `json:"observations,omitempty"`
+
+	// accuracy is how well the dilations of the pods were predicted.
+	// +optional
+	Accuracy *PredictionAccuracy `json:"accuracy,omitempty"`
 
 	// pods is how many pods that have not terminated follow the profile.
 	// +optional

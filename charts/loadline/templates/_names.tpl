@@ -19,6 +19,11 @@
 {{- .Values.gauge.namespace.name | default (printf "%s-gauge" (include "loadline.fullname" .)) -}}
 {{- end -}}
 
+{{/* Says whether the manager asks the gauges what they observe, by being empty or not. */}}
+{{- define "loadline.observe" -}}
+{{- if and .Values.manager.enabled .Values.manager.observe.enabled .Values.gauge.enabled }}yes{{ end -}}
+{{- end -}}
+
 {{/* The labels of all objects. */}}
 {{- define "loadline.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}

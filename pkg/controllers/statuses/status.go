@@ -112,7 +112,7 @@ func bad(c *metav1.Condition) bool {
 		return c.Status == metav1.ConditionFalse
 	case v1alpha1.ConditionMeasured, v1alpha1.ConditionCalibrated:
 		return c.Status == metav1.ConditionFalse && !slices.Contains(underWay, c.Reason)
-	case v1alpha1.ConditionConflicted:
+	case v1alpha1.ConditionConflicted, v1alpha1.ConditionDrifted:
 		return c.Status == metav1.ConditionTrue
 	}
 	return false

@@ -1,0 +1,66 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// WorkloadObservation is what gauges observed of the pods that follow a profile, on
+// the nodes of one class, over the fifteen minutes before its time. It is shown
+// and compared with the vector in use; the scheduler does not use it.
+type WorkloadObservation struct {
+	// nodeProfile is the class, by the name of its NodeProfile, or "(none)" for
+	// nodes that follow none.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	NodeProfile string `json:"nodeProfile,omitempty"`
+
+	// cpuLoading is the fraction of its time that a thread of the pods ran, from 0 to
+	// 1, without the time that it waited for a processor: the mean over pods and time.
+	// +required
+	CPULoading *resource.Quantity `json:"cpuLoading,omitempty"`
+
+	// cpuLoadingSpread is the standard deviation of that between pods and between the
+	// half minutes in which they were observed, from 0.
+	// +required
+	CPULoadingSpread *resource.Quantity `json:"cpuLoadingSpread,omitempty"`
+
+	// threads is how many threads of a pod are active at once, at least 1: the mean over
+	// pods and time.
+	// +required
+	Threads *resource.Quantity `json:"threads,omitempty"`
+
+	// pods is how many pods were observed.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Pods *int32 `json:"pods,omitempty"`
+
+	// observedSeconds is for how long they were observed, in all, in seconds.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	ObservedSeconds *int64 `json:"observedSeconds,omitempty"`
+
+	// time is when the last observation ended.
+	// +required
+	Time *metav1.Time `json:"time,omitempty"`
+}
+
+// PredictionAccuracy is how well the model predicts the dilations of the pods that
+// follow a profile, over the hour before its time: given the loadings that were
+// observed of all pods on their nodes.
+type PredictionAccuracy struct {
+	// meanRelativeError is the mean of |predicted/observed − 1| over the predictions,
+	// from 0.
+	// +required
+	MeanRelativeError *resource.Quantity `json:"meanRelativeError,omitempty"`
+
+	// predictions is how many there are.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Predictions *int32 `json:"predictions,omitempty"`
+
+	// time is when the last of them was made.
+	// +required
+	Time *metav1.Time `json:"time,omitempty"`
+}

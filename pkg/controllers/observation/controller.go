@@ -1,0 +1,201 @@
+package observation
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
+	"loadline.dev/loadline/pkg/evaluate/observations"
+	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+const (
+	// TokenFile is where the manager's pod has a token for gauges.
+	TokenFile = "/var/run/secrets/loadline.dev/gauges/token" //nolint:gosec // a path
+	// GaugeNamespace is where gauges run unless one says otherwise.
+	GaugeNamespace = "loadline-gauge"
+
+	// predictEvery is the shortest time between two predictions of the dilations of a node.
+	predictEvery = 2 * time.Minute
+)
+
+// Controller collects what gauges observed and writes it to the status of WorkloadProfiles.
+type Controller struct {
+	Client   client.Client
+	Recorder events.EventRecorder
+	Clock    clock.WithTicker
+	// Writers bound how many statuses are written at once. Nil writes one after another.
+	Writers *statuses.Writers
+	// TokenFile has the token for gauges, and GaugeNamespace is where they run.
+	TokenFile, GaugeNamespace string
+
+	// Sites are set by SetupWithManager unless they are given.
+	Sites *Sites
+	// Metrics are set by SetupWithManager unless they are given.
+	Metrics *Metrics
+
+	informers cache.Informers
+	index     *profile.Index
+	history   observations.History
+	log       logr.Logger
+	// drifted is the last verdict on each key, and updated when statuses were written last.
+	drifted map[observations.Key]bool
+	updated time.Time
+
+	mutex     sync.Mutex
+	predicted map[string]time.Time // when, by the names of nodes
+}
+
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
+// +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=pods;nodes,verbs=list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// SetupWithManager has the manager run the controller while it leads.
+func (c *Controller) SetupWithManager(mgr ctrl.Manager) (err error) {
+	if c.Sites == nil {
+		if c.Sites, err = newSites(mgr, c.GaugeNamespace); err != nil {
+			return err
+		}
+	}
+	if c.Metrics == nil {
+		if c.Metrics, err = NewMetrics(); err != nil {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	c.informers = mgr.GetCache()
+	c.prepare(mgr.GetLogger().WithName("observation"))
+	return mgr.Add(c)
+}
+
+func (c *Controller) prepare(log logr.Logger) {
+	c.log = log
+	c.index = profile.NewIndex(nil, logr.Discard()) // the conditions of profiles say what is wrong with them
+	c.drifted = map[observations.Key]bool{}
+	c.predicted = map[string]time.Time{}
+}
+
+// Start collects and writes until the context is done.
+func (c *Controller) Start(ctx context.Context) error {
+	for _, kind := range []client.Object{&v1alpha1.WorkloadProfile{}, &v1alpha1.NodeProfile{}} {
+		informer, err := c.informers.GetInformer(ctx, kind)
+		if err != nil {
+			return fmt.Errorf("watching profiles: %w", err)
+		}
+		handler, err := informer.AddEventHandler(c.index)
+		if err != nil {
+			return fmt.Errorf("watching profiles: %w", err)
+		}
+		if !toolscache.WaitForCacheSync(ctx.Done(), handler.HasSynced) {
+			return nil // the context is done
+		}
+	}
+	return c.collector().Start(ctx)
+}
+
+// collector returns what collects for the controller.
+func (c *Controller) collector() *collect.Collector {
+	return &collect.Collector{Gauges: c.Sites.list, Token: c.token, Receiver: c, Clock: c.Clock, Log: c.log, Done: c.done}
+}
+
+// token returns the token for gauges, which the kubelet replaces before it expires.
+func (c *Controller) token() (string, error) {
+	text, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// done is called after each round.
+func (c *Controller) done(ctx context.Context, r *collect.Round) {
+	c.Metrics.collected(r)
+	if r.Failed > 0 {
+		c.log.Info("Some gauges did not answer", "gauges", r.Gauges, "asked", r.Asked, "failed", r.Failed)
+	}
+	if r.Gauges == 0 {
+		return
+	}
+	if err := c.update(ctx); err != nil {
+		c.log.Error(err, "Cannot write what was observed; trying again after the next round")
+	}
+}
+
+// Receive takes what one gauge observed.
+func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
+	if err := c.take(ctx, o); err != nil && ctx.Err() == nil {
+		c.log.V(1).Info("What a gauge observed is left out", "node", o.Node, "reason", err.Error())
+	}
+}
+
+// take keeps what was observed of the pods of a node that follow profiles.
+func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
+	node, pods, err := c.Sites.on(ctx, o.Node)
+	if err != nil {
+		return err
+	}
+	snapshot := c.index.Snapshot()
+	class := snapshot.NodeClass(node).Class()
+	samples := observations.Samples(o.Intervals)
+	follow := false
+	for i := range pods {
+		w := snapshot.Workload(&pods[i])
+		if w == nil {
+			continue
+		}
+		follow = true
+		if s := samples[uidOf(&pods[i])]; s != nil {
+			c.history.Add(observations.Key{Profile: nameOf(w), Class: class}, o.Ended, s)
+		}
+	}
+	if !follow || !c.mayPredict(o.Node) {
+		return nil
+	}
+	predictions, err := observations.Predictions(node, pods, o.Intervals, snapshot)
+	for i := range predictions {
+		p := &predictions[i]
+		c.history.AddPrediction(p.Profile, o.Ended, p.Predicted, p.Observed)
+		c.Metrics.predicted(p)
+	}
+	return err
+}
+
+// mayPredict reports whether it is time to predict the dilations of a node again, and takes note of it.
+func (c *Controller) mayPredict(node string) bool {
+	now := c.Clock.Now()
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if last, is := c.predicted[node]; is && now.Sub(last) < predictEvery {
+		return false
+	}
+	c.predicted[node] = now
+	return true
+}
+
+// uidOf returns the UID of a pod's control groups: static pods have another one in the API.
+func uidOf(pod *corev1.Pod) string {
+	if hash := pod.Annotations[corev1.MirrorPodAnnotationKey]; hash != "" {
+		return hash
+	}
+	return string(pod.UID)
+}
+
+func nameOf(w *profile.Workload) types.NamespacedName {
+	return types.NamespacedName{Namespace: w.Namespace, Name: w.Name}
+}

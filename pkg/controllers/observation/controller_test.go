@@ -1,0 +1,352 @@
+package observation
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// site is a cluster of one node with a gauge, and the controller.
+type site struct {
+	*Controller
+
+	clock     *testingclock.FakeClock
+	collector *collect.Collector
+	events    chan string
+	// loading is what the gauge observes of the pods, in thousandths.
+	loading atomic.Int64
+	writes  int
+}
+
+const (
+	theToken = "for-gauges"
+	nodeName = "worker-1"
+)
+
+// newSite returns a site with two pods of cart, one of another app, and a profile of cart that declares a loading.
+func newSite(t *testing.T, objects ...client.Object) *site {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &site{clock: testingclock.NewFakeClock(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))}
+	server := httptest.NewTLSServer(http.HandlerFunc(s.serve))
+	t.Cleanup(server.Close)
+	host, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects = append(objects, node(), pod("cart-1", "cart"), pod("cart-2", "cart"), pod("sort", "sort"), gauge(t, host, port))
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.WorkloadProfile{}).
+		WithIndex(&corev1.Pod{}, nodeField, nodeOf).Build()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte(theToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := events.NewFakeRecorder(100)
+	s.events = recorder.Events
+	s.Controller = &Controller{Client: c, Recorder: recorder, Clock: s.clock, TokenFile: token, Metrics: shown, Sites: &Sites{Gauges: c, Cluster: c}}
+	s.prepare(logr.Discard())
+	for _, o := range objects {
+		switch o.(type) {
+		case *v1alpha1.WorkloadProfile, *v1alpha1.NodeProfile:
+			s.index.OnAdd(o, true)
+		}
+	}
+	s.collector = s.Controller.collector()
+	s.loading.Store(580)
+	return s
+}
+
+// serve answers as the gauge of the node: that each pod was seen in every interval of ten seconds, and was never waiting.
+func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+	last, err := strconv.Atoi(r.URL.Query().Get("last"))
+	if err != nil || r.Header.Get("Authorization") != "Bearer "+theToken {
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
+		return
+	}
+	loading := float64(s.loading.Load()) / 1000
+	report := usage.Report{}
+	for range last {
+		v := usage.Interval{Node: nodeName, Seconds: 10, CPUs: 8}
+		for k, name := range []string{"cart-1", "cart-2", "sort"} {
+			mine := loading + 0.01*float64(k)
+			v.BusySeconds += 10 * mine
+			v.Pods = append(v.Pods, usage.Pod{
+				UID: "uid-of-" + name, Seconds: 10, Times: usage.Times{Run: 10 * mine}, Tasks: 1, Threads: 1, Dilation: 1, CPULoading: mine,
+			})
+		}
+		report.Intervals = append(report.Intervals, v)
+	}
+	_ = json.NewEncoder(w).Encode(report)
+}
+
+func node() *corev1.Node {
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourcePods: resource.MustParse("110")}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: nodeName, Labels: map[string]string{"class": "fast"}},
+		Status:     corev1.NodeStatus{Allocatable: amounts, Capacity: amounts},
+	}
+}
+
+func pod(name, app string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{Name: "main"}}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+func gauge(t *testing.T, host, port string) *corev1.Pod {
+	t.Helper()
+	number, err := strconv.ParseInt(port, 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: GaugeNamespace, Name: "gauge", UID: "uid-of-gauge", Labels: map[string]string{partOfLabel: partOf, componentLabel: component}},
+		Spec:       corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: int32(number)}}}}},
+		Status:     corev1.PodStatus{Phase: corev1.PodRunning, PodIP: host},
+	}
+}
+
+// declared is the profile of cart.
+func declared(loading string) *v1alpha1.WorkloadProfile {
+	return &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart", Generation: 1},
+		Spec: v1alpha1.WorkloadProfileSpec{
+			Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cart"}},
+			Resources: []v1alpha1.ResourceDemand{{Name: "cpu", Loading: new(resource.MustParse(loading))}},
+		},
+	}
+}
+
+func fast() *v1alpha1.NodeProfile {
+	return &v1alpha1.NodeProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: "fast", Generation: 1},
+		Spec: v1alpha1.NodeProfileSpec{
+			Selector:  &metav1.LabelSelector{MatchLabels: map[string]string{"class": "fast"}},
+			Resources: []v1alpha1.ResourceServers{{Name: "disk", Servers: new(int32(2))}},
+		},
+	}
+}
+
+// rounds collects for some minutes.
+func (s *site) rounds(t *testing.T, minutes int) {
+	t.Helper()
+	for range 2 * minutes {
+		s.clock.Step(collect.Period)
+		before := s.profile(t).ResourceVersion
+		round, err := s.collector.Round(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.done(t.Context(), round)
+		if s.profile(t).ResourceVersion != before {
+			s.writes++
+		}
+	}
+}
+
+func (s *site) profile(t *testing.T) *v1alpha1.WorkloadProfile {
+	t.Helper()
+	p := &v1alpha1.WorkloadProfile{}
+	if err := s.Client.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "cart"}, p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// drift returns the condition Drifted in words, nothing if there is none.
+func (s *site) drift(t *testing.T) string {
+	t.Helper()
+	c := meta.FindStatusCondition(s.profile(t).Status.Conditions, v1alpha1.ConditionDrifted)
+	if c == nil {
+		return ""
+	}
+	return string(c.Status) + " " + c.Reason + ": " + c.Message
+}
+
+func TestWhatGaugesObserveIsInTheStatus(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	s.rounds(t, 4)
+	if p := s.profile(t); len(p.Status.Observations) != 0 || s.drift(t) != "" {
+		t.Errorf("after four minutes the status is %+v", p.Status)
+	}
+	s.rounds(t, 6)
+	want := []v1alpha1.WorkloadObservation{{
+		NodeProfile: "fast", CPULoading: new(resource.MustParse("0.585")), CPULoadingSpread: new(resource.MustParse("0.005")),
+		Threads: new(resource.MustParse("1")), Pods: new(int32(2)),
+	}}
+	status := s.profile(t).Status
+	if diff := cmp.Diff(want, status.Observations, cmpopts.IgnoreFields(v1alpha1.WorkloadObservation{}, "ObservedSeconds", "Time")); diff != "" {
+		t.Errorf("unexpected observations (-want +got):\n%s", diff)
+	}
+	if got := *status.Observations[0].ObservedSeconds; got < 500 || got > 700 { // two pods for five minutes, by when it was written
+		t.Errorf("observed for %d seconds", got)
+	}
+	if want := "False AsObserved: the vector in use fits what was observed; status.observations has the numbers"; s.drift(t) != want {
+		t.Errorf("got %s", s.drift(t))
+	}
+	// Eight processors for three threads: none waits, and none is predicted to.
+	if a := status.Accuracy; a == nil || a.MeanRelativeError.AsApproximateFloat64() > 0.001 || *a.Predictions < 2 {
+		t.Errorf("the accuracy is %+v", a)
+	}
+}
+
+func TestNothingIsWrittenWhileNumbersHardlyDiffer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	s.rounds(t, 20)
+	s.writes = 0
+	for n := range 10 {
+		s.loading.Store(580 + int64(n%2))
+		s.rounds(t, 1)
+	}
+	if s.writes != 0 {
+		t.Errorf("%d writes", s.writes)
+	}
+	s.rounds(t, 60)
+	if s.writes != 1 {
+		t.Errorf("%d writes in an hour, not one so that the time is true", s.writes)
+	}
+}
+
+func TestAProfileThatIsNoLongerTrueIsSaidToHaveDriftedOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"), fast())
+	s.rounds(t, 20)
+	s.loading.Store(800)
+	s.rounds(t, 20)
+	if want := "True MoreObserved: cpu: 0.58 in use, 0.81 ± 0.00 observed of 2 pods for 15m on nodes of fast"; s.drift(t) != want {
+		t.Errorf("got  %s\nwant %s", s.drift(t), want)
+	}
+	if len(s.events) != 1 {
+		t.Fatalf("%d events", len(s.events))
+	}
+	if event := <-s.events; !strings.HasPrefix(event, "Warning MoreObserved cpu: 0.58 in use") {
+		t.Errorf("the event is %s", event)
+	}
+	s.loading.Store(580)
+	s.rounds(t, 20)
+	if !strings.HasPrefix(s.drift(t), "False AsObserved") || len(s.events) != 0 {
+		t.Errorf("afterwards: %s, and %d events", s.drift(t), len(s.events))
+	}
+}
+
+func TestAManagerThatHasJustBegunGoesOnFromTheCondition(t *testing.T) {
+	t.Parallel()
+	drifted := declared("0.58")
+	drifted.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMoreObserved, Message: "before", ObservedGeneration: 1,
+	}}
+	s := newSite(t, drifted, fast())
+	drifted.Status.Observations = []v1alpha1.WorkloadObservation{{NodeProfile: "fast", Time: new(metav1.NewTime(s.clock.Now()))}}
+	if err := s.Client.Status().Update(t.Context(), drifted); err != nil {
+		t.Fatal(err)
+	}
+	s.loading.Store(655) // 0.66 of both: too near for a new drift, too far for an old one to end
+	s.rounds(t, 3)
+	if got := s.drift(t); got != "True MoreObserved: before" {
+		t.Errorf("too early to say, it says %s", got)
+	}
+	s.rounds(t, 10)
+	if got := s.drift(t); !strings.HasPrefix(got, "True MoreObserved: cpu: 0.58 in use, 0.66") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestWithoutPodsTheVerdictIsForgottenAfterAnHour(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.2"), fast())
+	s.rounds(t, 20)
+	for _, name := range []string{"cart-1", "cart-2"} {
+		if err := s.Client.Delete(t.Context(), pod(name, "cart")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.rounds(t, 30)
+	if got := s.drift(t); !strings.HasPrefix(got, "True MoreObserved") {
+		t.Errorf("half an hour later: %s", got)
+	}
+	s.rounds(t, 60)
+	if got := s.drift(t); !strings.HasPrefix(got, "Unknown NotObserved") {
+		t.Errorf("later: %s", got)
+	}
+	if got := len(s.profile(t).Status.Observations); got != 1 {
+		t.Errorf("%d observations are shown", got)
+	}
+}
+
+func TestStaticPodsAreKnownByTheirHash(t *testing.T) {
+	t.Parallel()
+	static := pod("cart-1", "cart")
+	static.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
+	if got := []string{uidOf(static), uidOf(pod("cart-1", "cart"))}; !cmp.Equal(got, []string{"hash", "uid-of-cart-1"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestOnlyGaugesThatRunAreAsked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	pending := gauge(t, "", "1")
+	pending.Name, pending.UID = "pending", "pending"
+	other := pod("other", "web")
+	other.Status.PodIP = "10.0.0.1"
+	unnamed := gauge(t, "fd00::7", "1")
+	unnamed.Name, unnamed.UID, unnamed.Spec.Containers = "unnamed", "unnamed", nil
+	for _, p := range []*corev1.Pod{pending, other, unnamed} {
+		if err := s.Client.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	prepared := 0
+	s.Sites.Prepare = func(context.Context) error { prepared++; return nil }
+	for range 2 {
+		got, err := s.Sites.list(t.Context())
+		if err != nil || len(got) != 2 || got[1] != (collect.Gauge{ID: "unnamed", Node: nodeName, Address: "[fd00::7]:8443"}) {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	}
+	if prepared != 1 {
+		t.Errorf("prepared %d times", prepared)
+	}
+}

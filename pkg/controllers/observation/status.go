@@ -1,0 +1,205 @@
+package observation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/statuses"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/observations"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+const (
+	// updateEvery is the shortest time between two writes to a profile. Rounds that come a little early count.
+	updateEvery = time.Minute - 5*time.Second
+	// renewAfter is the age from which on numbers are written though they hardly differ.
+	renewAfter = time.Hour
+	// forgetAfter is the age from which on what was observed says nothing about now.
+	forgetAfter = time.Hour
+	// dropAfter is the age from which on it is no longer shown.
+	dropAfter = 7 * 24 * time.Hour
+	// maxClasses is how many classes of nodes a status shows.
+	maxClasses = 100
+	// noticeable is the difference of a loading, a spread or an error from which on it is written, and noticeablePart that of a
+	// number of threads, of which it is a part.
+	noticeable, noticeablePart = 0.02, 0.1
+)
+
+// update writes what was observed to the profiles to which it makes a difference.
+func (c *Controller) update(ctx context.Context) error {
+	now := c.Clock.Now()
+	if now.Sub(c.updated) < updateEvery {
+		return nil
+	}
+	c.updated = now
+	var profiles v1alpha1.WorkloadProfileList
+	if err := c.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("listing profiles: %w", err)
+	}
+	seen := map[client.ObjectKey][]class{}
+	summaries := c.history.Summaries(now)
+	for key, s := range summaries {
+		seen[key.Profile] = append(seen[key.Profile], class{key.Class, s})
+	}
+	accuracies := c.history.Accuracies(now)
+	resources := c.index.Snapshot().Resources()
+	var changes []statuses.Change
+	for i := range profiles.Items {
+		p := &profiles.Items[i]
+		name := client.ObjectKeyFromObject(p)
+		w, errs := profile.NewWorkload(p, resources)
+		if len(errs) > 0 {
+			continue // the scheduler does not use it
+		}
+		accuracy, predicted := accuracies[name]
+		after := *p
+		p.Status.DeepCopyInto(&after.Status)
+		show(&after.Status, p.Generation, c.judge(p, w, seen[name]), metav1.NewTime(now))
+		if predicted {
+			after.Status.Accuracy = accuracyOf(&accuracy)
+		}
+		if differs(&p.Status, &after.Status) {
+			changes = append(changes, statuses.Change{Before: p, After: &after})
+		}
+	}
+	c.forget(summaries, now)
+	again, err := statuses.All(ctx, c.Writers, c.Client, c.Recorder, changes)
+	if err != nil || again.RequeueAfter > 0 { // another writer was faster
+		c.updated = time.Time{} // so the next round tries again
+	}
+	return err
+}
+
+// class is what was observed on the nodes of a class.
+type class struct {
+	name    string
+	summary observations.Summary
+}
+
+// judge returns the verdicts on what was observed of a profile, in the order of the classes' names. A manager that has just
+// begun goes on from the condition.
+func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, seen []class) []observations.Verdict {
+	slices.SortFunc(seen, func(a, b class) int { return cmp.Compare(a.name, b.name) })
+	var verdicts []observations.Verdict
+	for _, s := range seen {
+		key := observations.Key{Profile: nameOf(w), Class: s.name}
+		before, known := c.drifted[key]
+		if !known {
+			before = meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionDrifted)
+		}
+		v := observations.Judge(s.name, w.On(s.name), s.summary, before)
+		if v.Judged {
+			c.drifted[key] = v.Drifted
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+// forget forgets the verdicts on what is no longer observed, and nodes that are not.
+func (c *Controller) forget(seen map[observations.Key]observations.Summary, now time.Time) {
+	for key := range c.drifted {
+		if _, is := seen[key]; !is {
+			delete(c.drifted, key)
+		}
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for node, last := range c.predicted {
+		if now.Sub(last) > 2*predictEvery {
+			delete(c.predicted, node)
+		}
+	}
+}
+
+// show brings a status up to date with what was observed for long enough to say anything. Where nothing was, the condition stays
+// as it is while it is about this generation, and what it rests on is recent.
+func show(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Minutes < observations.MinMinutes {
+			continue
+		}
+		status.Observations = slices.DeleteFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return o.NodeProfile == v.Class })
+		status.Observations = append(status.Observations, observationOf(v))
+	}
+	status.Observations = slices.DeleteFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return age(o.Time, now) > dropAfter })
+	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return b.Time.Compare(a.Time.Time) })
+	status.Observations = status.Observations[:min(len(status.Observations), maxClasses)]
+	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return cmp.Compare(a.NodeProfile, b.NodeProfile) })
+
+	condition := observations.Drifted(verdicts)
+	if condition.Status == metav1.ConditionUnknown {
+		old := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionDrifted)
+		recent := slices.ContainsFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return age(o.Time, now) <= forgetAfter })
+		if old == nil && len(status.Observations) == 0 || old != nil && old.ObservedGeneration == generation && recent {
+			return
+		}
+	}
+	evaluate.SetConditions(&status.Conditions, generation, now, condition)
+}
+
+func age(t *metav1.Time, now metav1.Time) time.Duration {
+	if t == nil {
+		return math.MaxInt64
+	}
+	return now.Sub(t.Time)
+}
+
+// observationOf returns a verdict's summary as a status shows it.
+func observationOf(v *observations.Verdict) v1alpha1.WorkloadObservation {
+	return v1alpha1.WorkloadObservation{
+		NodeProfile: v.Class, CPULoading: rounded(v.CPULoading), CPULoadingSpread: rounded(v.Spread), Threads: rounded(v.Threads),
+		Pods: new(int32(v.Pods)), ObservedSeconds: new(int64(math.Round(v.Seconds))), Time: new(metav1.NewTime(v.Last)),
+	}
+}
+
+func accuracyOf(a *observations.Accuracy) *v1alpha1.PredictionAccuracy {
+	return &v1alpha1.PredictionAccuracy{
+		MeanRelativeError: rounded(a.MeanError), Predictions: new(int32(min(a.Predictions, math.MaxInt32))), Time: new(metav1.NewTime(a.Last)),
+	}
+}
+
+// rounded returns a number with three decimals. One that is beyond all sense is cut, since gauges may lie.
+func rounded(f float64) *resource.Quantity {
+	const most = 1e6
+	return evaluate.Fraction(math.Round(1000*min(f, most)) / 1000)
+}
+
+// differs reports whether a status is worth writing: whether conditions say something else, numbers differ noticeably, or those
+// that were written are old.
+func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
+	was, is := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionDrifted), meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionDrifted)
+	if is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration) {
+		return true
+	}
+	if !slices.EqualFunc(before.Observations, after.Observations, alike) {
+		return true
+	}
+	old, next := before.Accuracy, after.Accuracy
+	return next != nil && (old == nil || !near(old.MeanRelativeError, next.MeanRelativeError, noticeable) || old.Time == nil || age(old.Time, *next.Time) > renewAfter)
+}
+
+// alike reports whether two observations of a class say about the same.
+func alike(a, b v1alpha1.WorkloadObservation) bool {
+	return a.NodeProfile == b.NodeProfile && ptr.Equal(a.Pods, b.Pods) &&
+		near(a.CPULoading, b.CPULoading, noticeable) && near(a.CPULoadingSpread, b.CPULoadingSpread, noticeable) &&
+		a.Threads != nil && near(a.Threads, b.Threads, noticeablePart*a.Threads.AsApproximateFloat64()) &&
+		a.Time != nil && b.Time != nil && b.Time.Sub(a.Time.Time) <= renewAfter
+}
+
+func near(a, b *resource.Quantity, within float64) bool {
+	return a != nil && b != nil && math.Abs(a.AsApproximateFloat64()-b.AsApproximateFloat64()) <= within
+}

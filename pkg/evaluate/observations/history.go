@@ -1,0 +1,191 @@
+package observations
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// Window is how much of the past a [Summary] is of.
+	Window = slots * slot
+	// AccuracyWindow is how much of the past an [Accuracy] is of.
+	AccuracyWindow = slots * accuracySlot
+
+	slots        = 15
+	slot         = time.Minute
+	accuracySlot = 4 * time.Minute
+)
+
+// Key is a profile and a class of nodes.
+type Key struct {
+	Profile types.NamespacedName
+	// Class is as in [profile.Workload.On].
+	Class string
+}
+
+// History keeps what was observed. Its size is bounded by the numbers of profiles, classes and pods. The zero History is
+// empty; it is safe for concurrent use.
+type History struct {
+	mutex    sync.Mutex
+	loadings map[Key]*loadings
+	errors   map[types.NamespacedName]*ring[errorSums]
+}
+
+// loadings are what is kept of a key.
+type loadings struct {
+	ring[loadingSums]
+
+	pods map[string]time.Time // by their UIDs: until when they were observed
+}
+
+// loadingSums are sums over samples; the weight of a sample is its time in seconds.
+type loadingSums struct{ weight, weightSquare, cpu, cpuSquare, threads float64 }
+
+// errorSums are sums over predictions.
+type errorSums struct{ number, absolute float64 }
+
+// Summary is what was observed of the pods of a profile on the nodes of a class.
+type Summary struct {
+	// CPULoading is the mean over pods and time, from 0 to 1, and Spread the standard deviation between pods and moments: the
+	// samples.
+	CPULoading, Spread float64
+	// Threads is how many threads of a pod are active at once, on average, at least 1.
+	Threads float64
+	// Pods is how many pods were observed, and Seconds for how long in all.
+	Pods    int
+	Seconds float64
+	// Minutes is in how many minutes of the window something was observed.
+	Minutes int
+	// Number is how many samples there are, of like weight: (Σw)²/Σw².
+	Number float64
+	// Last is when the last sample ended.
+	Last time.Time
+}
+
+// Margin returns the half width of an interval around the mean of so many standard errors, as if samples were independent. Of
+// a single sample it is 1: anything may be true.
+func (s *Summary) Margin(standardErrors float64) float64 {
+	if s.Number <= 1 {
+		return 1
+	}
+	return standardErrors * s.Spread / math.Sqrt(s.Number)
+}
+
+// Accuracy is how well the dilations of the pods of a profile were predicted.
+type Accuracy struct {
+	// MeanError is the mean of |predicted/observed − 1| over Predictions.
+	MeanError   float64
+	Predictions int
+	Last        time.Time
+}
+
+// Add adds what was observed of a pod until some moment.
+func (h *History) Add(key Key, until time.Time, s *Sample) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.loadings == nil {
+		h.loadings = map[Key]*loadings{}
+	}
+	l := h.loadings[key]
+	if l == nil {
+		l = &loadings{pods: map[string]time.Time{}}
+		h.loadings[key] = l
+	}
+	if into := l.at(until, slot); into != nil {
+		into.weight += s.Seconds
+		into.weightSquare += s.Seconds * s.Seconds
+		into.cpu += s.Seconds * s.CPULoading
+		into.cpuSquare += s.Seconds * s.CPULoading * s.CPULoading
+		into.threads += s.Seconds * s.Threads
+		l.pods[s.Pod] = until
+	}
+}
+
+// AddPrediction adds a dilation that was predicted, and the one that was observed until some moment; both are at least 1.
+func (h *History) AddPrediction(profile types.NamespacedName, until time.Time, predicted, observed float64) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.errors == nil {
+		h.errors = map[types.NamespacedName]*ring[errorSums]{}
+	}
+	r := h.errors[profile]
+	if r == nil {
+		r = &ring[errorSums]{}
+		h.errors[profile] = r
+	}
+	if into := r.at(until, accuracySlot); into != nil {
+		into.number++
+		into.absolute += math.Abs(predicted/observed - 1)
+	}
+}
+
+// Summaries returns what was observed within the window before now, by key, and forgets what is older.
+func (h *History) Summaries(now time.Time) map[Key]Summary {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	all := make(map[Key]Summary, len(h.loadings))
+	for key, l := range h.loadings {
+		if s, is := l.summary(now); is {
+			all[key] = s
+		} else {
+			delete(h.loadings, key)
+		}
+	}
+	return all
+}
+
+// Accuracies returns how well dilations were predicted within the window before now, by profile, and forgets what is older.
+func (h *History) Accuracies(now time.Time) map[types.NamespacedName]Accuracy {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	all := make(map[types.NamespacedName]Accuracy, len(h.errors))
+	for name, r := range h.errors {
+		sums := errorSums{}
+		r.each(now, accuracySlot, func(s *errorSums) {
+			sums.number += s.number
+			sums.absolute += s.absolute
+		})
+		if sums.number == 0 {
+			delete(h.errors, name)
+			continue
+		}
+		all[name] = Accuracy{sums.absolute / sums.number, int(sums.number), r.last}
+	}
+	return all
+}
+
+// summary returns what is in the window before now, and whether anything is.
+func (l *loadings) summary(now time.Time) (Summary, bool) {
+	for pod, until := range l.pods {
+		if !until.After(now.Add(-Window)) {
+			delete(l.pods, pod)
+		}
+	}
+	sums, minutes := loadingSums{}, 0
+	l.each(now, slot, func(s *loadingSums) {
+		minutes++
+		sums.weight += s.weight
+		sums.weightSquare += s.weightSquare
+		sums.cpu += s.cpu
+		sums.cpuSquare += s.cpuSquare
+		sums.threads += s.threads
+	})
+	if sums.weight == 0 {
+		return Summary{}, false
+	}
+	mean := sums.cpu / sums.weight
+	number := sums.weight * sums.weight / sums.weightSquare
+	variance := max(0, sums.cpuSquare/sums.weight-mean*mean)
+	if number > 1 {
+		variance *= number / (number - 1)
+	} else {
+		variance = 0
+	}
+	return Summary{
+		CPULoading: min(1, mean), Spread: math.Sqrt(variance), Threads: sums.threads / sums.weight,
+		Pods: len(l.pods), Seconds: sums.weight, Minutes: minutes, Number: number, Last: l.last,
+	}, true
+}

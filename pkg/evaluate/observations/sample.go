@@ -1,0 +1,56 @@
+package observations
+
+import (
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+const (
+	// MaxStolen is the largest part of the time that processors had work for which the hypervisor may run something else,
+	// in an interval that counts.
+	MaxStolen = 0.05
+	// MaxThrottled is the largest part of its active time for which its own limit may hold a pod back, in an interval that
+	// counts.
+	MaxThrottled = 0.1
+)
+
+// Sample is what was observed of a pod over some intervals.
+type Sample struct {
+	// Pod is the UID of the pod's control groups.
+	Pod string
+	// Seconds is for how long it was observed, above 0.
+	Seconds float64
+	// CPULoading is the fraction of its time alone that a thread ran, from 0 to 1, and Threads how many were active at once, at
+	// least 1: means over the time.
+	CPULoading, Threads float64
+}
+
+// Samples returns what the intervals of a gauge, which must be valid, say about each pod, by the UIDs of the pods' control
+// groups. A pod of which all intervals are left out has no sample.
+func Samples(intervals []usage.Interval) map[string]*Sample {
+	samples := map[string]*Sample{}
+	for i := range intervals {
+		v := &intervals[i]
+		if v.StolenSeconds > MaxStolen*(v.BusySeconds+v.StolenSeconds) {
+			continue
+		}
+		for k := range v.Pods {
+			p := &v.Pods[k]
+			if active := p.Run + p.Wait + p.Throttled + p.Blocked; p.Seconds <= 0 || p.Throttled > MaxThrottled*active {
+				continue
+			}
+			s := samples[p.UID]
+			if s == nil {
+				s = &Sample{Pod: p.UID}
+				samples[p.UID] = s
+			}
+			s.Seconds += p.Seconds
+			s.CPULoading += min(1, p.CPULoading) * p.Seconds // until the end
+			s.Threads += p.Threads * p.Seconds
+		}
+	}
+	for _, s := range samples {
+		s.CPULoading /= s.Seconds
+		s.Threads /= s.Seconds
+	}
+	return samples
+}

@@ -1,0 +1,122 @@
+package collect
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+const (
+	usagePath = "/v1/usage"
+	// dialPatience is how long it may take until a connection is there.
+	dialPatience = 2 * time.Second
+	// maxErrorText is how much of an answer is shown that is no report, in bytes.
+	maxErrorText = 200
+	// longestInterval is how long an interval may be: gauges have one every few seconds, and a node may have slept.
+	longestInterval = time.Hour
+	// longestAge is how old the last interval of a gauge may be.
+	longestAge = 100 * 24 * time.Hour
+)
+
+// errTooLong says that an answer is longer than [MaxBytes].
+var errTooLong = fmt.Errorf("the answer is longer than %d MiB", MaxBytes>>20)
+
+// NewTransport returns a transport for gauges: straight to their addresses, without a proxy, and without a proof of who
+// answers, since gauges sign their certificates themselves. It keeps no connection: thousands would take more memory than
+// it takes time to connect again.
+func NewTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: dialPatience}).DialContext,
+		TLSHandshakeTimeout:    Patience,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS13, InsecureSkipVerify: true}, //nolint:gosec // see the package's comment
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: 16 << 10,
+	}
+}
+
+// noRedirect has redirections returned as they are: a gauge has no reason to send its reader elsewhere.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// ask returns the report of a gauge, which is valid and of its node.
+func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*usage.Report, error) {
+	to := url.URL{Scheme: "https", Host: g.Address, Path: usagePath, RawQuery: url.Values{"last": {strconv.Itoa(last)}}.Encode()}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := c.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText)) // what there is of it
+		return nil, fmt.Errorf("it answers %s: %q", response.Status, text)
+	}
+	report := &usage.Report{}
+	body := &bounded{response.Body, MaxBytes}
+	if err := json.NewDecoder(body).Decode(report); err != nil {
+		return nil, fmt.Errorf("it answers what is no report: %w", err)
+	}
+	return report, check(report, g, last)
+}
+
+// check returns an error that says what a gauge of the node cannot have reported.
+func check(report *usage.Report, g Gauge, last int) error {
+	if err := report.Validate(); err != nil {
+		return fmt.Errorf("it reports what cannot be: %w", err)
+	}
+	if report.AgeSeconds > longestAge.Seconds() {
+		return fmt.Errorf("it reports what cannot be: ageSeconds: %v is more than %v", report.AgeSeconds, longestAge.Seconds())
+	}
+	if len(report.Intervals) > last {
+		return fmt.Errorf("it reports %d intervals, and was asked for %d", len(report.Intervals), last)
+	}
+	for i := range report.Intervals {
+		v := &report.Intervals[i]
+		if v.Node != g.Node {
+			return fmt.Errorf("it runs on node %q, and reports about %q", g.Node, v.Node)
+		}
+		if v.Seconds > longestInterval.Seconds() {
+			return fmt.Errorf("it reports what cannot be: intervals[%d].seconds: %v is more than %v", i, v.Seconds, longestInterval.Seconds())
+		}
+		for k := range v.Pods {
+			if p := &v.Pods[k]; p.Seconds > v.Seconds+1 {
+				return fmt.Errorf("it reports what cannot be: intervals[%d].pods[%d].seconds: %v is more than that of the interval, %v",
+					i, k, p.Seconds, v.Seconds)
+			}
+		}
+	}
+	return nil
+}
+
+// bounded reads no more than so many bytes, and fails if there are more.
+type bounded struct {
+	io.Reader
+
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		var one [1]byte
+		if n, err := b.Reader.Read(one[:]); n == 0 && errors.Is(err, io.EOF) {
+			return 0, io.EOF
+		}
+		return 0, errTooLong
+	}
+	n, err := b.Reader.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
