@@ -2,6 +2,7 @@ package findings
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -72,11 +73,11 @@ func observe(intervals []usage.Interval, above float64) map[string]*observation 
 // fewest intervals that are evidence.
 func latest(intervals []usage.Interval) int {
 	seconds := 0.0
-	for i := len(intervals) - 1; i >= 0; i-- {
+	for i, v := range slices.Backward(intervals) {
 		if seconds >= Window.Seconds() && len(intervals)-1-i >= evidenceIntervals {
 			return i + 1
 		}
-		seconds += intervals[i].Seconds
+		seconds += v.Seconds
 	}
 	return 0
 }
