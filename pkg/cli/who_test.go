@@ -206,6 +206,7 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--filename: say what the gauges observed, too":              {"-f", cluster},
 		"--usage: give the pods and nodes that it is of, too":        {"--usage", files[3]},
+		"--report: who.pdf: a report's file name must end in .html":  append([]string{"--report", "who.pdf"}, files...),
 		"--watch: files do not change":                               append([]string{"--watch"}, files...),
 		"--above: 1 is not above 1":                                  append([]string{"--above", "1"}, files...),
 		"--all-namespaces and --namespace shop say different things": append([]string{"-A", "-n", "shop"}, files...),

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -18,7 +19,7 @@ func FindingsPage(a *findings.Answer, footer string) Page {
 	notes := FindingsNotes(a)
 	page := Page{Title: "Who slows whom", Summary: notes[0], Footer: footer}
 	if len(a.Findings) > 0 {
-		page.Sections = append(page.Sections, Section{Title: "Findings", Table: FindingsTable(a, false)})
+		page.Sections = append(page.Sections, Section{Title: "Findings", Table: FindingsTable(a, false), Filter: &Filter{Label: "Namespace", Group: namespaceOf}})
 	}
 	for i := range a.Nodes {
 		if section, some := nodeSection(a, a.Nodes[i].Name); some {
@@ -33,6 +34,12 @@ func FindingsPage(a *findings.Answer, footer string) Page {
 	}
 	page.Sections = append(page.Sections, Section{Title: "Nodes", Table: ObservedNodesTable(a.Nodes), Notes: notes[1:]})
 	return page
+}
+
+// namespaceOf returns the namespace of a pod by its name.
+func namespaceOf(pod string) string {
+	namespace, _, _ := strings.Cut(pod, "/")
+	return namespace
 }
 
 const (

@@ -101,3 +101,33 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 		t.Errorf("of nothing: %v, %d sections", err, len(empty.Sections))
 	}
 }
+
+func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
+	t.Parallel()
+	a := &findings.Answer{Above: 1.2, Nodes: []findings.Node{{Name: "n-1"}}}
+	for _, name := range []string{"shop/cart", "etl/sort", "shop/api"} {
+		f := findings.Finding{Remedy: findings.Remedy{Action: findings.Leave}}
+		f.Pod.Pod, f.Dilation = name, 2
+		a.Findings = append(a.Findings, f)
+	}
+	encode := func() string {
+		var b bytes.Buffer
+		if err := report.EncodePage(&b, report.FindingsPage(a, "")); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	page := encode()
+	for _, want := range []string{
+		"<legend>Namespace</legend>", `id="show-section-1-group-2"> etl</label>`, `id="show-section-1-group-1"> shop</label>`,
+		"section:has(#show-section-1-group-1:checked) tbody tr:not(.section-1-group-1) { display: none; }", `<tr class="section-1-group-2"><th scope="row">etl/sort</th>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in the page", want)
+		}
+	}
+	a.Findings = a.Findings[:1]
+	if strings.Contains(encode(), "<fieldset>") {
+		t.Error("one namespace has a choice")
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"loadline.dev/loadline/pkg/report/chart"
@@ -37,10 +39,20 @@ type Section struct {
 	Text string
 	// Table follows the text.
 	Table *text.Table
+	// Filter lets readers choose which rows of the table they see; nil for all.
+	Filter *Filter
 	// Charts follow the table.
 	Charts []chart.Chart
 	// Notes end the section: what was left out or assumed, say.
 	Notes []string
+}
+
+// Filter is a choice of rows. It works in the browser, without a script.
+type Filter struct {
+	// Label says what the groups are, such as "Namespace"; not empty.
+	Label string
+	// Group returns the group of a row, which begins with that cell.
+	Group func(first string) string
 }
 
 // EncodePage writes a page to w. The error names the field that cannot be
@@ -74,9 +86,26 @@ type sectionView struct {
 	Title      string
 	Paragraphs []string
 	Table      *text.Table
+	Rows       []rowView
+	Filter     *filterView
 	Charts     []chartView
 	Notes      []string
 }
+
+type rowView struct {
+	Class string // by which the filter finds it
+	Cells []text.Cell
+}
+
+type filterView struct {
+	Label   string
+	Name    string // of the choice
+	Choices []choiceView
+	Rules   template.CSS
+}
+
+// choiceView is a group of rows to choose.
+type choiceView struct{ ID, Text string }
 
 type chartView struct {
 	Label string
@@ -95,6 +124,7 @@ func (p Page) view() (pageView, error) {
 			return pageView{}, fmt.Errorf("sections[%d]%w", i, err)
 		}
 		s.ID = fmt.Sprintf("section-%d", i+1)
+		s.fill(section.Table, section.Filter)
 		view.Sections = append(view.Sections, s)
 	}
 	return view, nil
@@ -120,6 +150,36 @@ func (s Section) view() (sectionView, error) {
 		view.Notes = append(view.Notes, text.Printable(note))
 	}
 	return view, nil
+}
+
+// fill adds the rows of a table, and what chooses among them where there are several groups of them.
+func (s *sectionView) fill(table *text.Table, filter *Filter) {
+	if table == nil {
+		return
+	}
+	groups := map[string]string{} // their classes
+	for _, cells := range table.Rows() {
+		row := rowView{Cells: cells}
+		if filter != nil && len(cells) > 0 {
+			group := filter.Group(cells[0].Text)
+			if groups[group] == "" {
+				groups[group] = fmt.Sprintf("%s-group-%d", s.ID, len(groups)+1)
+			}
+			row.Class = groups[group]
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	if len(groups) < 2 {
+		return
+	}
+	s.Filter = &filterView{Label: filter.Label, Name: s.ID + "-filter"}
+	var rules strings.Builder
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		class := groups[group]
+		s.Filter.Choices = append(s.Filter.Choices, choiceView{"show-" + class, text.Printable(group)})
+		fmt.Fprintf(&rules, "section:has(#show-%s:checked) tbody tr:not(.%s) { display: none; }\n", class, class)
+	}
+	s.Filter.Rules = template.CSS(rules.String()) //nolint:gosec // made of numbers
 }
 
 // paragraphs are separated by blank lines. Single line ends are spaces.

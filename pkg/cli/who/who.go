@@ -3,14 +3,13 @@
 package who
 
 import (
-	"io"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report"
-	"loadline.dev/loadline/pkg/report/file"
 )
 
 // who holds the flags of the verb who.
@@ -54,6 +53,11 @@ kernel does not tell waiting for a disk from using it.`,
 			if err := w.check(); err != nil {
 				return err
 			}
+			if w.report != "" {
+				if err := report.CheckPagePath(w.report); err != nil {
+					return fmt.Errorf("--report: %w", err)
+				}
+			}
 			return w.run(command.Context(), func(_ *seen, a *findings.Answer) error { return w.print(a, version) })
 		},
 	}
@@ -68,8 +72,8 @@ kernel does not tell waiting for a disk from using it.`,
 func (w *who) print(a *findings.Answer, version string) error {
 	if w.report != "" {
 		page := report.FindingsPage(a, "Made by kubectl loadline "+version+" who.")
-		if err := file.Replace(w.report, func(out io.Writer) error { return report.EncodePage(out, page) }); err != nil {
-			return err
+		if err := report.WritePage(w.report, page); err != nil {
+			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	if !w.byWorkload {
