@@ -111,6 +111,7 @@ profiles: [{schedulerName: loadline, plugins: {score: {enabled: [{name: Dilation
 	must(t, e.Create(t.Context(), &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "status"},
 		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"apps"}, Resources: []string{"daemonsets"}, Verbs: list},
 			{APIGroups: []string{"loadline.dev"}, Resources: []string{"workloadprofiles", "nodeprofiles"}, Verbs: list},
 			{APIGroups: []string{"admissionregistration.k8s.io"}, Verbs: list, Resources: []string{
 				"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings",
