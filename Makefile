@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus and those in hack/cluster/binaries only pin versions.
-MODULES := . hack/cluster hack/experiments hack/release
+MODULES := . hack/cluster hack/experiments hack/oldest hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
 TOOLS := $(CURDIR)/bin/tools
@@ -75,6 +75,7 @@ test-unit: ## Run the tests that need no control plane
 	$(UNIT) | grep -vE '$(UNWATCHED)' | xargs -r go test -race -timeout 20m
 	$(UNIT) | grep -E '$(UNWATCHED)|$(SIMULATED)' | xargs -r go test -timeout 20m
 	cd hack/experiments && go test -timeout 20m ./...
+	cd hack/oldest && go test -timeout 20m ./...
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration

@@ -15,6 +15,8 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	"k8s.io/component-base/version/verflag"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 func main() {
@@ -77,8 +79,8 @@ audience of --audience, in the header Loadline-Token by way of the API server's 
 	flags.DurationVar(&o.interval, "interval", 10*time.Second, "How often to read, from 1s to 5m.")
 	flags.IntVar(&o.keep, "keep", 30, "How many intervals to keep in memory, from 1 to 1000.")
 	flags.IntVar(&o.maxPods, "max-pods", 250, "How many pods have time series of their own in the metrics, from 1 to 1000: those that wait most. The others share one.")
-	flags.StringVar(&o.bindAddress, "bind-address", ":8443", "Address to serve on by HTTPS, as HOST:PORT.")
-	flags.StringVar(&o.audience, "audience", "loadline-gauge", "Audience that tokens for /v1/usage must have. Empty for that of the API server.")
+	flags.StringVar(&o.bindAddress, "bind-address", ":"+usage.Port, "Address to serve on by HTTPS, as HOST:PORT.")
+	flags.StringVar(&o.audience, "audience", usage.Audience, "Audience that tokens for "+usage.Path+" must have. Empty for that of the API server.")
 	flags.StringVar(&o.certificateFile, "tls-cert-file", "", "PEM file of the certificate to show, which may be replaced meanwhile. Defaults to one that is made in memory.")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file of the private key of --tls-cert-file.")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "Path of a kubeconfig file for the API server that is asked about tokens. Defaults to the service account in a cluster.")

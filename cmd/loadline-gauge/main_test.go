@@ -206,7 +206,7 @@ func (s *serving) get(ctx context.Context, path, token string) (status int, body
 	if err != nil {
 		return 0, "", err
 	}
-	request.Header.Set(access.TokenHeader, token)
+	request.Header.Set(usage.TokenHeader, token)
 	response, err := s.client.Do(request)
 	if err != nil {
 		return 0, "", err

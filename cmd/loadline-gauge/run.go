@@ -25,6 +25,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/history"
 	"loadline.dev/loadline/pkg/gauge/metrics"
 	"loadline.dev/loadline/pkg/gauge/server"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // run serves until the context ends.
@@ -85,7 +86,7 @@ func (o *options) serve(ctx context.Context, listener net.Listener, judge access
 func (o *options) protect(guard *access.Guard) server.Guard {
 	return func(path string, next http.Handler) http.Handler {
 		audience := ""
-		if path == server.UsagePath {
+		if path == usage.Path {
 			audience = o.audience
 		}
 		return guard.Protect(path, audience, next)

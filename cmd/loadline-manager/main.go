@@ -43,6 +43,8 @@ import (
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
+	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 var version = "unknown" // set by the linker
@@ -60,6 +62,7 @@ type options struct {
 	gauges                  bool
 	gaugeNamespace          string
 	gaugeTokenFile          string
+	observedProfiles        string
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -110,6 +113,9 @@ keeps the status of
 			if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
 				return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
 			}
+			if !observation.IsMode(o.observedProfiles) {
+				return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
+			}
 			return o.run(command)
 		},
 	}
@@ -128,8 +134,9 @@ keeps the status of
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
 	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
 	flags.BoolVar(&o.gauges, "gauges", exists(observation.TokenFile), "Ask the gauges of the nodes what they observe, and compare profiles with it. Defaults to true where the pod has a token for gauges, in the file of --gauge-token-file as it is by default.")
-	flags.StringVar(&o.gaugeNamespace, "gauge-namespace", observation.GaugeNamespace, "Namespace that the gauges run in. Only operators should have rights there: the token is shown to what runs there as a gauge.")
-	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience loadline-gauge.")
+	flags.StringVar(&o.gaugeNamespace, "gauge-namespace", installation.GaugeNamespace, "Namespace that the gauges run in. Only operators should have rights there: the token is shown to what runs there as a gauge.")
+	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience "+usage.Audience+".")
+	flags.StringVar(&o.observedProfiles, "observed-profiles", v1alpha1.ModeOff, "Whether workloads without a WorkloadProfile are given one that follows what gauges observe, in namespaces without the label "+v1alpha1.ObservedProfilesLabel+": off, advise (the profile shows a vector that the scheduler does not use) or apply (the scheduler uses it).")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
@@ -267,7 +274,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 	if o.gauges {
 		observed := &observation.Controller{
 			Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
-			TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace,
+			TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles,
 		}
 		if err := observed.SetupWithManager(mgr); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)

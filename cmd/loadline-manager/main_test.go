@@ -183,3 +183,10 @@ func TestAnImageIsThatOfTheFlagThenOfTheEnvironment(t *testing.T) {
 		}
 	}
 }
+
+func TestAModeOfObservedProfilesThatIsNoneIsRefused(t *testing.T) {
+	const want = `--observed-profiles: "on" is not one of off, advise and apply`
+	if _, err := run(newCommand(), "--observed-profiles", "on"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -79,6 +79,16 @@ func (s *apiServer) without(group string) *apiServer {
 	return s
 }
 
+// pod returns the pod with a name, to be changed, or nil.
+func (s *apiServer) pod(name string) *corev1.Pod {
+	for _, o := range s.objects {
+		if p, is := o.(*corev1.Pod); is && p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
 // refuse forbids paths.
 func (s *apiServer) refuse(paths ...string) *apiServer {
 	s.refused = append(s.refused, paths...)

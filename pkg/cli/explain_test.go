@@ -252,7 +252,7 @@ func TestTheVectorOfAProfileThatIsNotMeasuredYetIsThatOfTheRequests(t *testing.T
 	t.Parallel()
 	text := strings.Replace(fiveWorkers, `resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]`, "measurement: {target: {kind: Job, name: x}}", 1)
 	_, stdout, stderr := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-")
-	if want := "Vector: from its requests, since WorkloadProfile etl/filecomp is not measured yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
+	if want := "Vector: from its requests, since WorkloadProfile etl/filecomp has no vector in use yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
 		t.Errorf("%q is not in\n%s%s", want, stdout, stderr)
 	}
 	text = strings.Replace(fiveWorkers, `{name: cpu, loading: "0.58"}`, `{name: cqu, loading: "0.58"}`, 1)

@@ -141,16 +141,16 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			newAPIServer(t, edit(func(d *appsv1.Deployment) { d.Status.ReadyReplicas = 1 }, "manager")...), nil,
 			"manager", installation.StateWarning, "1 of 2 replicas ready, version 0.2.0, loadline-manager-7d9-abc leads", "kubectl describe deployment/loadline-manager",
 		},
-		"nobody leads": {
-			newAPIServer(t, drop(isLease)...), nil, "manager", installation.StateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?",
+		"no replica leads": {
+			newAPIServer(t, drop(isLease)...), nil, "manager", installation.StateFailed, "no replica leads: none of its pods holds a Lease", "may its service account create and update Leases?",
 		},
 		"the leader is gone": {
 			newAPIServer(t, drop(isLease, lease(installation.Scheduler, deployed.ElectionNamespace, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))...), nil,
-			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
+			"scheduler", installation.StateFailed, "no replica leads: Lease kube-system/loadline-scheduler was last renewed at 2026-03-01T12:00:00Z", "kubectl logs",
 		},
-		"a lease that nobody has renewed": {
+		"a lease that was never renewed": {
 			newAPIServer(t, drop(isLease, unrenewed(lease(installation.Scheduler, deployed.ElectionNamespace, time.Now())))...), nil,
-			"scheduler", installation.StateFailed, "nobody leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
+			"scheduler", installation.StateFailed, "no replica leads: Lease kube-system/loadline-scheduler was never renewed", "kubectl logs",
 		},
 		"two act at once": {
 			newAPIServer(t, slices.DeleteFunc(edit(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Args = nil }, "manager"), isLease)...), nil,
@@ -176,7 +176,7 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			newAPIServer(t, drop(func(o client.Object) bool {
 				return strings.Contains(o.GetName(), "loadline.dev") || o.GetName() == "loadline-pools"
 			})...), nil,
-			"admission policies", installation.StateWarning, "none: whoever may write profiles may have Jobs run", "config/admission",
+			"admission policies", installation.StateWarning, "none: all users who may write profiles may have Jobs run", "config/admission",
 		},
 		"a policy without a binding": {
 			newAPIServer(t, drop(func(o client.Object) bool { _, is := o.(*admissionv1.ValidatingAdmissionPolicyBinding); return is })...), nil,
@@ -202,7 +202,7 @@ func TestStatusSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 			newAPIServer(t, append(installed(), workloadOf("twin", func(p *v1alpha1.WorkloadProfile) { p.Status.Conditions = conditioned(metav1.ConditionTrue, true) }))...), nil,
 			"WorkloadProfiles", installation.StateWarning, "1: 1 ready (0 measured), 1 in conflict; 0 pods follow them", "make the selectors differ of etl/twin",
 		},
-		"a profile that nobody looked at": {
+		"a profile that the manager has not seen": {
 			newAPIServer(t, append(installed(), workloadOf("new", func(p *v1alpha1.WorkloadProfile) { p.Generation = 2 }))...), nil,
 			"WorkloadProfiles", installation.StateWarning, "1: 0 ready (0 measured), 1 not looked at; 0 pods follow them", "the manager has not seen etl/new",
 		},

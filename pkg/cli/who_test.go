@@ -143,6 +143,7 @@ func TestWhoAnswersAboutWhatItIsAskedFor(t *testing.T) {
 	}{
 		"a namespace":     {[]string{"who", "-n", "web"}, []string{"web/api", "1 of 1 observed pod."}, []string{"shop/cart"}},
 		"a node":          {[]string{"who", "--node", "worker-3"}, []string{"batch/report"}, []string{"shop/cart", "web/api"}},
+		"a move away":     {[]string{"who", "--node", "worker-1"}, []string{"move it to worker-2"}, nil},
 		"workloads":       {[]string{"who", "--workload"}, []string{"Deployment shop/cart", "1 of 1", "Deployment etl/sort 5.60×"}, nil},
 		"more":            {[]string{"who", "-o", "wide"}, []string{"PREDICTED", "cpu 0.60", "Deployment shop/cart"}, nil},
 		"a higher bound":  {[]string{"who", "--above", "2"}, []string{"Slowed down 2.00× or more: 1 of 4 observed pods."}, []string{"web/api"}},
@@ -204,16 +205,19 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 	cluster := files[1]
 	good := inJSON(t, []usage.Report{reportOf("worker-1", 1, 0, observed("cart", 0.6, 0.5, 0))})
 	for want, args := range map[string][]string{
-		"--filename: say what the gauges observed, too":              {"-f", cluster},
-		"--usage: give the pods and nodes that it is of, too":        {"--usage", files[3]},
-		"--report: who.pdf: a report's file name must end in .html":  append([]string{"--report", "who.pdf"}, files...),
-		"--watch: files do not change":                               append([]string{"--watch"}, files...),
-		"--above: 1 is not above 1":                                  append([]string{"--above", "1"}, files...),
-		"--all-namespaces and --namespace shop say different things": append([]string{"-A", "-n", "shop"}, files...),
-		"--usage: open ": {"-f", cluster, "--usage", "none.json"},
+		"--filename: say what the gauges observed, too":                      {"-f", cluster},
+		"--usage: give the pods and nodes that it is of, too":                {"--usage", files[3]},
+		"--report: who.pdf: a report's file name must end in .html":          append([]string{"--report", "who.pdf"}, files...),
+		"--watch: files do not change":                                       append([]string{"--watch"}, files...),
+		"--above: 1 is not above 1":                                          append([]string{"--above", "1"}, files...),
+		"--all-namespaces and --namespace shop say different things":         append([]string{"-A", "-n", "shop"}, files...),
+		`--node: there is no node "worker-9"`:                                append([]string{"--node", "worker-1,worker-9"}, files...),
+		"--usage: open ":                                                     {"-f", cluster, "--usage", "none.json"},
 		"--usage usage.json: is no list of reports of gauges: unexpected EO": {"-f", cluster, "--usage", write(t, "usage.json", good[:len(good)-9])},
 		"--usage usage.json: is no list of reports of gauges: EOF":           {"-f", cluster, "--usage", write(t, "usage.json", "")},
 		"--usage usage.json: is no list of reports of gauges: json: unknown": {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, "ageSeconds", "âgeSeconds", 1))},
+		"--usage usage.json: has something after the list of reports of gau": {"-f", cluster, "--usage", write(t, "usage.json", good+"\n"+good)},
+		"--usage usage.json: has something after the list of reports of g":   {"-f", cluster, "--usage", write(t, "usage.json", good+"]")},
 		"--usage usage.json: [0].intervals[0].seconds: -10 is not above 0":   {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, `"seconds":10`, `"seconds":-10`, 1))},
 		"--usage usage.json: [0].intervals: there is none":                   {"-f", cluster, "--usage", write(t, "usage.json", `[{"ageSeconds":1}]`)},
 		`--usage usage.json: [1].intervals[0].node: "worker-1" is there twi`: {"-f", cluster, "--usage", write(t, "usage.json", "["+good[1:len(good)-1]+",\r\n"+good[1:])},
@@ -228,29 +232,52 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 	}
 }
 
+// gaugePod is the gauge of a node, as its DaemonSet makes it.
+func gaugePod(namespace, name, node string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Labels:          map[string]string{"app.kubernetes.io/part-of": "loadline", "app.kubernetes.io/component": "gauge"},
+			Annotations:     map[string]string{"loadline.dev/reader": "loadline-reader"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "loadline-gauge", Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: node, HostPID: true,
+			Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}}}},
+		},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+}
+
+// answersOf is how a server's special paths end at which it answers as a gauge, and tokensOf where it makes tokens.
+func answersOf(namespace, pod string) string {
+	return "namespaces/" + namespace + "/pods/https:" + pod + ":8443/proxy/v1/usage"
+}
+
+func tokensOf(namespace, account string) string {
+	return "namespaces/" + namespace + "/serviceaccounts/" + account + "/token"
+}
+
+// tokenRequest is an answer with a token that has just expired.
+func tokenRequest(token string) *authenticationv1.TokenRequest {
+	return &authenticationv1.TokenRequest{
+		TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenRequest"},
+		Status:   authenticationv1.TokenRequestStatus{Token: token, ExpirationTimestamp: metav1.Now()},
+	}
+}
+
 // gaugedServer is an API server of the slow cluster with a gauge on each node.
 func gaugedServer(t *testing.T) *apiServer {
 	t.Helper()
 	objects, reports := slowCluster()
-	labels := func(component string) map[string]string {
-		return map[string]string{"app.kubernetes.io/part-of": "loadline", "app.kubernetes.io/component": component}
-	}
-	objects = append(objects, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: "loadline-reader", Labels: labels("gauge-reader")}})
 	s := newAPIServer(t)
 	s.special = map[string]func(*http.Request) (any, error){
-		"serviceaccounts/loadline-reader/token": func(*http.Request) (any, error) {
-			return &authenticationv1.TokenRequest{
-				TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenRequest"},
-				Status:   authenticationv1.TokenRequestStatus{Token: "for-readers", ExpirationTimestamp: metav1.Now()},
-			}, nil
-		},
+		tokensOf("loadline-gauge", "loadline-reader"): func(*http.Request) (any, error) { return tokenRequest("for-readers"), nil },
 	}
 	for i := range reports {
 		node := reports[i].Intervals[0].Node
-		gauge := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-system", Name: "gauge-" + node, Labels: labels("gauge")}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
-		gauge.Spec = corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: 8443}}}}}
-		objects = append(objects, gauge)
-		s.special["pods/https:gauge-"+node+":8443/proxy/v1/usage"] = func(r *http.Request) (any, error) {
+		objects = append(objects, gaugePod("loadline-gauge", "gauge-"+node, node))
+		s.special[answersOf("loadline-gauge", "gauge-"+node)] = func(r *http.Request) (any, error) {
 			if got := r.Header.Get("Loadline-Token"); got != "for-readers" {
 				return nil, apierrors.NewUnauthorized(fmt.Sprintf("token %q", got))
 			}
@@ -288,12 +315,53 @@ func TestWhoAsksTheGaugesOfACluster(t *testing.T) {
 	}
 }
 
+func TestOfOneNodeOnlyItsGaugeIsAsked(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args []string
+		want string // of shop/cart
+	}{
+		"so no pod moves":                   {[]string{"--node", "worker-1"}, "request 500m (now 50m)"},
+		"but of two, from one to the other": {[]string{"--node", "worker-1,worker-2"}, "move it to worker-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := gaugedServer(t)
+			s.refuse("/api/v1/" + answersOf("loadline-gauge", "gauge-worker-3"))
+			code, stdout, stderr := s.ask(t, append([]string{"who"}, test.args...)...)
+			if code != 0 || !strings.Contains(stdout, test.want) || strings.Contains(stdout, "Not observed") {
+				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+			}
+		})
+	}
+	code, stdout, stderr := gaugedServer(t).ask(t, "who", "--node", "worker-9")
+	if code == 0 || stdout != "" || !strings.HasPrefix(stderr, `Error: --node: there is no node "worker-9"`) {
+		t.Errorf("of a node that there is not: exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// What --save-usage writes --usage reads, though a gauge has just started.
+func TestAGaugeThatHasObservedNothingIsNotSaved(t *testing.T) {
+	t.Parallel()
+	s := gaugedServer(t)
+	s.special[answersOf("loadline-gauge", "gauge-worker-2")] = func(*http.Request) (any, error) { return &usage.Report{}, nil }
+	saved := filepath.Join(t.TempDir(), "usage.json")
+	if code, _, stderr := s.ask(t, "who", "--save-usage", saved); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	cluster := slowFiles(t)[:2]
+	code, stdout, stderr := invoke(t, "", append([]string{"who", "--usage", saved}, cluster...)...)
+	if code != 0 || !strings.Contains(stdout, "shop/cart") || !strings.Contains(stdout, "worker-2: there is no gauge") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // A gauge that fails, lies or is away keeps no other from answering.
 func TestOneGaugeThatFailsIsSaidAndNoMore(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(s *apiServer, answer string){
 		"proxy/v1/usage is forbidden: not for you": func(s *apiServer, answer string) {
-			s.refuse("/api/v1/namespaces/loadline-system/" + answer)
+			s.refuse("/api/v1/" + answer)
 		},
 		"worker-2: its gauge reports what cannot be: intervals[0].cpus: 0 is less than 1": func(s *apiServer, answer string) {
 			r := reportOf("worker-2", 0, 0)
@@ -314,16 +382,24 @@ func TestOneGaugeThatFailsIsSaidAndNoMore(t *testing.T) {
 		"worker-2: its gauge has not observed anything yet": func(s *apiServer, answer string) {
 			s.special[answer] = func(*http.Request) (any, error) { return &usage.Report{}, nil }
 		},
-		"worker-2: its gauge, pod loadline-system/gauge-worker-2, is Pending": func(s *apiServer, _ string) {
-			for _, o := range s.objects {
-				if p, is := o.(*corev1.Pod); is && p.Name == "gauge-worker-2" {
-					p.Status.Phase = corev1.PodPending
-				}
+		"worker-2: its gauge, pod loadline-gauge/gauge-worker-2, is Pending": func(s *apiServer, _ string) {
+			s.pod("gauge-worker-2").Status.Phase = corev1.PodPending
+		},
+		"worker-2: pod loadline-gauge/gauge-worker-2 has no annotation loadline.dev/reader, which names the service account": func(s *apiServer, _ string) {
+			s.pod("gauge-worker-2").Annotations = nil
+		},
+		"worker-2: asking for a token of service account loadline-gauge/other, which may read gauges": func(s *apiServer, _ string) {
+			s.pod("gauge-worker-2").Annotations["loadline.dev/reader"] = "other"
+			s.special[tokensOf("loadline-gauge", "other")] = func(*http.Request) (any, error) {
+				return nil, apierrors.NewNotFound(corev1.Resource("serviceaccounts"), "other")
 			}
+		},
+		`worker-2: asking for a token of service account loadline-gauge/../x, which may read gauges: invalid resource name "../x"`: func(s *apiServer, _ string) {
+			s.pod("gauge-worker-2").Annotations["loadline.dev/reader"] = "../x"
 		},
 	} {
 		s := gaugedServer(t)
-		spoil(s, "pods/https:gauge-worker-2:8443/proxy/v1/usage")
+		spoil(s, answersOf("loadline-gauge", "gauge-worker-2"))
 		code, stdout, stderr := s.ask(t, "who")
 		if code != 0 || !strings.Contains(stdout, "shop/cart") || strings.Contains(stdout, "web/api") || !strings.Contains(stdout, "Not observed: 1 of 3 nodes") || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d, %s\nwant %s in\n%s", code, stderr, want, stdout)
@@ -338,9 +414,17 @@ func TestWithoutGaugesWhoSaysHowToGetThem(t *testing.T) {
 	if code == 0 || !strings.Contains(stderr, "there is no gauge in the cluster: install Loadline with gauge.enabled=true") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	s := gaugedServer(t).refuse("/api/v1/namespaces/loadline-system/serviceaccounts/*")
+	s := gaugedServer(t).refuse("/api/v1/namespaces/loadline-gauge/serviceaccounts/*")
 	code, _, stderr = s.ask(t, "who")
-	if code == 0 || !strings.Contains(stderr, "asking for a token of service account loadline-system/loadline-reader, which may read gauges") {
+	if code == 0 || !strings.Contains(stderr, "asking for a token of service account loadline-gauge/loadline-reader, which may read gauges") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	s = gaugedServer(t)
+	for _, node := range []string{"worker-1", "worker-2", "worker-3"} {
+		s.pod("gauge-" + node).Annotations = nil
+	}
+	code, _, stderr = s.ask(t, "who")
+	if code == 0 || !strings.Contains(stderr, "pod loadline-gauge/gauge-worker-1 has no annotation loadline.dev/reader") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -237,7 +237,7 @@ func TestAPredictionUsesWhatWasMeasuredOnTheClassOfTheNode(t *testing.T) {
 		}
 	}
 	_, err := evaluate.Predict(evaluate.PredictionInput{Profiles: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("web", 0))}, Cores: 1})
-	const want = `pods "shop/web": has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured`
+	const want = `pods "shop/web": has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended`
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -251,7 +251,7 @@ func TestAFitIsPulledTowardsWhatWasMeasured(t *testing.T) {
 		Declared: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("a", 0))},
 	}
 	_, err := evaluate.Fit(in)
-	const want = "profile a: has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured"
+	const want = "profile a: has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

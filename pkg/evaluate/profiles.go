@@ -49,7 +49,7 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 		if w := byName[p.Name]; w == nil {
 			ready = notReady(invalid[i])
 		} else {
-			ready = workloadReady(w)
+			ready = workloadReady(p, w)
 			if text := FollowsAll(p.Spec.Selector, "pod", "namespace"); text != "" {
 				ready.Message += "; " + text
 			}

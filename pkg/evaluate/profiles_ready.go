@@ -21,22 +21,31 @@ func notReady(errs field.ErrorList) metav1.Condition {
 }
 
 // workloadReady says which vectors the scheduler uses for the pods of a workload.
-func workloadReady(w *profile.Workload) metav1.Condition {
+func workloadReady(p *v1alpha1.WorkloadProfile, w *profile.Workload) metav1.Condition {
 	c := metav1.Condition{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeclared,
 		Message: "the scheduler uses the vector in spec.resources for the pods that follow this profile",
 	}
 	if w.Elsewhere() == nil {
-		c.Status, c.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNotMeasured
-		c.Message = "the scheduler places the pods that follow this profile by their requests until their vector is measured; the condition Measured says how that goes"
-		c.Message += notUsed(w)
+		c.Status = metav1.ConditionUnknown
+		c.Reason, c.Message = noneInUse(p)
+		c.Message = "the scheduler places the pods that follow this profile by their requests " + c.Message + notUsed(w)
 		return c
 	}
 	used := []*profile.InUse{w.Elsewhere()}
-	if measured := w.Measured(); len(measured) > 0 {
-		used = slices.Concat(measured, used)
+	if found := w.Found(); len(found) > 0 {
+		used = slices.Concat(found, used)
 		c.Reason = v1alpha1.ReasonMeasured
-		c.Message = "the scheduler uses the measured vectors for the pods that follow this profile: " + whichWhere(w)
+		measured, observed := kinds(found)
+		switch {
+		case !measured:
+			c.Reason = v1alpha1.ReasonObserved
+			c.Message = "the scheduler uses the observed vectors for the pods that follow this profile: " + whichWhere(w)
+		case observed:
+			c.Message = "the scheduler uses the measured and the observed vectors for the pods that follow this profile: " + whichWhere(w)
+		default:
+			c.Message = "the scheduler uses the measured vectors for the pods that follow this profile: " + whichWhere(w)
+		}
 	}
 	c.Message += notUsed(w)
 	var leftOut, unknown []string
@@ -52,6 +61,27 @@ func workloadReady(w *profile.Workload) metav1.Condition {
 		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", once(unknown))
 	}
 	return c
+}
+
+// noneInUse returns the reason why a profile has no vector in use, and says for how long that is so.
+func noneInUse(p *v1alpha1.WorkloadProfile) (reason, until string) {
+	switch {
+	case p.Spec.Measurement != nil:
+		return v1alpha1.ReasonNotMeasured, "until their vector is measured; the condition Measured says how that goes"
+	case p.Spec.Observation.Mode == v1alpha1.ModeApply:
+		return v1alpha1.ReasonNotObserved, "until gauges have observed them for long enough to recommend a vector"
+	default:
+		return v1alpha1.ReasonAdvising, "while spec.observation.mode is advise; status.observations shows which vector is recommended"
+	}
+}
+
+// kinds reports whether some of the vectors were measured, and whether some were observed.
+func kinds(found []*profile.InUse) (measured, observed bool) {
+	for _, v := range found {
+		measured = measured || v.Measured != nil
+		observed = observed || v.Observed != nil
+	}
+	return measured, observed
 }
 
 // notUsed says which measurements are too wide to be used, "" for none.
@@ -74,23 +104,37 @@ func once(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// whichWhere says on which nodes which vector is used, the latest measurement
-// first.
+// whichWhere says on which nodes which vector is used: the latest measurement first, then observations by their classes.
 func whichWhere(w *profile.Workload) string {
 	const shown = 5
-	measured := slices.Clone(w.Measured())
-	slices.SortStableFunc(measured, func(a, b *profile.InUse) int { return b.Measured.Time.Compare(a.Measured.Time.Time) })
+	found := slices.Clone(w.Found())
+	slices.SortStableFunc(found, func(a, b *profile.InUse) int {
+		switch {
+		case a.Measured != nil && b.Measured != nil:
+			return b.Measured.Time.Compare(a.Measured.Time.Time)
+		case a.Measured != nil:
+			return -1
+		case b.Measured != nil:
+			return 1
+		default:
+			return 0
+		}
+	})
 	var parts []string
-	for _, v := range measured[:min(len(measured), shown)] {
-		parts = append(parts, "on "+nodesOf(v.Measured.NodeProfile)+" that of "+moment(v.Measured.Time))
+	for _, v := range found[:min(len(found), shown)] {
+		which := "the one observed there" // without its time, which changes often
+		if v.Measured != nil {
+			which = "that of " + moment(v.Measured.Time)
+		}
+		parts = append(parts, "on "+nodesOf(v.Class)+" "+which)
 	}
-	if more := len(measured) - shown; more > 0 {
+	if more := len(found) - shown; more > 0 {
 		parts = append(parts, fmt.Sprintf("on those of %d more their own", more))
 	}
-	if elsewhere := w.Elsewhere(); elsewhere.Measured == nil {
+	if elsewhere := w.Elsewhere(); elsewhere.Time() == nil {
 		parts = append(parts, "on others the one in spec.resources")
 	} else {
-		parts = append(parts, "on others that of "+nodesOf(elsewhere.Measured.NodeProfile))
+		parts = append(parts, "on others that of "+nodesOf(elsewhere.Class))
 	}
 	return strings.Join(parts, ", ")
 }

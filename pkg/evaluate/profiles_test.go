@@ -74,6 +74,26 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 			want: "True UnknownResource: the scheduler ignores the demand at gpu: no NodeProfile names such a resource; " +
 				"correct the name, or add it to the profile of the nodes that have it",
 		},
+		"one that has advice": {
+			profile: observed(v1alpha1.ModeAdvise, "fast"),
+			want: "Unknown Advising: the scheduler places the pods that follow this profile by their requests while spec.observation.mode is advise; " +
+				"status.observations shows which vector is recommended",
+		},
+		"one that nothing was observed of": {
+			profile: observed(v1alpha1.ModeApply),
+			want: "Unknown NotObserved: the scheduler places the pods that follow this profile by their requests until gauges have observed them " +
+				"for long enough to recommend a vector",
+		},
+		"one that follows what is observed": {
+			profile: observed(v1alpha1.ModeApply, "fast", v1alpha1.NoNodeProfile),
+			want: "True Observed: the scheduler uses the observed vectors for the pods that follow this profile: on nodes without a NodeProfile the one observed there, " +
+				"on nodes of fast the one observed there, on others that of nodes without a NodeProfile",
+		},
+		"one that was measured on some nodes and observed on others": {
+			profile: given.Measured(observed(v1alpha1.ModeApply, "fast"), given.On("big", given.Noon, 100, given.Found("cpu", "0.5"))),
+			want: "True Measured: the scheduler uses the measured and the observed vectors for the pods that follow this profile: on nodes of big that of 2026-07-01T12:00:00Z, " +
+				"on nodes of fast the one observed there, on others that of nodes of big",
+		},
 		"one that is invalid": {
 			profile: given.Workload("web", 0, given.CPU("58")),
 			want:    `False Invalid: the scheduler ignores this profile: spec.resources[0].loading: Invalid value: "58": is not a fraction from 0 to 1`,
@@ -81,7 +101,7 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 		"one with two mistakes": {
 			profile: matching(given.Workload("web", 0), nil),
 			want: "False Invalid: the scheduler ignores this profile: [spec.selector: Required value: say which labels to match; {} matches all, " +
-				"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them]",
+				"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them, or under spec.observation that gauges observe them]",
 		},
 	}
 	for name, test := range tests {
@@ -106,6 +126,18 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// observed is a profile that follows what was observed on the nodes of some classes.
+func observed(mode string, classes ...string) v1alpha1.WorkloadProfile {
+	p := given.Workload("web", 0)
+	p.Spec.Observation = &v1alpha1.Observation{Mode: mode}
+	for _, class := range classes {
+		p.Status.Observations = append(p.Status.Observations, v1alpha1.WorkloadObservation{
+			NodeProfile: class, Time: new(given.Noon), Recommended: &v1alpha1.RecommendedLoading{CPULoading: given.Quantity("0.5"), Threads: new(int32(1))},
+		})
+	}
+	return p
 }
 
 func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {

@@ -34,15 +34,16 @@ type subject struct {
 // Sources of vectors.
 const (
 	SourceMeasured = "Measured"
+	SourceObserved = "Observed"
 	SourceDeclared = "Declared"
 	SourceRequests = "Requests"
 )
 
 // VectorSource says where a loading vector is from.
 type VectorSource struct {
-	// Source is Measured, Declared or Requests.
+	// Source is Measured, Observed, Declared or Requests.
 	Source string `json:"source"`
-	// Profile is the WorkloadProfile that the pods follow, if any: one that is not measured yet leaves them to their
+	// Profile is the WorkloadProfile that the pods follow, if any: one without a vector in use leaves them to their
 	// requests.
 	Profile string `json:"profile,omitempty"`
 }
@@ -243,6 +244,8 @@ func (c *catalog) solve(s *subject) error {
 		return nil
 	case s.inUse.Measured != nil:
 		s.source.Source = SourceMeasured
+	case s.inUse.Observed != nil:
+		s.source.Source = SourceObserved
 	default:
 		s.source.Source = SourceDeclared
 	}

@@ -10,9 +10,9 @@ import (
 // DefaultSLAProbability is the probability of an SLA that does not say it.
 const DefaultSLAProbability = 0.95
 
-// ErrNoVector says that a profile leaves its vector to a measurement that is not
-// there.
-var ErrNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured")
+// ErrNoVector says that a profile leaves its vector to a measurement or to observations
+// that are not there.
+var ErrNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended")
 
 // QualifiedName returns namespace/name of an object, or its name alone where it has
 // no namespace.

@@ -12,11 +12,11 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// demands reads the demands of a spec, none where they are to be measured.
+// demands reads the demands of a spec, none where they are to be measured or observed.
 func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 	path := field.NewPath("spec", "resources")
-	if len(spec.Resources) == 0 && spec.Measurement == nil {
-		return nil, field.ErrorList{field.Required(path, "list at least one resource, or say under spec.measurement how to measure them")}
+	if len(spec.Resources) == 0 && spec.Measurement == nil && spec.Observation == nil {
+		return nil, field.ErrorList{field.Required(path, "list at least one resource, or say under spec.measurement how to measure them, or under spec.observation that gauges observe them")}
 	}
 	if n := spec.NeutralMillis; n != nil && *n < 1 {
 		return nil, field.ErrorList{field.Invalid(field.NewPath("spec", "neutralMillis"), *n, "must be at least 1")}

@@ -9,16 +9,19 @@
 //
 // # Which profile
 //
-// Of the profiles whose selector matches, the one with the most requirements
-// wins, since it is the most specific; among equals the oldest, so that a new
-// profile never takes pods from one that works; among those of one age the
-// first by name. Invalid profiles match nothing.
+// Of the profiles whose selector matches, those that declare a vector or have it
+// measured go before those that only follow what gauges observe: these never take
+// pods from what a team declared. Then the one with the most requirements wins,
+// since it is the most specific; among equals the oldest, so that a new profile
+// never takes pods from one that works; among those of one age the first by name.
+// Invalid profiles match nothing.
 //
 // # Which vector
 //
 // A loading vector belongs to a kind of hardware: on the nodes of a class a pod has
 // the vector that was measured there, where its profile has it measured; else the
-// declared one; else, where none is declared, the one measured last on another
+// one observed there, where its profile has that applied; else the declared one;
+// else, where none is declared, the one measured, else observed, last on another
 // class. Until there is any, pods have the vector of pods without a profile. A
 // declared resource that was not measured counts beside the measured ones.
 //

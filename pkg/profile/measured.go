@@ -5,7 +5,9 @@ import (
 	"math"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -62,13 +64,7 @@ func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha
 	classes := sets.New[string]()
 	for i := range p.Status.Measurements {
 		m, path := &p.Status.Measurements[i], field.NewPath("status", "measurements").Index(i)
-		if m.NodeProfile == "" {
-			errs = append(errs, field.Required(path.Child("nodeProfile"), "say of which class of nodes it is"))
-		}
-		if classes.Has(m.NodeProfile) {
-			errs = append(errs, field.Duplicate(path.Child("nodeProfile"), m.NodeProfile))
-		}
-		classes.Insert(m.NodeProfile)
+		errs = append(errs, ofClass(classes, m.NodeProfile, path)...)
 		if m.Time == nil {
 			errs = append(errs, field.Required(path.Child("time"), "say when it was measured"))
 		}
@@ -78,9 +74,21 @@ func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha
 			tooWide = append(tooWide, m)
 			continue
 		}
-		all = append(all, &InUse{Measured: m, Demands: demands})
+		all = append(all, &InUse{Class: m.NodeProfile, Measured: m, Demands: demands})
 	}
 	return all, tooWide, errs
+}
+
+// ofClass adds the class of a result to those of the results before it, or says what is wrong with it.
+func ofClass(classes sets.Set[string], name string, path *field.Path) (errs field.ErrorList) {
+	if name == "" {
+		errs = append(errs, field.Required(path.Child("nodeProfile"), "say of which class of nodes it is"))
+	}
+	if classes.Has(name) {
+		errs = append(errs, field.Duplicate(path.Child("nodeProfile"), name))
+	}
+	classes.Insert(name)
+	return errs
 }
 
 // leastSensitivity stands for a measured sensitivity of 0, since 0 means the loading in
@@ -178,13 +186,29 @@ func (v *InUse) add(declared []Demand) {
 	}
 }
 
-// later reports whether a was measured after b; among measurements of one moment
+// later reports whether a is used rather than b on nodes of other classes: what was
+// measured rather than what was observed, then the later one; among those of one moment
 // the class decides.
-func later(a, b *v1alpha1.MeasuredVector) bool {
-	if a.Time.Equal(b.Time) {
-		return a.NodeProfile < b.NodeProfile
+func later(a, b *InUse) bool {
+	if (a.Measured != nil) != (b.Measured != nil) {
+		return a.Measured != nil
 	}
-	return b.Time.Before(a.Time)
+	if ta, tb := a.Time(), b.Time(); !ta.Equal(tb) {
+		return tb.Before(ta)
+	}
+	return a.Class < b.Class
+}
+
+// Time returns when the vector was measured or observed last, nil if it is declared.
+func (v *InUse) Time() *metav1.Time {
+	switch {
+	case v.Measured != nil:
+		return v.Measured.Time
+	case v.Observed != nil:
+		return v.Observed.Time
+	default:
+		return nil
+	}
 }
 
 // NeutralMillis returns the neutral time of a workload on the nodes of a class,
@@ -195,29 +219,33 @@ func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {
 	if p.Spec.NeutralMillis != nil || p.Spec.Measurement == nil {
 		return p.Spec.NeutralMillis
 	}
-	var latest *v1alpha1.MeasuredVector
+	var latest *InUse
 	for i := range p.Status.Measurements {
 		m := &p.Status.Measurements[i]
+		v := &InUse{Class: m.NodeProfile, Measured: m}
 		switch {
 		case m.NeutralMillis == nil || *m.NeutralMillis < 1 || TooWide(m) != "":
 		case m.NodeProfile == class:
 			return m.NeutralMillis
-		case latest == nil || later(m, latest):
-			latest = m
+		case latest == nil || later(v, latest):
+			latest = v
 		}
 	}
 	if latest == nil {
 		return nil
 	}
-	return latest.NeutralMillis
+	return latest.Measured.NeutralMillis
 }
 
 // Named returns the names of the resources that a profile gives loadings for,
-// declared or measured. A name may occur more than once.
+// declared, observed or measured. A name may occur more than once.
 func Named(p *v1alpha1.WorkloadProfile) []string {
 	var names []string
 	for i := range p.Spec.Resources {
 		names = append(names, p.Spec.Resources[i].Name)
+	}
+	if appliesObserved(p) {
+		names = append(names, string(corev1.ResourceCPU))
 	}
 	if p.Spec.Measurement == nil {
 		return names

@@ -14,6 +14,7 @@ import (
 // the rule.
 type matcher struct {
 	selector     labels.Selector
+	learned      bool // its vector is only observed
 	requirements int
 	created      metav1.Time
 	name         string
@@ -46,6 +47,12 @@ func newMatcher(meta *metav1.ObjectMeta, selector *metav1.LabelSelector) (matche
 
 // compare orders matchers by who wins: negative if m does.
 func (m *matcher) compare(other *matcher) int {
+	if m.learned != other.learned {
+		if m.learned {
+			return 1
+		}
+		return -1
+	}
 	if d := cmp.Compare(other.requirements, m.requirements); d != 0 {
 		return d
 	}

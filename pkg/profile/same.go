@@ -10,10 +10,16 @@ import (
 )
 
 // SameWorkload reports whether two states of a profile of one name give the same
-// vectors: measurements count, the rest of the status does not.
+// vectors: measurements and what is recommended by observations count, the rest of the
+// status does not.
 func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
 	return old.UID == next.UID && old.Generation == next.Generation &&
-		slices.EqualFunc(old.Status.Measurements, next.Status.Measurements, sameVector)
+		slices.EqualFunc(old.Status.Measurements, next.Status.Measurements, sameVector) &&
+		(!appliesObserved(next) || slices.EqualFunc(old.Status.Observations, next.Status.Observations, sameRecommendation))
+}
+
+func sameRecommendation(a, b v1alpha1.WorkloadObservation) bool {
+	return a.NodeProfile == b.NodeProfile && equality.Semantic.DeepEqual(a.Recommended, b.Recommended)
 }
 
 func sameVector(a, b v1alpha1.MeasuredVector) bool {

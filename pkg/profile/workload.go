@@ -24,8 +24,13 @@ type Demand struct {
 // InUse is a vector of a workload, as it is used on some class of nodes. It must
 // not be changed.
 type InUse struct {
-	// Measured is the measurement that the vector is of, nil if it is declared.
+	// Class is the class of nodes that the vector was measured or observed on, as in
+	// [Workload.On]; empty if it is declared.
+	Class string
+	// Measured is the measurement that the vector is of, nil if it was not measured.
 	Measured *v1alpha1.MeasuredVector
+	// Observed is the observation that the vector is recommended by, nil if there is none.
+	Observed *v1alpha1.WorkloadObservation
 	// Demands are the components of the vector: those that were measured, then
 	// those that are declared, in the order of the profile.
 	Demands []Demand
@@ -44,10 +49,10 @@ type Workload struct {
 	Namespace, Name string
 
 	declared *InUse   // nil: nothing is
-	measured []*InUse // by the names of their classes
+	found    []*InUse // measured or observed, by the names of their classes
 	tooWide  []*v1alpha1.MeasuredVector
-	byClass  map[string]*InUse
-	latest   *InUse // of measured, nil: nothing is
+	byClass  map[string]*InUse // of found
+	latest   *InUse            // of those measured, else of those observed, nil: nothing is
 	matcher  matcher
 }
 
@@ -55,38 +60,43 @@ func (w *Workload) rank() *matcher { return &w.matcher }
 
 // EquallySpecific reports whether only age and name decide between w and other.
 func (w *Workload) EquallySpecific(other *Workload) bool {
-	return w.matcher.requirements == other.matcher.requirements
+	return w.matcher.learned == other.matcher.learned && w.matcher.requirements == other.matcher.requirements
 }
 
 // NewWorkload returns the profile ready for use in a cluster with the given
 // resources, or what is wrong with it. The API server refuses most errors on
 // its own; those that were stored before it knew the rule arrive here.
-// Measurements count for as long as the profile asks for them.
+// Measurements and observations count for as long as the profile asks for them.
 func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, field.ErrorList) {
 	w := &Workload{Namespace: p.Namespace, Name: p.Name}
 	var selectorErrs field.ErrorList
 	w.matcher, selectorErrs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	declared, demandErrs := demands(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
-	if errs := slices.Concat(selectorErrs, demandErrs, measuredErrs); len(errs) > 0 {
+	observed, observedErrs := observations(p)
+	if errs := slices.Concat(selectorErrs, demandErrs, measuredErrs, observedErrs); len(errs) > 0 {
 		return nil, errs
 	}
+	w.matcher.learned = p.Spec.Observation != nil && p.Spec.Measurement == nil
 	if len(declared) > 0 {
 		w.declared = resources.use(&InUse{Demands: declared})
 	}
-	if len(measured) > 0 {
-		w.byClass = make(map[string]*InUse, len(measured))
+	w.tooWide = tooWide
+	if n := len(measured) + len(observed); n > 0 {
+		w.byClass = make(map[string]*InUse, n)
 	}
-	w.measured, w.tooWide = measured, tooWide
-	slices.SortFunc(w.measured, func(a, b *InUse) int { return cmp.Compare(a.Measured.NodeProfile, b.Measured.NodeProfile) })
-	for _, m := range w.measured {
-		m.add(declared)
-		resources.use(m)
-		w.byClass[m.Measured.NodeProfile] = m
-		if w.latest == nil || later(m.Measured, w.latest.Measured) {
-			w.latest = m
+	for _, v := range slices.Concat(measured, observed) {
+		if _, is := w.byClass[v.Class]; is {
+			continue // it was measured there, too
+		}
+		v.add(declared)
+		w.byClass[v.Class] = resources.use(v)
+		w.found = append(w.found, v)
+		if w.latest == nil || later(v, w.latest) {
+			w.latest = v
 		}
 	}
+	slices.SortFunc(w.found, func(a, b *InUse) int { return cmp.Compare(a.Class, b.Class) })
 	return w, nil
 }
 
@@ -105,9 +115,11 @@ func (r *Resources) use(v *InUse) *InUse {
 
 // On returns the vector in use on the nodes of a class, by the name of its
 // NodeProfile or [v1alpha1.NoNodeProfile]: the one that was measured there, else
-// the one that is declared, else the most recent one of another class. On nodes of
-// [AnyClass] it is the most recent measurement, else the declared one. Nil is a
-// workload of which nothing is declared, and nothing measured yet.
+// the one that was observed there, else the one that is declared, else that of another
+// class that was measured last, else that of the one observed last. On nodes of
+// [AnyClass] it is the last measurement, else the last observation, else the declared
+// one. Nil is a workload of which nothing is declared, and nothing measured or
+// observed yet.
 func (w *Workload) On(class string) *InUse {
 	if w.latest == nil {
 		return w.declared
@@ -121,14 +133,14 @@ func (w *Workload) On(class string) *InUse {
 	return w.Elsewhere()
 }
 
-// Measured returns the vectors that were measured, by the names of their classes.
-// The list must not be changed.
-func (w *Workload) Measured() []*InUse { return w.measured }
+// Found returns the vectors that were measured or observed on a class of nodes, by the
+// names of their classes. The list must not be changed.
+func (w *Workload) Found() []*InUse { return w.found }
 
 // TooWide returns the measurements that are not used: see [TooWide]. The list must not
 // be changed.
 func (w *Workload) TooWide() []*v1alpha1.MeasuredVector { return w.tooWide }
 
 // Elsewhere returns the vector in use on the nodes of classes where none was
-// measured, as [Workload.On] does.
+// measured or observed, as [Workload.On] does.
 func (w *Workload) Elsewhere() *InUse { return cmp.Or(w.declared, w.latest) }

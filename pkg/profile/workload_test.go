@@ -37,8 +37,8 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		want []string
 	}{
 		"no selector":   {selector(nil), []string{"spec.selector: Required value: say which labels to match; {} matches all"}},
-		"no resources":  {resources(), []string{"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them"}},
-		"neither":       {func(spec *v1alpha1.WorkloadProfileSpec) { *spec = v1alpha1.WorkloadProfileSpec{} }, []string{"spec.selector: Required value: say which labels to match; {} matches all", "spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them"}},
+		"no resources":  {resources(), []string{"spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them, or under spec.observation that gauges observe them"}},
+		"neither":       {func(spec *v1alpha1.WorkloadProfileSpec) { *spec = v1alpha1.WorkloadProfileSpec{} }, []string{"spec.selector: Required value: say which labels to match; {} matches all", "spec.resources: Required value: list at least one resource, or say under spec.measurement how to measure them, or under spec.observation that gauges observe them"}},
 		"a label value": {selector(app("two words")), []string{`spec.selector.matchLabels: Invalid value: "two words": ` + notAValue}},
 		"two label values": {
 			selector(&metav1.LabelSelector{MatchLabels: map[string]string{"app": "ä", "tier": "-"}}),

@@ -45,7 +45,7 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	for i := range groups {
 		g := &groups[i]
 		t.Add(g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), text.Times(g.Dilation), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast),
-			because(g.Causes, nil, shownCauses(wide)), g.Resource, remedy(&g.Remedy, &findings.Pod{Pod: g.Of}), wins(&g.Remedy))
+			because(g.Causes, nil, shownCauses(wide)), g.Resource, groupRemedy(g), wins(&g.Remedy))
 	}
 	return t
 }
@@ -60,6 +60,10 @@ func FindingsNotes(a *findings.Answer) []string {
 		first += fmt.Sprintf(" Observed too shortly to judge: %s.", text.Counted(a.Short, "pod"))
 	}
 	lines := []string{first}
+	if a.Unsure > 0 {
+		lines = append(lines, fmt.Sprintf("Too unsteady to judge: %s, whose dilation is about as far from 1 as it differs between intervals (kubectl loadline top pods).",
+			text.Counted(a.Unsure, "pod")))
+	}
 	var why []string
 	unknown := 0
 	for i := range a.Nodes {
@@ -99,10 +103,10 @@ func since(seconds float64, atLeast bool) string {
 }
 
 // because names the causes that matter most.
-func because(causes []findings.Cause, limit *resource.Quantity, most int) string {
+func because(causes []findings.Cause, limit *resource.Quantity, maxShown int) string {
 	var parts []string
 	for i, c := range causes {
-		if i > 0 && (i >= most || c.Dilation < smallCause) {
+		if i > 0 && (i >= maxShown || c.Dilation < smallCause) {
 			break
 		}
 		parts = append(parts, cause(&c, limit)+" "+text.Times(c.Dilation))
@@ -152,6 +156,14 @@ func remedy(r *findings.Remedy, pod *findings.Pod) string {
 	}
 }
 
+// groupRemedy says what to do about the pod of a group that is worst off. No other column of its row names that pod.
+func groupRemedy(g *findings.Group) string {
+	if g.Remedy.Action == findings.MovePod {
+		return "move " + g.Of + " to " + g.Remedy.Node
+	}
+	return remedy(&g.Remedy, &findings.Pod{})
+}
+
 func now(q *resource.Quantity) string {
 	if q == nil {
 		return ""
@@ -165,7 +177,7 @@ func wins(r *findings.Remedy) string {
 		return text.Absent
 	}
 	worse, better := 0.0, 0.0
-	var most *findings.Change
+	var worst *findings.Change
 	for i := range r.Others {
 		o := &r.Others[i]
 		if o.Then < o.Now {
@@ -173,18 +185,18 @@ func wins(r *findings.Remedy) string {
 			continue
 		}
 		worse += o.Then - o.Now
-		if most == nil || o.Then-o.Now > most.Then-most.Now {
-			most = o
+		if worst == nil || o.Then-o.Now > worst.Then-worst.Now {
+			worst = o
 		}
 	}
 	line := "→ " + text.Times(r.Dilation)
 	switch {
-	case most == nil:
+	case worst == nil:
 		line += ", costs no other pod"
-	case len(r.Others) > 1 && worse > most.Then-most.Now:
-		line += fmt.Sprintf(", costs %s %s, others %s", most.Pod, text.Times(most.Then-most.Now), text.Times(worse-(most.Then-most.Now)))
+	case len(r.Others) > 1 && worse > worst.Then-worst.Now:
+		line += fmt.Sprintf(", costs %s %s, others %s", worst.Pod, text.Times(worst.Then-worst.Now), text.Times(worse-(worst.Then-worst.Now)))
 	default:
-		line += fmt.Sprintf(", costs %s %s", most.Pod, text.Times(most.Then-most.Now))
+		line += fmt.Sprintf(", costs %s %s", worst.Pod, text.Times(worst.Then-worst.Now))
 	}
 	if better >= smallCause {
 		line += ", wins others " + text.Times(better)
@@ -219,7 +231,7 @@ func ObservedPodsTable(pods []findings.Pod) *text.Table {
 	)
 	for i := range pods {
 		p := &pods[i]
-		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.Times(p.Dilation), predicted(p.Predicted), vector(p), p.Node)
+		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
 	}
 	return t
 }

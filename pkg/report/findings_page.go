@@ -43,11 +43,11 @@ func namespaceOf(pod string) string {
 }
 
 const (
-	// mostCells bounds the rows and the columns of a heat map.
-	mostCells = 30
-	// shownDilation is from which dilation on a pod has a row.
+	// maxCells bounds the rows and the columns of a heat map.
+	maxCells = 30
+	// shownDilation is the smallest dilation of a pod that has a row.
 	shownDilation = 1.05
-	// shownCause is from what it adds on a cause has a column.
+	// shownCause is the smallest part of a dilation whose cause has a column.
 	shownCause = 0.005
 )
 
@@ -63,7 +63,7 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 		return Section{}, false
 	}
 	slices.SortStableFunc(slowed, func(a, b findings.Pod) int { return cmp.Compare(b.Dilation, a.Dilation) })
-	left := max(0, len(slowed)-mostCells)
+	left := max(0, len(slowed)-maxCells)
 	slowed = slowed[:len(slowed)-left]
 	sums := map[string]float64{}
 	for i := range slowed {
@@ -74,7 +74,7 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 		}
 	}
 	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(a, b)) })
-	names = names[:min(len(names), mostCells)]
+	names = names[:min(len(names), maxCells)]
 	h := chart.HeatMap{Quantity: "added dilation", Unit: "×", RowsAre: "slowed pod", ColumnsAre: "because of", Columns: names}
 	for i := range slowed {
 		h.Rows = append(h.Rows, slowed[i].Pod)

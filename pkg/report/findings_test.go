@@ -62,10 +62,38 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 	}
 }
 
+func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
+	t.Parallel()
+	limit := resource.MustParse("600m")
+	group := func(workload string, remedy findings.Remedy) findings.Group {
+		return findings.Group{
+			Workload: workload, Slowed: 2, Pods: 3, Dilation: 2, Worst: 3, SinceSeconds: 90, Resource: "cpu", Remedy: remedy, Of: "shop/cart-1",
+			Causes: []findings.Cause{{Kind: findings.BySystem, Dilation: 1}},
+		}
+	}
+	groups := []findings.Group{
+		group("Deployment shop/cart", findings.Remedy{Action: findings.MovePod, Pod: "shop/cart-1", Node: "n-7", Dilation: 1}),
+		group("Deployment shop/cart", findings.Remedy{Action: findings.MoveNeighbour, Pod: "etl/sort-2", Node: "n-7", Dilation: 1}),
+		group("Deployment shop/cart", findings.Remedy{Action: findings.RaiseLimit, Limit: &limit, Dilation: 1}),
+	}
+	const begin = "Deployment shop/cart 2 of 3 2.00× 3.00× 90s the node outside of pods 1.00× cpu "
+	want := []string{
+		begin + "move shop/cart-1 to n-7 → 1.00×, costs no other pod",
+		begin + "move etl/sort-2 to n-7 → 1.00×, costs no other pod",
+		begin + "limit 600m → 1.00×, costs no other pod",
+	}
+	if diff := cmp.Diff(want, lines(t, report.GroupsTable(groups, false))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 func TestNotesSayWhatWasNotObserved(t *testing.T) {
 	t.Parallel()
 	for want, a := range map[string]*findings.Answer{
 		"None of 0 observed pods is slowed down 1.20× or more.": {Above: 1.2},
+		"None of 2 observed pods is slowed down 1.20× or more.\nToo unsteady to judge: 1 pod, whose dilation is about as far from 1 as it differs between intervals (kubectl loadline top pods).": {
+			Above: 1.2, Pods: make([]findings.Pod, 2), Unsure: 1,
+		},
 		"Slowed down 1.20× or more: 1 of 2 observed pods. Observed too shortly to judge: 1 pod.\nNot observed: 1 of 2 nodes, with 3 pods (n-2: there is no gauge).": {
 			Above: 1.2, Findings: make([]findings.Finding, 1), Pods: make([]findings.Pod, 2), Short: 1, Unseen: 3,
 			Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", Problem: "there is no gauge"}},

@@ -11,10 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"loadline.dev/loadline/pkg/controllers/observation"
+	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // gaugePods returns the DaemonSet of the gauges and its container.
@@ -94,7 +98,9 @@ func TestGaugesHaveANamespaceOfTheirOwn(t *testing.T) {
 	other := render(t, "gauge: {namespace: {name: monitoring, create: false}}")
 	same(t, "the namespaces that are made", names(other, "Namespace"), []string{})
 	same(t, "where the gauges are", get(t, other, "DaemonSet", gauge).GetNamespace(), "monitoring")
-	same(t, "where their account is", get(t, other, "ServiceAccount", gauge).GetNamespace(), "monitoring")
+	for _, account := range []string{gauge, "loadline-reader"} {
+		same(t, "where their account "+account+" is", get(t, other, "ServiceAccount", account).GetNamespace(), "monitoring")
+	}
 }
 
 func TestGaugesMayAskWhoReadsAndReadersMayReadThem(t *testing.T) {
@@ -106,10 +112,39 @@ func TestGaugesMayAskWhoReadsAndReadersMayReadThem(t *testing.T) {
 	})
 	same(t, "who they are", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", gauge).Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: gauge, Namespace: gauge}})
 	same(t, "what readers may", as[rbacv1.ClusterRole](t, all, "ClusterRole", gauge+"-reader").Rules, []rbacv1.PolicyRule{{NonResourceURLs: []string{"/v1/usage"}, Verbs: []string{"get"}}})
-	same(t, "who they are", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", gauge+"-reader").Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "loadline-reader", Namespace: "loadline-system"}})
+	same(t, "who they are", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", gauge+"-reader").Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "loadline-reader", Namespace: gauge}})
 	reader := as[corev1.ServiceAccount](t, all, "ServiceAccount", "loadline-reader")
 	if reader.AutomountServiceAccountToken == nil || *reader.AutomountServiceAccountToken {
 		t.Error("pods get the reader's token without asking for it")
+	}
+}
+
+// What kubectl loadline does to ask gauges works with any names: it takes the account that the pods name, of their namespace.
+func TestTheAccountThatGaugesNameMayReadThemAndUsersMayMakeItsTokens(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{"default": "loadline-reader", "maximal": "dashboards"} {
+		all := renderFile(t, matrix(t)[values])
+		gauges := as[appsv1.DaemonSet](t, all, "DaemonSet", names(all, "DaemonSet")[0])
+		name, pod := gauges.Name, &corev1.Pod{ObjectMeta: gauges.Spec.Template.ObjectMeta, Spec: gauges.Spec.Template.Spec}
+		pod.Namespace = gauges.Namespace
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(gauges, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))}
+		reader, err := installation.GaugeReader(pod)
+		must(t, err)
+		same(t, "the account with the values "+values, reader, types.NamespacedName{Namespace: gauges.Namespace, Name: want})
+		same(t, "where it is", get(t, all, "ServiceAccount", reader.Name).GetNamespace(), reader.Namespace)
+		same(t, "who may read", as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", name+"-reader").Subjects,
+			[]rbacv1.Subject{{Kind: "ServiceAccount", Name: reader.Name, Namespace: reader.Namespace}})
+		same(t, "what users may", as[rbacv1.ClusterRole](t, all, "ClusterRole", name+"-user").Rules, []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"pods/proxy"}, Verbs: []string{"get"}},
+			{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, ResourceNames: []string{reader.Name}, Verbs: []string{"create"}},
+		})
+		for label, value := range installation.GaugeLabels() {
+			same(t, "the pods' label "+label, pod.Labels[label], value)
+		}
+		if !installation.IsGauge(pod) {
+			t.Errorf("with the values %s kubectl loadline takes no pod of the DaemonSet for a gauge", values)
+		}
+		same(t, "its port", installation.GaugePort(pod), usage.Port)
 	}
 }
 

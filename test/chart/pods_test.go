@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+
+	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
 // podOf is a pod that an object is, or makes.
@@ -82,6 +84,23 @@ func TestEveryPodKeepsToGoodPractice(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// By Pod Security kubectl loadline tells gauges from pods that only have their labels: not even baseline lets such a pod in,
+// whatever else it leaves out of what a gauge has.
+func TestPodSecurityLetsNoPodInThatCouldBeTakenForAGauge(t *testing.T) {
+	t.Parallel()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	must(t, err)
+	imitation := &corev1.Pod{Spec: corev1.PodSpec{HostPID: true, Containers: []corev1.Container{{Name: "gauge", Image: "any"}}}}
+	imitation.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Controller: new(true)}}
+	for taken, allowed := range map[bool]bool{true: false, false: true} {
+		imitation.Spec.HostPID = taken
+		same(t, "whether it is taken for a gauge", installation.IsGauge(imitation), taken)
+		baseline := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
+		result := policy.AggregateCheckResults(evaluator.EvaluatePod(baseline, &imitation.ObjectMeta, &imitation.Spec))
+		same(t, "whether it is let in", result.Allowed, allowed)
 	}
 }
 

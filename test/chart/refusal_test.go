@@ -17,49 +17,79 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		values string
 		want   []string // parts of the message
 	}{
-		"a misspelt value":                 {"manager: {replica: 3}", []string{"/manager", "'replica' not allowed"}},
-		"a misspelt section":               {"mannager: {replicas: 3}", []string{"'mannager' not allowed"}},
-		"a value in the wrong section":     {"replicas: 3", []string{"'replicas' not allowed"}},
-		"a number that is text":            {"manager: {replicas: \"3\"}", []string{"/manager/replicas", "want integer"}},
-		"fewer than no replicas":           {"manager: {replicas: -1}", []string{"/manager/replicas", "want 0"}},
-		"a digest that is too short":       {"manager: {image: {digest: sha256:abc}}", []string{"/manager/image/digest", "does not match pattern"}},
-		"a tag in the repository":          {"manager: {image: {repository: \"a:b\"}}", []string{"/manager/image/repository", "does not match pattern"}},
-		"a tag that is a number":           {"image: {tag: 1.10}", []string{"/image/tag", "want string"}},
-		"a slash behind the registry":      {"image: {registry: r.example.com/}", []string{"/image/registry", "does not match pattern"}},
-		"memory in words":                  {"probe: {memory: much}", []string{"/probe/memory"}},
-		"an argument that is no flag":      {"manager: {extraArgs: [v=2]}", []string{"/manager/extraArgs/0", "does not match pattern"}},
-		"a label that is the chart's":      {"commonLabels: {app.kubernetes.io/name: mine}", []string{"/commonLabels/app.kubernetes.io~1name"}},
-		"no limit on privileges":           {"podSecurity: {seccompProfile: {type: Unconfined}}", []string{"/podSecurity/seccompProfile/type", "RuntimeDefault"}},
-		"a rule of Dilation with a typo":   {"scheduler: {dilation: {requests: [{resource: cpu, min: 1}]}}", []string{"/scheduler/dilation/requests/0", "'min' not allowed"}},
-		"more nodes than all":              {"scheduler: {percentageOfNodesToScore: 101}", []string{"/scheduler/percentageOfNodesToScore", "want 100"}},
-		"a constraint without a key":       {"manager: {topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}", []string{"topologyKey"}},
-		"an interval in words":             {"metrics: {serviceMonitor: {interval: often}}", []string{"/metrics/serviceMonitor/interval", "does not match pattern"}},
-		"two managers that both act":       {"manager: {leaderElection: {enabled: false}}", []string{"manager.replicas: 2 would all act at once: set it to 1, or manager.leaderElection.enabled to true"}},
-		"two schedulers that both act":     {"scheduler: {leaderElection: {enabled: false}}", []string{"scheduler.replicas: 2 would all act at once"}},
-		"kube-scheduler's name":            {"scheduler: {schedulerName: default-scheduler}", []string{"set scheduler.replaceDefault to true"}},
-		"two kinds of monitors":            {"metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}", []string{"would be scraped twice"}},
-		"an account that does not exist":   {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
-		"an observation in words":          {"gauge: {interval: often}", []string{"/gauge/interval", "does not match pattern"}},
-		"no pods in the metrics":           {"gauge: {maxPods: 0}", []string{"/gauge/maxPods", "want 1"}},
-		"a namespace that is there":        {"gauge: {namespace: {name: loadline-system}}", []string{"gauge.namespace.create: the release's namespace, loadline-system, is there already"}},
-		"an account of no gauge":           {"serviceAccounts: {gauge: {create: false}}", []string{"serviceAccounts.gauge.name", "must name a service account"}},
-		"a release too old for everything": {"", []string{"1.34"}},
+		"a misspelt value":               {"manager: {replica: 3}", []string{"/manager", "'replica' not allowed"}},
+		"a misspelt section":             {"mannager: {replicas: 3}", []string{"'mannager' not allowed"}},
+		"a value in the wrong section":   {"replicas: 3", []string{"'replicas' not allowed"}},
+		"a number that is text":          {"manager: {replicas: \"3\"}", []string{"/manager/replicas", "want integer"}},
+		"fewer than no replicas":         {"manager: {replicas: -1}", []string{"/manager/replicas", "want 0"}},
+		"a digest that is too short":     {"manager: {image: {digest: sha256:abc}}", []string{"/manager/image/digest", "does not match pattern"}},
+		"a tag in the repository":        {"manager: {image: {repository: \"a:b\"}}", []string{"/manager/image/repository", "does not match pattern"}},
+		"a tag that is a number":         {"image: {tag: 1.10}", []string{"/image/tag", "want string"}},
+		"a slash behind the registry":    {"image: {registry: r.example.com/}", []string{"/image/registry", "does not match pattern"}},
+		"memory in words":                {"probe: {memory: much}", []string{"/probe/memory"}},
+		"an argument that is no flag":    {"manager: {extraArgs: [v=2]}", []string{"/manager/extraArgs/0", "does not match pattern"}},
+		"a label that is the chart's":    {"commonLabels: {app.kubernetes.io/name: mine}", []string{"/commonLabels/app.kubernetes.io~1name"}},
+		"no limit on privileges":         {"podSecurity: {seccompProfile: {type: Unconfined}}", []string{"/podSecurity/seccompProfile/type", "RuntimeDefault"}},
+		"a rule of Dilation with a typo": {"scheduler: {dilation: {requests: [{resource: cpu, min: 1}]}}", []string{"/scheduler/dilation/requests/0", "'min' not allowed"}},
+		"more nodes than all":            {"scheduler: {percentageOfNodesToScore: 101}", []string{"/scheduler/percentageOfNodesToScore", "want 100"}},
+		"a constraint without a key":     {"manager: {topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}", []string{"topologyKey"}},
+		"an interval in words":           {"metrics: {serviceMonitor: {interval: often}}", []string{"/metrics/serviceMonitor/interval", "does not match pattern"}},
+		"two managers that both act":     {"manager: {leaderElection: {enabled: false}}", []string{"manager.replicas: 2 would all act at once: set it to 1, or manager.leaderElection.enabled to true"}},
+		"two schedulers that both act":   {"scheduler: {leaderElection: {enabled: false}}", []string{"scheduler.replicas: 2 would all act at once"}},
+		"kube-scheduler's name":          {"scheduler: {schedulerName: default-scheduler}", []string{"set scheduler.replaceDefault to true"}},
+		"two kinds of monitors":          {"metrics: {serviceMonitor: {enabled: true}, podMonitor: {enabled: true}}", []string{"would be scraped twice"}},
+		"an account that does not exist": {"serviceAccounts: {manager: {create: false}}", []string{"serviceAccounts.manager.name", "must name a service account"}},
+		"an observation in words":        {"gauge: {interval: often}", []string{"/gauge/interval", "does not match pattern"}},
+		"no pods in the metrics":         {"gauge: {maxPods: 0}", []string{"/gauge/maxPods", "want 1"}},
+		"a namespace that is there":      {"gauge: {namespace: {name: loadline-system}}", []string{"gauge.namespace.create: the release's namespace, loadline-system, is there already"}},
+		"an account of no gauge":         {"serviceAccounts: {gauge: {create: false}}", []string{"serviceAccounts.gauge.name", "must name a service account"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var flags []string
-			if test.values == "" {
-				flags = []string{"--kube-version", "1.33.9"}
-			}
-			_, err := template(t, "loadline", test.values, flags...)
-			if err == nil {
-				t.Fatal("it was accepted")
-			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("the message lacks %q:\n%v", want, err)
-				}
+			_, err := template(t, "loadline", test.values)
+			refused(t, err, test.want...)
+		})
+	}
+}
+
+// refused checks that Helm refused values, and that its message has some texts.
+func refused(t *testing.T, err error, want ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	for _, text := range want {
+		if !strings.Contains(err.Error(), text) {
+			t.Errorf("the message lacks %q:\n%v", text, err)
+		}
+	}
+}
+
+func TestOldReleasesOfKubernetesGetGaugesOnly(t *testing.T) {
+	t.Parallel()
+	insight, err := os.ReadFile(filepath.Join(chartDir(), "values-insight-only.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		version, values string
+		want            []string // of the error; none of what is accepted
+	}{
+		"everything":                 {"1.34.0", "", nil},
+		"everything on an older one": {"1.33.9", "", []string{"it needs Kubernetes 1.34, and the API server is v1.33.9", "values-insight-only.yaml"}},
+		"a scheduler with gauges":    {"1.33.9", strings.Replace(string(insight), "scheduler: {enabled: false}", "scheduler: {enabled: true}", 1), []string{"scheduler.enabled: it needs Kubernetes 1.34"}},
+		"gauges":                     {"1.30.0", string(insight), nil},
+		"a provider's 1.30":          {"1.30.14-eks-1a2b3c", string(insight), nil},
+		"gauges on an older one":     {"1.29.9", string(insight), []string{"1.30"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := template(t, "loadline", test.values, "--kube-version", test.version)
+			if test.want != nil {
+				refused(t, err, test.want...)
+			} else if err != nil {
+				t.Error(err)
 			}
 		})
 	}

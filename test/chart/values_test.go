@@ -183,6 +183,7 @@ commonLabels: {team: capacity}
 image: {pullSecrets: [{name: regcred}], pullPolicy: Always}
 manager:
   concurrentStatusWrites: 200
+  observe: {profiles: advise}
   extraArgs: [-v=2]
   extraEnv: [{name: GOMEMLIMIT, value: 900MiB}]
   extraVolumes: [{name: authorities, configMap: {name: our-authorities}}]
@@ -204,7 +205,7 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 `)
 	d := deployment(t, all, manager)
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
-	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
+	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
 	same(t, "the volumes besides the token for gauges", pod.Volumes[1:], []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "our-authorities"}},

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -10,17 +11,22 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -39,10 +45,10 @@ func gaugeNode(t *testing.T) []string {
 	return []string{"--node-name", "node-1", "--interval", "1s", "--cgroup", filepath.Join(dir, "cgroup"), "--pod-logs", filepath.Join(dir, "pods")}
 }
 
-// applyGaugeRoles applies the roles of config/rbac that gauges and their readers have.
+// applyGaugeRoles applies the roles of config/rbac that gauges, their readers and users have.
 func (p *place) applyGaugeRoles(t *testing.T) {
 	t.Helper()
-	for _, file := range []string{"gauge.yaml", "metrics-reader.yaml"} {
+	for _, file := range []string{"gauge.yaml", "gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml"} {
 		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", file))
 		must(t, err)
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
@@ -66,6 +72,22 @@ func (p *place) account(t *testing.T, name string, roles ...string) *corev1.Serv
 		}))
 	}
 	return account
+}
+
+// startGauge runs a gauge, with the rights of an account, until the test ends, and returns where it serves.
+func (p *place) startGauge(t *testing.T, self *corev1.ServiceAccount, flags ...string) *url.URL {
+	t.Helper()
+	process, err := local.StartGauge(t.Context(), gauge, p.kubeconfigOf(t, self), flags...)
+	must(t, err)
+	t.Cleanup(func() {
+		must(t, process.Stop())
+		if t.Failed() {
+			t.Logf("the gauge's log:\n%s", process.Log())
+		}
+	})
+	at, err := url.Parse(process.Address())
+	must(t, err)
+	return at
 }
 
 // outerAddress returns an address of this machine that the API server connects to for pods: no loopback.
@@ -114,16 +136,7 @@ func TestAGaugeShowsWhatItHasByWayOfTheAPIServerToItsReadersOnly(t *testing.T) {
 	p := shared.newPlace(t, 0)
 	p.applyGaugeRoles(t)
 	self, reader, other := p.account(t, "gauge", "loadline-gauge"), p.account(t, "reader", "loadline-gauge-reader", "loadline-metrics-reader"), p.account(t, "other")
-	process, err := local.StartGauge(t.Context(), gauge, p.kubeconfigOf(t, self), gaugeNode(t)...)
-	must(t, err)
-	t.Cleanup(func() {
-		must(t, process.Stop())
-		if t.Failed() {
-			t.Logf("the gauge's log:\n%s", process.Log())
-		}
-	})
-	at, err := url.Parse(process.Address())
-	must(t, err)
+	at := p.startGauge(t, self, gaugeNode(t)...)
 	admin, err := rest.HTTPClientFor(p.plane.RESTConfig())
 	must(t, err)
 	direct := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -159,5 +172,66 @@ func TestAGaugeShowsWhatItHasByWayOfTheAPIServerToItsReadersOnly(t *testing.T) {
 	must(t, json.Unmarshal([]byte(body), &report))
 	if v := report.Intervals; report.Validate() != nil || len(v) != 1 || len(v[0].Pods) != 1 || v[0].Pods[0].UID != observed || v[0].Pods[0].Name != "cart" {
 		t.Errorf("the newest interval is %s", body)
+	}
+}
+
+// makeGauges makes the DaemonSet of config for the place, with one pod, which serves on a port of this machine.
+func (p *place) makeGauges(t *testing.T, port string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "config", "gauge", "daemonset.yaml"))
+	must(t, err)
+	set := &appsv1.DaemonSet{}
+	must(t, yaml.UnmarshalStrict(content, set))
+	number, err := strconv.ParseInt(port, 10, 32)
+	must(t, err)
+	set.Namespace = p.namespace
+	spec := &set.Spec.Template.Spec
+	spec.NodeName, spec.ServiceAccountName, spec.Containers[0].Ports[0].ContainerPort = p.nodes[0], "gauge", int32(number)
+	must(t, p.Create(t.Context(), set))
+	pods := &corev1.PodList{}
+	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := p.List(ctx, pods, client.InNamespace(p.namespace), client.MatchingLabels(set.Spec.Selector.MatchLabels))
+		return len(pods.Items) == 1 && pods.Items[0].Status.Phase == corev1.PodRunning, err
+	}))
+	p.setAddress(t, &pods.Items[0], outerAddress(t))
+}
+
+// A user with the roles that are meant for it finds the gauge's pod, makes a token of the account that the pod names, and asks
+// by way of the API server. A pod that only has the labels of a gauge is not asked.
+func TestWhoAsksGaugesWithTheRightsOfTheRolesForIt(t *testing.T) {
+	t.Parallel()
+	p := shared.newPlace(t, 1)
+	p.applyGaugeRoles(t)
+	self := p.account(t, "gauge", "loadline-gauge")
+	p.account(t, "loadline-reader", "loadline-gauge-reader")
+	user := p.account(t, "user", "loadline-plugin")
+	must(t, p.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "user"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadline-gauge-user"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: p.namespace, Name: user.Name}},
+	}))
+	at := p.startGauge(t, self, append(gaugeNode(t), "--node-name", p.nodes[0])...)
+	p.makeGauges(t, at.Port())
+	imitation := p.pod("a-gauge", "gauge")
+	imitation.Labels = installation.GaugeLabels()
+	p.running(t, imitation, "")
+
+	saved := filepath.Join(t.TempDir(), "usage.json")
+	as := []string{"--as", "system:serviceaccount:" + p.namespace + ":" + user.Name, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated"}
+	var said string
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		code, stdout, stderr := p.ask(t, append([]string{"who", "--node", p.nodes[0], "--save-usage", saved}, as...)...)
+		said = stdout + stderr
+		if code != 0 {
+			return false, nil // the rights may not count yet
+		}
+		text, err := os.ReadFile(saved)
+		must(t, err)
+		var reports []usage.Report
+		must(t, json.Unmarshal(text, &reports))
+		return len(reports) == 1 && len(reports[0].Intervals) > 0 && reports[0].Intervals[0].Pods[0].UID == observed, nil
+	})
+	if err != nil {
+		t.Errorf("%v; it says\n%s", err, said)
 	}
 }

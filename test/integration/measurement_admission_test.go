@@ -82,7 +82,7 @@ func TestAProfileThatIsMeasuredKeepsTheOtherRules(t *testing.T) {
 		"measured, of a neutral time":  {measured + "  neutralMillis: 100", ""},
 		"declared and measured":        {measured + "  resources: [{name: cpu, loading: '0.5'}]", ""},
 		"declared by demand":           {measured + "  resources: [{name: cpu, demandMillis: 50}]\n  neutralMillis: 100", ""},
-		"neither declared nor so":      {"  selector: {}\n  neutralMillis: 100", "spec.resources: Required value: list the resources that the pods use, or say under measurement how to measure that"},
+		"neither declared nor so":      {"  selector: {}\n  neutralMillis: 100", "spec.resources: Required value: list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"},
 		"measured, none declared":      {measured + "  resources: []", "spec.resources: Invalid value"},
 		"measured, and too much":       {measured + "  resources: [{name: cpu, loading: '0.6'}, {name: disk, loading: '0.6'}]", "spec.resources: Invalid value: the loadings add up to more than 1"},
 		"measured, and too long":       {measured + "  resources: [{name: cpu, demandMillis: 101}]\n  neutralMillis: 100", "spec.resources: Invalid value: the loadings add up to more than 1"},

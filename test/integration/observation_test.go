@@ -52,11 +52,17 @@ func (p *place) running(t *testing.T, pod *corev1.Pod, address string) *corev1.P
 	must(t, p.Create(t.Context(), pod))
 	p.await(t, pod, func() bool { return pod.Status.Phase == corev1.PodRunning })
 	if address != "" {
-		before := pod.DeepCopy()
-		pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
-		must(t, p.Status().Patch(t.Context(), pod, client.MergeFrom(before)))
+		p.setAddress(t, pod, address)
 	}
 	return pod
+}
+
+// setAddress gives a pod that runs another address.
+func (p *place) setAddress(t *testing.T, pod *corev1.Pod, address string) {
+	t.Helper()
+	before := pod.DeepCopy()
+	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	must(t, p.Status().Patch(t.Context(), pod, client.MergeFrom(before)))
 }
 
 // gaugeOf answers as a gauge with 16 processors does on whose node each pod has one thread that runs for half of its time, and

@@ -23,7 +23,8 @@ var (
 	culprits       = flag.Int("culprits", 0, "runs in which one of several neighbours slows a pod down; needs root")
 	limits         = flag.Int("limits", 0, "runs in which its own limit slows a pod down; needs root")
 	quiets         = flag.Int("quiets", 0, "runs in which nothing slows any pod down; needs root")
-	intervalLength = flag.Duration("interval", 8*time.Second, "length of an interval; there are two per run")
+	quietIntervals = flag.Int("quiet-intervals", 2, "intervals of a run in which nothing slows any pod down")
+	intervalLength = flag.Duration("interval", 8*time.Second, "length of an interval; there are two per run, but for -quiets")
 )
 
 // member is a pod of a run, with the name of its part.
@@ -64,8 +65,27 @@ func (m *member) object(uid string) corev1.Pod {
 	return pod
 }
 
-// judged is what findings say of a run.
+// judged is what findings say of a run of two intervals.
 func judged(t *testing.T, members []member) *findings.Answer {
+	t.Helper()
+	return judge(t, watched(t, members, 2))
+}
+
+// judge is what findings say.
+func judge(t *testing.T, in *findings.Input) *findings.Answer {
+	t.Helper()
+	answer, err := findings.Of(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem := answer.Nodes[0].Problem; problem != "" {
+		t.Fatal(problem)
+	}
+	return answer
+}
+
+// watched runs pods for some intervals, and returns what a gauge sees of them.
+func watched(t *testing.T, members []member, intervals int) *findings.Input {
 	t.Helper()
 	groups := newGroups(t)
 	in := &findings.Input{Weights: cgroup.Options{Pods: cgroup.None, Containers: cgroup.None}}
@@ -93,7 +113,7 @@ func judged(t *testing.T, members []member) *findings.Answer {
 	<-time.After(time.Second)
 	sight := findings.Sight{Node: "this"}
 	before := read()
-	for range 2 {
+	for range intervals {
 		<-time.After(*intervalLength)
 		after := read()
 		v := reading.Between(before, after, "this", nil)
@@ -105,14 +125,7 @@ func judged(t *testing.T, members []member) *findings.Answer {
 		r.stop(t)
 	}
 	in.Sights = []findings.Sight{sight}
-	answer, err := findings.Of(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problem := answer.Nodes[0].Problem; problem != "" {
-		t.Fatal(problem)
-	}
-	return answer
+	return in
 }
 
 // onTheFirst makes an interval one of a node that is the first processor, to which the jobs keep.
@@ -162,6 +175,9 @@ func TestTheCulpritIsNamedFirst(t *testing.T) {
 		})
 	}
 	t.Logf("the culprit is first in %d of %d findings, of %d runs", named, found, *culprits)
+	if err := checkShare(named, found, minNamed); err != nil {
+		t.Errorf("findings with the culprit first: %v", err)
+	}
 }
 
 func TestTheOwnLimitIsToldFromNeighbours(t *testing.T) {
@@ -191,27 +207,40 @@ func TestTheOwnLimitIsToldFromNeighbours(t *testing.T) {
 		})
 	}
 	t.Logf("its limit is first in %d of %d findings, of %d runs", told, found, *limits)
+	if err := checkShare(told, found, minLimits); err != nil {
+		t.Errorf("findings with the own limit first: %v", err)
+	}
 }
 
+// After each interval the pods are judged by all intervals until then, as kubectl loadline who would.
 func TestAQuietNodeHasNoFindings(t *testing.T) {
 	if *quiets == 0 {
-		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run Quiet -v -args -quiets 10")
+		t.Skip("run it as root on a machine with nothing to do: go test ./test/observed -run Quiet -v -args -quiets 4 -interval 1s -quiet-intervals 60")
 	}
 	rng := rand.New(rand.NewPCG(*mixSeed, 3))
-	wrong, judgedPods := 0, 0
+	wrong, judgements, intervals := 0, 0, 0
 	for run := range *quiets {
 		var members []member
 		for i := range 6 {
 			members = append(members, light(rng, i))
 		}
 		t.Run(strconv.Itoa(run), func(t *testing.T) {
-			answer := judged(t, members)
-			judgedPods += len(answer.Pods)
-			wrong += len(answer.Findings)
-			for _, f := range answer.Findings {
-				t.Logf("%s: %.2f ± %.2f: %+v", f.Pod.Pod, f.Dilation, f.DilationError, f.Causes[0])
+			in := watched(t, members, *quietIntervals)
+			all := in.Sights[0].Intervals
+			for n := range all {
+				intervals += len(all[n].Pods)
+				in.Sights[0].Intervals = all[:n+1]
+				answer := judge(t, in)
+				judgements += len(answer.Pods) - answer.Short
+				wrong += len(answer.Findings)
+				for _, f := range answer.Findings {
+					t.Logf("after %d intervals %s: %.2f ± %.2f: %+v", n+1, f.Pod.Pod, f.Dilation, f.DilationError, f.Causes[0])
+				}
 			}
 		})
 	}
-	t.Logf("%d findings about %d pods", wrong, judgedPods)
+	t.Logf("%d findings in %d judgements about a pod, by %d intervals of pods", wrong, judgements, intervals)
+	if err := checkFalse(wrong, judgements); err != nil {
+		t.Errorf("findings on a quiet node: %v", err)
+	}
 }

@@ -1,8 +1,31 @@
 // Package observed holds what gauges and findings say against what pods say of themselves: processes in control groups as
 // the kubelet makes them, on the kernel of this machine, with weights and limits, which count what they run and when. Its
 // tests are experiments: they take root and minutes, and a machine with nothing else to do, so they are skipped unless a
-// flag asks for them. They report what they find.
+// flag asks for them. One that is asked for reports what it finds, and fails if it misses its bound.
 //
 //	go test ./test/observed -run SayTheSame -v -args -mixes 10 -mix-seconds 20
 //	go test ./test/observed -run TheCulprit -v -args -culprits 40
+//	go test ./test/observed -run OwnLimit -v -args -limits 10
+//	go test ./test/observed -run Quiet -v -args -quiets 4 -interval 1s -quiet-intervals 60
+//	go test ./test/observed -run Remedies -v -args -remedies 10
+//
+// The flags of the experiments, each with the number of runs and the bound:
+//
+//   - -mixes: two to eight pods of any kind on two processors, and what each says of itself. Without pods that have short-lived
+//     children, dilations must be right to 2 % on average and 6 % at worst, and CPU loadings to 0.03. A run takes
+//     -mix-seconds and about two seconds more.
+//   - -culprits: a pod that one of three to six neighbours slows down. That one must be the first cause in 95 % of the findings.
+//   - -limits: a pod that its own limit slows down. The limit must be the first cause in all findings.
+//   - -quiets: six pods that do little. After each interval they are judged; at most 2 % of these judgements may be findings.
+//   - -remedies: findings of which the proposed request or limit is carried out, in up to three times as many runs. What it
+//     wins must be what was predicted, to 20 % in the median.
+//
+// And how they run:
+//
+//   - -mix-seconds: the length of a mix, by default 10.
+//   - -interval: the length of an interval of all but mixes, by default 8s. A run has two, and takes two seconds more; with -remedies,
+//     twice that.
+//   - -quiet-intervals: the number of intervals of a run of -quiets, by default 2. A pod is judged once it has been observed for 15
+//     seconds.
+//   - -mix-seed: the seed of all experiments, by default 1.
 package observed

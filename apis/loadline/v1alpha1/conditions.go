@@ -13,6 +13,8 @@ const (
 	// ReasonNotMeasured says that the profile leaves its numbers to a measurement,
 	// which has not told any yet.
 	ReasonNotMeasured = "NotMeasured"
+	// ReasonObserved says that the numbers are those that gauges observe.
+	ReasonObserved = "Observed"
 	// ReasonUnknownResource says that a demand is left out of account because no
 	// node is said to have such a resource.
 	ReasonUnknownResource = "UnknownResource"
@@ -83,7 +85,8 @@ const (
 	// ReasonStaleData says that a query's last answer is too old.
 	ReasonStaleData = "StaleData"
 
-	// ReasonAdvising says that nothing is scaled because the mode is advise.
+	// ReasonAdvising says that nothing is scaled, or no observed vector used, because the
+	// mode is advise.
 	ReasonAdvising = "Advising"
 	// ReasonAtTarget says that every pool has the servers that it needs.
 	ReasonAtTarget = "AtTarget"

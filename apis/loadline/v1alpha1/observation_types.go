@@ -5,9 +5,38 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Observation has a loading vector follow what gauges observe of the pods.
+type Observation struct {
+	// mode says what is done with what status.observations recommends: advise shows
+	// it, and the scheduler places the pods by their requests; apply has the scheduler
+	// use it. Defaults to advise.
+	// +optional
+	// +default="advise"
+	// +kubebuilder:validation:Enum=advise;apply
+	Mode string `json:"mode,omitempty"`
+}
+
+// ObservedProfilesLabel on a namespace says whether its workloads without a
+// WorkloadProfile are given one that follows what gauges observe: off (no), advise (one
+// of mode advise) or apply (one of mode apply). The manager has a default for
+// namespaces without the label.
+const ObservedProfilesLabel = "loadline.dev/observed-profiles"
+
+// ModeOff is the value of [ObservedProfilesLabel] that has no profiles made; the others
+// are [ModeAdvise] and [ModeApply].
+const ModeOff = "off"
+
+// ManagedByLabel marks with the value [ManagedByManager] the WorkloadProfiles that the
+// manager made, and changes or deletes as the label of their namespace says. One whose
+// label was removed belongs to its namespace's users.
+const ManagedByLabel = "app.kubernetes.io/managed-by"
+
+// ManagedByManager is the value of [ManagedByLabel] on what the manager made.
+const ManagedByManager = "loadline-manager"
+
 // WorkloadObservation is what gauges observed of the pods that follow a profile, on
 // the nodes of one class, over the fifteen minutes before its time. It is shown
-// and compared with the vector in use; the scheduler does not use it.
+// and compared with the vector in use.
 type WorkloadObservation struct {
 	// nodeProfile is the class, by the name of its NodeProfile, or "(none)" for
 	// nodes that follow none.
@@ -44,6 +73,26 @@ type WorkloadObservation struct {
 	// time is when the last observation ended.
 	// +required
 	Time *metav1.Time `json:"time,omitempty"`
+
+	// recommended is the demand at the cpu that a profile with spec.observation has
+	// on nodes of the class. It follows what is observed in steps, the larger
+	// the more was observed.
+	// +optional
+	Recommended *RecommendedLoading `json:"recommended,omitempty"`
+}
+
+// RecommendedLoading is a demand at the cpu that follows what is observed.
+type RecommendedLoading struct {
+	// cpuLoading is the fraction of its neutral time that each thread of a pod spends
+	// at the cpu, from 0 to 1.
+	// +required
+	CPULoading *resource.Quantity `json:"cpuLoading,omitempty"`
+
+	// threads is how many threads of a pod use the cpu at once.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16384
+	Threads *int32 `json:"threads,omitempty"`
 }
 
 // PredictionAccuracy is how well the model predicts the dilations of the pods that

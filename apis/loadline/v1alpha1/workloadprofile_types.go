@@ -49,7 +49,8 @@ type WorkloadProfile struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || self.resources.all(r, !has(r.demandMillis)) || has(self.neutralMillis)",fieldPath=".neutralMillis",reason=FieldValueRequired,message="demandMillis is turned into a loading by dividing it by neutralMillis, the time that the job takes alone on a node: set neutralMillis too, or give loading in place of demandMillis"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
-// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.measurement)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources that the pods use, or say under measurement how to measure that"
+// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.measurement) || has(self.observation)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.observation)",fieldPath=".observation",message="resources declares the vector, and observation has it follow what gauges observe: leave one of them out"
 // +kubebuilder:validation:XValidation:rule="!has(self.fairShare) || has(self.fairShare.utilization) || (has(self.arrival) && (has(self.neutralMillis) || has(self.measurement)))",fieldPath=".fairShare",message="the tree must know how busy the workload keeps it: set fairShare.utilization, or arrival.ratePerSecond and neutralMillis, which a measurement finds too"
 type WorkloadProfileSpec struct {
 	// selector chooses the pods of the profile's namespace that it is for. An
@@ -74,6 +75,12 @@ type WorkloadProfileSpec struct {
 	// it must be allowed to create Jobs in the namespace.
 	// +optional
 	Measurement *Measurement `json:"measurement,omitempty"`
+
+	// observation has the loading vector follow what gauges observe of the pods.
+	// It is not for profiles that declare resources. On nodes of a class that was
+	// measured, the measured vector is used in its place.
+	// +optional
+	Observation *Observation `json:"observation,omitempty"`
 
 	// neutralMillis is the neutral time: how long a job of this kind takes alone on
 	// its node, in milliseconds.
@@ -235,8 +242,7 @@ type WorkloadProfileStatus struct {
 	// +optional
 	Measuring *MeasurementProgress `json:"measuring,omitempty"`
 
-	// observations are what gauges observed of the pods, one per class of nodes. They
-	// do not change which vector is in use.
+	// observations are what gauges observed of the pods, one per class of nodes.
 	// +optional
 	// +listType=map
 	// +listMapKey=nodeProfile

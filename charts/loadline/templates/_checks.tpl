@@ -35,6 +35,14 @@
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled }}
 {{- fail "metrics.podMonitor.enabled: with metrics.serviceMonitor.enabled everything would be scraped twice: set one of them to false" }}
 {{- end }}
+{{- if semverCompare "<1.34.0-0" .Capabilities.KubeVersion.Version }}
+{{- $parts := dict "manager.enabled" .Values.manager.enabled "scheduler.enabled" .Values.scheduler.enabled "crds.enabled" .Values.crds.enabled "admission.measurement" .Values.admission.measurement }}
+{{- range $part, $enabled := $parts }}
+{{- if $enabled }}
+{{- fail (printf "%s: it needs Kubernetes 1.34, and the API server is %s: set it to false; the values of values-insight-only.yaml install what runs from 1.30 on" $part $.Capabilities.KubeVersion.Version) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* Says whether the API server has MutatingAdmissionPolicy, by being empty or not. */}}

@@ -42,8 +42,7 @@ func FindComponents(ctx context.Context, c client.Client, namespace, own string)
 // FindGauges returns the DaemonSets of gauges, in all namespaces.
 func FindGauges(ctx context.Context, c client.Client) ([]installation.Gauges, error) {
 	list := &appsv1.DaemonSetList{}
-	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, installation.ComponentLabel: installation.Gauge}
-	if err := c.List(ctx, list, labels); err != nil {
+	if err := c.List(ctx, list, client.MatchingLabels(installation.GaugeLabels())); err != nil {
 		return nil, fmt.Errorf("listing DaemonSets: %w", err)
 	}
 	var found []installation.Gauges

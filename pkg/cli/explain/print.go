@@ -195,19 +195,19 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string {
 	var text string
 	switch {
-	case v.Source == explanation.SourceMeasured:
+	case v.Source == explanation.SourceMeasured, v.Source == explanation.SourceObserved:
 		on := "nodes of " + v.NodeProfile
 		if v.NodeProfile == v1alpha1.NoNodeProfile {
 			on = "nodes without a NodeProfile"
 		}
-		text = fmt.Sprintf("Vector: WorkloadProfile %s, measured %s ago on %s", v.Profile, age(now.Sub(v.Time.Time)), on)
+		text = fmt.Sprintf("Vector: WorkloadProfile %s, %s %s ago on %s", v.Profile, strings.ToLower(v.Source), age(now.Sub(v.Time.Time)), on)
 		if v.Error != nil {
 			text += fmt.Sprintf(" (± %.2f at most)", *v.Error)
 		}
 	case v.Source == explanation.SourceDeclared:
 		text = "Vector: WorkloadProfile " + v.Profile + ", as declared"
 	case v.Profile != "":
-		text = "Vector: from its requests, since WorkloadProfile " + v.Profile + " is not measured yet (rules: " + rules + ")"
+		text = "Vector: from its requests, since WorkloadProfile " + v.Profile + " has no vector in use yet (rules: " + rules + ")"
 	default:
 		text = "Vector: from its requests, since it follows no WorkloadProfile (rules: " + rules + ")"
 	}

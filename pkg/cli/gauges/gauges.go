@@ -1,5 +1,8 @@
-// Package gauges asks the gauges of a cluster what they observed, by way of the API server's proxy, with a token for the
-// service account that may read them. One that does not answer in time keeps no other from answering.
+// Package gauges asks the gauges of a cluster what they observed, by way of the API server's proxy, each with a token of the
+// service account that may read it. One that does not answer in time keeps no other from answering.
+//
+// Any user who may create pods can give them the labels of a gauge. Asked are therefore only pods that package installation
+// takes for gauges, and the account is one of the pod's own namespace: no pod gets a token of another namespace.
 package gauges
 
 import (
@@ -13,14 +16,15 @@ import (
 	"sync"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cli/deployed"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -34,19 +38,6 @@ type Answer struct {
 }
 
 const (
-	// reader is the component that the service account of readers is.
-	reader = installation.Gauge + "-reader"
-	// gaugeNamespace is where the chart has gauges run.
-	gaugeNamespace = "loadline-gauge"
-	// portName is that of the port of a gauge's container.
-	portName = "https"
-	// tokenHeader is the header that the API server's proxy passes on; it keeps Authorization for itself.
-	tokenHeader = "Loadline-Token"
-	// audience is whom tokens must be for: with one for gauges nothing else can be done.
-	audience = "loadline-gauge"
-	// tokenLife is the shortest that the API server gives.
-	tokenLife = 10 * time.Minute
-
 	// concurrent is how many gauges are asked at once, and patience how long each may take.
 	concurrent = 32
 	patience   = 10 * time.Second
@@ -63,13 +54,8 @@ type Asker struct {
 	// Own is the namespace of the user, where gauges are looked for by those who may not look everywhere.
 	Own string
 
-	rest  rest.Interface
-	token token
-}
-
-type token struct {
-	text    string
-	expires time.Time
+	rest   rest.Interface
+	tokens map[types.NamespacedName]token // by the service accounts that they are of
 }
 
 // Ask asks the gauges of some nodes, of all if none are named, for as many of their last intervals as number says, which
@@ -80,7 +66,7 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.prepare(ctx); err != nil {
+	if err := a.prepare(ctx, pods); err != nil {
 		return nil, err
 	}
 	last := number(len(pods))
@@ -105,18 +91,26 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 	return answers, ctx.Err()
 }
 
-// find returns the pods of gauges on some nodes, one for each.
+// find returns the pods of gauges on some nodes, one for each. A pod that only has the labels of a gauge is left out.
 func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) {
-	list := &corev1.PodList{}
-	var found []corev1.Pod
-	err := a.list(ctx, list, installation.Gauge, func() { found = append(found, list.Items...) })
+	labelled, err := a.list(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("looking for gauges: %w", err)
 	}
-	if len(found) == 0 {
+	var pods []corev1.Pod
+	for i := range labelled {
+		if installation.IsGauge(&labelled[i]) {
+			pods = append(pods, labelled[i])
+		}
+	}
+	if len(pods) == 0 && len(labelled) > 0 {
+		return nil, fmt.Errorf("%w (pod %s has the labels of one, but it does not have hostPID: true or belongs to no DaemonSet, so it is not asked)",
+			ErrNone, evaluate.QualifiedName(&labelled[0]))
+	}
+	if len(pods) == 0 {
 		return nil, ErrNone
 	}
-	pods := slices.DeleteFunc(found, func(p corev1.Pod) bool {
+	pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool {
 		return p.Spec.NodeName == "" || len(nodes) > 0 && !slices.Contains(nodes, p.Spec.NodeName)
 	})
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
@@ -125,25 +119,24 @@ func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) 
 	return slices.CompactFunc(pods, func(a, b corev1.Pod) bool { return a.Spec.NodeName == b.Spec.NodeName }), nil
 }
 
-// list lists the objects of a component of Loadline in all namespaces; who may not look everywhere gets those where Loadline
-// is meant to run, and those of the namespace own. found is called for each list.
-func (a *Asker) list(ctx context.Context, list client.ObjectList, component string, found func()) error {
-	labels := client.MatchingLabels{installation.PartOfLabel: installation.PartOf, installation.ComponentLabel: component}
+// list returns the pods with the labels of gauges, of all namespaces. For a user who may not list those, it returns the pods
+// of the namespaces that gauges are meant to run in, and of the user's own.
+func (a *Asker) list(ctx context.Context) ([]corev1.Pod, error) {
+	list, labels := &corev1.PodList{}, client.MatchingLabels(installation.GaugeLabels())
 	err := a.Client.List(ctx, list, labels)
-	if err == nil {
-		found()
-		return nil
-	}
 	if !apierrors.IsForbidden(err) {
-		return err
+		return list.Items, err
 	}
-	for _, namespace := range slices.Compact([]string{a.Own, deployed.InstallNamespace, gaugeNamespace}) {
+	var found []corev1.Pod
+	namespaces := []string{a.Own, deployed.InstallNamespace, installation.GaugeNamespace}
+	slices.Sort(namespaces)
+	for _, namespace := range slices.Compact(namespaces) {
 		if errThere := a.Client.List(ctx, list, labels, client.InNamespace(namespace)); errThere == nil {
 			err = nil
-			found()
+			found = append(found, list.Items...)
 		}
 	}
-	return err
+	return found, err
 }
 
 // rank is higher for a pod that will rather answer: while one is replaced there are two.
@@ -158,8 +151,8 @@ func rank(pod *corev1.Pod) int {
 	}
 }
 
-// prepare gets what it takes to ask: a client, and a token.
-func (a *Asker) prepare(ctx context.Context) (err error) {
+// prepare gets what it takes to ask the gauges of some pods: a client, and tokens.
+func (a *Asker) prepare(ctx context.Context, pods []corev1.Pod) (err error) {
 	if a.rest == nil {
 		config := rest.CopyConfig(a.Config)
 		config.QPS = -1 // as many as are concurrent
@@ -168,30 +161,7 @@ func (a *Asker) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if time.Until(a.token.expires) < tokenLife/2 {
-		a.token, err = a.newToken(ctx)
-	}
-	return err
-}
-
-// newToken returns a token of the service account that may read gauges.
-func (a *Asker) newToken(ctx context.Context) (token, error) {
-	list := &corev1.ServiceAccountList{}
-	var accounts []corev1.ServiceAccount
-	if err := a.list(ctx, list, reader, func() { accounts = append(accounts, list.Items...) }); err != nil {
-		return token{}, fmt.Errorf("looking for the service account that may read gauges: %w", err)
-	}
-	if len(accounts) == 0 {
-		return token{}, fmt.Errorf("there is no service account that may read gauges, with the label %s=%s: the chart makes one", installation.ComponentLabel, reader)
-	}
-	account := &accounts[0]
-	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
-		Audiences: []string{audience}, ExpirationSeconds: new(int64(tokenLife.Seconds())),
-	}}
-	if err := a.Client.SubResource("token").Create(ctx, account, request); err != nil {
-		return token{}, fmt.Errorf("asking for a token of service account %s/%s, which may read gauges: %w", account.Namespace, account.Name, err)
-	}
-	return token{request.Status.Token, request.Status.ExpirationTimestamp.Time}, nil
+	return a.renewTokens(ctx, pods)
 }
 
 // ask asks one gauge.
@@ -199,11 +169,15 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	if pod.Status.Phase != corev1.PodRunning {
 		return nil, fmt.Errorf("its gauge, pod %s/%s, is %s", pod.Namespace, pod.Name, cmp.Or(string(pod.Status.Phase), "not started"))
 	}
+	token, err := a.tokenFor(pod)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer := a.rest.Get().
-		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+portOf(pod), "proxy", "v1", "usage").
-		Param("last", strconv.Itoa(last)).SetHeader(tokenHeader, a.token.text).
+		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.GaugePort(pod), "proxy", usage.Path).
+		Param(usage.LastParameter, strconv.Itoa(last)).SetHeader(usage.TokenHeader, token).
 		Do(ctx)
 	if err := answer.Error(); err != nil { // which says more than the error of Raw
 		return nil, fmt.Errorf("its gauge does not answer: %w", err)
@@ -223,16 +197,4 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 		return nil, fmt.Errorf("its gauge reports about another node, %q", report.Intervals[0].Node)
 	}
 	return report, nil
-}
-
-// portOf returns the port of a gauge.
-func portOf(pod *corev1.Pod) string {
-	for i := range pod.Spec.Containers {
-		for _, port := range pod.Spec.Containers[i].Ports {
-			if port.Name == portName {
-				return strconv.Itoa(int(port.ContainerPort))
-			}
-		}
-	}
-	return portName
 }

@@ -3,10 +3,12 @@ package who
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -43,7 +45,7 @@ func (a *asking) add(command *cobra.Command) {
 	a.addWithout(command)
 	flags := command.Flags()
 	flags.Float64Var(&a.above, "above", findings.DefaultAbove, "how many times slower than alone a pod must be to be a finding, above 1")
-	flags.BoolVarP(&a.watch, "watch", "w", false, "ask again every ten seconds")
+	flags.BoolVarP(&a.watch, "watch", "w", false, "ask again every ten seconds; once there was an answer, errors are warnings")
 	a.output.AddWide(command)
 }
 
@@ -53,7 +55,7 @@ func (a *asking) addWithout(command *cobra.Command) {
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "file with pods and nodes, in place of a cluster, with --usage; - for standard input; may be repeated")
 	flags.StringVar(&a.usage, "usage", "", "file with what gauges observed, in place of asking them")
 	flags.StringVar(&a.saveUsage, "save-usage", "", "write what gauges observed to this file, for --usage")
-	flags.StringSliceVar(&a.nodes, "node", nil, "ask only about the pods of this node; may be repeated (then no pod is advised to move)")
+	flags.StringSliceVar(&a.nodes, "node", nil, "only the pods of this node; may be repeated (of a cluster only the gauges of these nodes are asked, so moves are considered only among them)")
 	flags.BoolVarP(&a.all, "all-namespaces", "A", false, "about the pods of all namespaces, which is the default without -n")
 	verb.Complete(command, "node", a.cluster.Names(func() client.ObjectList { return &corev1.NodeList{} }))
 	a.weights.AddPolicy(command)
@@ -78,39 +80,63 @@ func (a *asking) run(ctx context.Context, show func(*seen, *findings.Answer) err
 		return err
 	}
 	if !a.watch {
-		return a.once(ctx, s, show)
-	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		if err := a.once(ctx, s, show); err != nil {
+		seen, answer, err := a.look(ctx, s)
+		if err != nil {
 			return err
+		}
+		return show(seen, answer)
+	}
+	return a.watching(ctx, s, clock.RealClock{}, show)
+}
+
+// watching looks again and again until the context is done. Once there has been an answer, an error is a warning: what is wrong
+// may be over at the next look. An error of show ends it.
+func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, show func(*seen, *findings.Answer) error) error {
+	ticker := by.NewTicker(every)
+	defer ticker.Stop()
+	for answered := false; ; {
+		seen, answer, err := a.look(ctx, s)
+		switch {
+		case err != nil && (!answered || ctx.Err() != nil):
+			return err
+		case err != nil:
+			if _, err := fmt.Fprintf(a.streams.Err, "Warning: %v; trying again\n", err); err != nil {
+				return err
+			}
+		default:
+			if answered { // what is shown now follows what was shown before
+				if _, err := fmt.Fprintln(a.streams.Out); err != nil {
+					return err
+				}
+			}
+			if err := show(seen, answer); err != nil {
+				return err
+			}
+			answered = true
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
-			if _, err := fmt.Fprintln(a.streams.Out); err != nil {
-				return err
-			}
+		case <-ticker.C():
 		}
 	}
 }
 
-func (a *asking) once(ctx context.Context, s source, show func(*seen, *findings.Answer) error) error {
+// look returns what there is to see now, and the findings of it.
+func (a *asking) look(ctx context.Context, s source) (*seen, *findings.Answer, error) {
 	seen, err := s.look(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	answer, err := a.answer(ctx, seen)
-	if err != nil {
-		return err
-	}
-	return show(seen, answer)
+	return seen, answer, err
 }
 
 // answer returns the findings that are asked for.
 func (a *asking) answer(ctx context.Context, seen *seen) (answer *findings.Answer, err error) {
+	if err := a.checkNodes(seen.in.Nodes); err != nil {
+		return nil, err
+	}
 	if a.saveUsage != "" {
 		if err := saveReports(a.saveUsage, seen.reports); err != nil {
 			return nil, fmt.Errorf("--save-usage: %w", err)
@@ -128,6 +154,16 @@ func (a *asking) answer(ctx context.Context, seen *seen) (answer *findings.Answe
 		return nil, err
 	}
 	return answer.In(a.namespaces(), a.nodes), nil
+}
+
+// checkNodes refuses names that no node has.
+func (a *asking) checkNodes(nodes []corev1.Node) error {
+	for _, name := range a.nodes {
+		if !slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Name == name }) {
+			return fmt.Errorf("--node: there is no node %q", name)
+		}
+	}
+	return nil
 }
 
 // check refuses what no flag may be.

@@ -74,15 +74,15 @@ func (a *asking) fromCluster() (source, error) {
 }
 
 const (
-	// fewestIntervals are a minute of those that gauges make by default, mostIntervals what they keep, and allIntervals
-	// about how many are asked of all gauges: of a large cluster, the past is left out.
-	fewestIntervals = 6
-	mostIntervals   = 30
-	allIntervals    = 1500
+	// minIntervals is the number of intervals that gauges make in a minute by default, maxIntervals the number that they keep, and
+	// allIntervals about how many all gauges together are asked for: in a large cluster each is asked for less of the past.
+	minIntervals = 6
+	maxIntervals = 30
+	allIntervals = 1500
 )
 
 func (c *cluster) look(ctx context.Context) (*seen, error) {
-	number := func(gauges int) int { return min(max(fewestIntervals, allIntervals/max(1, gauges)), mostIntervals) }
+	number := func(gauges int) int { return min(max(minIntervals, allIntervals/max(1, gauges)), maxIntervals) }
 	answers, err := c.asker.Ask(ctx, c.nodes, number, func(done, all int) {
 		c.progress.Show(func(time.Time) string { return fmt.Sprintf("%d of %d gauges have answered", done, all) })
 	})
@@ -152,6 +152,9 @@ func readReports(content []byte) ([]usage.Report, error) {
 	if err := decoder.Decode(&reports); err != nil {
 		return nil, fmt.Errorf("is no list of reports of gauges: %w", err)
 	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("has something after the list of reports of gauges: give it one list, as --save-usage writes it")
+	}
 	seen := map[string]bool{}
 	for i := range reports {
 		if err := reports[i].Validate(); err != nil {
@@ -169,12 +172,13 @@ func readReports(content []byte) ([]usage.Report, error) {
 	return reports, nil
 }
 
-// saveReports writes what readReports reads.
+// saveReports writes what readReports reads, without the reports of gauges that have not observed anything yet.
 func saveReports(path string, reports []usage.Report) error {
-	return file.Replace(path, func(w io.Writer) error {
-		if reports == nil {
-			reports = []usage.Report{}
+	some := []usage.Report{}
+	for i := range reports {
+		if len(reports[i].Intervals) > 0 {
+			some = append(some, reports[i])
 		}
-		return json.NewEncoder(w).Encode(reports)
-	})
+	}
+	return file.Replace(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(some) })
 }

@@ -13,18 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collect"
 )
 
-const (
-	partOfLabel, partOf       = "app.kubernetes.io/part-of", "loadline"
-	componentLabel, component = "app.kubernetes.io/component", "gauge"
-	// portName is that of the port of a gauge's container, and defaultPort stands for it where no port has the name.
-	portName    = "https"
-	defaultPort = "8443"
-	// nodeField is the index of pods by the name of their node.
-	nodeField = "spec.nodeName"
-)
+// nodeField is the index of pods by the name of their node.
+const nodeField = "spec.nodeName"
 
 // Sites are the gauges, the pods and the nodes of a cluster.
 type Sites struct {
@@ -43,7 +37,7 @@ type Sites struct {
 func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	gauges, err := newCache(mgr, cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Namespaces: map[string]cache.Config{gaugeNamespace: {}},
-		Label:      labels.SelectorFromSet(labels.Set{partOfLabel: partOf, componentLabel: component}),
+		Label:      labels.SelectorFromSet(installation.GaugeLabels()),
 	}}})
 	if err != nil {
 		return nil, err
@@ -78,14 +72,14 @@ func nodeOf(o client.Object) []string {
 // list returns the gauges that run.
 func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	var pods corev1.PodList
-	if err := s.Gauges.List(ctx, &pods, client.MatchingLabels{partOfLabel: partOf, componentLabel: component}); err != nil {
+	if err := s.Gauges.List(ctx, &pods, client.MatchingLabels(installation.GaugeLabels())); err != nil {
 		return nil, err
 	}
 	var gauges []collect.Gauge
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		if p.Status.Phase == corev1.PodRunning && p.Status.PodIP != "" && p.DeletionTimestamp == nil {
-			gauges = append(gauges, collect.Gauge{ID: string(p.UID), Node: p.Spec.NodeName, Address: net.JoinHostPort(p.Status.PodIP, portOf(p))})
+			gauges = append(gauges, collect.Gauge{ID: string(p.UID), Node: p.Spec.NodeName, Address: net.JoinHostPort(p.Status.PodIP, installation.GaugePort(p))})
 		}
 	}
 	if len(gauges) > 0 && !s.prepared && s.Prepare != nil {
@@ -95,18 +89,6 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	}
 	s.prepared = s.prepared || len(gauges) > 0
 	return gauges, nil
-}
-
-// portOf returns the port of a gauge.
-func portOf(pod *corev1.Pod) string {
-	for i := range pod.Spec.Containers {
-		for _, port := range pod.Spec.Containers[i].Ports {
-			if port.Name == portName {
-				return fmt.Sprint(port.ContainerPort)
-			}
-		}
-	}
-	return defaultPort
 }
 
 // on returns a node and the pods that run there, which must not be changed.

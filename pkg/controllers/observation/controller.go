@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -18,9 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/evaluate/observations"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/gauge/collect"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -28,9 +31,9 @@ import (
 const (
 	// TokenFile is where the manager's pod has a token for gauges.
 	TokenFile = "/var/run/secrets/loadline.dev/gauges/token" //nolint:gosec // a path
-	// GaugeNamespace is where gauges run unless one says otherwise.
-	GaugeNamespace = "loadline-gauge"
 
+	// recommendEvery is the shortest time between two changes of a recommendation.
+	recommendEvery = 5 * time.Minute
 	// predictEvery is the shortest time between two predictions of the dilations of a node.
 	predictEvery = 2 * time.Minute
 )
@@ -44,6 +47,9 @@ type Controller struct {
 	Writers *statuses.Writers
 	// TokenFile has the token for gauges, and GaugeNamespace is where they run.
 	TokenFile, GaugeNamespace string
+	// ObservedProfiles is the mode of namespaces without the label v1alpha1.ObservedProfilesLabel: v1alpha1.ModeOff (also if it
+	// is empty), ModeAdvise or ModeApply.
+	ObservedProfiles string
 
 	// Sites are set by SetupWithManager unless they are given.
 	Sites *Sites
@@ -54,12 +60,20 @@ type Controller struct {
 	index     *profile.Index
 	history   observations.History
 	log       logr.Logger
-	// drifted is the last verdict on each key, and updated when statuses were written last.
-	drifted map[observations.Key]bool
-	updated time.Time
+	// unprofiled is what was observed of workloads without a profile, in the namespaces that want them to have one.
+	unprofiled observations.History
+	modes      atomic.Pointer[modes]
+	wrong      map[string]string // what labels of namespaces say that is no mode
+	// drifted is the last verdict on each key, recommended when its recommendation changed, and updated when statuses were
+	// written last.
+	drifted     map[observations.Key]bool
+	recommended map[observations.Key]time.Time
+	updated     time.Time
 
 	mutex     sync.Mutex
 	predicted map[string]time.Time // when, by the names of nodes
+	// priors is what the scheduler takes the pods of a profile for that has no vector.
+	priors map[types.NamespacedName]observations.Recommended
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles;nodeprofiles,verbs=list;watch
@@ -80,15 +94,24 @@ func (c *Controller) SetupWithManager(mgr ctrl.Manager) (err error) {
 		}
 	}
 	c.informers = mgr.GetCache()
-	c.prepare(mgr.GetLogger().WithName("observation"))
+	if err := c.prepare(mgr.GetLogger().WithName("observation")); err != nil {
+		return err
+	}
 	return mgr.Add(c)
 }
 
-func (c *Controller) prepare(log logr.Logger) {
+func (c *Controller) prepare(log logr.Logger) error {
+	rules, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		return fmt.Errorf("reading the default rules for pods without a profile: %w", err)
+	}
 	c.log = log
-	c.index = profile.NewIndex(nil, logr.Discard()) // the conditions of profiles say what is wrong with them
+	c.index = profile.NewIndex(rules.Requests, logr.Discard()) // the conditions of profiles say what is wrong with them
 	c.drifted = map[observations.Key]bool{}
+	c.recommended = map[observations.Key]time.Time{}
 	c.predicted = map[string]time.Time{}
+	c.priors = map[types.NamespacedName]observations.Recommended{}
+	return nil
 }
 
 // Start collects and writes until the context is done.
@@ -155,13 +178,16 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 	samples := observations.Samples(o.Intervals)
 	follow := false
 	for i := range pods {
-		w := snapshot.Workload(&pods[i])
+		pod, s := &pods[i], samples[uidOf(&pods[i])]
+		w := snapshot.Workload(pod)
 		if w == nil {
+			c.takeUnprofiled(pod, s, o.Ended)
 			continue
 		}
 		follow = true
-		if s := samples[uidOf(&pods[i])]; s != nil {
+		if s != nil {
 			c.history.Add(observations.Key{Profile: nameOf(w), Class: class}, o.Ended, s)
+			c.takePrior(w, class, pod, snapshot)
 		}
 	}
 	if !follow || !c.mayPredict(o.Node) {
@@ -174,6 +200,28 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 		c.Metrics.predicted(p)
 	}
 	return err
+}
+
+// takeUnprofiled keeps what was observed of a pod without a profile, if its workload shall have one.
+func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, until time.Time) {
+	if s == nil || c.modes.Load().of(pod.Namespace) == v1alpha1.ModeOff {
+		return
+	}
+	if workload := workloads.Of(pod); observations.Recurs(workload) {
+		c.unprofiled.Add(unprofiledKey(pod.Namespace, workload), until, s)
+	}
+}
+
+// takePrior remembers what the scheduler takes a pod for whose profile has no vector.
+func (c *Controller) takePrior(w *profile.Workload, class string, pod *corev1.Pod, snapshot *profile.Snapshot) {
+	cpu := snapshot.Resources().Processor()
+	if w.On(class) != nil || cpu < 0 {
+		return
+	}
+	d := snapshot.VectorOn(class, pod)[cpu]
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.priors[nameOf(w)] = observations.Recommended{CPULoading: d.Loading, Threads: max(1, d.Threads)}
 }
 
 // mayPredict reports whether it is time to predict the dilations of a node again, and takes note of it.

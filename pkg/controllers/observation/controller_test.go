@@ -29,8 +29,10 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collect"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -70,7 +72,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	}
 	objects = append(objects, node(), pod("cart-1", "cart"), pod("cart-2", "cart"), pod("sort", "sort"), gauge(t, host, port))
 	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.WorkloadProfile{}).
-		WithIndex(&corev1.Pod{}, nodeField, nodeOf).Build()
+		WithIndex(&corev1.Pod{}, nodeField, nodeOf).WithInterceptorFuncs(interceptor.Funcs{Create: s.create}).Build()
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte(theToken+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -82,7 +84,9 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	recorder := events.NewFakeRecorder(100)
 	s.events = recorder.Events
 	s.Controller = &Controller{Client: c, Recorder: recorder, Clock: s.clock, TokenFile: token, Metrics: shown, Sites: &Sites{Gauges: c, Cluster: c}}
-	s.prepare(logr.Discard())
+	if err := s.prepare(logr.Discard()); err != nil {
+		t.Fatal(err)
+	}
 	for _, o := range objects {
 		switch o.(type) {
 		case *v1alpha1.WorkloadProfile, *v1alpha1.NodeProfile:
@@ -92,6 +96,12 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	s.collector = s.Controller.collector()
 	s.loading.Store(580)
 	return s
+}
+
+// create creates an object, now, as an API server does.
+func (s *site) create(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+	o.SetCreationTimestamp(metav1.NewTime(s.clock.Now()))
+	return c.Create(ctx, o, options...)
 }
 
 // serve answers as the gauge of the node: that each pod was seen in every interval of ten seconds, and was never waiting.
@@ -140,8 +150,8 @@ func gauge(t *testing.T, host, port string) *corev1.Pod {
 		t.Fatal(err)
 	}
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: GaugeNamespace, Name: "gauge", UID: "uid-of-gauge", Labels: map[string]string{partOfLabel: partOf, componentLabel: component}},
-		Spec:       corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: portName, ContainerPort: int32(number)}}}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: installation.GaugeNamespace, Name: "gauge", UID: "uid-of-gauge", Labels: installation.GaugeLabels()},
+		Spec:       corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{Name: "gauge", Ports: []corev1.ContainerPort{{Name: "https", ContainerPort: int32(number)}}}}},
 		Status:     corev1.PodStatus{Phase: corev1.PodRunning, PodIP: host},
 	}
 }

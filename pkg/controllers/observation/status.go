@@ -3,14 +3,19 @@ package observation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,7 +34,7 @@ const (
 	// forgetAfter is the age from which on what was observed says nothing about now.
 	forgetAfter = time.Hour
 	// dropAfter is the age from which on it is no longer shown.
-	dropAfter = 7 * 24 * time.Hour
+	dropAfter = observations.KeepUnseen
 	// maxClasses is how many classes of nodes a status shows.
 	maxClasses = 100
 	// noticeable is the difference of a loading, a spread or an error from which on it is written, and noticeablePart that of a
@@ -48,6 +53,7 @@ func (c *Controller) update(ctx context.Context) error {
 	if err := c.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing profiles: %w", err)
 	}
+	upkeep := c.keepUp(ctx, profiles.Items, now) // first: a status that is written makes a profile another one
 	seen := map[client.ObjectKey][]class{}
 	summaries := c.history.Summaries(now)
 	for key, s := range summaries {
@@ -66,7 +72,16 @@ func (c *Controller) update(ctx context.Context) error {
 		accuracy, predicted := accuracies[name]
 		after := *p
 		p.Status.DeepCopyInto(&after.Status)
-		show(&after.Status, p.Generation, c.judge(p, w, seen[name]), metav1.NewTime(now))
+		verdicts := c.judge(p, w, seen[name])
+		show(&after.Status, verdicts, metav1.NewTime(now))
+		if p.Spec.Observation != nil {
+			c.showRecommended(&after.Status, p, verdicts, now)
+		}
+		if p.Spec.Observation != nil && p.Spec.Measurement == nil { // it follows what is observed
+			meta.RemoveStatusCondition(&after.Status.Conditions, v1alpha1.ConditionDrifted)
+		} else {
+			showDrift(&after.Status, p.Generation, verdicts, metav1.NewTime(now))
+		}
 		if predicted {
 			after.Status.Accuracy = accuracyOf(&accuracy)
 		}
@@ -79,7 +94,19 @@ func (c *Controller) update(ctx context.Context) error {
 	if err != nil || again.RequeueAfter > 0 { // another writer was faster
 		c.updated = time.Time{} // so the next round tries again
 	}
-	return err
+	return errors.Join(upkeep, err)
+}
+
+// showRecommended brings what a status recommends up to date.
+func (c *Controller) showRecommended(status *v1alpha1.WorkloadProfileStatus, p *v1alpha1.WorkloadProfile, verdicts []observations.Verdict, now time.Time) {
+	for i := range status.Observations {
+		o := &status.Observations[i]
+		o.Recommended = recommendedIn(p, o.NodeProfile)
+		k := slices.IndexFunc(verdicts, func(v observations.Verdict) bool { return v.Class == o.NodeProfile })
+		if k >= 0 && verdicts[k].Minutes >= observations.MinMinutes {
+			o.Recommended = c.recommend(p, &verdicts[k], now)
+		}
+	}
 }
 
 // class is what was observed on the nodes of a class.
@@ -99,7 +126,11 @@ func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, see
 		if !known {
 			before = meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionDrifted)
 		}
-		v := observations.Judge(s.name, w.On(s.name), s.summary, before)
+		use := w.On(s.name)
+		if use != nil && use.Observed != nil {
+			use = nil // it is what was observed
+		}
+		v := observations.Judge(s.name, use, s.summary, before)
 		if v.Judged {
 			c.drifted[key] = v.Drifted
 		}
@@ -110,13 +141,19 @@ func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, see
 
 // forget forgets the verdicts on what is no longer observed, and nodes that are not.
 func (c *Controller) forget(seen map[observations.Key]observations.Summary, now time.Time) {
-	for key := range c.drifted {
-		if _, is := seen[key]; !is {
-			delete(c.drifted, key)
-		}
+	names := sets.New[types.NamespacedName]()
+	for key := range seen {
+		names.Insert(key.Profile)
 	}
+	gone := func(key observations.Key) bool {
+		_, is := seen[key]
+		return !is
+	}
+	maps.DeleteFunc(c.drifted, func(key observations.Key, _ bool) bool { return gone(key) })
+	maps.DeleteFunc(c.recommended, func(key observations.Key, _ time.Time) bool { return gone(key) })
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
+	maps.DeleteFunc(c.priors, func(name types.NamespacedName, _ observations.Recommended) bool { return !names.Has(name) })
 	for node, last := range c.predicted {
 		if now.Sub(last) > 2*predictEvery {
 			delete(c.predicted, node)
@@ -124,9 +161,8 @@ func (c *Controller) forget(seen map[observations.Key]observations.Summary, now 
 	}
 }
 
-// show brings a status up to date with what was observed for long enough to say anything. Where nothing was, the condition stays
-// as it is while it is about this generation, and what it rests on is recent.
-func show(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
+// show brings a status up to date with what was observed for long enough to say anything.
+func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdict, now metav1.Time) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Minutes < observations.MinMinutes {
@@ -139,7 +175,11 @@ func show(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []o
 	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return b.Time.Compare(a.Time.Time) })
 	status.Observations = status.Observations[:min(len(status.Observations), maxClasses)]
 	slices.SortFunc(status.Observations, func(a, b v1alpha1.WorkloadObservation) int { return cmp.Compare(a.NodeProfile, b.NodeProfile) })
+}
 
+// showDrift brings the condition Drifted up to date. Where nothing was observed for long enough, it stays as it is while it is
+// about this generation, and what it rests on is recent.
+func showDrift(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
 	condition := observations.Drifted(verdicts)
 	if condition.Status == metav1.ConditionUnknown {
 		old := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionDrifted)
@@ -172,17 +212,17 @@ func accuracyOf(a *observations.Accuracy) *v1alpha1.PredictionAccuracy {
 	}
 }
 
-// rounded returns a number with three decimals. One that is beyond all sense is cut, since gauges may lie.
+// rounded returns a number with three decimals. It is bounded, since gauges may lie.
 func rounded(f float64) *resource.Quantity {
-	const most = 1e6
-	return evaluate.Fraction(math.Round(1000*min(f, most)) / 1000)
+	const limit = 1e6
+	return evaluate.Fraction(math.Round(1000*min(f, limit)) / 1000)
 }
 
 // differs reports whether a status is worth writing: whether conditions say something else, numbers differ noticeably, or those
 // that were written are old.
 func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
 	was, is := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionDrifted), meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionDrifted)
-	if is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration) {
+	if (was == nil) != (is == nil) || is != nil && (was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration) {
 		return true
 	}
 	if !slices.EqualFunc(before.Observations, after.Observations, alike) {
@@ -195,6 +235,7 @@ func differs(before, after *v1alpha1.WorkloadProfileStatus) bool {
 // alike reports whether two observations of a class say about the same.
 func alike(a, b v1alpha1.WorkloadObservation) bool {
 	return a.NodeProfile == b.NodeProfile && ptr.Equal(a.Pods, b.Pods) &&
+		equality.Semantic.DeepEqual(a.Recommended, b.Recommended) &&
 		near(a.CPULoading, b.CPULoading, noticeable) && near(a.CPULoadingSpread, b.CPULoadingSpread, noticeable) &&
 		a.Threads != nil && near(a.Threads, b.Threads, noticeablePart*a.Threads.AsApproximateFloat64()) &&
 		a.Time != nil && b.Time != nil && b.Time.Sub(a.Time.Time) <= renewAfter

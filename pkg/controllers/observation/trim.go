@@ -19,8 +19,8 @@ type trimmer struct {
 // maxShared is how many values are remembered for sharing. Then all are forgotten: pods keep theirs.
 const maxShared = 20_000
 
-// trim keeps of a pod what says which profile it follows and how it shares a processor, and of a node its class and its
-// size.
+// trim keeps of a pod what says which profile it follows, which workload it belongs to and how it shares a processor, and of a
+// node its class and its size.
 func (t *trimmer) trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
@@ -46,7 +46,10 @@ func (t *trimmer) trim(object any) (any, error) {
 }
 
 func (t *trimmer) meta(o *metav1.ObjectMeta) metav1.ObjectMeta {
-	kept := metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: share(t, o.Labels)}
+	kept := metav1.ObjectMeta{
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, Labels: share(t, o.Labels),
+		OwnerReferences: share(t, o.OwnerReferences),
+	}
 	if hash := o.Annotations[corev1.MirrorPodAnnotationKey]; hash != "" {
 		kept.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: hash}
 	}

@@ -9,18 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestWhatIsKeptOfPodsAndNodesIsEnough(t *testing.T) {
 	t.Parallel()
 	full := pod("cart-1", "cart")
 	full.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash", "large": "text"}
+	full.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "cart-5d4f", Controller: new(true)}}
 	full.Spec.Containers[0] = corev1.Container{
 		Name: "main", Image: "image", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}},
 	}
 	full.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: "image"}}
 	want := pod("cart-1", "cart")
 	want.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "hash"}
+	want.OwnerReferences = full.OwnerReferences
 	want.Spec.Containers[0] = corev1.Container{Name: "main", Resources: full.Spec.Containers[0].Resources}
 	for _, test := range []struct{ give, want any }{{full, want}, {node(), node()}, {declared("1"), declared("1")}} {
 		got, err := (&trimmer{}).trim(test.give)

@@ -104,6 +104,7 @@ type VectorSource struct {
 // Sources of vectors.
 const (
 	SourceMeasured = "Measured"
+	SourceObserved = "Observed"
 	SourceDeclared = "Declared"
 	SourceRequests = "Requests"
 )

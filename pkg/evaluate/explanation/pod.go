@@ -278,5 +278,11 @@ func (x *explainer) source(pod *corev1.Pod, class string) VectorSource {
 			}
 		}
 	}
+	if o := v.Observed; o != nil {
+		s.Source, s.NodeProfile, s.Time = SourceObserved, o.NodeProfile, o.Time
+		if m := v.Demands[0].Margins; m.Loading > 0 {
+			s.Error = new(m.Loading)
+		}
+	}
 	return s
 }

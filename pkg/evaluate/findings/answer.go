@@ -20,7 +20,7 @@ type Input struct {
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
 	// they have, and whether they give whole cores away.
 	Weights cgroup.Options
-	// Above is from which dilation on a pod is a finding, above 1; 0 means [DefaultAbove].
+	// Above is the smallest dilation of a finding, above 1; 0 means [DefaultAbove].
 	Above float64
 }
 
@@ -36,32 +36,40 @@ type Sight struct {
 }
 
 const (
-	// DefaultAbove is the dilation from which on a pod is a finding.
+	// DefaultAbove is the smallest dilation of a finding unless another one is given.
 	DefaultAbove = 1.2
 	// Window is how much of the latest past an observation is made of, two intervals at least.
 	Window = time.Minute
-	// Evidence is for how long, and in how many intervals at least, a pod must have been observed to be judged.
+	// Evidence is the shortest time for which a pod must have been observed to be judged, and evidenceIntervals the smallest
+	// number of intervals.
 	Evidence          = 15 * time.Second
 	evidenceIntervals = 2
-	// MaxAge is how old an observation may be, unless that is less than three of its intervals.
+	// MaxAge is the largest age of an observation, unless three of its intervals are longer.
 	MaxAge       = time.Minute
 	stalePeriods = 3
 )
 
 // Answer says which pods are slowed down, because of what, and what would help.
 type Answer struct {
-	// Above is from which dilation on a pod is a finding.
+	// Above is the smallest dilation of a finding.
 	Above float64 `json:"above"`
 	// Findings are the pods that are slowed down, the worst first.
 	Findings []Finding `json:"findings"`
 	// Pods are all that were observed, by their names; Short is how many of them were observed too shortly to be judged.
 	Pods  []Pod `json:"pods"`
 	Short int   `json:"short"`
+	// Unsure is how many of them have a dilation of at least Above that differs too much between intervals to be a finding.
+	Unsure int `json:"unsure,omitempty"`
 	// Unseen is how many pods run on nodes of which there is no observation.
 	Unseen int `json:"unseen"`
 	// Nodes are all nodes, by their names.
 	Nodes []Node `json:"nodes"`
+
+	unseen []unseenPod // of which Unseen is the number
 }
+
+// unseenPod is a pod on a node of which there is no observation.
+type unseenPod struct{ namespace, node string }
 
 // Node is what is known of a node.
 type Node struct {

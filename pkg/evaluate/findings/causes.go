@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -106,7 +107,7 @@ func (r *resident) explain() (causes, error) {
 		list.add(Cause{Kind: BySystem, Dilation: w.system * scale})
 		for i, b := range w.by {
 			other := r.place.model.Pods[i]
-			list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: WorkloadOf(other), Dilation: b * scale})
+			list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: workloads.Of(other), Dilation: b * scale})
 		}
 	}
 	return list.sorted(), nil

@@ -29,7 +29,7 @@ type place struct {
 	name    string
 	problem string // why nothing was observed, if that is so
 	age     float64
-	slowed  float64 // the dilation from which on a pod is
+	slowed  float64 // the smallest dilation of a pod that counts as slowed down
 
 	seconds                      float64
 	cpus, cgroup                 int
@@ -142,11 +142,29 @@ func (p *place) byUID(s *Sight) map[string]*corev1.Pod {
 	return known
 }
 
-// vector is what the model takes an observation for: what it cannot see through, disks, is part of the time alone.
-func (o *observation) vector() contention.Vector {
-	threads := int(min(max(1, math.Round(o.threads)), contention.MaxThreads))
+const (
+	// threadsAnywhere is how many threads of a pod the model takes on any node, and threadsPerCPU how many for each processor of a
+	// node, if that is more.
+	threadsAnywhere = 64
+	threadsPerCPU   = 2
+)
+
+// maxThreads returns the largest number of threads of a pod that the model takes. The model takes longer the more threads
+// there are, and a gauge may lie about these as about the processors, of which there are no more than the API server says.
+func (p *place) maxThreads() int {
+	cpus := min(int64(p.cpus), p.node.Status.Capacity.Cpu().Value(), contention.MaxServers)
+	return int(min(max(threadsAnywhere, threadsPerCPU*cpus), contention.MaxThreads))
+}
+
+// vector is what the model takes an observation for: what it cannot see through, disks, is part of the time alone. A pod of
+// more than the largest number of threads becomes one of that number that asks as much in all, as far as these can.
+func (o *observation) vector(maxThreads int) contention.Vector {
+	threads := max(1, math.Round(o.threads))
 	cpu := min(1, o.cpu)
-	return contention.Vector{{Loading: cpu, Pressure: cpu, Threads: threads}}
+	if largest := float64(maxThreads); threads > largest {
+		threads, cpu = largest, min(1, cpu*threads/largest)
+	}
+	return contention.Vector{{Loading: cpu, Pressure: cpu, Threads: int(threads)}}
 }
 
 // newModel makes the node of the model.
@@ -164,15 +182,16 @@ func (p *place) newModel(weights cgroup.Options) {
 	p.model = &nodes.Node{
 		Name: p.name, Servers: []int{min(p.cpus, contention.MaxServers)}, Weights: weights, Allocatable: p.node.Status.Allocatable.Cpu().MilliValue(),
 	}
+	maxThreads := p.maxThreads()
 	for _, r := range p.pods {
 		if r.cpu >= negligible {
 			r.index = len(p.model.Pods)
 			p.model.Pods = append(p.model.Pods, r.pod)
-			p.model.Vectors = append(p.model.Vectors, r.vector())
+			p.model.Vectors = append(p.model.Vectors, r.vector(maxThreads))
 		}
 	}
-	if busy := p.system / p.seconds; busy >= negligible {
-		threads := min(math.Ceil(busy), contention.MaxThreads)
+	if busy := min(p.system/p.seconds, float64(maxThreads)); busy >= negligible {
+		threads := math.Ceil(busy)
 		p.model.System = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
 	}
 }
@@ -199,14 +218,15 @@ func (c *cluster) solveAll() {
 }
 
 const (
-	// dense is from how many pods on a node is solved only if one of them is slowed down: it takes the time of their square.
+	// dense is the largest number of pods on a node that is solved even if none of them is slowed down: the time that it takes
+	// grows with the square of their number.
 	dense = 40
-	// slowed is the dilation from which on a pod is, unless findings are from a lower one on.
+	// slowed is the smallest dilation of a pod that counts as slowed down, unless findings begin at a lower one.
 	slowed = 1.05
 )
 
-// solve solves the model of the node. A node that has no solution, such as one with a pod that no kubelet would run, is
-// one of which nothing is known.
+// solve solves the model of the node. A node that has no solution, such as one with a pod that no kubelet would run, counts
+// as not observed.
 func (p *place) solve() {
 	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
 		return

@@ -1,4 +1,4 @@
-// Package findings tells which pods are slowed down now, because of what, and what would help: from what the gauges of
+// Package findings finds the pods that are slowed down now, why they are, and what would help: from what the gauges of
 // the nodes observed, and the pods and nodes of the cluster.
 //
 // What a pod waits has causes that the kernel tells apart: its own limit (throttled), the hypervisor (stolen), and other
@@ -7,8 +7,8 @@
 // about as long as it was observed to, and what it does not explain is called unclear.
 //
 // A remedy is a change of one thing: another request or limit, or a pod on another node that would take it. Each is
-// predicted by the same model, for the pod and for all that it touches. One that leaves another pod about as badly off is
-// none; of the others the one is proposed that wins most for all of them together.
+// predicted by the same model, for the pod and for all pods that it affects. A change that leaves another pod about as
+// badly off is not a remedy; of the others, the one is proposed that wins most for all these pods together.
 //
 // The package has no access to a cluster or a clock.
 package findings

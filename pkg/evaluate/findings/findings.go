@@ -9,10 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
 )
 
-// Of returns the findings of what was observed. The error says that the bound is none, or names the pod that the model has
-// no answer for.
+// Of returns the findings of what was observed. The error says that Above is out of range, or names the pod for which the
+// model has no answer.
 func Of(in *Input) (*Answer, error) {
 	above := cmp.Or(in.Above, DefaultAbove)
 	if !(above > 1) || math.IsInf(above, 0) {
@@ -24,23 +25,31 @@ func Of(in *Input) (*Answer, error) {
 	for _, p := range c.nodes {
 		n := p.view()
 		if p.problem != "" {
-			a.Unseen += len(p.all)
+			for _, pod := range p.all {
+				a.unseen = append(a.unseen, unseenPod{pod.Namespace, p.name})
+			}
 		}
+		var slowed []slowedPod
 		for _, r := range p.pods {
 			view, err := r.view()
 			if err != nil {
 				return nil, fmt.Errorf("pod %s: %w", r.name(), err)
 			}
-			if view.Short {
+			switch {
+			case view.Short:
 				a.Short++
-			} else if r.dilation >= above && view.Dilation-view.DilationError >= 1+(above-1)/2 {
-				n.Slowed++
-				a.Findings = append(a.Findings, c.finding(r, view))
+			case view.unsure(above):
+				a.Unsure++
+			case view.Dilation >= above:
+				slowed = append(slowed, slowedPod{r, view})
 			}
 			a.Pods = append(a.Pods, *view)
 		}
+		n.Slowed = len(slowed)
+		a.Findings = append(a.Findings, c.findings(slowed)...)
 		a.Nodes = append(a.Nodes, n)
 	}
+	a.Unseen = len(a.unseen)
 	slices.SortFunc(a.Pods, func(a, b Pod) int { return cmp.Compare(a.Pod, b.Pod) })
 	slices.SortStableFunc(a.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Dilation, a.Dilation), cmp.Compare(a.Pod.Pod, b.Pod.Pod))
@@ -48,13 +57,44 @@ func Of(in *Input) (*Answer, error) {
 	return a, nil
 }
 
-// finding returns what would help a pod that is slowed down.
-func (c *cluster) finding(r *resident, view *Pod) Finding {
-	remedy, err := c.heal(r, view.Causes)
-	if err != nil {
-		remedy.Problem = err.Error()
+// unsure reports whether the dilation of a pod would be a finding, and differs too much between intervals.
+func (p *Pod) unsure(above float64) bool {
+	return !p.Short && p.Dilation >= above && p.Dilation-p.DilationError < broken(above)
+}
+
+// broken returns the dilation below which a pod is not slowed down, given the smallest dilation of a finding: half as far from 1.
+func broken(above float64) float64 { return 1 + (above-1)/2 }
+
+// treated is the number of pods of a node, the worst ones, for which remedies are looked for. Nearly all of the time goes into
+// that, and what helps the other pods is another question once these are helped.
+const treated = 20
+
+// slowedPod is a pod that is slowed down.
+type slowedPod struct {
+	*resident
+
+	view *Pod
+}
+
+// findings returns the findings about the pods of a node that are slowed down, the worst first.
+func (c *cluster) findings(slowed []slowedPod) []Finding {
+	slices.SortStableFunc(slowed, func(a, b slowedPod) int {
+		return cmp.Or(cmp.Compare(b.dilation, a.dilation), cmp.Compare(a.name(), b.name()))
+	})
+	all := make([]Finding, len(slowed))
+	for k, s := range slowed {
+		remedy := Remedy{Action: Leave, Dilation: s.dilation}
+		if k < treated {
+			var err error
+			if remedy, err = c.heal(s.resident, s.view.Causes); err != nil {
+				remedy.Problem = err.Error()
+			}
+		} else {
+			remedy.Problem = fmt.Sprintf("%d pods of its node are slowed down more: see what helps them first", treated)
+		}
+		all[k] = Finding{Pod: *s.view, SinceSeconds: s.since.Seconds(), AtLeast: s.all, Resource: string(corev1.ResourceCPU), Remedy: remedy}
 	}
-	return Finding{Pod: *view, SinceSeconds: r.since.Seconds(), AtLeast: r.all, Resource: string(corev1.ResourceCPU), Remedy: remedy}
+	return all
 }
 
 // view returns what is known of a node.
@@ -69,7 +109,7 @@ func (p *place) view() Node {
 // view returns what was observed of a pod.
 func (r *resident) view() (*Pod, error) {
 	v := &Pod{
-		Pod: r.name(), Node: r.place.name, Workload: WorkloadOf(r.pod), Seconds: r.seconds,
+		Pod: r.name(), Node: r.place.name, Workload: workloads.Of(r.pod), Seconds: r.seconds,
 		Dilation: r.dilation, DilationError: r.margin(), CPULoading: r.cpu, DiskLoading: r.disk, Threads: r.threads,
 		Pressure: r.pressure, Short: r.short(),
 	}

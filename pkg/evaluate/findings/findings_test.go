@@ -44,7 +44,7 @@ func pod(name, node, request, limit string) corev1.Pod {
 	return p
 }
 
-// seen is a pod of one thread with that loading that waited, was throttled so long per second, of a whole interval.
+// seen is a pod of one thread with that loading, which waited and was throttled for these fractions of an interval.
 func seen(name string, loading, wait, throttled float64) usage.Pod {
 	neutral := 1 - wait - throttled
 	return usage.Pod{
@@ -384,6 +384,41 @@ func TestPodsOfAWorkloadAreOneRow(t *testing.T) {
 	}
 }
 
+func TestOfSomePodsThoseThatAreUnseenAreCountedToo(t *testing.T) {
+	t.Parallel()
+	other := pod("ledger", "worker-2", "100m", "")
+	other.Namespace = "bank"
+	answer := of(t, &findings.Input{
+		Nodes: []corev1.Node{node("worker-1", "1"), node("worker-2", "1"), node("worker-3", "1")},
+		Pods: []corev1.Pod{
+			pod("cart", "worker-1", "100m", ""), pod("sort", "worker-2", "100m", ""), pod("till", "worker-2", "100m", ""), other, pod("api", "worker-3", "100m", ""),
+		},
+		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.5, 0, 0))},
+	})
+	for name, test := range map[string]struct {
+		namespaces, nodes []string
+		want              int
+	}{
+		"all":                      {nil, nil, 4},
+		"a namespace":              {[]string{"bank"}, nil, 1},
+		"a node":                   {nil, []string{"worker-2"}, 3},
+		"two nodes":                {nil, []string{"worker-1", "worker-3"}, 1},
+		"a namespace on a node":    {[]string{"shop"}, []string{"worker-2"}, 2},
+		"a node that was observed": {nil, []string{"worker-1"}, 0},
+	} {
+		some := answer.In(test.namespaces, test.nodes)
+		if some.Unseen != test.want {
+			t.Errorf("%s: %d, want %d", name, some.Unseen, test.want)
+		}
+		if again := some.In(test.namespaces, test.nodes); again.Unseen != test.want {
+			t.Errorf("%s, twice: %d, want %d", name, again.Unseen, test.want)
+		}
+	}
+	if answer.Unseen != 4 {
+		t.Errorf("afterwards there are %d", answer.Unseen)
+	}
+}
+
 func TestSinceIsAsLongAsItLasts(t *testing.T) {
 	t.Parallel()
 	s := sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0))
@@ -398,33 +433,56 @@ func TestSinceIsAsLongAsItLasts(t *testing.T) {
 	}
 }
 
+// A gauge remembers for longer than it keeps intervals.
+func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
+	t.Parallel()
+	type since struct {
+		seconds float64
+		atLeast bool
+	}
+	for name, c := range map[string]struct {
+		above  float64
+		slowed float64
+		before bool
+		want   since
+	}{
+		"nothing":                            {0, 0, false, since{60, true}},
+		"more than it keeps":                 {0, 7200, false, since{7200, false}},
+		"ever since it began":                {0, 7200, true, since{7200, true}},
+		"less than it keeps":                 {0, 50, true, since{60, true}},
+		"about less than is asked for":       {3, 7200, false, since{60, true}},
+		"about more than is asked for":       {1.1, 7200, false, since{7200, false}},
+		"as long as there is a duration for": {0, 1e9, false, since{1e9, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sight("worker-1", 1, 0, seen("a", 1, 0.8, 0), seen("b", 1, 0.8, 0))
+			last := &s.Intervals[len(s.Intervals)-1]
+			last.Pods = slices.Clone(last.Pods)
+			for k := range last.Pods {
+				last.Pods[k].SlowedSeconds, last.Pods[k].SlowedBefore = c.slowed, c.before
+			}
+			in := &findings.Input{
+				Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")},
+				Sights: []findings.Sight{s}, Above: c.above,
+			}
+			all := of(t, in).Findings
+			if len(all) != 2 {
+				t.Fatalf("%d findings", len(all))
+			}
+			if got := (since{all[0].SinceSeconds, all[0].AtLeast}); got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestABoundThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, above := range []float64{1, 0.5, -1, math.NaN(), math.Inf(1)} {
 		if _, err := findings.Of(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
 			t.Errorf("%v: got %v", above, err)
 		}
-	}
-}
-
-func TestWhatAPodBelongsTo(t *testing.T) {
-	t.Parallel()
-	deployment := pod("cart", "", "", "")
-	set := pod("cart", "", "", "")
-	set.Labels = nil
-	alone := pod("cart", "", "", "")
-	alone.OwnerReferences = nil
-	nightly := pod("cart", "", "", "")
-	nightly.OwnerReferences[0].Kind, nightly.OwnerReferences[0].Name = "Job", "cart-29388000"
-	once := pod("cart", "", "", "")
-	once.OwnerReferences[0].Kind, once.OwnerReferences[0].Name = "Job", "cart-2"
-	var got []string
-	for _, p := range []corev1.Pod{deployment, set, alone, nightly, once} {
-		got = append(got, findings.WorkloadOf(&p))
-	}
-	want := []string{"Deployment shop/cart", "ReplicaSet shop/cart-5d4f", "Pod shop/cart", "CronJob shop/cart", "Job shop/cart-2"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -19,8 +19,8 @@ type observation struct {
 	times    usage.Times
 	stolen   float64
 	pressure *float64
-	// since is for how long the dilation has been above a half of what makes a finding, and all whether that is as long as the pod
-	// was observed.
+	// since is for how long the dilation has been above a half of what makes a finding, and all reports whether that is as long as
+	// the pod was observed.
 	since time.Duration
 	all   bool
 }
@@ -31,7 +31,8 @@ func observe(intervals []usage.Interval, above float64) map[string]*observation 
 	if len(intervals) == 0 {
 		return seen
 	}
-	broken := map[string]bool{}
+	over := map[string]bool{}       // pods that were not slowed down in a later interval
+	last := map[string]*usage.Pod{} // in the last interval, by UIDs
 	first := latest(intervals)
 	back := 0.0 // how far the start of an interval is from the end of the last one
 	for i := len(intervals) - 1; i >= 0; i-- {
@@ -50,20 +51,26 @@ func observe(intervals []usage.Interval, above float64) map[string]*observation 
 				o = &observation{}
 				seen[p.UID] = o
 			}
-			dilation := o.add(v, p, inWindow)
-			if dilation < 1+(above-1)/2 {
-				broken[p.UID] = true
+			if i == len(intervals)-1 {
+				last[p.UID] = p
 			}
-			if !broken[p.UID] {
+			dilation := o.add(v, p, inWindow)
+			if dilation < broken(above) {
+				over[p.UID] = true
+			}
+			if !over[p.UID] {
 				o.since = time.Duration(back * float64(time.Second))
 			}
 		}
 		for uid := range seen {
-			broken[uid] = broken[uid] || !here[uid]
+			over[uid] = over[uid] || !here[uid]
 		}
 	}
 	for uid, o := range seen {
-		o.all = !broken[uid]
+		o.all = !over[uid]
+		if p := last[uid]; p != nil && broken(above) <= usage.Slowed && p.SlowedSeconds > o.since.Seconds() {
+			o.since, o.all = time.Duration(p.SlowedSeconds*float64(time.Second)), p.SlowedBefore // the gauge remembers more
+		}
 		o.finish()
 	}
 	return seen
@@ -91,8 +98,8 @@ func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	if v.BusySeconds > 0 {
 		stolen = v.StolenSeconds / v.BusySeconds
 	}
-	const most = 0.9
-	lost := min(p.CPULoading*stolen, most)
+	const maxLost = 0.9
+	lost := min(p.CPULoading*stolen, maxLost)
 	dilation := p.Dilation / (1 - lost)
 	if !inWindow || p.Seconds <= 0 {
 		return dilation
@@ -120,7 +127,7 @@ func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	return dilation
 }
 
-// finish makes means of sums.
+// finish divides the sums, so that they are means.
 func (o *observation) finish() {
 	if o.seconds == 0 {
 		o.dilation, o.threads = 1, 1

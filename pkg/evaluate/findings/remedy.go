@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// worthIt is what part of a pod's excess dilation a remedy must win, and how much at least.
+	// A remedy must win the part worthIt of a pod's excess dilation, and worthAtLeast if that is more.
 	worthIt      = 0.2
 	worthAtLeast = 0.05
 	// noticed is a change of another pod's dilation that is worth a word.
 	noticed = 0.05
-	// tried is to how many nodes, the cheapest by their prices, a move is predicted.
+	// tried is the number of nodes, the cheapest by their prices, to which a move is predicted.
 	tried = 3
 )
 
@@ -53,8 +53,8 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 	return p.best, nil
 }
 
-// propose takes a remedy that helps and leaves no other pod about as badly off as this one was, if it wins all of them
-// more than the best one so far. The simplest is proposed first.
+// propose takes a remedy that helps and leaves no other pod about as badly off as this one was, if it wins more for all pods
+// together than the best one so far. The simplest is proposed first.
 func (p *patient) propose(remedy Remedy) {
 	win := p.dilation - remedy.Dilation
 	score, worst := win, remedy.Dilation

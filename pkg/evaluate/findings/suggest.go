@@ -1,23 +1,19 @@
 package findings
 
 import (
-	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -34,12 +30,6 @@ type Suggestion struct {
 	// Problem says why there is no profile, if there is none: the pods cannot be selected.
 	Problem string                    `json:"problem,omitempty"`
 	Profile *v1alpha1.WorkloadProfile `json:"profile,omitempty"`
-}
-
-// generated are the labels that controllers give to pods so that they differ.
-var generated = []string{
-	appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
-	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid", "pod-template-generation",
 }
 
 // Suggest returns a profile for each workload that was observed and has none, in the order of their names. Pods are those of
@@ -87,13 +77,9 @@ func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev
 		threads += p.Threads * p.Seconds
 	}
 	s.Nodes = len(nodes)
-	selector := common(objects)
-	if len(selector) == 0 {
-		s.Problem = "its pods have no label in common that others could be told from"
-		return s
-	}
-	if other := otherwise(selector, workload, objects[0].Namespace, all); other != "" {
-		s.Problem = fmt.Sprintf("the labels of its pods, %s, select pods of %s, too", selector, other)
+	selector, err := workloads.Selector(objects, all)
+	if err != nil {
+		s.Problem = err.Error()
 		return s
 	}
 	_, name, _ := strings.Cut(workload, "/")
@@ -115,32 +101,4 @@ const maxSuggestedThreads = 16384
 // hundredths returns a fraction as a quantity with two decimals.
 func hundredths(fraction float64) *resource.Quantity {
 	return resource.NewMilliQuantity(int64(math.Round(min(1, fraction)*100))*10, resource.DecimalSI)
-}
-
-// common returns the labels that all pods have, but for those that controllers give.
-func common(pods []*corev1.Pod) labels.Set {
-	set := labels.Set(maps.Clone(pods[0].Labels))
-	for _, key := range generated {
-		delete(set, key)
-	}
-	for _, p := range pods[1:] {
-		maps.DeleteFunc(set, func(key, value string) bool { return p.Labels[key] != value })
-	}
-	return set
-}
-
-// otherwise returns the first other workload of the namespace of which a label selector selects pods, empty if there is
-// none.
-func otherwise(selector labels.Set, workload, namespace string, all []corev1.Pod) string {
-	first := ""
-	for i := range all {
-		p := &all[i]
-		if p.Namespace != namespace || !selector.AsSelector().Matches(labels.Set(p.Labels)) {
-			continue
-		}
-		if other := WorkloadOf(p); other != workload && (first == "" || cmp.Less(other, first)) {
-			first = other
-		}
-	}
-	return first
 }

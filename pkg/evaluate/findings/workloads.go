@@ -73,15 +73,20 @@ func (g *Group) add(f *Finding) {
 	}
 }
 
-// In returns the answer with the pods of some namespaces and nodes only, all if there are none of a kind named; what
-// slows them and what helps stays.
+// In returns the part of the answer that is about the pods of some namespaces and nodes; an empty list stands for all.
+// Causes and remedies stay as they are.
 func (a *Answer) In(namespaces, nodes []string) *Answer {
+	in := func(namespace, node string) bool {
+		return (len(namespaces) == 0 || slices.Contains(namespaces, namespace)) && (len(nodes) == 0 || slices.Contains(nodes, node))
+	}
 	of := func(p *Pod) bool {
 		namespace, _, _ := strings.Cut(p.Pod, "/")
-		return (len(namespaces) == 0 || slices.Contains(namespaces, namespace)) && (len(nodes) == 0 || slices.Contains(nodes, p.Node))
+		return in(namespace, p.Node)
 	}
 	some := *a
-	some.Findings, some.Pods, some.Nodes, some.Short = []Finding{}, []Pod{}, []Node{}, 0
+	some.Findings, some.Pods, some.Nodes, some.Short, some.Unsure = []Finding{}, []Pod{}, []Node{}, 0, 0
+	some.unseen = slices.DeleteFunc(slices.Clone(a.unseen), func(p unseenPod) bool { return !in(p.namespace, p.node) })
+	some.Unseen = len(some.unseen)
 	for i := range a.Findings {
 		if of(&a.Findings[i].Pod) {
 			some.Findings = append(some.Findings, a.Findings[i])
@@ -92,6 +97,9 @@ func (a *Answer) In(namespaces, nodes []string) *Answer {
 			some.Pods = append(some.Pods, a.Pods[i])
 			if a.Pods[i].Short {
 				some.Short++
+			}
+			if a.Pods[i].unsure(a.Above) {
+				some.Unsure++
 			}
 		}
 	}

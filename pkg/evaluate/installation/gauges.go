@@ -3,9 +3,16 @@ package installation
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -14,6 +21,52 @@ const (
 	Gauge          = "gauge"
 	ComponentLabel = "app.kubernetes.io/component"
 )
+
+// GaugeNamespace is the namespace of the gauges, unless they were installed into another.
+const GaugeNamespace = "loadline-gauge"
+
+// GaugeLabels returns the labels of the pods of gauges, and of their DaemonSet. Any other pod can have them, too.
+func GaugeLabels() map[string]string {
+	return map[string]string{PartOfLabel: PartOf, ComponentLabel: Gauge}
+}
+
+// ReaderAnnotation is the annotation of the pods of gauges that holds the name of the service account that may read them. The
+// account is in the pod's own namespace, so that a pod can ask for a token of no other.
+const ReaderAnnotation = "loadline.dev/reader"
+
+// GaugeReader returns the service account of which a token is to be shown to the gauge of a pod. The error names the pod.
+func GaugeReader(pod *corev1.Pod) (types.NamespacedName, error) {
+	name := pod.Annotations[ReaderAnnotation]
+	if name == "" {
+		return types.NamespacedName{}, fmt.Errorf("pod %s has no annotation %s, which names the service account that may read it: the chart and config/gauge set it",
+			evaluate.QualifiedName(pod), ReaderAnnotation)
+	}
+	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, nil
+}
+
+// IsGauge reports whether a pod with the labels of a gauge can be taken for one: it belongs to a DaemonSet, and has the
+// process IDs of its node (hostPID), which Pod Security allows in namespaces of privileged pods only. A
+// user who may create such a pod controls the node already.
+func IsGauge(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return pod.Spec.HostPID && owner != nil && owner.Kind == "DaemonSet" && strings.HasPrefix(owner.APIVersion, appsv1.GroupName+"/")
+}
+
+// gaugePortName is the name of the port of a gauge's container.
+const gaugePortName = "https"
+
+// GaugePort returns the number of the port that the gauge of a pod serves on: that of the container's port https, else
+// the default.
+func GaugePort(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		for _, port := range pod.Spec.Containers[i].Ports {
+			if port.Name == gaugePortName {
+				return strconv.Itoa(int(port.ContainerPort))
+			}
+		}
+	}
+	return usage.Port
+}
 
 // Gauges is a DaemonSet of gauges.
 type Gauges struct {
@@ -37,7 +90,8 @@ func NewGauges(d *appsv1.DaemonSet) Gauges {
 	return g
 }
 
-// judgeGauges judges the gauges. Without any there is no check: nothing else needs them.
+// judgeGauges judges the gauges. Without any there is no check: nothing else needs them. Gauges of which none is ready are
+// taken for failed, as an operator who wants none does not install them.
 func (f *Facts) judgeGauges() (checks []Check) {
 	if f.GaugesErr != nil {
 		return []Check{{Name: "gauges", State: StateWarning, Message: "cannot tell: " + f.GaugesErr.Error(), Do: askForRight}}
@@ -49,6 +103,8 @@ func (f *Facts) judgeGauges() (checks []Check) {
 		switch {
 		case g.Nodes == 0:
 			c.State, c.Do = StateWarning, "kubectl describe "+kubectl+" says on which nodes they may run"
+		case g.ReadyNodes == 0:
+			c.State, c.Do = StateFailed, "kubectl describe "+kubectl+" and kubectl logs "+kubectl+" say why"
 		case g.ReadyNodes < g.Nodes:
 			c.State, c.Do = StateWarning, "kubectl describe "+kubectl+" says why"
 		}

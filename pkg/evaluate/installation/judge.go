@@ -24,10 +24,16 @@ var kinds = []string{"NodeProfile", "PoolPlan", "ShareTree", "TraceReplay", "Wor
 // Judge says how well all is at a time.
 func (f *Facts) Judge(now time.Time) *Answer {
 	a := &Answer{Kubernetes: f.Kubernetes, Components: slices.Concat([]Component{}, f.Components), Gauges: f.Gauges}
-	a.Checks = append(a.Checks,
-		Check{Name: "cluster", State: StateOK, Message: "Kubernetes " + f.Kubernetes + " at " + f.Host},
-		f.judgeKinds(),
-	)
+	a.Checks = append(a.Checks, Check{Name: "cluster", State: StateOK, Message: "Kubernetes " + f.Kubernetes + " at " + f.Host})
+	if f.gaugesAlone() {
+		a.Checks = append(a.Checks, Check{
+			Name: "installed", State: StateOK, Message: "gauges alone: there is no manager and no scheduler, and there are no resource definitions",
+		})
+		a.Checks = append(a.Checks, f.judgeGauges()...)
+		a.OK = allWell(a.Checks)
+		return a
+	}
+	a.Checks = append(a.Checks, f.judgeKinds())
 	a.Checks = append(a.Checks, f.judgeComponents(now)...)
 	a.Checks = append(a.Checks, f.judgeGauges()...)
 	a.Checks = append(a.Checks, f.judgePolicies())
@@ -41,11 +47,20 @@ func (f *Facts) Judge(now time.Time) *Answer {
 		judgeProfiles("WorkloadProfiles", "pod", "measured", a.WorkloadProfiles, f.WorkloadsErr),
 		judgeProfiles("NodeProfiles", "node", "calibrated", a.NodeProfiles, f.NodesErr),
 	)
-	a.OK = !slices.ContainsFunc(a.Checks, func(c Check) bool { return c.State == StateFailed })
+	a.OK = allWell(a.Checks)
 	return a
 }
 
-const askForRight = "ask for the right, or run it as somebody who has it (--as)"
+func allWell(checks []Check) bool {
+	return !slices.ContainsFunc(checks, func(c Check) bool { return c.State == StateFailed })
+}
+
+// gaugesAlone reports whether gauges are all that is installed, as values-insight-only.yaml of the chart has it.
+func (f *Facts) gaugesAlone() bool {
+	return len(f.Gauges) > 0 && len(f.Components) == 0 && f.ComponentsErr == nil && len(f.Kinds) == 0 && f.KindsErr == nil
+}
+
+const askForRight = "ask for the right, or run it as a user who has it (--as)"
 
 func (f *Facts) judgeKinds() Check {
 	c := Check{Name: "resource definitions", State: StateOK}
@@ -150,11 +165,11 @@ func (f *Facts) leader(c *Component, now time.Time) (pod, problem string) {
 	}
 	switch {
 	case late != nil && late.Spec.RenewTime == nil:
-		return "", fmt.Sprintf("nobody leads: Lease %s was never renewed", evaluate.QualifiedName(late))
+		return "", fmt.Sprintf("no replica leads: Lease %s was never renewed", evaluate.QualifiedName(late))
 	case late != nil:
-		return "", fmt.Sprintf("nobody leads: Lease %s was last renewed at %s", evaluate.QualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
+		return "", fmt.Sprintf("no replica leads: Lease %s was last renewed at %s", evaluate.QualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
 	case f.elects(c):
-		return "", "nobody leads: none of its pods holds a Lease"
+		return "", "no replica leads: none of its pods holds a Lease"
 	case c.Replicas > 1:
 		return "", fmt.Sprintf("%d replicas act at once: they do not elect a leader", c.Replicas)
 	default:
@@ -204,7 +219,7 @@ func (f *Facts) judgePolicies() Check {
 	case len(unbound) > 0:
 		c.State, c.Message, c.Do = StateWarning, "without a binding, so not in force: "+strings.Join(unbound, ", "), apply
 	case len(inForce) == 0:
-		c.State, c.Message = StateWarning, "none: whoever may write profiles may have Jobs run for measurements"
+		c.State, c.Message = StateWarning, "none: all users who may write profiles may have Jobs run for measurements"
 		c.Do = apply
 	default:
 		c.Message = "in force: " + strings.Join(inForce, ", ")
@@ -233,6 +248,8 @@ func judgeProfiles(kind, of, measured string, n *ProfileCounts, err error) Check
 	}{
 		{n.Measuring, "being " + measured},
 		{n.NotMeasured, "not " + measured + " yet"},
+		{n.NotObserved, "not observed yet"},
+		{n.Advising, "with advice only"},
 		{len(n.Invalid), "invalid"},
 		{len(n.Conflicted), "in conflict"},
 		{len(n.Unseen), "not looked at"},

@@ -77,6 +77,38 @@ func TestAnInstallationThatWorksIsWell(t *testing.T) {
 	}
 }
 
+func TestGaugesAloneAreAnInstallation(t *testing.T) {
+	t.Parallel()
+	alone := func(ready int32) *Answer {
+		f := &Facts{Host: "https://there", Kubernetes: "v1.30.14", Gauges: gauges(3, ready)}
+		return f.Judge(given.Noon.Time)
+	}
+	want := []Check{
+		{Name: "cluster", State: StateOK, Message: "Kubernetes v1.30.14 at https://there"},
+		{Name: "installed", State: StateOK, Message: "gauges alone: there is no manager and no scheduler, and there are no resource definitions"},
+		{Name: "gauges", State: StateOK, Message: "ready on 3 of 3 nodes, version 0.2.0"},
+	}
+	if a := alone(3); !a.OK || !cmp.Equal(want, a.Checks) {
+		t.Errorf("ok is %t (-want +got):\n%s", a.OK, cmp.Diff(want, a.Checks))
+	}
+	if a := alone(0); a.OK {
+		t.Errorf("without a gauge that is ready: %+v", a.Checks)
+	}
+	for name, change := range map[string]func(*Facts){
+		"nothing":              func(f *Facts) { f.Gauges = nil },
+		"definitions":          func(f *Facts) { f.Kinds = kinds },
+		"hidden definitions":   func(f *Facts) { f.KindsErr = errors.New("forbidden") },
+		"hidden Deployments":   func(f *Facts) { f.ComponentsErr = errors.New("forbidden") },
+		"a manager besides it": func(f *Facts) { f.Components = well().Components[:1] },
+	} {
+		f := &Facts{Gauges: gauges(3, 3)}
+		change(f)
+		if a := f.Judge(given.Noon.Time); a.OK {
+			t.Errorf("%s: all is well", name)
+		}
+	}
+}
+
 func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	hidden := errors.New("forbidden")
@@ -93,12 +125,13 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		"scaled to nothing":      {func(f *Facts) { f.Components[0].Replicas = 0 }, Manager, StateFailed, "is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2"},
 		"gauges everywhere":      {func(f *Facts) { f.Gauges = gauges(3, 3) }, "gauges", StateOK, "ready on 3 of 3 nodes, version 0.2.0", ""},
 		"a gauge is missing":     {func(f *Facts) { f.Gauges = gauges(3, 2) }, "gauges", StateWarning, "ready on 2 of 3 nodes", "kubectl describe daemonset/loadline-gauge -n loadline-gauge"},
+		"no gauge is ready":      {func(f *Facts) { f.Gauges = gauges(3, 0) }, "gauges", StateFailed, "ready on 0 of 3 nodes", "kubectl logs daemonset/loadline-gauge -n loadline-gauge say why"},
 		"gauges nowhere":         {func(f *Facts) { f.Gauges = gauges(0, 0) }, "gauges", StateWarning, "ready on 0 of 0 nodes", "on which nodes they may run"},
 		"hidden DaemonSets":      {func(f *Facts) { f.GaugesErr = hidden }, "gauges", StateWarning, "cannot tell: forbidden", "ask for the right"},
 		"none is ready":          {func(f *Facts) { f.Components[0].ReadyReplicas = 0 }, Manager, StateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-manager -n loadline-system say why"},
 		"one is not ready":       {func(f *Facts) { f.Components[0].ReadyReplicas = 1 }, Manager, StateWarning, "1 of 2 replicas ready", "kubectl describe deployment/loadline-manager"},
-		"nobody leads":           {func(f *Facts) { f.Leases = nil }, Scheduler, StateFailed, "nobody leads: none of its pods holds a Lease", "may its service account create and update Leases?"},
-		"a lease not renewed":    {func(f *Facts) { f.Leases[0].Spec.RenewTime = nil }, Manager, StateFailed, "nobody leads: Lease kube-system/loadline-manager was never renewed", "kubectl logs"},
+		"no replica leads":       {func(f *Facts) { f.Leases = nil }, Scheduler, StateFailed, "no replica leads: none of its pods holds a Lease", "may its service account create and update Leases?"},
+		"a lease not renewed":    {func(f *Facts) { f.Leases[0].Spec.RenewTime = nil }, Manager, StateFailed, "no replica leads: Lease kube-system/loadline-manager was never renewed", "kubectl logs"},
 		"a lease that ran out":   {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-76 * time.Second) }, Manager, StateFailed, "was last renewed at 2026-07-01T11:58:44Z", "kubectl logs"},
 		"within a clock's error": {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-74 * time.Second) }, Manager, StateOK, "loadline-manager-abc leads", ""},
 		"two act at once":        {func(f *Facts) { f.Components[0], f.Leases = deployed(Manager), f.Leases[1:] }, Manager, StateFailed, "2 replicas act at once: they do not elect a leader", ""},
@@ -111,7 +144,7 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		},
 		"no plugin":             {func(f *Facts) { f.Scheduler.Names = nil }, Scheduler, StateFailed, "no profile of its configuration enables the plugin Dilation", "enable it"},
 		"configuration unknown": {func(f *Facts) { f.Scheduler, f.SchedulerErr = nil, hidden }, Scheduler, StateOK, "which pods it places is not known: forbidden", ""},
-		"no policies":           {func(f *Facts) { f.Policies = nil }, "admission policies", StateWarning, "none: whoever may write profiles may have Jobs run", "config/admission"},
+		"no policies":           {func(f *Facts) { f.Policies = nil }, "admission policies", StateWarning, "none: all users who may write profiles may have Jobs run", "config/admission"},
 		"a policy not in force": {func(f *Facts) { f.Policies[0].Bound = false }, "admission policies", StateWarning, "without a binding, so not in force: measurement.loadline.dev", "config/admission"},
 		"hidden Deployments":    {func(f *Facts) { f.Components, f.ComponentsErr = nil, hidden }, Manager, StateFailed, "cannot tell: forbidden", "ask for the right"},
 		"hidden Leases":         {func(f *Facts) { f.LeasesErr = hidden }, Manager, StateFailed, "cannot tell who leads: forbidden", "ask for the right"},
@@ -126,6 +159,14 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		"a profile not measured": {func(f *Facts) {
 			f.Workloads[0] = conditioned(f.Workloads[0], metav1.ConditionUnknown, metav1.ConditionFalse)
 		}, "WorkloadProfiles", StateOK, "1 not measured yet", ""},
+		"a profile that is advice": {func(f *Facts) {
+			f.Workloads[0] = conditioned(f.Workloads[0], metav1.ConditionUnknown, metav1.ConditionFalse)
+			f.Workloads[0].Status.Conditions[0].Reason = v1alpha1.ReasonAdvising
+		}, "WorkloadProfiles", StateOK, "1 with advice only", ""},
+		"a profile not observed": {func(f *Facts) {
+			f.Workloads[0] = conditioned(f.Workloads[0], metav1.ConditionUnknown, metav1.ConditionFalse)
+			f.Workloads[0].Status.Conditions[0].Reason = v1alpha1.ReasonNotObserved
+		}, "WorkloadProfiles", StateOK, "1 not observed yet", ""},
 		"a profile not seen": {func(f *Facts) { f.Workloads[0].Generation++ }, "WorkloadProfiles", StateWarning, "1 not looked at", "the manager has not seen shop/web"},
 	} {
 		f := well()
@@ -160,7 +201,7 @@ func TestTheKindsThatHaveToBeServedAreThoseThatThereAre(t *testing.T) {
 	}
 }
 
-// gauges are those of so many nodes.
+// gauges returns the DaemonSet of the gauges of some nodes, of which some are ready.
 func gauges(nodes, ready int32) []Gauges {
 	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-gauge", Name: "loadline-gauge"}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "loadline/loadline-gauge:0.2.0"}}

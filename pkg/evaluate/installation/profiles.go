@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
-// ProfileCounts are how many profiles of a kind are how.
+// ProfileCounts are the numbers of profiles of a kind in each state.
 type ProfileCounts struct {
 	Total int `json:"total"`
 	// Ready are those that the scheduler uses.
@@ -18,6 +18,10 @@ type ProfileCounts struct {
 	Measured    int `json:"measured"`
 	Measuring   int `json:"measuring"`
 	NotMeasured int `json:"notMeasured"`
+	// Advising is how many show what gauges observe and are not used, and NotObserved how many are to follow that once
+	// there is enough of it.
+	Advising    int `json:"advising,omitempty"`
+	NotObserved int `json:"notObserved,omitempty"`
 	// Followers is how many pods, or nodes, follow a profile.
 	Followers int `json:"followers"`
 	// Invalid, Conflicted and Unseen name the profiles that the scheduler ignores,
@@ -75,6 +79,10 @@ func (n *ProfileCounts) add(p metav1.Object, conditions []metav1.Condition, obse
 		n.Ready++
 	case ready.Status == metav1.ConditionFalse:
 		n.Invalid = append(n.Invalid, name)
+	case ready.Reason == v1alpha1.ReasonAdvising:
+		n.Advising++
+	case ready.Reason == v1alpha1.ReasonNotObserved:
+		n.NotObserved++
 	default:
 		n.NotMeasured++
 	}

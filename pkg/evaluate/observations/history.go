@@ -65,8 +65,8 @@ type Summary struct {
 	Last time.Time
 }
 
-// Margin returns the half width of an interval around the mean of so many standard errors, as if samples were independent. Of
-// a single sample it is 1: anything may be true.
+// Margin returns the half width of an interval around the mean: the given number of standard errors, as if samples were
+// independent. With a single sample it is 1, so that the interval has every loading.
 func (s *Summary) Margin(standardErrors float64) float64 {
 	if s.Number <= 1 {
 		return 1

@@ -22,7 +22,7 @@ type Prediction struct {
 // Error returns by which part the prediction is too high, below 0 if it is too low.
 func (p *Prediction) Error() float64 { return p.Predicted/p.Observed - 1 }
 
-// findNone is a dilation that no pod has: what would help a pod is not asked.
+// findNone is above the dilation of any pod, so that there are no findings and no remedy is looked for.
 const findNone = 1e9
 
 // Predictions returns how the model of a node has its pods fare, given the vectors that were observed of them, and how they

@@ -2,7 +2,8 @@ package observations
 
 import "time"
 
-// ring holds sums over the last so many slots of time. A slot is in use if its number is there.
+// ring holds the sums of each of the last slots of time, and their numbers, counted from 1970. A slot whose number is 0 is not
+// in use.
 type ring[Sums any] struct {
 	sums    [slots]Sums
 	numbers [slots]int64

@@ -111,7 +111,7 @@ func (r *Replay) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) (*work
 func (r *Replay) serversOfNeutralTimes(v *profile.InUse) []int {
 	at := -1
 	if v.Measured != nil {
-		at = slices.IndexFunc(r.spec.Nodes, func(n v1alpha1.ReplayNodes) bool { return n.NodeProfile == v.Measured.NodeProfile })
+		at = slices.IndexFunc(r.spec.Nodes, func(n v1alpha1.ReplayNodes) bool { return n.NodeProfile == v.Class })
 	}
 	if at < 0 {
 		for i := range r.nodes {

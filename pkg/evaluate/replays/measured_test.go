@@ -51,7 +51,7 @@ func TestAReplayUsesWhatWasMeasuredAndMissesOnlyWhatItNeeds(t *testing.T) {
 			t.Errorf("%s: done after %v s (%v), want %v s", name, got, err, test.want)
 		}
 	}
-	const want = `jobs.csv, line 3: type "unknown": the WorkloadProfile has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured; or give the job demands of its own`
+	const want = `jobs.csv, line 3: type "unknown": the WorkloadProfile has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended; or give the job demands of its own`
 	if _, err := run(t, "unknown,0\n", "big"); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

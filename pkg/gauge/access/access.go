@@ -1,4 +1,4 @@
-// Package access lets those ask a gauge who may. A caller sends a bearer token; the package asks the API server whose it is
+// Package access lets callers ask a gauge who have the right to. A caller sends a bearer token; the package asks the API server whose it is
 // (TokenReview) and whether its user may get the path (SubjectAccessReview), and passes the request on or answers it with a
 // status and a text: 401 without a valid token, 403 without the right, 503 where the API server does not answer.
 //
@@ -14,11 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// TokenHeader is the header for the token of a request that comes by way of the API server's proxy, which keeps the header
-// Authorization for itself.
-const TokenHeader = "Loadline-Token"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
 
 // MaxTokenBytes is how long a token may be.
 const MaxTokenBytes = 16 << 10
@@ -26,7 +24,7 @@ const MaxTokenBytes = 16 << 10
 // Request is what the API server is asked: may the user of a token get a path?
 type Request struct {
 	Token string
-	// Audience is whom the token must be for, or empty for the API server.
+	// Audience is the audience that the token must be for, empty for that of the API server.
 	Audience string
 	// Path is that of the URL, such as /v1/usage.
 	Path string
@@ -100,7 +98,7 @@ func unavailable(w http.ResponseWriter, why string) {
 
 // tokenOf returns the token of a request. The errors do not show it.
 func tokenOf(r *http.Request) (string, error) {
-	token := strings.TrimSpace(r.Header.Get(TokenHeader))
+	token := strings.TrimSpace(r.Header.Get(usage.TokenHeader))
 	if token == "" {
 		scheme, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if strings.EqualFold(scheme, "Bearer") {
@@ -109,7 +107,7 @@ func tokenOf(r *http.Request) (string, error) {
 	}
 	switch {
 	case token == "":
-		return "", fmt.Errorf("no token: send one in the header %s, or as Authorization: Bearer", TokenHeader)
+		return "", fmt.Errorf("no token: send one in the header %s, or as Authorization: Bearer", usage.TokenHeader)
 	case len(token) > MaxTokenBytes:
 		return "", fmt.Errorf("the token is longer than %d bytes", MaxTokenBytes)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // court judges by the text of the token, and counts how often it is asked.
@@ -57,15 +59,15 @@ func TestTheAnswerSaysWhatIsWrongWithAToken(t *testing.T) {
 		status        int
 		want          string
 	}{
-		"a reader by way of the proxy": {TokenHeader, "reader", http.StatusOK, "usage"},
+		"a reader by way of the proxy": {usage.TokenHeader, "reader", http.StatusOK, "usage"},
 		"a reader without a proxy":     {"Authorization", "Bearer reader", http.StatusOK, "usage"},
 		"a scheme in small letters":    {"Authorization", "bearer reader", http.StatusOK, "usage"},
-		"a user without the right":     {TokenHeader, "other", http.StatusForbidden, "may not get the non-resource URL /v1/usage"},
-		"a wrong token":                {TokenHeader, "wrong", http.StatusUnauthorized, `not valid for the audience "loadline-gauge"`},
+		"a user without the right":     {usage.TokenHeader, "other", http.StatusForbidden, "may not get the non-resource URL /v1/usage"},
+		"a wrong token":                {usage.TokenHeader, "wrong", http.StatusUnauthorized, `not valid for the audience "loadline-gauge"`},
 		"no token":                     {"", "", http.StatusUnauthorized, "no token: send one in the header Loadline-Token"},
-		"an empty token":               {TokenHeader, " ", http.StatusUnauthorized, "no token"},
+		"an empty token":               {usage.TokenHeader, " ", http.StatusUnauthorized, "no token"},
 		"a password":                   {"Authorization", "Basic cmVhZGVyOg==", http.StatusUnauthorized, "no token"},
-		"a token that is too long":     {TokenHeader, "reader" + strings.Repeat("x", MaxTokenBytes), http.StatusUnauthorized, "longer than 16384 bytes"},
+		"a token that is too long":     {usage.TokenHeader, "reader" + strings.Repeat("x", MaxTokenBytes), http.StatusUnauthorized, "longer than 16384 bytes"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,14 +94,14 @@ func TestAnswersHoldForAMinute(t *testing.T) {
 		h := NewGuard(c.judge, clock.RealClock{}).Protect("/v1/usage", "", served)
 		for _, token := range []string{"reader", "other", "wrong"} {
 			for range 10 {
-				get(t, h, TokenHeader, token)
+				get(t, h, usage.TokenHeader, token)
 			}
 		}
 		if n := c.asked.Load(); n != 3 {
 			t.Errorf("it was asked %d times about three tokens", n)
 		}
 		time.Sleep(lifetime) //nolint:forbidigo // the clock of the bubble
-		get(t, h, TokenHeader, "reader")
+		get(t, h, usage.TokenHeader, "reader")
 		if n := c.asked.Load(); n != 4 {
 			t.Errorf("it was asked %d times, want once more when the minute is over", n)
 		}
@@ -112,7 +114,7 @@ func TestAnAnswerIsForOnePathAndOneAudience(t *testing.T) {
 	g := NewGuard(c.judge, clock.RealClock{})
 	for _, path := range []string{"/v1/usage", "/metrics"} {
 		for _, audience := range []string{"", "loadline-gauge"} {
-			get(t, g.Protect(path, audience, served), TokenHeader, "reader")
+			get(t, g.Protect(path, audience, served), usage.TokenHeader, "reader")
 		}
 	}
 	if n := c.asked.Load(); n != 4 {
@@ -125,20 +127,20 @@ func TestWithoutTheAPIServerCachedAnswersGoOnUntilTheyExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(court)
 		h := NewGuard(c.judge, clock.RealClock{}).Protect("/v1/usage", "", served)
-		get(t, h, TokenHeader, "reader")
+		get(t, h, usage.TokenHeader, "reader")
 		c.down.Store(true)
-		if w := get(t, h, TokenHeader, "reader"); w.Code != http.StatusOK {
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
 			t.Errorf("the reader gets %d within the minute", w.Code)
 		}
-		if w := get(t, h, TokenHeader, "reader2"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "2" || strings.Contains(w.Body.String(), "refused") {
+		if w := get(t, h, usage.TokenHeader, "reader2"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "2" || strings.Contains(w.Body.String(), "refused") {
 			t.Errorf("another reader gets %d %q, %v", w.Code, w.Body, w.Header())
 		}
 		time.Sleep(lifetime) //nolint:forbidigo // the clock of the bubble
-		if w := get(t, h, TokenHeader, "reader"); w.Code != http.StatusServiceUnavailable {
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusServiceUnavailable {
 			t.Errorf("the reader gets %d after it", w.Code)
 		}
 		c.down.Store(false)
-		if w := get(t, h, TokenHeader, "reader"); w.Code != http.StatusOK {
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
 			t.Errorf("the reader gets %d when the API server is back: a failure was remembered", w.Code)
 		}
 	})
@@ -150,10 +152,10 @@ func TestAFloodOfWrongTokensIsBoundedAndShutsNoReaderOut(t *testing.T) {
 		c := new(court)
 		g := NewGuard(c.judge, clock.RealClock{})
 		h := g.Protect("/v1/usage", "", served)
-		get(t, h, TokenHeader, "reader")
+		get(t, h, usage.TokenHeader, "reader")
 		refused, busy := 0, 0
 		for i := range 10_000 {
-			switch w := get(t, h, TokenHeader, fmt.Sprint("wrong", i)); w.Code {
+			switch w := get(t, h, usage.TokenHeader, fmt.Sprint("wrong", i)); w.Code {
 			case http.StatusUnauthorized:
 				refused++
 			case http.StatusServiceUnavailable:
@@ -167,9 +169,9 @@ func TestAFloodOfWrongTokensIsBoundedAndShutsNoReaderOut(t *testing.T) {
 		}
 		time.Sleep(lifetime) //nolint:forbidigo // the clock of the bubble
 		for i := range 2 * burst {
-			get(t, h, TokenHeader, fmt.Sprint("wrong again", i))
+			get(t, h, usage.TokenHeader, fmt.Sprint("wrong again", i))
 		}
-		if w := get(t, h, TokenHeader, "reader"); w.Code != http.StatusOK {
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
 			t.Errorf("in a flood the reader gets %d %q", w.Code, w.Body)
 		}
 	})
@@ -216,7 +218,7 @@ func TestRequestsAlikeAreAskedOnceAndOthersAFewAtATime(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 10 {
 			for range 10 {
-				all.Go(func() { get(t, h, TokenHeader, fmt.Sprint("reader", i)) })
+				all.Go(func() { get(t, h, usage.TokenHeader, fmt.Sprint("reader", i)) })
 			}
 		}
 		synctest.Wait()
@@ -237,7 +239,7 @@ func TestASilentAPIServerIsWaitedForUntilTheDeadline(t *testing.T) {
 		}
 		h := NewGuard(silent, clock.RealClock{}).Protect("/v1/usage", "", served)
 		begin := time.Now()
-		if w := get(t, h, TokenHeader, "reader"); w.Code != http.StatusServiceUnavailable || time.Since(begin) != deadline {
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusServiceUnavailable || time.Since(begin) != deadline {
 			t.Errorf("the answer is %d after %v", w.Code, time.Since(begin))
 		}
 	})

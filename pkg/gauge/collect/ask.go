@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	usagePath = "/v1/usage"
 	// dialPatience is how long it may take until a connection is there.
 	dialPatience = 2 * time.Second
 	// maxErrorText is how much of an answer is shown that is no report, in bytes.
@@ -49,7 +48,7 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 
 // ask returns the report of a gauge, which is valid and of its node.
 func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*usage.Report, error) {
-	to := url.URL{Scheme: "https", Host: g.Address, Path: usagePath, RawQuery: url.Values{"last": {strconv.Itoa(last)}}.Encode()}
+	to := url.URL{Scheme: "https", Host: g.Address, Path: usage.Path, RawQuery: url.Values{usage.LastParameter: {strconv.Itoa(last)}}.Encode()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func check(report *usage.Report, g Gauge, last int) error {
 	return nil
 }
 
-// bounded reads no more than so many bytes, and fails if there are more.
+// bounded reads at most as many bytes as are left, and fails if there are more.
 type bounded struct {
 	io.Reader
 

@@ -14,7 +14,7 @@ import (
 	gauge "loadline.dev/loadline/pkg/gauge/server"
 )
 
-// The handler of the gauge itself, with its guard: what it answers arrives, to whom it should.
+// The handler of the gauge itself, with its guard: what it answers arrives at those who may read it.
 func TestWhatAGaugeServesArrives(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -48,6 +48,7 @@ func TestWhatAGaugeServesArrives(t *testing.T) {
 		t.Errorf("unexpected intervals (-want +got):\n%s", diff)
 	}
 	first, want := c.received.by["a"][0].Intervals[0], interval("a", 1, c.received.by["a"][0].Intervals[0].End)
+	want.Pods[0].SlowedSeconds, want.Pods[0].SlowedBefore = want.Seconds, true // as the gauge adds
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Errorf("unexpected interval (-want +got):\n%s", diff)
 	}

@@ -1,6 +1,6 @@
 // Package history keeps the last intervals of a gauge, encoded, for any number of readers while new ones are added, and
-// follows a sampler that makes them. It never changes an interval, and never takes an old one for a new one: it says how
-// old the newest is.
+// follows a sampler that makes them. It adds to each interval for how long its pods have been slowed down, which goes back
+// beyond what it keeps; then it never changes it, and never takes an old one for a new one: it says how old the newest is.
 package history
 
 import (
@@ -23,6 +23,7 @@ type History struct {
 	mu     sync.RWMutex
 	kept   [][]byte // the oldest first
 	newest time.Time
+	spells spells
 }
 
 // New returns a history of the last intervals, at least one.
@@ -36,8 +37,8 @@ func New(keep int, now clock.PassiveClock) (*History, error) {
 // Keep returns how many intervals are kept at most.
 func (h *History) Keep() int { return h.keep }
 
-// Add adds an interval as the newest, in the place of the oldest where there is no room. An interval that breaks the rules
-// of usage is an error, and is not added.
+// Add adds an interval as the newest, in the place of the oldest where there is no room, after it has written into it for how
+// long its pods have been slowed down. An interval that breaks the rules of usage is an error, and is not added.
 func (h *History) Add(v *usage.Interval) error {
 	if v == nil {
 		return errors.New("interval: there is none")
@@ -45,12 +46,14 @@ func (h *History) Add(v *usage.Interval) error {
 	if err := v.Validate(); err != nil {
 		return err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	spells := h.spells.mark(v)
 	encoded, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.spells = spells
 	if len(h.kept) == h.keep {
 		copy(h.kept, h.kept[1:])
 		h.kept = h.kept[:h.keep-1]

@@ -183,3 +183,69 @@ func TestErrorsNameTheField(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// spellsOf returns for how long the pods of the newest interval have been slowed down.
+func spellsOf(t *testing.T, h *History) map[string]spell {
+	t.Helper()
+	var v usage.Interval
+	if err := json.Unmarshal(h.Last(1)[0], &v); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]spell{}
+	for _, p := range v.Pods {
+		all[p.UID] = spell{p.SlowedSeconds, p.SlowedBefore}
+	}
+	return all
+}
+
+func TestAGaugeRemembersForHowLongAPodHasBeenSlowedDown(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 1) // it keeps one interval, and remembers more
+	add := func(dilations map[string]float64) map[string]spell {
+		v := &usage.Interval{Node: "a", CPUs: 1, Seconds: 10}
+		for uid, d := range dilations {
+			v.Pods = append(v.Pods, usage.Pod{UID: uid, Seconds: 10, Threads: 1, Dilation: d})
+		}
+		if err := h.Add(v); err != nil {
+			t.Fatal(err)
+		}
+		return spellsOf(t, h)
+	}
+	for k, c := range []struct {
+		dilations map[string]float64
+		want      map[string]spell
+	}{
+		{map[string]float64{"always": 2, "later": 1, "edge": usage.Slowed}, map[string]spell{"always": {10, true}, "later": {}, "edge": {10, true}}},
+		{map[string]float64{"always": 3, "later": 1.2, "edge": 1.09}, map[string]spell{"always": {20, true}, "later": {10, false}, "edge": {}}},
+		{map[string]float64{"always": 1.5, "later": 1.2, "edge": 2}, map[string]spell{"always": {30, true}, "later": {20, false}, "edge": {10, false}}},
+		{map[string]float64{"always": 1.5, "edge": 1}, map[string]spell{"always": {40, true}, "edge": {}}},
+		{map[string]float64{"later": 2}, map[string]spell{"later": {10, true}}}, // it was away: it may be another one
+	} {
+		if diff := cmp.Diff(c.want, add(c.dilations), cmp.AllowUnexported(spell{})); diff != "" {
+			t.Errorf("interval %d (-want +got):\n%s", k, diff)
+		}
+	}
+}
+
+func TestAnIntervalThatIsNotAddedIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, 1)
+	slow := usage.Pod{UID: "a", Seconds: 10, Threads: 1, Dilation: 2}
+	good := func() *usage.Interval {
+		return &usage.Interval{Node: "a", CPUs: 1, Seconds: 10, Pods: []usage.Pod{slow}}
+	}
+	wrong := good()
+	wrong.Pods[0].Threads = 0
+	if err := h.Add(good()); err != nil {
+		t.Fatal(err)
+	}
+	if h.Add(wrong) == nil {
+		t.Fatal("an interval that breaks the rules was added")
+	}
+	if err := h.Add(good()); err != nil {
+		t.Fatal(err)
+	}
+	if got := spellsOf(t, h)["a"]; got != (spell{20, true}) {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -94,7 +94,7 @@ func (m *Metrics) Sampled(v *usage.Interval, took time.Duration) {
 // Failed counts a reading that failed.
 func (m *Metrics) Failed() { m.failed.Inc() }
 
-// Named says whether the names of the pods could be listed.
+// Named takes note of whether the names of the pods could be listed: an error says why not.
 func (m *Metrics) Named(err error) {
 	failing := 0.0
 	if err != nil {

@@ -21,13 +21,11 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/gauge/history"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// UsagePath and MetricsPath are the paths that need a right.
-const (
-	UsagePath   = "/v1/usage"
-	MetricsPath = "/metrics"
-)
+// MetricsPath is the path of the metrics, which takes a right as usage.Path does.
+const MetricsPath = "/metrics"
 
 // stalePeriods is after how many periods without a new interval the newest is stale.
 const stalePeriods = 3
@@ -44,7 +42,7 @@ type Guard func(path string, next http.Handler) http.Handler
 // NewHandler returns the handler of all paths. Period is the time between two intervals.
 func NewHandler(kept *history.History, period time.Duration, guard Guard, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+UsagePath, guard(UsagePath, &usageHandler{kept, make(chan struct{}, maxAnswers)}))
+	mux.Handle("GET "+usage.Path, guard(usage.Path, &usageHandler{kept, make(chan struct{}, maxAnswers)}))
 	mux.Handle("GET "+MetricsPath, guard(MetricsPath, metrics))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -82,7 +80,7 @@ type usageHandler struct {
 
 // ServeHTTP answers with a report.
 func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n, err := wanted(r.URL.Query().Get("last"), h.kept.Keep())
+	n, err := wanted(r.URL.Query().Get(usage.LastParameter), h.kept.Keep())
 	if err != nil {
 		http.Error(w, "bad request: "+err.Error(), http.StatusBadRequest)
 		return

@@ -100,7 +100,7 @@ func TestTheLastIntervalsAreServedTheOldestFirst(t *testing.T) {
 		"": {7}, "?last=": {7}, "?last=1": {7}, "?last=3": {5, 6, 7}, "?last=5": {3, 4, 5, 6, 7}, "?last=6": {3, 4, 5, 6, 7}, "?last=%2B2": {6, 7},
 		"?last=" + fmt.Sprint(math.MaxInt): {3, 4, 5, 6, 7}, "?last=" + strings.Repeat("9", 4000): {3, 4, 5, 6, 7},
 	} {
-		w := g.get(t, UsagePath+query)
+		w := g.get(t, usage.Path+query)
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%.40s: %d, %v", query, w.Code, w.Header())
 			continue
@@ -115,7 +115,7 @@ func TestANumberThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	g := newGauge(t, 2)
 	for _, last := range []string{"0", "-1", "-" + strings.Repeat("9", 4000), "two", "1.5", "1e3", "0x2", " 1", "1 ", "NaN", "１"} {
-		w := g.get(t, UsagePath+"?last="+url.QueryEscape(last))
+		w := g.get(t, usage.Path+"?last="+url.QueryEscape(last))
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "is not a whole number from 1") || w.Body.Len() > 200 {
 			t.Errorf("%.40q: %d %.300q", last, w.Code, w.Body)
 		}
@@ -124,7 +124,7 @@ func TestANumberThatIsNoneIsRefused(t *testing.T) {
 
 func TestBeforeTheFirstIntervalThereIsNone(t *testing.T) {
 	t.Parallel()
-	w := newGauge(t, 0).get(t, UsagePath+"?last=5")
+	w := newGauge(t, 0).get(t, usage.Path+"?last=5")
 	if want := `{"ageSeconds":0.000,"intervals":[]}` + "\n"; w.Code != http.StatusOK || w.Body.String() != want {
 		t.Errorf("%d %q", w.Code, w.Body)
 	}
@@ -134,7 +134,7 @@ func TestAnAnswerSaysHowOldItIs(t *testing.T) {
 	t.Parallel()
 	g := newGauge(t, 2)
 	g.clock.SetTime(noon.Add(95 * time.Second))
-	if age := reported(t, g.get(t, UsagePath).Body).AgeSeconds; age != 95 {
+	if age := reported(t, g.get(t, usage.Path).Body).AgeSeconds; age != 95 {
 		t.Errorf("the age is %v", age)
 	}
 }
@@ -178,7 +178,7 @@ func TestAnswersAreCompressedForThoseWhoAccept(t *testing.T) {
 		{[]string{"deflate, GZIP;q=0.5"}, true},
 		{[]string{"br", "gzip; q=1"}, true},
 	} {
-		w := g.get(t, UsagePath+"?last=2", test.encodings...)
+		w := g.get(t, usage.Path+"?last=2", test.encodings...)
 		if packed := w.Header().Get("Content-Encoding") == "gzip"; packed != test.packed {
 			t.Errorf("%q: compressed: %v", test.encodings, packed)
 			continue
@@ -203,7 +203,7 @@ func TestUsageAndMetricsAreGuardedAndHealthIsNot(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, path, http.StatusForbidden) })
 	}, http.NotFoundHandler())
 	for path, status := range map[string]int{
-		UsagePath: http.StatusForbidden, UsagePath + "?last=two": http.StatusForbidden, MetricsPath: http.StatusForbidden,
+		usage.Path: http.StatusForbidden, usage.Path + "?last=two": http.StatusForbidden, MetricsPath: http.StatusForbidden,
 		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/": http.StatusNotFound, "/v1/usage/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound,
 	} {
 		if w := g.get(t, path); w.Code != status || status == http.StatusForbidden && !strings.HasPrefix(path, strings.TrimSpace(w.Body.String())) {
@@ -211,7 +211,7 @@ func TestUsageAndMetricsAreGuardedAndHealthIsNot(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, UsagePath, http.NoBody))
+	g.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, usage.Path, http.NoBody))
 	if w.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", w.Code)
 	}
@@ -224,7 +224,7 @@ func TestReadersAreServedWhileIntervalsAreAdded(t *testing.T) {
 	for range maxAnswers {
 		all.Go(func() {
 			for range 50 {
-				seen := numbers(t, g.get(t, UsagePath+"?last=5").Body)
+				seen := numbers(t, g.get(t, usage.Path+"?last=5").Body)
 				for i := 1; i < len(seen); i++ {
 					if seen[i] != seen[i-1]+1 {
 						t.Errorf("a reader sees %v", seen)

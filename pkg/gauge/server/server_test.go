@@ -18,6 +18,8 @@ import (
 
 	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // running is a server that runs.
@@ -126,7 +128,7 @@ func TestAFullHouseAnswers503(t *testing.T) {
 	t.Parallel()
 	h := &usageHandler{newGauge(t, 1).kept, make(chan struct{})}
 	g := &gauge{Handler: h}
-	if w := g.get(t, UsagePath); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+	if w := g.get(t, usage.Path); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %q", w.Code, w.Body)
 	}
 }

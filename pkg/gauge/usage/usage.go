@@ -1,7 +1,7 @@
 // Package usage defines what a gauge reports of its node: for each interval between two readings of the kernel's
 // accounting, how long the tasks of each pod ran, waited for a processor, were throttled and were blocked, and what
-// follows from it for the pod alone. It holds only types and their rules, so that the gauge, which must stay small,
-// and what reads its reports share nothing else.
+// follows from it for the pod alone; and how it is asked for that. It holds only types, their rules and constants, so that
+// the gauge, which must stay small, and what reads its reports share nothing else.
 package usage
 
 import (
@@ -51,6 +51,11 @@ type Pod struct {
 	Dilation    float64 `json:"dilation"`
 	CPULoading  float64 `json:"cpuLoading"`
 	DiskLoading float64 `json:"diskLoading"`
+	// SlowedSeconds is for how long, up to the end of the interval, every interval had a dilation of at least [Slowed], also
+	// those that the gauge no longer keeps; 0 if this one has not. SlowedBefore reports whether the pod was like that when
+	// the gauge saw it first, so that it may be longer.
+	SlowedSeconds float64 `json:"slowedSeconds,omitempty"`
+	SlowedBefore  bool    `json:"slowedBefore,omitempty"`
 	// PressureSeconds is how long some task of the pod waited for a processor by the kernel's pressure stall
 	// information, absent where there is none: a second opinion.
 	PressureSeconds *float64 `json:"pressureSeconds,omitempty"`
@@ -78,6 +83,12 @@ type Times struct {
 	// Blocked is how long tasks waited for block I/O.
 	Blocked float64 `json:"blockedSeconds"`
 }
+
+// Slowed is the dilation from which on a gauge counts for how long a pod is slowed down.
+const Slowed = 1.1
+
+// maxSlowedSeconds is longer than any gauge runs: thirty years.
+const maxSlowedSeconds = 1e9
 
 // MaxPods is how many pods an interval may have, and MaxContainers how many containers each.
 const (
@@ -138,6 +149,9 @@ func (p *Pod) validate() error {
 	}
 	if err := amounts(amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading}, amount{"diskLoading", p.DiskLoading}); err != nil {
 		return err
+	}
+	if !(p.SlowedSeconds >= 0 && p.SlowedSeconds <= maxSlowedSeconds) {
+		return fmt.Errorf("slowedSeconds: %v is not from 0 to %v", p.SlowedSeconds, maxSlowedSeconds)
 	}
 	const rounding = 1e-6
 	if sum := p.CPULoading + p.DiskLoading; sum > 1+rounding {

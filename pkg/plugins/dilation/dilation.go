@@ -83,7 +83,7 @@ const cycleKey = fwk.StateKey(Name)
 // cycle is what the scores of one scheduling cycle are about.
 type cycle struct {
 	snapshot *profile.Snapshot
-	measured map[string]*contention.Candidate // by class of nodes; nil if on none
+	found    map[string]*contention.Candidate // by the class of nodes that the vector was measured or observed on; nil if on none
 	others   *contention.Candidate            // on nodes of all other classes
 	profiled bool                             // the vectors are those of a profile
 }
@@ -98,20 +98,20 @@ func newCycle(snapshot *profile.Snapshot, pod *corev1.Pod) *cycle {
 	}
 	c.profiled = true
 	c.others = contention.NewShareCandidate(w.Elsewhere().Vector, processor, share)
-	for _, m := range w.Measured() {
-		if c.measured == nil {
-			c.measured = map[string]*contention.Candidate{}
+	for _, v := range w.Found() {
+		if c.found == nil {
+			c.found = map[string]*contention.Candidate{}
 		}
-		c.measured[m.Measured.NodeProfile] = contention.NewShareCandidate(m.Vector, processor, share)
+		c.found[v.Class] = contention.NewShareCandidate(v.Vector, processor, share)
 	}
 	return c
 }
 
 // on returns what to score the pod with on nodes of a class.
 func (c *cycle) on(class *profile.NodeClass) *contention.Candidate {
-	if c.measured != nil {
-		if m, ok := c.measured[class.Class()]; ok {
-			return m
+	if c.found != nil {
+		if v, ok := c.found[class.Class()]; ok {
+			return v
 		}
 	}
 	return c.others

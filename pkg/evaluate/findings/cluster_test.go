@@ -1,0 +1,73 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// The time that the model takes grows with its threads, so a gauge that lies about them must not choose their number.
+func TestTheModelGetsABoundedNumberOfThreads(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		capacity   string // by the API server, none if empty
+		cpus       int    // by the gauge
+		threads    float64
+		want       int
+		wantDemand float64 // processors that a pod of a loading of 0.01 asks for
+	}{
+		"as many as a gauge may report":        {"1", 1, 16384, 64, 64},
+		"more than there are":                  {"1", 1, 1e300, 64, 64},
+		"with processors that do not exist":    {"1", 16384, 16384, 64, 64},
+		"with more than can be":                {"1", math.MaxInt, 16384, 64, 64},
+		"on a large node":                      {"100", 100, 16384, 200, 163.84},
+		"on one of which half is online":       {"100", 50, 16384, 100, 100},
+		"on one of which the size is unknown":  {"", 100, 16384, 64, 64},
+		"hardly too many":                      {"1", 1, 128, 64, 1.28},
+		"as many as are taken":                 {"1", 1, 64, 64, 0.64},
+		"few, as they are":                     {"1", 1, 3, 3, 0.03},
+		"a fraction of a thread, to the whole": {"1", 1, 3.6, 4, 0.04},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := &Input{Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "worker-1"}}}}
+			if test.capacity != "" {
+				in.Nodes[0].Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(test.capacity)}
+			}
+			v := usage.Interval{Node: "worker-1", Seconds: 10, CPUs: test.cpus, BusySeconds: 1e9}
+			for i := range 110 {
+				uid := fmt.Sprintf("uid-%d", i)
+				in.Pods = append(in.Pods, corev1.Pod{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("cart-%d", i), UID: types.UID(uid)},
+					Spec:       corev1.PodSpec{NodeName: "worker-1", Containers: []corev1.Container{{Name: "main"}}},
+				})
+				v.Pods = append(v.Pods, usage.Pod{UID: uid, Seconds: 10, Tasks: 1, Threads: test.threads, Dilation: 2, CPULoading: 0.01})
+			}
+			in.Sights = []Sight{{Node: "worker-1", Intervals: []usage.Interval{v, v}}}
+			model := observeAll(in, DefaultAbove).nodes[0].model
+			if len(model.Vectors) != len(in.Pods) {
+				t.Fatalf("%d pods are in the model", len(model.Vectors))
+			}
+			for _, vector := range model.Vectors {
+				d := vector[0]
+				const rounding = 1e-9
+				if demand := float64(d.Threads) * d.Loading; d.Threads != test.want || math.Abs(demand-test.wantDemand) > rounding || d.Pressure != d.Loading {
+					t.Fatalf("got %+v, which ask for %v processors, want %d threads that ask for %v", d, demand, test.want, test.wantDemand)
+				}
+			}
+			if largest := max(64, test.want); model.System[0].Threads > largest {
+				t.Errorf("what runs outside of pods has %d threads, more than %d", model.System[0].Threads, largest)
+			}
+			if err := model.System.Validate(); err != nil {
+				t.Errorf("what runs outside of pods: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,67 @@
+package profile
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// appliesObserved reports whether what is recommended by observations is in use.
+func appliesObserved(p *v1alpha1.WorkloadProfile) bool {
+	return p.Spec.Observation != nil && p.Spec.Observation.Mode == v1alpha1.ModeApply
+}
+
+// observations reads what is recommended by the observations of a workload, none where
+// its profile does not have that applied.
+func observations(p *v1alpha1.WorkloadProfile) (all []*InUse, errs field.ErrorList) {
+	if p.Spec.Observation != nil && len(p.Spec.Resources) > 0 {
+		return nil, field.ErrorList{field.Forbidden(field.NewPath("spec", "observation"), "resources declares the vector: leave one of them out")}
+	}
+	if !appliesObserved(p) {
+		return nil, nil
+	}
+	classes := sets.New[string]()
+	for i := range p.Status.Observations {
+		o, path := &p.Status.Observations[i], field.NewPath("status", "observations").Index(i)
+		if o.Recommended == nil {
+			continue
+		}
+		errs = append(errs, ofClass(classes, o.NodeProfile, path)...)
+		if o.Time == nil {
+			errs = append(errs, field.Required(path.Child("time"), "say when it was observed"))
+		}
+		d := Demand{Resource: string(corev1.ResourceCPU), Margins: observedMargins(o)}
+		path = path.Child("recommended")
+		if o.Recommended.CPULoading == nil {
+			errs = append(errs, field.Required(path.Child("cpuLoading"), "every recommendation has it"))
+		} else {
+			d.Loading = inRange(o.Recommended.CPULoading)
+			d.Pressure = d.Loading
+		}
+		if err := threads(o.Recommended.Threads, path.Child("threads"), &d.Threads); err != nil {
+			errs = append(errs, err)
+		}
+		all = append(all, &InUse{Class: o.NodeProfile, Observed: o, Demands: []Demand{d}})
+	}
+	return all, errs
+}
+
+// sampleSeconds is about how long each of the samples is that a spread is of.
+const sampleSeconds = 30
+
+// observedMargins returns the half widths of the 95 % confidence intervals of an observed
+// demand, by its spread, as if samples were independent.
+func observedMargins(o *v1alpha1.WorkloadObservation) contention.Margins {
+	if o.ObservedSeconds == nil {
+		return contention.Margins{}
+	}
+	const normal = 1.96
+	samples := max(1, float64(*o.ObservedSeconds)/sampleSeconds)
+	half := min(1, normal*margin(o.CPULoadingSpread)/math.Sqrt(samples))
+	return contention.Margins{Loading: half, Pressure: half}
+}

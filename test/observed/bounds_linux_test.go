@@ -1,0 +1,134 @@
+package observed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	// minNamed is the smallest share of findings in which the culprit comes first, and minLimits that in which the own limit does.
+	minNamed, minLimits = 0.95, 1
+	// maxFalse is the largest share of judgements about pods of a quiet node that are findings.
+	maxFalse = 0.02
+	// maxWinError is the largest median of the relative errors of what a remedy wins.
+	maxWinError = 0.20
+	// maxMeanDilation and maxWorstDilation are the largest relative errors of a dilation, on average and of one pod, and maxLoading the
+	// largest error of a loading, all of pods without short-lived children.
+	maxMeanDilation, maxWorstDilation, maxLoading = 0.02, 0.06, 0.03
+)
+
+var errNothing = errors.New("there is nothing to judge: run it longer, or more often")
+
+// checkShare returns an error if a part is a smaller share of all than least, or if there are none.
+func checkShare(part, all int, least float64) error {
+	if all == 0 {
+		return errNothing
+	}
+	if share := float64(part) / float64(all); share < least {
+		return fmt.Errorf("%d of %d is %.1f %%, less than %.1f %%", part, all, 100*share, 100*least)
+	}
+	return nil
+}
+
+// checkFalse returns an error if too many judgements about pods that nothing slows down are findings, or if there are none.
+func checkFalse(findings, judgements int) error {
+	if judgements == 0 {
+		return errNothing
+	}
+	if share := float64(findings) / float64(judgements); share > maxFalse {
+		return fmt.Errorf("%d of %d is %.1f %%, more than %.1f %%", findings, judgements, 100*share, 100*maxFalse)
+	}
+	return nil
+}
+
+// checkWins returns an error if the median of relative errors is too large, if one is no number, or if there are none.
+func checkWins(off []float64) error {
+	if len(off) == 0 {
+		return errNothing
+	}
+	if slices.ContainsFunc(off, math.IsNaN) {
+		return fmt.Errorf("a pod was not observed with its remedy: %v", off)
+	}
+	if m := median(off); m > maxWinError {
+		return fmt.Errorf("the win is off by %.1f %% in the median, more than %.1f %%", 100*m, 100*maxWinError)
+	}
+	return nil
+}
+
+// median returns the median, of an even number the mean of the two in the middle.
+func median(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// checkDeviations returns an error that has each bound that deviations miss, or says that there are none.
+func checkDeviations(all []deviation) error {
+	if len(all) == 0 {
+		return errNothing
+	}
+	var mean, worst, loading float64
+	for _, d := range all {
+		mean += math.Abs(d.dilation) / float64(len(all))
+		worst = max(worst, math.Abs(d.dilation))
+		loading = max(loading, math.Abs(d.loading))
+	}
+	var errs []error
+	for _, b := range []struct {
+		what       string
+		value, max float64
+	}{
+		{"dilations are off by %.3f on average, more than %.3f", mean, maxMeanDilation},
+		{"a dilation is off by %.3f, more than %.3f", worst, maxWorstDilation},
+		{"a CPU loading is off by %.3f, more than %.3f", loading, maxLoading},
+	} {
+		if !(b.value <= b.max) {
+			errs = append(errs, fmt.Errorf(b.what, b.value, b.max))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// The experiments themselves take root and minutes. When they fail is tested here.
+func TestAnExperimentFailsWhenItsBoundIsMissed(t *testing.T) {
+	t.Parallel()
+	repeated := func(n int, d deviation) []deviation { return slices.Repeat([]deviation{d}, n) }
+	for name, test := range map[string]struct {
+		err  error
+		want []string // in the error; none: there is no error
+	}{
+		"enough culprits":              {checkShare(19, 20, minNamed), nil},
+		"too few culprits":             {checkShare(18, 20, minNamed), []string{"18 of 20 is 90.0 %, less than 95.0 %"}},
+		"no culprit to name":           {checkShare(0, 0, minNamed), []string{"nothing to judge"}},
+		"all limits":                   {checkShare(10, 10, minLimits), nil},
+		"all limits but one":           {checkShare(99, 100, minLimits), []string{"99 of 100 is 99.0 %, less than 100.0 %"}},
+		"quiet":                        {checkFalse(20, 1000), nil},
+		"hardly quiet":                 {checkFalse(21, 1000), []string{"21 of 1000 is 2.1 %, more than 2.0 %"}},
+		"quiet for too short":          {checkFalse(0, 0), []string{"nothing to judge"}},
+		"remedies":                     {checkWins([]float64{0.9, 0.1, 0.2}), nil},
+		"remedies of an even number":   {checkWins([]float64{0.9, 0.1}), []string{"50.0 % in the median, more than 20.0 %"}},
+		"a remedy that wins no number": {checkWins([]float64{0.1, math.NaN(), 0.1}), []string{"NaN"}},
+		"no remedies":                  {checkWins(nil), []string{"nothing to judge"}},
+		"mixes":                        {checkDeviations(append(repeated(5, deviation{-0.01, 0}), deviation{0.06, -0.03})), nil},
+		"mixes that are off":           {checkDeviations(repeated(3, deviation{-0.021, 0.01})), []string{"off by 0.021 on average, more than 0.020"}},
+		"a pod that is off":            {checkDeviations(append(repeated(9, deviation{}), deviation{-0.07, 0.04})), []string{"a dilation is off by 0.070, more", "a CPU loading is off by 0.040, more"}},
+		"a pod without a number":       {checkDeviations([]deviation{{math.NaN(), 0}}), []string{"NaN"}},
+		"no mixes":                     {checkDeviations(nil), []string{"nothing to judge"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if (test.err != nil) != (test.want != nil) {
+				t.Fatalf("got %v, want %q", test.err, test.want)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(test.err.Error(), want) {
+					t.Errorf("got %v, want %q", test.err, want)
+				}
+			}
+		})
+	}
+}
