@@ -46,6 +46,12 @@
 // [Predict] for dilations, which looks for the others where they are when all are
 // dilated, by any of the solvers of package queueing.
 //
+// # Interference
+//
+// Jobs also slow each other down where nobody waits: at caches, memory bandwidth, and the units of a core. Such
+// resources make the service of others at the processor slower, by an [Effect] of each job: first service is inflated,
+// then jobs queue as ever. On a node without effects everything is as above.
+//
 // # Prices
 //
 // Put W = Σ_j (λ_j − 1), summed over the threads of a node. Adding a job raises W
@@ -88,6 +94,9 @@ type Demand struct {
 	// as much a job to the others, and to its siblings, as a job of its own.
 	// Zero means one.
 	Threads int
+	// Effect is what the job has to do with the resource if it is shared without a queue. Loading, Pressure and
+	// Sensitivity are then 0, and Threads counts for [Effect.Exclusive] only. Nil at resources with a queue.
+	Effect *Effect
 }
 
 // Symmetric returns the demand of a single-threaded job whose pressure equals
@@ -127,7 +136,7 @@ func Loadings(p ...float64) Vector {
 // A DemandError says which demand of a vector is invalid and why.
 type DemandError struct {
 	Resource int     // index into the vector; −1 for a rule on the whole vector
-	Field    string  // "loading", "pressure", "sensitivity" or "threads"
+	Field    string  // such as "loading" or "effect.curve[1].inflation"
 	Value    float64 // the value found
 	Rule     string  // the rule that it breaks
 }
@@ -146,7 +155,7 @@ const sumTolerance = 1e-9
 // Validate returns nil, or a [DemandError] for the first rule that v breaks:
 // loadings, pressures and sensitivities are fractions from 0 to 1, the loadings
 // add up to at most 1 (Eq. (2) of the D-factor paper; the rest is idle time), and
-// threads are between 1 (or 0, which means 1) and [MaxThreads].
+// threads are between 1 (or 0, which means 1) and [MaxThreads]. Effects are valid, and at resources without a queue.
 func (v Vector) Validate() error {
 	sum := 0.0
 	for i, d := range v {
@@ -162,10 +171,32 @@ func (v Vector) Validate() error {
 		if d.Threads < 0 || d.Threads > MaxThreads {
 			return &DemandError{i, "threads", float64(d.Threads), fmt.Sprintf("is not between 1 and %d", MaxThreads)}
 		}
+		if err := d.validateEffect(i); err != nil {
+			return err
+		}
 		sum += d.Loading
 	}
 	if sum > 1+sumTolerance {
 		return &DemandError{-1, "loading", math.Round(sum*1e9) / 1e9, "in all is more than 1: loadings are fractions of the neutral time"}
+	}
+	return nil
+}
+
+// validateEffect returns a [DemandError] for an effect that is invalid or out of place.
+func (d Demand) validateEffect(resource int) error {
+	if d.Effect == nil {
+		return nil
+	}
+	switch {
+	case resource == 0:
+		return &DemandError{resource, "effect", d.Effect.Pressure, "is at the resource whose service effects make slower, the first one"}
+	case d.Loading != 0:
+		return &DemandError{resource, "loading", d.Loading, "is at a resource that is shared without a queue"}
+	case !d.idle() || d.Sensitivity != 0:
+		return &DemandError{resource, "pressure", max(d.Pressure, d.Sensitivity), "is at a resource that is shared without a queue: it belongs to the effect"}
+	}
+	if field, value, rule := d.Effect.validate(); rule != "" {
+		return &DemandError{resource, "effect." + field, value, rule}
 	}
 	return nil
 }

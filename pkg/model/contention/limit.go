@@ -49,7 +49,7 @@ func (v Vector) throttled(resource int, limit float64, servers []int, options qu
 func (v Vector) over(stretch float64) Vector {
 	w := make(Vector, len(v))
 	for i, d := range v {
-		w[i] = Demand{Loading: d.Loading / stretch, Pressure: d.Pressure / stretch, Sensitivity: d.Sensitivity / stretch, Threads: d.Threads}
+		w[i] = Demand{Loading: d.Loading / stretch, Pressure: d.Pressure / stretch, Sensitivity: d.Sensitivity / stretch, Threads: d.Threads, Effect: d.Effect}
 	}
 	return w
 }

@@ -12,6 +12,8 @@ type Load struct {
 
 	processor int
 	weighted  *weightedLoad // of the processor; nil if there is none
+
+	interfering []slowed // jobs with an effect
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
@@ -51,6 +53,9 @@ func (l *Load) AddShare(v Vector, share Share) {
 // Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
 func (l *Load) Add(v Vector) {
+	if v.interferes() {
+		l.interfering = append(l.interfering, newSlowed(v, 1))
+	}
 	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
 		if d.idle() {
@@ -67,8 +72,8 @@ func (l *Load) Add(v Vector) {
 func (l *Load) TotalLoading(i int) float64 { return l.resources[i].pressure }
 
 // Dilation returns the first-order dilation λ of a job that is part of the
-// load, at least 1: Eq. (5) of the D-factor paper where every resource has one
-// server. It takes O(m·n) time.
+// load, at least 1, without interference: Eq. (5) of the D-factor paper where every
+// resource has one server. It takes O(m·n) time.
 func (l *Load) Dilation(v Vector) float64 {
 	dilation := 1.0
 	for i := range v {

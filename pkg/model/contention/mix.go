@@ -27,10 +27,12 @@ type Mixes struct {
 	empty   *Mix
 	err     error
 
-	weighted bool    // some type has a weight of its own
-	walk     walk    // scratch
-	shares   claims  // scratch
-	list     []claim // scratch
+	weighted   bool // some type has a weight of its own
+	interferes bool // some type has an effect
+
+	walk   walk    // scratch
+	shares claims  // scratch
+	list   []claim // scratch
 }
 
 // localType is what a type of jobs is on the nodes of the class.
@@ -136,6 +138,7 @@ func (m *Mixes) local(t *JobType) *localType {
 		l.stretch *= l.alone
 	}
 	m.weighted = m.weighted || t.Weight != 0
+	m.interferes = m.interferes || l.vector.interferes()
 	m.types[t] = l
 	return l
 }
@@ -349,6 +352,8 @@ func (x *Mix) predict() {
 	servers := x.of.class.Servers
 	x.utilization = make([]float64, len(servers))
 	classes := x.classes()
+	slowing := x.inflate(classes)
+	defer func() { x.slow(classes, slowing) }()
 	solution := x.solution(classes)
 	if solution != nil && x.unequal() {
 		x.predictUnequal(classes, solution)

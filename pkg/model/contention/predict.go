@@ -18,11 +18,14 @@ type Prediction struct {
 	// from. Equal jobs are copies of one class in it.
 	Solution *queueing.Solution
 
-	jobs    []Vector
-	servers []int
-	class   []int     // of each job, in Solution
-	alone   []float64 // of each class: see Alone
-	scale   []float64 // of each class: what turns a wait for others into a delay
+	jobs      []Vector
+	inflated  []Vector    // the same, with service that interference makes slower
+	inflation []inflation // of each job, nil where nothing interferes
+	slowing   []float64   // of each job: by how much interference makes it slower, nil where nothing interferes
+	servers   []int
+	class     []int     // of each job, in Solution
+	alone     []float64 // of each class: see Alone
+	scale     []float64 // of each class: what turns a wait for others into a delay
 
 	// Where a resource is shared by weights and limits:
 	sharing *Sharing    // nil where all is shared equally
@@ -63,7 +66,8 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 			return nil, fmt.Errorf("job %d: threads: %d with those of the jobs before are more than %d", j, threads, queueing.MaxJobs)
 		}
 	}
-	p := &Prediction{jobs: jobs, servers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	p := &Prediction{jobs: jobs, inflated: jobs, servers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	p.inflate()
 	solution, err := queueing.Solve(p.network(servers), options)
 	if err != nil {
 		return nil, err
@@ -72,7 +76,58 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 	if err := p.compare(options); err != nil {
 		return nil, err
 	}
+	if err := p.slow(func(_ int, v Vector) (float64, error) { return v.alone(servers, options) }); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// inflate makes the service of the jobs as slow as interference does.
+func (p *Prediction) inflate() {
+	if !interferes(p.jobs) {
+		return
+	}
+	p.inflation = inflateAll(p.jobs, p.servers)
+	p.inflated = make([]Vector, len(p.jobs))
+	cells := make(Vector, len(p.jobs)*len(p.servers))
+	for j, v := range p.jobs {
+		p.inflated[j] = v.inflated(p.inflation[j].loading, p.inflation[j].together, cells[:0:len(v)])
+		cells = cells[len(v):]
+	}
+}
+
+// slow multiplies the dilations, which are over the time alone with service as slow as it is among the others, by how
+// much that is longer than the time alone. It is given either time in the own time that service of that speed takes.
+func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
+	if p.inflation == nil {
+		return nil
+	}
+	p.slowing = make([]float64, len(p.jobs))
+	for j, v := range p.jobs {
+		f := &p.inflation[j]
+		p.slowing[j] = 1
+		if f.together > f.alone {
+			before, err := alone(j, v.inflated(f.loading, f.alone, nil))
+			if err != nil {
+				return fmt.Errorf("job %d alone: %w", j, err)
+			}
+			after, err := alone(j, p.inflated[j])
+			if err != nil {
+				return fmt.Errorf("job %d alone: %w", j, err)
+			}
+			p.slowing[j] = max(1, f.stretch()*after/(f.stretchAlone()*before))
+		}
+		p.Dilations[j] *= p.slowing[j]
+	}
+	return nil
+}
+
+// slowed returns by how much interference makes job j slower. What it waits grows by the same factor.
+func (p *Prediction) slowed(j int) float64 {
+	if p.slowing == nil {
+		return 1
+	}
+	return p.slowing[j]
 }
 
 // compare fills in the dilations: what each job takes over what it takes alone. A job
@@ -81,7 +136,7 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 func (p *Prediction) compare(options queueing.Options) error {
 	classes := len(p.Solution.Waits)
 	p.alone, p.scale = make([]float64, classes), make([]float64, classes)
-	for j, v := range p.jobs {
+	for j, v := range p.inflated {
 		c := p.class[j]
 		response := v.response(p.Solution.Waits[c])
 		if p.alone[c] == 0 { // the first job of its class
@@ -133,8 +188,8 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 	network := &queueing.Network{Servers: servers}
 	classes := make(map[string]int, len(p.jobs))
 	var key []byte
-	for j, v := range p.jobs {
-		key = v.appendKey(key[:0])
+	for j, v := range p.inflated {
+		key = v.appendQueueKey(key[:0])
 		class, known := classes[string(key)]
 		if !known {
 			class = len(network.Classes)
@@ -149,17 +204,33 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 
 // appendKey appends what distinguishes a vector from another.
 func (v Vector) appendKey(key []byte) []byte {
+	key = v.appendQueueKey(key)
 	for i, d := range v {
-		if d.idle() {
-			continue
+		if d.Effect != nil {
+			key = d.Effect.appendKey(binary.AppendUvarint(key, uint64(i)))
 		}
-		key = binary.AppendUvarint(key, uint64(i))
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Loading))
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.Pressure))
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(d.sensitivity()))
-		key = binary.AppendUvarint(key, uint64(d.threads()))
 	}
 	return key
+}
+
+// appendQueueKey appends what distinguishes a vector from another in a queue.
+func (v Vector) appendQueueKey(key []byte) []byte {
+	for i, d := range v {
+		if !d.idle() {
+			key = d.appendKey(key, i)
+		}
+	}
+	return key
+}
+
+func (d Demand) appendKey(key []byte, resource int) []byte {
+	key = binary.AppendUvarint(key, uint64(resource))
+	key = appendFloat(appendFloat(appendFloat(key, d.Loading), d.Pressure), d.sensitivity())
+	return binary.AppendUvarint(key, uint64(d.threads()))
+}
+
+func appendFloat(key []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(key, math.Float64bits(x))
 }
 
 // queueingClass returns the vector as a class of a closed network, without a copy.
@@ -200,31 +271,50 @@ func (p *Prediction) Wait(j, i int) float64 { return p.Solution.Waits[p.class[j]
 func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
 // Delay returns what waiting for other jobs at resource i adds to the dilation of job
-// j, at least 0. Over all resources that adds up to λ_j − 1.
+// j, at least 0, or at an interference resource what slower service adds. Over all
+// resources that adds up to λ_j − 1.
 //
 // What a thread waits for others is its loading times its wait, in the proportion in
 // which it finds their threads and those of its own job there. For a job with several
 // threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
 // each other longer or shorter than they do alone, and that is due to the others, too.
 func (p *Prediction) Delay(j, i int) float64 {
-	if p.sharing != nil {
-		return p.delays[j][i]
+	if p.interferesAt(j, i) {
+		return p.slowingAt(j, i)
 	}
-	return p.waitForOthers(j, i) * p.scale[p.class[j]]
+	if p.sharing != nil {
+		return p.delays[j][i] * p.slowed(j)
+	}
+	return p.waitForOthers(j, i) * p.scale[p.class[j]] * p.slowed(j)
+}
+
+// interferesAt reports whether job j has an effect at resource i.
+func (p *Prediction) interferesAt(j, i int) bool {
+	return i < len(p.jobs[j]) && p.jobs[j][i].Effect != nil
+}
+
+// slowingAt returns what slower service because of others at interference resource i adds to the dilation of job j:
+// its part of what all of them add, in the proportion in which they inflate service.
+func (p *Prediction) slowingAt(j, i int) float64 {
+	f := &p.inflation[j]
+	if f.together == 1 {
+		return 0
+	}
+	return (p.slowing[j] - 1) * f.parts[i] / (f.together - 1)
 }
 
 // waitForOthers returns what a thread of job j waits at resource i for those of other
 // jobs, in own times.
 func (p *Prediction) waitForOthers(j, i int) float64 {
-	if i >= len(p.jobs[j]) || p.jobs[j][i].idle() {
+	if i >= len(p.inflated[j]) || p.inflated[j][i].idle() {
 		return 0
 	}
 	others := p.found(j, i)
 	if others == 0 {
 		return 0
 	}
-	siblings := float64(p.jobs[j][i].threads()-1) * p.Presence(j, i)
-	return p.jobs[j][i].Loading * p.Wait(j, i) * (others / (others + siblings))
+	siblings := float64(p.inflated[j][i].threads()-1) * p.Presence(j, i)
+	return p.inflated[j][i].Loading * p.Wait(j, i) * (others / (others + siblings))
 }
 
 // found returns how many threads of other jobs a thread of job j finds at resource i,
@@ -245,7 +335,8 @@ func (p *Prediction) found(j, i int) float64 {
 // The rule: the delay is shared out in proportion to how many threads of each job
 // a thread of job j finds there on average, which is what the wait is made of when
 // the resource has one server; at a resource that is shared by weights and limits
-// ([PredictSharing]), in proportion to how much of it each job takes. No job is to
+// ([PredictSharing]), in proportion to how much of it each job takes; at an
+// interference resource, in proportion to how hard each presses there. No job is to
 // blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
@@ -254,7 +345,7 @@ func (p *Prediction) BlameAt(j, i int) []float64 {
 		return blame
 	}
 	total := 0.0
-	for k, v := range p.jobs {
+	for k, v := range p.inflated {
 		if k != j && i < len(v) {
 			blame[k] = p.inTheWay(k, i)
 			total += blame[k]
@@ -269,7 +360,10 @@ func (p *Prediction) BlameAt(j, i int) []float64 {
 // inTheWay returns what the blame on a job is in proportion to: how many of its threads are found at a resource, or
 // how much of it they take where that is shared by weights.
 func (p *Prediction) inTheWay(k, i int) float64 {
-	d := p.jobs[k][i]
+	d := p.inflated[k][i]
+	if d.Effect != nil {
+		return p.inflation[k].pressing[i]
+	}
 	if p.sharing != nil && i == p.sharing.Resource {
 		return float64(d.threads()) * d.Loading * p.paces[k]
 	}

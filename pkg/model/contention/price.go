@@ -20,6 +20,8 @@ type Prices struct {
 	processor int
 	weight    float64        // of all jobs, if it is the same
 	factors   *weightFactors // nil if there are none
+
+	effects []effectPrice // by resource, nil where no job of the node has an effect
 }
 
 // price is the price of one resource, for a thread that finds x of its own
@@ -38,6 +40,7 @@ func (l *Load) Prices() *Prices {
 	if l.weighted != nil {
 		p.processor, p.weight, p.factors = l.processor, l.weighted.weight, l.weighted.factors(l.servers[l.processor])
 	}
+	p.effects = l.effectPrices()
 	size := 0
 	for i := range l.resources {
 		size += 2 * l.resources[i].servers
@@ -99,7 +102,8 @@ func (p *price) inflictedAt(x int) float64 { return p.inflicted[min(x, p.servers
 // pricing it on each node is two dot products. It is read-only once made and
 // safe for concurrent use.
 type Candidate struct {
-	bids []bid
+	bids    []bid
+	effects []effectBid
 
 	weight    float64 // 0 if it has no share
 	logWeight float64 // to base 2, of a thread
@@ -129,7 +133,7 @@ func NewShareCandidate(v Vector, processor int, share Share) *Candidate {
 // NewCandidate prepares a job for pricing. The vector must satisfy
 // [Vector.Validate].
 func NewCandidate(v Vector) *Candidate {
-	c := &Candidate{bids: make([]bid, 0, len(v))}
+	c := &Candidate{bids: make([]bid, 0, len(v)), effects: newEffectBids(v)}
 	for i, d := range v {
 		if d.idle() {
 			continue
@@ -155,7 +159,7 @@ func NewCandidate(v Vector) *Candidate {
 // candidate were placed there: what its threads would wait for the others plus what
 // they would make the others wait, each relative to the neutral time of its job
 // there. It takes two multiplications per resource and thread of
-// the candidate and allocates nothing. The candidate must have no demand at a
+// the candidate, six per interference resource, and allocates nothing. The candidate must have no demand at a
 // resource that the node does not list.
 //
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
@@ -186,6 +190,9 @@ func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 		}
 		neutral += b.selfWait(r.servers)
 	}
+	if len(c.effects) > 0 && p.effects != nil {
+		own, inflicted = p.interfere(c, own, inflicted)
+	}
 	return max(0, own/neutral-c.slack), inflicted
 }
 
@@ -206,6 +213,9 @@ func (p *Prices) weighted(c *Candidate) (waits, inflicts float64) {
 		if len(b.own) > 1 {
 			neutral += b.selfWait(r.servers)
 		}
+	}
+	if len(c.effects) > 0 && p.effects != nil {
+		own, inflicted = p.interfere(c, own, inflicted)
 	}
 	return max(0, own/neutral-c.slack), inflicted
 }

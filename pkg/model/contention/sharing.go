@@ -56,7 +56,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if sharing.Resource < 0 || sharing.Resource >= len(servers) {
 		return nil, fmt.Errorf("resource: %d is not one of %d", sharing.Resource, len(servers))
 	}
-	n := sharing.network(jobs, servers)
+	n := sharing.network(p.inflated, servers)
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
@@ -156,18 +156,17 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	}
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces, p.throttling = make([]float64, len(p.jobs)), make([]float64, len(p.jobs))
-	for j, v := range p.jobs {
+	for j, v := range p.inflated {
 		alone, held, err := s.alone(n, j, v, p.servers, options)
 		if err != nil {
 			return fmt.Errorf("job %d alone: %w", j, err)
 		}
-		response, neutral, wait := 1+throttled[j], 1+held, 0.0
+		response, neutral, wait := 1+throttled[j], neutralTime(v, alone, held), 0.0
 		p.delays[j] = make([]float64, len(p.servers))
 		for i, d := range v {
 			at := s.station(i)
 			here := (1 + p.Wait(j, i)) * together.Stretches[j][at] / equal.Stretches[first[j]][at]
 			response += d.Loading * (here - 1)
-			neutral += d.Loading * (alone[i] - 1)
 			if p.found(j, i) > 0 {
 				p.delays[j][i] = d.Loading * max(0, here-alone[i])
 			}
@@ -185,7 +184,23 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		p.paces[j] = 1 / math.Max(response, neutral)
 		p.throttling[j] = max(1, neutral/p.alone[p.class[j]])
 	}
-	return nil
+	return p.slow(func(j int, v Vector) (float64, error) {
+		with := *n
+		with.Jobs = slices.Clone(n.Jobs)
+		with.Jobs[j].Demands = s.demands(v, len(p.servers))
+		alone, held, err := s.alone(&with, j, v, p.servers, options)
+		return neutralTime(v, alone, held), err
+	})
+}
+
+// neutralTime returns what a job takes alone, in own times, that is so many times longer than its demand at each resource
+// and throttled for some time.
+func neutralTime(v Vector, alone []float64, throttled float64) float64 {
+	neutral := 1 + throttled
+	for i, times := range alone {
+		neutral += v[i].Loading * (times - 1)
+	}
+	return neutral
 }
 
 // Throttling returns by how much its own limit lengthens what job j takes alone, at least 1. That is no dilation, which is

@@ -1,0 +1,150 @@
+package contention
+
+import (
+	"sort"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
+
+// This file prices interference, to first order: every thread is at the processor for the fraction of its time that it
+// computes alone. What a candidate's curve adds to its service is then an expectation over the pressure on a node, and
+// what it makes that of the others slower depends on its pressure only, so that either is tabled at a few pressures.
+
+// tabled are the pressures at which a candidate's curve is tabled; between them it is linear, and constant beyond.
+var tabled = [...]float64{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 8, 12, 16, 32}
+
+// between returns where a pressure is in a table, and which part of the way it is to the next entry.
+func between(table []float64, pressure float64) (at int, part float64) {
+	last := len(table) - 1
+	if pressure >= table[last] {
+		return last - 1, 1
+	}
+	at = max(0, sort.SearchFloat64s(table, pressure)-1)
+	return at, (pressure - table[at]) / (table[at+1] - table[at])
+}
+
+// effectPrice is what a candidate pays at one interference resource.
+type effectPrice struct {
+	// The expectation over the pressure on the node is the sum over four entries of the table.
+	at     [4]int
+	weight [4]float64
+	// inflicted is what a thread that always runs adds to the waits of the jobs, by its pressure as tabled.
+	inflicted [len(tabled)]float64
+}
+
+// effectBid is the candidate's side of that.
+type effectBid struct {
+	resource int
+	own      [len(tabled)]float64 // what each pressure adds to its own time, over its threads
+	presence float64              // of its threads at the processor, in all
+	at       int                  // its pressure in the table
+	part     float64
+}
+
+// newEffectBids prepares the effects of a job.
+func newEffectBids(v Vector) []effectBid {
+	if !v.interferes() {
+		return nil
+	}
+	var bids []effectBid
+	s := newSlowed(v, 1)
+	for i, d := range v {
+		if d.Effect == nil {
+			continue
+		}
+		b := effectBid{resource: i, presence: float64(s.threads) * s.loading}
+		for k, pressure := range tabled {
+			b.own[k] = b.presence * d.Effect.Curve.more(pressure)
+		}
+		b.at, b.part = between(tabled[:], d.Effect.Pressure)
+		bids = append(bids, b)
+	}
+	return bids
+}
+
+// interfere adds to what a candidate's threads wait by how much longer they compute, and to what they make the others wait
+// by how much longer these do.
+func (p *Prices) interfere(c *Candidate, own, inflicted float64) (float64, float64) {
+	for k := range c.effects {
+		b := &c.effects[k]
+		price := &p.effects[b.resource]
+		for n, weight := range price.weight {
+			own += weight * b.own[price.at[n]]
+		}
+		low, high := price.inflicted[b.at], price.inflicted[b.at+1]
+		inflicted += b.presence * max(0, low+b.part*(high-low))
+	}
+	return own, inflicted
+}
+
+// effectPrices returns those of a load, nil where no job has an effect.
+func (l *Load) effectPrices() []effectPrice {
+	if len(l.interfering) == 0 {
+		return nil
+	}
+	x := newInterference(l.interfering, l.servers)
+	x.sum()
+	there := &l.resources[0].present // of all jobs, not only of those with effects
+	if l.servers[0] == 1 {
+		there.Reset()
+	}
+	prices := make([]effectPrice, len(l.servers))
+	runs := newChances(there, l.servers[0]-1)
+	for i := range prices {
+		if level, is := x.levelOf(i, &x.shared[i], &x.apart[i], runs); is {
+			prices[i].expect(level)
+		}
+		x.inflict(&prices[i], i, there)
+	}
+	return prices
+}
+
+// expect makes weights of a table of the two values that stand for a pressure.
+func (p *effectPrice) expect(l level) {
+	for n, value := range [...]struct{ pressure, chance float64 }{{l.low, 1 - l.chance}, {l.high, l.chance}} {
+		at, part := between(tabled[:], value.pressure)
+		p.at[2*n], p.at[2*n+1] = at, at+1
+		p.weight[2*n], p.weight[2*n+1] = value.chance*(1-part), value.chance*part
+	}
+}
+
+// inflict tables by how much longer the jobs take, over all their threads, beside a thread more.
+func (x *interference) inflict(p *effectPrice, resource int, there *poissonbinomial.Distribution) {
+	for k := range x.jobs {
+		s := &x.jobs[k]
+		if resource >= len(s.vector) || s.vector[resource].Effect == nil || s.loading == 0 {
+			continue
+		}
+		e := s.vector[resource].Effect
+		if len(e.Curve) == 0 {
+			continue
+		}
+		runs, left, room := together, 1.0, 1.0
+		if !s.exclusive {
+			x.others.Without(there, s.loading)
+			runs = newChances(&x.others, x.servers-1)
+			left, room = makeRoom(&x.others, x.servers-1)
+		}
+		l, _ := x.level(s, resource, e, runs)
+		slowed := float64(s.copies*s.threads) * s.loading * x.domain[resource] * room
+		for n, pressure := range tabled {
+			p.inflicted[n] += slowed * ((1-l.chance)*(e.Curve.more(left*l.low+pressure)-e.Curve.more(l.low)) +
+				l.chance*(e.Curve.more(left*l.high+pressure)-e.Curve.more(l.high)))
+		}
+	}
+}
+
+// makeRoom returns how often a newcomer runs on some servers that it shares with others, and which part of those that ran
+// without it still do so then.
+func makeRoom(others *poissonbinomial.Distribution, servers int) (left, runs float64) {
+	before, after := 0.0, 0.0
+	for n, p := range others.Probability() {
+		runs += p * min(1, float64(servers)/float64(n+1))
+		before += p * float64(min(n, servers))
+		after += p * float64(min(n, max(0, servers-1)))
+	}
+	if before == 0 {
+		return 1, runs
+	}
+	return after / before, runs
+}

@@ -1,0 +1,132 @@
+package contention_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// cacheNode draws jobs that interfere at two resources, on a node of so many cores.
+func cacheNode(r *rand.Rand, jobs int) []contention.Vector {
+	all := make([]contention.Vector, jobs)
+	for j := range all {
+		all[j] = contention.Vector{contention.Symmetric(0.1 + 0.9*r.Float64())}
+		for range 2 {
+			e := &contention.Effect{Pressure: r.Float64() * r.Float64()}
+			last := 1.0
+			for k := range 4 {
+				last += 0.3 * r.Float64()
+				e.Curve = append(e.Curve, contention.Point{Pressure: 0.25 * float64(k+1), Inflation: last})
+			}
+			all[j] = append(all[j], contention.Demand{Effect: e})
+		}
+	}
+	return all
+}
+
+func priceOf(servers []int, jobs []contention.Vector, candidate contention.Vector) float64 {
+	return loadOf(servers, jobs).Prices().Of(contention.NewCandidate(candidate))
+}
+
+// waits returns what all jobs of a node wait, as predicted.
+func waits(t *testing.T, servers []int, jobs []contention.Vector) float64 {
+	sum := 0.0
+	for _, dilation := range predict(t, jobs, servers, queueing.Options{}).Dilations {
+		sum += dilation - 1
+	}
+	return sum
+}
+
+func TestThePriceOfInterferenceBetweenTwoJobsIsWhatItCosts(t *testing.T) {
+	t.Parallel()
+	servers := []int{2, 1}
+	resident, candidate := interfering{1, 0.75, steep}.vector(), interfering{1, 0.5, steep}.vector()
+	want := 0.6 + 0.2 // beside 0.75 and 0.5
+	if got := priceOf(servers, []contention.Vector{resident}, candidate); math.Abs(got-want) > 1e-12 {
+		t.Errorf("it is %v, want %v", got, want)
+	}
+	if got := priceOf(servers, nil, candidate); got != 0 {
+		t.Errorf("an empty node costs %v", got)
+	}
+	if got := priceOf([]int{1, 1}, []contention.Vector{resident}, candidate); got != 2 {
+		t.Errorf("where the two take turns it is %v, want 2, as without caches", got)
+	}
+}
+
+// Prices of nodes with free cores, where interference decides, put them into the order of what a candidate costs there.
+func TestPricesOrderNodesByInterference(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(21, 2))
+	servers := []int{8, 1, 2}
+	var with, without, best, chosen, blind float64
+	const worlds, nodes = 60, 8
+	for range worlds {
+		candidate := cacheNode(r, 1)[0]
+		var costs, prices, plain []float64
+		for range nodes {
+			jobs := cacheNode(r, 2+r.IntN(6))
+			costs = append(costs, waits(t, servers, append(jobs, candidate))-waits(t, servers, jobs))
+			prices = append(prices, priceOf(servers, jobs, candidate))
+			queues := make([]contention.Vector, len(jobs))
+			for j := range jobs {
+				queues[j] = jobs[j][:1]
+			}
+			plain = append(plain, priceOf(servers, queues, candidate[:1]))
+		}
+		with += rankCorrelation(costs, prices) / worlds
+		without += rankCorrelation(costs, plain) / worlds
+		best += costs[indexOfMin(costs)]
+		chosen += costs[indexOfMin(prices)]
+		blind += costs[indexOfMin(plain)]
+	}
+	t.Logf("rank correlation %.3f, without interference %.3f; the chosen node costs %.1f %% more than the best, without interference %.0f %%",
+		with, without, 100*(chosen/best-1), 100*(blind/best-1))
+	if with < 0.9 || chosen > 1.05*best {
+		t.Errorf("rank correlation %v, the chosen node costs %v, the best %v", with, chosen, best)
+	}
+}
+
+func indexOfMin(values []float64) int { return slices.Index(values, slices.Min(values)) }
+
+// BenchmarkInterference compares what effects add to a prediction and to a price.
+func BenchmarkInterference(b *testing.B) {
+	for _, n := range []int{2, 8, 30, 100} {
+		jobs := cacheNode(rand.New(rand.NewPCG(1, 8)), n)
+		for j := range jobs {
+			jobs[j] = append(jobs[j], contention.Symmetric(0))
+			jobs[j][0] = contention.Symmetric(0.9 * jobs[j][0].Loading)
+			jobs[j][3] = contention.Symmetric(0.1 * jobs[j][0].Loading)
+		}
+		servers := []int{max(2, n/4), 1, 2, 1}
+		plain := make([]contention.Vector, n)
+		for j, v := range jobs {
+			plain[j] = contention.Vector{v[0], {}, {}, v[3]}
+		}
+		for name, vectors := range map[string][]contention.Vector{"plain": plain, "effects": jobs} {
+			b.Run(fmt.Sprintf("predict/%d jobs/%s", n, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					predict(b, vectors, servers, queueing.Options{})
+				}
+			})
+			b.Run(fmt.Sprintf("node/%d jobs/%s", n, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					loadOf(servers, vectors).Prices()
+				}
+			})
+			b.Run(fmt.Sprintf("candidate/%d jobs/%s", n, name), func(b *testing.B) {
+				prices, candidate := loadOf(servers, vectors).Prices(), contention.NewCandidate(vectors[0])
+				b.ReportAllocs()
+				for b.Loop() {
+					prices.Of(candidate)
+				}
+			})
+		}
+	}
+}
