@@ -89,13 +89,21 @@ func (p *Pool) Sharing(cpu int) contention.Sharing {
 	return contention.Sharing{Resource: cpu, Groups: p.Groups, Shares: p.Shares}
 }
 
-// InPool returns the vector of a pod as those in the pool find it: without what it does on cores of its own.
+// InPool returns the vector of a pod as those in the pool find it: without what it does on cores of its own, where it
+// presses on others' caches all the same.
 func (p *Pool) InPool(pod int, v contention.Vector, cpu int) contention.Vector {
 	if p.Exclusive[pod] == 0 || cpu >= len(v) {
 		return v
 	}
 	elsewhere := slices.Clone(v)
 	elsewhere[cpu] = contention.Demand{}
+	for i, d := range v {
+		if d.Effect != nil {
+			effect := *d.Effect
+			effect.Exclusive = v[cpu].Loading
+			elsewhere[i] = contention.Demand{Threads: v[cpu].Threads, Effect: &effect}
+		}
+	}
 	return elsewhere
 }
 

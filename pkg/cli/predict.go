@@ -182,6 +182,9 @@ func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
 	manifests := has(func(pods *evaluate.PodsPrediction) bool { return pods.Workload != "" })
 	shared := has(func(pods *evaluate.PodsPrediction) bool { return pods.Request != nil })
 	limited := has(func(pods *evaluate.PodsPrediction) bool { return pods.Limit != nil })
+	interference := has(func(pods *evaluate.PodsPrediction) bool {
+		return slices.ContainsFunc(pods.Waits, func(w evaluate.Wait) bool { return w.Interference })
+	})
 	timed := !manifests || has(func(pods *evaluate.PodsPrediction) bool { return pods.NeutralSeconds != nil })
 	columns := []struct {
 		column text.Column
@@ -197,7 +200,8 @@ func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
 		{text.Right("DILATION"), true, func(pods *evaluate.PodsPrediction) string { return text.TimesWithin(pods.Dilation, pods.DilationError) }},
 		{text.Right("IF EQUAL"), shared, func(pods *evaluate.PodsPrediction) string { return text.Times(*pods.EqualDilation) }},
 		{text.Right("DONE AT"), timed, func(pods *evaluate.PodsPrediction) string { return seconds(pods.DoneAtSeconds) }},
-		{text.Left("WAITS FOR"), true, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
+		{text.Left("SLOWED DOWN AT"), interference, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
+		{text.Left("WAITS FOR"), !interference, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
 	}
 	var shown []text.Column
 	for _, c := range columns {
@@ -253,7 +257,10 @@ func demandsOf(pods *evaluate.PodsPrediction) string {
 	var parts []string
 	for _, d := range pods.Demands {
 		part := fmt.Sprintf("%s %.2f", d.Resource, d.Loading)
-		if d.Threads > 1 {
+		switch {
+		case d.Effect != nil:
+			part = effectOf(&d)
+		case d.Threads > 1:
 			part = fmt.Sprintf("%s %d × %.2f", d.Resource, d.Threads, d.Loading)
 		}
 		parts = append(parts, part)
@@ -262,6 +269,15 @@ func demandsOf(pods *evaluate.PodsPrediction) string {
 		return "idle"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// effectOf writes what a pod has to do with an interference resource: "llc pressure 0.70, up to 1.80× slower".
+func effectOf(d *evaluate.Demand) string {
+	part := fmt.Sprintf("%s pressure %.2f", d.Resource, d.Pressure)
+	if n := len(d.Effect.Curve); n > 0 {
+		part += fmt.Sprintf(" (computes up to %s longer)", text.Times(d.Effect.Curve[n-1].Inflation))
+	}
+	return part
 }
 
 // notes say what the answer takes for granted.
@@ -370,11 +386,19 @@ func summarize(p *evaluate.Prediction) string {
 	for _, some := range p.Pods {
 		pods += some.Copies
 	}
-	var resources []string
+	var servers, domains []string
 	for _, r := range p.Resources {
-		resources = append(resources, fmt.Sprintf("%s %d", r.Name, r.Servers))
+		if r.Domains > 0 {
+			domains = append(domains, fmt.Sprintf("%s %d", r.Name, r.Domains))
+		} else {
+			servers = append(servers, fmt.Sprintf("%s %d", r.Name, r.Servers))
+		}
 	}
-	text := fmt.Sprintf("%s on one node (servers: %s), %s", text.Counted(pods, "pod"), strings.Join(resources, ", "), p.Solver)
+	node := "servers: " + strings.Join(servers, ", ")
+	if len(domains) > 0 {
+		node += "; domains: " + strings.Join(domains, ", ")
+	}
+	text := fmt.Sprintf("%s on one node (%s), %s", text.Counted(pods, "pod"), node, p.Solver)
 	if p.DoneAtSeconds != nil {
 		text += "; the node is done after " + seconds(p.DoneAtSeconds)
 	}

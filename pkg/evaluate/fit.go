@@ -229,6 +229,9 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 		}
 		belief := fit.Belief{Sensitivity: make([]float64, len(resources)), Pressure: make([]float64, len(resources))}
 		for _, d := range v.Demands {
+			if d.Effect != nil {
+				continue // a fit is of what has a queue
+			}
 			r, ok := place[d.Resource]
 			if !ok {
 				return nil, fmt.Errorf("profile %s: resource %q is not among the resources of the fit", w.Name, d.Resource)

@@ -82,10 +82,11 @@ type LeftOut struct {
 	Why      string `json:"why"`
 }
 
-// Servers is how many servers a resource has.
+// Servers is how many servers a resource has, or how many domains, if it is shared without a queue.
 type Servers struct {
 	Name    string `json:"name"`
-	Servers int    `json:"servers"`
+	Servers int    `json:"servers,omitempty"`
+	Domains int    `json:"domains,omitempty"`
 }
 
 // PodsPrediction is how much some pods of one workload are slowed down.
@@ -136,12 +137,28 @@ type Demand struct {
 	Loading  float64 `json:"loading"`
 	Pressure float64 `json:"pressure"`
 	Threads  int     `json:"threads"`
+	// Effect says that the resource is shared without a queue, and by how much the pod computes longer under the
+	// pressure of others: see v1alpha1.Interference. Loading is then 0.
+	Effect *Effect `json:"effect,omitempty"`
+}
+
+// Effect is a sensitivity curve, empty for a pod that nothing slows down there.
+type Effect struct {
+	Curve []CurvePoint `json:"curve"`
+}
+
+// CurvePoint is one point of a sensitivity curve: see v1alpha1.CurvePoint.
+type CurvePoint struct {
+	Pressure  float64 `json:"pressure"`
+	Inflation float64 `json:"inflation"`
 }
 
 // Wait is the part of a dilation that comes from one resource.
 type Wait struct {
 	Resource string  `json:"resource"`
 	Dilation float64 `json:"dilation"`
+	// Interference says that the pod does not wait there, but that its computing takes longer.
+	Interference bool `json:"interference,omitempty"`
 	// Because says which pods it is that are waited for, the largest part
 	// first. They add up to Dilation.
 	Because []Because `json:"because"`
@@ -347,11 +364,19 @@ func (n *sharedNode) add(pods Pods, known *catalog) error {
 func (n *sharedNode) used() []Servers {
 	var used []Servers
 	for i, name := range n.names {
-		if slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }) {
-			used = append(used, Servers{name, n.servers[i]})
+		switch {
+		case slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
+			used = append(used, Servers{Name: name, Servers: n.servers[i]})
+		case n.interferes(i):
+			used = append(used, Servers{Name: name, Domains: n.servers[i]})
 		}
 	}
 	return used
+}
+
+// interferes reports whether a resource is one at which pods interfere.
+func (n *sharedNode) interferes(i int) bool {
+	return slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Effect != nil })
 }
 
 // demands returns the components of a vector that are not 0.
@@ -359,7 +384,14 @@ func (n *sharedNode) demands(v contention.Vector) []Demand {
 	demands := []Demand{}
 	for i, d := range v {
 		if d.Loading > 0 || d.Pressure > 0 {
-			demands = append(demands, Demand{n.names[i], d.Loading, d.Pressure, max(1, d.Threads)})
+			demands = append(demands, Demand{Resource: n.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads)})
+		}
+		if d.Effect != nil {
+			e := &Effect{Curve: []CurvePoint{}}
+			for _, p := range d.Effect.Curve {
+				e.Curve = append(e.Curve, CurvePoint(p))
+			}
+			demands = append(demands, Demand{Resource: n.names[i], Pressure: d.Effect.Pressure, Threads: max(1, v[0].Threads), Effect: e})
 		}
 	}
 	return demands
@@ -381,7 +413,7 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 		if delay == 0 {
 			continue
 		}
-		wait := Wait{Resource: name, Dilation: delay}
+		wait := Wait{Resource: name, Dilation: delay, Interference: n.interferes(i)}
 		blame := together.BlameAt(some.first, i)
 		for _, other := range n.groups {
 			total := 0.0

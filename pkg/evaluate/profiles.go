@@ -94,7 +94,7 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 			if text := FollowsAll(p.Spec.Selector, "node", "cluster"); text != "" {
 				ready.Message += "; " + text
 			}
-			status.Servers = serversInUse(class)
+			status.Servers = serversInUse(class, p)
 		}
 		f := following[p.Name]
 		status.Nodes = new(f.count)
@@ -108,22 +108,29 @@ func loadings(v *profile.InUse) []v1alpha1.ResourceLoading {
 	if v == nil {
 		return nil
 	}
-	list := make([]v1alpha1.ResourceLoading, len(v.Demands))
-	for i, d := range v.Demands {
-		list[i] = v1alpha1.ResourceLoading{
+	list := make([]v1alpha1.ResourceLoading, 0, len(v.Demands))
+	for _, d := range v.Demands {
+		if d.Effect != nil {
+			continue // is in the spec
+		}
+		l := v1alpha1.ResourceLoading{
 			Name: d.Resource, Loading: Fraction(d.Loading), Pressure: Fraction(d.Pressure), Threads: new(int32(d.Threads)),
 		}
 		if d.Sensitivity != 0 {
-			list[i].Sensitivity = Fraction(d.Sensitivity)
+			l.Sensitivity = Fraction(d.Sensitivity)
 		}
+		list = append(list, l)
 	}
 	return list
 }
 
 // serversInUse returns the servers of a class as its status shows them.
-func serversInUse(c *profile.NodeClass) []v1alpha1.ResourceServers {
+func serversInUse(c *profile.NodeClass, p *v1alpha1.NodeProfile) []v1alpha1.ResourceServers {
 	var list []v1alpha1.ResourceServers
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		if slices.ContainsFunc(p.Spec.Interference, func(r v1alpha1.ResourceDomains) bool { return r.Name == name }) {
+			continue // has no servers
+		}
 		list = append(list, v1alpha1.ResourceServers{Name: name, Servers: new(int32(c.Servers[name]))})
 	}
 	return list

@@ -197,7 +197,7 @@ func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 		t.Errorf("unexpected unknown resources (-want +got):\n%s", diff)
 	}
 	none := contention.Demand{}
-	if diff := cmp.Diff(contention.Vector{none, none, none, none, contention.Symmetric(0.25)}, x.Snapshot().Vector(stranger)); diff != "" {
+	if diff := cmp.Diff(contention.Vector{none, none, none, none, none, contention.Symmetric(0.25)}, x.Snapshot().Vector(stranger)); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
 
@@ -205,8 +205,8 @@ func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 	if diff := cmp.Diff([]string{"gpu"}, unknown(pod("web"))); diff != "" {
 		t.Errorf("after the profile is gone: unexpected unknown resources (-want +got):\n%s", diff)
 	}
-	if n := len(x.Snapshot().Vector(pod("web"))); n != 4 {
-		t.Errorf("after the profile is gone: a vector of %d resources, want 4", n)
+	if n := len(x.Snapshot().Vector(pod("web"))); n != 5 {
+		t.Errorf("after the profile is gone: a vector of %d resources, want 5", n)
 	}
 }
 
@@ -236,8 +236,8 @@ func TestAnOldSnapshotAnswersAsBefore(t *testing.T) {
 			t.Errorf("%s: %d profiles, %d ignored, want %d and 0", name, valid, ignored, profiles)
 		}
 	}
-	check("old", old, 0.5, false, []int{2, 4, 1, 1}, 2)
-	check("new", next, 0.25, true, []int{2, 1, 1, 1, 1}, 3)
+	check("old", old, 0.5, false, []int{2, 4, 1, 1, 1}, 2)
+	check("new", next, 0.25, true, []int{2, 1, 1, 1, 1, 1}, 3)
 }
 
 func TestInvalidProfilesAreCountedAndLogged(t *testing.T) {
@@ -330,8 +330,8 @@ func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 		gpus := machines("gpu-node", servers("gpu", 8))
 		for range changes {
 			x.OnAdd(gpus, false)
-			if n := len(x.Snapshot().Resources().Names()); n != 5 {
-				t.Errorf("%d resources with a NodeProfile that adds one, want 5", n)
+			if n := len(x.Snapshot().Resources().Names()); n != 6 {
+				t.Errorf("%d resources with a NodeProfile that adds one, want 6", n)
 			}
 			x.OnDelete(gpus)
 		}

@@ -238,11 +238,14 @@ func NeutralMillis(p *v1alpha1.WorkloadProfile, class string) *int64 {
 }
 
 // Named returns the names of the resources that a profile gives loadings for,
-// declared, observed or measured. A name may occur more than once.
+// declared, observed or measured, or effects. A name may occur more than once.
 func Named(p *v1alpha1.WorkloadProfile) []string {
 	var names []string
 	for i := range p.Spec.Resources {
 		names = append(names, p.Spec.Resources[i].Name)
+	}
+	for i := range p.Spec.Interference {
+		names = append(names, p.Spec.Interference[i].Name)
 	}
 	if appliesObserved(p) {
 		names = append(names, string(corev1.ResourceCPU))

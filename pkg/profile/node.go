@@ -15,7 +15,7 @@ import (
 )
 
 // builtIn are the resources that every cluster has, with no profile at all.
-var builtIn = []string{"cpu", "disk", "network", "memory-bandwidth"}
+var builtIn = []string{"cpu", "disk", "network", "memory-bandwidth", "llc"}
 
 // Resources are the resources of a cluster: the names of the components of its
 // vectors, in order. It is immutable.
@@ -58,7 +58,7 @@ type NodeClass struct {
 	// whether or not the number of servers is known.
 	Named []string
 	// Servers holds the known numbers: those that are declared, else those that
-	// were calibrated.
+	// were calibrated. Of an interference resource it is the number of domains.
 	Servers map[string]int
 
 	matcher matcher
@@ -87,7 +87,7 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 	var errs field.ErrorList
 	class.matcher, errs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	path := field.NewPath("spec", "resources")
-	if len(p.Spec.Resources) == 0 && p.Spec.Calibration == nil {
+	if len(p.Spec.Resources)+len(p.Spec.Interference) == 0 && p.Spec.Calibration == nil {
 		errs = append(errs, field.Required(path, "list at least one resource, or say under spec.calibration which to measure"))
 	}
 	for i := range p.Spec.Resources {
@@ -97,6 +97,14 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
 		}
 		errs = append(errs, class.serve(r.Name, r.Servers, path.Child("servers"))...)
+	}
+	for i := range p.Spec.Interference {
+		r, path := &p.Spec.Interference[i], field.NewPath("spec", "interference").Index(i)
+		errs = append(errs, class.name(r.Name, path.Child("name"))...)
+		if _, again := class.Servers[r.Name]; again {
+			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
+		}
+		errs = append(errs, class.serve(r.Name, r.Domains, path.Child("domains"))...)
 	}
 	errs = append(errs, class.calibrate(p)...)
 	if len(errs) > 0 {

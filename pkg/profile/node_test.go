@@ -81,7 +81,7 @@ func TestTheResourcesAreTheBuiltInOnesAndThoseThatNodeProfilesName(t *testing.T)
 		calibrated(machines("c"), "nvme"),
 		machines("invalid", servers("tape", 0)),
 	)
-	want := []string{"cpu", "disk", "network", "memory-bandwidth", "fpga", "gpu", "nvme"}
+	want := []string{"cpu", "disk", "network", "memory-bandwidth", "llc", "fpga", "gpu", "nvme"}
 	if diff := cmp.Diff(want, x.Snapshot().Resources().Names()); diff != "" {
 		t.Errorf("unexpected resources (-want +got):\n%s", diff)
 	}
@@ -97,8 +97,8 @@ func TestDeclaredServersCountMoreThanCalibratedOnesAndTheseMoreThanTheDefault(t 
 		calibrated(machines("none"), "disk"),
 		withdrawn,
 	)
-	for name, want := range map[string][]int{ // cpu, disk, network, memory-bandwidth
-		"both": {16, 4, 1, 1}, "one": {16, 6, 2, 1}, "none": {16, 1, 1, 1}, "withdrawn": {16, 1, 2, 1},
+	for name, want := range map[string][]int{ // cpu, disk, network, memory-bandwidth, llc
+		"both": {16, 4, 1, 1, 1}, "one": {16, 6, 2, 1, 1}, "none": {16, 1, 1, 1, 1}, "withdrawn": {16, 1, 2, 1, 1},
 	} {
 		if diff := cmp.Diff(want, x.Snapshot().Servers(node(name, "16"))); diff != "" {
 			t.Errorf("%s: unexpected servers (-want +got):\n%s", name, diff)
@@ -111,16 +111,16 @@ func TestANodeHasTheServersOfItsProfileElseItsCoresAndOneOfTheRest(t *testing.T)
 	x := indexOf(machines("big", servers("disk", 4), servers("gpu", 8)), machines("pinned", servers("cpu", 2)))
 	tests := map[string]struct {
 		node *corev1.Node
-		want []int // cpu, disk, network, memory-bandwidth, gpu
+		want []int // cpu, disk, network, memory-bandwidth, llc, gpu
 	}{
-		"a node with a profile":          {node("big", "16"), []int{16, 4, 1, 1, 8}},
-		"a profile that counts the cpus": {node("pinned", "16"), []int{2, 1, 1, 1, 1}},
-		"a node without a profile":       {node("other", "32"), []int{32, 1, 1, 1, 1}},
-		"most of a core is a core":       {node("other", "3920m"), []int{4, 1, 1, 1, 1}},
-		"less than half a core is none":  {node("other", "4400m"), []int{4, 1, 1, 1, 1}},
-		"a node has at least one core":   {node("other", "100m"), []int{1, 1, 1, 1, 1}},
-		"a node that says nothing":       {&corev1.Node{}, []int{1, 1, 1, 1, 1}},
-		"a node beyond belief":           {node("other", "1e400"), []int{16384, 1, 1, 1, 1}},
+		"a node with a profile":          {node("big", "16"), []int{16, 4, 1, 1, 1, 8}},
+		"a profile that counts the cpus": {node("pinned", "16"), []int{2, 1, 1, 1, 1, 1}},
+		"a node without a profile":       {node("other", "32"), []int{32, 1, 1, 1, 1, 1}},
+		"most of a core is a core":       {node("other", "3920m"), []int{4, 1, 1, 1, 1, 1}},
+		"less than half a core is none":  {node("other", "4400m"), []int{4, 1, 1, 1, 1, 1}},
+		"a node has at least one core":   {node("other", "100m"), []int{1, 1, 1, 1, 1, 1}},
+		"a node that says nothing":       {&corev1.Node{}, []int{1, 1, 1, 1, 1, 1}},
+		"a node beyond belief":           {node("other", "1e400"), []int{16384, 1, 1, 1, 1, 1}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -36,8 +36,8 @@ func TestWatchKeepsTheIndexUpToDate(t *testing.T) {
 	if got := cpuOf(x.Snapshot(), pod("web")); got != 0.5 {
 		t.Errorf("once all profiles are read the loading of cpu is %v, want 0.5", got)
 	}
-	if n := len(x.Snapshot().Resources().Names()); n != 5 {
-		t.Errorf("once all profiles are read there are %d resources, want 5", n)
+	if n := len(x.Snapshot().Resources().Names()); n != 6 {
+		t.Errorf("once all profiles are read there are %d resources, want 6", n)
 	}
 	server.set("workloadprofiles", "MODIFIED", changed(web, spends("0.25")))
 	eventually(t, "the loading of cpu becomes 0.25", func() bool { return cpuOf(x.Snapshot(), pod("web")) == 0.25 })

@@ -72,14 +72,18 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	var selectorErrs field.ErrorList
 	w.matcher, selectorErrs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	declared, demandErrs := demands(&p.Spec)
+	interference, effectErrs := effects(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
 	observed, observedErrs := observations(p)
-	if errs := slices.Concat(selectorErrs, demandErrs, measuredErrs, observedErrs); len(errs) > 0 {
+	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs); len(errs) > 0 {
 		return nil, errs
 	}
 	w.matcher.learned = p.Spec.Observation != nil && p.Spec.Measurement == nil
 	if len(declared) > 0 {
+		declared = append(declared, interference...)
 		w.declared = resources.use(&InUse{Demands: declared})
+	} else {
+		declared = interference
 	}
 	w.tooWide = tooWide
 	if n := len(measured) + len(observed); n > 0 {

@@ -132,32 +132,32 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 	tests := map[string]struct {
 		neutralMillis int64
 		demands       []v1alpha1.ResourceDemand
-		want          contention.Vector // cpu, disk, network, memory-bandwidth, gpu
+		want          contention.Vector // cpu, disk, network, memory-bandwidth, llc, gpu
 	}{
 		"loadings": {
 			0,
 			[]v1alpha1.ResourceDemand{loading("gpu", "0.25"), loading("cpu", "500m")},
-			contention.Vector{contention.Symmetric(0.5), {}, {}, {}, contention.Symmetric(0.25)},
+			contention.Vector{contention.Symmetric(0.5), {}, {}, {}, {}, contention.Symmetric(0.25)},
 		},
 		"loadings that add up to 1 but for rounding": {
 			0,
 			[]v1alpha1.ResourceDemand{loading("cpu", "0.7"), loading("disk", "0.1"), loading("network", "0.2")},
-			contention.Vector{contention.Symmetric(0.7), contention.Symmetric(0.1), contention.Symmetric(0.2), {}, {}},
+			contention.Vector{contention.Symmetric(0.7), contention.Symmetric(0.1), contention.Symmetric(0.2), {}, {}, {}},
 		},
 		"every way to write 1": {
 			0,
 			[]v1alpha1.ResourceDemand{loading("cpu", "1000000000n"), loading("disk", "0")},
-			contention.Vector{contention.Symmetric(1), contention.Symmetric(0), {}, {}, {}},
+			contention.Vector{contention.Symmetric(1), contention.Symmetric(0), {}, {}, {}, {}},
 		},
 		"service demands": {
 			400,
 			[]v1alpha1.ResourceDemand{{Name: "disk", DemandMillis: new(int64(100))}, {Name: "network", DemandMillis: new(int64(300))}},
-			contention.Vector{{}, contention.Symmetric(0.25), contention.Symmetric(0.75), {}, {}},
+			contention.Vector{{}, contention.Symmetric(0.25), contention.Symmetric(0.75), {}, {}, {}},
 		},
 		"a pressure of its own, and threads": {
 			0,
 			[]v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(16384))}},
-			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 16384}, {}, {}, {}, {}},
+			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 16384}, {}, {}, {}, {}, {}},
 		},
 	}
 	for name, test := range tests {
@@ -188,7 +188,7 @@ func TestADemandAtAResourceThatNoNodeHasIsLeftOutAndNamed(t *testing.T) {
 	if diff := cmp.Diff([]string{"dsik", "gpu"}, w.Unknown); diff != "" {
 		t.Errorf("unexpected unknown resources (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(contention.Vector{contention.Symmetric(0.5), {}, {}, {}}, w.Vector); diff != "" {
+	if diff := cmp.Diff(contention.Vector{contention.Symmetric(0.5), {}, {}, {}, {}}, w.Vector); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
 	want := []profile.Demand{

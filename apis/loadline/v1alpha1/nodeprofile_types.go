@@ -39,7 +39,8 @@ type NodeProfile struct {
 
 // NodeProfileSpec is what an operator declares about a class of nodes.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.calibration)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources and their servers, or say under calibration which of them to measure"
+// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.calibration) || has(self.interference)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources and their servers, or say under calibration which of them to measure"
+// +kubebuilder:validation:XValidation:rule="!has(self.interference) || !has(self.resources) || self.interference.all(i, !self.resources.exists(r, r.name == i.name))",fieldPath=".interference",message="a resource has servers, or is shared without a queue: list it under resources or under interference, and not under both"
 type NodeProfileSpec struct {
 	// selector chooses the nodes of the class by their labels. An empty
 	// selector ({}) chooses all nodes.
@@ -56,6 +57,15 @@ type NodeProfileSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceServers `json:"resources,omitempty"`
+
+	// interference lists the resources that are shared without a queue of which a
+	// node has more than one. What is not listed there is one of.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Interference []ResourceDomains `json:"interference,omitempty"`
 
 	// calibration has the servers of resources measured, on one node of the
 	// class, and says how.

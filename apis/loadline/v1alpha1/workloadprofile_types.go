@@ -51,6 +51,7 @@ type WorkloadProfile struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
 // +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.measurement) || has(self.observation)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.observation)",fieldPath=".observation",message="resources declares the vector, and observation has it follow what gauges observe: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.interference) || !has(self.resources) || self.interference.all(i, !self.resources.exists(r, r.name == i.name))",fieldPath=".interference",message="a resource has a queue, or is shared without one: list it under resources or under interference, and not under both"
 // +kubebuilder:validation:XValidation:rule="!has(self.fairShare) || has(self.fairShare.utilization) || (has(self.arrival) && (has(self.neutralMillis) || has(self.measurement)))",fieldPath=".fairShare",message="the tree must know how busy the workload keeps it: set fairShare.utilization, or arrival.ratePerSecond and neutralMillis, which a measurement finds too"
 type WorkloadProfileSpec struct {
 	// selector chooses the pods of the profile's namespace that it is for. An
@@ -70,6 +71,16 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	Resources []ResourceDemand `json:"resources,omitempty"`
+
+	// interference lists the resources without a queue at which the pods make each
+	// other slower: caches, memory bandwidth, the units of a core. It is about the
+	// time for which they compute: cpu is among the resources, or measured or observed.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Interference []Interference `json:"interference,omitempty"`
 
 	// measurement has the loading vector measured, and says how. A user who sets
 	// it must be allowed to create Jobs in the namespace.

@@ -1,0 +1,82 @@
+package profile
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// effects reads what the pods have to do with interference resources.
+func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
+	queues := sets.New[string]()
+	for i := range spec.Resources {
+		queues.Insert(spec.Resources[i].Name)
+	}
+	path := field.NewPath("spec", "interference")
+	if len(spec.Interference) > 0 && spec.Measurement == nil && spec.Observation == nil && !queues.Has("cpu") {
+		return nil, field.ErrorList{field.Required(field.NewPath("spec", "resources"), "interference makes computing take longer: list cpu, or say under spec.measurement how to measure it, or under spec.observation that gauges observe it")}
+	}
+	var errs field.ErrorList
+	all := make([]Demand, 0, len(spec.Interference))
+	for i := range spec.Interference {
+		r, path := &spec.Interference[i], path.Index(i)
+		if queues.Has(r.Name) {
+			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
+		}
+		queues.Insert(r.Name)
+		for _, problem := range validation.IsDNS1035Label(r.Name) {
+			errs = append(errs, field.Invalid(path.Child("name"), r.Name, problem))
+		}
+		e, err := effect(r, path)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, Demand{Resource: r.Name, Demand: contention.Demand{Threads: 1, Effect: e}})
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return all, nil
+}
+
+// effect reads one of them.
+func effect(r *v1alpha1.Interference, path *field.Path) (*contention.Effect, *field.Error) {
+	e := &contention.Effect{}
+	if r.Pressure != nil {
+		e.Pressure = r.Pressure.AsApproximateFloat64()
+		if !(e.Pressure >= 0 && e.Pressure <= contention.MaxPressure) {
+			return nil, field.Invalid(path.Child("pressure"), r.Pressure.String(), "is not between 0 and 1000")
+		}
+	}
+	for k := range r.Curve {
+		p, path := &r.Curve[k], path.Child("curve").Index(k)
+		point := contention.Point{}
+		for _, part := range []struct {
+			name string
+			from *resource.Quantity
+			to   *float64
+		}{{"pressure", p.Pressure, &point.Pressure}, {"inflation", p.Inflation, &point.Inflation}} {
+			if part.from == nil {
+				return nil, field.Required(path.Child(part.name), "a point of a curve has a pressure and an inflation")
+			}
+			*part.to = part.from.AsApproximateFloat64()
+		}
+		e.Curve = append(e.Curve, point)
+	}
+	var wrong *contention.CurveError
+	if errors.As(e.Curve.Validate(), &wrong) {
+		written := r.Curve[wrong.Point].Inflation
+		if wrong.Field == "pressure" {
+			written = r.Curve[wrong.Point].Pressure
+		}
+		return nil, field.Invalid(path.Child("curve").Index(wrong.Point).Child(wrong.Field), written.String(), wrong.Rule)
+	}
+	return e, nil
+}
