@@ -101,7 +101,38 @@ func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 		"an unknown operator":       {"  selector: {matchExpressions: [{key: app, operator: Is, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
 		"In without values":         {"  selector: {matchExpressions: [{key: app, operator: In}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values; Exists and DoesNotExist take none"},
 		"Exists with values":        {"  selector: {matchExpressions: [{key: app, operator: Exists, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values"},
-		"a misspelt field":          {"  selector: {}\n  resources: [{name: cpu, loadign: '0.1'}]", `unknown field "spec.resources[0].loadign"`},
+		"interference": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, pressure: '0.7', curve: [{pressure: '0.5', inflation: '1.3'}, {pressure: 1, inflation: 1800m}]}, {name: core, pressure: 2}]", "",
+		},
+		"interference at a resource with a queue": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}, {name: llc, loading: '0.1'}]\n  interference: [{name: llc}]",
+			"spec.interference: Invalid value: a resource has a queue, or is shared without one: list it under resources or under interference, and not under both",
+		},
+		"a curve out of order": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, curve: [{pressure: '1', inflation: '1.3'}, {pressure: 500m, inflation: '1.8'}]}]",
+			"spec.interference[0].curve: Invalid value: the points of a curve are in the order of their pressures, the smallest first",
+		},
+		"a falling curve": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, curve: [{pressure: '0.5', inflation: '2'}, {pressure: '1', inflation: '1.8'}]}]",
+			"spec.interference[0].curve: Invalid value: a curve never falls: more pressure does not make a pod faster",
+		},
+		"a point at no pressure": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, curve: [{pressure: '0', inflation: '2'}]}]",
+			`spec.interference[0].curve[0].pressure: Invalid value: "0": the pressure of a point is above 0 and at most 1000`,
+		},
+		"a speed-up under pressure": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, curve: [{pressure: '1', inflation: '0.5'}]}]",
+			`spec.interference[0].curve[0].inflation: Invalid value: "0.5": an inflation is how many times longer a pod computes`,
+		},
+		"half a point": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, curve: [{pressure: '1'}]}]",
+			"spec.interference[0].curve[0].inflation: Required value",
+		},
+		"a negative pressure": {
+			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, pressure: '-1'}]",
+			`spec.interference[0].pressure: Invalid value: "-1": a pressure is how hard a thread presses`,
+		},
+		"a misspelt field": {"  selector: {}\n  resources: [{name: cpu, loadign: '0.1'}]", `unknown field "spec.resources[0].loadign"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,6 +153,9 @@ func TestTheServerRefusesBadNodeProfiles(t *testing.T) {
 		"no resources":         {"  selector: {}\n  resources: []", "spec.resources: Invalid value"},
 		"a resource twice":     {"  selector: {}\n  resources: [{name: disk, servers: 1}, {name: disk, servers: 2}]", `spec.resources[1]: Duplicate value: {"name":"disk"}`},
 		"a name in capitals":   {"  selector: {}\n  resources: [{name: DISK, servers: 1}]", `spec.resources[0].name: Invalid value: "DISK": a resource name consists of`},
+		"domains alone":        {"  selector: {}\n  interference: [{name: llc, domains: 2}]", ""},
+		"no domains":           {"  selector: {}\n  interference: [{name: llc, domains: 0}]", "spec.interference[0].domains: Invalid value: 0: a node has between 1 and 16384 domains"},
+		"servers and domains":  {"  selector: {}\n  resources: [{name: llc, servers: 2}]\n  interference: [{name: llc, domains: 2}]", "spec.interference: Invalid value: a resource has servers, or is shared without a queue"},
 		"no selector":          {"  resources: [{name: disk, servers: 1}]", "spec.selector: Required value"},
 		"an unknown operator":  {"  selector: {matchExpressions: [{key: a, operator: is}]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
 		"NotIn without values": {"  selector: {matchExpressions: [{key: a, operator: NotIn, values: []}]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: operators In and NotIn need values"},

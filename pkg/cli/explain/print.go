@@ -87,7 +87,11 @@ func resourceTable(e *explanation.Answer, wide bool) *text.Table {
 		if r.Threads > 1 {
 			loading = fmt.Sprintf("%d × %s", r.Threads, loading)
 		}
-		t.Add(r.Name, text.Count(int64(r.Servers)), loading,
+		servers := text.Count(int64(r.Servers))
+		if r.Domains > 0 {
+			servers, loading = text.Counted(r.Domains, "domain"), fmt.Sprintf("pressure %.2f", r.Pressure)
+		}
+		t.Add(r.Name, servers, loading,
 			fmt.Sprintf("%.2f", r.Waits), listed(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), listed(r.On, wide))
 	}
 	return t

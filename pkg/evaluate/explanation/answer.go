@@ -111,15 +111,18 @@ const (
 
 // Resource is what a pod does at a resource of its node.
 type Resource struct {
-	Name     string  `json:"name"`
-	Servers  int     `json:"servers"`
+	Name string `json:"name"`
+	// Servers is how many servers the resource has, or Domains how many there are of it if it is shared without a queue:
+	// pods do not wait there, but compute for longer.
+	Servers  int     `json:"servers,omitempty"`
+	Domains  int     `json:"domains,omitempty"`
 	Loading  float64 `json:"loading"`
 	Pressure float64 `json:"pressure"`
 	// Sensitivity is absent where it is the loading.
 	Sensitivity float64 `json:"sensitivity,omitzero"`
 	Threads     int     `json:"threads"`
-	// Waits is what waiting for others adds to the dilation of the pod, and Because due
-	// to which pods.
+	// Waits is what waiting for others, or computing for longer, adds to the dilation of the pod, and Because due to
+	// which pods.
 	Waits   float64 `json:"waits"`
 	Because []Part  `json:"because,omitempty"`
 	// Inflicts is what the pod adds to the dilation of others, and On to whose.

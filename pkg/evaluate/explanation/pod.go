@@ -206,10 +206,13 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 	var all []Resource
 	for i, name := range x.snapshot.Resources().Names() {
 		d := vectors[0][i]
-		if d.Loading == 0 && d.Pressure == 0 {
+		if d.Loading == 0 && d.Pressure == 0 && d.Effect == nil {
 			continue
 		}
 		r := Resource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
+		if d.Effect != nil {
+			r.Servers, r.Domains, r.Pressure, r.Threads = 0, servers[i], d.Effect.Pressure, max(1, vectors[0][x.snapshot.Resources().Processor()].Threads)
+		}
 		for k, blame := range p.BlameAt(0, i) {
 			r.Because = addPart(r.Because, pods[k], blame)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -127,6 +128,39 @@ func total(parts []Part) (sum float64) {
 		sum += p.Dilation
 	}
 	return sum
+}
+
+// Two pods on two cores do not wait for each other, and share a cache: the explanation names it, and the ranking prefers
+// a node where the pod has it to itself.
+func TestAPodThatIsSlowedDownByACacheIsExplainedByIt(t *testing.T) {
+	t.Parallel()
+	in := twoJobs(t)
+	in.Pods[1] = pod("scan-0", "scan", "worker-1", nil)
+	interferes := func(p v1alpha1.WorkloadProfile, pressure string, curve ...v1alpha1.CurvePoint) v1alpha1.WorkloadProfile {
+		p.Spec.Interference = []v1alpha1.Interference{{Name: "llc", Pressure: given.Quantity(pressure), Curve: curve}}
+		return p
+	}
+	in.Workloads = []v1alpha1.WorkloadProfile{
+		interferes(given.Workload("filecomp", 0, given.CPU("1")), "0.2", v1alpha1.CurvePoint{Pressure: given.Quantity("1"), Inflation: given.Quantity("2")}),
+		interferes(given.Workload("scan", 0, given.CPU("1")), "0.5"),
+	}
+	for i := range in.Nodes {
+		in.Nodes[i].Status.Allocatable = cores("2")
+	}
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Resource{
+		{Name: "llc", Domains: 1, Pressure: 0.2, Threads: 1, Waits: 0.5, Because: []Part{{"shop/scan-0", 0.5}}},
+		{Name: "cpu", Servers: 2, Loading: 1, Pressure: 1, Threads: 1},
+	}
+	if diff := cmp.Diff(want, e.Resources, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("unexpected resources (-want +got):\n%s", diff)
+	}
+	if math.Abs(*e.Dilation-1.5) > 1e-9 || e.Nodes[0].Node != "worker-2" || math.Abs(e.Nodes[1].Waits-0.5) > 1e-9 {
+		t.Errorf("a dilation of %v, ranked %+v", *e.Dilation, e.Nodes)
+	}
 }
 
 func TestANodeThatDoesNotFitSaysWhy(t *testing.T) {

@@ -345,6 +345,40 @@ func TestAPodIsScoredWithTheVectorOfTheNodesClass(t *testing.T) {
 	}
 }
 
+// interfering adds an effect to a profile: it computes twice as long beside a pressure of 1.
+func interfering(p *v1alpha1.WorkloadProfile, resource string, pressure float64) *v1alpha1.WorkloadProfile {
+	p.Spec.Interference = append(p.Spec.Interference, v1alpha1.Interference{
+		Name: resource, Pressure: quantity(pressure), Curve: []v1alpha1.CurvePoint{{Pressure: quantity(1), Inflation: quantity(2)}},
+	})
+	return p
+}
+
+// Nodes with cores to spare differ by who presses on their caches.
+func TestAPodGoesWhereTheCacheIsFree(t *testing.T) {
+	d := testPlugin(t,
+		interfering(workload("router", demand("cpu", 1)), "llc", 0.25),
+		interfering(workload("scan", demand("cpu", 1)), "llc", 0.75),
+		workload("count", demand("cpu", 1)),
+	)
+	nodes := []fwk.NodeInfo{
+		testNode("scanned", 4, testPod("a", "scan")), testNode("counting", 4, testPod("b", "count")), testNode("routing", 4, testPod("c", "router")),
+	}
+	raw, normalized := scores(t, d, testPod("candidate", "router"), nodes)
+	for n, want := range []float64{0.75 + 0.25, 0, 0.25 + 0.25} { // suffered and inflicted
+		if got := decodeCost(raw[n].Score); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: cost %v, want %v", raw[n].Name, got, want)
+		}
+	}
+	if normalized[1].Score != fwk.MaxScore || normalized[0].Score >= normalized[2].Score {
+		t.Errorf("the scores are %v", normalized)
+	}
+	state, pod := framework.NewCycleState(), testPod("candidate", "router")
+	d.PreScore(t.Context(), state, pod, nodes)
+	if n := testing.AllocsPerRun(100, func() { d.Score(t.Context(), state, pod, nodes[0]) }); n != 0 {
+		t.Errorf("Score allocates %v times", n)
+	}
+}
+
 // Until a vector is measured, and where none is declared, pods are scored and
 // signed by their requests.
 func TestAPodWhoseVectorIsNotMeasuredYetCountsByItsRequests(t *testing.T) {
