@@ -106,6 +106,31 @@ func TestAJobAloneTakesItsNeutralTimeAndTwoTakeTurns(t *testing.T) {
 	}
 }
 
+// Two jobs of 4 s on two cores compute at 1/1.5 of their speed while both are there: the first has 3 s left when the other
+// comes, which take 4.5 s, and then the other has 1 s left.
+func TestJobsThatShareACacheAreReplayedSlower(t *testing.T) {
+	t.Parallel()
+	sort := given.Lasting(given.Workload("sort", 0, given.CPU("1")), 4000, nil)
+	sort.Spec.Interference = []v1alpha1.Interference{{
+		Name: "llc", Pressure: given.Quantity("0.5"), Curve: []v1alpha1.CurvePoint{{Pressure: given.Quantity("1"), Inflation: given.Quantity("2")}},
+	}}
+	replay := &v1alpha1.TraceReplay{Spec: v1alpha1.TraceReplaySpec{
+		Trace:    &v1alpha1.ReplayTrace{},
+		Nodes:    []v1alpha1.ReplayNodes{{Name: "node", Resources: []v1alpha1.ReplayResource{{Name: "cpu", Servers: new(int32(2))}}}},
+		Policies: []v1alpha1.ReplayPolicy{{Name: "least-dilation"}},
+	}}
+	r, err := replays.New(replays.Input{Replay: replay, Workloads: []v1alpha1.WorkloadProfile{sort}, Open: func() (io.ReadCloser, string, error) {
+		return io.NopCloser(strings.NewReader("#loadline-trace/v1\ntype,arrival\nsort,0\nsort,1\n")), "jobs.csv", nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, jobs := outcomes(t, r, 0)
+	if len(jobs) != 2 || !near(jobs[0].End, 1+3*1.5, 1e-9) || !near(jobs[1].End, 5.5+1, 1e-9) {
+		t.Errorf("the jobs are %+v, want them to end at 5.5 and 6.5", jobs)
+	}
+}
+
 func TestATraceSaysMoreThanAProfile(t *testing.T) {
 	t.Parallel()
 	const csv = "#loadline-trace/v1\njob,type,arrival,neutral,demand.cpu,demand.tape,request.cpu\n" +

@@ -1,0 +1,104 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/contention/probing"
+)
+
+// Levels are the pressures, in percent of the standard job at full intensity, beside which a target runs to find its
+// sensitivity curve at an interference resource. Full intensity comes first: it tells how hard the target presses,
+// and whether the resource can be measured on the node at all.
+func Levels() []int { return []int{100, 25, 50, 75} }
+
+// Pressing returns the step in which the standard job of an interference resource runs beside a copy of the target, with
+// so many percent of its full intensity.
+func Pressing(resource string, percent int) Step {
+	return Step(fmt.Sprintf("pressing-%s-%d", resource, percent))
+}
+
+// Interference is what is known of the target at one interference resource.
+type Interference struct {
+	Name string
+	// Pressure is how hard the target presses.
+	Pressure probing.Estimate
+	// Curve is its sensitivity curve, by ascending pressure.
+	Curve []probing.Sensitivity
+}
+
+// Imperceptible reports whether one of the first rounds found that two standard jobs of an interference resource hardly
+// slow each other down, so that nothing is measured there.
+func Imperceptible(samples []Sample, resource string, rounds int) (self float64, imperceptible bool) {
+	for _, s := range samples {
+		if s.Step == Pressing(resource, Levels()[0]) && s.Round <= rounds && s.SelfDilation > 0 {
+			return s.SelfDilation, s.SelfDilation < probing.MinSelfInflation
+		}
+	}
+	return 0, false
+}
+
+// EstimateInterference combines what the first rounds tell of the target at interference resources; of those that are
+// [Imperceptible] nothing. Samples of a later round count as for [Experiment.Estimate].
+//
+// An error means that samples are missing or impossible.
+func EstimateInterference(resources []string, samples []Sample, rounds int) ([]Interference, error) {
+	var all []Interference
+	for _, name := range resources {
+		self, imperceptible := Imperceptible(samples, name, rounds)
+		if imperceptible {
+			continue
+		}
+		levels, beside := []probing.Level{}, []float64{}
+		for _, percent := range slices.Sorted(slices.Values(Levels())) {
+			level := probing.Level{Pressure: float64(percent) / 100}
+			for round := 1; round <= rounds; round++ {
+				s := Find(samples, round, Pressing(name, percent))
+				if inflation := inflationOf(samples, s); inflation > 0 {
+					level.Inflations = append(level.Inflations, inflation)
+				}
+				if s.ProbeDilation > 0 && percent == Levels()[0] {
+					beside = append(beside, s.ProbeDilation)
+				}
+			}
+			if len(level.Inflations) > 0 {
+				levels = append(levels, level)
+			}
+		}
+		if len(levels) == 0 || len(beside) == 0 {
+			return nil, fmt.Errorf("%s: no round tells how the target and the standard job slow each other down", name)
+		}
+		found := Interference{Name: name}
+		var pressureErr, curveErr error
+		found.Pressure, pressureErr = probing.PressureBeside(beside, self)
+		found.Curve, curveErr = probing.SensitivityCurve(levels)
+		if err := errors.Join(pressureErr, curveErr); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+// inflationOf returns by how much longer the target computed in a step than alone, before and maybe after, 0 if that is
+// not known. What it computed is the time of its threads, or where that is not known the time that it took: the standard
+// job leaves it a core.
+func inflationOf(samples []Sample, s Sample) float64 {
+	before, after := Find(samples, s.Round, Alone), Find(samples, s.Round+1, Alone)
+	ratio := func(of func(Sample) float64) float64 {
+		alone, beside := of(before), of(s)
+		if alone <= 0 || beside <= 0 {
+			return 0
+		}
+		if next := of(after); next > 0 {
+			alone = math.Sqrt(alone * next)
+		}
+		return beside / alone
+	}
+	if computed := ratio(func(s Sample) float64 { return s.TargetCPUNanos }); computed > 0 {
+		return computed
+	}
+	return ratio(func(s Sample) float64 { return s.TargetNanos })
+}
