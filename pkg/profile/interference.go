@@ -80,3 +80,25 @@ func effect(r *v1alpha1.Interference, path *field.Path) (*contention.Effect, *fi
 	}
 	return e, nil
 }
+
+// measuredEffects reads what was measured at interference resources. What is less precise than ± [MaxError] is left out:
+// a declared effect stands for it, or none.
+func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []Demand, errs field.ErrorList) {
+	for i := range m.Interference {
+		r, path := &m.Interference[i], path.Index(i)
+		precise := margin(r.PressureError) <= MaxError
+		spec := v1alpha1.Interference{Name: r.Name, Pressure: r.Pressure}
+		for _, point := range r.Curve {
+			precise = precise && margin(point.InflationError) <= MaxError
+			spec.Curve = append(spec.Curve, v1alpha1.CurvePoint{Pressure: point.Pressure, Inflation: point.Inflation})
+		}
+		e, err := effect(&spec, path)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case precise:
+			all = append(all, Demand{Resource: r.Name, Demand: contention.Demand{Threads: 1, Effect: e}})
+		}
+	}
+	return all, errs
+}

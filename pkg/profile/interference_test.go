@@ -1,6 +1,8 @@
 package profile_test
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,6 +53,44 @@ func TestInterferenceIsPartOfEveryVectorOfAProfile(t *testing.T) {
 	}
 	if w.On("others").Vector[4].Effect == nil {
 		t.Error("the effect is missing on nodes of other classes")
+	}
+}
+
+// pressed is a measured effect: what it is at pressures of 0.5 and 1, the latter within an error.
+func pressed(name, pressure, half, full, within string) v1alpha1.MeasuredInterference {
+	return v1alpha1.MeasuredInterference{Name: name, Pressure: quantity(pressure), Curve: []v1alpha1.MeasuredCurvePoint{
+		{Pressure: quantity("0.5"), Inflation: quantity(half)}, {Pressure: quantity("1"), Inflation: quantity(full), InflationError: quantity(within)},
+	}}
+}
+
+func TestMeasuredInterferenceGoesBeforeDeclared(t *testing.T) {
+	t.Parallel()
+	p := measured(declared("web", loading("cpu", "0.5")), on("any", noon, found("cpu", "0.8", "0.9")))
+	p.Spec.Interference = []v1alpha1.Interference{interferes("llc", "0.1", "1", "1.1"), interferes("memory-bandwidth", "0.2", "1", "1.2")}
+	p.Status.Measurements[0].Interference = []v1alpha1.MeasuredInterference{
+		pressed("llc", "0.5", "1.25", "1.5", "0.1"), pressed("memory-bandwidth", "0.5", "1.25", "1.5", "0.3"), // the latter is too wide
+	}
+	v := valid(t, p).On("any").Vector
+	if got := v[4].Effect.Curve.At(1); math.Abs(got-1.5) > 1e-9 {
+		t.Errorf("at the cache it is %v, want 1.5 as measured", got)
+	}
+	if got := v[3].Effect.Curve.At(1); math.Abs(got-1.2) > 1e-9 {
+		t.Errorf("at memory it is %v, want 1.2 as declared", got)
+	}
+	if names := profile.Named(p); !slices.Contains(names, "llc") {
+		t.Errorf("the profile names %v", names)
+	}
+	// A measurement that came later has another effect: that is another profile to the scheduler.
+	later := p.DeepCopy()
+	later.Status.Measurements[0].Interference[0].Pressure = quantity("0.6")
+	if !profile.SameWorkload(p, p.DeepCopy()) || profile.SameWorkload(p, later) {
+		t.Error("a changed pressure is not noticed")
+	}
+	p.Status.Measurements[0].Interference[0].Curve[0].Inflation = quantity("2")
+	_, errs := profile.NewWorkload(p, profile.NewResources(nil))
+	want := []string{`status.measurements[0].interference[0].curve[1].inflation: Invalid value: "1500m": is not at least 2, that of the point before, and at most 1000`}
+	if diff := cmp.Diff(want, messages(errs)); diff != "" {
+		t.Errorf("unexpected errors (-want +got):\n%s", diff)
 	}
 }
 

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,7 +70,8 @@ func measurements(p *v1alpha1.WorkloadProfile) (all []*InUse, tooWide []*v1alpha
 			errs = append(errs, field.Required(path.Child("time"), "say when it was measured"))
 		}
 		demands, more := measured(m, path.Child("resources"))
-		errs = append(errs, more...)
+		effects, moreStill := measuredEffects(m, path.Child("interference"))
+		demands, errs = append(demands, effects...), slices.Concat(errs, more, moreStill)
 		if TooWide(m) != "" {
 			tooWide = append(tooWide, m)
 			continue
@@ -255,6 +257,9 @@ func Named(p *v1alpha1.WorkloadProfile) []string {
 	}
 	for i := range p.Status.Measurements {
 		for _, r := range p.Status.Measurements[i].Resources {
+			names = append(names, r.Name)
+		}
+		for _, r := range p.Status.Measurements[i].Interference {
 			names = append(names, r.Name)
 		}
 	}

@@ -24,7 +24,7 @@ func sameRecommendation(a, b v1alpha1.WorkloadObservation) bool {
 
 func sameVector(a, b v1alpha1.MeasuredVector) bool {
 	return a.NodeProfile == b.NodeProfile && a.Time.Equal(b.Time) && ptr.Equal(a.NeutralMillis, b.NeutralMillis) &&
-		slices.EqualFunc(a.Resources, b.Resources, sameLoading)
+		slices.EqualFunc(a.Resources, b.Resources, sameLoading) && equality.Semantic.DeepEqual(a.Interference, b.Interference)
 }
 
 func sameLoading(a, b v1alpha1.MeasuredLoading) bool {

@@ -25,6 +25,7 @@ func TestTheServerRefusesBadMeasurements(t *testing.T) {
 		"with all that can be said": {"{" + target + ", method: probes, resources: [{name: cpu, threads: 4}, {name: nvme, job: disk-write}, {name: network, peer: '10.0.0.7:7070'}], nodes: {matchLabels: {a: b}}, neighbours: correct, precision: 50m, maxRounds: 40, timeoutSeconds: 5, budgetSeconds: 604800, validSeconds: 60}", ""},
 		"by copies":                 {"{" + target + ", method: copies, resources: [{name: cpu}, {name: disk}]}", ""},
 		"as precise as can be":      {"{precision: '0.001'}", ""},
+		"of interference":           {"{" + target + ", interference: [{name: llc}, {name: memory-bandwidth, job: memory-read}, {name: node-cache, job: llc}]}", ""},
 
 		"of a Deployment":              {"{target: {kind: Deployment, name: web}}", at + `.target.kind: Unsupported value: "Deployment": supported values: "Job", "CronJob"`},
 		"without a name":               {"{target: {kind: Job}}", at + ".target.name: Required value"},
@@ -34,6 +35,12 @@ func TestTheServerRefusesBadMeasurements(t *testing.T) {
 		"by copies of three resources": {"{" + target + ", method: copies, resources: [{name: cpu}, {name: disk}, {name: memory-bandwidth}]}", at + copied},
 		"by copies of one resource":    {"{" + target + ", method: copies, resources: [{name: cpu}]}", at + copied},
 		"by copies of any resource":    {"{" + target + ", method: copies}", at + copied},
+
+		"of interference of running pods": {"{interference: [{name: llc}]}", at + ".interference: Invalid value: interference is measured by probes beside a target"},
+		"of interference by copies":       {"{" + target + ", method: copies, resources: [{name: cpu}, {name: disk}], interference: [{name: llc}]}", at + ".interference: Invalid value: interference is measured by probes beside a target"},
+		"of interference with a queue":    {"{" + target + ", resources: [{name: memory-bandwidth}], interference: [{name: memory-bandwidth}]}", at + ".interference: Invalid value: a resource has a queue, or is shared without one"},
+		"of interference by no job":       {"{" + target + ", interference: [{name: cache}]}", at + ".interference[0].job: Required value: say which standard job presses there"},
+		"of interference by another job":  {"{" + target + ", interference: [{name: llc, job: cpu}]}", at + `.interference[0].job: Unsupported value: "cpu"`},
 
 		"of no resource":            {"{resources: []}", at + ".resources: Invalid value"},
 		"of too many resources":     {"{" + many + "}", at + ".resources: Too many: 9: must have at most 8 items"},

@@ -13,6 +13,8 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.method) || self.method != 'copies' || has(self.target)",fieldPath=".target",reason=FieldValueRequired,message="copies are run of a target: name the Job or CronJob to take the pod template from, or measure by probes"
 // +kubebuilder:validation:XValidation:rule="!has(self.method) || self.method != 'copies' || (has(self.resources) && size(self.resources) == 2)",fieldPath=".resources",message="the slowdown of copies tells the vector of a job that keeps two resources busy: name these two, or measure by probes"
+// +kubebuilder:validation:XValidation:rule="!has(self.interference) || (has(self.target) && (!has(self.method) || self.method == 'probes'))",fieldPath=".interference",message="interference is measured by probes beside a target: name the Job or CronJob to take the pod template from, and leave method out"
+// +kubebuilder:validation:XValidation:rule="!has(self.interference) || !has(self.resources) || self.interference.all(i, !self.resources.exists(r, r.name == i.name))",fieldPath=".interference",message="a resource has a queue, or is shared without one: list it under resources or under interference, and not under both"
 type Measurement struct {
 	// target is where the pods to measure come from. Copies of its pod template
 	// run on a quiet node, under the template's service account and without its
@@ -36,6 +38,18 @@ type Measurement struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Resources []ProbedResource `json:"resources,omitempty"`
+
+	// interference lists the interference resources to measure: those that are
+	// shared without a queue. The target runs beside a standard job at four
+	// pressures, which tells its sensitivity curve and how hard it presses. That takes
+	// a target, and nodes with two cores at least: what takes turns on one core does
+	// not interfere.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Interference []ProbedInterference `json:"interference,omitempty"`
 
 	// nodes chooses the nodes to measure on by their labels. Each class among
 	// them, that is each NodeProfile that one of them follows, is measured.
@@ -118,6 +132,8 @@ const (
 	ProbeNetwork = "network"
 	// ProbeMemoryBandwidth copies memory, more than the caches hold.
 	ProbeMemoryBandwidth = "memory-bandwidth"
+	// ProbeLLC reads and writes all over a memory as large as the last-level cache.
+	ProbeLLC = "llc"
 
 	// NoNodeProfile stands for the class of the nodes that follow no NodeProfile.
 	NoNodeProfile = "(none)"
@@ -169,6 +185,24 @@ type ProbedResource struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16384
 	Threads *int32 `json:"threads,omitempty"`
+}
+
+// ProbedInterference is an interference resource and the standard job that
+// presses there.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.job) || self.name in ['llc', 'memory-bandwidth', 'core']",fieldPath=".job",reason=FieldValueRequired,message="say which standard job presses there: llc, memory-bandwidth, memory-read, memory-write or core"
+type ProbedInterference struct {
+	// name is the resource: llc, memory-bandwidth, core, or any other name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="a resource name consists of lower-case letters, digits and '-', and starts with a letter, such as llc or memory-bandwidth"
+	Name string `json:"name,omitempty"`
+
+	// job is the standard job. Defaults to that of the resource's name.
+	// +optional
+	// +kubebuilder:validation:Enum=llc;memory-bandwidth;memory-read;memory-write;core
+	Job string `json:"job,omitempty"`
 }
 
 // MeasuredVector is what was measured on one class of nodes.
@@ -225,6 +259,60 @@ type MeasuredVector struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Resources []MeasuredLoading `json:"resources,omitempty"`
+
+	// interference is what was measured at interference resources. Those at which
+	// two standard jobs hardly slow each other down on the node are missing.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Interference []MeasuredInterference `json:"interference,omitempty"`
+}
+
+// MeasuredInterference is what was measured at one interference resource. Errors
+// are half widths of 95 % confidence intervals.
+type MeasuredInterference struct {
+	// name is the resource.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// pressure is how hard the workload presses: by how much it slows the standard
+	// job down, in proportion to what another standard job does.
+	// +required
+	Pressure *resource.Quantity `json:"pressure,omitempty"`
+
+	// pressureError is the pressure's.
+	// +optional
+	PressureError *resource.Quantity `json:"pressureError,omitempty"`
+
+	// curve is the sensitivity curve, by ascending pressure of the standard job.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Curve []MeasuredCurvePoint `json:"curve,omitempty"`
+}
+
+// MeasuredCurvePoint is one point of a measured sensitivity curve.
+type MeasuredCurvePoint struct {
+	// pressure is that of the standard job.
+	// +required
+	Pressure *resource.Quantity `json:"pressure,omitempty"`
+
+	// inflation is how many times longer the workload computed beside it.
+	// +required
+	Inflation *resource.Quantity `json:"inflation,omitempty"`
+
+	// inflationError is the inflation's.
+	// +optional
+	InflationError *resource.Quantity `json:"inflationError,omitempty"`
+
+	// samples is how many rounds the point is of.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Samples *int32 `json:"samples,omitempty"`
 }
 
 // MeasuredLoading is one component of a measured vector. Errors are half widths

@@ -72,7 +72,7 @@ type simulation struct {
 	// others are the vectors of the pods of the background, by node, and predicted
 	// the dilations by what is on a node.
 	others    map[string][]contention.Vector
-	predicted map[string][]float64
+	predicted map[string]*prediction
 	// Hooks: what becomes of a pod that is about to run (false: nothing, it stays
 	// as the hook left it), and what the containers of a pod say.
 	before func(pod *corev1.Pod) bool
@@ -82,12 +82,18 @@ type simulation struct {
 	serial     int
 }
 
+// prediction is how processes of a node fare: their dilations, and by how much longer each computes because of
+// interference, in its own times.
+type prediction struct{ dilations, longer []float64 }
+
 // process is what runs in a pod.
 type process struct {
 	pod     *corev1.Pod
 	vector  contention.Vector
 	begin   time.Time
 	left    time.Duration // of the work of a target, alone
+	whole   time.Duration // of a target: what it was to begin with
+	longer  float64       // of a target: by how much longer it computed, in own times
 	end     time.Time     // of a probe
 	speed   float64       // of a probe, units per second of all its workers
 	workers int           // of a probe
@@ -116,7 +122,7 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 		names:  []string{"cpu", "disk"}, servers: []int{1, 1}, reach: 1,
 		target: contention.Loadings(0.58, 0.42), neutral: 20 * time.Second,
 		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
-		predicted: map[string][]float64{},
+		predicted: map[string]*prediction{},
 	}
 	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.WorkloadProfile{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.Node{}).
@@ -336,9 +342,18 @@ func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
 			p.vector[0] = contention.Demand{Loading: p.computing, Pressure: p.computing, Threads: intensity}
 		}
 		p.vector[slices.Index(s.names, here)] = contention.Demand{Loading: there, Pressure: there, Threads: intensity}
+		if text := args["--pressure"]; text != "" {
+			pressure, err := strconv.ParseFloat(text, 64)
+			s.must(err)
+			p.vector[0] = contention.Symmetric(1)
+			p.vector[slices.Index(s.names, here)] = contention.Demand{Effect: &contention.Effect{
+				Pressure: pressure, Curve: contention.Curve{{Pressure: 1, Inflation: s.self[here]}},
+			}}
+		}
 	} else {
 		p.isTarget, p.vector = true, s.target
 		p.left = time.Duration(float64(s.neutral) * math.Exp(s.noise*s.random.NormFloat64()))
+		p.whole = p.left
 	}
 	s.running[pod.UID] = p
 	pod.Status.Phase = corev1.PodRunning
@@ -379,20 +394,42 @@ func (s *simulation) run() bool {
 		for _, p := range processes {
 			vectors = append(vectors, p.vector)
 		}
-		key := fmt.Sprint(vectors)
+		key := string(keyOf(vectors))
 		if s.overlap > 0 && len(vectors) == 2 { // each dilates the other, whatever the resource
-			s.predicted[key] = []float64{1 + s.overlap, 1 + s.overlap}
+			s.predicted[key] = &prediction{[]float64{1 + s.overlap, 1 + s.overlap}, []float64{0, 0}}
 		}
 		if s.predicted[key] == nil {
 			predicted, err := contention.Predict(vectors, s.servers, queueing.Options{})
 			s.must(err)
-			s.predicted[key] = predicted.Dilations
+			s.predicted[key] = &prediction{dilations: predicted.Dilations, longer: make([]float64, len(vectors))}
+			for j, v := range vectors {
+				for i, d := range v {
+					if d.Effect != nil {
+						s.predicted[key].longer[j] += predicted.Delay(j, i)
+					}
+				}
+			}
 		}
 		for i, p := range processes {
-			changed = s.progress(p, s.predicted[key][len(s.others[node])+i]) || changed
+			p.longer = s.predicted[key].longer[len(s.others[node])+i]
+			changed = s.progress(p, s.predicted[key].dilations[len(s.others[node])+i]) || changed
 		}
 	}
 	return changed
+}
+
+// keyOf tells vectors apart.
+func keyOf(vectors []contention.Vector) (key []byte) {
+	for _, v := range vectors {
+		for _, d := range v {
+			key = fmt.Append(key, d.Loading, d.Pressure, d.Sensitivity, d.Threads)
+			if d.Effect != nil {
+				key = fmt.Append(key, *d.Effect)
+			}
+		}
+		key = fmt.Append(key, ";")
+	}
+	return key
 }
 
 // progress lets a process go on for a tick, and tells whether it ended.
@@ -426,10 +463,19 @@ func nanos(t time.Time) int64 { return t.Sub(noon).Nanoseconds() + int64(time.Ho
 func (s *simulation) endTarget(ctx context.Context, p *process) {
 	message, err := result.Encode(result.Watch{
 		BootID: s.bootID, Begin: nanos(p.begin), End: nanos(s.clock.Now().Add(time.Duration(float64(p.left)))), Processes: 1, Complete: true,
-		StolenNanos: p.stolen.Nanoseconds(),
+		StolenNanos: p.stolen.Nanoseconds(), CPUNanos: s.computed(p),
 	})
 	s.must(err)
 	s.end(ctx, p, probejob.WatchContainer, string(message))
+}
+
+// computed returns how long the threads of a target ran, in nanoseconds, 0 where the simulation does not know: of a
+// target without interference.
+func (s *simulation) computed(p *process) int64 {
+	if !slices.ContainsFunc(p.vector, func(d contention.Demand) bool { return d.Effect != nil }) {
+		return 0
+	}
+	return int64(float64(p.whole) * (p.vector[0].Loading + p.longer))
 }
 
 func (s *simulation) endProbe(ctx context.Context, p *process) {

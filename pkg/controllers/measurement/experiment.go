@@ -16,7 +16,7 @@ import (
 
 // experiment returns what is measured, where the measurement takes place.
 func (in *input) experiment() experiment.Experiment {
-	e := experiment.Experiment{Service: in.settings.target == nil, Copies: in.settings.copies}
+	e := experiment.Experiment{Service: in.settings.target == nil, Copies: in.settings.copies, Interference: in.settings.interferenceNames()}
 	for i := range in.settings.resources {
 		r := &in.settings.resources[i]
 		e.Resources = append(e.Resources, experiment.Resource{

@@ -52,7 +52,7 @@ func (in *input) endRound(m *v1alpha1.MeasurementProgress) plan {
 	case len(result.Components) == 0,
 		in.settings.precise(result, *m.Round),
 		next > in.settings.rounds,
-		len(m.Samples)+len(in.settings.resources)*2+3 > maxSamples,
+		len(m.Samples)+len(in.settings.resources)*2+len(in.settings.interference)*len(experiment.Levels())+3 > maxSamples,
 		spent+spent/time.Duration(*m.Round) > in.settings.budget:
 		return in.finish(m, result, *m.Round)
 	}
@@ -98,6 +98,7 @@ func (in *input) finish(m *v1alpha1.MeasurementProgress, result experiment.Resul
 		return in.fail(results, v1alpha1.ReasonUnsaturated, in.advice(m, result.Unsaturated))
 	}
 	found, imprecise := in.describe(results, []string{m.NodeProfile})
+	found += in.unnoticed(m, rounds)
 	outcome, kind := v1alpha1.ReasonMeasured, corev1.EventTypeNormal
 	if imprecise {
 		outcome, kind = v1alpha1.ReasonImprecise, corev1.EventTypeWarning

@@ -37,6 +37,8 @@ const (
 	longest = time.Hour
 	// margin is by how much a target may take longer than expected.
 	margin = 1.2
+	// mostInflation is how many times longer a target is expected to compute beside a standard job that presses on it.
+	mostInflation = 2
 	// longer is by how much a probe runs longer for each time before that it ended
 	// before the target did.
 	longer = 1.5
@@ -75,7 +77,7 @@ func (in *input) stepRuns() ([]run, error) {
 	}
 	weight := in.weight()
 	var runs []run
-	if s.kind == beside || s.kind == baseline {
+	if s.probes() {
 		node := m.Node
 		if s.kind == baseline {
 			node = m.BaselineNode
@@ -101,7 +103,7 @@ func (in *input) stepRuns() ([]run, error) {
 		}
 		return runs, nil
 	}
-	runs = append(runs, run{role: roleTarget, job: target(roleTarget), later: s.kind == beside})
+	runs = append(runs, run{role: roleTarget, job: target(roleTarget), later: s.probes()})
 	return in.repeat(runs, target), nil
 }
 
@@ -113,6 +115,8 @@ func (in *input) dilation(s *step) float64 {
 	switch s.kind {
 	case copies:
 		return float64(s.copies) * margin
+	case pressing:
+		return mostInflation * margin
 	case beside:
 		return (1 + float64(s.resource.Threads)/float64(in.servers(s.resource))) * margin
 	default:
@@ -133,11 +137,14 @@ func (in *input) servers(r *probed) int {
 // probe returns what the probe of a step does.
 func (in *input) probe(s *step, node string) probejob.Run {
 	m := in.profile.Status.Measuring
-	r := probejob.Run{Job: s.resource.Job, Intensity: in.servers(s.resource), Peer: s.resource.Peer}
+	r := probejob.Run{Job: s.resource.Job, Intensity: in.servers(s.resource), Peer: s.resource.Peer, Pressure: float64(s.percent) / 100}
+	if s.kind == pressing {
+		r.Intensity = 1 // a thread on another core
+	}
 	if n := in.node(node); n != nil && s.kind == baseline {
 		r.Intensity = max(1, n.servers[s.resource.Name])
 	}
-	if _, known := selfDilation(s.resource, m.Samples, *m.Round); !known {
+	if in.checks(s) {
 		r.Check = check
 		if s.resource.waits() {
 			r.Check = checkRequests

@@ -46,6 +46,9 @@ func (in *input) describe(all []v1alpha1.MeasuredVector, classes []string) (foun
 		for _, r := range m.Resources {
 			resources = append(resources, fmt.Sprintf("%s %s", r.Name, newInterval(r.Loading, r.LoadingError)))
 		}
+		for k := range m.Interference {
+			resources = append(resources, slowedDownAt(&m.Interference[k]))
+		}
 		parts = append(parts, fmt.Sprintf("%s on node %s after %s", strings.Join(resources, ", "), m.Node, text.Counted(int(*m.Rounds), "round")))
 		if short := shortfalls(m, in.settings.precision); len(short) > 0 {
 			where := ""
@@ -60,6 +63,23 @@ func (in *input) describe(all []v1alpha1.MeasuredVector, classes []string) (foun
 		return found, false
 	}
 	return found + "; " + strings.Join(less, "; ") + ": " + morePrecise, true
+}
+
+// slowedDownAt says how much slower the workload computes at most under pressure, and how hard it presses.
+func slowedDownAt(i *v1alpha1.MeasuredInterference) string {
+	most := i.Curve[len(i.Curve)-1]
+	return fmt.Sprintf("%s up to %s times slower and a pressure of %s", i.Name, newInterval(most.Inflation, most.InflationError), newInterval(i.Pressure, i.PressureError))
+}
+
+// unnoticed says at which interference resources nothing was measured, "" for none.
+func (in *input) unnoticed(m *v1alpha1.MeasurementProgress, rounds int32) string {
+	text := ""
+	for _, name := range in.settings.interferenceNames() {
+		if self, is := experiment.Imperceptible(fromStatus(m.Samples), name, int(rounds)); is {
+			text += fmt.Sprintf("; nothing at %s: two standard jobs slow each other down %.2f times only on this node", name, self)
+		}
+	}
+	return text
 }
 
 // morePrecise says how to get a more precise result.

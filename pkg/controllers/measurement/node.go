@@ -2,6 +2,7 @@ package measurement
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -39,6 +40,11 @@ type node struct {
 }
 
 func (n *node) name() string { return n.object.Name }
+
+// cores returns how many allocatable cores the node has, rounded to whole ones.
+func (n *node) cores() int {
+	return int(math.Round(n.object.Status.Allocatable.Cpu().AsApproximateFloat64()))
+}
 
 // usable reports whether Jobs can run on the node, and if not, why. The node may be nil.
 func (n *node) usable() (ok bool, why string) {

@@ -41,7 +41,26 @@ func (in *input) vector(m *v1alpha1.MeasurementProgress, result experiment.Resul
 		}
 		v.Resources = append(v.Resources, l)
 	}
+	for _, i := range result.Interference {
+		v.Interference = append(v.Interference, measuredInterference(i))
+	}
 	return v
+}
+
+// measuredInterference returns what was measured at an interference resource in the form of the status.
+func measuredInterference(i experiment.Interference) v1alpha1.MeasuredInterference {
+	all := v1alpha1.MeasuredInterference{Name: i.Name, Pressure: rounded(i.Pressure.Value)}
+	if !math.IsInf(i.Pressure.Error, 1) {
+		all.PressureError = rounded(reportedError(i.Pressure))
+	}
+	for _, s := range i.Curve {
+		point := v1alpha1.MeasuredCurvePoint{Pressure: rounded(s.Pressure), Inflation: rounded(s.Inflation.Value), Samples: new(int32(s.Inflation.Samples))}
+		if !math.IsInf(s.Inflation.Error, 1) {
+			point.InflationError = rounded(reportedError(s.Inflation))
+		}
+		all.Curve = append(all.Curve, point)
+	}
+	return all
 }
 
 // rounded returns a number with three decimals, more than any measurement has, so that

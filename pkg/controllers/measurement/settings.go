@@ -1,6 +1,7 @@
 package measurement
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,12 +30,14 @@ type settings struct {
 	copies    bool                        // the method
 	correct   bool                        // for neighbours; else wait until there are none
 	resources []probed
-	nodes     labels.Selector
-	precision float64
-	rounds    int32
-	timeout   time.Duration
-	budget    time.Duration
-	valid     time.Duration
+	// interference are the interference resources.
+	interference []probed
+	nodes        labels.Selector
+	precision    float64
+	rounds       int32
+	timeout      time.Duration
+	budget       time.Duration
+	valid        time.Duration
 }
 
 // probed is a resource and the standard job that keeps it busy.
@@ -48,9 +51,14 @@ type probed struct {
 func (r *probed) needsBaseline() bool { return r.Job != v1alpha1.ProbeCPU }
 
 // waits reports whether the probe waits for the resource, so that what it computes
-// meanwhile is no part of that. The bandwidth of memory is used by computing.
+// meanwhile is no part of that. Memory and caches are used by computing.
 func (r *probed) waits() bool {
-	return r.Job != v1alpha1.ProbeCPU && r.Job != v1alpha1.ProbeMemoryBandwidth
+	switch r.Job {
+	case v1alpha1.ProbeDiskRead, v1alpha1.ProbeDiskWrite, v1alpha1.ProbeNetwork:
+		return true
+	default:
+		return false
+	}
 }
 
 // newSettings reads the spec of a measurement.
@@ -76,7 +84,19 @@ func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	override(&s.budget, m.BudgetSeconds)
 	override(&s.valid, m.ValidSeconds)
 	s.resources = newProbed(m.Resources)
+	for _, i := range m.Interference {
+		s.interference = append(s.interference, probed{Name: i.Name, Job: cmp.Or(i.Job, i.Name), Threads: 1})
+	}
 	return s, nil
+}
+
+// interferenceNames are the names of the interference resources.
+func (s *settings) interferenceNames() []string {
+	names := make([]string, len(s.interference))
+	for i := range s.interference {
+		names[i] = s.interference[i].Name
+	}
+	return names
 }
 
 func override(d *time.Duration, seconds *int64) {

@@ -64,6 +64,10 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 			no = append(no, on(n.name(), why))
 			continue
 		}
+		if len(in.settings.interference) > 0 && n.cores() < 2 {
+			no = append(no, on(n.name(), "it has a single core, where pods take turns and do not interfere"))
+			continue
+		}
 		if in.taken.Has(n.name()) {
 			taken = append(taken, n.name())
 			continue

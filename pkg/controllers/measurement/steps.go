@@ -15,14 +15,19 @@ const (
 	copies               // several targets at once
 	beside               // the probe and a target, or the probe beside pods that run
 	baseline             // the probe alone
+	pressing             // the standard job of an interference resource, and a target
 )
 
 // step is one step of a round.
 type step struct {
 	kind     kind
-	resource *probed // of beside and baseline
+	resource *probed // of beside, baseline and pressing
 	copies   int     // of alone and copies
+	percent  int     // of pressing: of the standard job's full intensity
 }
+
+// probes reports whether a probe runs.
+func (s *step) probes() bool { return s.kind == beside || s.kind == baseline || s.kind == pressing }
 
 // id is the name of the step in the model.
 func (s *step) id() experiment.Step {
@@ -33,6 +38,8 @@ func (s *step) id() experiment.Step {
 		return experiment.CopiesOf(s.copies)
 	case beside:
 		return experiment.Beside(s.resource.Name)
+	case pressing:
+		return experiment.Pressing(s.resource.Name, s.percent)
 	default:
 		return experiment.Baseline(s.resource.Name)
 	}
@@ -67,6 +74,15 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 		}
 		all = append(all, step{kind: beside, resource: r})
 	}
+	for i := range s.interference {
+		r := &s.interference[i]
+		if _, imperceptible := experiment.Imperceptible(told, r.Name, int(round)-1); imperceptible {
+			continue
+		}
+		for _, percent := range experiment.Levels() {
+			all = append(all, step{kind: pressing, resource: r, percent: percent})
+		}
+	}
 	return all
 }
 
@@ -79,4 +95,16 @@ func find(all []step, name string) int {
 // given one measured it.
 func selfDilation(r *probed, samples []v1alpha1.MeasurementSample, before int32) (float64, bool) {
 	return experiment.SelfDilation(fromStatus(samples), r.Name, int(before)-1)
+}
+
+// checks reports whether the probe of a step is to find out by how much two of it slow each other down: once for each
+// resource, and of an interference resource at full intensity.
+func (in *input) checks(s *step) bool {
+	m := in.profile.Status.Measuring
+	if s.kind != pressing {
+		_, known := selfDilation(s.resource, m.Samples, *m.Round)
+		return !known
+	}
+	self, _ := experiment.Imperceptible(fromStatus(m.Samples), s.resource.Name, int(*m.Round)-1)
+	return self == 0 && s.percent == experiment.Levels()[0]
 }

@@ -56,6 +56,8 @@ type Run struct {
 	// Check is how long it first finds out whether it keeps the resource busy; 0
 	// for not at all.
 	Check time.Duration
+	// Pressure is how hard the job of an interference resource presses, from above 0 to 1; 0 for other jobs.
+	Pressure float64
 	// Peer is where the network job sends to, a host and a port.
 	Peer string
 	// CPURequest is the CPU that the pod asks for, and so its weight among others.
@@ -82,6 +84,9 @@ const calibrationCPU = "100m"
 // Probe returns a pod that runs a standard job.
 func (s *Settings) Probe(r Run) corev1.PodTemplateSpec {
 	command := []string{program, "run", "--job", r.Job, "--intensity", strconv.Itoa(r.Intensity), "--duration", r.Duration.String()}
+	if r.Pressure > 0 {
+		command = append(command, "--pressure", strconv.FormatFloat(r.Pressure, 'f', -1, 64))
+	}
 	if r.Check > 0 {
 		command = append(command, "--check", r.Check.String())
 	}

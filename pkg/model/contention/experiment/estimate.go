@@ -16,6 +16,9 @@ type Result struct {
 	// Components are those of the loading vector, the CPU first. Resources of which
 	// nothing is known have none.
 	Components []Component
+	// Interference is what is known at interference resources. Those that are
+	// [Imperceptible] are missing.
+	Interference []Interference
 	// Unsaturated are the indices of the resources that their probes do not keep busy.
 	Unsaturated []int
 	// Contradiction says what does not fit together, nil for nothing.
@@ -41,10 +44,12 @@ func (e Experiment) Estimate(samples []Sample, rounds int) (Result, error) {
 		return r, fmt.Errorf("the times of the target alone: %w", err)
 	}
 	if e.Copies {
-		err = e.estimateCopies(&r, samples, rounds)
-	} else {
-		err = e.estimateProbes(&r, samples, rounds)
+		return r, e.estimateCopies(&r, samples, rounds)
 	}
+	if err := e.estimateProbes(&r, samples, rounds); err != nil {
+		return r, err
+	}
+	r.Interference, err = estimateInterference(e.Interference, samples, rounds)
 	return r, err
 }
 

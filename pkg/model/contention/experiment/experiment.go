@@ -13,6 +13,8 @@ type Experiment struct {
 	// Resources are those to measure. Of copies these are the two that the target is busy
 	// at by turns.
 	Resources []Resource
+	// Interference names the interference resources to measure, by probes beside a target.
+	Interference []string
 	// Service reports whether pods are measured that run anyway, rather than copies of a
 	// target that runs alone as well.
 	Service bool

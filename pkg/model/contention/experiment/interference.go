@@ -40,11 +40,9 @@ func Imperceptible(samples []Sample, resource string, rounds int) (self float64,
 	return 0, false
 }
 
-// EstimateInterference combines what the first rounds tell of the target at interference resources; of those that are
-// [Imperceptible] nothing. Samples of a later round count as for [Experiment.Estimate].
-//
-// An error means that samples are missing or impossible.
-func EstimateInterference(resources []string, samples []Sample, rounds int) ([]Interference, error) {
+// estimateInterference combines what the first rounds tell of the target at interference resources, as for
+// [Experiment.Estimate]; of those that are [Imperceptible] nothing.
+func estimateInterference(resources []string, samples []Sample, rounds int) ([]Interference, error) {
 	var all []Interference
 	for _, name := range resources {
 		self, imperceptible := Imperceptible(samples, name, rounds)
@@ -60,7 +58,7 @@ func EstimateInterference(resources []string, samples []Sample, rounds int) ([]I
 					level.Inflations = append(level.Inflations, inflation)
 				}
 				if s.ProbeDilation > 0 && percent == Levels()[0] {
-					beside = append(beside, s.ProbeDilation)
+					beside = append(beside, whileComputing(s))
 				}
 			}
 			if len(level.Inflations) > 0 {
@@ -102,3 +100,22 @@ func inflationOf(samples []Sample, s Sample) float64 {
 	}
 	return ratio(func(s Sample) float64 { return s.TargetNanos })
 }
+
+// whileComputing returns how much slower the standard job was while one thread of the target computed, from how much
+// slower it was on average. Where it is not known for how long the target computed it is taken to have done so always.
+func whileComputing(s Sample) float64 {
+	if s.TargetCPUNanos <= 0 || s.TargetNanos <= 0 || s.ProbeDilation <= 1 {
+		return s.ProbeDilation
+	}
+	computing := s.TargetCPUNanos / s.TargetNanos // by several threads, it may be more than 1
+	if computing >= 1 {
+		return 1 + (s.ProbeDilation-1)/computing
+	}
+	// The standard job advances at 1/d of its speed for that fraction of the time, and else at full speed.
+	lost := (1 - 1/s.ProbeDilation) / computing
+	return 1 / (1 - min(lost, mostLost))
+}
+
+// mostLost bounds by how much a standard job may be slowed down, so that noise of a target that hardly computes gives no
+// infinite pressure.
+const mostLost = 0.9

@@ -10,25 +10,49 @@ import (
 
 // pressed are the samples of some rounds of a target that computes for a second, and whose inflation at a percentage of
 // the standard job's intensity is as given.
-func pressed(rounds int, self, probe float64, inflation func(percent int) float64) []experiment.Sample {
+func pressed(rounds int, self float64, probe func(experiment.Sample) float64, inflation func(percent int) float64) []experiment.Sample {
 	var samples []experiment.Sample
 	for round := 1; round <= rounds; round++ {
 		drift := math.Pow(1.02, float64(round)) // the processor gets slower from round to round
 		samples = append(samples, experiment.Sample{Round: round, Step: experiment.Alone, TargetNanos: 3e9, TargetCPUNanos: 1e9 * drift})
 		for _, percent := range experiment.Levels() {
-			samples = append(samples, experiment.Sample{
-				Round: round, Step: experiment.Pressing("llc", percent), TargetNanos: 3.5e9, TargetCPUNanos: 1e9 * drift * math.Sqrt(1.02) * inflation(percent),
-				ProbeDilation: probe, SelfDilation: self,
-			})
+			s := experiment.Sample{
+				Round: round, Step: experiment.Pressing("llc", percent), SelfDilation: self,
+				TargetNanos: 3.5e9, TargetCPUNanos: 1e9 * drift * math.Sqrt(1.02) * inflation(percent),
+			}
+			s.ProbeDilation = probe(s)
+			samples = append(samples, s)
 		}
 	}
 	return append(samples, experiment.Sample{Round: rounds + 1, Step: experiment.Alone, TargetNanos: 3e9, TargetCPUNanos: 1e9 * math.Pow(1.02, float64(rounds+1))})
 }
 
+func twice(experiment.Sample) float64 { return 2 }
+
+// A target of two threads that compute all the time presses with each of them half as hard as both.
+func TestThePressureIsThatOfOneThread(t *testing.T) {
+	t.Parallel()
+	samples := pressed(2, 1.5, twice, func(int) float64 { return 1 })
+	for i := range samples {
+		samples[i].TargetCPUNanos = 2 * samples[i].TargetNanos
+	}
+	found, err := estimate(samples, 2)
+	if err != nil || math.Abs(found[0].Pressure.Value-1) > 1e-9 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// estimate returns what some rounds tell of interference at the last-level cache.
+func estimate(samples []experiment.Sample, rounds int) ([]experiment.Interference, error) {
+	result, err := experiment.Experiment{Interference: []string{"llc"}}.Estimate(samples, rounds)
+	return result.Interference, err
+}
+
 func TestInterferenceIsEstimatedLevelByLevel(t *testing.T) {
 	t.Parallel()
+	// The target computes for a third of the 3.5 s, or longer: for that time the standard job is dilated by 1.25.
 	curve := func(percent int) float64 { return 1 + float64(min(percent, 75))/100 }
-	found, err := experiment.EstimateInterference([]string{"llc"}, pressed(4, 1.5, 1.25, curve), 4)
+	found, err := estimate(pressed(4, 1.5, func(s experiment.Sample) float64 { f := s.TargetCPUNanos / s.TargetNanos; return 1 / (1 - f + f/1.25) }, curve), 4)
 	if err != nil || len(found) != 1 || len(found[0].Curve) != 4 {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -46,11 +70,11 @@ func TestInterferenceIsEstimatedLevelByLevel(t *testing.T) {
 // Where the time of the threads is not known, the time that the target took stands for it.
 func TestTheTimeThatATargetTookStandsForWhatItComputed(t *testing.T) {
 	t.Parallel()
-	samples := pressed(2, 1.5, 1.25, func(int) float64 { return 1 })
+	samples := pressed(2, 1.5, twice, func(int) float64 { return 1 })
 	for i := range samples {
 		samples[i].TargetCPUNanos = 0
 	}
-	found, err := experiment.EstimateInterference([]string{"llc"}, samples, 2)
+	found, err := estimate(samples, 2)
 	if err != nil || math.Abs(found[0].Curve[3].Inflation.Value-3.5/3) > 1e-9 {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -58,25 +82,27 @@ func TestTheTimeThatATargetTookStandsForWhatItComputed(t *testing.T) {
 
 func TestWhereStandardJobsDoNotNoticeEachOtherNothingIsEstimated(t *testing.T) {
 	t.Parallel()
-	samples := pressed(2, 1.01, 1, func(int) float64 { return 1 })
+	samples := pressed(2, 1.01, twice, func(int) float64 { return 1 })
 	if self, is := experiment.Imperceptible(samples, "llc", 2); !is || self != 1.01 {
 		t.Errorf("imperceptible: %v, self-dilation %v", is, self)
 	}
 	if _, is := experiment.Imperceptible(samples, "llc", 0); is {
 		t.Error("before the first round nothing is known")
 	}
-	if found, err := experiment.EstimateInterference([]string{"llc"}, samples, 2); err != nil || len(found) != 0 {
+	if found, err := estimate(samples, 2); err != nil || len(found) != 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
 
 func TestRoundsThatTellNothingOfInterferenceAreAnError(t *testing.T) {
 	t.Parallel()
-	samples := pressed(1, 1.5, 1.25, func(int) float64 { return 1 })
+	samples := pressed(1, 1.5, twice, func(int) float64 { return 1 })
 	for i := range samples {
-		samples[i].TargetCPUNanos, samples[i].TargetNanos = 0, 0
+		if samples[i].Step != experiment.Alone {
+			samples[i].TargetCPUNanos, samples[i].TargetNanos = 0, 0
+		}
 	}
-	if _, err := experiment.EstimateInterference([]string{"llc"}, samples, 1); err == nil || !strings.HasPrefix(err.Error(), "llc: no round tells") {
+	if _, err := estimate(samples, 1); err == nil || !strings.HasPrefix(err.Error(), "llc: no round tells") {
 		t.Errorf("got %v", err)
 	}
 }
