@@ -2,6 +2,7 @@ package cgroup_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestPodsWithCoresOfTheirOwnLeaveThePool(t *testing.T) {
 	if v := got.InPool(0, vector, 0); v[0].Loading != 0 || v[1] != vector[1] || vector[0].Loading != 0.5 {
 		t.Errorf("a pod on its own cores has the vector %v in the pool, and is changed to %v", v, vector)
 	}
-	caches := append(vector[:2:2], contention.Demand{Threads: 1, Effect: &contention.Effect{Pressure: 0.7}})
+	caches := slices.Concat(vector, contention.Vector{{Threads: 1, Effect: &contention.Effect{Pressure: 0.7}}})
 	if e := got.InPool(0, caches, 0)[2].Effect; e.Exclusive != 0.5 || e.Pressure != 0.7 || caches[2].Effect.Exclusive != 0 {
 		t.Errorf("on cores of its own the pod's effect is %+v, want it to compute half of the time", e)
 	}

@@ -70,8 +70,7 @@ func effect(r *v1alpha1.Interference, path *field.Path) (*contention.Effect, *fi
 		}
 		e.Curve = append(e.Curve, point)
 	}
-	var wrong *contention.CurveError
-	if errors.As(e.Curve.Validate(), &wrong) {
+	if wrong, is := errors.AsType[*contention.CurveError](e.Curve.Validate()); is {
 		written := r.Curve[wrong.Point].Inflation
 		if wrong.Field == "pressure" {
 			written = r.Curve[wrong.Point].Pressure

@@ -102,26 +102,31 @@ func TestAProfileWithWrongInterferenceIsInvalid(t *testing.T) {
 		want         string
 	}{
 		"no cpu": {
-			[]v1alpha1.ResourceDemand{loading("disk", "1")}, []v1alpha1.Interference{interferes("llc", "1")},
+			[]v1alpha1.ResourceDemand{loading("disk", "1")},
+			[]v1alpha1.Interference{interferes("llc", "1")},
 			"spec.resources: Required value: interference makes computing take longer: list cpu, or say under spec.measurement how to measure it, or under spec.observation that gauges observe it",
 		},
 		"a resource with a queue": {
-			[]v1alpha1.ResourceDemand{loading("cpu", "0.5"), loading("llc", "0.1")}, []v1alpha1.Interference{interferes("llc", "1")},
+			[]v1alpha1.ResourceDemand{loading("cpu", "0.5"), loading("llc", "0.1")},
+			[]v1alpha1.Interference{interferes("llc", "1")},
 			`spec.interference[0].name: Duplicate value: "llc"`,
 		},
 		"one name twice":      {nil, []v1alpha1.Interference{interferes("llc", "1"), interferes("llc", "1")}, `spec.interference[1].name: Duplicate value: "llc"`},
 		"a negative pressure": {nil, []v1alpha1.Interference{interferes("llc", "-1")}, `spec.interference[0].pressure: Invalid value: "-1": is not between 0 and 1000`},
 		"a Unicode name":      {nil, []v1alpha1.Interference{interferes("größe", "1")}, `spec.interference[0].name: Invalid value: "größe": ` + notALabel},
 		"half a point": {
-			nil, []v1alpha1.Interference{{Name: "llc", Curve: []v1alpha1.CurvePoint{{Pressure: quantity("1")}}}},
+			nil,
+			[]v1alpha1.Interference{{Name: "llc", Curve: []v1alpha1.CurvePoint{{Pressure: quantity("1")}}}},
 			"spec.interference[0].curve[0].inflation: Required value: a point of a curve has a pressure and an inflation",
 		},
 		"points out of order": {
-			nil, []v1alpha1.Interference{interferes("llc", "1", "1", "1.5", "0.5", "2")},
+			nil,
+			[]v1alpha1.Interference{interferes("llc", "1", "1", "1.5", "0.5", "2")},
 			"spec.interference[0].curve[1].pressure: Invalid value: \"500m\": is not above 1, that of the point before, and at most 1000",
 		},
 		"a falling curve": {
-			nil, []v1alpha1.Interference{interferes("llc", "1", "0.5", "1.5", "1", "1.2")},
+			nil,
+			[]v1alpha1.Interference{interferes("llc", "1", "0.5", "1.5", "1", "1.2")},
 			"spec.interference[0].curve[1].inflation: Invalid value: \"1200m\": is not at least 1.5, that of the point before, and at most 1000",
 		},
 	} {

@@ -73,13 +73,13 @@ func slowedDownAt(i *v1alpha1.MeasuredInterference) string {
 
 // unnoticed says at which interference resources nothing was measured, "" for none.
 func (in *input) unnoticed(m *v1alpha1.MeasurementProgress, rounds int32) string {
-	text := ""
+	var text strings.Builder
 	for _, name := range in.settings.interferenceNames() {
 		if self, is := experiment.Imperceptible(fromStatus(m.Samples), name, int(rounds)); is {
-			text += fmt.Sprintf("; nothing at %s: two standard jobs slow each other down %.2f times only on this node", name, self)
+			fmt.Fprintf(&text, "; nothing at %s: two standard jobs slow each other down %.2f times only on this node", name, self)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // morePrecise says how to get a more precise result.
