@@ -47,6 +47,10 @@ what else is on the node and what it does there:
   disk-write         writes blocks of 1 MiB and has each stored for good
   network            sends blocks of 64 KiB to a sink, which acknowledges each
   memory-bandwidth   copies memory, well beyond the last-level cache
+  memory-read        reads memory, likewise
+  memory-write       writes memory, likewise
+  llc                changes cache lines at random in half of the last-level cache
+  core               keeps the arithmetic units of a core busy, which hyper-threads share
 
 Results are JSON of at most 4096 bytes, written to /dev/termination-log in a container,
 else to the standard output. SIGTERM ends every command, with the result so far.`,

@@ -110,6 +110,9 @@ func TestWrongUseNamesTheMistakeOnTheTerminalAndInTheResult(t *testing.T) {
 	}{
 		"no job":              {[]string{"run", "--duration", "1s"}, `required flag(s) "job" not set`, false},
 		"no such job":         {[]string{"run", "--job", "tape", "--duration", "1s"}, "Error: tape: there is no such standard job; they are cpu,", true},
+		"no pressure":         {[]string{"run", "--job", "llc", "--duration", "1s", "--pressure", "0"}, "pressure: 0 is not above 0 and at most 1", false},
+		"too much pressure":   {[]string{"run", "--job", "llc", "--duration", "1s", "--pressure", "1.5"}, "llc: pressure: 1.5 is not above 0 and at most 1", true},
+		"a pressure of disks": {[]string{"run", "--job", "disk-read", "--duration", "1s", "--pressure", "1"}, "disk-read: pressure: 1 of a job that presses on nothing", true},
 		"no duration":         {[]string{"run", "--job", "cpu"}, `required flag(s) "duration" not set`, false},
 		"an odd duration":     {[]string{"run", "--job", "cpu", "--duration", "soon"}, `invalid argument "soon" for "--duration"`, false},
 		"too large a file":    {[]string{"run", "--job", "disk-read", "--duration", "1s", "--size", "1Ti"}, "size: 1099511627776 bytes are not from 16 MiB to 1024 MiB", true},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,8 @@ func newRun() *cobra.Command {
 		to destination
 		at place
 		o  probe.RunOptions
+
+		pressure float64
 	)
 	command := &cobra.Command{
 		Use:   "run",
@@ -24,17 +27,25 @@ reports how fast it was, moment by moment.`,
   loadline-probe run --job cpu --duration 10s
 
   # Read with two threads, and look first how much two such jobs slow each other down
-  loadline-probe run --job disk-read --intensity 2 --duration 30s --check 5s --dir /var/tmp`,
+  loadline-probe run --job disk-read --intensity 2 --duration 30s --check 5s --dir /var/tmp
+
+  # Press on whoever shares the last-level cache, for a quarter of the time
+  loadline-probe run --job llc --pressure 0.25 --duration 30s`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			quiet()
+			if command.Flags().Changed("pressure") && !(pressure > 0) {
+				return fmt.Errorf("pressure: %v is not above 0 and at most 1", pressure)
+			}
 			o.Job = at.job(o.Job.Name)
+			o.Job.Pressure = pressure
 			return reporting(command, &to, func() (result.Run, error) { return probe.Run(command.Context(), o) })
 		},
 	}
 	addJob(command, &o.Job.Name)
 	flags := command.Flags()
 	flags.IntVar(&o.Intensity, "intensity", 1, "Number of threads that work at once.")
+	flags.Float64Var(&pressure, "pressure", 0, "Fraction of the time, above 0 and at most 1, that each thread of a job of memory, llc or core presses there; it computes in registers for the rest. Defaults to all of it.")
 	flags.DurationVar(&o.Duration, "duration", 0, "How long to work, at most 1h.")
 	must(command.MarkFlagRequired("duration"))
 	flags.Uint64Var(&o.Units, "units", 0, "How many units of work to do at most; 0 is no limit.")

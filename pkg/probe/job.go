@@ -27,10 +27,14 @@ type Job struct {
 	// Name is one of [result.Jobs].
 	Name string
 	// Size is how many bytes the file of a disk job has (256 MiB if 0) or the memory of
-	// the memory-bandwidth job (512 MiB if 0: a source and a target, each well beyond
-	// most last-level caches). From [MinSize] to [MaxSize]. Two copies of a job have one
-	// each.
+	// a job of memory (512 MiB if 0: for copies a source and a target, each well beyond
+	// most last-level caches) or of the last-level cache (half of that cache if 0). From
+	// [MinSize] to [MaxSize]. Two copies of a job have one each.
 	Size int64
+	// Pressure is, of a job at an interference resource, how large a fraction of its time
+	// each worker presses there, from above 0 to 1; it computes in registers for the rest.
+	// 0 is all of the time.
+	Pressure float64
 	// Dir is where a disk job has its file; the working directory if it is empty.
 	Dir string
 	// Peer is the address of the sink of the network job, as host:port.
@@ -101,6 +105,9 @@ func (j Job) crew(ctx context.Context) (*crew, error) {
 	if j.Size != 0 && (j.Size < MinSize || j.Size > MaxSize) {
 		return nil, fmt.Errorf("size: %d bytes are not from %d MiB to %d MiB", j.Size, MinSize>>20, MaxSize>>20)
 	}
+	if err := j.checkPressure(); err != nil {
+		return nil, err
+	}
 	switch j.Name {
 	case result.CPU:
 		return cpuCrew(), nil
@@ -108,8 +115,12 @@ func (j Job) crew(ctx context.Context) (*crew, error) {
 		return diskCrew(j)
 	case result.Network:
 		return networkCrew(ctx, j)
-	case result.MemoryBandwidth:
+	case result.MemoryBandwidth, result.MemoryRead, result.MemoryWrite:
 		return memoryCrew(j)
+	case result.LLC:
+		return cacheCrew(j)
+	case result.Core:
+		return coreCrew(j), nil
 	default:
 		return nil, fmt.Errorf("there is no such standard job; they are %s", strings.Join(result.Jobs(), ", "))
 	}

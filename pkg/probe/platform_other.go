@@ -31,6 +31,8 @@ func bootID() (string, error)       { return "", ErrPlatform }
 func freeBuffer([]byte) error       { return ErrPlatform }
 func newBuffer(int) ([]byte, error) { return nil, ErrPlatform }
 
+func newHugeBuffer(int) ([]byte, error) { return nil, ErrPlatform }
+
 type scratch struct{}
 
 func openScratch(string, int64) (*scratch, error) { return nil, ErrPlatform }

@@ -40,7 +40,7 @@ func Run(ctx context.Context, o RunOptions) (result.Run, error) {
 	if err != nil {
 		return result.Run{}, err
 	}
-	r := result.Run{Job: o.Job.Name, Intensity: o.Intensity, BootID: boot}
+	r := result.Run{Job: o.Job.Name, Intensity: o.Intensity, Pressure: o.Job.Pressure, BootID: boot}
 	if o.Check > 0 {
 		found, err := checkSelf(ctx, o)
 		if err != nil {

@@ -130,6 +130,7 @@ func TestBadMessagesAreErrorsThatSayWhy(t *testing.T) {
 		"no workers":               {replace(`"intensity":2`, `"intensity":0`), "intensity: 0 is not at least 1"},
 		"no such job":              {replace("disk-read", "tape"), `job: "tape" is none of cpu, disk-read`},
 		"no boot id":               {replace(`"bootID":"b"`, `"bootID":""`), "bootID: is empty"},
+		"too much pressure":        {replace(`"intensity":2`, `"intensity":2,"pressure":1.5`), "pressure: 1.5 is not a fraction from 0 to 1"},
 		"no reason":                {replace(`"duration"`, `"crash"`), `ended: "crash" is none of duration, units, terminated`},
 		"no interval":              {replace(`"interval":50`, `"interval":0`), "series.interval: 0 is not above 0"},
 		"samples that are broken":  {replace(`"samples":"`, `"samples":"*`), "series.samples"},

@@ -14,6 +14,9 @@ type Run struct {
 	Job string `json:"job"`
 	// Intensity is how many workers there were, at least 1.
 	Intensity int `json:"intensity"`
+	// Pressure is, of a job at an interference resource, the fraction of its time that each
+	// worker pressed there, if that was not all of it.
+	Pressure float64 `json:"pressure,omitempty"`
 	// BootID is the kernel's boot id.
 	BootID string `json:"bootID"`
 	// Begin is when the workers began.
@@ -86,6 +89,7 @@ func (r Run) validate() error {
 	var rules rules
 	rules.job("job", r.Job)
 	rules.require(r.Intensity >= 1, "intensity: %d is not at least 1", r.Intensity)
+	rules.require(r.Pressure >= 0 && r.Pressure <= 1, "pressure: %v is not a fraction from 0 to 1", r.Pressure)
 	rules.bootID(r.BootID)
 	rules.notNegative("begin", r.Begin)
 	if err := r.Series.validate(); err != nil {
