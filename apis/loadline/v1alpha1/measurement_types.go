@@ -132,8 +132,14 @@ const (
 	ProbeNetwork = "network"
 	// ProbeMemoryBandwidth copies memory, more than the caches hold.
 	ProbeMemoryBandwidth = "memory-bandwidth"
-	// ProbeLLC reads and writes all over a memory as large as the last-level cache.
+	// ProbeMemoryRead reads memory, more than the caches hold.
+	ProbeMemoryRead = "memory-read"
+	// ProbeMemoryWrite writes memory, more than the caches hold.
+	ProbeMemoryWrite = "memory-write"
+	// ProbeLLC changes lines at random all over half of the last-level cache.
 	ProbeLLC = "llc"
+	// ProbeCore keeps the arithmetic units of a core busy.
+	ProbeCore = "core"
 
 	// NoNodeProfile stands for the class of the nodes that follow no NodeProfile.
 	NoNodeProfile = "(none)"

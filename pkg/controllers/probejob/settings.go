@@ -33,7 +33,7 @@ type Settings struct {
 	// Image is the container image. It has loadline-probe on its PATH.
 	Image string
 	// Memory is what each probe asks for and is limited to, above 0. A disk job
-	// needs 2 MiB of it for each request at once, and memory-bandwidth three
+	// needs 2 MiB of it for each request at once, and those of memory three
 	// quarters, for two copies: the more, the larger the caches may be.
 	Memory resource.Quantity
 	// MaxParallel is how many nodes of the cluster are measured on at once, at
@@ -130,7 +130,7 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("1Gi"))},
 		}}}
 	}
-	if job == v1alpha1.ProbeMemoryBandwidth {
+	if job == v1alpha1.ProbeMemoryBandwidth || job == v1alpha1.ProbeMemoryRead || job == v1alpha1.ProbeMemoryWrite {
 		container.Command = append(container.Command, "--size", s.copied().String())
 	}
 	if peer != "" {

@@ -35,6 +35,10 @@ func TestPodsRunTheCommandThatTheyAreFor(t *testing.T) {
 			s.Probe(probejob.Run{Job: "memory-bandwidth", Intensity: 1, Duration: time.Second}),
 			"loadline-probe run --job memory-bandwidth --intensity 1 --duration 1s --size 96Mi",
 		},
+		"a standard job that presses on memory": {
+			s.Probe(probejob.Run{Job: "memory-read", Intensity: 1, Duration: time.Second, Pressure: 0.25}),
+			"loadline-probe run --job memory-read --intensity 1 --duration 1s --pressure 0.25 --size 96Mi",
+		},
 		"a calibration": {
 			s.Calibrate("disk-write", "", 64, 2*time.Minute),
 			"loadline-probe calibrate --job disk-write --max-servers 64 --budget 2m0s --dir /var/lib/loadline/probe",
