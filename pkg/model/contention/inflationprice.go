@@ -119,7 +119,7 @@ func (x *interference) inflict(p *effectPrice, resource int, there *poissonbinom
 		if len(e.Curve) == 0 {
 			continue
 		}
-		runs, left, room := together, 1.0, 1.0
+		runs, left, room := allRun, 1.0, 1.0
 		if !s.exclusive {
 			x.others.Without(there, s.loading)
 			runs = newChances(&x.others, x.servers-1)
