@@ -32,6 +32,7 @@ func pictures() []picture {
 		{"model.md", "model-price", drawPrice},
 		{"model.md", "model-servers", drawServers},
 		{"model.md", "model-requests", drawRequests},
+		{"model.md", "model-interference", drawInterference},
 		{"model.md", "model-epochs", drawEpochs},
 		{"model.md", "model-sizing", drawSizing},
 		{"model.md", "model-share", drawShare},

@@ -54,15 +54,16 @@ func TestTheNumbersOfThePageAreComputed(t *testing.T) {
 	t.Parallel()
 	page := readPage(t, "model.md")
 	for name, claim := range map[string]func(t *testing.T) []string{
-		"utilization": claimUtilization,
-		"dilation":    claimDilation,
-		"price":       claimPrice,
-		"servers":     claimServers,
-		"threads":     claimThreads,
-		"requests":    claimRequests,
-		"epochs":      claimEpochs,
-		"sizing":      claimSizing,
-		"share":       claimShare,
+		"utilization":  claimUtilization,
+		"dilation":     claimDilation,
+		"price":        claimPrice,
+		"servers":      claimServers,
+		"threads":      claimThreads,
+		"requests":     claimRequests,
+		"interference": claimInterference,
+		"epochs":       claimEpochs,
+		"sizing":       claimSizing,
+		"share":        claimShare,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,6 +169,24 @@ func claimRequests(t *testing.T) []string {
 		fmt.Sprintf("takes %.1f times as long even alone", 1/0.3),
 		fmt.Sprintf("is dilated by %.2f and not by 2", neighbor),
 		fmt.Sprintf("is dilated by %.2f if both compute for equally long at a time, by %.2f if its neighbor computes for a hundredth of that, and by %.2f if for a hundred times that", usual, least, most),
+	}
+}
+
+func claimInterference(t *testing.T) []string {
+	at := func(pressure float64, cores, caches int) float64 {
+		dilation, err := besideScan(pressure, cores, caches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dilation
+	}
+	if at(1, 2, 1) < at(1, 1, 1) || at(1, 2, 1) != at(1.5, 2, 1) {
+		t.Error("the page says that one core is better beside a pressure of 1, and that more than that costs no more")
+	}
+	return []string{
+		fmt.Sprintf("takes %.2f times as long, and beside a pressure of 0.5 %.2f times", at(1, 2, 1), at(0.5, 2, 1)),
+		fmt.Sprintf("On one core the two would take turns, and the pod %.2f times as long", at(0, 1, 1)),
+		fmt.Sprintf("with two caches it takes %.2f times as long", at(1, 8, 2)),
 	}
 }
 
