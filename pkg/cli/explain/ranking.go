@@ -61,12 +61,25 @@ func bestNode(e *explanation.Answer) string {
 	case fit == 1:
 		return "No other node fits."
 	case e.Nodes[i].Rank > 1:
-		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.", best.Node, cost(e.Nodes[i].Cost-best.Cost), nodes, e.Nodes[i].Rank)
+		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.%s", best.Node, cost(e.Nodes[i].Cost-best.Cost), nodes, e.Nodes[i].Rank, notWon(&e.Nodes[i], best))
 	default:
 		next := best
 		if i == 0 {
 			next = &e.Nodes[1]
 		}
-		return fmt.Sprintf("Of %s that fit none is cheaper; the next is %s, by %s more.", nodes, next.Node, cost(next.Cost-e.Nodes[i].Cost))
+		return fmt.Sprintf("Of %s that fit none is cheaper; the next is %s, by %s more.%s", nodes, next.Node, cost(next.Cost-e.Nodes[i].Cost), notWon(&e.Nodes[i], next))
 	}
+}
+
+// notWon says of what makes most of the pod's waits here that another node would not relieve it, "" where it would, by
+// half at least.
+func notWon(here, there *explanation.RankedNode) string {
+	if len(here.WaitsAt) == 0 || here.WaitsAt[0].Waits < negligible {
+		return ""
+	}
+	most := here.WaitsAt[0]
+	if left := there.At(most.Resource); left >= most.Waits/2 {
+		return fmt.Sprintf(" Moving there would not win the %.2f because of %s, which would be %.2f.", most.Waits, most.Resource, left)
+	}
+	return ""
 }

@@ -158,7 +158,7 @@ func TestAPodThatIsSlowedDownByACacheIsExplainedByIt(t *testing.T) {
 	if diff := cmp.Diff(want, e.Resources, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 		t.Errorf("unexpected resources (-want +got):\n%s", diff)
 	}
-	if math.Abs(*e.Dilation-1.5) > 1e-9 || e.Nodes[0].Node != "worker-2" || math.Abs(e.Nodes[1].Waits-0.5) > 1e-9 {
+	if math.Abs(*e.Dilation-1.5) > 1e-9 || e.Nodes[0].Node != "worker-2" || math.Abs(e.Nodes[1].At("llc")-0.5) > 1e-9 || e.Nodes[0].At("llc") != 0 {
 		t.Errorf("a dilation of %v, ranked %+v", *e.Dilation, e.Nodes)
 	}
 }

@@ -24,12 +24,30 @@ type RankedNode struct {
 	Cost     float64 `json:"cost"`
 	Waits    float64 `json:"waits"`
 	Inflicts float64 `json:"inflicts"`
+	// WaitsAt says where Waits is from, the largest part first.
+	WaitsAt []ResourceWait `json:"waitsAt,omitempty"`
 	// Pods is how many others there are.
 	Pods int `json:"pods"`
 	// Here marks the node that the pod is on, whose cost is as if it were not.
 	Here bool `json:"here,omitempty"`
 	// DoesNotFit says why the pod cannot go there.
 	DoesNotFit string `json:"doesNotFit,omitempty"`
+}
+
+// ResourceWait is what a pod would wait at a resource, or compute longer because of it.
+type ResourceWait struct {
+	Resource string  `json:"resource"`
+	Waits    float64 `json:"waits"`
+}
+
+// At returns what the pod would wait at a resource.
+func (n *RankedNode) At(resource string) float64 {
+	for _, w := range n.WaitsAt {
+		if w.Resource == resource {
+			return w.Waits
+		}
+	}
+	return 0
 }
 
 // tie is the relative difference below which two costs are the same, as for the
@@ -72,8 +90,15 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	n.Waits, n.Inflicts = load.Prices().Parts(candidate)
+	prices := load.Prices()
+	n.Waits, n.Inflicts = prices.Parts(candidate)
 	n.Cost = n.Waits + n.Inflicts
+	for i, waits := range prices.WaitsAt(candidate) {
+		if waits > 0 {
+			n.WaitsAt = append(n.WaitsAt, ResourceWait{resources.Names()[i], waits})
+		}
+	}
+	slices.SortStableFunc(n.WaitsAt, func(a, b ResourceWait) int { return cmp.Compare(b.Waits, a.Waits) })
 	if !n.Here {
 		n.DoesNotFit = nodes.Misfit(x.Pod, node, others)
 	}

@@ -68,13 +68,19 @@ func (p *Prices) interfere(c *Candidate, own, inflicted float64) (float64, float
 	for k := range c.effects {
 		b := &c.effects[k]
 		price := &p.effects[b.resource]
-		for n, weight := range price.weight {
-			own += weight * b.own[price.at[n]]
-		}
+		own += price.slows(b)
 		low, high := price.inflicted[b.at], price.inflicted[b.at+1]
 		inflicted += b.presence * max(0, low+b.part*(high-low))
 	}
 	return own, inflicted
+}
+
+// slows returns what the pressure at the resource adds to the time of a candidate's threads.
+func (p *effectPrice) slows(b *effectBid) (more float64) {
+	for n, weight := range p.weight {
+		more += weight * b.own[p.at[n]]
+	}
+	return more
 }
 
 // effectPrices returns those of a load, nil where no job has an effect.

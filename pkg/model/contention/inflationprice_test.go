@@ -58,6 +58,27 @@ func TestThePriceOfInterferenceBetweenTwoJobsIsWhatItCosts(t *testing.T) {
 	}
 }
 
+func TestWhatACandidateWaitsIsTheSumOverResources(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(21, 3))
+	for range 50 {
+		servers := []int{1 + r.IntN(4), 1, 2}
+		load := contention.NewSharedLoad(servers, 0)
+		for _, v := range cacheNode(r, r.IntN(6)) {
+			v[0].Threads = 1 + r.IntN(2)
+			load.AddShare(v, contention.Share{Weight: 1 + 10*r.Float64()})
+		}
+		candidate := contention.NewShareCandidate(cacheNode(r, 1)[0], 0, contention.Share{Weight: 5})
+		prices, sum := load.Prices(), 0.0
+		for _, wait := range prices.WaitsAt(candidate) {
+			sum += wait
+		}
+		if waits, _ := prices.Parts(candidate); math.Abs(sum-waits) > 1e-9*(1+waits) {
+			t.Fatalf("the waits add up to %v, not %v", sum, waits)
+		}
+	}
+}
+
 // Prices of nodes with free cores, where interference decides, put them into the order of what a candidate costs there.
 func TestPricesOrderNodesByInterference(t *testing.T) {
 	t.Parallel()

@@ -196,6 +196,35 @@ func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	return max(0, own/neutral-c.slack), inflicted
 }
 
+// WaitsAt returns what the candidate's threads would wait at each resource, or compute longer because of it. That adds up
+// to the first of [Prices.Parts], but for what a limit leaves the candidate anyway. It allocates, and is for explanations.
+func (p *Prices) WaitsAt(c *Candidate) []float64 {
+	waits, neutral := make([]float64, len(p.resources)), 1.0
+	for i := range c.bids {
+		b := &c.bids[i]
+		factor := 1.0
+		if p.factors != nil && c.weight > 0 && c.weight != p.weight && b.resource == p.processor {
+			factor, _ = p.factors.at(c.logWeight, b.pressure)
+		}
+		r := &p.resources[b.resource]
+		for x := range b.own {
+			waits[b.resource] += factor * b.own[x] * r.ownAt(x)
+		}
+		if len(b.own) > 1 {
+			neutral += b.selfWait(r.servers)
+		}
+	}
+	if p.effects != nil {
+		for k := range c.effects {
+			waits[c.effects[k].resource] += p.effects[c.effects[k].resource].slows(&c.effects[k])
+		}
+	}
+	for i := range waits {
+		waits[i] /= neutral
+	}
+	return waits
+}
+
 // weighted is Parts where weights differ.
 func (p *Prices) weighted(c *Candidate) (waits, inflicts float64) {
 	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
