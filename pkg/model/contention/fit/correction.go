@@ -16,7 +16,7 @@ const (
 	consensus, nearlyAsGood = 4, 1.15
 	// A correction learns from at least leastCells dilations beside one other job,
 	// for beyond mostCells of them, or mostLikened jobs, it takes long.
-	leastCells, mostCells, mostLikened = 30, 1500, 200
+	leastCells, mostCells, mostLikened = 100, 1500, 200
 )
 
 // Correction says how predictions of pairs differ from those of the vectors, see
