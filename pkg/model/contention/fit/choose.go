@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
@@ -28,17 +29,29 @@ type Candidate struct {
 	Error     float64 // the mean absolute relative error on runs left out
 
 	settings settings
+	fits     []*factors // per fold
 }
+
+// choice is the outcome of comparing models.
+type choice struct {
+	candidates []Candidate
+	chosen     int // the place of the one to be fitted
+	folds      []fold
+}
+
+// best returns the model to be fitted.
+func (c choice) best() Candidate { return c.candidates[c.chosen] }
 
 // choose returns the candidates that it looked at, and which of them predicts
 // best the runs that it has not seen; the simplest of those that are as good.
 // With fewer than two runs it looks at one, whose error is 0.
-func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates []Candidate, chosen int) {
+func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	folds := foldsOf(p, o.Folds, random)
+	var candidates []Candidate
 	best := math.Inf(1)
 	for _, s := range variants(p.table, base, o) {
 		if len(folds) == 0 {
-			return []Candidate{candidate(max(1, len(o.Resources)), s, 0)}, 0
+			return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), s, 0)}}
 		}
 		walked := walk(folds, s, o, best, random)
 		for _, c := range walked {
@@ -47,7 +60,7 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates
 		candidates = append(candidates, walked...)
 	}
 	limit := asGood(candidates)
-	chosen = -1
+	chosen := -1
 	for i, c := range candidates {
 		if c.Error > limit {
 			continue
@@ -56,7 +69,7 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) (candidates
 			chosen = i
 		}
 	}
-	return candidates, chosen
+	return choice{candidates, chosen, folds}
 }
 
 // asGood returns up to which error a candidate counts as good as the best.
@@ -180,7 +193,9 @@ func walk(folds []fold, s settings, o Options, known float64, random *rand.Rand)
 	}
 	for m := first; m <= last; m++ {
 		err := advance(folds, fits, m, s, o, random)
-		candidates = append(candidates, candidate(m, s, err))
+		c := candidate(m, s, err)
+		c.fits = slices.Clone(fits)
+		candidates = append(candidates, c)
 		best = min(best, err)
 		if err > hopeless*best || m > first && best > outclassed*known {
 			break

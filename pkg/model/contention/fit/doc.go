@@ -31,6 +31,9 @@
 // sensitivities, and the solver are chosen by cross-validation over runs; of
 // models that predict equally well the simplest is taken.
 //
+// Where similar pairs tell what the vectors do not, predictions of hidden resources
+// are corrected, see [Correction].
+//
 // # Fractions, or not
 //
 // In the paper a loading is a fraction of the neutral time: at each job they add

@@ -62,6 +62,12 @@ type Quality struct {
 // where it is; noise may differ from observation to observation. Where models of several
 // kinds predict unseen runs equally well, intervals include how far these are
 // apart; that one of them is right is taken for granted.
+//
+// What the vectors leave unexplained of a pair is often the same for similar jobs.
+// Where that predicts unseen runs clearly better, dilations have a [Correction]
+// ([Result.Predict], Dilated and Dilates), which the vectors do not: the mean of the
+// logarithms of the dilations by a few models that predict about as well, plus
+// Gaussian-process regression of what these leave unexplained.
 type Result struct {
 	// Resources names the resources; Hidden says that they were found rather
 	// than given, as r1, r2, …, in decreasing order of the contention there.
@@ -80,6 +86,9 @@ type Result struct {
 	// the place of the one that was fitted.
 	Candidates []Candidate
 	Chosen     int
+	// Correction is how predicted dilations differ from those of the vectors, nil
+	// where they do not.
+	Correction *Correction
 	Quality    Quality
 	// WrongAlone, Outliers, Contradictions and Unidentified say what to doubt.
 	Outliers       []Outlier
@@ -90,6 +99,7 @@ type Result struct {
 	table      *table
 	factors    *factors
 	predictor  Predictor
+	correction *correction
 	index      map[string]int
 	rivals     []rival
 	spread     *covariance
@@ -115,8 +125,9 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		return nil, ErrNothingMeasured
 	}
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	candidates, chosen := choose(p, base, o, random)
-	c := candidates[chosen]
+	choice := choose(p, base, o, random)
+	candidates, chosen := choice.candidates, choice.chosen
+	c := choice.best()
 	f := train(p, c, o, full(), random)
 	hidden := len(o.Resources) == 0
 	if hidden {
@@ -140,6 +151,10 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		r.index[name] = j
 	}
 	r.rivals = rivalsOf(p, candidates, chosen, o, random)
+	if worthwhile := chooseCorrection(p, choice, o); worthwhile != nil {
+		r.Correction = &Correction{Names: worthwhile.names, Error: worthwhile.error, Without: c.Error}
+		r.correction = worthwhile.fit(p, f, o, apart(o))
+	}
 	r.spread = covarianceOf(a)
 	r.confidence = o.Confidence
 	r.Quality = qualityOf(a, r.spread, hidden)
@@ -191,25 +206,44 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 		}
 		members[a] = job
 	}
-	dilations := r.factors.dilations(members, r.predictor)
 	estimates := make([]Estimate, len(jobs))
-	for a, dilation := range dilations {
-		estimates[a] = r.dilation(dilation, r.factors.gradient(members, a, dilation), func(v rival) float64 {
-			return v.dilations(members, v.predictor)[a]
-		})
+	for a := range jobs {
+		plain, dilation, gradient := r.member(members, a)
+		estimates[a] = r.dilation(dilation, plain, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
 	}
 	return estimates, nil
 }
 
-// dilation returns the estimate of a dilation, or a mean of some, with that
-// gradient; of says what it is for a rival.
-func (r *Result) dilation(value float64, gradient []term, of func(rival) float64) Estimate {
-	reach := r.spread.times(gradient)
-	margin, reason := r.spread.margin(along(gradient, reach), reach, disagreement(r.rivals, value, of), r.confidence)
-	if reason != "" {
-		return unknownEstimate(value, 1, reason)
+// member returns the dilation of a member of a run by the vectors alone, the
+// corrected one, and how that changes with each unknown: the correction is taken
+// to be as it is.
+func (r *Result) member(members []int, a int) (plain, corrected float64, gradient []term) {
+	model := rival{r.factors, r.predictor}
+	plain = model.dilations(members, r.predictor)[a]
+	corrected = r.correction.dilation(model, members, a)
+	gradient = r.factors.gradient(members, a, plain)
+	for i := range gradient {
+		gradient[i].value *= corrected / plain
 	}
-	return Estimate{Value: value, Low: max(1, value-margin), High: value + margin}
+	return plain, corrected, gradient
+}
+
+// dilation returns the estimate of a dilation, or a mean of some, with that
+// gradient; of says what it is for a rival, and plain is what it is by the vectors
+// alone, which are then a rival of the correction.
+func (r *Result) dilation(value, plain float64, gradient []term, of func(rival) float64) Estimate {
+	reach := r.spread.times(gradient)
+	apart := disagreement(r.rivals, value, of)
+	if r.correction != nil {
+		n := float64(len(r.rivals) + 1)
+		apart = (apart*n + (plain-value)*(plain-value)) / (n + 1)
+	}
+	margin, reason := r.spread.margin(along(gradient, reach), reach, apart, r.confidence)
+	least := min(1, value)
+	if reason != "" {
+		return unknownEstimate(value, least, reason)
+	}
+	return Estimate{Value: value, Low: max(least, value-margin), High: value + margin}
 }
 
 // meanDilation returns that of pairs of a job with each other one: of its own
@@ -219,15 +253,15 @@ func (r *Result) meanDilation(job, which int) Estimate {
 	if others == 0 {
 		return unknownEstimate(1, 1, "there is no other job")
 	}
-	mean, slopes := 0.0, make([]float64, len(r.spread.pull))
+	mean, plain, slopes := 0.0, 0.0, make([]float64, len(r.spread.pull))
 	for other := range r.table.jobs {
 		if other == job {
 			continue
 		}
-		pair := []int{job, other}
-		dilation := r.factors.dilations(pair, r.predictor)[which]
+		alone, dilation, slope := r.member([]int{job, other}, which)
 		mean += dilation / others
-		for _, t := range r.factors.gradient(pair, which, dilation) {
+		plain += alone / others
+		for _, t := range slope {
 			slopes[t.at] += t.value / others
 		}
 	}
@@ -237,7 +271,7 @@ func (r *Result) meanDilation(job, which int) Estimate {
 			gradient = append(gradient, term{at, v})
 		}
 	}
-	return r.dilation(mean, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
+	return r.dilation(mean, plain, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
 }
 
 // Vector returns a job's demands for [contention.NewLoad], one server per

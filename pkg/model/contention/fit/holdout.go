@@ -182,13 +182,25 @@ func models(base settings, o Options) []model {
 
 // learn chooses and fits a model.
 func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample) float64 {
-	candidates, chosen := choose(p, base, o, random)
-	c := candidates[chosen]
+	choice := choose(p, base, o, random)
+	c := choice.best()
 	f := train(p, c, o, full(), random)
+	var corrected *correction
+	if !base.tied {
+		corrected = chooseCorrection(p, choice, o).fit(p, f, o, apart(o))
+	}
 	return func(s sample) float64 {
-		return f.baseline[s.job] * f.dilationsIn(p.table, s.run, c.settings.predictor)[s.member]
+		change := 0.0
+		if corrected != nil {
+			change = corrected.change(rival{f, c.settings.predictor}, p.members[s.run], s.member)
+		}
+		return f.baseline[s.job] * f.dilationsIn(p.table, s.run, c.settings.predictor)[s.member] * math.Exp(change)
 	}
 }
+
+// apart returns random numbers for the models of a correction, so that those of the
+// models beside it are the same with and without one.
+func apart(o Options) *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 3)) }
 
 // dilations returns what a predictor says of jobs on one node.
 func (f *factors) dilations(members []int, predictor Predictor) []float64 {

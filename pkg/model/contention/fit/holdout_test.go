@@ -9,9 +9,9 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
-// The bar is 5 %. Nothing was chosen for this file but the defaults, which are
-// those of the made-up worlds below, too.
-func TestUnseenMeasuredPairsArePredictedWithin5Percent(t *testing.T) {
+// The bar is 3.5 %; it is 3.0 % by default. Nothing was chosen for this file but the
+// defaults, which are those of the made-up worlds, too.
+func TestUnseenMeasuredPairsArePredictedWithin3Point5Percent(t *testing.T) {
 	t.Parallel()
 	runs := measuredPairs(t)
 	for seed := range uint64(2) {
@@ -21,8 +21,8 @@ func TestUnseenMeasuredPairsArePredictedWithin5Percent(t *testing.T) {
 		}
 		t.Logf("seed %d: %+v", seed, held.Models)
 		ours, paper, linear, constant := held.Models[0], held.Models[1], held.Models[2], held.Models[3]
-		if ours.Mean > 0.05 {
-			t.Errorf("seed %d: mean error %.4f, want at most 0.05", seed, ours.Mean)
+		if ours.Mean > 0.035 {
+			t.Errorf("seed %d: mean error %.4f, want at most 0.035", seed, ours.Mean)
 		}
 		if len(held.Points) != ours.Count || ours.Count != 612 {
 			t.Errorf("seed %d: %d points and %d errors of 612 dilations", seed, len(held.Points), ours.Count)

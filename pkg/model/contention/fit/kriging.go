@@ -1,0 +1,112 @@
+package fit
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// reachOfLikeness is how far apart two jobs are whose likeness is exp(−½), over
+	// the median distance of two jobs.
+	reachOfLikeness = 0.6
+	// shareOfPairs is which part of the variance of what is left is that of single
+	// pairs of jobs. The rest is common to a job in all company, and to all jobs in
+	// the company of one, in equal parts.
+	shareOfPairs = 0.6
+	// leastAmplitude is how much of its dilation may be unexplained of a job that
+	// is not dilated, where it may be 1 of a job that is dilated without bound.
+	leastAmplitude = 0.05
+)
+
+// cell is a job beside one other job.
+type cell struct{ job, other int }
+
+// kriging predicts what a model leaves unexplained of a cell from what it leaves
+// of similar cells: Gaussian-process regression of the logarithms of measured
+// over predicted dilations. The covariance of two cells is a product of how
+// alike their jobs are and how alike the others are (Stegle et al., NIPS 2011),
+// and grows with the predicted dilations. Noise is Cauchy's, by weights as in
+// [alternation.distrust].
+type kriging struct {
+	likeness  *mat.SymDense // of jobs, from 0 to 1
+	cells     []cell
+	amplitude []float64 // per cell
+	weights   []float64 // per cell, the inverse covariance times what is unexplained
+}
+
+// amplitudeOf returns how much may be unexplained where a dilation of that
+// logarithm is predicted.
+func amplitudeOf(predicted float64) float64 {
+	return leastAmplitude + 1 - math.Exp(-max(0, predicted))
+}
+
+// newKriging learns from what is unexplained of some cells, in logarithms; noise is
+// the variance of a measurement over that of what similar cells have in common.
+// It takes O(cells³) time. It returns nil where the cells cannot be told apart.
+func newKriging(likeness *mat.SymDense, cells []cell, predicted, unexplained []float64, noise float64) *kriging {
+	n := len(cells)
+	k := &kriging{likeness: likeness, cells: cells, amplitude: make([]float64, n), weights: make([]float64, n)}
+	power := 0.0
+	for i, p := range predicted {
+		k.amplitude[i] = amplitudeOf(p)
+		power += k.amplitude[i] * k.amplitude[i] / float64(n)
+	}
+	covariance := mat.NewSymDense(n, nil)
+	for i, a := range cells {
+		for j, b := range cells[:i+1] {
+			covariance.SetSym(i, j, k.amplitude[i]*k.amplitude[j]*k.alike(a, b))
+		}
+	}
+	left := slices.Clone(unexplained)
+	target := mat.NewVecDense(n, unexplained)
+	solution := mat.NewVecDense(n, k.weights)
+	for range 2 {
+		noisy := mat.NewSymDense(n, nil)
+		noisy.CopySym(covariance)
+		distrust := distrustOf(left)
+		for i := range n {
+			noisy.SetSym(i, i, covariance.At(i, i)+power*noise*distrust[i])
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(noisy) || factor.SolveVecTo(solution, target) != nil {
+			return nil
+		}
+		for i := range n {
+			left[i] = power * noise * distrust[i] * k.weights[i]
+		}
+	}
+	return k
+}
+
+// distrustOf returns 1 + (e/2.385σ)² of each error, σ from their median.
+func distrustOf(errs []float64) []float64 {
+	sizes := make([]float64, len(errs))
+	for i, e := range errs {
+		sizes[i] = math.Abs(e)
+	}
+	distrust := slices.Clone(sizes)
+	slices.Sort(sizes)
+	spread := max(leastSpread, normalSpread*sizes[len(sizes)/2])
+	for i, e := range distrust {
+		u := e / (cauchyWidth * spread)
+		distrust[i] = 1 + u*u
+	}
+	return distrust
+}
+
+// alike returns how alike two cells are, from 0 to 1.
+func (k *kriging) alike(a, b cell) float64 {
+	jobs, others := k.likeness.At(a.job, b.job), k.likeness.At(a.other, b.other)
+	return shareOfPairs*jobs*others + (1-shareOfPairs)/2*(jobs+others)
+}
+
+// at returns what is expected to be unexplained of a cell.
+func (k *kriging) at(c cell, predicted float64) float64 {
+	total := 0.0
+	for i, known := range k.cells {
+		total += k.amplitude[i] * k.alike(c, known) * k.weights[i]
+	}
+	return amplitudeOf(predicted) * total
+}
