@@ -117,6 +117,8 @@ func TestWrongUseNamesTheMistakeOnTheTerminalAndInTheResult(t *testing.T) {
 		"an odd duration":     {[]string{"run", "--job", "cpu", "--duration", "soon"}, `invalid argument "soon" for "--duration"`, false},
 		"too large a file":    {[]string{"run", "--job", "disk-read", "--duration", "1s", "--size", "1Ti"}, "size: 1099511627776 bytes are not from 16 MiB to 1024 MiB", true},
 		"too little budget":   {[]string{"calibrate", "--job", "cpu", "--budget", "1s"}, "budget: 1s is not from 5s", true},
+		"too many levels":     {[]string{"calibrate", "--job", "llc", "--levels", "17"}, "levels: 17 is not from 1 to 16", true},
+		"levels of the CPU":   {[]string{"calibrate", "--job", "cpu", "--levels", "4"}, "cpu: is no job at an interference resource", true},
 		"an argument":         {[]string{"watch", "pods"}, `unknown command "pods"`, false},
 		"no such demand":      {[]string{"load", "--demand", "tape=1s", "--rounds", "1"}, `"tape=1s" is not JOB=VALUE with a job of cpu`, false},
 		"a demand of no time": {[]string{"load", "--demand", "cpu=much", "--rounds", "1"}, "demand: cpu=much: want a duration such as 40ms", false},

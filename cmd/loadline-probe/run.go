@@ -60,28 +60,49 @@ func newCalibrate() *cobra.Command {
 		to destination
 		at place
 		o  probe.CalibrateOptions
+
+		levels int
 	)
 	command := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find how many requests a resource serves at once",
 		Long: `Finds the least intensity at which two copies of a standard job slow each other down to
 half their speed: that is how many requests the resource serves at once. No other
-program should use it meanwhile.`,
+program should use it meanwhile.
+
+With --levels it finds by how much a job of memory, llc or core slows another of its kind
+down that shares a memory, a cache or a physical core with it on another processor: a
+curve by the fraction of the time that it presses there. What slows such a job down as
+much presses as hard.`,
 		Example: `  # How many requests does the disk serve at once?
   loadline-probe calibrate --job disk-read --max-servers 32 --dir /var/tmp
 
   # How many cores does this node have for us?
-  loadline-probe calibrate --job cpu --budget 20s`,
+  loadline-probe calibrate --job cpu --budget 20s
+
+  # How hard do those press that share the last-level cache?
+  loadline-probe calibrate --job llc --levels 4 --budget 1m`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			quiet()
 			o.Job = at.job(o.Job.Name)
+			if command.Flags().Changed("levels") {
+				pressure := probe.CalibratePressureOptions{Job: o.Job, Levels: levels, Budget: o.Budget}
+				return reporting(command, &to, func() (result.PressureCalibration, error) {
+					found, err := probe.CalibratePressure(command.Context(), pressure)
+					if err == nil {
+						command.PrintErrln(found.Finding())
+					}
+					return found, err
+				})
+			}
 			return reporting(command, &to, func() (result.Calibration, error) { return probe.Calibrate(command.Context(), o) })
 		},
 	}
 	addJob(command, &o.Job.Name)
 	flags := command.Flags()
 	flags.IntVar(&o.MaxServers, "max-servers", 16, "The highest intensity to try, at most 256.")
+	flags.IntVar(&levels, "levels", 0, "At how many levels of pressure to find by how much the job slows another of its kind down, from 1 to 16; by default, find how many requests its resource serves.")
 	flags.DurationVar(&o.Budget, "budget", 30*time.Second, "How long it may take, at most 1h.")
 	at.addTo(command)
 	to.addTo(command)

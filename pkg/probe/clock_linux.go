@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -67,4 +68,16 @@ func awaitTime(t int64) error {
 func bootID() (string, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id)), err
+}
+
+// pin keeps the calling goroutine on its thread for good, and the thread on one processor: the thread ends with the
+// goroutine.
+func pin(processor int) error {
+	runtime.LockOSThread()
+	set := &unix.CPUSet{}
+	set.Set(processor)
+	if err := unix.SchedSetaffinity(0, set); err != nil {
+		return fmt.Errorf("staying on processor %d: %w", processor, err)
+	}
+	return nil
 }

@@ -3,6 +3,8 @@
 //
 //   - [Run] runs a standard job and notes how fast it was, moment by moment
 //   - [Calibrate] finds how many requests a resource of the node serves at once
+//   - [CalibratePressure] finds how much a standard job slows another down that shares a
+//     cache, a memory or a core with it
 //   - [Watch] observes the other containers of the pod: when they ran, for how long,
 //     and how long they waited for a CPU
 //   - [Synthesize] runs a job of a loading vector that the caller chooses, to test

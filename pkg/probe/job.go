@@ -52,6 +52,8 @@ type crew struct {
 	// waits tells that the resource is another than the processor, so that workers wait
 	// for it; what they compute meanwhile is no part of it.
 	waits bool
+	// pressure is that of the workers, see [Job]; it may change while they do not work.
+	pressure float64
 }
 
 // grow makes a crew one of at least n workers.

@@ -9,10 +9,12 @@ const (
 // coreCrew returns a crew whose workers keep the arithmetic units of a core busy, so that the other hyper-threads of the
 // core have to share them: eight sums of integers and eight of fractions, none of which waits for another.
 func coreCrew(j Job) *crew {
-	return &crew{hire: func() (unit, error) {
+	c := &crew{pressure: j.Pressure}
+	c.hire = func() (unit, error) {
 		state := new(arithmetic)
-		return pressing(j.Pressure, coreBlocks, func(int) { state.advance(coreSteps) }), nil
-	}}
+		return pressing(&c.pressure, coreBlocks, func(int) { state.advance(coreSteps) }), nil
+	}
+	return c
 }
 
 // arithmetic is sums that do not depend on each other, in two cache lines of their own.

@@ -29,11 +29,12 @@ func cacheCrew(j Job) (*crew, error) {
 	}
 	lines := uint64(size / cacheLine)
 	seed := uint64(0)
-	hire := func() (unit, error) {
+	c := &crew{pressure: j.Pressure, unmake: []func() error{func() error { return freeBuffer(buffer) }}}
+	c.hire = func() (unit, error) {
 		seed++
 		state := new([8]uint64) // a cache line of its own
 		state[0] = scramble(scramble(seed))
-		return pressing(j.Pressure, cacheUnit/cacheBlock, func(int) {
+		return pressing(&c.pressure, cacheUnit/cacheBlock, func(int) {
 			x := state[0]
 			for range cacheBlock {
 				x = scramble(x)
@@ -42,5 +43,5 @@ func cacheCrew(j Job) (*crew, error) {
 			state[0] = x
 		}), nil
 	}
-	return &crew{hire: hire, unmake: []func() error{func() error { return freeBuffer(buffer) }}}, nil
+	return c, nil
 }

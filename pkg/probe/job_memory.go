@@ -33,10 +33,11 @@ func memoryCrew(j Job) (*crew, error) {
 		return nil, err
 	}
 	var next atomic.Uint64
-	hire := func() (unit, error) {
+	c := &crew{pressure: j.Pressure, unmake: []func() error{func() error { return freeBuffer(buffer) }}}
+	c.hire = func() (unit, error) {
 		sink := new([8]uint64) // a cache line of its own
 		var at uint64
-		stream := pressing(j.Pressure, memoryUnit/memoryBlock, func(block int) {
+		stream := pressing(&c.pressure, memoryUnit/memoryBlock, func(block int) {
 			from := at + uint64(block)*memoryBlock
 			part := buffer[from : from+memoryBlock]
 			switch j.Name {
@@ -53,7 +54,7 @@ func memoryCrew(j Job) (*crew, error) {
 			return stream()
 		}, nil
 	}
-	return &crew{hire: hire, unmake: []func() error{func() error { return freeBuffer(buffer) }}}, nil
+	return c, nil
 }
 
 // cacheLine is how many bytes a line of a cache has on amd64 and most arm64.

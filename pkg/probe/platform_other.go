@@ -27,6 +27,7 @@ func cpuTime() (int64, error)       { return 0, ErrPlatform }
 func threadTime() (int64, error)    { return 0, ErrPlatform }
 func awaitTime(int64) error         { return ErrPlatform }
 func sleepUntil(int64) error        { return ErrPlatform }
+func pin(int) error                 { return ErrPlatform }
 func bootID() (string, error)       { return "", ErrPlatform }
 func freeBuffer([]byte) error       { return ErrPlatform }
 func newBuffer(int) ([]byte, error) { return nil, ErrPlatform }

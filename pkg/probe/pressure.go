@@ -29,37 +29,36 @@ const (
 )
 
 // pressing returns a unit of a number of blocks of work at an interference resource, numbered from 0, after each of which
-// the worker computes in registers until the blocks have had a fraction of its time: the pressure, from above 0 to 1.
+// the worker computes in registers until the blocks have had a fraction of its time: the pressure, from above 0 to 1, or 0
+// for all of it. It is looked at anew for each unit.
 //
 // It is time that is shared out, and not the size of what the worker touches: then what it does to others per second (the
 // lines that it brings into a cache, the bytes that it moves) grows with the pressure whatever the size of the cache and
 // whoever else uses it, while a working set that grows beyond what the cache has left is touched more slowly, and
 // presses less. Blocks take some microseconds, so that a cache or a memory sees the mean.
-func pressing(pressure float64, blocks int, do func(block int)) unit {
-	if pressure == 0 || pressure == 1 {
-		return func() error {
-			for block := range blocks {
-				do(block)
-			}
-			return nil
-		}
-	}
-	rest := 1/pressure - 1
+func pressing(pressure *float64, blocks int, do func(block int)) unit {
 	state := new([8]uint64) // a cache line of its own
 	state[0] = 1
+	rest := func(until time.Duration, since time.Time) {
+		for time.Since(since) < until {
+			x := state[0]
+			for range restStep {
+				x = scramble(x)
+			}
+			state[0] = x
+		}
+	}
 	return func() error {
+		all := *pressure == 0 || *pressure == 1
 		for block := range blocks {
+			if all {
+				do(block)
+				continue
+			}
 			began := time.Now()
 			do(block)
 			worked := time.Now()
-			until := time.Duration(rest * float64(min(worked.Sub(began), longestBlock)))
-			for time.Since(worked) < until {
-				x := state[0]
-				for range restStep {
-					x = scramble(x)
-				}
-				state[0] = x
-			}
+			rest(time.Duration((1 / *pressure - 1)*float64(min(worked.Sub(began), longestBlock))), worked)
 		}
 		return nil
 	}

@@ -15,7 +15,7 @@ func TestAUnitDoesEachOfItsBlocksWhateverThePressure(t *testing.T) {
 	t.Parallel()
 	for _, pressure := range []float64{0, 0.25, 1} {
 		var done []int
-		if err := pressing(pressure, 3, func(block int) { done = append(done, block) })(); err != nil || !slices.Equal(done, []int{0, 1, 2}) {
+		if err := pressing(&pressure, 3, func(block int) { done = append(done, block) })(); err != nil || !slices.Equal(done, []int{0, 1, 2}) {
 			t.Errorf("at a pressure of %v blocks %v were done, %v", pressure, done, err)
 		}
 	}
@@ -23,9 +23,9 @@ func TestAUnitDoesEachOfItsBlocksWhateverThePressure(t *testing.T) {
 
 func TestABubbleRestsInProportionToItsWork(t *testing.T) {
 	t.Parallel()
-	const pressure, blocks = 0.25, 20
-	work := time.Duration(0)
-	unit := pressing(pressure, blocks, func(int) {
+	const blocks = 20
+	pressure, work := 0.25, time.Duration(0)
+	unit := pressing(&pressure, blocks, func(int) {
 		began := time.Now()
 		for time.Since(began) < longestBlock/4 {
 			continue
@@ -46,7 +46,8 @@ func TestAnInterruptionIsNoReasonToRestLong(t *testing.T) {
 	t.Parallel()
 	const rest = 1000
 	interrupted := false
-	unit := pressing(1.0/(1+rest), 1, func(int) {
+	pressure := 1.0 / (1 + rest)
+	unit := pressing(&pressure, 1, func(int) {
 		for began := time.Now(); time.Since(began) < 100*longestBlock; { // 20 ms, after which a rest would be of 20 s
 			interrupted = true
 		}

@@ -31,8 +31,8 @@ func (s *settings) precise(result experiment.Result, rounds int32) bool {
 		}
 	}
 	for _, i := range result.Interference {
-		for _, point := range i.Curve {
-			if e := point.Inflation; wider(reportedError(e)/e.Value, s.precision) {
+		for _, e := range i.Sensitivity.Inflations {
+			if wider(reportedError(e)/e.Value, s.precision) {
 				return false
 			}
 		}

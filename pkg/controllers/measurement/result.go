@@ -53,10 +53,12 @@ func measuredInterference(i experiment.Interference) v1alpha1.MeasuredInterferen
 	if !math.IsInf(i.Pressure.Error, 1) {
 		all.PressureError = rounded(reportedError(i.Pressure))
 	}
-	for _, s := range i.Curve {
-		point := v1alpha1.MeasuredCurvePoint{Pressure: rounded(s.Pressure), Inflation: rounded(s.Inflation.Value), Samples: new(int32(s.Inflation.Samples))}
-		if !math.IsInf(s.Inflation.Error, 1) {
-			point.InflationError = rounded(reportedError(s.Inflation))
+	for k, inflation := range i.Sensitivity.Inflations {
+		point := v1alpha1.MeasuredCurvePoint{
+			Pressure: rounded(i.Sensitivity.Pressures[k]), Inflation: rounded(inflation.Value), Samples: new(int32(inflation.Samples)),
+		}
+		if !math.IsInf(inflation.Error, 1) {
+			point.InflationError = rounded(reportedError(inflation))
 		}
 		all.Curve = append(all.Curve, point)
 	}

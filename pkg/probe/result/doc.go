@@ -5,6 +5,7 @@
 //   - [Run] is a standard job that ran: how fast, moment by moment
 //   - [Watch] is what an observer saw of the other containers of its pod
 //   - [Calibration] is how many requests a resource of the node serves at once
+//   - [PressureCalibration] is how hard a standard job presses on another, level by level
 //   - [Load] is a synthetic job of a known loading vector that ran
 //
 // Times are nanoseconds of the node's CLOCK_BOOTTIME, which all its containers

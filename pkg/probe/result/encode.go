@@ -23,7 +23,7 @@ var ErrTruncated = errors.New("the report is cut off")
 
 // A Report is one of the types of this package.
 type Report interface {
-	Run | Watch | Calibration | Load
+	Run | Watch | Calibration | PressureCalibration | Load
 	validate() error
 }
 
@@ -37,6 +37,8 @@ func Encode[T Report](r T) ([]byte, error) {
 	case *Watch:
 		r.Version = Version
 	case *Calibration:
+		r.Version = Version
+	case *PressureCalibration:
 		r.Version = Version
 	case *Load:
 		r.Version = Version

@@ -25,6 +25,13 @@ func aCalibration() Calibration {
 	}
 }
 
+func aPressureCalibration() PressureCalibration {
+	return PressureCalibration{
+		Version: Version, Job: LLC, BootID: "b", Domains: 1, Processors: []int{0, 1}, Rounds: 3, NanosPerUnit: 35000,
+		Curve: []PressurePoint{{0.5, 1.2, 0.05}, {1, 1.5, 0.1}}, Shows: true,
+	}
+}
+
 func aWatch() Watch {
 	return Watch{Version: Version, BootID: "b", Begin: 5, End: 9, CPUNanos: 3, WaitNanos: 1, StolenNanos: 2, ObserverNanos: 1, Processes: 1, Complete: true}
 }
@@ -61,6 +68,7 @@ func TestWhatIsWrittenIsWhatIsRead(t *testing.T) {
 	roundTrip(t, aWatch(), ParseWatch)
 	roundTrip(t, aCalibration(), ParseCalibration)
 	roundTrip(t, aLoad(), ParseLoad)
+	roundTrip(t, aPressureCalibration(), ParsePressureCalibration)
 }
 
 func TestThePaceOfAJobOfTheCPUIsInProcessorTimeThatTheNodeHad(t *testing.T) {
@@ -377,5 +385,63 @@ func TestThePaceInsideAWindowIsThatOfTheWindowAlone(t *testing.T) {
 	}
 	if _, ok := r.PaceInside(3.4e9, 4e9); ok {
 		t.Error("there is a pace of a window that is too short")
+	}
+}
+
+func TestAPressureCalibrationThatCannotBeIsNotWritten(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*PressureCalibration)
+		want   string
+	}{
+		"a job that presses nowhere": {func(c *PressureCalibration) { c.Job = CPU }, `job: "cpu" presses at no interference resource`},
+		"no domain":                  {func(c *PressureCalibration) { c.Domains = 0 }, "domains: 0 is not at least 1"},
+		"one processor":              {func(c *PressureCalibration) { c.Processors = []int{0} }, "processors: there are 1, not 2"},
+		"no level":                   {func(c *PressureCalibration) { c.Curve = nil }, "curve: there is no level"},
+		"a curve that falls":         {func(c *PressureCalibration) { c.Curve[1].Inflation = 1.1 }, "curve[1].inflation: 1.1 is not at least 1.2"},
+		"too much pressure":          {func(c *PressureCalibration) { c.Curve[1].Pressure = 2 }, "curve[1].pressure: 2 is not above the one before and at most 1"},
+		"no number":                  {func(c *PressureCalibration) { c.Curve[0].Inflation = math.NaN() }, "curve[0].inflation: NaN is not"},
+		"an infinite error":          {func(c *PressureCalibration) { c.Curve[0].Error = math.Inf(1) }, "curve[0].error: +Inf is not a finite number"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := aPressureCalibration()
+			test.change(&c)
+			if _, err := Encode(c); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error = %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestAFindingSaysWhatTheNodeCanShow(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		last  PressurePoint
+		shows bool
+		want  string
+	}{
+		"something": {PressurePoint{1, 1.5, 0.1}, true, "llc at full pressure slows another down by 1.50 ± 0.10"},
+		"nothing": {
+			PressurePoint{1, 1.02, 0.03},
+			false,
+			"a single core cannot saturate llc here: llc at full pressure slows another down by 1.02 ± 0.03",
+		},
+		"noise": {
+			PressurePoint{1, 1.5, 0.6},
+			false,
+			"noise hides what happens at llc here, measure for longer: llc at full pressure slows another down by 1.50 ± 0.60",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := aPressureCalibration()
+			c.Curve, c.Shows = []PressurePoint{test.last}, test.shows
+			if got := c.Finding(); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,16 +24,20 @@ type Interference struct {
 	Name string
 	// Pressure is how hard the target presses.
 	Pressure probing.Estimate
-	// Curve is its sensitivity curve, by ascending pressure.
-	Curve []probing.Sensitivity
+	// Sensitivity is its sensitivity curve.
+	Sensitivity probing.Sensitivity
 }
+
+// MinSelfDilation is by how much two standard jobs of an interference resource slow each other down at least where the
+// resource can be measured: what noise makes of a few seconds is less.
+const MinSelfDilation = 1.03
 
 // Imperceptible reports whether one of the first rounds found that two standard jobs of an interference resource hardly
 // slow each other down, so that nothing is measured there.
 func Imperceptible(samples []Sample, resource string, rounds int) (self float64, imperceptible bool) {
 	for _, s := range samples {
 		if s.Step == Pressing(resource, Levels()[0]) && s.Round <= rounds && s.SelfDilation > 0 {
-			return s.SelfDilation, s.SelfDilation < probing.MinSelfInflation
+			return s.SelfDilation, s.SelfDilation < MinSelfDilation
 		}
 	}
 	return 0, false
@@ -69,10 +72,15 @@ func estimateInterference(resources []string, samples []Sample, rounds int) ([]I
 			return nil, fmt.Errorf("%s: no round tells how the target and the standard job slow each other down", name)
 		}
 		found := Interference{Name: name}
-		var pressureErr, curveErr error
-		found.Pressure, pressureErr = probing.PressureBeside(beside, self)
-		found.Curve, curveErr = probing.SensitivityCurve(levels)
-		if err := errors.Join(pressureErr, curveErr); err != nil {
+		mean, err := probing.GeometricMean(beside)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the standard job: %w", name, err)
+		}
+		standard := probing.Sensitivity{Pressures: []float64{1}, Inflations: []probing.Estimate{{Value: self, Samples: 1}}}
+		if found.Pressure, err = standard.Pressure(mean); err != nil {
+			return nil, fmt.Errorf("%s: the standard job: %w", name, err)
+		}
+		if found.Sensitivity, err = probing.FitSensitivity(levels); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, found)

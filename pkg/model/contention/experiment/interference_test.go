@@ -53,16 +53,16 @@ func TestInterferenceIsEstimatedLevelByLevel(t *testing.T) {
 	// The target computes for a third of the 3.5 s, or longer: for that time the standard job is dilated by 1.25.
 	curve := func(percent int) float64 { return 1 + float64(min(percent, 75))/100 }
 	found, err := estimate(pressed(4, 1.5, func(s experiment.Sample) float64 { f := s.TargetCPUNanos / s.TargetNanos; return 1 / (1 - f + f/1.25) }, curve), 4)
-	if err != nil || len(found) != 1 || len(found[0].Curve) != 4 {
+	if err != nil || len(found) != 1 || len(found[0].Sensitivity.Pressures) != 4 {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	if got := found[0].Pressure.Value; math.Abs(got-0.5) > 1e-9 {
 		t.Errorf("the pressure is %v, want 0.5", got)
 	}
 	for k, percent := range []int{25, 50, 75, 100} {
-		s := found[0].Curve[k]
-		if s.Pressure != float64(percent)/100 || math.Abs(s.Inflation.Value-curve(percent)) > 1e-9 || s.Inflation.Samples != 4 {
-			t.Errorf("at %d %% it is %+v, want %v of 4 samples", percent, s, curve(percent))
+		pressure, inflation := found[0].Sensitivity.Pressures[k], found[0].Sensitivity.Inflations[k]
+		if pressure != float64(percent)/100 || math.Abs(inflation.Value-curve(percent)) > 1e-9 {
+			t.Errorf("at %d %% it is %+v, want %v", percent, inflation, curve(percent))
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestTheTimeThatATargetTookStandsForWhatItComputed(t *testing.T) {
 		samples[i].TargetCPUNanos = 0
 	}
 	found, err := estimate(samples, 2)
-	if err != nil || math.Abs(found[0].Curve[3].Inflation.Value-3.5/3) > 1e-9 {
+	if err != nil || math.Abs(found[0].Sensitivity.Inflations[3].Value-3.5/3) > 1e-9 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

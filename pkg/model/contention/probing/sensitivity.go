@@ -1,103 +1,166 @@
 package probing
 
 import (
+	"errors"
 	"fmt"
 	"math"
+
+	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// Level is what was measured of a job beside a standard job of an interference resource at one pressure.
+// Level is what was measured beside a bubble, a standard job at an interference resource, at one pressure.
 type Level struct {
-	// Pressure is that of the standard job, above 0: 1 at full intensity.
+	// Pressure of the bubble, above 0 and at most [contention.MaxPressure].
 	Pressure float64
-	// Inflations hold, for each time it was measured, by how much longer the job computed than alone.
+	// Inflations are processor times per work beside the bubble over those without it, one of each round, from
+	// [MinDilation] to [MaxDilation].
 	Inflations []float64
 }
 
-// Sensitivity is one point of a measured sensitivity curve.
+// Sensitivity is a measured sensitivity curve. It is 1 without pressure.
 type Sensitivity struct {
-	Pressure  float64
-	Inflation Estimate
+	// Pressures are those of the levels, ascending.
+	Pressures []float64
+	// Inflations are those at the pressures, at least 1 and never falling.
+	Inflations []Estimate
 }
 
-// SensitivityCurve returns the sensitivity curve that levels of ascending pressure tell of a job: the geometric mean of
-// the inflations at each, and of these the nearest curve that never falls and is at least 1 (isotonic regression by
-// pooling adjacent violators, Barlow et al. 1972, in logarithms). Levels weigh as the squares of their errors say, once
-// all are known. Levels that are pooled have one value, with the error of their mean.
+// FitSensitivity fits the curve of a job beside a bubble: the one that is nearest to the mean logarithm of each level, by
+// squares weighted with the rounds, among those that start at 1 and never fall (isotonic regression by pooling adjacent
+// violators: Barlow et al., "Statistical Inference under Order Restrictions", 1972). Levels that noise has in the wrong
+// order get what they have in common.
 //
-// The error names a level without inflations, or out of order, or one that [GeometricMean] refuses.
-func SensitivityCurve(levels []Level) ([]Sensitivity, error) {
-	type pool struct {
-		log, weight float64
-		levels      int
+// The error names the level, the value and the rule.
+func FitSensitivity(levels []Level) (Sensitivity, error) {
+	if len(levels) == 0 {
+		return Sensitivity{}, errors.New("levels: there is none")
 	}
-	var pools []pool
-	curve := make([]Sensitivity, len(levels))
-	weighted := true
-	for k, l := range levels {
-		if k > 0 && !(l.Pressure > levels[k-1].Pressure) {
-			return nil, fmt.Errorf("levels[%d].pressure: %v is not above %v, that of the level before", k, l.Pressure, levels[k-1].Pressure)
+	var blocks []block
+	before := 0.0
+	s := Sensitivity{}
+	for k, level := range levels {
+		if !(level.Pressure > before && level.Pressure <= contention.MaxPressure) {
+			return Sensitivity{}, fmt.Errorf("levels[%d].pressure: %v is not above %v, that of the level before, and at most %d",
+				k, level.Pressure, before, contention.MaxPressure)
 		}
-		if !(l.Pressure > 0) || math.IsInf(l.Pressure, 1) {
-			return nil, fmt.Errorf("levels[%d].pressure: %v is not a finite number above 0", k, l.Pressure)
-		}
-		mean, err := GeometricMean(l.Inflations)
-		if err != nil {
-			return nil, fmt.Errorf("levels[%d]: %w", k, err)
-		}
-		curve[k] = Sensitivity{l.Pressure, mean}
-		weighted = weighted && mean.Error > 0 && !math.IsInf(mean.Error, 1)
-	}
-	for k := range curve {
-		e := curve[k].Inflation
-		next := pool{math.Log(e.Value), 1, 1}
-		if weighted {
-			next.weight = e.Value * e.Value / (e.Error * e.Error)
-		}
-		for len(pools) > 0 && pools[len(pools)-1].log >= next.log {
-			before := pools[len(pools)-1]
-			pools = pools[:len(pools)-1]
-			weight := before.weight + next.weight
-			next = pool{(before.log*before.weight + next.log*next.weight) / weight, weight, before.levels + next.levels}
-		}
-		pools = append(pools, next)
-	}
-	k := 0
-	for _, p := range pools {
-		value := max(1, math.Exp(p.log))
-		for range p.levels {
-			e := &curve[k].Inflation
-			e.Value = value
-			if weighted && p.levels > 1 {
-				e.Error = value / math.Sqrt(p.weight)
+		before = level.Pressure
+		for i, inflation := range level.Inflations {
+			if rule := dilationRule(inflation); rule != "" {
+				return Sensitivity{}, fmt.Errorf("levels[%d].inflations[%d]: %v %s", k, i, inflation, rule)
 			}
-			k++
+		}
+		logs, err := logarithms(level.Inflations)
+		if err != nil {
+			return Sensitivity{}, fmt.Errorf("levels[%d].inflations: %w", k, err)
+		}
+		s.Pressures = append(s.Pressures, level.Pressure)
+		center, margin := mean(logs)
+		blocks = append(blocks, block{center, margin, float64(len(logs)), len(logs), 1})
+		for last := len(blocks) - 1; last > 0 && blocks[last-1].center >= blocks[last].center; last-- {
+			blocks = append(blocks[:last-1], blocks[last-1].join(blocks[last]))
 		}
 	}
-	return curve, nil
+	for _, b := range blocks {
+		for range b.levels {
+			s.Inflations = append(s.Inflations, through(max(0, b.center), b.margin, b.samples, math.Exp))
+		}
+	}
+	return s, nil
 }
 
-// ErrNoPressure is wrapped by the error of [PressureBeside] where two standard jobs do not slow each other down enough to
-// compare a job with them.
-var ErrNoPressure = fmt.Errorf("two standard jobs slow each other down by less than %v times", MinSelfInflation)
+// block is levels that have a value in common: the mean of logarithms, and the half width of its interval.
+type block struct {
+	center, margin, weight float64
+	samples, levels        int
+}
 
-// MinSelfInflation is by how much two standard jobs of an interference resource slow each other down at least where the
-// resource can be measured: what noise makes of a few seconds is less.
-const MinSelfInflation = 1.03
+// join returns two blocks as one.
+func (b block) join(c block) block {
+	all := b.weight + c.weight
+	return block{
+		center:  (b.weight*b.center + c.weight*c.center) / all,
+		margin:  math.Hypot(b.weight*b.margin, c.weight*c.margin) / all,
+		weight:  all,
+		samples: b.samples + c.samples,
+		levels:  b.levels + c.levels,
+	}
+}
 
-// PressureBeside returns how hard a job presses, from how much slower the standard job was beside it and how much slower
-// each of two standard jobs is: the pressure grows in proportion to the slowdown, and is 1 where the job slows the
-// standard job down as much as another standard job does. A single run tells no error.
+// Curve returns the curve without its errors.
+func (s Sensitivity) Curve() contention.Curve {
+	curve := make(contention.Curve, 0, len(s.Pressures))
+	for k, pressure := range s.Pressures {
+		curve = append(curve, contention.Point{Pressure: pressure, Inflation: min(contention.MaxInflation, s.Inflations[k].Value)})
+	}
+	return curve
+}
+
+// Largest returns the inflation at the highest level.
+func (s Sensitivity) Largest() Estimate {
+	if len(s.Inflations) == 0 {
+		return Estimate{}
+	}
+	return s.Inflations[len(s.Inflations)-1]
+}
+
+// Shows reports whether the bubble slows the job down by more than the error of the measurement at its highest level:
+// then the job can tell the pressure of others.
+func (s Sensitivity) Shows() bool {
+	largest := s.Largest()
+	return largest.Taken() && largest.Value-largest.Error > 1
+}
+
+// Pressure returns the pressure of a target beside which a job of this curve, the reporter, has an inflation: where the
+// curve first reaches it. Beyond the last level it goes on with the average slope. The error has that of the inflation
+// and that of the curve.
 //
-// The error wraps [ErrNoPressure], or names a dilation that is not positive and finite.
-func PressureBeside(standard []float64, self float64) (Estimate, error) {
-	if !(self >= MinSelfInflation) || math.IsInf(self, 1) {
-		return Estimate{}, fmt.Errorf("self-dilation: %.3g: %w", self, ErrNoPressure)
+// The error wraps [ErrAmbiguous] if the curve does not show anything, and names an inflation that cannot be.
+func (s Sensitivity) Pressure(inflation Estimate) (Estimate, error) {
+	if !s.Shows() {
+		return Estimate{}, fmt.Errorf("the bubble slows its reporter down by %v at most: %w", s.Largest(), ErrAmbiguous)
 	}
-	e, err := GeometricMean(standard)
-	if err != nil {
-		return Estimate{}, err
+	if rule := dilationRule(inflation.Value); rule != "" || !inflation.Taken() {
+		return Estimate{}, fmt.Errorf("inflation: %v %s", inflation, rule)
 	}
-	e.Value = max(0, e.Value-1) / (self - 1)
-	e.Error /= self - 1
+	center := s.pressure(inflation.Value)
+	e := Estimate{Value: min(contention.MaxPressure, max(0, center)), Error: math.Inf(1), Samples: inflation.Samples}
+	if !math.IsInf(inflation.Error, 1) {
+		own := (s.pressure(inflation.Value+inflation.Error) - s.pressure(inflation.Value-inflation.Error)) / 2
+		e.Error = math.Hypot(own, s.margin(center))
+	}
 	return e, nil
+}
+
+// average returns the slope of the curve from end to end.
+func (s Sensitivity) average() float64 {
+	return (s.Largest().Value - 1) / s.Pressures[len(s.Pressures)-1]
+}
+
+// pressure returns the least pressure at which the curve reaches an inflation. Beyond its ends the curve goes on with its
+// average slope, so that noise averages out.
+func (s Sensitivity) pressure(inflation float64) float64 {
+	if inflation <= 1 {
+		return (inflation - 1) / s.average()
+	}
+	from, at := 0.0, 1.0
+	for k, to := range s.Pressures {
+		if next := s.Inflations[k].Value; next >= inflation {
+			return from + (to-from)*(inflation-at)/(next-at)
+		}
+		from, at = to, s.Inflations[k].Value
+	}
+	return from + (inflation-at)/s.average()
+}
+
+// margin returns by how much the curve's own error moves a pressure.
+func (s Sensitivity) margin(pressure float64) float64 {
+	from, at := 0.0, 1.0
+	for k, to := range s.Pressures {
+		if pressure <= to || k == len(s.Pressures)-1 {
+			slope := max(s.average()/10, (s.Inflations[k].Value-at)/(to-from))
+			return s.Inflations[k].Error / slope * min(1, max(0, pressure)/to)
+		}
+		from, at = to, s.Inflations[k].Value
+	}
+	return 0
 }
