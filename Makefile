@@ -191,6 +191,10 @@ generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, wha
 	rm -rf docs/reference
 	go run ./hack/reference --out docs/reference
 
+.PHONY: accuracy
+accuracy: ## Measure all models on the public data sets, into docs/accuracy.md
+	go run ./hack/accuracy
+
 # Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.
 .PHONY: verify-generate
 verify-generate: $(TOOLS)/controller-gen ## Fail with a diff when a generated file is stale

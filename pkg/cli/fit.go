@@ -176,7 +176,21 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+	return errors.Join(printCorrection(p, a.Correction), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+}
+
+// printCorrection says that dilations are corrected, if they are.
+func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
+	if c == nil {
+		return nil
+	}
+	names := ""
+	if c.Names {
+		names = " and of jobs whose names differ in a number"
+	}
+	_, err := fmt.Fprintf(p, "Predicted dilations are corrected by those of similar pairs%s: off by %s on runs left out, by the vectors alone %s\n",
+		names, text.Percent(c.MeanError), text.Percent(c.Without))
+	return err
 }
 
 // untold says why intervals are missing, in a line of its own, "" if none is.

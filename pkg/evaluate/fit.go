@@ -40,9 +40,11 @@ type FitAnswer struct {
 	// predicted better. Vectors and dilations are over the true alone times.
 	Baselines bool `json:"baselines"`
 	// Confidence is the coverage of the intervals.
-	Confidence float64     `json:"confidence"`
-	Jobs       []FittedJob `json:"jobs"`
-	Quality    FitQuality  `json:"quality"`
+	Confidence float64 `json:"confidence"`
+	// Correction is absent where dilations are those of the vectors.
+	Correction *FitCorrection `json:"correction,omitempty"`
+	Jobs       []FittedJob    `json:"jobs"`
+	Quality    FitQuality     `json:"quality"`
 	// HoldOut is absent where there are too few runs to leave some out.
 	HoldOut *HoldOut `json:"holdOut,omitempty"`
 	// Doubts are sentences: warnings about the input, outliers, contradictions,
@@ -51,6 +53,16 @@ type FitAnswer struct {
 
 	result *fit.Result
 	points []fit.Point
+}
+
+// FitCorrection says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
+// pairs of jobs.
+type FitCorrection struct {
+	// Names says that names which differ in their last number only are taken for variants of one job.
+	Names bool `json:"names"`
+	// MeanError is that on runs left out when the model was chosen, and Without the one by the vectors alone.
+	MeanError float64 `json:"meanError"`
+	Without   float64 `json:"without"`
 }
 
 // FittedJob is the vector of one job.
@@ -144,6 +156,9 @@ func Fit(in FitInput) (*FitAnswer, error) {
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
 			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
 		},
+	}
+	if c := result.Correction; c != nil {
+		answer.Correction = &FitCorrection{Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence

@@ -26,6 +26,9 @@ type ModelError struct {
 	Mean, P90, Worst float64
 	// Count is the number of dilations predicted.
 	Count int
+	// Predictions are the dilations that it predicted, in the order of
+	// [HoldOut.Points]; nil along a learning curve.
+	Predictions []float64
 }
 
 // Point is a measured dilation and its prediction.
@@ -62,18 +65,21 @@ func CrossValidate(runs []Run, options Options) (HoldOut, error) {
 	}
 	result := HoldOut{Folds: len(folds)}
 	for _, m := range models(base, o) {
-		var errs []float64
+		var errs, predictions []float64
 		for _, f := range folds {
 			predict := m.train(f.train, random)
 			for _, s := range f.test.samples {
 				predicted := predict(s)
+				predictions = append(predictions, predicted)
 				errs = append(errs, math.Abs(predicted/s.dilation-1))
 				if len(result.Models) == 0 {
 					result.Points = append(result.Points, Point{p.runs[s.run].Name, p.jobs[s.job], s.dilation, predicted})
 				}
 			}
 		}
-		result.Models = append(result.Models, modelError(m.name, errs))
+		e := modelError(m.name, errs)
+		e.Predictions = predictions
+		result.Models = append(result.Models, e)
 	}
 	return result, nil
 }
