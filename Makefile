@@ -289,6 +289,12 @@ weights-nodes: experiments $(TOOLS)/cluster ## Measure pods of unequal requests,
 	$(TOOLS)/weights compare out/weights/mixes.csv
 	$(TOOLS)/weights compare out/weights/programs.csv
 
+.PHONY: interference
+interference: build experiments ## Measure what real programs do to each other's caches on two processors of this machine; takes half an hour (ARGS='--rounds 2')
+	@mkdir -p out/interference
+	$(TOOLS)/interference run --probe bin/loadline-probe --out out/interference/rounds.csv $(ARGS)
+	$(TOOLS)/interference compare out/interference/rounds.csv
+
 .PHONY: experiments
 experiments:
 	@mkdir -p $(TOOLS)
