@@ -13,7 +13,7 @@ var stressorColumns = []string{"job", "stressor", "real_s", "user_s", "sys_s"}
 // none is the stressor of a job that ran alone.
 const none = "none"
 
-// places are where the stressors of iBench press (Delimitrou and Kozyrakis, IISWC 2013): not taken from the data.
+// places are where the stressors of iBench press (Delimitrou and Kozyrakis, IISWC 2013).
 var places = map[string][]string{
 	"cpu": {"core"}, "l1i": {"core"},
 	"l1d": {"core", "data caches of the core"}, "l2": {"core", "data caches of the core"},
