@@ -20,7 +20,7 @@ func (p *place) addTo(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&p.dir, "dir", ".", "Directory of the file of a disk job, which has no name and leaves a tenth of the disk and 1 GiB free.")
 	flags.StringVar(&p.peer, "peer", "", "Address of the sink of the network job, as HOST:PORT.")
-	flags.Var(&p.size, "size", "Size of the file of a disk job or of the memory of another job, from 16Mi to 1Gi. Defaults to 256Mi for disks, 512Mi for memory and half of the last-level cache for llc.")
+	flags.Var(&p.size, "size", "Size of the file of a disk job or of the memory of another job, from 16Mi (2Mi for llc) to 1Gi. Defaults to 256Mi for disks, 512Mi for memory and half of the last-level cache for llc.")
 }
 
 func (p *place) job(name string) probe.Job {

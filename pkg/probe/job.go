@@ -29,7 +29,7 @@ type Job struct {
 	// Size is how many bytes the file of a disk job has (256 MiB if 0) or the memory of
 	// a job of memory (512 MiB if 0: for copies a source and a target, each well beyond
 	// most last-level caches) or of the last-level cache (half of that cache if 0). From
-	// [MinSize] to [MaxSize]. Two copies of a job have one each.
+	// [MinSize], or 2 MiB for the last-level cache, to [MaxSize]. Two copies of a job have one each.
 	Size int64
 	// Pressure is, of a job at an interference resource, how large a fraction of its time
 	// each worker presses there, from above 0 to 1; it computes in registers for the rest.
@@ -104,8 +104,12 @@ func (j Job) with(ctx context.Context, copies, n int, f func(...*crew) error) (e
 
 // crew returns one copy of the job, with no workers yet.
 func (j Job) crew(ctx context.Context) (*crew, error) {
-	if j.Size != 0 && (j.Size < MinSize || j.Size > MaxSize) {
-		return nil, fmt.Errorf("size: %d bytes are not from %d MiB to %d MiB", j.Size, MinSize>>20, MaxSize>>20)
+	least := int64(MinSize)
+	if j.Name == result.LLC {
+		least = leastCache
+	}
+	if j.Size != 0 && (j.Size < least || j.Size > MaxSize) {
+		return nil, fmt.Errorf("size: %d bytes are not from %d MiB to %d MiB", j.Size, least>>20, MaxSize>>20)
 	}
 	if err := j.checkPressure(); err != nil {
 		return nil, err

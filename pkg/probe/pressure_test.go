@@ -114,3 +114,14 @@ func TestABubbleReportsItsPressure(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+func TestAWorkingSetMayBeSmallerThanAFile(t *testing.T) {
+	t.Parallel()
+	o := RunOptions{Job: Job{Name: result.LLC, Size: leastCache}, Intensity: 1, Duration: time.Minute, Units: 1}
+	if _, err := Run(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	o.Job.Size--
+	_, err := Run(t.Context(), o)
+	wantError(t, err, "llc: size: 2097151 bytes are not from 2 MiB to 1024 MiB")
+}

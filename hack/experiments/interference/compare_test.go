@@ -41,7 +41,12 @@ func world(rounds int, programs map[string]struct{ pressure, h float64 }) (rows 
 			}
 		}
 	}
-	return rows
+	var around []row
+	for _, r := range rows {
+		own := row{r.round, r.target, "", 0, apart, 1 + 0.1*float64(r.round), 1 + 0.1*float64(r.round)}
+		around = append(around, own, r, own)
+	}
+	return around
 }
 
 func TestWhatProbesShowPredictsPairs(t *testing.T) {
@@ -120,14 +125,28 @@ func TestWrongRowsAreNamed(t *testing.T) {
 	}
 }
 
-func TestARoundWithoutItsProgramsAloneIsLeftOut(t *testing.T) {
+func TestAPairComparesWithWhatWasAloneAroundIt(t *testing.T) {
 	t.Parallel()
-	m := newMedians([]row{{1, "gzip", "", 0, apart, 1, 1}, {1, "gzip", "xz", 1, apart, 2, 1.5}, {2, "gzip", "xz", 1, apart, 9, 9}})
-	if wall, cpu, ok := m.dilation("gzip", "xz", apart); !ok || wall != 2 || cpu != 1.5 {
-		t.Errorf("%v, %v, %v; want 2 and 1.5", wall, cpu, ok)
+	m := newMedians([]row{
+		{1, "gzip", "", 0, apart, 9, 9},
+		{1, "gzip", "", 0, apart, 1, 1},
+		{1, "xz", "", 0, apart, 5, 5},
+		{1, "gzip", "xz", 1, apart, 4, 3},
+		{2, "gzip", "", 0, apart, 3, 2},
+		{2, "gzip", "", 0, apart, 9, 9},
+	})
+	if wall, cpu, ok := m.dilation("gzip", "xz", apart); !ok || wall != 2 || cpu != 2 {
+		t.Errorf("%v, %v, %v; want 4 and 3 over the means of 1 and 3, and of 1 and 2", wall, cpu, ok)
 	}
 	if _, _, ok := m.dilation("gzip", "sort", apart); ok {
 		t.Error("a pair that did not run has a dilation")
+	}
+}
+
+func TestAPairOfProgramsThatNeverRanAloneIsLeftOut(t *testing.T) {
+	t.Parallel()
+	if _, _, ok := newMedians([]row{{1, "gzip", "xz", 1, apart, 4, 3}}).dilation("gzip", "xz", apart); ok {
+		t.Error("there is nothing to compare with, and there is a dilation")
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *session) bubbles(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := s.add(row{s.round, job, "", 0, apart, alone, alone}, row{s.round, job, job, b.pressure, apart, with, with}); err != nil {
+			if err := s.add(s.reported(job, job, b.pressure, alone, with)...); err != nil {
 				return err
 			}
 		}
@@ -88,10 +88,10 @@ func (s *session) sensitivities(ctx context.Context) error {
 	for i := range s.programs {
 		p := &s.programs[i]
 		for _, job := range pressed() {
-			if err := s.alone(ctx, p); err != nil {
-				return err
-			}
 			for _, b := range s.bubblesOf(job) {
+				if err := s.alone(ctx, p); err != nil {
+					return err
+				}
 				var used usage
 				alone, with, err := beside(ctx, s.probe, b, s.slice, func(mark func() error) (err error) {
 					used, err = during(ctx, p, s.slice, mark)
@@ -102,7 +102,7 @@ func (s *session) sensitivities(ctx context.Context) error {
 				}
 				rows := []row{s.row(p, job, b.pressure, apart, used)}
 				if b.pressure == 1 { // the bubble is a reporter
-					rows = append(rows, row{s.round, job, "", 0, apart, alone, alone}, row{s.round, job, p.name, 1, apart, with, with})
+					rows = append(rows, s.reported(job, p.name, 1, alone, with)...)
 				}
 				if err := s.add(rows...); err != nil {
 					return err
@@ -111,6 +111,12 @@ func (s *session) sensitivities(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reported returns what a unit of a bubble took beside something, between two rows of what it took alone meanwhile.
+func (s *session) reported(job, beside string, pressure, alone, with float64) []row {
+	own := row{s.round, job, "", 0, apart, alone, alone}
+	return []row{own, {s.round, job, beside, pressure, apart, with, with}, own}
 }
 
 // row returns what a program took.
@@ -134,6 +140,9 @@ func (s *session) pairs(ctx context.Context) error {
 	for i := range s.programs {
 		for j := range s.programs[:i+1] {
 			for where, slice := range map[place]time.Duration{apart: s.slice, shared: 2 * s.slice} {
+				if err := errors.Join(s.alone(ctx, &s.programs[i]), s.alone(ctx, &s.programs[j])); err != nil {
+					return err
+				}
 				if err := s.pair(ctx, &s.programs[i], &s.programs[j], where, slice); err != nil {
 					return err
 				}

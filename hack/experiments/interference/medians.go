@@ -6,7 +6,8 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/probing"
 )
 
-// medians finds what the rounds have in common. A round compares with what was measured alone in the same round.
+// medians finds what the rounds have in common. What was measured beside something compares with what was measured alone
+// just before and just after: the neighbors of a virtual machine change within minutes what it has of a cache.
 type medians struct{ rows []row }
 
 func newMedians(rows []row) *medians { return &medians{rows} }
@@ -18,18 +19,19 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// alone returns the median times of a target alone in a round; ok is false if there are none.
-func (m *medians) alone(target string, round int) (wall, cpu float64, ok bool) {
-	var walls, cpus []float64
-	for _, r := range m.rows {
-		if r.round == round && r.target == target && r.beside == "" {
-			walls, cpus = append(walls, r.wall), append(cpus, r.cpu)
+// alone returns the mean times of a target alone, of the last row before a row and the first one after it; ok is false if
+// there is neither.
+func (m *medians) alone(target string, at int) (wall, cpu float64, ok bool) {
+	found := 0.0
+	for _, step := range []int{-1, 1} {
+		for k := at + step; k >= 0 && k < len(m.rows); k += step {
+			if r := m.rows[k]; r.target == target && r.beside == "" {
+				wall, cpu, found = wall+r.wall, cpu+r.cpu, found+1
+				break
+			}
 		}
 	}
-	if len(walls) == 0 {
-		return 0, 0, false
-	}
-	return median(walls), median(cpus), true
+	return wall / found, cpu / found, found > 0
 }
 
 // inflations returns those of a target's processor time, of each round.
@@ -43,11 +45,11 @@ func (m *medians) inflations(target, beside string, pressure float64, where plac
 
 // ratios returns the times of a target beside something over those alone, of each round.
 func (m *medians) ratios(target, beside string, pressure float64, where place) (walls, cpus []float64) {
-	for _, r := range m.rows {
+	for k, r := range m.rows {
 		if r.target != target || r.beside != beside || r.pressure != pressure || r.where != where {
 			continue
 		}
-		if wall, cpu, ok := m.alone(target, r.round); ok {
+		if wall, cpu, ok := m.alone(target, k); ok {
 			walls, cpus = append(walls, r.wall/wall), append(cpus, r.cpu/cpu)
 		}
 	}
