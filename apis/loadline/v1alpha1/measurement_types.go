@@ -209,6 +209,17 @@ type ProbedInterference struct {
 	// +optional
 	// +kubebuilder:validation:Enum=llc;memory-bandwidth;memory-read;memory-write;core
 	Job string `json:"job,omitempty"`
+
+	// sizeMebi is how much memory the standard job touches, in MiB. Defaults to half
+	// of the last-level cache for llc, and to several times as much for the jobs that
+	// stream. A virtual machine may have less of a cache than it is told:
+	// "loadline-probe calibrate --job llc --size 8Mi" says with which size two jobs
+	// notice each other. At least 2 for llc, and 16 for others; two copies of it have
+	// to fit into the memory of probes.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=1024
+	SizeMebi *int32 `json:"sizeMebi,omitempty"`
 }
 
 // MeasuredVector is what was measured on one class of nodes.

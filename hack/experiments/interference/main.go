@@ -28,6 +28,7 @@ type options struct {
 	rounds int
 	levels int
 	slice  time.Duration
+	llc    string
 }
 
 func main() {
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&o.rounds, "rounds", 8, "how many times to measure everything")
 	flags.IntVar(&o.levels, "levels", 4, "at how many levels of pressure to measure the programs")
 	flags.DurationVar(&o.slice, "slice", time.Second, "how `long` to measure at a time")
+	flags.StringVar(&o.llc, "llc", "", "how `much` of the last-level cache a bubble there uses, such as 8Mi; half of it if empty. A virtual machine may have less of a cache than it is told: take what loadline-probe calibrate --job llc --size shows most with")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *session) bubblesOf(job string) (all []bubble) {
 		levels = 1
 	}
 	for k := range levels {
-		all = append(all, bubble{job, float64(k+1) / float64(levels)})
+		all = append(all, bubble{job, float64(k+1) / float64(levels), s.llc})
 	}
 	return all
 }
@@ -63,7 +63,7 @@ func (s *session) bubblesOf(job string) (all []bubble) {
 func (s *session) bubbles(ctx context.Context) error {
 	for _, job := range pressed() {
 		for _, b := range s.bubblesOf(job) {
-			alone, with, err := beside(ctx, s.probe, bubble{job, 1}, s.slice+loading, func(mark func() error) error {
+			alone, with, err := beside(ctx, s.probe, bubble{job, 1, s.llc}, s.slice+loading, func(mark func() error) error {
 				ended := make(chan error, 1)
 				go func() {
 					_, err := press(ctx, s.probe, b, 0, s.slice+loading, nil)

@@ -64,6 +64,7 @@ func (u usage) per(runs time.Duration, p *program) (usage, error) {
 type bubble struct {
 	job      string
 	pressure float64
+	size     string // of what it touches in the last-level cache, as for --size; the job's own if empty
 }
 
 // press runs a bubble on a processor. It calls begun with the process id, if that is not nil.
@@ -72,8 +73,11 @@ func press(ctx context.Context, prober string, b bubble, core int, duration time
 		prober, "run", "--job", b.job, "--pressure", strconv.FormatFloat(b.pressure, 'g', -1, 64),
 		"--duration", duration.String(), "--result", "/dev/stdout",
 	}
-	if b.job == result.MemoryBandwidth {
+	switch {
+	case b.job == result.MemoryBandwidth:
 		command = append(command, "--size", streamed)
+	case b.job == result.LLC && b.size != "":
+		command = append(command, "--size", b.size)
 	}
 	c := onCore(ctx, core, command...)
 	var said, complained strings.Builder

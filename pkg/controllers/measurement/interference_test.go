@@ -2,6 +2,7 @@ package measurement
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 // withInterference has interference at the memory measured, besides the CPU.
 func withInterference(m *v1alpha1.Measurement) {
 	m.Resources = []v1alpha1.ProbedResource{{Name: "cpu"}}
-	m.Interference = []v1alpha1.ProbedInterference{{Name: "memory-bandwidth"}}
+	m.Interference = []v1alpha1.ProbedInterference{{Name: "memory-bandwidth", SizeMebi: new(int32(64))}}
 }
 
 // onTwoCores is a simulation of a target that interferes at the memory of nodes where two standard jobs slow each other
@@ -35,7 +36,17 @@ func onTwoCores(t *testing.T, self float64, nodes ...*corev1.Node) *simulation {
 func TestInterferenceIsMeasuredByStandardJobsOfFourPressures(t *testing.T) {
 	t.Parallel()
 	s := onTwoCores(t, 1.4, worker("worker-0", 1), worker("worker-1", 2))
+	var sizes []string
+	s.before = func(pod *corev1.Pod) bool {
+		if args := arguments(pod.Spec.Containers[0].Command); args["--pressure"] != "" {
+			sizes = append(sizes, args["--size"])
+		}
+		return true
+	}
 	p := s.until(v1alpha1.ReasonMeasured)
+	if len(sizes) == 0 || slices.ContainsFunc(sizes, func(size string) bool { return size != "64Mi" }) {
+		t.Errorf("the standard jobs have sizes of %v, want 64Mi each", sizes)
+	}
 	m := vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.6})
 	if m.Node != "worker-1" || len(m.Interference) != 1 || len(m.Interference[0].Curve) != 4 {
 		t.Fatalf("measured %+v", m)

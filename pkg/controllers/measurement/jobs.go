@@ -140,6 +140,7 @@ func (in *input) probe(s *step, node string) probejob.Run {
 	r := probejob.Run{Job: s.resource.Job, Intensity: in.servers(s.resource), Peer: s.resource.Peer, Pressure: float64(s.percent) / 100}
 	if s.kind == pressing {
 		r.Intensity = 1 // a thread on another core
+		r.Size = *resource.NewQuantity(int64(s.resource.MebiBytes)<<20, resource.BinarySI)
 	}
 	if n := in.node(node); n != nil && s.kind == baseline {
 		r.Intensity = max(1, n.servers[s.resource.Name])

@@ -44,6 +44,7 @@ type settings struct {
 type probed struct {
 	Name, Job, Peer string
 	Threads         int
+	MebiBytes       int32 // that a job of an interference resource touches, 0 for its own choice
 }
 
 // needsBaseline reports whether a probe must also run without the pods of a service, for
@@ -85,7 +86,7 @@ func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	override(&s.valid, m.ValidSeconds)
 	s.resources = newProbed(m.Resources)
 	for _, i := range m.Interference {
-		s.interference = append(s.interference, probed{Name: i.Name, Job: cmp.Or(i.Job, i.Name), Threads: 1})
+		s.interference = append(s.interference, probed{Name: i.Name, Job: cmp.Or(i.Job, i.Name), Threads: 1, MebiBytes: ptr.Deref(i.SizeMebi, 0)})
 	}
 	return s, nil
 }

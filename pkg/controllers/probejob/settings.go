@@ -1,6 +1,7 @@
 package probejob
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,6 +59,8 @@ type Run struct {
 	Check time.Duration
 	// Pressure is how hard the job of an interference resource presses, from above 0 to 1; 0 for other jobs.
 	Pressure float64
+	// Size is how much memory a job of an interference resource touches; 0 leaves it to the job.
+	Size resource.Quantity
 	// Peer is where the network job sends to, a host and a port.
 	Peer string
 	// CPURequest is the CPU that the pod asks for, and so its weight among others.
@@ -89,6 +92,9 @@ func (s *Settings) Probe(r Run) corev1.PodTemplateSpec {
 	}
 	if r.Check > 0 {
 		command = append(command, "--check", r.Check.String())
+	}
+	if r.Size.Sign() > 0 {
+		command = append(command, "--size", r.Size.String())
 	}
 	return s.pod(command, r.Job, r.Peer, r.CPURequest)
 }
@@ -130,7 +136,8 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("1Gi"))},
 		}}}
 	}
-	if job == v1alpha1.ProbeMemoryBandwidth || job == v1alpha1.ProbeMemoryRead || job == v1alpha1.ProbeMemoryWrite {
+	streams := job == v1alpha1.ProbeMemoryBandwidth || job == v1alpha1.ProbeMemoryRead || job == v1alpha1.ProbeMemoryWrite
+	if streams && !slices.Contains(command, "--size") {
 		container.Command = append(container.Command, "--size", s.copied().String())
 	}
 	if peer != "" {

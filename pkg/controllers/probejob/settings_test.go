@@ -39,6 +39,14 @@ func TestPodsRunTheCommandThatTheyAreFor(t *testing.T) {
 			s.Probe(probejob.Run{Job: "memory-read", Intensity: 1, Duration: time.Second, Pressure: 0.25}),
 			"loadline-probe run --job memory-read --intensity 1 --duration 1s --pressure 0.25 --size 96Mi",
 		},
+		"a standard job that presses on a small cache": {
+			s.Probe(probejob.Run{Job: "llc", Intensity: 1, Duration: time.Second, Pressure: 1, Size: resource.MustParse("8Mi")}),
+			"loadline-probe run --job llc --intensity 1 --duration 1s --pressure 1 --size 8Mi",
+		},
+		"a standard job that streams through little memory": {
+			s.Probe(probejob.Run{Job: "memory-write", Intensity: 1, Duration: time.Second, Pressure: 1, Size: resource.MustParse("64Mi")}),
+			"loadline-probe run --job memory-write --intensity 1 --duration 1s --pressure 1 --size 64Mi",
+		},
 		"a calibration": {
 			s.Calibrate("disk-write", "", 64, 2*time.Minute),
 			"loadline-probe calibrate --job disk-write --max-servers 64 --budget 2m0s --dir /var/lib/loadline/probe",
