@@ -20,7 +20,12 @@ const (
 )
 
 // node is where the node's accounting is, in flags.
-type node struct{ name, pod, proc, cgroup, podLogs string }
+type node struct {
+	name, pod, proc, cgroup, podLogs string
+
+	// stalls, if not nil, are polled between readings.
+	stalls *reading.Stalls
+}
 
 func (n *node) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&n.name, "node-name", "", "Name of the node. Defaults to that in "+nodeNameVariable+", else to the host's.")
@@ -37,16 +42,20 @@ func (n *node) sampler(named func(error)) (history.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := reading.Reader{Proc: n.proc, Cgroup: n.cgroup, Pod: cmp.Or(n.pod, os.Getenv(podUIDVariable))}
+	reader := reading.Reader{Proc: n.proc, Cgroup: n.cgroup, Pod: cmp.Or(n.pod, os.Getenv(podUIDVariable)), Stalls: n.stalls}
+	between := func(before, after *reading.Reading, called func(uid string) (namespace, name string)) *usage.Interval {
+		v := reading.Between(before, after, name, called)
+		reader.Follow(after, v)
+		return v
+	}
 	if n.podLogs == "" {
-		nameless := func(string) (string, string) { return "", "" }
 		return history.Differences(reader.Read, func(before, after *reading.Reading) *usage.Interval {
-			return reading.Between(before, after, name, nameless)
+			return between(before, after, nil)
 		})
 	}
 	names := podnames.At(n.podLogs)
 	return history.Differences(reader.Read, func(before, after *reading.Reading) *usage.Interval {
-		v := reading.Between(before, after, name, names.ForInterval())
+		v := between(before, after, names.ForInterval())
 		named(names.Err())
 		return v
 	})

@@ -24,6 +24,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/access"
 	"loadline.dev/loadline/pkg/gauge/history"
 	"loadline.dev/loadline/pkg/gauge/metrics"
+	"loadline.dev/loadline/pkg/gauge/reading"
 	"loadline.dev/loadline/pkg/gauge/server"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
@@ -43,6 +44,7 @@ func (o *options) run(ctx context.Context) error {
 		return fmt.Errorf("--bind-address: %w", err)
 	}
 	klog.FromContext(ctx).Info("Serving", "address", listener.Addr().String(), "interval", o.interval)
+	o.stalls = reading.NewStalls()
 	return o.serve(ctx, listener, api.Judge, o.sampler)
 }
 
@@ -76,6 +78,12 @@ func (o *options) serve(ctx context.Context, listener net.Listener, judge access
 		kept.Follow(ctx, ticker.C, sample, shown)
 		return nil
 	})
+	if o.stalls != nil {
+		together.Go(func() error {
+			o.stalls.Run(ctx)
+			return nil
+		})
+	}
 	together.Go(func() error {
 		return server.Serve(ctx, listener, certificate, handler, errorLog())
 	})

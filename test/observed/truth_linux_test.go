@@ -3,6 +3,7 @@ package observed
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,7 +156,7 @@ func observe(t *testing.T, pods []madePod, errs map[string][]deviation) {
 	for _, r := range running {
 		r.await(t)
 	}
-	var reader reading.Reader
+	reader := reading.Reader{Stalls: polling(t)}
 	read := func() *reading.Reading {
 		got, err := reader.Read()
 		if err != nil {
@@ -162,8 +164,11 @@ func observe(t *testing.T, pods []madePod, errs map[string][]deviation) {
 		}
 		return got
 	}
+	first := read()
 	<-time.After(time.Second) // what starts, runs unlike what goes on
 	before := read()
+	reader.Follow(before, reading.Between(first, before, "this", nil))
+	before = read()
 	<-time.After(time.Duration(*mixSeconds * float64(time.Second)))
 	after := read()
 	interval := reading.Between(before, after, "this", nil)
@@ -197,6 +202,19 @@ func observe(t *testing.T, pods []madePod, errs map[string][]deviation) {
 			got.Dilation, want.dilation, got.CPULoading, want.loading,
 			got.Threads, got.Run, got.Unseen, got.Wait, got.Throttled, pressure)
 	}
+}
+
+// polling returns stalls that are polled until the test ends.
+func polling(t *testing.T) *reading.Stalls {
+	ctx, stop := context.WithCancel(t.Context())
+	stalls := reading.NewStalls()
+	var ended sync.WaitGroup
+	ended.Go(func() { stalls.Run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		ended.Wait()
+	})
+	return stalls
 }
 
 type rates struct{ dilation, loading float64 }

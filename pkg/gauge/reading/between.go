@@ -122,7 +122,8 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	}
 	pod.Containers = longest(pod.Containers, usage.MaxContainers, func(g *usage.Container) *usage.Times { return &g.Times })
 	slices.SortFunc(pod.Containers, func(a, b usage.Container) int { return cmp.Compare(a.ID, b.ID) })
-	rate(&pod, withUnseen(items, gone, &pod, left))
+	stall, known := stalled(before, after, c.span)
+	rate(&pod, withUnseen(items, gone, &pod, evidence{left: left, stalled: stall, polled: known}))
 	return pod
 }
 

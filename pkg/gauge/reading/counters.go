@@ -88,14 +88,22 @@ func (r *Reader) held(path string) (held time.Duration, err error) {
 	return held, err
 }
 
+// stall returns for how long a control group was stalled, if it is polled.
+func (r *Reader) stall(path string) (*Stall, error) {
+	if r.trees.pressure == "" {
+		return nil, nil
+	}
+	return r.Stalls.take(r.pressureFile(path))
+}
+
 // pressure returns how long some task of a control group waited for a processor.
 func (r *Reader) pressure(path string) (waited time.Duration, err error) {
 	waited = Unknown
 	if r.trees.pressure == "" {
 		return waited, nil
 	}
-	err = r.parse(filepath.Join(r.trees.pressure, path, "cpu.pressure"), func(text []byte) (err error) {
-		waited, err = pressure(text)
+	err = r.parse(r.pressureFile(path), func(text []byte) (err error) {
+		waited, _, err = pressure(text)
 		return err
 	})
 	if absent(err) {

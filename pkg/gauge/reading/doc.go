@@ -28,8 +28,11 @@
 // A task that came or went between two readings leaves its running in the account of its control group: Unseen. Its waiting
 // is in no account. Where unseen tasks are at least a tenth of what a pod ran, as in a loop of a shell, Dilation, CPULoading
 // and Threads take them, their parent and those of them that a reading met for one task that was always there, or for as few
-// as can have run that long. Their waiting is then what the pressure stall information has beyond that of the other tasks, and
-// at least what the limit held back; Wait does not have it. Where the kernel keeps no such information it is taken for none,
-// and Dilation and CPULoading are too low. Of children of one parent that run at the same time it sees too few, and what
-// children were blocked for it does not see.
+// as can have run that long. Their waiting is then for how long their container was stalled: see [Stalls], which polls that
+// from the interval on after the one that showed such tasks.
+//
+// In that first interval, and in pods that run other tasks as well, it is what the pressure stall information has beyond the
+// waiting of the other tasks, and at least what the limit held back, which can be far off on several processors. Wait has none
+// of that. Where the kernel keeps no such information it is taken for none, and Dilation and CPULoading are too low. Of
+// children of one parent that run at the same time it sees too few, and what children were blocked for it does not see.
 package reading

@@ -141,29 +141,43 @@ func cpuacctUsage(text []byte) (time.Duration, error) {
 	return used, nil
 }
 
-// pressure returns for how long some task waited, by a file of the pressure stall information.
-func pressure(text []byte) (time.Duration, error) {
+// pressure returns for how long some task waited, and for how long all did, by a file of the pressure stall information. The
+// latter is [Unknown] on Linux before 5.13.
+func pressure(text []byte) (some, full time.Duration, err error) {
+	some, full = Unknown, Unknown
 	for line := 1; len(text) > 0; line++ {
 		var first []byte
 		first, text = nextLine(text)
 		key, rest := field(first)
-		if string(key) != "some" {
-			continue
+		ok := true
+		switch string(key) {
+		case "some":
+			some, ok = total(rest)
+		case "full":
+			full, ok = total(rest)
 		}
-		for len(rest) > 0 {
-			var value []byte
-			value, rest = field(rest)
-			total, found := bytes.CutPrefix(value, []byte("total="))
-			if !found {
-				continue
-			}
-			if waited, ok := duration(total, time.Microsecond); ok {
-				return waited, nil
-			}
+		if !ok {
+			return Unknown, Unknown, wrong(line, "%q has no total in microseconds", first)
 		}
-		return Unknown, wrong(line, "%q has no total in microseconds", first)
 	}
-	return Unknown, wrong(1, "has no line that begins with some")
+	if some == Unknown {
+		return Unknown, Unknown, wrong(1, "has no line that begins with some")
+	}
+	return some, full, nil
+}
+
+// total returns the first total in microseconds among fields.
+func total(fields []byte) (time.Duration, bool) {
+	for len(fields) > 0 {
+		var value []byte
+		value, fields = field(fields)
+		if text, found := bytes.CutPrefix(value, []byte("total=")); found {
+			if sum, ok := duration(text, time.Microsecond); ok {
+				return sum, true
+			}
+		}
+	}
+	return Unknown, false
 }
 
 // procStat returns how many processors /proc/stat has, and how long in all they were busy and stolen.

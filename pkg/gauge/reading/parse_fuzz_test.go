@@ -63,8 +63,8 @@ func FuzzPressure(f *testing.F) {
 	f.Add([]byte("some avg10=0.00 avg60=0.00 avg300=0.00 total=1234\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=5\n"))
 	f.Add([]byte("full total=1\nsome total= total=1\n"))
 	parses(f, func(text []byte) ([]time.Duration, error) {
-		waited, err := pressure(text)
-		return []time.Duration{waited}, err
+		some, full, err := pressure(text)
+		return []time.Duration{some, full}, err
 	})
 }
 

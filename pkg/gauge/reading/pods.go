@@ -19,7 +19,7 @@ func (r *Reader) level(reading *Reading, path string) error {
 		case class:
 			err = r.level(reading, below)
 		case onePod:
-			pod := Pod{UID: uid}
+			pod := Pod{UID: uid, Path: below}
 			err = r.pod(below, &pod)
 			reading.Pods = append(reading.Pods, pod)
 		case other, allPods:
@@ -34,6 +34,9 @@ func (r *Reader) level(reading *Reading, path string) error {
 // pod reads a pod.
 func (r *Reader) pod(path string, pod *Pod) (err error) {
 	if pod.Pressure, err = r.pressure(path); err != nil {
+		return err
+	}
+	if pod.Stall, err = r.stall(path); err != nil {
 		return err
 	}
 	if pod.Usage, pod.Throttled, err = r.times(path); err != nil {
@@ -56,11 +59,14 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 			}
 			continue
 		}
-		group := Group{ID: id, Usage: Unknown, Throttled: Unknown, Held: Unknown}
+		group := Group{ID: id, Path: below, Usage: Unknown, Throttled: Unknown, Held: Unknown}
 		if group.Usage, err = r.group(below, &group, searched); err != nil {
 			return err
 		}
 		if group.Processors, err = r.allowed(below); err != nil {
+			return err
+		}
+		if group.Stall, err = r.stall(below); err != nil {
 			return err
 		}
 		pod.Groups = append(pod.Groups, group)

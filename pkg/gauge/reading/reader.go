@@ -15,6 +15,8 @@ type Reader struct {
 	// Pod is the UID of the pod that the reader runs in, if it runs in one. Where the control groups of several nodes are below
 	// Cgroup, those of the node with this pod are read.
 	Pod string
+	// Stalls, if there are any, are polled between the readings: see [Reader.Follow].
+	Stalls *Stalls
 	// Now returns the time, with a monotonic clock reading; the default is time.Now.
 	Now func() time.Time
 

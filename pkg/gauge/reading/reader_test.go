@@ -54,9 +54,9 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 		Processors: []reading.Processor{{Busy: 850 * time.Millisecond, Stolen: 150 * time.Millisecond}, {Number: 1, Busy: 850 * time.Millisecond, Stolen: 150 * time.Millisecond}},
 		Version:    2,
 		Pods: []reading.Pod{{
-			UID: uid, Usage: 5 * time.Second, Throttled: 700 * time.Millisecond, Pressure: 1234 * time.Microsecond,
+			UID: uid, Path: strings.Trim(strings.TrimPrefix(pod, "cgroup"), "/"), Usage: 5 * time.Second, Throttled: 700 * time.Millisecond, Pressure: 1234 * time.Microsecond,
 			Groups: []reading.Group{{
-				ID: "abc", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Processors: "0-1",
+				ID: "abc", Path: strings.TrimPrefix(pod, "cgroup/") + "cri-containerd-abc.scope", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Processors: "0-1",
 				Tasks: []reading.Task{thread(11, 1000, 2000, 3), thread(12, 0, 0, 0), thread(13, 5, 6, 7)},
 			}},
 		}},
@@ -90,10 +90,10 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 		Processors: []reading.Processor{{Busy: 4 * time.Second, Stolen: 150 * time.Millisecond}, {Number: 1, Busy: 5 * time.Second, Stolen: 150 * time.Millisecond}},
 		Version:    1,
 		Pods: []reading.Pod{{
-			UID: uid, Usage: 88, Throttled: 77, Pressure: 3 * time.Microsecond,
+			UID: uid, Path: strings.Trim(pod, "/"), Usage: 88, Throttled: 77, Pressure: 3 * time.Microsecond,
 			Groups: []reading.Group{
 				{Usage: reading.Unknown, Throttled: reading.Unknown, Held: reading.Unknown, Tasks: []reading.Task{thread(12, 4, 5, 6)}},
-				{ID: "abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
+				{ID: "abc", Path: strings.Trim(pod, "/") + "/abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
 			},
 		}},
 	}

@@ -28,9 +28,13 @@ type Reading struct {
 // Pod is a pod by its control group.
 type Pod struct {
 	UID string
+	// Path is the directory of its control group, relative to the hierarchy.
+	Path string
 	// Usage is how long tasks of the pod ran, of those that ended as well, Throttled how long the limit of the pod itself
 	// throttled it, summed over processors, and Pressure how long some task waited for a processor. Each can be [Unknown].
 	Usage, Throttled, Pressure time.Duration
+	// Stall is nil where it was not polled: see [Stalls].
+	Stall *Stall
 	// Groups are the containers in the order of their IDs. The first may have no ID: it holds the tasks that belong to the
 	// pod and to no container of it.
 	Groups []Group
@@ -39,10 +43,14 @@ type Pod struct {
 // Group is a container, or what a pod has besides, with all control groups within.
 type Group struct {
 	ID string
+	// Path is the directory of a container's control group, relative to the hierarchy.
+	Path string
 	// Usage is how long its tasks ran, of those that ended as well, Throttled how long limits of this group and of those within
 	// throttled them, and Held how long any limit did, also of a group around it; both are summed over processors. Each can
 	// be [Unknown]: Linux before 6.6 does not account Held.
 	Usage, Throttled, Held time.Duration
+	// Stall is nil where it was not polled: see [Stalls].
+	Stall *Stall
 	// Processors is the list of those that a container may run on, such as 0-3,8; empty where it is not known.
 	Processors string
 	Tasks      []Task

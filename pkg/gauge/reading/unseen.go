@@ -9,22 +9,34 @@ import (
 // unseenMatters is what fraction of a pod's running must be unseen for more to be made of it than a sum.
 const unseenMatters = 0.1
 
+// evidence is what there is of the waiting of tasks that were not seen.
+type evidence struct {
+	// left is for how long limits held the pod back besides the tasks that were seen.
+	left float64
+	// stalled is for how long all tasks of the containers concerned waited that could run, if that was polled.
+	stalled float64
+	polled  bool
+}
+
 // withUnseen returns what the tasks of a pod did, with those that came or went taken for as few as possible that were always
-// there. Of the tasks that are gone only the parents matter; left is how long limits held the pod back besides the tasks seen.
-func withUnseen(items []item, gone []*Task, pod *usage.Pod, left float64) []item {
+// there. Of the tasks that are gone only the parents matter.
+func withUnseen(items []item, gone []*Task, pod *usage.Pod, of evidence) []item {
 	if pod.Unseen < unseenMatters*pod.Run || pod.Unseen == 0 {
 		return items
 	}
 	stayed, met, parents := families(items, gone)
-	chain := item{there: pod.Seconds, run: pod.Unseen, throttled: unseenWaiting(items, gone, pod, left)}
+	chain := item{there: pod.Seconds, run: pod.Unseen}
 	lanes := max(1, math.Ceil((chain.run+met.active())/pod.Seconds-0.05))
 	room := lanes * pod.Seconds
-	chain.throttled = bound(chain.throttled, room-chain.run-met.active())
+	polled := of.polled && busyBesides(stayed, parents) < unseenMatters*pod.Unseen
+	if !polled {
+		chain.throttled = bound(unseenWaiting(items, gone, pod, of.left), room-chain.run-met.active())
+	}
 	chain.join(&met)
 	kept := stayed[:0]
 	for i := range stayed {
 		const rounding = 1.02
-		if task := &stayed[i]; parents[task.id] && chain.active()+task.active() <= rounding*room {
+		if task := &stayed[i]; parents[task.id] && (polled || chain.active()+task.active() <= rounding*room) {
 			chain.join(task)
 			continue
 		}
@@ -32,10 +44,24 @@ func withUnseen(items []item, gone []*Task, pod *usage.Pod, left float64) []item
 	}
 	chain.run = bound(chain.run/lanes, chain.there)
 	chain.wait, chain.throttled, chain.blocked = chain.wait/lanes, chain.throttled/lanes, chain.blocked/lanes
+	if polled {
+		// A parent may wait while its child runs, which holds nothing up. The chain waits when it is stalled.
+		chain.wait, chain.throttled = bound(of.stalled, chain.there-chain.run), 0
+	}
 	for range int(lanes) {
 		kept = append(kept, chain)
 	}
 	return kept
+}
+
+// busyBesides returns for how long the tasks that stayed ran, but for parents.
+func busyBesides(stayed []item, parents map[int]bool) (run float64) {
+	for i := range stayed {
+		if !parents[stayed[i].id] {
+			run += stayed[i].run
+		}
+	}
+	return run
 }
 
 // families parts tasks into those that stayed, the sum of the children that a reading met, which are of the same kind as those
@@ -76,9 +102,10 @@ func (i *item) join(other *item) {
 	i.blocked += other.blocked
 }
 
-// unseenWaiting returns an estimate of how long the tasks waited that were not seen. The pressure stall information is a mean
-// over processors, weighted by how long each had a task of the group: a task that goes from one to another and waits at each
-// shows as often less as there are of them. How many these are is estimated by where tasks were last.
+// unseenWaiting returns an estimate of how long the tasks waited that were not seen, where it was not polled, or other tasks of
+// the pod ran as well. The pressure stall information is a mean over processors, weighted by how long each had a task of the
+// group: a task that goes from one to another and waits at each shows as often less as there are of them. How many these are is
+// estimated by where tasks were last.
 //
 // How long the parent waited for its own running is no measure: it runs briefly and waits each time. In loops of a shell that
 // slept between children, what it said was three times too much.
