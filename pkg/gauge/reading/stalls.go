@@ -36,7 +36,8 @@ type Stalls struct {
 	followed map[string]*polled // by the path of the file
 	rounds   int
 	cost     time.Duration // of a round that polls everything, about
-	changed  chan struct{} // holds a value when something is followed for the first time
+	buffer   [512]byte
+	changed  chan struct{} // holds a value when what is followed has changed
 }
 
 // NewStalls returns stalls of which none are followed.
@@ -96,7 +97,7 @@ func (s *Stalls) round() (next time.Duration) {
 	began, all := time.Now(), s.rounds%2 == 0
 	for _, p := range s.followed {
 		if all || !p.pod {
-			p.poll()
+			s.poll(p)
 		}
 	}
 	if len(s.followed) == 0 {
@@ -110,17 +111,16 @@ func (s *Stalls) round() (next time.Duration) {
 }
 
 // poll reads the file, unless that failed before.
-func (p *polled) poll() {
+func (s *Stalls) poll(p *polled) {
 	if p.failed != nil {
 		return
 	}
-	var text [512]byte
-	n, err := p.file.ReadAt(text[:], 0)
+	n, err := p.file.ReadAt(s.buffer[:], 0)
 	if err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt returns io.EOF itself
 		p.failed = err
 		return
 	}
-	_, stalled, err := pressure(text[:n])
+	_, stalled, err := pressure(s.buffer[:n])
 	switch {
 	case err != nil:
 		p.failed = named(p.file.Name(), err)
@@ -147,7 +147,7 @@ func (s *Stalls) take(path string) (*Stall, error) {
 	if p == nil {
 		return nil, nil
 	}
-	p.poll()
+	s.poll(p)
 	if p.failed == nil {
 		return new(p.state), nil
 	}
