@@ -3,52 +3,14 @@
 package e2e
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/pkg/cli"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/test/live"
 )
-
-// who returns what kubectl loadline who says of the pods of a namespace.
-func who(t *testing.T, namespace string) *findings.Answer {
-	t.Helper()
-	args := []string{"who", "--namespace", namespace, "--output", "json"}
-	if f := flag.Lookup("kubeconfig"); f != nil && f.Value.String() != "" {
-		args = append(args, "--kubeconfig", f.Value.String())
-	}
-	var out, errs bytes.Buffer
-	if code := cli.Run(t.Context(), "e2e", args, cli.Streams{In: bytes.NewReader(nil), Out: &out, Err: &errs}); code != 0 {
-		t.Fatalf("kubectl loadline %v: exit code %d: %s", args, code, errs.String())
-	}
-	answer := &findings.Answer{}
-	must(t, json.Unmarshal(out.Bytes(), answer))
-	return answer
-}
-
-// awaitFinding waits for a finding about a pod on a node of which something holds.
-func awaitFinding(t *testing.T, node, namespace, name string, holds func(*findings.Finding) bool) *findings.Finding {
-	t.Helper()
-	var found *findings.Finding
-	cluster.Await(t, fmt.Sprintf("a finding about pod %s/%s", namespace, name), live.Node(node), func() (bool, string) {
-		answer := who(t, namespace)
-		for i := range answer.Findings {
-			if f := &answer.Findings[i]; f.Pod.Pod == namespace+"/"+name && holds(f) {
-				found = f
-				return true, ""
-			}
-		}
-		return false, fmt.Sprintf("there are %+v, %+v", answer.Pods, answer.Nodes)
-	})
-	return found
-}
 
 // requesting returns a pod with another CPU request and limit; an empty limit is none.
 func requesting(pod *corev1.Pod, request, limit string) *corev1.Pod {
@@ -76,7 +38,7 @@ func TestWhoNamesThePodThatSlowsAnotherAndWhatHelps(t *testing.T) {
 	must(t, cluster.Create(t.Context(), half("cart", "50m")))
 	must(t, cluster.Create(t.Context(), sort))
 
-	f := awaitFinding(t, node, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	f := cluster.AwaitFinding(t, node, namespace, "cart", func(f *findings.Finding) bool { return f.Seconds > 50 })
 	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
 		t.Errorf("the first cause is %+v, want the pod sort", c)
 	}
@@ -89,7 +51,7 @@ func TestWhoNamesThePodThatSlowsAnotherAndWhatHelps(t *testing.T) {
 	must(t, cluster.Create(t.Context(), half("better", f.Remedy.Request.String())))
 	var better *findings.Pod
 	cluster.Await(t, "the pod with the new request to be observed", live.Node(node), func() (bool, string) {
-		for _, p := range who(t, namespace).Pods {
+		for _, p := range live.Who(t, namespace).Pods {
 			if p.Pod == namespace+"/better" && p.Seconds > 50 {
 				better = &p
 				return true, ""
@@ -112,7 +74,7 @@ func TestWhoSaysThatAPodIsHeldBackByItsOwnLimit(t *testing.T) {
 	pod.Spec.Containers[0] = cluster.HalfBusy(speed, endlessly).Containers[0]
 	must(t, cluster.Create(t.Context(), requesting(pod, "100m", "200m")))
 
-	f := awaitFinding(t, node, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
+	f := cluster.AwaitFinding(t, node, namespace, "api", func(f *findings.Finding) bool { return f.Seconds > 50 })
 	if f.Causes[0].Kind != findings.ByLimit || f.Remedy.Action != findings.RaiseLimit {
 		t.Errorf("the first cause is %+v, the remedy %+v: want its own limit, and a higher one", f.Causes[0], f.Remedy)
 	}

@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 // The parts go one after the other: there is one cluster, and Loadline is installed
 // there once.
 func TestInstallation(t *testing.T) { //nolint:paralleltest // see above
+	t.Run("gauges alone find who slows whom", gaugesAlone)
 	t.Run("it comes, and goes without a trace", comesAndGoes)
 	t.Run("the quick start gives what the page shows", quickStart)
 	t.Run("an upgrade loses nothing", upgradeLosesNothing)
