@@ -33,6 +33,7 @@ type place struct {
 
 	seconds                      float64
 	cpus, cgroup                 int
+	exclusive                    bool    // some pod has processors for itself
 	busy, stolen, system, ofPods float64 // seconds
 	pods                         []*resident
 	all                          []*corev1.Pod // that have not ended, observed or not
@@ -103,6 +104,7 @@ func (p *place) see(s *Sight, above float64) {
 		p.seconds += v.Seconds
 		p.busy += v.BusySeconds
 		p.stolen += v.StolenSeconds
+		p.exclusive = p.exclusive || v.ExclusiveCPUs
 	}
 	last := &s.Intervals[len(s.Intervals)-1]
 	p.cpus, p.cgroup = last.CPUs, last.CgroupVersion
@@ -179,12 +181,14 @@ func (p *place) newModel(weights cgroup.Options) {
 		weights.Pods = cgroup.Linear
 		weights.Containers, _ = cgroup.Detect(p.node)
 	}
+	weights.StaticCPUs = weights.StaticCPUs || p.exclusive
 	p.model = &nodes.Node{
 		Name: p.name, Servers: []int{min(p.cpus, contention.MaxServers)}, Weights: weights, Allocatable: p.node.Status.Allocatable.Cpu().MilliValue(),
 	}
 	maxThreads := p.maxThreads()
 	for _, r := range p.pods {
-		if r.cpu >= negligible {
+		// One that has processors for itself keeps others from them, also while it does nothing.
+		if r.cpu >= negligible || weights.StaticCPUs && cgroup.Exclusive(r.pod) > 0 {
 			r.index = len(p.model.Pods)
 			p.model.Pods = append(p.model.Pods, r.pod)
 			p.model.Vectors = append(p.model.Vectors, r.vector(maxThreads))

@@ -116,6 +116,48 @@ func TestAPodWithTooSmallARequestIsToldToRaiseIt(t *testing.T) {
 	}
 }
 
+// Of three cores a database has two for itself, and leaves one to pods that need 80 % of a core each: each waits 4/9 of its time
+// for the other. Were all three cores for all, the database would be blamed.
+func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
+	t.Parallel()
+	const wait = 4.0 / 9
+	db := seen("db", 1, 0, 0)
+	db.Threads, db.Run = 2, 20
+	s := sight("worker-1", 3, 0, db, seen("cart", 0.8, wait, 0), seen("sort", 0.8, wait, 0))
+	for i := range s.Intervals {
+		s.Intervals[i].ExclusiveCPUs = true
+	}
+	in := &findings.Input{
+		Nodes:  []corev1.Node{node("worker-1", "3")},
+		Pods:   []corev1.Pod{pod("db", "worker-1", "2", "2"), pod("cart", "worker-1", "300m", ""), pod("sort", "worker-1", "300m", "")},
+		Sights: []findings.Sight{s},
+	}
+	for i, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} { // Guaranteed
+		r := &in.Pods[0].Spec.Containers[0].Resources
+		quantity := []resource.Quantity{resource.MustParse("2"), resource.MustParse("1Gi")}[i]
+		r.Requests[name], r.Limits[name] = quantity, quantity
+	}
+	answer := of(t, in)
+	if len(answer.Findings) != 2 {
+		t.Fatalf("got %d findings, want one about each pod that shares a core: %+v", len(answer.Findings), answer.Findings)
+	}
+	for _, f := range answer.Findings {
+		other := map[string]string{"shop/cart": "shop/sort", "shop/sort": "shop/cart"}[f.Pod.Pod]
+		if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != other {
+			t.Errorf("%s: the first cause is %+v, want %s", f.Pod.Pod, c, other)
+		}
+		near(t, f.Pod.Pod+" by the model", *f.Predicted, 1+wait/(1-wait), 0.25)
+	}
+	for i := range s.Intervals {
+		s.Intervals[i].ExclusiveCPUs = false
+	}
+	for _, f := range of(t, in).Findings {
+		if f.Causes[0].Pod != "shop/db" {
+			t.Errorf("%s: with all cores for all, the first cause is %+v, want the pod that is busiest", f.Pod.Pod, f.Causes[0])
+		}
+	}
+}
+
 func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{

@@ -33,7 +33,9 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 			interval.Pods = append(interval.Pods, pod)
 		}
 	}
-	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = busyAndStolen(before, after, interval.Pods)
+	ran := thatRan(interval.Pods)
+	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = busyAndStolen(before, after, ran)
+	interval.ExclusiveCPUs = after.exclusive(ran)
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	slices.SortFunc(interval.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })

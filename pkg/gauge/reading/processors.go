@@ -186,17 +186,65 @@ func (r *Reading) ofPods(ran func(container string) bool) []Processor {
 	return some
 }
 
-// busyAndStolen returns how many processors the pods of an interval run on, and how long these were busy and stolen between
-// two readings. Where these are all, what the control groups say of the node is taken, which is exact where the ticks are
-// not.
-func busyAndStolen(before, after *Reading, pods []usage.Pod) (cpus int, busy, stolen float64) {
+// thatRan returns a function that reports whether a container ran in an interval of these pods.
+func thatRan(pods []usage.Pod) func(container string) bool {
 	active := map[string]bool{}
 	for i := range pods {
 		for _, c := range pods[i].Containers {
 			active[c.ID] = c.Run > idle
 		}
 	}
-	now := after.ofPods(func(id string) bool { return active[id] })
+	return func(container string) bool { return active[container] }
+}
+
+// exclusive reports whether a container that ran may run on processors that no container of another pod which ran may use.
+func (r *Reading) exclusive(ran func(container string) bool) bool {
+	const several = -1
+	pods := map[string]int{} // by list of processors: the pod that has it
+	for i := range r.Pods {
+		for j := range r.Pods[i].Groups {
+			g := &r.Pods[i].Groups[j]
+			if !ran(g.ID) {
+				continue
+			}
+			if of, known := pods[g.Processors]; known && of != i {
+				pods[g.Processors] = several
+				continue
+			}
+			pods[g.Processors] = i
+		}
+	}
+	if len(pods) < 2 {
+		return false
+	}
+	lists, sets := map[int]int{}, make(map[string]map[int]bool, len(pods)) // lists: how many have a processor
+	for list := range pods {
+		set := map[int]bool{}
+		if list == "" || processorSet([]byte(list), set) != nil {
+			return false
+		}
+		for n := range set {
+			lists[n]++
+		}
+		sets[list] = set
+	}
+	for list, pod := range pods {
+		shared := pod == several
+		for n := range sets[list] {
+			shared = shared || lists[n] > 1
+		}
+		if !shared {
+			return true
+		}
+	}
+	return false
+}
+
+// busyAndStolen returns how many processors the pods run on, given which containers ran, and how long these were busy and
+// stolen between two readings. Where these are all, what the control groups say of the node is taken, which is exact where
+// the ticks are not.
+func busyAndStolen(before, after *Reading, ran func(container string) bool) (cpus int, busy, stolen float64) {
+	now := after.ofPods(ran)
 	if len(now) == len(after.Processors) {
 		return max(1, after.CPUs), grown(before.Busy, after.Busy), grown(before.Stolen, after.Stolen)
 	}

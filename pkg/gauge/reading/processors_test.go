@@ -40,3 +40,48 @@ func TestANodeIsTheProcessorsThatItsPodsRunOn(t *testing.T) {
 		}
 	}
 }
+
+func TestAContainerWithProcessorsForItselfIsFound(t *testing.T) {
+	t.Parallel()
+	type container struct {
+		pod, processors string
+		idle            bool
+	}
+	for name, c := range map[string]struct {
+		containers []container
+		want       bool
+	}{
+		"all share all":                        {[]container{{"a", "0-3", false}, {"b", "0-3", false}}, false},
+		"one has two":                          {[]container{{"a", "0-1", false}, {"b", "2-3", false}, {"c", "2-3", false}}, true},
+		"each has one":                         {[]container{{"a", "0", false}, {"b", "1", false}}, true},
+		"containers of one pod share its own":  {[]container{{"a", "0-1", false}, {"a", "0-1", false}, {"b", "2-3", false}, {"c", "2-3", false}}, true},
+		"others may use one of the two":        {[]container{{"a", "0-1", false}, {"b", "1-3", false}, {"c", "1-3", false}}, false},
+		"the node is that of one pod":          {[]container{{"a", "0-1", false}}, false},
+		"the other one holds its pod together": {[]container{{"a", "0-1", false}, {"b", "0-1", false}, {"c", "2-3", true}}, false},
+		"of one it is not known":               {[]container{{"a", "0-1", false}, {"b", "", false}}, false},
+		"a list that is none":                  {[]container{{"a", "0-1", false}, {"b", "2-x", false}}, false},
+	} {
+		state := func(since, run time.Duration) *reading.Reading {
+			r := at(since)
+			for i, one := range c.containers {
+				ran := run
+				if one.idle {
+					ran = 0
+				}
+				g := group(string(rune('k'+i)), old(i+1, ran, 0))
+				g.Processors = one.processors
+				if n := len(r.Pods); n > 0 && r.Pods[n-1].UID == one.pod {
+					r.Pods[n-1].Groups = append(r.Pods[n-1].Groups, g)
+					continue
+				}
+				p := pod()
+				p.UID, p.Groups = one.pod, []reading.Group{g}
+				r.Pods = append(r.Pods, p)
+			}
+			return r
+		}
+		if got := reading.Between(state(0, 0), state(10*second, second), "worker-1", nil); got.ExclusiveCPUs != c.want {
+			t.Errorf("%s: got %v, want %v", name, got.ExclusiveCPUs, c.want)
+		}
+	}
+}

@@ -25,6 +25,9 @@ type Interval struct {
 	StolenSeconds float64 `json:"stolenSeconds"`
 	// CgroupVersion is 1 or 2: by which version of control groups processors are shared; 0 if the gauge does not know.
 	CgroupVersion int `json:"cgroupVersion,omitempty"`
+	// ExclusiveCPUs reports whether a container ran on processors that no container of another pod might use, as the static
+	// policy of the kubelet's CPU manager gives them to Guaranteed pods.
+	ExclusiveCPUs bool `json:"exclusiveCPUs,omitempty"`
 	// Pods are those that had a task during the interval, in the order of their UIDs.
 	Pods []Pod `json:"pods"`
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.
