@@ -144,7 +144,7 @@ func TestTheAccountThatGaugesNameMayReadThemAndUsersMayMakeItsTokens(t *testing.
 		if !installation.IsGauge(pod) {
 			t.Errorf("with the values %s kubectl loadline takes no pod of the DaemonSet for a gauge", values)
 		}
-		same(t, "its port", installation.GaugePort(pod), usage.Port)
+		same(t, "its port", installation.UsagePort(pod), usage.Port)
 	}
 }
 

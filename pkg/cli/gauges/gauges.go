@@ -176,7 +176,7 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer := a.rest.Get().
-		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.GaugePort(pod), "proxy", usage.Path).
+		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.UsagePort(pod), "proxy", usage.Path).
 		Param(usage.LastParameter, strconv.Itoa(last)).SetHeader(usage.TokenHeader, token).
 		Do(ctx)
 	if err := answer.Error(); err != nil { // which says more than the error of Raw
