@@ -37,6 +37,8 @@ type Answer struct {
 	// Report is nil where there is an error.
 	Report *usage.Report
 	Err    error
+	// FromManager reports whether the manager answered in place of the gauge.
+	FromManager bool
 }
 
 const (

@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
@@ -69,7 +70,7 @@ func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []strin
 		case a.Source == Manager && report == nil:
 			answer.Err = errors.New("the manager has heard nothing of its gauge")
 		case report != nil && (a.Source == Manager || !findings.Stale(report)):
-			answer.Report = report
+			answer.Report, answer.FromManager = report, true
 			answered++
 		}
 	}
@@ -177,6 +178,16 @@ func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string
 			reports[report.Intervals[0].Node] = report
 		}
 	}
+}
+
+// Refused reports whether the API server refused to ask because the user may not, in place of a gauge.
+func Refused(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
 }
 
 // reason returns why a request was refused: what the pod says, if it says something.

@@ -121,3 +121,30 @@ func (f *Facts) judgeGauges() (checks []Check) {
 	}
 	return checks
 }
+
+// judgeObserved returns a check of whether there are answers about what gauges observe, and from whom, if it was asked for them.
+func (f *Facts) judgeObserved() []Check {
+	c := Check{Name: "observations", State: StateOK}
+	o := f.Observed
+	switch {
+	case f.ObservedErr != nil:
+		c.State, c.Message, c.Do = StateWarning, "cannot tell: "+f.ObservedErr.Error(), "ask for the role loadline-gauge-user in the gauges' namespace, or run it as a user who has it (--as)"
+		return []Check{c}
+	case o == nil:
+		return nil
+	}
+	c.Message = fmt.Sprintf("there are answers about %d of %s, %d of them from the manager", o.Answered, text.Counted(o.Gauges, "node"), o.ByManager)
+	switch {
+	case o.Answered == 0:
+		c.State = StateFailed
+	case o.Answered < o.Gauges || o.Note != "":
+		c.State = StateWarning
+	}
+	for _, why := range []string{o.Problem, o.Note} {
+		if why != "" {
+			c.Message += "; " + why
+			c.Do = "docs/troubleshooting.md says what to do about it, under who"
+		}
+	}
+	return []Check{c}
+}
