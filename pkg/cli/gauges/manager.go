@@ -43,7 +43,7 @@ const (
 	managerPatience = 20 * time.Second
 	// maxReplicas is how many pods of the manager are asked.
 	maxReplicas = 5
-	// maxBytes is how long its answer may be: six times that about 5,000 nodes of 30 pods.
+	// maxBytes is how long its answer may be: twice that about 5,000 nodes of 100 pods.
 	maxBytes = 2 << 30
 	// stale is the age from which on the last round of a manager says nothing: it collects every half a minute.
 	stale = 90 * time.Second
