@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -85,7 +81,7 @@ func (o *options) serve(ctx context.Context, listener net.Listener, judge access
 		})
 	}
 	together.Go(func() error {
-		return server.Serve(ctx, listener, certificate, handler, errorLog())
+		return server.Serve(ctx, listener, certificate, handler, server.ErrorLog())
 	})
 	return together.Wait()
 }
@@ -145,15 +141,7 @@ func (o *options) apiServer() (*access.APIServer, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return nil, err
-	}
-	at, err := url.Parse(config.Host)
-	if err != nil {
-		return nil, err
-	}
-	return &access.APIServer{Client: client, URL: at}, nil
+	return access.NewAPIServer(config)
 }
 
 func (o *options) restConfig() (*rest.Config, error) {
@@ -161,9 +149,4 @@ func (o *options) restConfig() (*rest.Config, error) {
 		return rest.InClusterConfig()
 	}
 	return clientcmd.BuildConfigFromFlags("", o.kubeconfig)
-}
-
-// errorLog is for what goes wrong on single connections, which clients can make happen: it is seen with -v=4.
-func errorLog() *log.Logger {
-	return slog.NewLogLogger(logr.ToSlogHandler(klog.Background()), slog.LevelDebug)
 }

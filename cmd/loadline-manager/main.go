@@ -63,6 +63,7 @@ type options struct {
 	gaugeNamespace          string
 	gaugeTokenFile          string
 	observedProfiles        string
+	usageAddress            string
 	logs                    *logsapi.LoggingConfiguration
 }
 
@@ -136,6 +137,7 @@ keeps the status of
 	flags.BoolVar(&o.gauges, "gauges", exists(observation.TokenFile), "Ask the gauges of the nodes what they observe, and compare profiles with it. Defaults to true where the pod has a token for gauges, in the file of --gauge-token-file as it is by default.")
 	flags.StringVar(&o.gaugeNamespace, "gauge-namespace", installation.GaugeNamespace, "Namespace that the gauges run in. Only operators should have rights there: the token is shown to what runs there as a gauge.")
 	flags.StringVar(&o.gaugeTokenFile, "gauge-token-file", observation.TokenFile, "File with the token to show to gauges, for the audience "+usage.Audience+".")
+	flags.StringVar(&o.usageAddress, "usage-bind-address", ":"+usage.Port, "Address to serve what was collected from gauges on, to those who may read gauges, or 0 for none. Without --gauges it is not served.")
 	flags.StringVar(&o.observedProfiles, "observed-profiles", v1alpha1.ModeOff, "Whether workloads without a WorkloadProfile are given one that follows what gauges observe, in namespaces without the label "+v1alpha1.ObservedProfilesLabel+": off, advise (the profile shows a vector that the scheduler does not use) or apply (the scheduler uses it).")
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
@@ -272,11 +274,7 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 		return err
 	}
 	if o.gauges {
-		observed := &observation.Controller{
-			Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Writers: writers,
-			TokenFile: o.gaugeTokenFile, GaugeNamespace: o.gaugeNamespace, ObservedProfiles: o.observedProfiles,
-		}
-		if err := observed.SetupWithManager(mgr); err != nil {
+		if err := o.addObservation(mgr, recorder, writers); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}

@@ -68,11 +68,12 @@ func StartScheduler(ctx context.Context, binary, config string, flags ...string)
 	})
 }
 
-// StartManager starts a manager and waits until it is ready.
+// StartManager starts a manager and waits until it is ready. Unless flags say otherwise, it serves neither metrics nor what it
+// collects from gauges: there may be several on this machine.
 func StartManager(ctx context.Context, binary, kubeconfig string, flags ...string) (*Process, error) {
 	return startOnFreePort(ctx, "http", readyz, binary, func(port string) []string {
 		return append([]string{
-			"--kubeconfig", kubeconfig, "--metrics-bind-address", "0",
+			"--kubeconfig", kubeconfig, "--metrics-bind-address", "0", "--usage-bind-address", "0",
 			"--health-probe-bind-address", "127.0.0.1:" + port,
 		}, flags...)
 	})

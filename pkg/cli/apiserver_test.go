@@ -125,8 +125,17 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		of.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 		answer = of
 	}
-	_ = json.NewEncoder(w).Encode(answer) // a client that is gone needs no answer
+	values, several := answer.(lines)
+	if !several {
+		values = lines{answer}
+	}
+	for _, value := range values {
+		_ = json.NewEncoder(w).Encode(value) // a client that is gone needs no answer
+	}
 }
+
+// lines are answered as JSON values on lines of their own.
+type lines []any
 
 func (s *apiServer) answer(r *http.Request) (any, error) {
 	path := strings.Trim(r.URL.Path, "/")

@@ -19,13 +19,18 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
-func TestStatusSaysThatAllIsWell(t *testing.T) {
-	t.Parallel()
+// gaugesOn returns the DaemonSet of gauges that are ready on some nodes.
+func gaugesOn(nodes int32) *appsv1.DaemonSet {
 	gauges := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "loadline-gauge", Name: "loadline-gauge", Labels: map[string]string{
 		"app.kubernetes.io/part-of": "loadline", "app.kubernetes.io/component": "gauge", "app.kubernetes.io/version": "0.2.0",
 	}}}
-	gauges.Status.DesiredNumberScheduled, gauges.Status.NumberReady = 3, 3
-	server := newAPIServer(t, append(append(installed(), someProfiles()...), gauges)...)
+	gauges.Status.DesiredNumberScheduled, gauges.Status.NumberReady = nodes, nodes
+	return gauges
+}
+
+func TestStatusSaysThatAllIsWell(t *testing.T) {
+	t.Parallel()
+	server := newAPIServer(t, append(append(installed(), someProfiles()...), gaugesOn(3))...)
 	code, stdout, stderr := server.ask(t, "status")
 	want := `CHECK                  STATE   WHAT
 cluster                ok      Kubernetes v1.36.3 at ` + server.URL + `

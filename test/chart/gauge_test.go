@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/observation"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -90,8 +91,8 @@ func TestGaugesHaveANamespaceOfTheirOwn(t *testing.T) {
 	namespace := get(t, all, "Namespace", gauge)
 	same(t, "what it enforces", namespace.GetLabels()["pod-security.kubernetes.io/enforce"], "privileged")
 	for _, o := range all {
-		ours := o.GetLabels()["app.kubernetes.io/name"] == gauge
-		if here := o.GetNamespace() == gauge; here && !ours || ours && o.GetKind() == "DaemonSet" && !here {
+		ours := o.GetLabels()["app.kubernetes.io/name"] == gauge || isTest(o)
+		if here := o.GetNamespace() == gauge; here && !ours || o.GetKind() == "DaemonSet" && !here {
 			t.Errorf("%s %s is in the namespace %s", o.GetKind(), o.GetName(), o.GetNamespace())
 		}
 	}
@@ -144,7 +145,62 @@ func TestTheAccountThatGaugesNameMayReadThemAndUsersMayMakeItsTokens(t *testing.
 		if !installation.IsGauge(pod) {
 			t.Errorf("with the values %s kubectl loadline takes no pod of the DaemonSet for a gauge", values)
 		}
-		same(t, "its port", installation.GaugePort(pod), usage.Port)
+		same(t, "its port", installation.UsagePort(pod), usage.Port)
+	}
+}
+
+// What kubectl loadline does to ask the manager works with any names: the gauges' pods say where it is, and it has its labels.
+func TestGaugesNameTheManagerThatCollectsFromThem(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{
+		"": "loadline-system", "fullnameOverride: other": "loadline-system", "manager: {observe: {enabled: false}}": "", "manager: {enabled: false}": "",
+	} {
+		all := render(t, values)
+		gauges := as[appsv1.DaemonSet](t, all, "DaemonSet", names(all, "DaemonSet")[0])
+		same(t, "where gauges say it is, with "+values, gauges.Spec.Template.Annotations[installation.ManagerAnnotation], want)
+		for _, name := range names(all, "Deployment") {
+			if !strings.HasSuffix(name, "-manager") {
+				continue
+			}
+			d := as[appsv1.Deployment](t, all, "Deployment", name)
+			pod := &corev1.Pod{ObjectMeta: d.Spec.Template.ObjectMeta, Spec: d.Spec.Template.Spec}
+			for label, value := range installation.ManagerLabels() {
+				same(t, "the label "+label, pod.Labels[label], value)
+			}
+			served := slices.ContainsFunc(pod.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == "https" })
+			same(t, "whether it serves what it collected, with "+values, served, want != "")
+			same(t, "its port", installation.UsagePort(pod), usage.Port)
+			same(t, "whether it may ask about its readers, with "+values, slices.Contains(names(all, "ClusterRoleBinding"), name+"-gauge"), want != "")
+		}
+	}
+	binding := as[rbacv1.ClusterRoleBinding](t, render(t, ""), "ClusterRoleBinding", manager+"-gauge")
+	same(t, "what is bound", binding.RoleRef.Name, gauge)
+	same(t, "to whom", binding.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: manager, Namespace: "loadline-system"}})
+}
+
+func TestGaugesGetAProfileWhereThereIsAManagerThatMakesItAndASchedulerThatUsesIt(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]string{
+		"": v1alpha1.ModeApply, "scheduler: {enabled: false}": "", "manager: {enabled: false}": "", "manager: {observe: {enabled: false}}": "",
+	} {
+		same(t, "the label of their namespace, with "+values, get(t, render(t, values), "Namespace", gauge).GetLabels()[v1alpha1.ObservedProfilesLabel], want)
+	}
+}
+
+func TestTheTestOfGaugesMayAskThem(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string][]string{"": {gauge, "loadline-system"}, "manager: {enabled: false}": {gauge}} {
+		var where []string
+		for _, o := range render(t, values) {
+			if o.GetKind() == "RoleBinding" && isTest(o) {
+				where = append(where, o.GetNamespace())
+				binding := as[rbacv1.RoleBinding](t, []*unstructured.Unstructured{o}, "RoleBinding", o.GetName())
+				same(t, "what is bound", binding.RoleRef.Name, gauge+"-user")
+				same(t, "to whom", binding.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "loadline-test", Namespace: "loadline-system"}})
+			}
+		}
+		slices.Sort(where)
+		same(t, "where it may, with "+values, where, want)
 	}
 }
 
@@ -218,8 +274,8 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 		}
 	}
 	same(t, "what there is", kinds, map[string][]string{
-		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader"}, "ClusterRoleBinding": {gauge, gauge + "-reader"},
-		"DaemonSet": {gauge}, "Service": {gauge + "-metrics"},
+		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader", "loadline-test"}, "ClusterRoleBinding": {gauge, gauge + "-reader", "loadline-test"},
+		"DaemonSet": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
 	})
 	tested, err := os.ReadFile(matrix(t)["insight-only"])
 	must(t, err)

@@ -50,7 +50,10 @@ func TestInsightAloneBringsNoRightToMeasureOrToPlacePods(t *testing.T) {
 			running = append(running, object)
 		}
 	}
-	same(t, "what runs or gives rights", running, []string{"ClusterRoleBinding  " + gauge, "ClusterRoleBinding  " + gauge + "-reader", "DaemonSet " + gauge + " " + gauge})
+	same(t, "what runs or gives rights", running, []string{
+		"ClusterRoleBinding  " + gauge, "ClusterRoleBinding  " + gauge + "-reader", "ClusterRoleBinding  loadline-test", "DaemonSet " + gauge + " " + gauge,
+		"RoleBinding " + gauge + " loadline-test-gauge-user",
+	})
 
 	rights := map[string][]string{
 		gauge:             {"create authentication.k8s.io tokenreviews", "create authorization.k8s.io subjectaccessreviews"},

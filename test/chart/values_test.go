@@ -207,6 +207,7 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
 	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
+	same(t, "how many variables there are of that name", strings.Count(fmt.Sprint(c.Env), "GOMEMLIMIT"), 1)
 	same(t, "the volumes besides the token for gauges", pod.Volumes[1:], []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
 		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "our-authorities"}},
 	}}})
@@ -381,6 +382,7 @@ networkPolicy:
 		Ingress: []networkingv1.NetworkPolicyIngressRule{
 			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("metrics"))}, From: monitoring},
 			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("health"))}},
+			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}},
 		},
 	})
 }
@@ -493,8 +495,8 @@ func TestTestsAreHooksThatCleanUp(t *testing.T) {
 	}
 	slices.Sort(hooks)
 	slices.Sort(stay)
-	same(t, "the tests", hooks, []string{"Pod loadline-test-manager", "Pod loadline-test-scheduler", "TraceReplay loadline-test", "WorkloadProfile loadline-test"})
-	same(t, "what is for them", stay, []string{"ClusterRoleBinding loadline-test", "ServiceAccount loadline-test"})
+	same(t, "the tests", hooks, []string{"Pod loadline-test-gauge", "Pod loadline-test-manager", "Pod loadline-test-scheduler", "TraceReplay loadline-test", "WorkloadProfile loadline-test"})
+	same(t, "what is for them", stay, []string{"ClusterRoleBinding loadline-test", "RoleBinding loadline-test-gauge-user", "RoleBinding loadline-test-gauge-user", "ServiceAccount loadline-test"})
 	for _, o := range render(t, "tests: {enabled: false}") {
 		if isTest(o) {
 			t.Errorf("without tests there is a %s %s", o.GetKind(), o.GetName())
@@ -511,7 +513,12 @@ func TestTestsSeeWhatIsInstalled(t *testing.T) {
 	all := render(t, "scheduler: {schedulerName: mine}\nmanager: {enabled: false}")
 	same(t, "who places the scheduler's", as[corev1.Pod](t, all, "Pod", pod).Spec.SchedulerName, "mine")
 	same(t, "what it looks at", command(all, pod), []string{"kubectl-loadline", "status", "--namespace=loadline-system", "--wait=1m", "--without=manager"})
-	same(t, "what is there", names(all, "Pod"), []string{pod})
+	same(t, "what is there", names(all, "Pod"), []string{"loadline-test-gauge", pod})
+
+	all = renderFile(t, filepath.Join(chartDir(), "values-insight-only.yaml"))
+	same(t, "what is there with gauges alone", names(all, "Pod"), []string{"loadline-test-gauge"})
+	same(t, "what it looks at", command(all, "loadline-test-gauge"),
+		[]string{"kubectl-loadline", "status", "--namespace=loadline-system", "--wait=1m", "--without=manager", "--without=scheduler"})
 
 	all = render(t, "rbac: {create: false}")
 	same(t, "what it does without rights", command(all, pod), []string{"kubectl-loadline", "version"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -48,7 +49,13 @@ func gaugeNode(t *testing.T) []string {
 // applyGaugeRoles applies the roles of config/rbac that gauges, their readers and users have.
 func (p *place) applyGaugeRoles(t *testing.T) {
 	t.Helper()
-	for _, file := range []string{"gauge.yaml", "gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml"} {
+	p.applyRoles(t, "gauge.yaml", "gauge-user.yaml", "metrics-reader.yaml", "plugin.yaml")
+}
+
+// applyRoles applies the roles of files of config/rbac.
+func (p *place) applyRoles(t *testing.T, files ...string) {
+	t.Helper()
+	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", file))
 		must(t, err)
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
@@ -175,7 +182,8 @@ func TestAGaugeShowsWhatItHasByWayOfTheAPIServerToItsReadersOnly(t *testing.T) {
 	}
 }
 
-// makeGauges makes the DaemonSet of config for the place, with one pod, which serves on a port of this machine.
+// makeGauges makes the DaemonSet of config for the place, with one pod, which serves on a port of this machine, and names the place's
+// namespace as that of the manager.
 func (p *place) makeGauges(t *testing.T, port string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "config", "gauge", "daemonset.yaml"))
@@ -185,6 +193,7 @@ func (p *place) makeGauges(t *testing.T, port string) {
 	number, err := strconv.ParseInt(port, 10, 32)
 	must(t, err)
 	set.Namespace = p.namespace
+	set.Spec.Template.Annotations[installation.ManagerAnnotation] = p.namespace
 	spec := &set.Spec.Template.Spec
 	spec.NodeName, spec.ServiceAccountName, spec.Containers[0].Ports[0].ContainerPort = p.nodes[0], "gauge", int32(number)
 	must(t, p.Create(t.Context(), set))
@@ -196,32 +205,26 @@ func (p *place) makeGauges(t *testing.T, port string) {
 	p.setAddress(t, &pods.Items[0], outerAddress(t))
 }
 
-// A user with the roles that are meant for it finds the gauge's pod, makes a token of the account that the pod names, and asks
-// by way of the API server. A pod that only has the labels of a gauge is not asked.
-func TestWhoAsksGaugesWithTheRightsOfTheRolesForIt(t *testing.T) {
-	t.Parallel()
-	p := shared.newPlace(t, 1)
-	p.applyGaugeRoles(t)
-	self := p.account(t, "gauge", "loadline-gauge")
-	p.account(t, "loadline-reader", "loadline-gauge-reader")
+// userOfGauges makes an account with the roles that are meant for those who ask the gauges of the place, and returns flags to be it.
+func (p *place) userOfGauges(t *testing.T) []string {
+	t.Helper()
 	user := p.account(t, "user", "loadline-plugin")
 	must(t, p.Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: p.namespace, Name: "user"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "loadline-gauge-user"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: p.namespace, Name: user.Name}},
 	}))
-	at := p.startGauge(t, self, append(gaugeNode(t), "--node-name", p.nodes[0])...)
-	p.makeGauges(t, at.Port())
-	imitation := p.pod("a-gauge", "gauge")
-	imitation.Labels = installation.GaugeLabels()
-	p.running(t, imitation, "")
+	return []string{"--as", "system:serviceaccount:" + p.namespace + ":" + user.Name, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated"}
+}
 
+// awaitWho asks until there is an answer about the pod of the node, and nothing wrong, and returns what is said besides the answer.
+func (p *place) awaitWho(t *testing.T, args ...string) string {
+	t.Helper()
 	saved := filepath.Join(t.TempDir(), "usage.json")
-	as := []string{"--as", "system:serviceaccount:" + p.namespace + ":" + user.Name, "--as-group", "system:serviceaccounts", "--as-group", "system:authenticated"}
-	var said string
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		code, stdout, stderr := p.ask(t, append([]string{"who", "--node", p.nodes[0], "--save-usage", saved}, as...)...)
-		said = stdout + stderr
+	var said, notes string
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
+		code, stdout, stderr := p.ask(t, append([]string{"who", "--node", p.nodes[0], "--save-usage", saved}, args...)...)
+		said, notes = stdout+stderr, stderr
 		if code != 0 {
 			return false, nil // the rights may not count yet
 		}
@@ -233,5 +236,87 @@ func TestWhoAsksGaugesWithTheRightsOfTheRolesForIt(t *testing.T) {
 	})
 	if err != nil {
 		t.Errorf("%v; it says\n%s", err, said)
+	}
+	return notes
+}
+
+// A user with the roles that are meant for it finds the gauge's pod, makes a token of the account that the pod names, and asks
+// by way of the API server. A pod that only has the labels of a gauge is not asked.
+func TestWhoAsksGaugesWithTheRightsOfTheRolesForIt(t *testing.T) {
+	t.Parallel()
+	p := shared.newPlace(t, 1)
+	p.applyGaugeRoles(t)
+	self := p.account(t, "gauge", "loadline-gauge")
+	p.account(t, "loadline-reader", "loadline-gauge-reader")
+	as := p.userOfGauges(t)
+	at := p.startGauge(t, self, append(gaugeNode(t), "--node-name", p.nodes[0])...)
+	p.makeGauges(t, at.Port())
+	imitation := p.pod("a-gauge", "gauge")
+	imitation.Labels = installation.GaugeLabels()
+	p.running(t, imitation, "")
+	p.awaitWho(t, append(as, "--source", "gauges")...)
+}
+
+// startCollector runs a manager that collects from the gauges of the place, with the rights of an account, until the test ends, and
+// makes the pod that it is.
+func (p *place) startCollector(t *testing.T, name string, self *corev1.ServiceAccount, flags ...string) {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte(p.token(t, self, usage.Audience)), 0o600))
+	flags = append(flags, "--gauges", "--gauge-namespace", p.namespace, "--gauge-token-file", token)
+	var number string
+	const tries = 5 // a port may be taken meanwhile
+	for try := 1; ; try++ {
+		free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
+		must(t, err)
+		_, number, err = net.SplitHostPort(free.Addr().String())
+		must(t, errors.Join(err, free.Close()))
+		process, err := local.StartManager(t.Context(), manager, p.kubeconfigOf(t, self), append(flags, "--usage-bind-address", ":"+number)...)
+		if err != nil && strings.Contains(err.Error(), "address already in use") && try < tries {
+			continue
+		}
+		must(t, err)
+		t.Cleanup(func() {
+			must(t, process.Stop())
+			if t.Failed() {
+				t.Logf("the log of %s:\n%s", name, process.Log())
+			}
+		})
+		break
+	}
+	pod := p.pod(name, "manager")
+	pod.Labels = installation.ManagerLabels()
+	port, err := strconv.ParseInt(number, 10, 32)
+	must(t, err)
+	pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "https", ContainerPort: int32(port)}}
+	p.running(t, pod, outerAddress(t))
+}
+
+// The manager asks the gauge with its own token, and judges that of the user's request with its own rights. Of its replicas one
+// may not have the lease, and so does not lead.
+func TestWhoAsksTheManagerThatLeadsForWhatGaugesObserved(t *testing.T) {
+	t.Parallel()
+	p := ownEnvironment(t).newPlace(t, 1)
+	p.applyGaugeRoles(t)
+	p.applyRoles(t, "role.yaml")
+	p.account(t, "loadline-reader", "loadline-gauge-reader")
+	as := p.userOfGauges(t)
+	at := p.startGauge(t, p.account(t, "gauge", "loadline-gauge"), append(gaugeNode(t), "--node-name", p.nodes[0])...)
+	p.makeGauges(t, at.Port())
+
+	p.startCollector(t, "follower", p.account(t, "follower", "loadline-manager", "loadline-gauge", "loadline-gauge-reader"), "--leader-elect", "--leader-election-namespace", p.namespace)
+	if code, _, stderr := p.ask(t, "who", "--node", p.nodes[0], "--source", "manager"); code == 0 || !strings.Contains(stderr, usage.NotLeading) {
+		t.Errorf("of a follower alone: exit code %d: %s", code, stderr)
+	}
+	if notes := p.awaitWho(t, as...); !strings.Contains(notes, "Note: the gauges are asked themselves, because the manager does not answer for them: pod "+p.namespace+"/follower: unavailable: "+usage.NotLeading) {
+		t.Errorf("with a follower alone it says %s", notes)
+	}
+
+	p.startCollector(t, "leader", p.account(t, "leader", "loadline-manager", "loadline-gauge", "loadline-gauge-reader"))
+	if notes := p.awaitWho(t, append(as, "--source", "manager")...); notes != "" {
+		t.Errorf("of the leader it says %s", notes)
+	}
+	if notes := p.awaitWho(t, as...); notes != "" {
+		t.Errorf("with a leader it says %s", notes)
 	}
 }

@@ -1,8 +1,10 @@
 // Package gauges asks the gauges of a cluster what they observed, by way of the API server's proxy, each with a token of the
-// service account that may read it. One that does not answer in time keeps no other from answering.
+// service account that may read it. One that does not answer in time keeps no other from answering. Where a manager collects from
+// the gauges, it is asked first, and only those gauges of which it has nothing fresh are asked themselves.
 //
 // Any user who may create pods can give them the labels of a gauge. Asked are therefore only pods that package installation
-// takes for gauges, and the account is one of the pod's own namespace: no pod gets a token of another namespace.
+// takes for gauges, and the account is one of the pod's own namespace. No other pod gets such a token but those of the manager, in
+// the namespace that the gauges' pods name.
 package gauges
 
 import (
@@ -35,12 +37,15 @@ type Answer struct {
 	// Report is nil where there is an error.
 	Report *usage.Report
 	Err    error
+	// FromManager reports whether the manager answered in place of the gauge.
+	FromManager bool
 }
 
 const (
-	// concurrent is how many gauges are asked at once, and patience how long each may take.
-	concurrent = 32
-	patience   = 10 * time.Second
+	// concurrent is how many gauges are asked at once, and patience how long each may take. Each keeps maxIntervals by default.
+	concurrent   = 32
+	patience     = 10 * time.Second
+	maxIntervals = 30
 )
 
 // ErrNone says that there is no gauge to ask.
@@ -53,14 +58,20 @@ type Asker struct {
 	Client client.Client
 	// Own is the namespace of the user, where gauges are looked for by those who may not look everywhere.
 	Own string
+	// Source says who is asked; the zero value is [Auto].
+	Source Source
+	// Note is called with why gauges are asked themselves though there is a manager, if it is not nil.
+	Note func(why string)
 
 	rest   rest.Interface
 	tokens map[types.NamespacedName]token // by the service accounts that they are of
+
+	patience time.Duration // with the manager; 0 means managerPatience
 }
 
-// Ask asks the gauges of some nodes, of all if none are named, for as many of their last intervals as number says, which
+// Ask asks for what the gauges of some nodes observed, of all if none are named: as many of the last intervals as number says, which
 // gets the number of gauges. The answers are in the order of the nodes' names; of a node without a gauge there is none.
-// asked is called as answers arrive.
+// asked is called as gauges answer.
 func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int) int, asked func(done, all int)) ([]Answer, error) {
 	pods, err := a.find(ctx, nodes)
 	if err != nil {
@@ -69,26 +80,46 @@ func (a *Asker) Ask(ctx context.Context, nodes []string, number func(gauges int)
 	if err := a.prepare(ctx, pods); err != nil {
 		return nil, err
 	}
-	last := number(len(pods))
+	last := min(number(len(pods)), usage.MaxIntervals)
 	answers := make([]Answer, len(pods))
+	for i := range pods {
+		answers[i].Node = pods[i].Spec.NodeName
+	}
+	if a.Source != Gauges {
+		if err := a.askManager(ctx, pods, nodes, last, answers); err != nil {
+			return nil, err
+		}
+	}
+	if a.Source != Manager {
+		a.askGauges(ctx, pods, last, answers, asked)
+	}
+	return answers, ctx.Err()
+}
+
+// askGauges asks the gauges of the pods that have no answer yet.
+func (a *Asker) askGauges(ctx context.Context, pods []corev1.Pod, last int, answers []Answer, asked func(done, all int)) {
+	var silent []int
+	for i := range answers {
+		if answers[i].Report == nil {
+			silent = append(silent, i)
+		}
+	}
 	slots := make(chan struct{}, concurrent)
 	var wait sync.WaitGroup
 	var mutex sync.Mutex
 	done := 0
-	for i := range pods {
+	for _, i := range silent {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			answers[i] = Answer{Node: pods[i].Spec.NodeName}
 			answers[i].Report, answers[i].Err = a.ask(ctx, &pods[i], last)
 			mutex.Lock()
 			defer mutex.Unlock()
 			done++
-			asked(done, len(pods))
+			asked(done, len(silent))
 		})
 	}
 	wait.Wait()
-	return answers, ctx.Err()
 }
 
 // find returns the pods of gauges on some nodes, one for each. A pod that only has the labels of a gauge is left out.
@@ -139,13 +170,16 @@ func (a *Asker) list(ctx context.Context) ([]corev1.Pod, error) {
 	return found, err
 }
 
+// rankRunning is the rank of a pod that runs.
+const rankRunning = 2
+
 // rank is higher for a pod that will rather answer: while one is replaced there are two.
 func rank(pod *corev1.Pod) int {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return 0
 	case pod.Status.Phase == corev1.PodRunning:
-		return 2
+		return rankRunning
 	default:
 		return 1
 	}
@@ -176,8 +210,8 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	answer := a.rest.Get().
-		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.GaugePort(pod), "proxy", usage.Path).
-		Param(usage.LastParameter, strconv.Itoa(last)).SetHeader(usage.TokenHeader, token).
+		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.UsagePort(pod), "proxy", usage.Path).
+		Param(usage.LastParameter, strconv.Itoa(min(last, maxIntervals))).SetHeader(usage.TokenHeader, token).
 		Do(ctx)
 	if err := answer.Error(); err != nil { // which says more than the error of Raw
 		return nil, fmt.Errorf("its gauge does not answer: %w", err)

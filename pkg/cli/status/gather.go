@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/deployed"
+	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 )
 
@@ -42,6 +44,9 @@ func (g *gatherer) gather(ctx context.Context) *installation.Facts {
 		f.Leases, f.LeasesErr = g.leases(ctx, f.Components, scheduler)
 	}
 	f.Gauges, f.GaugesErr = deployed.FindGauges(ctx, g.client)
+	if slices.ContainsFunc(f.Gauges, func(of installation.Gauges) bool { return of.ReadyNodes > 0 }) {
+		f.Observed, f.ObservedErr = g.observed(ctx)
+	}
 	f.Policies, f.PoliciesErr = g.policies(ctx)
 	workloads, nodes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	f.WorkloadsErr = g.client.List(ctx, workloads)
@@ -96,6 +101,38 @@ func (g *gatherer) leases(ctx context.Context, components []installation.Compone
 		leases = append(leases, list.Items...)
 	}
 	return leases, nil
+}
+
+// observed asks for the last interval of every gauge. It returns nil if there is none. The error says that the user may not ask.
+func (g *gatherer) observed(ctx context.Context) (*installation.ObservedFacts, error) {
+	o := &installation.ObservedFacts{}
+	asker := gauges.Asker{Config: g.config, Client: g.client, Own: g.own, Note: func(why string) { o.Note = why }}
+	answers, err := asker.Ask(ctx, nil, func(int) int { return 1 }, func(int, int) {})
+	if errors.Is(err, gauges.ErrNone) { // those that were ready are gone
+		return nil, nil
+	}
+	o.Gauges = len(answers)
+	errs := []error{err}
+	for i := range answers {
+		answer := &answers[i]
+		if answer.Err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", answer.Node, answer.Err))
+			continue
+		}
+		o.Answered++
+		if answer.FromManager {
+			o.ByManager++
+		}
+	}
+	for _, err := range errs {
+		switch {
+		case gauges.Refused(err):
+			return nil, err
+		case err != nil && o.Problem == "":
+			o.Problem = err.Error()
+		}
+	}
+	return o, nil
 }
 
 // policies returns Loadline's admission policies.

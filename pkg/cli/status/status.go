@@ -35,12 +35,13 @@ func New(streams verb.Streams) *cobra.Command {
 		Short: "Report whether Loadline works in the cluster, and what to do if not",
 		Long: `status reports whether Loadline is installed in the cluster and works: whether its
 resource definitions are served, its manager and scheduler are ready and have a
-leader, gauges on how many nodes, its admission policies in force, and how many
-profiles are ready, measured or in conflict. Exit code 1 means that something is wrong; it says what to do.
+leader, gauges on how many nodes, and whether they or the manager answer about what they
+observe, its admission policies in force, and how many profiles are ready, measured or in
+conflict. Exit code 1 means that something is wrong; it says what to do.
 
 It needs the right to list Deployments, DaemonSets and Leases, to get the scheduler's ConfigMap,
-and to list profiles and admission policies; what it may not see it says. In a pod it
-uses the service account of the pod.`,
+to list profiles and admission policies, and to ask as who does; what it may not see it
+says. In a pod it uses the service account of the pod.`,
 		Example: `  # Is all well?
   kubectl loadline status
 

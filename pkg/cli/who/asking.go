@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -24,6 +26,7 @@ type asking struct {
 	files     []string
 	usage     string
 	saveUsage string
+	from      string
 	nodes     []string
 	all       bool
 	above     float64
@@ -55,6 +58,8 @@ func (a *asking) addWithout(command *cobra.Command) {
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "file with pods and nodes, in place of a cluster, with --usage; - for standard input; may be repeated")
 	flags.StringVar(&a.usage, "usage", "", "file with what gauges observed, in place of asking them")
 	flags.StringVar(&a.saveUsage, "save-usage", "", "write what gauges observed to this file, for --usage")
+	flags.StringVar(&a.from, "source", string(gauges.Auto), "who is asked what gauges observed: manager, gauges, or auto for the manager and those gauges of which it has nothing fresh")
+	verb.Complete(command, "source", verb.OneOf(gauges.Sources))
 	flags.StringSliceVar(&a.nodes, "node", nil, "only the pods of this node; may be repeated (of a cluster only the gauges of these nodes are asked, so moves are considered only among them)")
 	flags.BoolVarP(&a.all, "all-namespaces", "A", false, "about the pods of all namespaces, which is the default without -n")
 	verb.Complete(command, "node", a.cluster.Names(func() client.ObjectList { return &corev1.NodeList{} }))
@@ -170,6 +175,9 @@ func (a *asking) checkNodes(nodes []corev1.Node) error {
 func (a *asking) check() error {
 	if !(a.above > 1) {
 		return fmt.Errorf("--above: %v is not above 1", a.above)
+	}
+	if !slices.Contains(gauges.Sources, a.from) {
+		return fmt.Errorf("--source: %q is not one of %s", a.from, strings.Join(gauges.Sources, ", "))
 	}
 	if a.all && a.cluster.Namespace() != "" {
 		return fmt.Errorf("--all-namespaces and --namespace %s say different things: leave one out", a.cluster.Namespace())

@@ -33,9 +33,10 @@ type source interface {
 }
 
 var (
-	errNoUsage    = errors.New("--filename: say what the gauges observed, too: --usage FILE, as --save-usage writes it")
-	errUsageAlone = errors.New("--usage: give the pods and nodes that it is of, too: -f FILE, as kubectl get pods,nodes -A -o yaml prints them")
-	errWatchFiles = errors.New("--watch: files do not change; leave it out")
+	errNoUsage     = errors.New("--filename: say what the gauges observed, too: --usage FILE, as --save-usage writes it")
+	errUsageAlone  = errors.New("--usage: give the pods and nodes that it is of, too: -f FILE, as kubectl get pods,nodes -A -o yaml prints them")
+	errSourceFiles = errors.New("--source: files are read in place of a cluster; leave it out")
+	errWatchFiles  = errors.New("--watch: files do not change; leave it out")
 )
 
 // source returns where observations are from, by the flags.
@@ -49,6 +50,8 @@ func (a *asking) source() (source, error) {
 		return nil, errUsageAlone
 	case a.watch:
 		return nil, errWatchFiles
+	case a.from != string(gauges.Auto):
+		return nil, errSourceFiles
 	default:
 		return &files{a}, nil
 	}
@@ -65,6 +68,7 @@ type cluster struct {
 func (a *asking) fromCluster() (source, error) {
 	var err error
 	c := &cluster{nodes: a.nodes, progress: verb.NewProgress(a.streams.Err)}
+	c.asker.Source, c.asker.Note = gauges.Source(a.from), noteOnce(a.streams.Err)
 	if c.asker.Config, c.asker.Own, err = a.cluster.Config(a.streams.Err); err != nil {
 		return nil, err
 	}
@@ -73,16 +77,26 @@ func (a *asking) fromCluster() (source, error) {
 	return c, err
 }
 
+// noteOnce returns what prints notes, each unless it was the last one: --watch looks again and again.
+func noteOnce(w io.Writer) func(note string) {
+	last := ""
+	return func(note string) {
+		if note != last {
+			last = note
+			_, _ = fmt.Fprintln(w, "Note:", note) // the answer matters more
+		}
+	}
+}
+
 const (
-	// minIntervals is the number of intervals that gauges make in a minute by default, maxIntervals the number that they keep, and
-	// allIntervals about how many all gauges together are asked for: in a large cluster each is asked for less of the past.
+	// minIntervals is the number of intervals that gauges make in a minute by default, and allIntervals about how many are asked for of
+	// all gauges together: in a large cluster less of the past of each.
 	minIntervals = 6
-	maxIntervals = 30
 	allIntervals = 1500
 )
 
 func (c *cluster) look(ctx context.Context) (*seen, error) {
-	number := func(gauges int) int { return min(max(minIntervals, allIntervals/max(1, gauges)), maxIntervals) }
+	number := func(gauges int) int { return max(minIntervals, allIntervals/max(1, gauges)) }
 	answers, err := c.asker.Ask(ctx, c.nodes, number, func(done, all int) {
 		c.progress.Show(func(time.Time) string { return fmt.Sprintf("%d of %d gauges have answered", done, all) })
 	})

@@ -26,11 +26,12 @@ func New(version string, streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "who",
 		Short: "Show which pods are slowed down now, because of whom, and what would help",
-		Long: `who asks the gauges of the cluster which pods are slower now than they would be alone,
-and says why: because of a neighbour, of their own limit, or because the hypervisor
-runs something else. For each it looks for the change that helps most without making
-another pod about as slow: another request or limit, or a move of the pod or of the
-neighbour, and says what that would win and what it would cost others.
+		Long: `who asks the gauges of the cluster, or the manager that collects from them, which pods
+are slower now than they would be alone, and says why: because of a neighbour, of their
+own limit, or because the hypervisor runs something else. For each it looks for the
+change that helps most without making another pod about as slow: another request or
+limit, or a move of the pod or of the neighbour, and says what that would win and what
+it would cost others.
 
 Nothing is changed, and no profile is needed. Gauges observe every ten seconds; an
 answer is about the last minute. What waits for disks is part of the time alone: the

@@ -79,7 +79,7 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		if p.Status.Phase == corev1.PodRunning && p.Status.PodIP != "" && p.DeletionTimestamp == nil {
-			gauges = append(gauges, collect.Gauge{ID: string(p.UID), Node: p.Spec.NodeName, Address: net.JoinHostPort(p.Status.PodIP, installation.GaugePort(p))})
+			gauges = append(gauges, collect.Gauge{ID: string(p.UID), Node: p.Spec.NodeName, Address: net.JoinHostPort(p.Status.PodIP, installation.UsagePort(p))})
 		}
 	}
 	if len(gauges) > 0 && !s.prepared && s.Prepare != nil {

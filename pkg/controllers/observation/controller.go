@@ -25,6 +25,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -50,6 +51,9 @@ type Controller struct {
 	// ObservedProfiles is the mode of namespaces without the label v1alpha1.ObservedProfilesLabel: v1alpha1.ModeOff (also if it
 	// is empty), ModeAdvise or ModeApply.
 	ObservedProfiles string
+
+	// Collected keeps what was observed for others to read, unless it is nil.
+	Collected *collected.History
 
 	// Sites are set by SetupWithManager unless they are given.
 	Sites *Sites
@@ -149,6 +153,9 @@ func (c *Controller) token() (string, error) {
 // done is called after each round.
 func (c *Controller) done(ctx context.Context, r *collect.Round) {
 	c.Metrics.collected(r)
+	if c.Collected != nil {
+		c.Collected.EndRound()
+	}
 	if r.Failed > 0 {
 		c.log.Info("Some gauges did not answer", "gauges", r.Gauges, "asked", r.Asked, "failed", r.Failed)
 	}
@@ -162,6 +169,9 @@ func (c *Controller) done(ctx context.Context, r *collect.Round) {
 
 // Receive takes what one gauge observed.
 func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
+	if c.Collected != nil {
+		c.Collected.Add(o)
+	}
 	if err := c.take(ctx, o); err != nil && ctx.Err() == nil {
 		c.log.V(1).Info("What a gauge observed is left out", "node", o.Node, "reason", err.Error())
 	}

@@ -34,6 +34,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/gauge/collected"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -238,6 +239,29 @@ func TestWhatGaugesObserveIsInTheStatus(t *testing.T) {
 	// Eight processors for three threads: none waits, and none is predicted to.
 	if a := status.Accuracy; a == nil || a.MeanRelativeError.AsApproximateFloat64() > 0.001 || *a.Predictions < 2 {
 		t.Errorf("the accuracy is %+v", a)
+	}
+}
+
+// Also of the pods that follow no profile.
+func TestWhatIsCollectedIsKeptForReaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, declared("0.58"))
+	s.Collected = collected.New(s.clock)
+	s.rounds(t, 10)
+	age, is := s.Collected.Age()
+	report, has := s.Collected.Report(nodeName, usage.MaxIntervals)
+	if !is || age != 0 || !has {
+		t.Fatalf("the last round is %v old (%v), and of the node there is something: %v", age, is, has)
+	}
+	seconds := 0.0
+	for i := range report.Intervals {
+		seconds += report.Intervals[i].Seconds
+		if n := len(report.Intervals[i].Pods); n != 3 {
+			t.Errorf("interval %d has %d pods, want 3", i, n)
+		}
+	}
+	if seconds < 9*60 || report.Validate() != nil {
+		t.Errorf("after ten minutes there are %v s, %v", seconds, report.Validate())
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -94,7 +94,7 @@ func (p *place) see(s *Sight, above float64) {
 	case len(s.Intervals) == 0:
 		p.problem = "its gauge has not observed anything yet"
 		return
-	case s.Age > max(MaxAge, time.Duration(stalePeriods*s.Intervals[len(s.Intervals)-1].Seconds*float64(time.Second))):
+	case stale(s.Age.Seconds(), s.Intervals):
 		p.problem = "its gauge has stopped observing"
 		return
 	}
@@ -118,6 +118,13 @@ func (p *place) see(s *Sight, above float64) {
 		}
 	}
 	p.system = max(0, p.busy-p.ofPods)
+}
+
+// Stale reports whether a gauge has observed nothing for so long that its report says nothing about now.
+func Stale(r *usage.Report) bool { return stale(r.AgeSeconds, r.Intervals) }
+
+func stale(ageSeconds float64, intervals []usage.Interval) bool {
+	return len(intervals) > 0 && ageSeconds > max(MaxAge.Seconds(), stalePeriods*intervals[len(intervals)-1].Seconds)
 }
 
 // byUID returns the pods of the node by the UIDs of their control groups. Those of static pods are in an annotation of the

@@ -23,6 +23,10 @@ type Facts struct {
 	Gauges        []Gauges
 	GaugesErr     error
 
+	// Observed is what those get who ask for what gauges observe, nil if there are no gauges, or the user may not ask.
+	Observed    *ObservedFacts
+	ObservedErr error
+
 	// Scheduler is what its configuration says, nil if that is not known.
 	Scheduler    *SchedulerFacts
 	SchedulerErr error
@@ -49,6 +53,14 @@ type SchedulerFacts struct {
 	Names []string
 	// Elects reports whether replicas elect a leader.
 	Elects bool
+}
+
+// ObservedFacts are of one time of asking for what gauges observe, as kubectl loadline who does.
+type ObservedFacts struct {
+	// Gauges is how many there are, Answered of how many there was an answer, and ByManager how many of these were the manager's.
+	Gauges, Answered, ByManager int
+	// Problem is why the first of the others did not answer, and Note why the manager did not answer for all.
+	Problem, Note string
 }
 
 // Policy is an admission policy of Loadline.

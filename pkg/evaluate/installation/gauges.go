@@ -34,6 +34,15 @@ func GaugeLabels() map[string]string {
 // account is in the pod's own namespace, so that a pod can ask for a token of no other.
 const ReaderAnnotation = "loadline.dev/reader"
 
+// ManagerAnnotation is the annotation of a gauge's pod that names the namespace of the manager that collects from it, absent where
+// there is none. Only operators may make pods of gauges, which see all processes of their nodes, so no other user can name one.
+const ManagerAnnotation = "loadline.dev/manager"
+
+// ManagerLabels are the labels by which the pods of the manager are found in its namespace.
+func ManagerLabels() map[string]string {
+	return map[string]string{PartOfLabel: PartOf, "app.kubernetes.io/name": "loadline-" + Manager}
+}
+
 // GaugeReader returns the service account of which a token is to be shown to the gauge of a pod. The error names the pod.
 func GaugeReader(pod *corev1.Pod) (types.NamespacedName, error) {
 	name := pod.Annotations[ReaderAnnotation]
@@ -52,15 +61,15 @@ func IsGauge(pod *corev1.Pod) bool {
 	return pod.Spec.HostPID && owner != nil && owner.Kind == "DaemonSet" && strings.HasPrefix(owner.APIVersion, appsv1.GroupName+"/")
 }
 
-// gaugePortName is the name of the port of a gauge's container.
-const gaugePortName = "https"
+// usagePortName is the name of the port of the containers of gauges and of the manager.
+const usagePortName = "https"
 
-// GaugePort returns the number of the port that the gauge of a pod serves on: that of the container's port https, else
-// the default.
-func GaugePort(pod *corev1.Pod) string {
+// UsagePort returns the number of the port on which a pod, of a gauge or of the manager, serves what was observed: that of the
+// container's port https, else the default.
+func UsagePort(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		for _, port := range pod.Spec.Containers[i].Ports {
-			if port.Name == gaugePortName {
+			if port.Name == usagePortName {
 				return strconv.Itoa(int(port.ContainerPort))
 			}
 		}
@@ -111,4 +120,31 @@ func (f *Facts) judgeGauges() (checks []Check) {
 		checks = append(checks, c)
 	}
 	return checks
+}
+
+// judgeObserved returns a check of whether there are answers about what gauges observe, and from whom, if it was asked for them.
+func (f *Facts) judgeObserved() []Check {
+	c := Check{Name: "observations", State: StateOK}
+	o := f.Observed
+	switch {
+	case f.ObservedErr != nil:
+		c.State, c.Message, c.Do = StateWarning, "cannot tell: "+f.ObservedErr.Error(), "ask for the role loadline-gauge-user in the gauges' namespace, or run it as a user who has it (--as)"
+		return []Check{c}
+	case o == nil:
+		return nil
+	}
+	c.Message = fmt.Sprintf("there are answers about %d of %s, %d of them from the manager", o.Answered, text.Counted(o.Gauges, "node"), o.ByManager)
+	switch {
+	case o.Answered == 0:
+		c.State = StateFailed
+	case o.Answered < o.Gauges || o.Note != "":
+		c.State = StateWarning
+	}
+	for _, why := range []string{o.Problem, o.Note} {
+		if why != "" {
+			c.Message += "; " + why
+			c.Do = "docs/troubleshooting.md says what to do about it, under who"
+		}
+	}
+	return []Check{c}
 }

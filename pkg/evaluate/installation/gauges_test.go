@@ -13,7 +13,7 @@ func TestAGaugeServesOnThePortOfThatNameOrTheDefault(t *testing.T) {
 		"8443": {{Name: "metrics", ContainerPort: 8080}},
 	} {
 		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "sidecar"}, {Name: "gauge", Ports: ports}}}}
-		if got := GaugePort(pod); got != want {
+		if got := UsagePort(pod); got != want {
 			t.Errorf("got %s of %v, want %s", got, ports, want)
 		}
 	}

@@ -30,12 +30,14 @@ func (f *Facts) Judge(now time.Time) *Answer {
 			Name: "installed", State: StateOK, Message: "gauges alone: there is no manager and no scheduler, and there are no resource definitions",
 		})
 		a.Checks = append(a.Checks, f.judgeGauges()...)
+		a.Checks = append(a.Checks, f.judgeObserved()...)
 		a.OK = allWell(a.Checks)
 		return a
 	}
 	a.Checks = append(a.Checks, f.judgeKinds())
 	a.Checks = append(a.Checks, f.judgeComponents(now)...)
 	a.Checks = append(a.Checks, f.judgeGauges()...)
+	a.Checks = append(a.Checks, f.judgeObserved()...)
 	a.Checks = append(a.Checks, f.judgePolicies())
 	if f.WorkloadsErr == nil {
 		a.WorkloadProfiles = countWorkloads(f.Workloads)

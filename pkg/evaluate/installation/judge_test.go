@@ -119,22 +119,37 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		what   string
 		do     string
 	}{
-		"a kind is not served":   {func(f *Facts) { f.Kinds = f.Kinds[1:] }, "resource definitions", StateFailed, "not served: NodeProfile", "kubectl apply --server-side -k config/crd"},
-		"no manager":             {func(f *Facts) { f.Components = f.Components[1:] }, Manager, StateFailed, "not installed: no Deployment with the label app.kubernetes.io/part-of=loadline", "give --without manager"},
-		"one that is unwanted":   {func(f *Facts) { f.Without = []string{Scheduler} }, Scheduler, StateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", ""},
-		"scaled to nothing":      {func(f *Facts) { f.Components[0].Replicas = 0 }, Manager, StateFailed, "is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2"},
-		"gauges everywhere":      {func(f *Facts) { f.Gauges = gauges(3, 3) }, "gauges", StateOK, "ready on 3 of 3 nodes, version 0.2.0", ""},
-		"a gauge is missing":     {func(f *Facts) { f.Gauges = gauges(3, 2) }, "gauges", StateWarning, "ready on 2 of 3 nodes", "kubectl describe daemonset/loadline-gauge -n loadline-gauge"},
-		"no gauge is ready":      {func(f *Facts) { f.Gauges = gauges(3, 0) }, "gauges", StateFailed, "ready on 0 of 3 nodes", "kubectl logs daemonset/loadline-gauge -n loadline-gauge say why"},
-		"gauges nowhere":         {func(f *Facts) { f.Gauges = gauges(0, 0) }, "gauges", StateWarning, "ready on 0 of 0 nodes", "on which nodes they may run"},
-		"hidden DaemonSets":      {func(f *Facts) { f.GaugesErr = hidden }, "gauges", StateWarning, "cannot tell: forbidden", "ask for the right"},
-		"none is ready":          {func(f *Facts) { f.Components[0].ReadyReplicas = 0 }, Manager, StateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-manager -n loadline-system say why"},
-		"one is not ready":       {func(f *Facts) { f.Components[0].ReadyReplicas = 1 }, Manager, StateWarning, "1 of 2 replicas ready", "kubectl describe deployment/loadline-manager"},
-		"no replica leads":       {func(f *Facts) { f.Leases = nil }, Scheduler, StateFailed, "no replica leads: none of its pods holds a Lease", "may its service account create and update Leases?"},
-		"a lease not renewed":    {func(f *Facts) { f.Leases[0].Spec.RenewTime = nil }, Manager, StateFailed, "no replica leads: Lease kube-system/loadline-manager was never renewed", "kubectl logs"},
-		"a lease that ran out":   {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-76 * time.Second) }, Manager, StateFailed, "was last renewed at 2026-07-01T11:58:44Z", "kubectl logs"},
-		"within a clock's error": {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-74 * time.Second) }, Manager, StateOK, "loadline-manager-abc leads", ""},
-		"two act at once":        {func(f *Facts) { f.Components[0], f.Leases = deployed(Manager), f.Leases[1:] }, Manager, StateFailed, "2 replicas act at once: they do not elect a leader", ""},
+		"a kind is not served": {func(f *Facts) { f.Kinds = f.Kinds[1:] }, "resource definitions", StateFailed, "not served: NodeProfile", "kubectl apply --server-side -k config/crd"},
+		"no manager":           {func(f *Facts) { f.Components = f.Components[1:] }, Manager, StateFailed, "not installed: no Deployment with the label app.kubernetes.io/part-of=loadline", "give --without manager"},
+		"one that is unwanted": {func(f *Facts) { f.Without = []string{Scheduler} }, Scheduler, StateWarning, "loadline-system/loadline-scheduler is there, which it is not to be", ""},
+		"scaled to nothing":    {func(f *Facts) { f.Components[0].Replicas = 0 }, Manager, StateFailed, "is scaled to 0", "kubectl scale deployment/loadline-manager -n loadline-system --replicas=2"},
+		"gauges everywhere":    {func(f *Facts) { f.Gauges = gauges(3, 3) }, "gauges", StateOK, "ready on 3 of 3 nodes, version 0.2.0", ""},
+		"a gauge is missing":   {func(f *Facts) { f.Gauges = gauges(3, 2) }, "gauges", StateWarning, "ready on 2 of 3 nodes", "kubectl describe daemonset/loadline-gauge -n loadline-gauge"},
+		"no gauge is ready":    {func(f *Facts) { f.Gauges = gauges(3, 0) }, "gauges", StateFailed, "ready on 0 of 3 nodes", "kubectl logs daemonset/loadline-gauge -n loadline-gauge say why"},
+		"gauges nowhere":       {func(f *Facts) { f.Gauges = gauges(0, 0) }, "gauges", StateWarning, "ready on 0 of 0 nodes", "on which nodes they may run"},
+		"hidden DaemonSets":    {func(f *Facts) { f.GaugesErr = hidden }, "gauges", StateWarning, "cannot tell: forbidden", "ask for the right"},
+		"no gauge answers": {
+			func(f *Facts) { f.Observed = &ObservedFacts{Gauges: 3, Problem: "worker-1: no route"} },
+			"observations", StateFailed, "there are answers about 0 of 3 nodes, 0 of them from the manager; worker-1: no route", "docs/troubleshooting.md",
+		},
+		"a gauge does not answer": {
+			func(f *Facts) {
+				f.Observed = &ObservedFacts{Gauges: 3, Answered: 2, ByManager: 2, Problem: "worker-1: no route", Note: "the manager is old"}
+			},
+			"observations", StateWarning, "there are answers about 2 of 3 nodes, 2 of them from the manager; worker-1: no route; the manager is old", "docs/troubleshooting.md",
+		},
+		"the manager answers": {
+			func(f *Facts) { f.Observed = &ObservedFacts{Gauges: 3, Answered: 3, ByManager: 3} },
+			"observations", StateOK, "there are answers about 3 of 3 nodes, 3 of them from the manager", "",
+		},
+		"gauges may not be asked": {func(f *Facts) { f.ObservedErr = hidden }, "observations", StateWarning, "cannot tell: forbidden", "ask for the role loadline-gauge-user"},
+		"none is ready":           {func(f *Facts) { f.Components[0].ReadyReplicas = 0 }, Manager, StateFailed, "0 of 2 replicas are ready", "kubectl logs deployment/loadline-manager -n loadline-system say why"},
+		"one is not ready":        {func(f *Facts) { f.Components[0].ReadyReplicas = 1 }, Manager, StateWarning, "1 of 2 replicas ready", "kubectl describe deployment/loadline-manager"},
+		"no replica leads":        {func(f *Facts) { f.Leases = nil }, Scheduler, StateFailed, "no replica leads: none of its pods holds a Lease", "may its service account create and update Leases?"},
+		"a lease not renewed":     {func(f *Facts) { f.Leases[0].Spec.RenewTime = nil }, Manager, StateFailed, "no replica leads: Lease kube-system/loadline-manager was never renewed", "kubectl logs"},
+		"a lease that ran out":    {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-76 * time.Second) }, Manager, StateFailed, "was last renewed at 2026-07-01T11:58:44Z", "kubectl logs"},
+		"within a clock's error":  {func(f *Facts) { f.Leases[0].Spec.RenewTime.Time = given.Noon.Add(-74 * time.Second) }, Manager, StateOK, "loadline-manager-abc leads", ""},
+		"two act at once":         {func(f *Facts) { f.Components[0], f.Leases = deployed(Manager), f.Leases[1:] }, Manager, StateFailed, "2 replicas act at once: they do not elect a leader", ""},
 		"one need not be elected": {
 			func(f *Facts) {
 				f.Components[0], f.Leases = deployed(Manager), f.Leases[1:]

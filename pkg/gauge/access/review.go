@@ -13,6 +13,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/rest"
 )
 
 // APIServer is an API server to ask about tokens.
@@ -21,6 +22,19 @@ type APIServer struct {
 	Client *http.Client
 	// URL is where the API server is, such as https://10.0.0.1:443.
 	URL *url.URL
+}
+
+// NewAPIServer returns the API server that a configuration leads to, to be asked as the user of the configuration.
+func NewAPIServer(config *rest.Config) (*APIServer, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	at, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, err
+	}
+	return &APIServer{Client: client, URL: at}, nil
 }
 
 // Judge has the API server decide: it is a Judge.

@@ -16,6 +16,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +43,10 @@ type Guard func(path string, next http.Handler) http.Handler
 // NewHandler returns the handler of all paths. Period is the time between two intervals.
 func NewHandler(kept *history.History, period time.Duration, guard Guard, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+usage.Path, guard(usage.Path, &usageHandler{kept, make(chan struct{}, maxAnswers)}))
+	mux.Handle("GET "+usage.Path, guard(usage.Path, NewUsageHandler(kept.Keep(), maxAnswers, func(w io.Writer, last int, _ url.Values) error {
+		age, _ := kept.Age() // before the intervals, which may become younger, not older
+		return writeReport(w, age, kept.Last(last))
+	})))
 	mux.Handle("GET "+MetricsPath, guard(MetricsPath, metrics))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -74,13 +78,25 @@ func ready(kept *history.History, period time.Duration) error {
 
 // usageHandler serves intervals.
 type usageHandler struct {
-	kept  *history.History
+	keep  int
+	write WriteUsage
 	slots chan struct{}
 }
 
-// ServeHTTP answers with a report.
+// WriteUsage writes an answer with the last intervals, and with what else a query asks for. An error of the writer means that the
+// client is gone.
+type WriteUsage func(w io.Writer, last int, query url.Values) error
+
+// NewUsageHandler returns a handler of requests for the last intervals, of which there are a number at most. It writes some answers
+// at once, packed for clients that take that, and refuses others meanwhile.
+func NewUsageHandler(keep, atOnce int, write WriteUsage) http.Handler {
+	return &usageHandler{keep, write, make(chan struct{}, atOnce)}
+}
+
+// ServeHTTP answers with what is asked for.
 func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n, err := wanted(r.URL.Query().Get(usage.LastParameter), h.kept.Keep())
+	query := r.URL.Query()
+	n, err := wanted(query.Get(usage.LastParameter), h.keep)
 	if err != nil {
 		http.Error(w, "bad request: "+err.Error(), http.StatusBadRequest)
 		return
@@ -90,20 +106,18 @@ func (h *usageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-h.slots }()
 	default:
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, fmt.Sprintf("unavailable: %d answers are being written", maxAnswers), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("unavailable: %d answers are being written", cap(h.slots)), http.StatusServiceUnavailable)
 		return
 	}
-	age, _ := h.kept.Age() // before the intervals, which may become younger, not older
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Vary", "Accept-Encoding")
-	intervals := h.kept.Last(n)
 	if !acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		_ = writeReport(w, age, intervals) // the client may be gone
+		_ = h.write(w, n, query) // the client may be gone
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")
 	packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is one
-	if writeReport(packed, age, intervals) == nil {
+	if h.write(packed, n, query) == nil {
 		_ = packed.Close()
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/net/netutil"
+	"k8s.io/klog/v2"
 )
 
 // Bounds of what clients may do.
@@ -33,6 +36,11 @@ func Serve(ctx context.Context, listener net.Listener, certificate Certificate, 
 		Handler: handler, ErrorLog: errorLog, MaxHeaderBytes: maxHeaderBytes,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 	})
+}
+
+// ErrorLog returns a log for what goes wrong on single connections, which clients can make happen: it is seen with -v=4.
+func ErrorLog() *log.Logger {
+	return slog.NewLogLogger(logr.ToSlogHandler(klog.Background()), slog.LevelDebug)
 }
 
 func serve(ctx context.Context, listener net.Listener, certificate Certificate, patience time.Duration, s *http.Server) error {

@@ -126,8 +126,7 @@ func TestAClientThatDoesNotReadGivesItsPlaceBack(t *testing.T) {
 
 func TestAFullHouseAnswers503(t *testing.T) {
 	t.Parallel()
-	h := &usageHandler{newGauge(t, 1).kept, make(chan struct{})}
-	g := &gauge{Handler: h}
+	g := &gauge{Handler: NewUsageHandler(1, 0, nil)}
 	if w := g.get(t, usage.Path); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %q", w.Code, w.Body)
 	}

@@ -1,9 +1,6 @@
 package usage
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // Report is what a gauge answers: the latest of what it observed.
 type Report struct {
@@ -13,13 +10,23 @@ type Report struct {
 	Intervals []Interval `json:"intervals"`
 }
 
+// Collection is the first value of what the manager answers, in JSON. After it come the reports, each of another node and with an
+// age of its own, as values on lines of their own, so that neither side holds all of them as text.
+type Collection struct {
+	// AgeSeconds is how long ago the manager last ended a round of asking all gauges.
+	AgeSeconds float64 `json:"ageSeconds"`
+}
+
+// Validate returns an error that names the first field whose value no manager answers.
+func (c *Collection) Validate() error { return amounts(amount{"ageSeconds", c.AgeSeconds}) }
+
 // MaxIntervals is how many intervals a report may have.
 const MaxIntervals = 1000
 
 // Validate returns an error that names the first field whose value no gauge reports.
 func (r *Report) Validate() error {
-	if !(r.AgeSeconds >= 0) || math.IsInf(r.AgeSeconds, 0) {
-		return fmt.Errorf("ageSeconds: %v is not at least 0 and finite", r.AgeSeconds)
+	if err := amounts(amount{"ageSeconds", r.AgeSeconds}); err != nil {
+		return err
 	}
 	if len(r.Intervals) > MaxIntervals {
 		return fmt.Errorf("intervals: %d are more than %d", len(r.Intervals), MaxIntervals)

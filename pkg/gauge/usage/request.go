@@ -12,6 +12,17 @@ const (
 	TokenHeader = "Loadline-Token"
 	// Audience is the audience that a token must be for, unless the gauge's flags say otherwise: no other server accepts it.
 	Audience = "loadline-gauge"
-	// Port is the port that a gauge serves on, unless its flags say otherwise.
+	// Port is the port that gauges and the manager serve on, unless their flags say otherwise.
 	Port = "8443"
+)
+
+// What the manager and those who ask it for the reports of all nodes agree on: GET [NodesPath], otherwise as a gauge is asked.
+const (
+	// NodesPath is the path of the URL. It takes the right to get [Path].
+	NodesPath = "/v1/nodes/usage"
+	// NodeParameter is the parameter of the query for the name of a node to answer about. It may be repeated; without it the
+	// manager answers about all.
+	NodeParameter = "node"
+	// NotLeading is in what a manager answers, with 503, that does not collect because another replica leads.
+	NotLeading = "another replica leads"
 )

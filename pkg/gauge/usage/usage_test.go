@@ -92,3 +92,12 @@ func TestAReportThatNoGaugeAnswersIsRefusedByItsField(t *testing.T) {
 		}
 	}
 }
+
+func TestACollectionHasAnAge(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[float64]bool{0: true, 30: true, -1: false, math.Inf(1): false} {
+		if err := (&usage.Collection{AgeSeconds: age}).Validate(); (err == nil) != want {
+			t.Errorf("of an age of %v s: %v", age, err)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package gauges
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// Source says who is asked what gauges observed.
+type Source string
+
+const (
+	// Auto asks the manager, and those gauges of which it has nothing fresh.
+	Auto Source = "auto"
+	// Manager asks the manager alone.
+	Manager Source = "manager"
+	// Gauges asks the gauges alone.
+	Gauges Source = "gauges"
+)
+
+// Sources are the names of all sources.
+var Sources = []string{string(Auto), string(Manager), string(Gauges)}
+
+const (
+	// managerPatience is how long a manager may take to answer: about 5,000 nodes it takes some seconds.
+	managerPatience = 20 * time.Second
+	// maxReplicas is how many pods of the manager are asked.
+	maxReplicas = 5
+	// maxBytes is how long its answer may be: twice that about 5,000 nodes of 100 pods.
+	maxBytes = 2 << 30
+	// stale is the age from which on the last round of a manager says nothing: it collects every half a minute.
+	stale = 90 * time.Second
+)
+
+// errNoManager says that no manager collects from the gauges, which is as it should be where there is none.
+var errNoManager = errors.New("no manager collects from the gauges: install one with manager.enabled=true and manager.observe.enabled=true")
+
+// askManager fills in the answers of which the manager has fresh reports. It returns an error only if no gauge is to be asked in place
+// of the manager.
+func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int, answers []Answer) error {
+	reports, err := a.fromManager(ctx, pods, nodes, last)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if a.Source == Manager && err != nil {
+		return fmt.Errorf("--source %s: %w", Manager, err)
+	}
+	answered := 0
+	for i := range answers {
+		answer := &answers[i]
+		report := reports[answer.Node]
+		switch {
+		case a.Source == Manager && report == nil:
+			answer.Err = errors.New("the manager has heard nothing of its gauge")
+		case report != nil && (a.Source == Manager || !findings.Stale(report)):
+			answer.Report, answer.FromManager = report, true
+			answered++
+		}
+	}
+	switch {
+	case a.Note == nil || errors.Is(err, errNoManager) || answered == len(answers):
+	case err != nil:
+		a.Note(fmt.Sprintf("the gauges are asked themselves, because the manager does not answer for them: %v", err))
+	default:
+		a.Note(fmt.Sprintf("the manager answers for %d of %d gauges; the others are asked themselves, because it has nothing fresh of them", answered, len(answers)))
+	}
+	return nil
+}
+
+// fromManager returns what the manager has of the gauges of some pods, by their nodes.
+func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int) (map[string]*usage.Report, error) {
+	named := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Annotations[installation.ManagerAnnotation] != "" })
+	if named < 0 {
+		return nil, errNoManager
+	}
+	token, err := a.tokenFor(&pods[named])
+	if err != nil {
+		return nil, err
+	}
+	namespace := pods[named].Annotations[installation.ManagerAnnotation]
+	list := &corev1.PodList{}
+	if err := a.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(installation.ManagerLabels())); err != nil {
+		return nil, fmt.Errorf("looking for the manager in namespace %s: %w", namespace, err)
+	}
+	replicas := slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return rank(&p) < rankRunning })
+	if len(replicas) == 0 {
+		return nil, fmt.Errorf("it does not run in namespace %s", namespace)
+	}
+	return a.fromReplicas(ctx, replicas[:min(len(replicas), maxReplicas)], nodes, last, token)
+}
+
+// fromReplicas asks all replicas at once, of which one leads, and returns what that answers.
+func (a *Asker) fromReplicas(ctx context.Context, replicas []corev1.Pod, nodes []string, last int, token string) (map[string]*usage.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.patience, managerPatience))
+	defer cancel()
+	var (
+		wait    sync.WaitGroup
+		mutex   sync.Mutex
+		reports map[string]*usage.Report
+		errs    []error
+	)
+	for i := range replicas {
+		wait.Go(func() {
+			answer, err := a.fromReplica(ctx, &replicas[i], nodes, last, token)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if err != nil {
+				errs = append(errs, fmt.Errorf("pod %s/%s: %w", replicas[i].Namespace, replicas[i].Name, err))
+				return
+			}
+			reports = answer
+			cancel() // the others do not lead
+		})
+	}
+	wait.Wait()
+	if reports != nil {
+		return reports, nil
+	}
+	// What is wrong with a leader says more than that others do not lead.
+	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	if leader := slices.IndexFunc(errs, func(err error) bool { return !strings.Contains(err.Error(), usage.NotLeading) }); leader >= 0 {
+		return nil, errs[leader]
+	}
+	return nil, errs[0]
+}
+
+// fromReplica asks one replica. What is no report is left out: the gauge is asked itself.
+func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string, last int, token string) (map[string]*usage.Report, error) {
+	request := a.rest.Get().
+		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.UsagePort(pod), "proxy", usage.NodesPath).
+		Param(usage.LastParameter, strconv.Itoa(last)).SetHeader(usage.TokenHeader, token).MaxRetries(0)
+	for _, node := range nodes {
+		request.Param(usage.NodeParameter, node)
+	}
+	body, err := request.Stream(ctx)
+	if err != nil {
+		return nil, errors.New(reason(err))
+	}
+	defer body.Close()
+	decoder := json.NewDecoder(io.LimitReader(body, maxBytes))
+	var collection usage.Collection
+	if err := decoder.Decode(&collection); err != nil {
+		return nil, fmt.Errorf("it answers what is no collection of reports: %w", err)
+	}
+	if err := collection.Validate(); err != nil {
+		return nil, fmt.Errorf("it reports what cannot be: %w", err)
+	}
+	if age := time.Duration(collection.AgeSeconds * float64(time.Second)); age > stale {
+		return nil, fmt.Errorf("it has not asked the gauges for %s", age.Round(time.Second))
+	}
+	reports := map[string]*usage.Report{}
+	for {
+		report := &usage.Report{}
+		switch err := decoder.Decode(report); {
+		case errors.Is(err, io.EOF):
+			return reports, nil
+		case err != nil:
+			return nil, fmt.Errorf("it answers what is no report: %w", err)
+		}
+		if report.Validate() == nil && len(report.Intervals) > 0 {
+			reports[report.Intervals[0].Node] = report
+		}
+	}
+}
+
+// Refused reports whether the API server refused to ask because the user may not, in place of a gauge.
+func Refused(err error) bool {
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || !slices.ContainsFunc(details.Causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse })
+}
+
+// reason returns why a request was refused: what the pod says, if it says something.
+func reason(err error) string {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return err.Error()
+	}
+	if details := status.Status().Details; details != nil {
+		for _, cause := range details.Causes {
+			if cause.Message != "" && cause.Message != "unknown" {
+				return strings.TrimSpace(cause.Message)
+			}
+		}
+	}
+	return err.Error()
+}

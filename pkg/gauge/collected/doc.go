@@ -1,0 +1,12 @@
+// Package collected keeps what the manager collects from the gauges of a cluster, for longer than the gauges do, and serves it:
+//
+//	GET /v1/nodes/usage?last=N&node=NAME   the last N intervals of each node, of all nodes or of those named
+//
+// The answer is a usage.Collection, followed by a usage.Report of each node. Who may ask is decided by a guard that is handed in.
+//
+// The last one and a half minutes of a node are kept as its gauge reported them, what is older in intervals of a minute, for an
+// hour. What containers did is not kept. The memory is bounded: where there are too many pods for an hour, the history of all
+// nodes is shorter. A node that was not heard of for some minutes is forgotten; until then its report says how old it is.
+//
+// The package has no access to a cluster.
+package collected

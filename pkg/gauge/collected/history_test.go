@@ -1,0 +1,301 @@
+package collected
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	testingclock "k8s.io/utils/clock/testing"
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// period is the time between two intervals of the gauges of tests.
+const period = 10 * time.Second
+
+// kept is a history at a time that tests set.
+type kept struct {
+	*History
+
+	clock *testingclock.FakePassiveClock
+}
+
+func newKept() *kept {
+	clock := testingclock.NewFakePassiveClock(noon)
+	return &kept{New(clock), clock}
+}
+
+// pass has a round end after time has passed in which each of some nodes had intervals, of the pods that it is given.
+func (k *kept) pass(by time.Duration, pods []usage.Pod, nodes ...string) {
+	k.clock.SetTime(k.clock.Now().Add(by))
+	for _, node := range nodes {
+		o := &collect.Observed{Gauge: collect.Gauge{ID: "gauge-of-" + node, Node: node}, Ended: k.clock.Now()}
+		for back := by - by%period; back > 0; back -= period {
+			end := k.clock.Now().Add(period - back)
+			o.Intervals = append(o.Intervals, usage.Interval{
+				Node: node, Start: end.Add(-period), End: end, Seconds: period.Seconds(), CPUs: 4, BusySeconds: 12, StolenSeconds: 0.5, CgroupVersion: 2, Pods: pods,
+			})
+		}
+		k.Add(o)
+	}
+	k.EndRound()
+}
+
+// slow is a pod that takes twice as long as alone.
+func slow(uid string) usage.Pod {
+	return usage.Pod{
+		UID: uid, Namespace: "shop", Name: "cart", Seconds: 10, Times: usage.Times{Run: 4, Unseen: 1, Wait: 5, Blocked: 1}, Tasks: 3, Threads: 1.5,
+		Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(4.5),
+	}
+}
+
+// fataler is a test, or one of a property.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// report returns what is kept of a node, which must be valid.
+func (k *kept) report(t fataler, node string) usage.Report {
+	t.Helper()
+	r, is := k.Report(node, usage.MaxIntervals)
+	if !is {
+		t.Fatal("nothing is kept of " + node)
+	}
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// lengths returns how many seconds the intervals of a report have.
+func lengths(r usage.Report) (all []float64) {
+	for i := range r.Intervals {
+		all = append(all, r.Intervals[i].Seconds)
+	}
+	return all
+}
+
+func TestTheLatestIntervalsAreThoseOfTheGauge(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	k.pass(30*time.Second, []usage.Pod{slow("a"), slow("b")}, "worker-1")
+	r := k.report(t, "worker-1")
+	want := usage.Interval{
+		Node: "worker-1", Start: noon.Add(20 * time.Second), End: noon.Add(30 * time.Second), Seconds: 10, CPUs: 4, BusySeconds: 12, StolenSeconds: 0.5,
+		CgroupVersion: 2, Pods: []usage.Pod{slow("a"), slow("b")},
+	}
+	if diff := cmp.Diff(want, r.Intervals[2]); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestWhatIsOlderIsKeptInMinutesForAnHour(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	for range 10 {
+		k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1")
+	}
+	if diff := cmp.Diff([]float64{60, 60, 60, 30, 10, 10, 10, 10, 10, 10, 10, 10, 10}, lengths(k.report(t, "worker-1"))); diff != "" {
+		t.Errorf("the lengths after five minutes (-want +got):\n%s", diff)
+	}
+	for range 140 {
+		k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1")
+	}
+	total := 0.0
+	for _, s := range lengths(k.report(t, "worker-1")) {
+		total += s
+	}
+	if total < Keep.Seconds() || total > Keep.Seconds()+coarse.Seconds() {
+		t.Errorf("after 75 minutes %v seconds are kept", total)
+	}
+}
+
+func TestAMinuteHasTheSumsAndTheMeansOfItsIntervals(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	waiting, alone := slow("a"), slow("a")
+	alone.Dilation, alone.CPULoading, alone.DiskLoading, alone.Wait, alone.Run, alone.PressureSeconds = 1, 0.25, 0.5, 0, 2.5, new(0.5)
+	k.pass(30*time.Second, []usage.Pod{waiting}, "worker-1")
+	k.pass(30*time.Second, []usage.Pod{alone, slow("b")}, "worker-1")
+	k.pass(90*time.Second, nil, "worker-1")
+	first := k.report(t, "worker-1").Intervals[0]
+	// Half of the time was 15 seconds of work and half 30, so it took 60 seconds in place of 45.
+	want := usage.Interval{
+		Node: "worker-1", Start: noon, End: noon.Add(time.Minute), Seconds: 60, CPUs: 4, BusySeconds: 72, StolenSeconds: 3, CgroupVersion: 2,
+		Pods: []usage.Pod{
+			{
+				UID: "a", Namespace: "shop", Name: "cart", Seconds: 60, Times: usage.Times{Run: 3*4 + 3*2.5, Unseen: 6, Wait: 15, Blocked: 6}, Tasks: 3, Threads: 1.5,
+				Dilation: 60.0 / 45, CPULoading: (15*0.75 + 30*0.25) / 45, DiskLoading: (15*0.25 + 30*0.5) / 45,
+				SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(15.0),
+			},
+			{
+				UID: "b", Namespace: "shop", Name: "cart", Seconds: 30, Times: usage.Times{Run: 12, Unseen: 3, Wait: 15, Blocked: 3}, Tasks: 3, Threads: 1.5,
+				Dilation: 2, CPULoading: 0.75, DiskLoading: 0.25, SlowedSeconds: 40, SlowedBefore: true, PressureSeconds: new(13.5),
+			},
+		},
+	}
+	const roundings = 3e-3 // of five additions, to a thousandth of a second
+	if diff := cmp.Diff(want, first, cmpopts.EquateApprox(0, roundings)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestALongIntervalIsNotMerged(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	for range 4 {
+		k.clock.SetTime(k.clock.Now().Add(5 * time.Minute))
+		k.Add(&collect.Observed{Gauge: collect.Gauge{Node: "worker-1"}, Ended: k.clock.Now(), Intervals: []usage.Interval{{Node: "worker-1", Seconds: 300, CPUs: 1}}})
+	}
+	if diff := cmp.Diff([]float64{300, 300, 300, 300}, lengths(k.report(t, "worker-1"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A gauge that was forgotten and found again is asked for what it was asked for before.
+func TestIntervalsThatAreThereAreNotAddedAgain(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1")
+	again := &collect.Observed{Gauge: collect.Gauge{Node: "worker-1"}, Ended: k.clock.Now().Add(period)}
+	for range 3 {
+		again.Intervals = append(again.Intervals, usage.Interval{Node: "worker-1", Seconds: 10, CPUs: 1})
+	}
+	k.Add(again)
+	k.Add(again)
+	if diff := cmp.Diff([]float64{10, 10, 10, 10}, lengths(k.report(t, "worker-1"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAfterAGapTheHistoryBeginsAnew(t *testing.T) {
+	t.Parallel()
+	for gap, want := range map[time.Duration]int{40 * time.Second: 6, 2 * time.Minute: 3} { // while a gauge is replaced, and longer
+		k := newKept()
+		k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1")
+		k.clock.SetTime(k.clock.Now().Add(gap))
+		k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1")
+		if got := len(k.report(t, "worker-1").Intervals); got != want {
+			t.Errorf("after %v there are %d intervals, want %d", gap, got, want)
+		}
+	}
+}
+
+func TestANodeThatIsNotHeardOfGetsOlderAndIsForgotten(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-1", "worker-2")
+	for range 20 {
+		k.pass(30*time.Second, []usage.Pod{slow("a")}, "worker-2")
+	}
+	if r := k.report(t, "worker-1"); r.AgeSeconds != 600 || len(r.Intervals) != 3 {
+		t.Errorf("after ten minutes it is %v s old, with %d intervals", r.AgeSeconds, len(r.Intervals))
+	}
+	k.pass(30*time.Second, nil, "worker-2")
+	if diff := cmp.Diff([]string{"worker-2"}, k.Nodes()); diff != "" {
+		t.Errorf("the nodes (-want +got):\n%s", diff)
+	}
+	if _, is := k.Report("worker-1", 1); is {
+		t.Error("there is a report of a node that was forgotten")
+	}
+}
+
+func TestPodsThatAreGoneAreForgotten(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	for n := range 3 * int(Keep/(30*time.Second)) {
+		k.pass(30*time.Second, []usage.Pod{slow(fmt.Sprint(n))}, "worker-1")
+	}
+	if got, limit := len(k.nodes["worker-1"].pods), int((Keep+coarse)/(30*time.Second))+1; got > limit {
+		t.Errorf("%d pods are remembered, and an hour had %d", got, limit)
+	}
+}
+
+// size returns how long all rows are together, and how many spans are kept of each node.
+func (k *kept) size() (total int, spans map[string]int) {
+	spans = map[string]int{}
+	for name, n := range k.nodes {
+		for i := range n.spans {
+			total += len(n.spans[i].packed)
+		}
+		spans[name] = len(n.spans)
+	}
+	return total, spans
+}
+
+func TestTheMemoryIsBoundedAndSharedEqually(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	var pods []usage.Pod
+	for n := range 5 {
+		pods = append(pods, slow(fmt.Sprint(n)))
+	}
+	k.pass(10*time.Second, pods, "worker-1")
+	one, _ := k.size() // of an interval
+	if one > 28*len(pods) {
+		t.Errorf("a busy pod in an interval takes %d bytes", one/len(pods))
+	}
+	k.maxBytes = 20*one + 10*len(pods) // a minute takes some bytes more
+	for range 20 {
+		k.pass(30*time.Second, pods, "worker-1", "worker-2")
+	}
+	total, spans := k.size()
+	if diff := cmp.Diff(map[string]int{"worker-1": 10, "worker-2": 10}, spans); diff != "" || total > k.maxBytes {
+		t.Errorf("%d bytes (-want +got):\n%s", total, diff)
+	}
+	k.pass(30*time.Second, pods, "worker-1", "worker-2", "worker-3", "worker-4", "worker-5") // the cluster grows
+	if total, spans := k.size(); total > k.maxBytes || spans["worker-1"] != 5 || spans["worker-5"] != 3 {
+		t.Errorf("%d bytes, %v", total, spans)
+	}
+	k.maxBytes = 1
+	k.pass(30*time.Second, pods, "worker-1")
+	if _, spans := k.size(); spans["worker-1"] != 1 || spans["worker-5"] != 1 {
+		t.Errorf("without any room %v are kept, and not the newest of each node", spans)
+	}
+}
+
+// Nodes may lie: whatever a valid interval says, the report is valid, and sums are as they were.
+func TestWhateverIsAddedTheReportIsValid(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		amount := rapid.OneOf(rapid.Float64Range(0, 100), rapid.SampledFrom([]float64{0, 1e-320, 1e38, math.MaxFloat64}))
+		k := newKept()
+		run := 0.0
+		for n := range rapid.IntRange(1, 30).Draw(t, "intervals") {
+			v := usage.Interval{Node: "a", CPUs: 1, Seconds: rapid.Float64Range(0.1, 100).Draw(t, "seconds"), BusySeconds: amount.Draw(t, "busy")}
+			for uid := range rapid.IntRange(0, 3).Draw(t, "pods") {
+				cpu := rapid.Float64Range(0, 1).Draw(t, "cpu")
+				p := usage.Pod{
+					UID: fmt.Sprint(uid), Seconds: amount.Draw(t, "pod's seconds"), Tasks: rapid.IntMin(0).Draw(t, "tasks"), Threads: max(1, amount.Draw(t, "threads")),
+					Dilation: max(1, amount.Draw(t, "dilation")), CPULoading: cpu, DiskLoading: 1 - cpu, Times: usage.Times{Run: rapid.Float64Range(0, 100).Draw(t, "run"), Wait: amount.Draw(t, "wait")},
+				}
+				run += p.Run
+				v.Pods = append(v.Pods, p)
+			}
+			if err := v.Validate(); err != nil {
+				t.Fatalf("interval %d: %v", n, err)
+			}
+			k.clock.SetTime(k.clock.Now().Add(seconds(v.Seconds)))
+			k.Add(&collect.Observed{Gauge: collect.Gauge{Node: "a"}, Ended: k.clock.Now(), Intervals: []usage.Interval{v}})
+		}
+		got := 0.0
+		r := k.report(t, "a")
+		for i := range r.Intervals {
+			for j := range r.Intervals[i].Pods {
+				got += r.Intervals[i].Pods[j].Run
+			}
+		}
+		const rounding = 0.5e-3 // of each interval, and of each addition, of three pods
+		if tolerance := 3 * 2 * 30 * rounding; math.Abs(got-run) > tolerance {
+			t.Fatalf("they ran for %v seconds, and it says %v", run, got)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package collected
+
+import (
+	"encoding/binary"
+	"math"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// row is what a pod did in an interval.
+type row struct {
+	pod uint64 // the number of its identity
+	// The others are as in [usage.Pod].
+	seconds, run, unseen, wait, throttled, blocked float64
+	threads, dilation, cpuLoading, diskLoading     float64
+	slowed, tasks                                  float64
+	// pressure is one second more than what is known, and 0 where nothing is.
+	pressure     float64
+	slowedBefore bool
+}
+
+// Rows are kept as whole numbers of these parts of a second or of one. Most are small, or 0, and take a byte or two.
+const (
+	milli = 1e3
+	tenth = 1e4 // of a thousandth
+)
+
+// most is the largest number that is kept, so that none is too large in these parts, nor a product or a sum. Nodes may lie.
+const most = 1e12
+
+type field struct {
+	value *float64
+	parts float64
+}
+
+// fields are the numbers of a row in the order in which they are kept.
+func (r *row) fields() [13]field {
+	return [...]field{
+		{&r.seconds, milli},
+		{&r.run, milli},
+		{&r.unseen, milli},
+		{&r.wait, milli},
+		{&r.throttled, milli},
+		{&r.blocked, milli},
+		{&r.threads, milli},
+		{&r.dilation, tenth},
+		{&r.cpuLoading, tenth},
+		{&r.diskLoading, tenth},
+		{&r.slowed, milli},
+		{&r.tasks, 1},
+		{&r.pressure, milli},
+	}
+}
+
+// pack appends a row.
+func (r *row) pack(to []byte) []byte {
+	before := uint64(0)
+	if r.slowedBefore {
+		before = 1
+	}
+	to = binary.AppendUvarint(to, r.pod<<1|before)
+	for _, f := range r.fields() {
+		to = binary.AppendUvarint(to, uint64(math.Round(min(*f.value, most)*f.parts)))
+	}
+	return to
+}
+
+// unpack returns the rows of which a text is made by pack.
+func unpack(packed []byte) (rows []row) {
+	next := func() uint64 {
+		value, n := binary.Uvarint(packed)
+		packed = packed[n:]
+		return value
+	}
+	for len(packed) > 0 {
+		pod := next()
+		r := row{pod: pod >> 1, slowedBefore: pod&1 == 1}
+		for _, f := range r.fields() {
+			*f.value = float64(next()) / f.parts
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// newRow returns the row of a pod whose identity has a number.
+func newRow(number uint64, p *usage.Pod) row {
+	r := row{
+		pod: number, seconds: p.Seconds, run: p.Run, unseen: p.Unseen, wait: p.Wait, throttled: p.Throttled, blocked: p.Blocked,
+		threads: p.Threads, dilation: p.Dilation, cpuLoading: p.CPULoading, diskLoading: p.DiskLoading, slowed: p.SlowedSeconds,
+		tasks: float64(p.Tasks), slowedBefore: p.SlowedBefore,
+	}
+	if p.PressureSeconds != nil {
+		r.pressure = 1 + *p.PressureSeconds
+	}
+	return r
+}
+
+// of returns what a row says of the pod that it is of.
+func (r *row) of(pod *identity) usage.Pod {
+	cpu := min(1, r.cpuLoading)
+	p := usage.Pod{
+		UID: pod.uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),
+		Times:   usage.Times{Run: r.run, Unseen: r.unseen, Wait: r.wait, Throttled: r.throttled, Blocked: r.blocked},
+		Threads: max(1, r.threads), Dilation: max(1, r.dilation), CPULoading: cpu, DiskLoading: min(r.diskLoading, 1-cpu),
+		SlowedSeconds: r.slowed, SlowedBefore: r.slowedBefore,
+	}
+	if r.pressure >= 1 {
+		p.PressureSeconds = new(r.pressure - 1)
+	}
+	return p
+}
+
+// add adds what the pod did in the interval that follows. Means of what happens without waiting are weighted by the time that it
+// would have taken without.
+func (r *row) add(next *row) {
+	mean := func(a, wa, b, wb float64) float64 {
+		if wa+wb <= 0 {
+			return max(a, b)
+		}
+		return (a*wa + b*wb) / (wa + wb)
+	}
+	mine, its := r.seconds/max(1, r.dilation), next.seconds/max(1, next.dilation) // without waiting
+	r.cpuLoading = mean(r.cpuLoading, mine, next.cpuLoading, its)
+	r.diskLoading = mean(r.diskLoading, mine, next.diskLoading, its)
+	r.threads = mean(r.threads, r.seconds, next.threads, next.seconds)
+	if mine+its > 0 {
+		r.dilation = (r.seconds + next.seconds) / (mine + its)
+	}
+	r.seconds += next.seconds
+	r.run += next.run
+	r.unseen += next.unseen
+	r.wait += next.wait
+	r.throttled += next.throttled
+	r.blocked += next.blocked
+	r.tasks = max(r.tasks, next.tasks)
+	r.slowed, r.slowedBefore = next.slowed, next.slowedBefore
+	if r.pressure >= 1 && next.pressure >= 1 {
+		r.pressure += next.pressure - 1
+	} else {
+		r.pressure = 0
+	}
+}

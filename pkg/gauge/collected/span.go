@@ -1,0 +1,105 @@
+package collected
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
+
+// span is an interval as it is kept.
+type span struct {
+	start, end            time.Time
+	seconds, busy, stolen float64
+	cpus, cgroup, leftOut int
+	packed                []byte // the rows of its pods
+}
+
+// identity is what all rows of a pod have in common.
+type identity struct {
+	number               uint64 // unlike that of any other pod of the node
+	uid, namespace, name string
+}
+
+// newSpan returns the span of an interval.
+func (n *node) newSpan(v *usage.Interval) span {
+	s := span{
+		start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
+		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut,
+	}
+	rows := make([]row, 0, len(v.Pods))
+	for i := range v.Pods {
+		rows = append(rows, newRow(n.identify(&v.Pods[i]).number, &v.Pods[i]))
+	}
+	s.pack(rows)
+	return s
+}
+
+func (s *span) pack(rows []row) {
+	var packed []byte
+	for i := range rows {
+		packed = rows[i].pack(packed)
+	}
+	s.packed = bytes.Clone(packed) // of no more than it takes
+}
+
+// identify returns the identity of a pod, which gets its name once that is known.
+func (n *node) identify(p *usage.Pod) *identity {
+	pod := n.pods[p.UID]
+	if pod == nil {
+		n.numbers++
+		pod = &identity{number: n.numbers, uid: p.UID}
+		n.pods[p.UID] = pod
+	}
+	if p.Name != "" {
+		pod.namespace, pod.name = p.Namespace, p.Name
+	}
+	return pod
+}
+
+// intervals returns the intervals that spans of a node are.
+func (n *node) intervals(name string, spans []span) []usage.Interval {
+	pods := make(map[uint64]*identity, len(n.pods))
+	for _, pod := range n.pods {
+		pods[pod.number] = pod
+	}
+	all := make([]usage.Interval, 0, len(spans))
+	for i := range spans {
+		s := &spans[i]
+		rows := unpack(s.packed)
+		v := usage.Interval{
+			Node: name, Start: s.start, End: s.end, Seconds: s.seconds, CPUs: s.cpus, BusySeconds: s.busy, StolenSeconds: s.stolen,
+			CgroupVersion: s.cgroup, LeftOut: s.leftOut, Pods: make([]usage.Pod, 0, len(rows)),
+		}
+		for k := range rows {
+			v.Pods = append(v.Pods, rows[k].of(pods[rows[k].pod]))
+		}
+		slices.SortFunc(v.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
+		all = append(all, v)
+	}
+	return all
+}
+
+// add adds the span that follows.
+func (s *span) add(next *span) {
+	s.end = next.end
+	s.seconds += next.seconds
+	s.busy += next.busy
+	s.stolen += next.stolen
+	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
+	rows := unpack(s.packed)
+	at := make(map[uint64]int, len(rows))
+	for i := range rows {
+		at[rows[i].pod] = i
+	}
+	for _, r := range unpack(next.packed) {
+		if k, is := at[r.pod]; is {
+			rows[k].add(&r)
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	s.pack(rows)
+}
