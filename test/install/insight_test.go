@@ -28,6 +28,7 @@ func gaugesAlone(t *testing.T) {
 	if c := f.Causes[0]; c.Kind != findings.ByNeighbour || c.Pod != namespace+"/sort" {
 		t.Errorf("the first cause is %+v, want the pod sort", c)
 	}
+	helm(t, "test", release, "--timeout", "5m")
 	uninstall(t)
 	awaitInventory(t, before, nil)
 }

@@ -40,7 +40,7 @@ func (k *kept) pass(by time.Duration, pods []usage.Pod, nodes ...string) {
 		for back := by - by%period; back > 0; back -= period {
 			end := k.clock.Now().Add(period - back)
 			o.Intervals = append(o.Intervals, usage.Interval{
-				Node: node, Start: end.Add(-period), End: end, Seconds: period.Seconds(), CPUs: 4, BusySeconds: 12, StolenSeconds: 0.5, CgroupVersion: 2, Pods: pods,
+				Node: node, Start: end.Add(-period), End: end, Seconds: period.Seconds(), CPUs: 4, BusySeconds: 12, StolenSeconds: 0.5, CgroupVersion: 2, ExclusiveCPUs: true, Pods: pods,
 			})
 		}
 		k.Add(o)
@@ -90,7 +90,7 @@ func TestTheLatestIntervalsAreThoseOfTheGauge(t *testing.T) {
 	r := k.report(t, "worker-1")
 	want := usage.Interval{
 		Node: "worker-1", Start: noon.Add(20 * time.Second), End: noon.Add(30 * time.Second), Seconds: 10, CPUs: 4, BusySeconds: 12, StolenSeconds: 0.5,
-		CgroupVersion: 2, Pods: []usage.Pod{slow("a"), slow("b")},
+		CgroupVersion: 2, ExclusiveCPUs: true, Pods: []usage.Pod{slow("a"), slow("b")},
 	}
 	if diff := cmp.Diff(want, r.Intervals[2]); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -129,7 +129,7 @@ func TestAMinuteHasTheSumsAndTheMeansOfItsIntervals(t *testing.T) {
 	first := k.report(t, "worker-1").Intervals[0]
 	// Half of the time was 15 seconds of work and half 30, so it took 60 seconds in place of 45.
 	want := usage.Interval{
-		Node: "worker-1", Start: noon, End: noon.Add(time.Minute), Seconds: 60, CPUs: 4, BusySeconds: 72, StolenSeconds: 3, CgroupVersion: 2,
+		Node: "worker-1", Start: noon, End: noon.Add(time.Minute), Seconds: 60, CPUs: 4, BusySeconds: 72, StolenSeconds: 3, CgroupVersion: 2, ExclusiveCPUs: true,
 		Pods: []usage.Pod{
 			{
 				UID: "a", Namespace: "shop", Name: "cart", Seconds: 60, Times: usage.Times{Run: 3*4 + 3*2.5, Unseen: 6, Wait: 15, Blocked: 6}, Tasks: 3, Threads: 1.5,

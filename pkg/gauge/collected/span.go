@@ -14,6 +14,7 @@ type span struct {
 	start, end            time.Time
 	seconds, busy, stolen float64
 	cpus, cgroup, leftOut int
+	exclusiveCPUs         bool
 	packed                []byte // the rows of its pods
 }
 
@@ -27,7 +28,7 @@ type identity struct {
 func (n *node) newSpan(v *usage.Interval) span {
 	s := span{
 		start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
-		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut,
+		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut, exclusiveCPUs: v.ExclusiveCPUs,
 	}
 	rows := make([]row, 0, len(v.Pods))
 	for i := range v.Pods {
@@ -71,7 +72,7 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 		rows := unpack(s.packed)
 		v := usage.Interval{
 			Node: name, Start: s.start, End: s.end, Seconds: s.seconds, CPUs: s.cpus, BusySeconds: s.busy, StolenSeconds: s.stolen,
-			CgroupVersion: s.cgroup, LeftOut: s.leftOut, Pods: make([]usage.Pod, 0, len(rows)),
+			CgroupVersion: s.cgroup, LeftOut: s.leftOut, ExclusiveCPUs: s.exclusiveCPUs, Pods: make([]usage.Pod, 0, len(rows)),
 		}
 		for k := range rows {
 			v.Pods = append(v.Pods, rows[k].of(pods[rows[k].pod]))
@@ -89,6 +90,7 @@ func (s *span) add(next *span) {
 	s.busy += next.busy
 	s.stolen += next.stolen
 	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
+	s.exclusiveCPUs = s.exclusiveCPUs || next.exclusiveCPUs
 	rows := unpack(s.packed)
 	at := make(map[uint64]int, len(rows))
 	for i := range rows {
