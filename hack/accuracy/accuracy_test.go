@@ -118,12 +118,23 @@ func TestDevicesPairsAndRepeatsAreRead(t *testing.T) {
 		"('B', 1)": {"null": 12, "('A', 1)": [6, 4], "('B', 1)": [3, 3]},
 		"('C', 1)": {"null": 1},
 		"('A', 2)": {"null": 20, "('A', 1)": [5, 5]}},
-		"p100": {"('A', 1)": {"null": 10, "('A', 1)": [5, 5]}}}`))
+		"p100": {"('A', 1)": {"null": 10, "('A', 1)": [5, 5], "('Ä, 混合', 1)": [8, 2]}, "('Ä, 混合', 1)": {"null": 4}},
+		"tpu": {}, "t4": {"('A', 8)": {"null": 1}, "('B', 1)": {"null": 1, "('B', 1)": [0.5, 0.5]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 2 {
-		t.Fatalf("%d data sets, want one of each device", len(all))
+	if len(all) != 3 {
+		t.Fatalf("%d data sets, want one of each device with pairs, and one of the rest", len(all))
+	}
+	other, are := all[1].(runSet)
+	if !are || len(other.runs) != 2 || other.runs[1].Members[1] != (fit.Member{Job: "Ä, 混合", Dilation: 2}) {
+		t.Errorf("runs %+v, want A A and A beside the job whose name has a comma", other.runs)
+	}
+	if rows, err := all[2].measure(); len(rows) != 0 || err != nil {
+		t.Errorf("devices that are left out: %v, %v", rows, err)
+	}
+	if got := all[2].notes(); len(got) != 1 || got[0] != "t.json: devices with fewer than two pairs are left out: tpu, t4." {
+		t.Errorf("got %q", got)
 	}
 	s, are := all[0].(runSet)
 	if !are || len(s.runs) != 3 || s.runs[1].Members[0].Dilation != 2.5 || s.runs[1].Members[1].Dilation != 2 {
@@ -145,6 +156,57 @@ func TestDevicesPairsAndRepeatsAreRead(t *testing.T) {
 	}
 }
 
+// Names, the order of rows, carriage returns and a mark of the byte order change nothing in times; the errors are sums in another
+// order.
+func TestTimesDoNotDependOnNamesOrOrder(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"parsec-ibench.csv", "parsec-threads.csv"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+		jobs := map[string]string{}
+		for i, line := range lines[1:] {
+			job, rest, _ := strings.Cut(line, ",")
+			if jobs[job] == "" {
+				jobs[job] = "任务-é-" + string(rune('a'+len(jobs)*5%7))
+			}
+			lines[i+1] = jobs[job] + "," + rest
+		}
+		slices.Reverse(lines[1:])
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte("\ufeff"+strings.Join(lines, "\r\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		changed, err := read(path, 8)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, want := first(t, changed[0]), first(t, sets(t, name)[0])
+		if got.count != want.count || math.Abs(got.ratio.mean-want.ratio.mean) > 1e-9 || math.Abs(got.ratio.worst-want.ratio.worst) > 1e-9 {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// first returns the errors of our own model.
+func first(t *testing.T, s set) row {
+	t.Helper()
+	if stressors, are := s.(stressorSet); are {
+		ours, err := stressors.leaveOneOut()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ours
+	}
+	rows, err := s.measure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0]
+}
+
 func TestBadFilesAreRefusedByLineAndField(t *testing.T) {
 	t.Parallel()
 	const stress, threads = "job,stressor,real_s,user_s,sys_s\n", "job,threads,real_s,user_s,sys_s\n"
@@ -164,7 +226,7 @@ func TestBadFilesAreRefusedByLineAndField(t *testing.T) {
 		"threads of zero":    {"a.csv", threads + "a,0,1,1,0\n", `line 2: threads: "0" is not a number of at least 1`},
 		"one thread is gone": {"a.csv", threads + "a,2,1,1,0\na,4,1,1,0\na,8,1,1,0\n", `line 4: job: "a" needs a row with 1 thread and two with more`},
 		"cut off":            {"a.json", "{\"k80\": {\n", "line 1: k80: EOF"},
-		"no device":          {"a.json", "{}", "line 1: table: there is no device"},
+		"no device":          {"a.json", "{}", "line 1: table: there is no device on which two pairs of jobs ran"},
 		"a name":             {"a.json", "{\"k80\": {\n\"A\": {}}}", `line 2: k80: A: is not of the form ('name', accelerators)`},
 		"a text":             {"a.json", "{\"k80\": {\n\"('A', 1)\": {\"null\": \"x\"}}}", "line 2: k80: ('A', 1): null: x is not a throughput of at least 0"},
 		"below zero":         {"a.json", "{\"k80\": {\"('A', 1)\": {\"null\": 1,\n\"('A', 1)\": [-1, 2]}}}", "line 2: k80: ('A', 1): ('A', 1): -1 is not a throughput"},

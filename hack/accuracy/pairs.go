@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
@@ -93,10 +94,12 @@ type device struct {
 //
 //	{device: {"('name', accelerators)": {"null": alone, "('other', accelerators)": [mine, others]}}}
 //
-// Jobs on several accelerators are skipped. Pairs with a throughput of 0 could not run together.
+// Jobs on several accelerators are skipped. Pairs with a throughput of 0 could not run together. Devices on which fewer than
+// two pairs ran are left out, unless there are no others.
 func readPairs(name string, data []byte) ([]set, error) {
 	r := &jsonReader{data, json.NewDecoder(bytes.NewReader(data))}
 	var sets []set
+	var left []string
 	err := r.object("table", func(key string) error {
 		d := device{alone: map[string]float64{}, skipped: map[string]bool{}}
 		if err := r.object(key, func(job string) error { return r.job(&d, key, job) }); err != nil {
@@ -106,6 +109,10 @@ func readPairs(name string, data []byte) ([]set, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
+		if len(s.runs) < 2 {
+			left = append(left, key)
+			return nil
+		}
 		sets = append(sets, s)
 		return nil
 	})
@@ -113,10 +120,19 @@ func readPairs(name string, data []byte) ([]set, error) {
 		return nil, err
 	}
 	if len(sets) == 0 {
-		return nil, r.errorf("table: there is no device")
+		return nil, r.errorf("table: there is no device on which two pairs of jobs ran")
+	}
+	if len(left) > 0 {
+		sets = append(sets, leftOut(fmt.Sprintf("%s: devices with fewer than two pairs are left out: %s.", name, strings.Join(left, ", "))))
 	}
 	return sets, nil
 }
+
+// leftOut is what is not measured, and why.
+type leftOut string
+
+func (leftOut) measure() ([]row, error) { return nil, nil }
+func (l leftOut) notes() []string       { return []string{string(l)} }
 
 // job reads what a job does alone and beside others.
 func (r *jsonReader) job(d *device, device, job string) error {
@@ -160,7 +176,7 @@ func (r *jsonReader) job(d *device, device, job string) error {
 }
 
 // set makes runs of the pairs: one of those that are in the table twice with the same figures.
-func (d device) set(name, key string) (set, error) {
+func (d device) set(name, key string) (runSet, error) {
 	s := runSet{name: name, resource: "accelerator " + key}
 	seen := map[both]bool{}
 	zeros := 0
@@ -174,7 +190,7 @@ func (d device) set(name, key string) (set, error) {
 		seen[p] = true
 		own, others := d.alone[p.job], d.alone[p.other]
 		if !(own > 0 && others > 0) {
-			return nil, fmt.Errorf("%q beside %q: the throughput alone (%s) of both must be above 0, not %v and %v", p.job, p.other, alone, own, others)
+			return runSet{}, fmt.Errorf("%q beside %q: the throughput alone (%s) of both must be above 0, not %v and %v", p.job, p.other, alone, own, others)
 		}
 		s.runs = append(s.runs, fit.Run{Name: fmt.Sprint(len(s.runs) + 1), Members: []fit.Member{
 			{Job: p.job, Dilation: rounded(own / p.mine)}, {Job: p.other, Dilation: rounded(others / p.theirs)},

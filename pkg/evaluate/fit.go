@@ -58,7 +58,7 @@ type FitAnswer struct {
 // FitCorrection says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
 // pairs of jobs.
 type FitCorrection struct {
-	// Names says that names which differ in their last number only are taken for variants of one job.
+	// Names says that names which differ in their last number only are taken for those of one family of jobs.
 	Names bool `json:"names"`
 	// MeanError is that on runs left out when the model was chosen, and Without the one by the vectors alone.
 	MeanError float64 `json:"meanError"`

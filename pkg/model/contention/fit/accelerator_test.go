@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
@@ -11,16 +12,26 @@ import (
 // accelerator is a made-up device whose jobs slow each other down by a mechanism
 // that is not the model of the fit, and what measuring them does to the figures.
 type accelerator struct {
-	jobs    []kernel
+	names   []string
+	dilated func(own, other int) float64
 	factor  []float64 // per job, of all its dilations: its alone time was measured wrong
 	noise   []float64 // per job, the standard deviation of the logarithm of a dilation
 	missing float64   // the share of pairs that did not fit into the memory
 	wild    float64   // the share of dilations that are wrong, most of them too large, by up to five times
-	slow    func(own, other kernel) float64
-	quirk   [][]float64 // by family: what multiplies the excess dilation of those pairs
-	family  []int
-	names   []string
 	random  *rand.Rand
+}
+
+// measuredAs sets what measuring the named jobs does to the figures.
+func (d *accelerator) measuredAs(names []string) {
+	d.names, d.missing, d.wild = names, 0.04, 0.02
+	for range names {
+		factor := 1.0
+		if d.random.Float64() < 0.15 {
+			factor = math.Exp(0.2 * d.random.NormFloat64())
+		}
+		d.factor = append(d.factor, factor)
+		d.noise = append(d.noise, 0.012*math.Exp(0.7*d.random.NormFloat64()))
+	}
 }
 
 // kernel is what a training job does to a device.
@@ -36,8 +47,7 @@ type kernel struct {
 // mostDilated bounds dilations: what is slowed down more was not measured.
 const mostDilated = 20
 
-// mechanisms are ways in which jobs on one device slow each other down. Those of
-// the second half were not looked at while the fit was made.
+// mechanisms are ways in which jobs on one device slow each other down.
 var mechanisms = map[string]func(own, other kernel) float64{
 	// Kernels of the two take turns while both have some.
 	"turns": func(a, b kernel) float64 {
@@ -71,8 +81,9 @@ var mechanisms = map[string]func(own, other kernel) float64{
 	},
 }
 
-// unlooked are the mechanisms on which nothing was chosen.
-var unlooked = map[string]func(own, other kernel) float64{
+// further are mechanisms on which nothing was chosen but which parts of a correction
+// to keep, on draws from 1000 on.
+var further = map[string]func(own, other kernel) float64{
 	"simulated": simulateTurns,
 	// The scheduler of the device gives each a share by the number of its kernels in flight.
 	"shares": func(a, b kernel) float64 {
@@ -119,16 +130,20 @@ func simulateTurns(a, b kernel) float64 {
 }
 
 // newAccelerator draws families of jobs that differ within by their batch size.
+// What two families do to each other is off from the mechanism by a common factor.
 func newAccelerator(mechanism func(own, other kernel) float64, seed uint64) *accelerator {
-	d := &accelerator{random: rand.New(rand.NewPCG(seed, 100)), slow: mechanism, missing: 0.04, wild: 0.02}
+	d := &accelerator{random: rand.New(rand.NewPCG(seed, 100))}
 	spread := 0.2 + 0.4*d.random.Float64()
 	families := []int{5, 4, 5, 5, 1, 5, 1}
-	for range families {
-		d.quirk = append(d.quirk, nil)
+	quirk := make([][]float64, len(families)) // of the excess dilation
+	for a := range families {
 		for range families {
-			d.quirk[len(d.quirk)-1] = append(d.quirk[len(d.quirk)-1], math.Exp(spread*d.random.NormFloat64()))
+			quirk[a] = append(quirk[a], math.Exp(spread*d.random.NormFloat64()))
 		}
 	}
+	var jobs []kernel
+	var names []string
+	var familyOf []int
 	for family, sizes := range families {
 		length := math.Exp(1.0 * d.random.NormFloat64())
 		busy, host := 0.15+0.8*d.random.Float64(), 0.1+0.8*d.random.Float64()
@@ -136,31 +151,54 @@ func newAccelerator(mechanism func(own, other kernel) float64, seed uint64) *acc
 		grows := 0.3 + 0.6*d.random.Float64()
 		for size := range sizes {
 			scale := math.Pow(2, float64(size)*grows)
-			d.family = append(d.family, family)
-			d.names = append(d.names, fmt.Sprintf("%c (batch size %d)", 'A'+family, 16<<size))
-			d.jobs = append(d.jobs, kernel{
+			familyOf = append(familyOf, family)
+			names = append(names, fmt.Sprintf("%c (batch size %d)", 'A'+family, 16<<size))
+			jobs = append(jobs, kernel{
 				length: length * scale, busy: 1 - (1-busy)/math.Sqrt(scale), host: host / math.Sqrt(scale),
 				bandwidth: 1 - (1-bandwidth)/math.Pow(scale, 0.3), occupancy: 1 - (1-occupancy)/math.Pow(scale, 0.5),
 				memory: 1 - (1-memory)/math.Pow(scale, 0.4),
 			})
 		}
 	}
-	for range d.jobs {
-		factor := 1.0
-		if d.random.Float64() < 0.15 {
-			factor = math.Exp(0.2 * d.random.NormFloat64())
-		}
-		d.factor = append(d.factor, factor)
-		d.noise = append(d.noise, 0.012*math.Exp(0.7*d.random.NormFloat64()))
+	d.dilated = func(own, other int) float64 {
+		return 1 + max(0, mechanism(jobs[own], jobs[other])-1)*quirk[familyOf[own]][familyOf[other]]
 	}
+	d.measuredAs(names)
+	return d
+}
+
+// newStretched draws a device that has what the pairs measured on a K80 have in common,
+// the dilations of a fit, with larger contrasts: the logarithms of what company costs
+// are stretched, and each job shifted as one that suffers and as one that presses.
+func newStretched(t *testing.T, seed uint64) *accelerator {
+	t.Helper()
+	r := mustFit(t, measuredPairs(t), fit.Options{})
+	d := &accelerator{random: rand.New(rand.NewPCG(seed, 101))}
+	stretch := 1.2 + d.random.Float64()
+	var names []string
+	var own, other []float64
+	for _, j := range r.Jobs {
+		names = append(names, j.Name)
+		own, other = append(own, 0.4*d.random.NormFloat64()), append(other, 0.4*d.random.NormFloat64())
+	}
+	const typical, stretched = 1., 0.6 // what company costs in the median, there and here
+	d.dilated = func(j, k int) float64 {
+		pair, err := r.Predict(names[j], names[k])
+		if err != nil {
+			t.Fatal(err)
+		}
+		excess := max(0.05, pair[0].Value-1)
+		return 1 + stretched*math.Exp(stretch*math.Log(excess/typical)+own[j]+other[k])
+	}
+	d.measuredAs(names)
 	return d
 }
 
 // runs measures all pairs, copies included.
 func (d *accelerator) runs() []fit.Run {
 	var runs []fit.Run
-	for j := range d.jobs {
-		for k := j; k < len(d.jobs); k++ {
+	for j := range d.names {
+		for k := j; k < len(d.names); k++ {
 			if d.random.Float64() < d.missing {
 				continue
 			}
@@ -181,6 +219,5 @@ func (d *accelerator) measure(own, other int) float64 {
 
 // truth returns the dilation of a job beside another, over its alone time as it is stated.
 func (d *accelerator) truth(own, other int) float64 {
-	excess := max(0, d.slow(d.jobs[own], d.jobs[other])-1) * d.quirk[d.family[own]][d.family[other]]
-	return min(mostDilated, 1+excess) * d.factor[own]
+	return min(mostDilated, d.dilated(own, other)) * d.factor[own]
 }

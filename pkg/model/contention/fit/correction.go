@@ -23,7 +23,8 @@ const (
 // [Result].
 type Correction struct {
 	// Names says that names which differ in their last number only are taken to be
-	// those of variants of one job.
+	// those of one family, and that what two families do to each other is predicted
+	// from all pairs of them.
 	Names bool
 	// Error is the mean absolute relative error on runs left out with the
 	// correction, and Without the one by the vectors alone.
@@ -39,12 +40,23 @@ type correction struct {
 
 // manner is how a correction is made.
 type manner struct {
-	names bool
-	noise float64
+	names bool    // whether the families of jobs count
+	drift bool    // whether the vectors may be off
+	noise float64 // the variance of a measurement over that of what similar cells have in common
 }
 
-// manners are the ways that are tried.
-var manners = []manner{{false, 1. / 20}, {false, 1. / 100}, {true, 1. / 20}, {true, 1. / 100}}
+// manners returns the ways that are tried.
+func manners() []manner {
+	var all []manner
+	for _, names := range []bool{false, true} {
+		for _, drift := range []bool{false, true} {
+			for _, noise := range []float64{1. / 20, 1. / 100, 1. / 300} {
+				all = append(all, manner{names, drift, noise})
+			}
+		}
+	}
+	return all
+}
 
 // chosenCorrection is a correction that is worthwhile by cross-validation.
 type chosenCorrection struct {
@@ -61,7 +73,7 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 	if len(o.Resources) > 0 || cells < leastCells || cells > mostCells || len(p.jobs) > mostLikened || len(c.folds) == 0 {
 		return nil
 	}
-	members := c.consensus()
+	members, manners := c.consensus(), manners()
 	totals := make([][]float64, len(c.folds))
 	var running sync.WaitGroup
 	for f, fold := range c.folds {
@@ -92,7 +104,7 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 	best := 0
 	for i := range errs {
 		errs[i] /= float64(max(1, count))
-		if errs[i] < errs[best]*(1-thrift) {
+		if errs[i] < errs[best] {
 			best = i
 		}
 	}
@@ -139,7 +151,8 @@ func cellsOf(p *problem) []sample {
 	return pairs
 }
 
-// newCorrection learns what models leave unexplained of pairs.
+// newCorrection learns what models leave unexplained of pairs. The vectors that may be
+// off are those of the first model.
 func newCorrection(p *problem, models []rival, how manner) *correction {
 	c := &correction{models: models}
 	n := len(p.jobs)
@@ -158,15 +171,23 @@ func newCorrection(p *problem, models []rival, how manner) *correction {
 		unexplained = append(unexplained, math.Log(s.dilation)-predicted.At(one.job, one.other))
 	}
 	if len(cells) > 0 {
-		c.residual = newKriging(likenessOf(p.jobs, predicted, how.names), cells, at, unexplained, how.noise)
+		alike := kinship{likeness: likenessOf(predicted)}
+		if how.names {
+			alike.families = familiesOf(p.jobs)
+		}
+		var off *drift
+		if how.drift {
+			off = newDrift(models[0].factors)
+		}
+		c.residual = newKriging(alike, off, cells, at, unexplained, how.noise)
 	}
 	return c
 }
 
-// likenessOf returns how alike jobs are: by how they are dilated beside each other
-// one and how they dilate it, and, if so asked, as much by their names.
-func likenessOf(jobs []string, predicted *mat.Dense, names bool) *mat.SymDense {
-	n := len(jobs)
+// likenessOf returns how alike jobs are, from 0 to 1, by how they are dilated beside
+// each other one and how they dilate it.
+func likenessOf(predicted *mat.Dense) *mat.SymDense {
+	n, _ := predicted.Dims()
 	likeness := mat.NewSymDense(n, nil)
 	var distances []float64
 	for a := range n {
@@ -185,17 +206,9 @@ func likenessOf(jobs []string, predicted *mat.Dense, names bool) *mat.SymDense {
 		slices.Sort(distances)
 		unit = max(unit, reachOfLikeness*reachOfLikeness*distances[len(distances)/2])
 	}
-	variants := make([]variant, n)
-	for j, name := range jobs {
-		variants[j] = variantOf(name)
-	}
 	for a := range n {
 		for b := range a + 1 {
-			alike := math.Exp(-likeness.At(a, b) / (2 * unit))
-			if names {
-				alike = (alike + likenessByName(variants[a], variants[b])) / 2
-			}
-			likeness.SetSym(a, b, alike)
+			likeness.SetSym(a, b, math.Exp(-likeness.At(a, b)/(2*unit)))
 		}
 	}
 	return likeness

@@ -15,6 +15,9 @@ const (
 	// pairs of jobs. The rest is common to a job in all company, and to all jobs in
 	// the company of one, in equal parts.
 	shareOfPairs = 0.6
+	// shareOfFamilies is which part of the variance is common to all pairs of two
+	// families, where names count.
+	shareOfFamilies = 0.5
 	// leastAmplitude is how much of its dilation may be unexplained of a job that
 	// is not dilated, where it may be 1 of a job that is dilated without bound.
 	leastAmplitude = 0.05
@@ -23,16 +26,24 @@ const (
 // cell is a job beside one other job.
 type cell struct{ job, other int }
 
+// kinship is how alike jobs are.
+type kinship struct {
+	likeness *mat.SymDense // by their dilations, from 0 to 1
+	families []string      // per job; nil where names do not count
+}
+
 // kriging predicts what a model leaves unexplained of a cell from what it leaves
 // of similar cells: Gaussian-process regression of the logarithms of measured
 // over predicted dilations. The covariance of two cells is a product of how
 // alike their jobs are and how alike the others are (Stegle et al., NIPS 2011),
-// and grows with the predicted dilations. Noise is Cauchy's, by weights as in
-// [alternation.distrust].
+// and grows with the predicted dilations; to it is added the [drift] of the model's
+// vectors. Noise is Cauchy's, by weights as in [alternation.distrust].
 type kriging struct {
-	likeness  *mat.SymDense // of jobs, from 0 to 1
+	kinship
+	drift     *drift
 	cells     []cell
 	amplitude []float64 // per cell
+	slopes    []slopes  // per cell
 	weights   []float64 // per cell, the inverse covariance times what is unexplained
 }
 
@@ -45,18 +56,19 @@ func amplitudeOf(predicted float64) float64 {
 // newKriging learns from what is unexplained of some cells, in logarithms; noise is
 // the variance of a measurement over that of what similar cells have in common.
 // It takes O(cells³) time. It returns nil where the cells cannot be told apart.
-func newKriging(likeness *mat.SymDense, cells []cell, predicted, unexplained []float64, noise float64) *kriging {
+func newKriging(alike kinship, off *drift, cells []cell, predicted, unexplained []float64, noise float64) *kriging {
 	n := len(cells)
-	k := &kriging{likeness: likeness, cells: cells, amplitude: make([]float64, n), weights: make([]float64, n)}
+	k := &kriging{kinship: alike, drift: off, cells: cells, amplitude: make([]float64, n), slopes: make([]slopes, n), weights: make([]float64, n)}
 	power := 0.0
 	for i, p := range predicted {
+		k.slopes[i] = off.of(cells[i])
 		k.amplitude[i] = amplitudeOf(p)
 		power += k.amplitude[i] * k.amplitude[i] / float64(n)
 	}
 	covariance := mat.NewSymDense(n, nil)
 	for i, a := range cells {
 		for j, b := range cells[:i+1] {
-			covariance.SetSym(i, j, k.amplitude[i]*k.amplitude[j]*k.alike(a, b))
+			covariance.SetSym(i, j, k.amplitude[i]*k.amplitude[j]*k.alike(a, b)+off.covariance(a, b, k.slopes[i], k.slopes[j]))
 		}
 	}
 	left := slices.Clone(unexplained)
@@ -97,16 +109,24 @@ func distrustOf(errs []float64) []float64 {
 }
 
 // alike returns how alike two cells are, from 0 to 1.
-func (k *kriging) alike(a, b cell) float64 {
+func (k kinship) alike(a, b cell) float64 {
 	jobs, others := k.likeness.At(a.job, b.job), k.likeness.At(a.other, b.other)
-	return shareOfPairs*jobs*others + (1-shareOfPairs)/2*(jobs+others)
+	alike := shareOfPairs*jobs*others + (1-shareOfPairs)/2*(jobs+others)
+	if k.families == nil {
+		return alike
+	}
+	alike *= 1 - shareOfFamilies
+	if k.families[a.job] == k.families[b.job] && k.families[a.other] == k.families[b.other] {
+		alike += shareOfFamilies
+	}
+	return alike
 }
 
 // at returns what is expected to be unexplained of a cell.
 func (k *kriging) at(c cell, predicted float64) float64 {
-	total := 0.0
+	amplitude, slopes, total := amplitudeOf(predicted), k.drift.of(c), 0.0
 	for i, known := range k.cells {
-		total += k.amplitude[i] * k.alike(c, known) * k.weights[i]
+		total += (amplitude*k.amplitude[i]*k.alike(c, known) + k.drift.covariance(c, known, slopes, k.slopes[i])) * k.weights[i]
 	}
-	return amplitudeOf(predicted) * total
+	return total
 }

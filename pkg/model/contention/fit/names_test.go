@@ -1,31 +1,35 @@
 package fit
 
 import (
-	"math"
 	"strings"
 	"testing"
 )
 
-func TestNamesThatDifferInTheirLastNumberAreVariants(t *testing.T) {
+func TestNamesThatDifferInTheirLastNumberAreOfOneFamily(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		a, b string
-		want float64
+		same bool
 	}{
-		{"LM (batch size 10)", "LM (batch size 10)", 1},
-		{"LM (batch size 10)", "LM (batch size 20)", math.Exp(-0.5)},
-		{"LM (batch size 80)", "LM (batch size 20)", math.Exp(-1)},
-		{"ResNet-18 (batch size 16)", "ResNet-50 (batch size 16)", 0},
-		{"etl-7", "etl-7", 1},
-		{"a", "b", 0},
-		{"a", "a", 1},
-		{"", "", 1},
-		{"x0", "x1", 1}, // a number below 1 has no ratio
-		{"x" + strings.Repeat("9", 400), "x1", 0},
-		{"5 a", "a 5", 0},
+		{"LM (batch size 10)", "LM (batch size 10)", true},
+		{"LM (batch size 10)", "LM (batch size 20)", true},
+		{"ResNet-18 (batch size 16)", "ResNet-50 (batch size 16)", false},
+		{"etl-7", "etl-8", true},
+		{"étude №7", "étude №12", true},
+		{"训练 (批量 16)", "训练 (批量 32)", true},
+		{"训练 (批量 16)", "推理 (批量 16)", false},
+		{"a", "b", false},
+		{"a", "a", true},
+		{"a", "a1", false},
+		{"", "", true},
+		{"", "7", false},
+		{"x" + strings.Repeat("9", 400), "x1", true},
+		{"5 a", "a 5", false},
+		{"$1", "$2", true},
 	} {
-		if got := likenessByName(variantOf(test.a), variantOf(test.b)); math.Abs(got-test.want) > 1e-12 {
-			t.Errorf("%q and %q: %v, want %v", test.a, test.b, got, test.want)
+		families := familiesOf([]string{test.a, test.b})
+		if got := families[0] == families[1]; got != test.same {
+			t.Errorf("%q and %q: of one family is %t, want %t", test.a, test.b, got, test.same)
 		}
 	}
 }
