@@ -75,9 +75,15 @@ func uninstall(t *testing.T) {
 	t.Helper()
 	helm(t, "uninstall", release, "--wait", "--timeout", "5m", "--ignore-not-found")
 	awaitEmpty(t, operator)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operator}}
+	removeNamespace(t, operator)
+}
+
+// removeNamespace removes a namespace, and returns when it is gone with all in it.
+func removeNamespace(t *testing.T, name string) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	must(t, client.IgnoreNotFound(cluster.Delete(t.Context(), namespace)))
-	live.Until(t, "the namespace is gone", live.Patience, func(ctx context.Context) (bool, string, error) {
+	live.Until(t, "namespace "+name+" is gone", live.Patience, func(ctx context.Context) (bool, string, error) {
 		err := cluster.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		return apierrors.IsNotFound(err), "it is " + string(namespace.Status.Phase), client.IgnoreNotFound(err)
 	})

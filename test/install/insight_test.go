@@ -31,4 +31,5 @@ func gaugesAlone(t *testing.T) {
 	helm(t, "test", release, "--timeout", "5m")
 	uninstall(t)
 	awaitInventory(t, before, nil)
+	removeNamespace(t, namespace) // the next part takes an inventory, too
 }
