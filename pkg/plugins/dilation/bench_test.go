@@ -108,7 +108,7 @@ func BenchmarkPrice(b *testing.B) {
 			snapshot := d.index.Snapshot()
 			b.ReportAllocs()
 			for b.Loop() {
-				price(snapshot, nodes[0])
+				price(b.Context(), snapshot, nodes[0])
 			}
 		})
 	}
