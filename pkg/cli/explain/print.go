@@ -32,7 +32,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 			return err
 		}
 	}
-	lines := weightLines(e)
+	lines := append(deviceLines(e), weightLines(e)...)
 	if !p.Wide {
 		lines = append(lines, slowed(e)...)
 	}

@@ -102,16 +102,19 @@ func (x *explainer) here(e *Answer) error {
 		}
 	}
 	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
-	vectors, used := make([]contention.Vector, len(pods)), make([]*profile.InUse, len(pods))
+	tied, wrong := x.snapshot.VectorsOn(node, class, pods)
+	if wrong != nil {
+		e.IgnoredAnnotations = strings.Split(wrong.Error(), "\n")
+	}
+	used := make([]*profile.InUse, len(pods))
 	for j, p := range pods {
-		vectors[j] = x.snapshot.VectorOn(class.Class(), p)
 		if w := x.snapshot.Workload(p); w != nil {
 			used[j] = w.On(class.Class())
 		}
 	}
 	resources := x.snapshot.Resources()
 	h := &here{free: nodes.FreeCPU(node, pods[1:]), Node: nodes.Node{
-		Name: e.Node, Pods: pods, Vectors: vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
+		Name: e.Node, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
 	}}
 	shared, err := h.Share()
 	if err != nil {
@@ -134,7 +137,8 @@ func (x *explainer) here(e *Answer) error {
 	}
 	e.DilationError = margin(0)
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
-	e.Resources = x.resources(pods, vectors, h.Servers, with)
+	e.Resources = x.resources(pods, tied, h.Servers, with)
+	e.Devices = devicesOf(pods, tied)
 	for j, p := range pods[1:] {
 		neighbour := Neighbour{
 			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
@@ -202,8 +206,9 @@ func (x *explainer) margins(n *evaluate.SharedNode, p *contention.Prediction, us
 }
 
 // resources tells what the first of some pods waits for and inflicts, per resource.
-func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, servers []int, p *contention.Prediction) []Resource {
+func (x *explainer) resources(pods []*corev1.Pod, tied *profile.Tied, servers []int, p *contention.Prediction) []Resource {
 	var all []Resource
+	vectors := tied.Vectors
 	for i, name := range x.snapshot.Resources().Names() {
 		d := vectors[0][i]
 		if d.Loading == 0 && d.Pressure == 0 && d.Effect == nil {
@@ -212,6 +217,9 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 		r := Resource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
 		if d.Effect != nil {
 			r.Servers, r.Domains, r.Pressure, r.Threads = 0, servers[i], d.Effect.Pressure, max(1, vectors[0][x.snapshot.Resources().Processor()].Threads)
+		}
+		if device, is := tied.At(0, i); is {
+			r.Name = device.At(name)
 		}
 		for k, blame := range p.BlameAt(0, i) {
 			r.Because = addPart(r.Because, pods[k], blame)
@@ -226,6 +234,21 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b Resource) int { return cmp.Compare(b.Waits+b.Inflicts, a.Waits+a.Inflicts) })
+	return all
+}
+
+// devicesOf returns the devices that the first of some pods uses, with the others that use them.
+func devicesOf(pods []*corev1.Pod, tied *profile.Tied) (all []UsedDevice) {
+	for _, d := range tied.Devices[0] {
+		used := UsedDevice{Name: d.String(), Assumed: tied.Assumed[0]}
+		for k := 1; k < len(pods); k++ {
+			if slices.Contains(tied.Devices[k], d) {
+				used.With = append(used.With, evaluate.QualifiedName(pods[k]))
+				used.Assumed = used.Assumed || tied.Assumed[k]
+			}
+		}
+		all = append(all, used)
+	}
 	return all
 }
 
