@@ -36,8 +36,8 @@ func TestPredictTiesPodsToDevices(t *testing.T) {
 		if got.Name != w.name || !slices.Equal(got.Devices, []string{w.device}) || !got.DevicesAssumed || got.Copies != w.copies || math.Abs(got.Dilation-w.dilation) > 1e-6 {
 			t.Errorf("got %d %s at %v, dilated %v; want %+v", got.Copies, got.Name, got.Devices, got.Dilation, w)
 		}
-		if got.Waits[0].Resource != w.device {
-			t.Errorf("%s waits for %s, want %s", w.name, got.Waits[0].Resource, w.device)
+		if got.Waits[0].Device != w.device {
+			t.Errorf("%s waits for %s, want %s", w.name, got.Waits[0].Device, w.device)
 		}
 	}
 	if len(p.Pods) != len(want) || len(p.Devices) != 1 || p.Devices[0].Count != 2 {
@@ -69,7 +69,7 @@ func TestExplainNamesTheDeviceAndWhoSharesIt(t *testing.T) {
 	if len(e.Devices) != 1 || e.Devices[0].Name != "gpu-0" || !slices.Equal(e.Devices[0].With, []string{"ml/train-1"}) || !e.Devices[0].Assumed {
 		t.Errorf("it uses %+v", e.Devices)
 	}
-	if e.Resources[0].Name != "gpu-0" || e.Resources[0].Because[0].Pod != "ml/train-1" || math.Abs(*e.Dilation-1.21) > 1e-6 {
+	if e.Resources[0].Device != "gpu-0" || e.Resources[0].Because[0].Pod != "ml/train-1" || math.Abs(*e.Dilation-1.21) > 1e-6 {
 		t.Errorf("dilated %v by %+v", *e.Dilation, e.Resources[0])
 	}
 	// Without it a GPU of worker-1 has a pod each, and those of worker-2 none.

@@ -382,7 +382,7 @@ func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
 func waits(list []evaluate.Wait) string {
 	const least = 0.005 // what would be printed as 0.00 is left out
 	var parts []string
-	for _, wait := range list {
+	for _, wait := range byDevice(list) {
 		if wait.Dilation < least {
 			continue
 		}
@@ -392,7 +392,7 @@ func waits(list []evaluate.Wait) string {
 				because = append(because, fmt.Sprintf("%s %.2f", b.Name, b.Dilation))
 			}
 		}
-		part := fmt.Sprintf("%s %.2f", wait.Resource, wait.Dilation)
+		part := fmt.Sprintf("%s %.2f", cmp.Or(wait.Device, wait.Resource), wait.Dilation)
 		if len(because) > 0 {
 			part += " (" + strings.Join(because, ", ") + ")"
 		}
@@ -402,6 +402,29 @@ func waits(list []evaluate.Wait) string {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// byDevice adds up what the resources of one device add to a dilation.
+func byDevice(list []evaluate.Wait) []evaluate.Wait {
+	var all []evaluate.Wait
+	for _, wait := range list {
+		k := slices.IndexFunc(all, func(w evaluate.Wait) bool { return w.Device != "" && w.Device == wait.Device })
+		if k < 0 {
+			wait.Because = slices.Clone(wait.Because)
+			all = append(all, wait)
+			continue
+		}
+		all[k].Dilation += wait.Dilation
+		for _, b := range wait.Because {
+			at := slices.IndexFunc(all[k].Because, func(known evaluate.Because) bool { return known.Name == b.Name })
+			if at < 0 {
+				all[k].Because = append(all[k].Because, b)
+			} else {
+				all[k].Because[at].Dilation += b.Dilation
+			}
+		}
+	}
+	return all
 }
 
 func summarize(p *evaluate.Prediction) string {

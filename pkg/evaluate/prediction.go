@@ -161,8 +161,9 @@ type CurvePoint struct {
 
 // Wait is the part of a dilation that comes from one resource.
 type Wait struct {
-	// Resource is the name of a resource, or of a device, such as gpu-0.
-	Resource string  `json:"resource"`
+	Resource string `json:"resource"`
+	// Device is the device whose resource it is, such as gpu-0, absent if it is the node's.
+	Device   string  `json:"device,omitempty"`
 	Dilation float64 `json:"dilation"`
 	// Interference says that the pod does not wait there, but that its computing takes longer.
 	Interference bool `json:"interference,omitempty"`
@@ -476,7 +477,7 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 		}
 		wait := Wait{Resource: name, Dilation: delay, Interference: n.interferes(i)}
 		if device, is := n.tied.At(some.tied, i); is {
-			wait.Resource = device.At(name)
+			wait.Device = device.String()
 		}
 		blame := together.BlameAt(some.first, i)
 		for _, other := range n.groups {

@@ -148,14 +148,6 @@ type Device struct {
 // String returns the name of the device, such as gpu-0.
 func (d Device) String() string { return fmt.Sprintf("%s-%d", d.Kind, d.Number) }
 
-// At returns what the resource of a device is called: gpu-0 where it serves pods, and such as "gpu-bandwidth of gpu-0" otherwise.
-func (d Device) At(resource string) string {
-	if resource == d.Kind {
-		return d.String()
-	}
-	return resource + " of " + d.String()
-}
-
 // DeviceKind is the devices of one kind that a node has.
 type DeviceKind struct {
 	Name    string                 `json:"name"`

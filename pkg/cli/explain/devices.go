@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
@@ -30,9 +29,22 @@ func deviceLines(e *explanation.Answer) (lines []string) {
 // waitsAt returns what a device adds to the dilation of the pod.
 func waitsAt(e *explanation.Answer, device string) (waits float64) {
 	for _, r := range e.Resources {
-		if r.Name == device || strings.HasSuffix(r.Name, " of "+device) {
+		if r.Device == device {
 			waits += r.Waits
 		}
 	}
 	return waits
+}
+
+// nameOf returns the name of a resource: that of the device at which the pod queues, or where it is shared without a queue,
+// such as "gpu-bandwidth of gpu-0".
+func nameOf(r *explanation.Resource) string {
+	switch {
+	case r.Device == "":
+		return r.Name
+	case r.Domains > 0:
+		return r.Name + " of " + r.Device
+	default:
+		return r.Device
+	}
 }

@@ -116,6 +116,8 @@ const (
 // Resource is what a pod does at a resource of its node.
 type Resource struct {
 	Name string `json:"name"`
+	// Device is the device whose resource it is, such as gpu-0, absent if it is the node's.
+	Device string `json:"device,omitempty"`
 	// Servers is how many servers the resource has, or Domains how many there are of it if it is shared without a queue:
 	// pods do not wait there, but compute for longer.
 	Servers  int     `json:"servers,omitempty"`

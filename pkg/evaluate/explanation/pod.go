@@ -219,7 +219,7 @@ func (x *explainer) resources(pods []*corev1.Pod, tied *profile.Tied, servers []
 			r.Servers, r.Domains, r.Pressure, r.Threads = 0, servers[i], d.Effect.Pressure, max(1, vectors[0][x.snapshot.Resources().Processor()].Threads)
 		}
 		if device, is := tied.At(0, i); is {
-			r.Name = device.At(name)
+			r.Device = device.String()
 		}
 		for k, blame := range p.BlameAt(0, i) {
 			r.Because = addPart(r.Because, pods[k], blame)
