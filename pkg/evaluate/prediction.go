@@ -376,8 +376,10 @@ func (n *sharedNode) add(pods Pods, known *catalog) error {
 // tie ties the pods to devices, and makes a group of those that are at the same.
 func (n *sharedNode) tie(resources *profile.Resources, node *corev1.Node, class *profile.NodeClass) error {
 	if class != nil {
-		if kinds := class.UncountedDevices(); len(kinds) > 0 {
-			return fmt.Errorf("node profile %s: devices %q: there is no count, and no node here that advertises them: set count", class.Name, kinds[0])
+		for _, kind := range class.DeviceKinds() {
+			if kind.Count == 0 {
+				return fmt.Errorf("node profile %s: devices %q: there is no count, and no node here that advertises them: set count", class.Name, kind.Name)
+			}
 		}
 	}
 	var pods []*corev1.Pod

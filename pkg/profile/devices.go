@@ -129,14 +129,12 @@ func (s *Snapshot) RequestedDevices(pod *corev1.Pod) (names []string) {
 	return slices.Compact(names)
 }
 
-// UncountedDevices returns the kinds of devices of which only a node says how many it has.
-func (c *NodeClass) UncountedDevices() (names []string) {
+// DeviceKinds returns the kinds of devices of the nodes of the class. A count of 0 is what a node advertises.
+func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 	for i := range c.devices {
-		if c.devices[i].count == 0 {
-			names = append(names, c.devices[i].name)
-		}
+		all = append(all, c.devices[i].kind(c.devices[i].count))
 	}
-	return names
+	return all
 }
 
 // Device is a device of a node that its pods share.
@@ -153,6 +151,17 @@ type DeviceKind struct {
 	Name    string                 `json:"name"`
 	Count   int                    `json:"count"`
 	Sharing v1alpha1.DeviceSharing `json:"sharing"`
+	// Interference are the resources at which the pods of one device slow each other down, where they do so.
+	Interference []string `json:"interference,omitempty"`
+}
+
+// kind returns what there is of the devices where a node has some number of them.
+func (d *devices) kind(count int) DeviceKind {
+	k := DeviceKind{Name: d.name, Count: count, Sharing: d.declared}
+	if d.sharing == contention.Concurrent {
+		k.Interference = d.interference
+	}
+	return k
 }
 
 // Tied is the pods of a node, each tied to the devices that it uses.
@@ -185,7 +194,7 @@ func (t *Tied) IsOfDevice(resource int) bool { return t.served[resource] != nil 
 // Kinds returns the kinds of devices that the node has.
 func (t *Tied) Kinds() (all []DeviceKind) {
 	for k, kind := range t.kinds {
-		all = append(all, DeviceKind{kind.name, t.model[k].Count, kind.declared})
+		all = append(all, kind.kind(t.model[k].Count))
 	}
 	return all
 }
