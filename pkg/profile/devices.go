@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -254,11 +255,16 @@ func (r *Resources) Tie(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vec
 	return t, errors.Join(errs...)
 }
 
+// created compares when pods were created; one of nil comes first, as one that does not say.
 func created(a, b *corev1.Pod) int {
-	if a == nil || b == nil {
-		return 0
+	return timeOf(a).Compare(timeOf(b))
+}
+
+func timeOf(pod *corev1.Pod) time.Time {
+	if pod == nil {
+		return time.Time{}
 	}
-	return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	return pod.CreationTimestamp.Time
 }
 
 // tie ties a pod to the devices of some numbers, from 1, by kind. Where one is 0, or there are none, that is the device with

@@ -75,7 +75,7 @@ type Answer struct {
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 	// Devices are those of the node that the pod uses, where others may use them, too.
 	Devices []UsedDevice `json:"devices,omitempty"`
-	// IgnoredAnnotations says which pods of the node have an annotation of devices that is wrong.
+	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong.
 	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.

@@ -28,6 +28,19 @@ type explainer struct {
 	snapshot *profile.Snapshot
 	byNode   map[string][]*corev1.Pod // the others, that have not ended
 	profiles map[string]*v1alpha1.WorkloadProfile
+	ignored  []string // what is wrong with annotations
+}
+
+// ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
+func (x *explainer) ignore(wrong error) {
+	if wrong == nil {
+		return
+	}
+	for line := range strings.SplitSeq(wrong.Error(), "\n") {
+		if !slices.Contains(x.ignored, line) {
+			x.ignored = append(x.ignored, line)
+		}
+	}
 }
 
 // OfPod explains how a pod fares where it is, and ranks nodes where that is asked for.
@@ -60,6 +73,7 @@ func OfPod(in *Input) (*Answer, error) {
 	if in.Ranked {
 		e.Nodes = x.rank()
 	}
+	e.IgnoredAnnotations = x.ignored
 	return e, nil
 }
 
@@ -103,9 +117,7 @@ func (x *explainer) here(e *Answer) error {
 	}
 	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
 	tied, wrong := x.snapshot.VectorsOn(node, class, pods)
-	if wrong != nil {
-		e.IgnoredAnnotations = strings.Split(wrong.Error(), "\n")
-	}
+	x.ignore(wrong)
 	used := make([]*profile.InUse, len(pods))
 	for j, p := range pods {
 		if w := x.snapshot.Workload(p); w != nil {

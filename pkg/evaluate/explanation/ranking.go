@@ -83,7 +83,8 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	prices, _ := x.snapshot.Prices(node, class, others) // wrong annotations are ignored: the node of the pod says which
+	prices, wrong := x.snapshot.Prices(node, class, others)
+	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)
 	n.Cost = n.Waits + n.Inflicts
 	for i, waits := range prices.WaitsAt(candidate) {

@@ -99,8 +99,8 @@ func (t *Tying) Fewest(kind int) int {
 	return best + 1
 }
 
-// Tie returns the vector of a job that is tied to a device of each kind: that of the number, from 1, in devices. Of kinds
-// whose number is 0 it uses no device, and its demands there count for nothing. A vector with no such demand is returned as
+// Tie returns the vector of a job that is tied to a device of each kind: that of the number, from 1, in devices, which
+// has one for each kind. Of kinds whose number is 0 it uses no device, and its demands there count for nothing. A vector with no such demand is returned as
 // it is. The error names a device that is not there.
 func (t *Tying) Tie(v Vector, devices []int) (Vector, error) {
 	tied := v
@@ -198,14 +198,9 @@ func (v Vector) elsewhere() bool {
 	return slices.ContainsFunc(v, func(d Demand) bool { return d.Device > 1 })
 }
 
-// Split returns what jobs that are tied to devices are on a node on which each device is a resource of its own, after those
-// that there are, for what knows no devices, such as [Mixes]. [Predict] and [Load] do so by themselves. Jobs of which none
-// is tied to a device but the first are returned as they are. All must be valid on a node of these servers.
-func Split(jobs []Vector, servers []int) ([]Vector, []int) {
-	_, jobs, servers = split(jobs, servers)
-	return jobs, servers
-}
-
+// split returns what jobs that are tied to devices are on a node on which each device is a resource of its own, after those
+// that there are. Jobs of which none is tied to a device but the first are returned as they are, without places. All must be
+// valid on a node of these servers.
 func split(jobs []Vector, servers []int) (places, []Vector, []int) {
 	if !slices.ContainsFunc(jobs, Vector.elsewhere) {
 		return nil, jobs, servers
@@ -221,13 +216,13 @@ func split(jobs []Vector, servers []int) (places, []Vector, []int) {
 	return at, apart, all
 }
 
-// splitRuns is [Split] for the vectors of runs.
+// splitRuns is split for the vectors of runs.
 func splitRuns(runs []Run, servers []int) ([]Run, []int) {
 	vectors := make([]Vector, len(runs))
 	for j := range runs {
 		vectors[j] = runs[j].Vector
 	}
-	vectors, servers = Split(vectors, servers)
+	_, vectors, servers = split(vectors, servers)
 	apart := slices.Clone(runs)
 	for j := range apart {
 		apart[j].Vector = vectors[j]

@@ -59,19 +59,7 @@ func BenchmarkScoreDevices(b *testing.B) {
 	for _, sharing := range []v1alpha1.DeviceSharing{v1alpha1.SharingExclusive, v1alpha1.SharingTimeSliced, v1alpha1.SharingConcurrent} {
 		b.Run(string(sharing), func(b *testing.B) {
 			d, nodes, pod := deviceCluster(b, sharing)
-			scores(b, d, pod, nodes)
-			state := framework.NewCycleState()
-			d.PreScore(b.Context(), state, pod, nodes)
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
-					b.Fatal(status)
-				}
-				if n++; n == len(nodes) {
-					n = 0
-				}
-			}
+			benchScore(b, d, pod, nodes)
 		})
 	}
 }
