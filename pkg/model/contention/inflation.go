@@ -186,7 +186,7 @@ func inflateAll(jobs []Vector, servers []int) []inflation {
 	var vectors []Vector
 	var copies []int
 	class, known := make([]int, len(jobs)), make(map[string]int, len(jobs))
-	var key []byte
+	key := make([]byte, 0, 256)
 	for j, v := range jobs {
 		key = v.appendKey(key[:0])
 		at, is := known[string(key)]
