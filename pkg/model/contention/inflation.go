@@ -96,39 +96,43 @@ const couplings = 3
 // O(n²) time for n threads, and as much again per round.
 func inflate(vectors []Vector, copies, servers []int) []inflation {
 	slower := slowedServices(vectors)
-	f := newInflations(vectors, len(slower), len(servers))
-	pressures := make([]*interference, len(slower))
-	for n, of := range slower {
-		jobs := make([]slowed, len(vectors))
+	f := newInflations(vectors, len(servers))
+	pressures := make([]*interference, 0, len(slower))
+	services := make([]int, len(vectors)) // of each vector, that are slowed
+	coupled := false
+	for _, of := range slower {
+		jobs := make([]slowed, 0, len(vectors)/len(slower)+1)
 		for k, v := range vectors {
-			jobs[k] = newSlowed(v, copies[k], of)
-		}
-		pressures[n] = newInterference(jobs, servers, of)
-		pressures[n].settle()
-	}
-	if len(slower) > 1 {
-		for range couplings {
-			for _, x := range pressures {
-				x.couple(pressures)
-				x.settle()
+			if s := newSlowed(v, copies[k], of); s.loading > 0 { // a job that is never there neither presses nor suffers
+				s.number = k
+				jobs = append(jobs, s)
+				services[k]++
+				coupled = coupled || services[k] > 1
 			}
 		}
+		if len(jobs) == 0 || len(jobs) == 1 && jobs[0].copies*jobs[0].threads == 1 {
+			continue // one thread has nothing that presses on it
+		}
+		x := newInterference(jobs, servers, of)
+		x.settle()
+		pressures = append(pressures, x)
 	}
-	for n, x := range pressures {
-		for k := range f {
-			f[k].take(n, x, k, servers)
+	if coupled {
+		couple(pressures, len(vectors))
+	}
+	for _, x := range pressures {
+		for k := range x.jobs {
+			f[x.jobs[k].number].take(x, k, servers)
 		}
 	}
 	return f
 }
 
 // newInflations returns room for what is found.
-func newInflations(vectors []Vector, slower, resources int) []inflation {
+func newInflations(vectors []Vector, resources int) []inflation {
 	f := make([]inflation, len(vectors))
-	services := make([]slowerService, len(vectors)*slower)
 	cells := make([]float64, 2*len(vectors)*resources)
 	for k, v := range vectors {
-		f[k].services, services = services[:slower:slower], services[slower:]
 		f[k].parts, cells = cells[:len(v):len(v)], cells[len(v):]
 		f[k].pressing, cells = cells[:len(v):len(v)], cells[len(v):]
 	}
@@ -147,20 +151,32 @@ func slowedServices(vectors []Vector) (of []int) {
 	return of
 }
 
-// couple updates what slower service at the other resources adds to the time of each job.
-func (x *interference) couple(all []*interference) {
-	for k := range x.jobs {
-		x.jobs[k].elsewhere = 0
-		for _, other := range all {
-			if other != x {
-				x.jobs[k].elsewhere += other.jobs[k].loading * (other.jobs[k].inflation - 1)
+// couple settles each slower service again, with what the others add to the time of each of some vectors.
+func couple(all []*interference, vectors int) {
+	more := make([]float64, vectors)
+	gain := func(s *slowed) float64 { return s.loading * (s.inflation - 1) }
+	for _, x := range all {
+		for k := range x.jobs {
+			more[x.jobs[k].number] += gain(&x.jobs[k])
+		}
+	}
+	for range couplings {
+		for _, x := range all {
+			for k := range x.jobs {
+				s := &x.jobs[k]
+				more[s.number] -= gain(s)
+				s.elsewhere = max(0, more[s.number])
+			}
+			x.settle()
+			for k := range x.jobs {
+				more[x.jobs[k].number] += gain(&x.jobs[k])
 			}
 		}
 	}
 }
 
-// take notes what the n-th slower service does to the k-th vector.
-func (f *inflation) take(n int, x *interference, k int, servers []int) {
+// take notes what a slower service does to its k-th job.
+func (f *inflation) take(x *interference, k int, servers []int) {
 	s := &x.jobs[k]
 	for i, d := range s.vector {
 		if x.affects(d) {
@@ -178,7 +194,7 @@ func (f *inflation) take(n int, x *interference, k int, servers []int) {
 		newInterference(single, servers, x.of).settle()
 		alone = min(single[0].inflation, s.inflation)
 	}
-	f.services[n] = slowerService{resource: x.of, loading: s.loading, together: s.inflation, alone: alone}
+	f.services = append(f.services, slowerService{resource: x.of, loading: s.loading, together: s.inflation, alone: alone})
 }
 
 // inflateAll returns what interference does to each of the jobs, equal ones being found once.

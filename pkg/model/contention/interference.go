@@ -10,6 +10,7 @@ import (
 // slowed is jobs of one vector whose service at some resource, commonly the processor, interference may slow down.
 type slowed struct {
 	vector Vector
+	number int // of the vector among all of the node
 	copies int
 
 	loading   float64 // fraction of its own time that each thread is served there
