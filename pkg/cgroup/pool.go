@@ -98,7 +98,7 @@ func (p *Pool) InPool(pod int, v contention.Vector, cpu int) contention.Vector {
 	elsewhere := slices.Clone(v)
 	elsewhere[cpu] = contention.Demand{}
 	for i, d := range v {
-		if d.Effect != nil {
+		if d.Effect != nil && d.Effect.Of == cpu {
 			effect := *d.Effect
 			effect.Exclusive = v[cpu].Loading
 			elsewhere[i] = contention.Demand{Threads: v[cpu].Threads, Effect: &effect}

@@ -50,6 +50,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"filename":     manifest,
 		"fit filename": files("csv"),
 		"declared":     manifest,
+		"profiles":     files("yaml"),
 		"pods":         manifest,
 		"scheduler":    manifest,
 
@@ -74,6 +75,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"strategy":     verb.OneOf(pools.Strategies()),
 		"distribution": verb.OneOf(replays.Distributions()),
 		"policies":     listOf(placement.Names()),
+		"fit sharing":  verb.OneOf([]string{string(v1alpha1.SharingTimeSliced), string(v1alpha1.SharingConcurrent)}),
 		"queue":        verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
 		"cpu-shares":   verb.OneOf(replays.CPUShares()),
 		"without":      listOf([]string{installation.Manager, installation.Scheduler}),

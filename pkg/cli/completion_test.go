@@ -53,6 +53,7 @@ func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 		"one more policy":            {[]string{"replay", "--policies", "lmuf,least-dilation,least-"}, "lmuf,least-dilation,least-requested lmuf,least-dilation,least-completion", noSpace},
 		"components":                 {[]string{"status", "--without", ""}, "manager scheduler", noSpace},
 		"files with manifests":       {[]string{"predict", "-f", ""}, "yaml yml json", byExtension},
+		"ways to share":              {[]string{"fit", "--sharing", ""}, "TimeSliced Concurrent", noFiles},
 		"files with observations":    {[]string{"fit", "-f", ""}, "csv", byExtension},
 		"charts":                     {[]string{"replay", "--plot-saved", ""}, "svg png", byExtension},
 		"folders":                    {[]string{"replay", "--jobs-to", ""}, "", onlyFolders},
@@ -110,7 +111,7 @@ func TestTheShellCompletesNamesThatTheClusterKnows(t *testing.T) {
 
 // free are the flags whose values nobody can know beforehand.
 var free = []string{
-	"aggregate", "class", "rate", "service", "set", "resources", "scv", "servers", "capacity", "selector", "pod-selector",
+	"aggregate", "class", "rate", "service", "set", "resources", "scv", "servers", "sharing", "device", "capacity", "selector", "pod-selector",
 	"as", "as-uid", "as-group", "as-user-extra", "token", "username", "password", "server", "tls-server-name", "proxy-url", "request-timeout",
 	"worker-runs", "worker-result", "match-server-version",
 }

@@ -8,12 +8,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 	"loadline.dev/loadline/pkg/report/chart"
+	"loadline.dev/loadline/pkg/report/file"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -26,6 +29,9 @@ type fitVerb struct {
 	curve    bool
 	plot     string
 	heatMap  string
+	profiles string
+	device   string
+	sharing  string
 	output   verb.Output
 }
 
@@ -42,12 +48,21 @@ resources that you name.
 The file is CSV with the header run,job,dilation and optionally seconds. Rows of
 one run ran together; a job may appear more than once; an empty dilation was not
 measured. Where pods of a run request unequal amounts of CPU or have limits, columns
-request.cpu and limit.cpu say so, in cores: see the page about fit.`,
+request.cpu and limit.cpu say so, in cores: see the page about fit. Where a node has
+several devices, a column device says which one each job used, such as gpu-0: jobs
+that used different ones did not meet.
+
+For jobs that shared an accelerator, --profiles writes the vectors as WorkloadProfiles
+and a NodeProfile, from which predict and the scheduler take them.`,
 		Example: `  # Vectors, their quality, and how well they predict runs that they have not seen
   kubectl loadline fit -f observations.csv
 
   # Predicted against measured dilations, and a map of who slows whom
   kubectl loadline fit -f observations.csv --plot fit.svg --heat-map pairs.svg
+
+  # Profiles of jobs that share a GPU in turns, and what they say of two of them
+  kubectl loadline fit -f observations.csv --profiles gpu.yaml --device gpu --sharing TimeSliced
+  kubectl loadline predict -f gpu.yaml --pod sort --pod filecomp
 
   # At known resources, pulled towards declared profiles
   kubectl loadline fit -f observations.csv --resources cpu,disk --declared profiles.yaml -o yaml`,
@@ -66,6 +81,9 @@ request.cpu and limit.cpu say so, in cores: see the page about fit.`,
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
 	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
 	flags.StringVar(&f.heatMap, "heat-map", "", "draw the dilation of every pair of jobs to this file (.svg or .png)")
+	flags.StringVar(&f.profiles, "profiles", "", "write the vectors as profiles of jobs that share a device to this file")
+	flags.StringVar(&f.device, "device", "gpu", "what the device is called in the profiles")
+	flags.StringVar(&f.sharing, "sharing", string(v1alpha1.SharingTimeSliced), "how the jobs shared the device: TimeSliced or Concurrent")
 	f.output.Add(command)
 	return command
 }
@@ -77,12 +95,12 @@ func (f *fitVerb) run() error {
 	if err := cmp.Or(verb.CheckChart("plot", f.plot), verb.CheckChart("heat-map", f.heatMap)); err != nil {
 		return err
 	}
-	file, name, err := input.Open(f.file, f.streams.In)
+	observations, name, err := input.Open(f.file, f.streams.In)
 	if err != nil {
 		return err
 	}
-	runs, warnings, err := fit.Read(file)
-	if err := errors.Join(err, file.Close()); err != nil {
+	runs, warnings, err := fit.Read(observations)
+	if err := errors.Join(err, observations.Close()); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, warning := range warnings {
@@ -98,10 +116,37 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := f.draw(answer); err != nil {
+	if err := errors.Join(f.draw(answer), f.writeProfiles(answer)); err != nil {
 		return err
 	}
 	return f.output.Print(f.streams.Out, answer, func(p *verb.Page) error { return printFit(p, answer) })
+}
+
+// writeProfiles writes the vectors as profiles, if that is asked for.
+func (f *fitVerb) writeProfiles(answer *evaluate.FitAnswer) error {
+	if f.profiles == "" {
+		return nil
+	}
+	all, err := answer.DeviceProfiles(f.device, v1alpha1.DeviceSharing(f.sharing))
+	if err != nil {
+		return fmt.Errorf("--profiles: %w", err)
+	}
+	objects := []any{&all.Node}
+	for i := range all.Workloads {
+		objects = append(objects, &all.Workloads[i])
+	}
+	return file.Replace(f.profiles, func(w io.Writer) error {
+		for _, object := range objects {
+			manifest, err := yaml.Marshal(object)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(w, "---\n%s", manifest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // draw draws the charts that were asked for.

@@ -38,6 +38,31 @@ func TestFitTakesRequestsOfTheCPU(t *testing.T) {
 	}
 }
 
+func TestFitWritesProfilesThatPredictReads(t *testing.T) {
+	t.Parallel()
+	const observed = "run,job,dilation,device\n1,a,1.5,gpu-0\n1,b,1.25,gpu-0\n2,a,1,gpu-0\n2,b,1,gpu-1\n3,a,1.5,gpu-0\n3,b,1.25,gpu-0\n"
+	file := filepath.Join(t.TempDir(), "gpu.yaml")
+	if code, _, stderr := invoke(t, observed, "fit", "-f", "-", "--profiles", file); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if code, stdout, _ := invoke(t, "", "check", "-f", file); code != 0 {
+		t.Errorf("what fit writes is not valid: %s", stdout)
+	}
+	code, stdout, stderr := invoke(t, "", "predict", "-f", file, "-o", "json")
+	var p evaluate.Prediction
+	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
+	}
+	for i, want := range []float64{1.5, 1.25} {
+		if got := p.Pods[i].Dilation; math.Abs(got-want) > 0.03 || p.Pods[i].Devices[0] != "gpu-0" {
+			t.Errorf("%s is dilated %v at %v, want %v", p.Pods[i].Name, got, p.Pods[i].Devices, want)
+		}
+	}
+	if code, _, stderr := invoke(t, observed, "fit", "-f", "-", "--profiles", file, "--sharing", "MIG"); code != 2 || !strings.Contains(stderr, `--profiles: sharing: "MIG" is not TimeSliced or Concurrent`) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
 // The bar: jobs on a real accelerator, predicted in pairs that the fit has not
 // seen, within 5 % on average, where the D-factor is off by more than 15 %.
 func TestFitPredictsMeasuredPairsWithinFivePercent(t *testing.T) {

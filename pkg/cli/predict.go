@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,9 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -186,12 +189,16 @@ func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
 		return slices.ContainsFunc(pods.Waits, func(w evaluate.Wait) bool { return w.Interference })
 	})
 	timed := !manifests || has(func(pods *evaluate.PodsPrediction) bool { return pods.NeutralSeconds != nil })
+	devices := has(func(pods *evaluate.PodsPrediction) bool { return len(pods.Devices) > 0 })
 	columns := []struct {
 		column text.Column
 		shown  bool
 		cell   func(*evaluate.PodsPrediction) string
 	}{
 		{text.Left("POD"), true, nameOf},
+		{text.Left("DEVICE"), devices, func(pods *evaluate.PodsPrediction) string {
+			return cmp.Or(strings.Join(pods.Devices, ", "), text.Absent)
+		}},
 		{text.Right("REQUEST"), shared, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Request) }},
 		{text.Right("LIMIT"), limited, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Limit) }},
 		{text.Left("QOS"), shared && wide, func(pods *evaluate.PodsPrediction) string { return string(pods.QoSClass) }},
@@ -320,6 +327,7 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 	for i := range answer.Pods {
 		lines = append(lines, ownCPU(&answer.Pods[i])...)
 	}
+	lines = append(lines, assumedDevices(answer)...)
 	if answer.SharedCores != nil {
 		lines = append(lines, fmt.Sprintf("The others share %s.", text.Counted(*answer.SharedCores, "core")))
 	}
@@ -334,6 +342,21 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 		lines = append(lines, "Left out, having no pods: "+strings.Join(kinds, ", ")+".")
 	}
 	return lines
+}
+
+// assumedDevices says of which pods the devices are assumed.
+func assumedDevices(p *evaluate.Prediction) []string {
+	var assumed []string
+	for i := range p.Pods {
+		if pods := &p.Pods[i]; pods.DevicesAssumed && !slices.Contains(assumed, pods.Name) {
+			assumed = append(assumed, pods.Name)
+		}
+	}
+	if len(assumed) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Which devices %s use is assumed: in turn those with the fewest pods, as device plugins assign them. The annotation %s: %s says which.",
+		text.Names(assumed), v1alpha1.DevicesAnnotation, profile.Device{Kind: p.Devices[0].Name}.String())}
 }
 
 // ownCPU says what a limit, or cores of their own, do to some pods alone.
@@ -359,7 +382,7 @@ func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
 func waits(list []evaluate.Wait) string {
 	const least = 0.005 // what would be printed as 0.00 is left out
 	var parts []string
-	for _, wait := range list {
+	for _, wait := range byDevice(list) {
 		if wait.Dilation < least {
 			continue
 		}
@@ -369,7 +392,7 @@ func waits(list []evaluate.Wait) string {
 				because = append(because, fmt.Sprintf("%s %.2f", b.Name, b.Dilation))
 			}
 		}
-		part := fmt.Sprintf("%s %.2f", wait.Resource, wait.Dilation)
+		part := fmt.Sprintf("%s %.2f", cmp.Or(wait.Device, wait.Resource), wait.Dilation)
 		if len(because) > 0 {
 			part += " (" + strings.Join(because, ", ") + ")"
 		}
@@ -381,12 +404,38 @@ func waits(list []evaluate.Wait) string {
 	return strings.Join(parts, ", ")
 }
 
+// byDevice adds up what the resources of one device add to a dilation.
+func byDevice(list []evaluate.Wait) []evaluate.Wait {
+	var all []evaluate.Wait
+	for _, wait := range list {
+		k := slices.IndexFunc(all, func(w evaluate.Wait) bool { return w.Device != "" && w.Device == wait.Device })
+		if k < 0 {
+			wait.Because = slices.Clone(wait.Because)
+			all = append(all, wait)
+			continue
+		}
+		all[k].Dilation += wait.Dilation
+		for _, b := range wait.Because {
+			at := slices.IndexFunc(all[k].Because, func(known evaluate.Because) bool { return known.Name == b.Name })
+			if at < 0 {
+				all[k].Because = append(all[k].Because, b)
+			} else {
+				all[k].Because[at].Dilation += b.Dilation
+			}
+		}
+	}
+	return all
+}
+
 func summarize(p *evaluate.Prediction) string {
 	pods := 0
 	for _, some := range p.Pods {
 		pods += some.Copies
 	}
-	var servers, domains []string
+	var servers, domains, devices []string
+	for _, d := range p.Devices {
+		devices = append(devices, fmt.Sprintf("%s %d %s", d.Name, d.Count, d.Sharing))
+	}
 	for _, r := range p.Resources {
 		if r.Domains > 0 {
 			domains = append(domains, fmt.Sprintf("%s %d", r.Name, r.Domains))
@@ -394,11 +443,16 @@ func summarize(p *evaluate.Prediction) string {
 			servers = append(servers, fmt.Sprintf("%s %d", r.Name, r.Servers))
 		}
 	}
-	node := "servers: " + strings.Join(servers, ", ")
-	if len(domains) > 0 {
-		node += "; domains: " + strings.Join(domains, ", ")
+	var node []string
+	for _, list := range []struct {
+		kind  string
+		parts []string
+	}{{"servers", servers}, {"domains", domains}, {"devices", devices}} {
+		if len(list.parts) > 0 {
+			node = append(node, list.kind+": "+strings.Join(list.parts, ", "))
+		}
 	}
-	text := fmt.Sprintf("%s on one node (%s), %s", text.Counted(pods, "pod"), node, p.Solver)
+	text := fmt.Sprintf("%s on one node (%s), %s", text.Counted(pods, "pod"), strings.Join(node, "; "), p.Solver)
 	if p.DoneAtSeconds != nil {
 		text += "; the node is done after " + seconds(p.DoneAtSeconds)
 	}

@@ -118,6 +118,7 @@ func TestReplayReadsTheTracesOfTheField(t *testing.T) {
 	}{
 		"Standard Workload Format, gzip": {[]string{"--trace", lublin, "--format", "swf", "--cores", "256", "--capacity", "cpu=256"}, 10_000},
 		"openb, on its own nodes":        {[]string{"--trace", openbPods, "--format", "openb", "--nodes-from", openbNodes}, 1842},
+		"openb, GPUs being devices":      {[]string{"--trace", openbPods, "--format", "openb", "--nodes-from", openbNodes, "--sharing", "gpu=TimeSliced"}, 1842},
 		"a limit":                        {[]string{"--trace", lublin, "--format", "swf", "--cores", "256", "--limit", "100"}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -446,6 +447,8 @@ func TestReplayRefusesBadInput(t *testing.T) {
 		"no nodes":                       {"", []string{"--trace", trace, "--nodes", "0"}, "spec.nodes[0].count: Invalid value: 0"},
 		"nodes of two sources":           {"", []string{"--trace", trace, "--nodes-from", openbNodes, "--nodes", "2"}, "--nodes and --nodes-from both say which nodes there are: leave one out"},
 		"servers of nothing":             {"", []string{"--trace", trace, "--servers", "disk"}, "--servers disk: write NAME=VALUE, such as disk=2"},
+		"devices that are not there":     {"", []string{"--trace", trace, "--sharing", "gpu=TimeSliced"}, "--sharing gpu=TimeSliced: no nodes list the resource gpu: say how many servers it has, --servers gpu=8"},
+		"devices of another sharing":     {"", []string{"--trace", trace, "--servers", "gpu=8", "--sharing", "gpu=Concurrent"}, `spec.nodes[0].resources[gpu].sharing: Unsupported value: "Concurrent"`},
 		"a capacity of 0":                {"", []string{"--trace", trace, "--capacity", "cpu=0"}, `spec.nodes[0].capacity[0].quantity: Invalid value: "0"`},
 		"seeds 0":                        {"", []string{"--trace", trace, "--seeds", "0"}, "spec.seeds: Invalid value: 0"},
 		"1,001 runs":                     {"", []string{"--trace", trace, "--seeds", "251"}, "spec.seeds: Invalid value: 251: must be between 1 and 250"},

@@ -65,6 +65,8 @@ type Prediction struct {
 	Solver string `json:"solver"`
 	// Resources are the node's, those that some pod uses.
 	Resources []Servers `json:"resources"`
+	// Devices are the kinds of devices that the node has.
+	Devices []profile.DeviceKind `json:"devices,omitempty"`
 	// SharedCores is how many cores are left to the pods that share them, absent if no pod has cores of its own.
 	SharedCores *int `json:"sharedCores,omitempty"`
 	// Pods are the pods, in the order of the input.
@@ -104,6 +106,10 @@ type PodsPrediction struct {
 	// Vector says where their vector is from, and Demands what it is.
 	Vector  VectorSource `json:"vector"`
 	Demands []Demand     `json:"demands"`
+	// Devices are those of the node that each of the pods uses and others may use, too, such as gpu-0. DevicesAssumed says
+	// that no annotation names them: they are then those that had the fewest pods.
+	Devices        []string `json:"devices,omitempty"`
+	DevicesAssumed bool     `json:"devicesAssumed,omitempty"`
 	// NeutralSeconds is the completion time alone, absent if not known.
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
 	// Dilation is how much slower than alone the pods run while all pods of the
@@ -155,7 +161,9 @@ type CurvePoint struct {
 
 // Wait is the part of a dilation that comes from one resource.
 type Wait struct {
-	Resource string  `json:"resource"`
+	Resource string `json:"resource"`
+	// Device is the device whose resource it is, such as gpu-0, absent if it is the node's.
+	Device   string  `json:"device,omitempty"`
 	Dilation float64 `json:"dilation"`
 	// Interference says that the pod does not wait there, but that its computing takes longer.
 	Interference bool `json:"interference,omitempty"`
@@ -199,7 +207,7 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		}
 		unsure = n.shared.Unsure(unsure)
 	}
-	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), LeftOut: n.leftOut}
+	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), Devices: n.tied.Kinds(), LeftOut: n.leftOut}
 	margins, err := together.Margins(unsure, options)
 	if err != nil {
 		return nil, err
@@ -231,6 +239,7 @@ type sharedNode struct {
 	groups  []group
 	leftOut []LeftOut
 	vectors []contention.Vector // one per pod, those of a group together
+	tied    *profile.Tied
 	unsure  []contention.Unsure // components of vectors
 	shared  *SharedNode         // nil where all pods share alike
 }
@@ -241,6 +250,7 @@ type group struct {
 	*subject
 	sharer  *corev1.Pod // one of the pods as it shares the CPU, nil where all share alike
 	first   int         // their place in vectors
+	tied    int         // the place of one of them in the node's tied
 	neutral *float64    // seconds
 }
 
@@ -285,6 +295,9 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 		if err := n.add(some, known); err != nil {
 			return nil, fmt.Errorf("pods %q: %w", some.Name, err)
 		}
+	}
+	if err := n.tie(resources, node, class); err != nil {
+		return nil, err
 	}
 	var used []*profile.InUse // by the pods
 	for _, g := range n.groups {
@@ -360,11 +373,62 @@ func (n *sharedNode) add(pods Pods, known *catalog) error {
 	return nil
 }
 
-// used returns the resources that some pod uses.
+// tie ties the pods to devices, and makes a group of those that are at the same.
+func (n *sharedNode) tie(resources *profile.Resources, node *corev1.Node, class *profile.NodeClass) error {
+	if class != nil {
+		for _, kind := range class.DeviceKinds() {
+			if kind.Count == 0 {
+				return fmt.Errorf("node profile %s: devices %q: there is no count, and no node here that advertises them: set count", class.Name, kind.Name)
+			}
+		}
+	}
+	var pods []*corev1.Pod
+	for _, g := range n.groups {
+		pods = append(pods, slices.Repeat([]*corev1.Pod{g.pod}, g.Copies)...)
+	}
+	var err error
+	if n.tied, err = resources.Tie(node, class, pods, n.vectors); err != nil {
+		return err
+	}
+	var groups []group
+	n.vectors = n.vectors[:0]
+	for _, g := range n.groups {
+		copies := make([]int, g.Copies)
+		for k := range copies {
+			copies[k] = g.first + k
+		}
+		for len(copies) > 0 {
+			some := g
+			some.first, some.tied, some.Copies = len(n.vectors), copies[0], 0
+			copies = slices.DeleteFunc(copies, func(j int) bool {
+				if !slices.Equal(n.tied.Devices[j], n.tied.Devices[some.tied]) {
+					return false
+				}
+				some.Copies++
+				n.vectors = append(n.vectors, n.tied.Vectors[j])
+				return true
+			})
+			groups = append(groups, some)
+		}
+	}
+	n.groups = groups
+	return nil
+}
+
+// devices returns the names of those that a group uses.
+func (n *sharedNode) devices(g *group) (names []string) {
+	for _, d := range n.tied.Devices[g.tied] {
+		names = append(names, d.String())
+	}
+	return names
+}
+
+// used returns the resources of the node, not of its devices, that some pod uses.
 func (n *sharedNode) used() []Servers {
 	var used []Servers
 	for i, name := range n.names {
 		switch {
+		case n.tied.IsOfDevice(i):
 		case slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
 			used = append(used, Servers{Name: name, Servers: n.servers[i]})
 		case n.interferes(i):
@@ -402,7 +466,7 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 	some := n.groups[g]
 	p := PodsPrediction{
 		Name: some.Name, Profile: some.source.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
-		Vector: some.source, Demands: n.demands(some.vector),
+		Vector: some.source, Demands: n.demands(some.vector), Devices: n.devices(&some), DevicesAssumed: n.tied.Assumed[some.tied],
 		NeutralSeconds: some.neutral, Dilation: together.Dilations[some.first], Waits: []Wait{},
 	}
 	if some.workload != nil {
@@ -414,13 +478,23 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 			continue
 		}
 		wait := Wait{Resource: name, Dilation: delay, Interference: n.interferes(i)}
+		if device, is := n.tied.At(some.tied, i); is {
+			wait.Device = device.String()
+		}
 		blame := together.BlameAt(some.first, i)
 		for _, other := range n.groups {
 			total := 0.0
 			for k := range other.Copies {
 				total += blame[other.first+k]
 			}
-			if total > 0 {
+			if total == 0 {
+				continue
+			}
+			// Pods of one name that use different devices are several groups.
+			same := func(b Because) bool { return b.Name == other.Name }
+			if k := slices.IndexFunc(wait.Because, same); k >= 0 {
+				wait.Because[k].Dilation += total
+			} else {
 				wait.Because = append(wait.Because, Because{other.Name, other.source.Profile, total})
 			}
 		}

@@ -163,6 +163,8 @@ func classReady(p *v1alpha1.NodeProfile) metav1.Condition {
 		if len(p.Spec.Resources) > 0 {
 			c.Message += ", and those in spec.resources"
 		}
+	case len(p.Spec.Resources) == 0 && p.Spec.Calibration == nil && len(p.Spec.Interference) == 0:
+		c.Message = "the scheduler uses spec.devices for the nodes that follow this profile, and the default numbers of servers"
 	case len(p.Spec.Resources) == 0 && p.Spec.Calibration == nil:
 		c.Message = "the scheduler uses the domains in spec.interference for the nodes that follow this profile, and the default numbers of servers"
 	case len(p.Spec.Resources) == 0:

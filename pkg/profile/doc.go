@@ -35,4 +35,9 @@
 // NodeProfile uses. A demand at any other resource is left
 // out of account and reported, since it is more often a misspelling than a
 // resource that no node is said to have.
+//
+// # Which device
+//
+// Pods that use the devices of a node are tied to one of each kind, see
+// [Resources.Tie]: what their annotation says, else the one with the fewest pods.
 package profile

@@ -128,13 +128,15 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 		requests:     old.requests,
 		resources:    old.resources,
 		nodes:        old.nodes,
+		withDevices:  old.withDevices,
 		namespaces:   make(map[string]*namespace, len(x.workloads)),
 		invalidNodes: old.invalidNodes,
 	}
 	if x.nodesDiff {
 		classes := x.compileNodes()
 		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
-		if r := NewResources(classes, ruled(x.requests)...); !slices.Equal(r.names, old.resources.names) {
+		next.withDevices = slices.DeleteFunc(slices.Clone(classes), func(c *NodeClass) bool { return len(c.devices) == 0 })
+		if r := NewResources(classes, ruled(x.requests)...); !r.equal(old.resources) {
 			next.resources = r
 		}
 		x.nodesDiff = false
@@ -217,6 +219,7 @@ type Snapshot struct {
 	resources    *Resources
 	namespaces   map[string]*namespace
 	nodes        *Ranking[*NodeClass]
+	withDevices  []*NodeClass
 	invalidNodes int
 }
 

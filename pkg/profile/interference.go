@@ -19,8 +19,8 @@ func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 		queues.Insert(spec.Resources[i].Name)
 	}
 	path := field.NewPath("spec", "interference")
-	if len(spec.Interference) > 0 && spec.Measurement == nil && spec.Observation == nil && !queues.Has("cpu") {
-		return nil, field.ErrorList{field.Required(field.NewPath("spec", "resources"), "interference makes computing take longer: list cpu, or say under spec.measurement how to measure it, or under spec.observation that gauges observe it")}
+	if len(spec.Interference) > 0 && spec.Measurement == nil && spec.Observation == nil && !slows(queues) {
+		return nil, field.ErrorList{field.Required(field.NewPath("spec", "resources"), "interference makes service take longer: list cpu, or the device that serves the pods, such as gpu; or say under spec.measurement how to measure it, or under spec.observation that gauges observe it")}
 	}
 	var errs field.ErrorList
 	all := make([]Demand, 0, len(spec.Interference))
@@ -44,6 +44,11 @@ func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 		return nil, errs
 	}
 	return all, nil
+}
+
+// slows reports whether there may be interference with service at some of the resources: the processor, or a device.
+func slows(queues sets.Set[string]) bool {
+	return queues.Has("cpu") || len(queues.Difference(sets.New(builtIn...))) > 0
 }
 
 // effect reads one of them.

@@ -104,7 +104,7 @@ func TestAProfileWithWrongInterferenceIsInvalid(t *testing.T) {
 		"no cpu": {
 			[]v1alpha1.ResourceDemand{loading("disk", "1")},
 			[]v1alpha1.Interference{interferes("llc", "1")},
-			"spec.resources: Required value: interference makes computing take longer: list cpu, or say under spec.measurement how to measure it, or under spec.observation that gauges observe it",
+			"spec.resources: Required value: interference makes service take longer: list cpu, or the device that serves the pods, such as gpu; or say under spec.measurement how to measure it, or under spec.observation that gauges observe it",
 		},
 		"a resource with a queue": {
 			[]v1alpha1.ResourceDemand{loading("cpu", "0.5"), loading("llc", "0.1")},

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,6 +23,8 @@ var builtIn = []string{"cpu", "disk", "network", "memory-bandwidth", "llc"}
 type Resources struct {
 	names []string
 	index map[string]int
+	// served is where interference makes service slower, of the resources of devices. Of all others that is the processor.
+	served map[string]int
 }
 
 // NewResources returns the built-in resources, those that the profiles of a
@@ -42,7 +45,33 @@ func NewResources(nodes []*NodeClass, others ...string) *Resources {
 	for i, name := range r.names {
 		r.index[name] = i
 	}
+	r.served = r.servedBy(nodes)
 	return r
+}
+
+// servedBy returns where interference makes service slower, of the names that are resources of devices and not of nodes.
+func (r *Resources) servedBy(nodes []*NodeClass) map[string]int {
+	served := map[string]int{}
+	for _, class := range nodes {
+		for _, d := range class.devices {
+			for _, name := range d.interference {
+				if at, is := served[name]; !is || r.index[d.name] < at {
+					served[name] = r.index[d.name]
+				}
+			}
+		}
+	}
+	for _, class := range nodes {
+		for name := range class.Servers {
+			delete(served, name)
+		}
+	}
+	return served
+}
+
+// equal reports whether vectors for one mean the same for the other.
+func (r *Resources) equal(other *Resources) bool {
+	return slices.Equal(r.names, other.names) && maps.Equal(r.served, other.served)
 }
 
 // Names returns the names, which must not be changed.
@@ -61,6 +90,7 @@ type NodeClass struct {
 	// were calibrated. Of an interference resource it is the number of domains.
 	Servers map[string]int
 
+	devices []devices
 	matcher matcher
 }
 
@@ -87,7 +117,7 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 	var errs field.ErrorList
 	class.matcher, errs = newMatcher(&p.ObjectMeta, p.Spec.Selector)
 	path := field.NewPath("spec", "resources")
-	if len(p.Spec.Resources)+len(p.Spec.Interference) == 0 && p.Spec.Calibration == nil {
+	if len(p.Spec.Resources)+len(p.Spec.Interference)+len(p.Spec.Devices) == 0 && p.Spec.Calibration == nil {
 		errs = append(errs, field.Required(path, "list at least one resource, or say under spec.calibration which to measure"))
 	}
 	for i := range p.Spec.Resources {
@@ -105,6 +135,9 @@ func NewNodeClass(p *v1alpha1.NodeProfile) (*NodeClass, field.ErrorList) {
 			errs = append(errs, field.Duplicate(path.Child("name"), r.Name))
 		}
 		errs = append(errs, class.serve(r.Name, r.Domains, path.Child("domains"))...)
+	}
+	for i := range p.Spec.Devices {
+		errs = append(errs, class.device(&p.Spec.Devices[i], field.NewPath("spec", "devices").Index(i))...)
 	}
 	errs = append(errs, class.calibrate(p)...)
 	if len(errs) > 0 {
@@ -160,7 +193,7 @@ func (c *NodeClass) serve(name string, n *int32, path *field.Path) field.ErrorLi
 }
 
 // Servers returns how many servers each resource has on a node of class c, nil
-// where no profile matches.
+// where no profile matches. Those of devices have one: see [Resources.Tie].
 func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 	servers := make([]int, len(r.names))
 	for i, name := range r.names {

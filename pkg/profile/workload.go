@@ -110,6 +110,11 @@ func (r *Resources) use(v *InUse) *InUse {
 	for _, d := range v.Demands {
 		if i, ok := r.index[d.Resource]; ok {
 			v.Vector[i] = d.Demand
+			if at, is := r.served[d.Resource]; is && d.Effect != nil {
+				effect := *d.Effect
+				effect.Of = at
+				v.Vector[i].Effect = &effect
+			}
 		} else {
 			v.Unknown = append(v.Unknown, d.Resource)
 		}

@@ -39,8 +39,9 @@ type NodeProfile struct {
 
 // NodeProfileSpec is what an operator declares about a class of nodes.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.calibration) || has(self.interference)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources and their servers, or say under calibration which of them to measure"
+// +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.calibration) || has(self.interference) || has(self.devices)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources and their servers, or say under calibration which of them to measure"
 // +kubebuilder:validation:XValidation:rule="!has(self.interference) || !has(self.resources) || self.interference.all(i, !self.resources.exists(r, r.name == i.name))",fieldPath=".interference",message="a resource has servers, or is shared without a queue: list it under resources or under interference, and not under both"
+// +kubebuilder:validation:XValidation:rule="!has(self.devices) || self.devices.all(d, (!has(self.resources) || !self.resources.exists(r, r.name == d.name)) && (!has(self.interference) || !self.interference.exists(i, i.name == d.name)))",fieldPath=".devices",message="a resource is the node's or a device's: list it under devices, or under resources or interference, and not under both"
 type NodeProfileSpec struct {
 	// selector chooses the nodes of the class by their labels. An empty
 	// selector ({}) chooses all nodes.
@@ -66,6 +67,15 @@ type NodeProfileSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Interference []ResourceDomains `json:"interference,omitempty"`
+
+	// devices lists the accelerators of a node, such as GPUs, each kind once. A pod
+	// uses one device of a kind, and meets only the pods that use the same one.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Devices []NodeDevices `json:"devices,omitempty"`
 
 	// calibration has the servers of resources measured, on one node of the
 	// class, and says how.

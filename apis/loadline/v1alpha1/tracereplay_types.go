@@ -388,6 +388,15 @@ type ReplayResource struct {
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a speed is relative to the node on which demands were measured: write a number from 0.001 to 1000, such as \"1.5\" for one and a half times as fast"
 	Speed *resource.Quantity `json:"speed,omitempty"`
+
+	// sharing says that the servers are devices, such as GPUs, and how jobs share one.
+	// TimeSliced ties each job to one device, the one of which the least is requested
+	// then, where it waits for the other jobs of that device; jobs that request whole
+	// ones have them for themselves. Exclusive, the default, has a job use any server
+	// that is free. What jobs request is that of the capacity of the same name.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self != 'Concurrent'",message="replays know no Concurrent devices: write TimeSliced or Exclusive"
+	Sharing DeviceSharing `json:"sharing,omitempty"`
 }
 
 // ReplayCapacity is how much of something each node of a class has.

@@ -73,8 +73,10 @@ type WorkloadProfileSpec struct {
 	Resources []ResourceDemand `json:"resources,omitempty"`
 
 	// interference lists the resources without a queue at which the pods make each
-	// other slower: caches, memory bandwidth, the units of a core. It is about the
-	// time for which they compute: cpu is among the resources, or measured or observed.
+	// other slower: caches, memory bandwidth, the units of a core, or those that
+	// NodeProfiles list for their devices. It is about the time for which pods
+	// compute, or a device serves them: cpu or the device is among the resources, or
+	// measured or observed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -32,7 +32,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 			return err
 		}
 	}
-	lines := weightLines(e)
+	lines := append(deviceLines(e), weightLines(e)...)
 	if !p.Wide {
 		lines = append(lines, slowed(e)...)
 	}
@@ -67,8 +67,13 @@ func headline(e *explanation.Answer) string {
 	}
 	var because []string
 	for _, r := range e.Resources {
-		if r.Waits >= negligible {
+		if r.Device == "" && r.Waits >= negligible {
 			because = append(because, fmt.Sprintf("%s %.2f", r.Name, r.Waits))
+		}
+	}
+	for _, d := range e.Devices {
+		if waits := waitsAt(e, d.Name); waits >= negligible {
+			because = append(because, fmt.Sprintf("%s %.2f", d.Name, waits))
 		}
 	}
 	slower := strings.TrimSuffix(text.TimesWithin(*e.Dilation, e.DilationError), "×")
@@ -91,7 +96,7 @@ func resourceTable(e *explanation.Answer, wide bool) *text.Table {
 		if r.Domains > 0 {
 			servers, loading = text.Counted(r.Domains, "domain"), fmt.Sprintf("pressure %.2f", r.Pressure)
 		}
-		t.Add(r.Name, servers, loading,
+		t.Add(nameOf(&r), servers, loading,
 			fmt.Sprintf("%.2f", r.Waits), listed(r.Because, wide), fmt.Sprintf("%.2f", r.Inflicts), listed(r.On, wide))
 	}
 	return t

@@ -36,6 +36,7 @@ type specFlags struct {
 	nodes     int32
 	cores     int32
 	servers   []string
+	sharing   map[string]string
 	capacity  []string
 	maxJobs   int32
 	nodesFrom string
@@ -65,6 +66,7 @@ func (f *specFlags) add(flags *pflag.FlagSet) {
 	flags.Int32Var(&f.nodes, "nodes", 1, "how many nodes there are, all alike")
 	flags.Int32Var(&f.cores, "cores", 1, "how many cores each node has")
 	flags.StringSliceVar(&f.servers, "servers", nil, "servers of other resources of each node, as NAME=COUNT, such as disk=2,gpu=8")
+	flags.StringToStringVar(&f.sharing, "sharing", nil, "how jobs share the servers of a resource that are devices, as NAME=TimeSliced or NAME=Exclusive, such as gpu=TimeSliced (default what the NodeProfile says, else any server that is free)")
 	flags.StringSliceVar(&f.capacity, "capacity", nil, "what requests may add up to on each node, as NAME=QUANTITY, such as cpu=64,memory=256Gi (default no limit)")
 	flags.Int32Var(&f.maxJobs, "max-jobs", 0, "how many jobs each node runs at once (default no limit)")
 	flags.StringVar(&f.nodesFrom, "nodes-from", "", "file with a list of nodes of the openb format")
@@ -82,6 +84,7 @@ func (f *specFlags) apply(spec *v1alpha1.TraceReplaySpec, trace string, workload
 		func() error { return f.applyTrace(spec, trace, changed) },
 		func() error { return f.applyArrivals(spec, workloads, changed) },
 		func() error { return f.applyNodes(spec, changed) },
+		func() error { return f.applySharing(spec) },
 		func() error { return f.applyPolicies(spec) },
 	} {
 		if err := apply(); err != nil {

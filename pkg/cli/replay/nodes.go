@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -61,6 +62,24 @@ func (f *specFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(flag
 		class.MaxJobs = &f.maxJobs
 	}
 	spec.Nodes = []v1alpha1.ReplayNodes{class}
+	return nil
+}
+
+// applySharing says of the classes of nodes that have a resource how jobs share its servers.
+func (f *specFlags) applySharing(spec *v1alpha1.TraceReplaySpec) error {
+	for _, name := range slices.Sorted(maps.Keys(f.sharing)) {
+		found := false
+		for i := range spec.Nodes {
+			for k := range spec.Nodes[i].Resources {
+				if r := &spec.Nodes[i].Resources[k]; r.Name == name {
+					r.Sharing, found = v1alpha1.DeviceSharing(f.sharing[name]), true
+				}
+			}
+		}
+		if !found {
+			return fmt.Errorf("--sharing %s=%s: no nodes list the resource %s: say how many servers it has, --servers %s=8", name, f.sharing[name], name, name)
+		}
+	}
 	return nil
 }
 

@@ -73,6 +73,10 @@ type Answer struct {
 	// Weight says what it does to the pod that another has more weight, absent if nothing.
 	Weight *Weight `json:"weight,omitempty"`
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
+	// Devices are those of the node that the pod uses, where others may use them, too.
+	Devices []UsedDevice `json:"devices,omitempty"`
+	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong.
+	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
 	Resources []Resource `json:"resources,omitempty"`
@@ -112,6 +116,8 @@ const (
 // Resource is what a pod does at a resource of its node.
 type Resource struct {
 	Name string `json:"name"`
+	// Device is the device whose resource it is, such as gpu-0, absent if it is the node's.
+	Device string `json:"device,omitempty"`
 	// Servers is how many servers the resource has, or Domains how many there are of it if it is shared without a queue:
 	// pods do not wait there, but compute for longer.
 	Servers  int     `json:"servers,omitempty"`
@@ -128,6 +134,15 @@ type Resource struct {
 	// Inflicts is what the pod adds to the dilation of others, and On to whose.
 	Inflicts float64 `json:"inflicts"`
 	On       []Part  `json:"on,omitempty"`
+}
+
+// UsedDevice is a device that a pod uses.
+type UsedDevice struct {
+	Name string `json:"name"`
+	// With are the other pods that use it. Assumed says that no annotation says so of the pod, or of one of them: pods are
+	// then assumed to be where the fewest were when they were created.
+	With    []string `json:"with,omitempty"`
+	Assumed bool     `json:"assumed,omitempty"`
 }
 
 // Part is the part of a dilation that has to do with a pod.

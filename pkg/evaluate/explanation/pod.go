@@ -28,6 +28,19 @@ type explainer struct {
 	snapshot *profile.Snapshot
 	byNode   map[string][]*corev1.Pod // the others, that have not ended
 	profiles map[string]*v1alpha1.WorkloadProfile
+	ignored  []string // what is wrong with annotations
+}
+
+// ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
+func (x *explainer) ignore(wrong error) {
+	if wrong == nil {
+		return
+	}
+	for line := range strings.SplitSeq(wrong.Error(), "\n") {
+		if !slices.Contains(x.ignored, line) {
+			x.ignored = append(x.ignored, line)
+		}
+	}
 }
 
 // OfPod explains how a pod fares where it is, and ranks nodes where that is asked for.
@@ -60,6 +73,7 @@ func OfPod(in *Input) (*Answer, error) {
 	if in.Ranked {
 		e.Nodes = x.rank()
 	}
+	e.IgnoredAnnotations = x.ignored
 	return e, nil
 }
 
@@ -102,16 +116,17 @@ func (x *explainer) here(e *Answer) error {
 		}
 	}
 	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
-	vectors, used := make([]contention.Vector, len(pods)), make([]*profile.InUse, len(pods))
+	tied, wrong := x.snapshot.VectorsOn(node, class, pods)
+	x.ignore(wrong)
+	used := make([]*profile.InUse, len(pods))
 	for j, p := range pods {
-		vectors[j] = x.snapshot.VectorOn(class.Class(), p)
 		if w := x.snapshot.Workload(p); w != nil {
 			used[j] = w.On(class.Class())
 		}
 	}
 	resources := x.snapshot.Resources()
 	h := &here{free: nodes.FreeCPU(node, pods[1:]), Node: nodes.Node{
-		Name: e.Node, Pods: pods, Vectors: vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
+		Name: e.Node, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
 	}}
 	shared, err := h.Share()
 	if err != nil {
@@ -134,7 +149,8 @@ func (x *explainer) here(e *Answer) error {
 	}
 	e.DilationError = margin(0)
 	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
-	e.Resources = x.resources(pods, vectors, h.Servers, with)
+	e.Resources = x.resources(pods, tied, h.Servers, with)
+	e.Devices = devicesOf(pods, tied)
 	for j, p := range pods[1:] {
 		neighbour := Neighbour{
 			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
@@ -202,8 +218,9 @@ func (x *explainer) margins(n *evaluate.SharedNode, p *contention.Prediction, us
 }
 
 // resources tells what the first of some pods waits for and inflicts, per resource.
-func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, servers []int, p *contention.Prediction) []Resource {
+func (x *explainer) resources(pods []*corev1.Pod, tied *profile.Tied, servers []int, p *contention.Prediction) []Resource {
 	var all []Resource
+	vectors := tied.Vectors
 	for i, name := range x.snapshot.Resources().Names() {
 		d := vectors[0][i]
 		if d.Loading == 0 && d.Pressure == 0 && d.Effect == nil {
@@ -212,6 +229,9 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 		r := Resource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
 		if d.Effect != nil {
 			r.Servers, r.Domains, r.Pressure, r.Threads = 0, servers[i], d.Effect.Pressure, max(1, vectors[0][x.snapshot.Resources().Processor()].Threads)
+		}
+		if device, is := tied.At(0, i); is {
+			r.Device = device.String()
 		}
 		for k, blame := range p.BlameAt(0, i) {
 			r.Because = addPart(r.Because, pods[k], blame)
@@ -226,6 +246,21 @@ func (x *explainer) resources(pods []*corev1.Pod, vectors []contention.Vector, s
 		all = append(all, r)
 	}
 	slices.SortStableFunc(all, func(a, b Resource) int { return cmp.Compare(b.Waits+b.Inflicts, a.Waits+a.Inflicts) })
+	return all
+}
+
+// devicesOf returns the devices that the first of some pods uses, with the others that use them.
+func devicesOf(pods []*corev1.Pod, tied *profile.Tied) (all []UsedDevice) {
+	for _, d := range tied.Devices[0] {
+		used := UsedDevice{Name: d.String(), Assumed: tied.Assumed[0]}
+		for k := 1; k < len(pods); k++ {
+			if slices.Contains(tied.Devices[k], d) {
+				used.With = append(used.With, evaluate.QualifiedName(pods[k]))
+				used.Assumed = used.Assumed || tied.Assumed[k]
+			}
+		}
+		all = append(all, used)
+	}
 	return all
 }
 

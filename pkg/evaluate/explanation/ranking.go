@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/profile"
 )
 
 // RankedNode is what a pod would cost on a node, to first order, as the scheduler
@@ -80,22 +78,18 @@ func (x *explainer) rank() []RankedNode {
 // price returns what the pod would cost on a node, on which it is not counted.
 func (x *explainer) price(node *corev1.Node) RankedNode {
 	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
-	resources := x.snapshot.Resources()
-	load := contention.NewSharedLoad(resources.Servers(node, class), resources.Processor())
-	for _, p := range others {
-		load.AddShare(x.snapshot.VectorOn(class.Class(), p), profile.Share(p))
-	}
-	candidate := contention.NewShareCandidate(x.snapshot.VectorOn(class.Class(), x.Pod), resources.Processor(), profile.Share(x.Pod))
+	candidate := x.snapshot.Candidate(class, x.Pod)
 	n := RankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.Pod.Spec.NodeName}
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	prices := load.Prices()
+	prices, wrong := x.snapshot.Prices(node, class, others)
+	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)
 	n.Cost = n.Waits + n.Inflicts
 	for i, waits := range prices.WaitsAt(candidate) {
 		if waits > 0 {
-			n.WaitsAt = append(n.WaitsAt, ResourceWait{resources.Names()[i], waits})
+			n.WaitsAt = append(n.WaitsAt, ResourceWait{x.snapshot.Resources().Names()[i], waits})
 		}
 	}
 	slices.SortStableFunc(n.WaitsAt, func(a, b ResourceWait) int { return cmp.Compare(b.Waits, a.Waits) })

@@ -140,6 +140,9 @@ func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, path *field.Path) (epochs.No
 	for _, name := range r.resources.Names() {
 		class.Servers = append(class.Servers, servers[name])
 	}
+	if class.Devices, err = r.devicesOf(n, servers, path); err != nil {
+		return class, err
+	}
 	// Policies that score by requests can do so at the cpu without a limit.
 	class.Allocatable = make([]float64, len(r.requests))
 	class.Allocatable[slices.Index(r.requests, cpu)] = float64(servers[cpu])
@@ -192,6 +195,9 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *fie
 		}
 		for _, name := range profiles[i].Named {
 			servers[name] = cmp.Or(profiles[i].Servers[name], servers[name], 1)
+		}
+		for _, kind := range profiles[i].DeviceKinds() {
+			servers[kind.Name] = cmp.Or(kind.Count, 1)
 		}
 	}
 	seen := map[string]bool{}

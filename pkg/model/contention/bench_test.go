@@ -132,3 +132,28 @@ func BenchmarkPrices(b *testing.B) {
 		}
 	}
 }
+
+// What a prediction takes on a node with eight devices, with curves and without.
+func BenchmarkPredictDevices(b *testing.B) {
+	for _, n := range []int{8, 30} {
+		for name, sharing := range map[string]contention.DeviceSharing{"turns": contention.TimeSliced, "curves": contention.Concurrent} {
+			r := rand.New(rand.NewPCG(1, 8))
+			tying := contention.NewTying([]contention.Devices{gpus(8, sharing)})
+			jobs := make([]contention.Vector, n)
+			for j := range jobs {
+				var err error
+				if jobs[j], err = tying.Tie(contention.Vector{contention.Symmetric(0.3 * r.Float64()), contention.Symmetric(0.7 * r.Float64()), {Effect: &contention.Effect{
+					Pressure: r.Float64(), Curve: contention.Curve{{Pressure: 1, Inflation: 1 + r.Float64()}}, Of: 1,
+				}}}, []int{tying.Fewest(0)}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.Run(fmt.Sprintf("%d jobs/%s", n, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					predict(b, jobs, []int{16, 1, 1}, queueing.Options{})
+				}
+			})
+		}
+	}
+}

@@ -95,7 +95,7 @@ func (c NodeClass) On(v Vector) (scaled Vector, stretch float64) {
 	scaled = make(Vector, len(v))
 	for i, d := range v {
 		by := 1 / (c.speed(i) * stretch)
-		scaled[i] = Demand{Loading: min(1, d.Loading*by), Pressure: min(1, d.Pressure*by), Sensitivity: min(1, d.Sensitivity*by), Threads: d.Threads, Effect: d.Effect}
+		scaled[i] = Demand{Loading: min(1, d.Loading*by), Pressure: min(1, d.Pressure*by), Sensitivity: min(1, d.Sensitivity*by), Threads: d.Threads, Effect: d.Effect, Device: d.Device}
 	}
 	return scaled, stretch
 }

@@ -52,6 +52,12 @@
 // resources make the service of others at the processor slower, by an [Effect] of each job: first service is inflated,
 // then jobs queue as ever. On a node without effects everything is as above.
 //
+// # Devices
+//
+// Of accelerators a node often has several, and a job is tied to one of them: it neither queues for the others nor presses
+// there. A [Demand] says which device it is at, and jobs that are tied to different ones do not meet. How the jobs of one
+// device share it is up to the device's driver: see [Devices].
+//
 // # Prices
 //
 // Put W = Σ_j (λ_j − 1), summed over the threads of a node. Adding a job raises W
@@ -97,6 +103,10 @@ type Demand struct {
 	// Effect is what the job has to do with the resource if it is shared without a queue. Loading, Pressure and
 	// Sensitivity are then 0, and Threads counts for [Effect.Exclusive] only. Nil at resources with a queue.
 	Effect *Effect
+	// Device is the number, from 1 to [MaxDevices], of the device that the job is tied to where a node has several equal
+	// ones: jobs that are tied to different devices do not meet at the resource. Servers are those of one device. Zero, like
+	// 1, is the first, and the only one of all other resources. See [Devices].
+	Device int
 }
 
 // Symmetric returns the demand of a single-threaded job whose pressure equals
@@ -171,7 +181,10 @@ func (v Vector) Validate() error {
 		if d.Threads < 0 || d.Threads > MaxThreads {
 			return &DemandError{i, "threads", float64(d.Threads), fmt.Sprintf("is not between 1 and %d", MaxThreads)}
 		}
-		if err := d.validateEffect(i); err != nil {
+		if d.Device < 0 || d.Device > MaxDevices {
+			return &DemandError{i, "device", float64(d.Device), fmt.Sprintf("is not between 1 and %d", MaxDevices)}
+		}
+		if err := v.validateEffect(i); err != nil {
 			return err
 		}
 		sum += d.Loading
@@ -183,13 +196,15 @@ func (v Vector) Validate() error {
 }
 
 // validateEffect returns a [DemandError] for an effect that is invalid or out of place.
-func (d Demand) validateEffect(resource int) error {
+func (v Vector) validateEffect(resource int) error {
+	d := v[resource]
 	if d.Effect == nil {
 		return nil
 	}
+	of := d.Effect.Of
 	switch {
-	case resource == 0:
-		return &DemandError{resource, "effect", d.Effect.Pressure, "is at the resource whose service effects make slower, the first one"}
+	case of < 0 || of < len(v) && v[of].Effect != nil:
+		return &DemandError{resource, "effect.of", float64(of), "is not the index of a resource with a queue"}
 	case d.Loading != 0:
 		return &DemandError{resource, "loading", d.Loading, "is at a resource that is shared without a queue"}
 	case !d.idle() || d.Sensitivity != 0:

@@ -1,6 +1,7 @@
 package contention
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"sort"
@@ -10,9 +11,9 @@ import (
 // last-level cache, memory bandwidth or the units of a core. Whoever presses there makes the service of others at the
 // processor slower; nobody waits.
 //
-// An effect slows service at the first resource of a node, by convention its processor. A job presses while it runs
-// there, on the jobs that run at the same time in the same domain; see [Predict]. The number of servers of an
-// interference resource is that of its domains: a node with two last-level caches has 2.
+// An effect slows service at one resource of a node, commonly the processor. A job presses while it runs there, on the
+// jobs that run at the same time in the same domain; see [Predict]. The number of servers of an interference resource is
+// that of its domains: a node with two last-level caches has 2.
 //
 // Pressure and sensitivity are measured as in Mars et al., "Bubble-Up", MICRO 2011: beside a standard job whose
 // pressure at full intensity is 1.
@@ -22,8 +23,12 @@ type Effect struct {
 	Pressure float64
 	// Curve is by how much service is slower under pressure. Nil is a job that nothing slows down.
 	Curve Curve
-	// Exclusive is the fraction of its own time, from 0 to 1, that each thread computes on a core that no other job uses:
-	// it waits for nobody there, so that it is no loading of the processor, but presses and is pressed on all the same.
+	// Of is the index of the resource whose service the effect slows, one with a queue: by default the first, by
+	// convention the processor. Only jobs that agree on it press on each other there.
+	Of int
+	// Exclusive is the fraction of its own time, from 0 to 1, that each thread is served there on a server that no other
+	// job uses, such as a core of its own: it does not wait there, so that it is no loading of the resource, but presses and
+	// is pressed on all the same.
 	Exclusive float64
 }
 
@@ -110,7 +115,7 @@ func (e *Effect) validate() (field string, value float64, rule string) {
 
 // appendKey appends what distinguishes an effect from another.
 func (e *Effect) appendKey(key []byte) []byte {
-	key = appendFloat(appendFloat(key, e.Pressure), e.Exclusive)
+	key = binary.AppendUvarint(appendFloat(appendFloat(key, e.Pressure), e.Exclusive), uint64(e.Of))
 	for _, p := range e.Curve {
 		key = appendFloat(appendFloat(key, p.Pressure), p.Inflation)
 	}

@@ -2,7 +2,8 @@ package contention
 
 import "slices"
 
-// This file finds by how much interference makes service at the processor slower: see [Effect].
+// This file finds by how much interference makes service slower, at the processor or another resource: see [Effect].
+// What follows is about the processor.
 //
 // While a thread of job j runs, those that run beside it in its domain press with X in all. Service advances at 1/g(X) of
 // its full speed meanwhile, so that it takes, on average,
@@ -18,24 +19,43 @@ import "slices"
 // it on c servers, any of them alike, so that k is one of them with probability u_k·E[M]/E[N], k and another l with
 // u_k·u_l·E[M(M−1)]/E[N(N−1)], and so on; and each is in j's domain with a probability δ. On a single core M is 0: who waits
 // for the core does not press on who has it. The u_k depend on the inflations, and are found with them, by a fixed point
-// that needs no solution of the node.
+// that needs no solution of the node. Where service is slowed at several resources, what that does at one of them to the
+// time that a job takes counts for its presence at the others.
 
 // inflation is what interference does to one vector.
 type inflation struct {
-	// loading is the fraction of its own time that each thread computes; together is by how much that grows beside the
-	// others, and alone by how much beside its own siblings.
-	loading         float64
-	together, alone float64
-	// parts is what each resource adds to together, and pressing how hard the job's threads press there, on average over
-	// time, in the order of the resources.
+	// services are those that it makes slower, commonly that of the processor alone.
+	services []slowerService
+	// parts is what each resource adds to the own time, and pressing how hard the job's threads press there, on average
+	// over time, in the order of the resources.
 	parts, pressing []float64
 }
 
-// stretch returns by how much the own time grows.
-func (f *inflation) stretch() float64 { return 1 + f.loading*(f.together-1) }
+// slowerService is what interference does to the service of a job at one resource.
+type slowerService struct {
+	resource int
+	// loading is the fraction of its own time that each thread is served there; together is by how much that grows beside
+	// the others, and alone by how much beside its own siblings.
+	loading         float64
+	together, alone float64
+}
 
-// stretchAlone returns by how much it grows alone.
-func (f *inflation) stretchAlone() float64 { return 1 + f.loading*(f.alone-1) }
+// grows returns by how much the service grows, beside the others or alone.
+func (s *slowerService) grows(alone bool) float64 {
+	if alone {
+		return s.alone
+	}
+	return s.together
+}
+
+// stretch returns by how much the own time grows, beside the others or alone.
+func (f *inflation) stretch(alone bool) float64 {
+	stretch := 1.0
+	for k := range f.services {
+		stretch += f.services[k].loading * (f.services[k].grows(alone) - 1)
+	}
+	return stretch
+}
 
 // interferes reports whether some job has an effect.
 func interferes(jobs []Vector) bool { return slices.ContainsFunc(jobs, Vector.interferes) }
@@ -45,75 +65,156 @@ func (v Vector) interferes() bool {
 	return slices.ContainsFunc(v, func(d Demand) bool { return d.Effect != nil })
 }
 
-// inflated returns the vector of a job whose computing takes so many times as long, as fractions of the own time that is
-// so stretched. It is made in the capacity of another, if there is any.
-func (v Vector) inflated(loading, by float64, to Vector) Vector {
-	if by == 1 || loading == 0 {
+// inflated returns the vector of a job whose service takes as much longer as it does beside the others, or alone, as
+// fractions of the own time that is so stretched. It is made in the capacity of another, if there is any.
+func (v Vector) inflated(f *inflation, alone bool, to Vector) Vector {
+	stretch := f.stretch(alone)
+	if stretch == 1 {
 		return v
 	}
-	stretch := 1 + loading*(by-1)
 	w := append(to[:0], v...) //nolint:gocritic // the memory is another's, of a vector that is made now
 	for i := range w {
 		w[i].Loading /= stretch
 		w[i].Sensitivity /= stretch
 		w[i].Pressure /= stretch
 	}
-	if w[0].Loading > 0 {
-		w[0].Loading = min(1, v[0].Loading*by/stretch)
-		w[0].Sensitivity = min(1, v[0].Sensitivity*by/stretch)
-		w[0].Pressure = v[0].Pressure * by / (1 + v[0].Pressure*(by-1))
+	for k := range f.services {
+		i, by := f.services[k].resource, f.services[k].grows(alone)
+		if by > 1 && v[i].Loading > 0 {
+			w[i].Loading = min(1, v[i].Loading*by/stretch)
+			w[i].Sensitivity = min(1, v[i].Sensitivity*by/stretch)
+			w[i].Pressure = v[i].Pressure * by / (1 + v[i].Pressure*(by-1)) * (1 + f.services[k].loading*(by-1)) / stretch
+		}
 	}
 	return w
 }
 
-// inflate returns what interference does to each of the jobs, which are on one node. It takes O(n²) time for n threads,
-// and as much again per round.
-func inflate(jobs []slowed, servers []int) []inflation {
-	f := make([]inflation, len(jobs))
-	newInterference(jobs, servers).settle()
-	pressing := make([]float64, len(jobs)*len(servers))
-	for k := range jobs {
-		s := &jobs[k]
-		f[k] = inflation{loading: s.loading, together: s.inflation, alone: 1, parts: s.parts, pressing: pressing[:len(s.vector):len(s.vector)]}
-		pressing = pressing[len(s.vector):]
-		for i, d := range s.vector {
-			if d.Effect != nil {
-				f[k].pressing[i] = float64(s.threads) * s.presence * d.Effect.Pressure
+// couplings is how often each service is looked at again where several are slowed: what one does to the others is small.
+const couplings = 3
+
+// inflate returns what interference does to each of some vectors, copies[k] jobs of vectors[k] being on one node. It takes
+// O(n²) time for n threads, and as much again per round.
+func inflate(vectors []Vector, copies, servers []int) []inflation {
+	slower := slowedServices(vectors)
+	f := newInflations(vectors, len(servers))
+	pressures := make([]*interference, 0, len(slower))
+	services := make([]int, len(vectors)) // of each vector, that are slowed
+	coupled := false
+	for _, of := range slower {
+		jobs := make([]slowed, 0, len(vectors)/len(slower)+1)
+		for k, v := range vectors {
+			if s := newSlowed(v, copies[k], of); s.loading > 0 { // a job that is never there neither presses nor suffers
+				s.number = k
+				jobs = append(jobs, s)
+				services[k]++
+				coupled = coupled || services[k] > 1
 			}
 		}
+		if len(jobs) == 0 || len(jobs) == 1 && jobs[0].copies*jobs[0].threads == 1 {
+			continue // one thread has nothing that presses on it
+		}
+		x := newInterference(jobs, servers, of)
+		x.settle()
+		pressures = append(pressures, x)
 	}
-	for k := range jobs {
-		s := &jobs[k]
-		switch {
-		case s.threads == 1:
-		case len(jobs) == 1 && s.copies == 1:
-			f[k].alone = f[k].together
-		default:
-			alone := []slowed{newSlowed(s.vector, 1)}
-			newInterference(alone, servers).settle()
-			f[k].alone = min(alone[0].inflation, f[k].together)
+	if coupled {
+		couple(pressures, len(vectors))
+	}
+	for _, x := range pressures {
+		for k := range x.jobs {
+			f[x.jobs[k].number].take(x, k, servers)
 		}
 	}
 	return f
 }
 
+// newInflations returns room for what is found.
+func newInflations(vectors []Vector, resources int) []inflation {
+	f := make([]inflation, len(vectors))
+	cells := make([]float64, 2*len(vectors)*resources)
+	for k, v := range vectors {
+		f[k].parts, cells = cells[:len(v):len(v)], cells[len(v):]
+		f[k].pressing, cells = cells[:len(v):len(v)], cells[len(v):]
+	}
+	return f
+}
+
+// slowedServices returns the resources whose service some effect slows.
+func slowedServices(vectors []Vector) (of []int) {
+	for _, v := range vectors {
+		for _, d := range v {
+			if d.Effect != nil && !slices.Contains(of, d.Effect.Of) {
+				of = append(of, d.Effect.Of)
+			}
+		}
+	}
+	return of
+}
+
+// couple settles each slower service again, with what the others add to the time of each of some vectors.
+func couple(all []*interference, vectors int) {
+	more := make([]float64, vectors)
+	gain := func(s *slowed) float64 { return s.loading * (s.inflation - 1) }
+	for _, x := range all {
+		for k := range x.jobs {
+			more[x.jobs[k].number] += gain(&x.jobs[k])
+		}
+	}
+	for range couplings {
+		for _, x := range all {
+			for k := range x.jobs {
+				s := &x.jobs[k]
+				more[s.number] -= gain(s)
+				s.elsewhere = max(0, more[s.number])
+			}
+			x.settle()
+			for k := range x.jobs {
+				more[x.jobs[k].number] += gain(&x.jobs[k])
+			}
+		}
+	}
+}
+
+// take notes what a slower service does to its k-th job.
+func (f *inflation) take(x *interference, k int, servers []int) {
+	s := &x.jobs[k]
+	for i, d := range s.vector {
+		if x.affects(d) {
+			f.parts[i] = s.loading * s.parts[i]
+			f.pressing[i] = float64(s.threads) * s.presence * d.Effect.Pressure
+		}
+	}
+	alone := 1.0
+	switch {
+	case s.threads == 1:
+	case len(x.jobs) == 1 && s.copies == 1:
+		alone = s.inflation
+	default:
+		single := []slowed{newSlowed(s.vector, 1, x.of)}
+		newInterference(single, servers, x.of).settle()
+		alone = min(single[0].inflation, s.inflation)
+	}
+	f.services = append(f.services, slowerService{resource: x.of, loading: s.loading, together: s.inflation, alone: alone})
+}
+
 // inflateAll returns what interference does to each of the jobs, equal ones being found once.
 func inflateAll(jobs []Vector, servers []int) []inflation {
-	var classes []slowed
+	var vectors []Vector
+	var copies []int
 	class, known := make([]int, len(jobs)), make(map[string]int, len(jobs))
-	var key []byte
+	key := make([]byte, 0, 256)
 	for j, v := range jobs {
 		key = v.appendKey(key[:0])
 		at, is := known[string(key)]
 		if !is {
-			at = len(classes)
+			at = len(vectors)
 			known[string(key)] = at
-			classes = append(classes, newSlowed(v, 0))
+			vectors, copies = append(vectors, v), append(copies, 0)
 		}
-		classes[at].copies++
+		copies[at]++
 		class[j] = at
 	}
-	found := inflate(classes, servers)
+	found := inflate(vectors, copies, servers)
 	all := make([]inflation, len(jobs))
 	for j := range jobs {
 		all[j] = found[class[j]]

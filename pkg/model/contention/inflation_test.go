@@ -318,7 +318,7 @@ func TestInvalidEffectsAreRefused(t *testing.T) {
 		vector contention.Vector
 		want   string
 	}{
-		"of the processor":     {contention.Vector{{Effect: &contention.Effect{}}}, "resource 0: effect: 0 is at the resource whose service effects make slower, the first one"},
+		"of the processor":     {contention.Vector{{Effect: &contention.Effect{}}}, "resource 0: effect.of: 0 is not the index of a resource with a queue"},
 		"with a loading":       {contention.Vector{{}, {Loading: 0.1, Effect: &contention.Effect{}}}, "resource 1: loading: 0.1 is at a resource that is shared without a queue"},
 		"with a pressure":      {contention.Vector{{}, {Pressure: 0.1, Effect: &contention.Effect{}}}, "resource 1: pressure: 0.1 is at a resource that is shared without a queue: it belongs to the effect"},
 		"negative pressure":    {effect(contention.Effect{Pressure: -1}), "resource 1: effect.pressure: -1 is not between 0 and 1000"},

@@ -47,11 +47,11 @@ func newEffectBids(v Vector) []effectBid {
 		return nil
 	}
 	var bids []effectBid
-	s := newSlowed(v, 1)
 	for i, d := range v {
 		if d.Effect == nil {
 			continue
 		}
+		s := newSlowed(v, 1, d.Effect.Of)
 		b := effectBid{resource: i, presence: float64(s.threads) * s.loading}
 		for k, pressure := range tabled {
 			b.own[k] = b.presence * d.Effect.Curve.more(pressure)
@@ -88,21 +88,31 @@ func (l *Load) effectPrices() []effectPrice {
 	if len(l.interfering) == 0 {
 		return nil
 	}
-	x := newInterference(l.interfering, l.servers)
+	prices := make([]effectPrice, len(l.servers))
+	for _, of := range slowedServices(l.interfering) {
+		jobs := make([]slowed, len(l.interfering))
+		for k, v := range l.interfering {
+			jobs[k] = newSlowed(v, 1, of)
+		}
+		newInterference(jobs, l.servers, of).price(prices, &l.resources[of].present)
+	}
+	return prices
+}
+
+// price fills in the prices at the resources that slow the service, of whose server all threads that have any use of it,
+// not only those with effects, are there.
+func (x *interference) price(prices []effectPrice, there *poissonbinomial.Distribution) {
 	x.sum()
-	there := &l.resources[0].present // of all jobs, not only of those with effects
-	if l.servers[0] == 1 {
+	if x.servers == 1 {
 		there.Reset()
 	}
-	prices := make([]effectPrice, len(l.servers))
-	runs := newChances(there, l.servers[0]-1)
+	runs := newChances(there, x.servers-1)
 	for i := range prices {
 		if level, is := x.levelOf(i, &x.shared[i], &x.apart[i], runs); is {
 			prices[i].expect(level)
 		}
 		x.inflict(&prices[i], i, there)
 	}
-	return prices
 }
 
 // expect makes weights of a table of the two values that stand for a pressure.
@@ -118,7 +128,7 @@ func (p *effectPrice) expect(l level) {
 func (x *interference) inflict(p *effectPrice, resource int, there *poissonbinomial.Distribution) {
 	for k := range x.jobs {
 		s := &x.jobs[k]
-		if resource >= len(s.vector) || s.vector[resource].Effect == nil || s.loading == 0 {
+		if resource >= len(s.vector) || !x.affects(s.vector[resource]) || s.loading == 0 {
 			continue
 		}
 		e := s.vector[resource].Effect

@@ -7,27 +7,29 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// slowed is jobs of one vector whose service at the processor interference may slow down.
+// slowed is jobs of one vector whose service at some resource, commonly the processor, interference may slow down.
 type slowed struct {
 	vector Vector
+	number int // of the vector among all of the node
 	copies int
 
-	loading   float64 // fraction of its own time that each thread computes
+	loading   float64 // fraction of its own time that each thread is served there
 	threads   int
-	exclusive bool    // on cores of its own
-	presence  float64 // fraction of its time that each thread is at the processor, waiting there included
+	exclusive bool    // on servers of its own
+	presence  float64 // fraction of its time that each thread is there, waiting included
+	elsewhere float64 // what slower service at other resources adds to its own time
 	inflation float64 // g
 	parts     []float64
 }
 
-// newSlowed returns what of some equal jobs matters to interference.
-func newSlowed(v Vector, copies int) slowed {
+// newSlowed returns what of some equal jobs matters to interference with service at a resource.
+func newSlowed(v Vector, copies, resource int) slowed {
 	s := slowed{vector: v, copies: copies, inflation: 1, threads: 1}
-	if len(v) > 0 {
-		s.loading, s.threads = v[0].Loading, v[0].threads()
+	if resource < len(v) {
+		s.loading, s.threads = v[resource].Loading, v[resource].threads()
 	}
 	for _, d := range v {
-		if d.Effect != nil && d.Effect.Exclusive > 0 {
+		if d.Effect != nil && d.Effect.Of == resource && d.Effect.Exclusive > 0 {
 			s.loading, s.threads, s.exclusive = d.Effect.Exclusive, d.threads(), true
 		}
 	}
@@ -35,8 +37,9 @@ func newSlowed(v Vector, copies int) slowed {
 	return s
 }
 
-// interference is the pressures on a node.
+// interference is the pressures on service at one resource of a node. Here that is called the processor.
 type interference struct {
+	of      int
 	jobs    []slowed
 	servers int       // of the processor
 	cores   int       // with those that jobs have for themselves
@@ -49,15 +52,15 @@ type interference struct {
 	cuts          []float64
 }
 
-func newInterference(jobs []slowed, servers []int) *interference {
+func newInterference(jobs []slowed, servers []int, of int) *interference {
 	x := &interference{
-		jobs: jobs, domain: make([]float64, len(servers)),
+		of: of, jobs: jobs, domain: make([]float64, len(servers)),
 		shared: make([]pressures, len(servers)), apart: make([]pressures, len(servers)),
 	}
 	if len(servers) == 0 {
 		return x
 	}
-	x.servers, x.cores = servers[0], servers[0]
+	x.servers, x.cores = servers[of], servers[of]
 	for k := range jobs {
 		if jobs[k].exclusive {
 			x.cores += jobs[k].copies * jobs[k].threads
@@ -120,7 +123,7 @@ func (s *slowed) present(wait float64) float64 {
 		wait = 0
 	}
 	there := s.loading * s.inflation * (1 + wait)
-	return there / (1 - s.loading + there)
+	return there / (1 - s.loading + s.elsewhere + there)
 }
 
 // sum adds up who is at the processor and who presses where.
@@ -140,12 +143,15 @@ func (x *interference) sum() {
 			}
 		}
 		for i, d := range s.vector {
-			if d.Effect != nil {
+			if x.affects(d) {
 				to[i].add(d.Effect.Pressure, s.presence, float64(n))
 			}
 		}
 	}
 }
+
+// affects reports whether a demand is an effect on the service.
+func (x *interference) affects(d Demand) bool { return d.Effect != nil && d.Effect.Of == x.of }
 
 // beside returns how the threads at the processor run while one of the job does, and how long that waits there, as a
 // multiple of its service.
@@ -162,7 +168,7 @@ func (x *interference) inflation(s *slowed, runs chances) float64 {
 	clear(s.parts)
 	x.levels = x.levels[:0]
 	for i, d := range s.vector {
-		if d.Effect == nil || len(d.Effect.Curve) == 0 {
+		if !x.affects(d) || len(d.Effect.Curve) == 0 {
 			continue
 		}
 		if l, pressed := x.level(s, i, d.Effect, runs); pressed {

@@ -1,6 +1,10 @@
 package contention
 
-import "loadline.dev/loadline/pkg/model/poissonbinomial"
+import (
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/poissonbinomial"
+)
 
 // Load is what the jobs of one node add up to at each of its resources. Adding a
 // thread takes O(1) time where a resource has one server, and O(n) where it has more,
@@ -13,7 +17,10 @@ type Load struct {
 	processor int
 	weighted  *weightedLoad // of the processor; nil if there is none
 
-	interfering []slowed // jobs with an effect
+	interfering []Vector // of jobs with an effect
+
+	places   places      // of devices, among the resources; nil where all jobs are at the first of each
+	newcomer map[int]int // device by resource
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
@@ -21,14 +28,27 @@ type Load struct {
 func NewLoad(servers []int) *Load {
 	l := &Load{servers: servers, resources: make([]resourceLoad, len(servers)), processor: -1}
 	for i, c := range servers {
-		s := &l.resources[i]
-		s.servers = c
-		if c > 1 {
-			s.present.Reset()
-			s.marked = []float64{0}
-		}
+		l.resources[i].init(c)
 	}
 	return l
+}
+
+// at returns the vector with each demand at the place of its device.
+func (l *Load) at(v Vector) Vector {
+	l.grow(func(servers []int) []int { return l.places.add(v, servers) })
+	return l.places.put(v, len(l.servers))
+}
+
+// grow makes places for devices, which add appends to the servers of those that there are.
+func (l *Load) grow(add func(servers []int) []int) {
+	if l.places == nil {
+		l.places, l.servers = places{}, slices.Clone(l.servers) // the first are those of others
+	}
+	l.servers = add(l.servers)
+	for len(l.resources) < len(l.servers) {
+		l.resources = append(l.resources, resourceLoad{})
+		l.resources[len(l.resources)-1].init(l.servers[len(l.resources)-1])
+	}
 }
 
 // NewSharedLoad returns what [NewLoad] does, for a node on which the resource of that index is shared by weights and
@@ -37,6 +57,21 @@ func NewSharedLoad(servers []int, processor int) *Load {
 	l := NewLoad(servers)
 	l.processor, l.weighted = processor, newWeightedLoad()
 	return l
+}
+
+// Newcomer says which device of some resources a job gets that comes next, by their indices: [Load.Prices] are of
+// these then. Where nothing is said it is the first. See [Tying.Newcomer].
+func (l *Load) Newcomer(device map[int]int) {
+	if len(device) == 0 {
+		return
+	}
+	l.newcomer = device
+	l.grow(func(servers []int) []int {
+		for i, number := range device {
+			servers = l.places.need(place{i, number}, servers)
+		}
+		return servers
+	})
 }
 
 // AddShare adds a job with a weight and a limit at the processor of a [NewSharedLoad]; both must be valid, and the rest
@@ -53,8 +88,11 @@ func (l *Load) AddShare(v Vector, share Share) {
 // Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
 func (l *Load) Add(v Vector) {
+	if v.elsewhere() {
+		v = l.at(v)
+	}
 	if v.interferes() {
-		l.interfering = append(l.interfering, newSlowed(v, 1))
+		l.interfering = append(l.interfering, v)
 	}
 	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
@@ -108,6 +146,15 @@ type resourceLoad struct {
 	present     poissonbinomial.Distribution
 	marked      []float64
 	others      poissonbinomial.Distribution // for wait
+}
+
+// init makes it the load of an idle resource.
+func (s *resourceLoad) init(servers int) {
+	s.servers = servers
+	if servers > 1 {
+		s.present.Reset()
+		s.marked = []float64{0}
+	}
 }
 
 // add adds one thread, with a sensitivity as a fraction of its job's neutral time on

@@ -48,7 +48,7 @@ func (p *Prediction) Margins(components []Unsure, options queueing.Options) ([]f
 		}
 		changes := make([]float64, len(p.jobs))
 		for _, sign := range []float64{-1, 1} {
-			moved, err := p.again(u.move(p.jobs, sign), options)
+			moved, err := p.again(u.move(p.given, sign), options)
 			if err != nil {
 				return nil, fmt.Errorf("component %d: %w", c, err)
 			}
@@ -70,9 +70,9 @@ func (p *Prediction) Margins(components []Unsure, options queueing.Options) ([]f
 // again predicts other vectors of the same jobs, which share the node as before.
 func (p *Prediction) again(jobs []Vector, options queueing.Options) (*Prediction, error) {
 	if p.sharing == nil {
-		return Predict(jobs, p.servers, options)
+		return Predict(jobs, p.givenServers, options)
 	}
-	return PredictSharing(jobs, p.servers, *p.sharing, options)
+	return PredictSharing(jobs, p.givenServers, *p.sharing, options)
 }
 
 func (m Margins) validate() error {

@@ -114,6 +114,8 @@ func (m *Mixes) local(t *JobType) *localType {
 	}
 	if err := vector.validateOn(m.class.Servers); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
+	} else if vector.elsewhere() {
+		m.fail(fmt.Errorf("jobs of type %q: are tied to a device that is not the first: give each device a resource of its own", t.Name))
 	} else if err := t.validateShare(); err != nil {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
 	} else {

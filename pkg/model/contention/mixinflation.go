@@ -9,14 +9,14 @@ func (x *Mix) inflate(classes []class) (slowing []float64) {
 	if m.err != nil || !m.interferes {
 		return nil
 	}
-	jobs := make([]slowed, len(classes))
+	vectors, copies := make([]Vector, len(classes)), make([]int, len(classes))
 	for c, class := range classes {
-		jobs[c] = newSlowed(class.vector, class.copies)
+		vectors[c], copies[c] = class.vector, class.copies
 	}
 	slowing = make([]float64, len(classes))
-	for c, f := range inflate(jobs, m.class.Servers) {
+	for c, f := range inflate(vectors, copies, m.class.Servers) {
 		slowing[c] = 1
-		if f.together > 1 {
+		if f.stretch(false) > 1 {
 			classes[c].localType, slowing[c] = m.inflated(classes[c].localType, &f)
 		}
 	}
@@ -26,10 +26,10 @@ func (x *Mix) inflate(classes []class) (slowing []float64) {
 // inflated returns what a type is with service that is so much slower, and by how much longer that takes alone.
 func (m *Mixes) inflated(t *localType, f *inflation) (*localType, float64) {
 	slow := *t
-	stretch := f.stretch() / f.stretchAlone()
+	stretch := f.stretch(false) / f.stretch(true)
 	var held float64
 	var err error
-	slow.vector, held, err = t.vector.inflated(f.loading, f.together, nil).throttled(m.class.Processor, t.Limit, m.class.Servers, m.options)
+	slow.vector, held, err = t.vector.inflated(f, false, nil).throttled(m.class.Processor, t.Limit, m.class.Servers, m.options)
 	if err != nil {
 		m.fail(err)
 		return t, 1
@@ -42,7 +42,7 @@ func (m *Mixes) inflated(t *localType, f *inflation) (*localType, float64) {
 			m.fail(err)
 			return t, 1
 		}
-		if before, err = t.vector.inflated(f.loading, f.alone, nil).alone(m.class.Servers, m.options); err != nil {
+		if before, err = t.vector.inflated(f, true, nil).alone(m.class.Servers, m.options); err != nil {
 			m.fail(err)
 			return t, 1
 		}

@@ -18,11 +18,15 @@ type Prediction struct {
 	// from. Equal jobs are copies of one class in it.
 	Solution *queueing.Solution
 
-	jobs      []Vector
+	given        []Vector // as they were asked for, and for these servers
+	givenServers []int
+
+	jobs      []Vector    // with a resource of its own for each device
 	inflated  []Vector    // the same, with service that interference makes slower
 	inflation []inflation // of each job, nil where nothing interferes
 	slowing   []float64   // of each job: by how much interference makes it slower, nil where nothing interferes
 	servers   []int
+	places    places    // of devices, among the resources
 	class     []int     // of each job, in Solution
 	alone     []float64 // of each class: see Alone
 	scale     []float64 // of each class: what turns a wait for others into a delay
@@ -66,7 +70,9 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 			return nil, fmt.Errorf("job %d: threads: %d with those of the jobs before are more than %d", j, threads, queueing.MaxJobs)
 		}
 	}
-	p := &Prediction{jobs: jobs, inflated: jobs, servers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	p := &Prediction{given: jobs, givenServers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
+	p.places, p.jobs, servers = split(jobs, servers)
+	p.inflated, p.servers = p.jobs, servers
 	p.inflate()
 	solution, err := queueing.Solve(p.network(servers), options)
 	if err != nil {
@@ -91,7 +97,7 @@ func (p *Prediction) inflate() {
 	p.inflated = make([]Vector, len(p.jobs))
 	cells := make(Vector, len(p.jobs)*len(p.servers))
 	for j, v := range p.jobs {
-		p.inflated[j] = v.inflated(p.inflation[j].loading, p.inflation[j].together, cells[:0:len(v)])
+		p.inflated[j] = v.inflated(&p.inflation[j], false, cells[:0:len(v)])
 		cells = cells[len(v):]
 	}
 }
@@ -106,8 +112,8 @@ func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
 	for j, v := range p.jobs {
 		f := &p.inflation[j]
 		p.slowing[j] = 1
-		if f.together > f.alone {
-			before, err := alone(j, v.inflated(f.loading, f.alone, nil))
+		if f.stretch(false) > f.stretch(true) {
+			before, err := alone(j, v.inflated(f, true, nil))
 			if err != nil {
 				return fmt.Errorf("job %d alone: %w", j, err)
 			}
@@ -115,7 +121,7 @@ func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
 			if err != nil {
 				return fmt.Errorf("job %d alone: %w", j, err)
 			}
-			p.slowing[j] = max(1, f.stretch()*after/(f.stretchAlone()*before))
+			p.slowing[j] = max(1, f.stretch(false)*after/(f.stretch(true)*before))
 		}
 		p.Dilations[j] *= p.slowing[j]
 	}
@@ -169,6 +175,11 @@ func (v Vector) validateOn(servers []int) error {
 	}
 	if len(v) > len(servers) {
 		return fmt.Errorf("%d demands for %d resources", len(v), len(servers))
+	}
+	for i, d := range v {
+		if d.Effect != nil && d.Effect.Of >= len(servers) {
+			return &DemandError{i, "effect.of", float64(d.Effect.Of), fmt.Sprintf("is not the index of one of %d resources", len(servers))}
+		}
 	}
 	return nil
 }
@@ -264,11 +275,23 @@ func (v Vector) queueingClass() queueing.Class {
 
 // Wait returns how long a thread of job j waits at resource i, as a multiple of
 // the time it is served there, at least 0.
-func (p *Prediction) Wait(j, i int) float64 { return p.Solution.Waits[p.class[j]][i] }
+func (p *Prediction) Wait(j, i int) float64 { return p.wait(j, p.place(j, i)) }
+
+// place returns where among the resources the device of job j is.
+func (p *Prediction) place(j, i int) int {
+	if p.places == nil || i >= len(p.given[j]) {
+		return i
+	}
+	return p.places.of(i, p.given[j][i].Device)
+}
+
+func (p *Prediction) wait(j, i int) float64 { return p.Solution.Waits[p.class[j]][i] }
 
 // Presence returns the probability, from 0 to 1, that a thread of job j stands in
 // the way of others at resource i.
-func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
+func (p *Prediction) Presence(j, i int) float64 { return p.presence(j, p.place(j, i)) }
+
+func (p *Prediction) presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
 // Delay returns what waiting for other jobs at resource i adds to the dilation of job
 // j, at least 0, or at an interference resource what slower service adds. Over all
@@ -278,7 +301,9 @@ func (p *Prediction) Presence(j, i int) float64 { return p.Solution.Presences[p.
 // which it finds their threads and those of its own job there. For a job with several
 // threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
 // each other longer or shorter than they do alone, and that is due to the others, too.
-func (p *Prediction) Delay(j, i int) float64 {
+func (p *Prediction) Delay(j, i int) float64 { return p.delay(j, p.place(j, i)) }
+
+func (p *Prediction) delay(j, i int) float64 {
 	if p.interferesAt(j, i) {
 		return p.slowingAt(j, i)
 	}
@@ -297,10 +322,11 @@ func (p *Prediction) interferesAt(j, i int) bool {
 // its part of what all of them add, in the proportion in which they inflate service.
 func (p *Prediction) slowingAt(j, i int) float64 {
 	f := &p.inflation[j]
-	if f.together == 1 {
+	stretch := f.stretch(false)
+	if stretch == 1 {
 		return 0
 	}
-	return (p.slowing[j] - 1) * f.parts[i] / (f.together - 1)
+	return (p.slowing[j] - 1) * f.parts[i] / (stretch - 1)
 }
 
 // waitForOthers returns what a thread of job j waits at resource i for those of other
@@ -313,8 +339,8 @@ func (p *Prediction) waitForOthers(j, i int) float64 {
 	if others == 0 {
 		return 0
 	}
-	siblings := float64(p.inflated[j][i].threads()-1) * p.Presence(j, i)
-	return p.inflated[j][i].Loading * p.Wait(j, i) * (others / (others + siblings))
+	siblings := float64(p.inflated[j][i].threads()-1) * p.presence(j, i)
+	return p.inflated[j][i].Loading * p.wait(j, i) * (others / (others + siblings))
 }
 
 // found returns how many threads of other jobs a thread of job j finds at resource i,
@@ -323,7 +349,7 @@ func (p *Prediction) found(j, i int) float64 {
 	sum := 0.0
 	for k, v := range p.jobs {
 		if k != j && i < len(v) {
-			sum += float64(v[i].threads()) * p.Presence(k, i)
+			sum += float64(v[i].threads()) * p.presence(k, i)
 		}
 	}
 	return sum
@@ -340,7 +366,8 @@ func (p *Prediction) found(j, i int) float64 {
 // blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
-	delay := p.Delay(j, i)
+	i = p.place(j, i)
+	delay := p.delay(j, i)
 	if delay == 0 {
 		return blame
 	}
@@ -367,5 +394,5 @@ func (p *Prediction) inTheWay(k, i int) float64 {
 	if p.sharing != nil && i == p.sharing.Resource {
 		return float64(d.threads()) * d.Loading * p.paces[k]
 	}
-	return float64(d.threads()) * p.Presence(k, i)
+	return float64(d.threads()) * p.presence(k, i)
 }

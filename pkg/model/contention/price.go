@@ -52,6 +52,15 @@ func (l *Load) Prices() *Prices {
 		p.resources[i] = price{servers: c, own: memory[:c:c], inflicted: memory[c : 2*c : 2*c]}
 		memory = memory[2*c:]
 		s.price(&p.resources[i])
+	}
+	for i, device := range l.newcomer {
+		at := l.places.of(i, device)
+		p.resources[i] = p.resources[at]
+		if p.effects != nil {
+			p.effects[i] = p.effects[at]
+		}
+	}
+	for i := range p.resources {
 		p.alone[2*i], p.alone[2*i+1] = p.resources[i].own[0], p.resources[i].inflicted[0]
 	}
 	return p

@@ -41,6 +41,7 @@ func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
 	}
+	runs, servers = splitRuns(runs, servers)
 	mixes, err := NewMixes(NodeClass{Servers: servers}, options)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if sharing.Resource < 0 || sharing.Resource >= len(servers) {
 		return nil, fmt.Errorf("resource: %d is not one of %d", sharing.Resource, len(servers))
 	}
-	n := sharing.network(p.inflated, servers)
+	n := sharing.network(p.inflated, p.servers)
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		p.delays[j] = make([]float64, len(p.servers))
 		for i, d := range v {
 			at := s.station(i)
-			here := (1 + p.Wait(j, i)) * together.Stretches[j][at] / equal.Stretches[first[j]][at]
+			here := (1 + p.wait(j, i)) * together.Stretches[j][at] / equal.Stretches[first[j]][at]
 			response += d.Loading * (here - 1)
 			if p.found(j, i) > 0 {
 				p.delays[j][i] = d.Loading * max(0, here-alone[i])
@@ -253,6 +253,7 @@ func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queu
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
 	}
+	runs, servers = splitRuns(runs, servers)
 	left, ends := make([]float64, len(runs)), make([]float64, len(runs))
 	waiting := make([]int, len(runs))
 	for j := range runs {

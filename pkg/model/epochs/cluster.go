@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/placement"
@@ -28,15 +29,26 @@ type NodeClass struct {
 	Allocatable []float64
 	// MaxJobs is the maximum number of jobs on one node at once; 0 is no limit.
 	MaxJobs int
+	// Devices says that the servers of a resource are time-sliced devices: a job is tied to one of them from its start to
+	// its end. Nil is none.
+	Devices *Devices
+}
+
+// Devices are the servers of a resource, see [NodeClass].
+type Devices struct {
+	// Resource is the index of the resource, and Request that of what jobs request of it, among the capacities; −1 where
+	// nothing limits that.
+	Resource, Request int
 }
 
 // nodeClass is a class in use.
 type nodeClass struct {
 	*NodeClass
-	mixes *contention.Mixes
-	lacks []bool // per resource
-	nodes []*placement.Node
-	suits bool // the job that is being placed; see cluster.suits
+	mixes   *contention.Mixes
+	devices *placement.DeviceClass // nil for none
+	lacks   []bool                 // per resource
+	nodes   []*placement.Node
+	suits   bool // the job that is being placed; see cluster.suits
 
 	maxMixes int // the size of mixes beyond which it is emptied
 }
@@ -92,11 +104,15 @@ func (c *cluster) add(class *nodeClass) {
 		}
 	}
 	for range class.Count {
-		c.nodes = append(c.nodes, &placement.Node{
+		node := &placement.Node{
 			Class: class.NodeClass.NodeClass, Mixes: class.mixes, Running: contention.NewRunning(class.mixes),
 			Capacity: capacity, Allocatable: allocatable, Requested: make([]float64, c.capacities),
 			Requesting: make([]int, c.capacities), MaxJobs: class.MaxJobs, Index: len(c.nodes),
-		})
+		}
+		if class.devices != nil {
+			node.Devices = placement.NewDevices(class.devices)
+		}
+		c.nodes = append(c.nodes, node)
 		c.class = append(c.class, class)
 	}
 	class.nodes = c.nodes[len(c.nodes)-class.Count:]
@@ -131,9 +147,43 @@ func newNodeClass(c *NodeClass, resources int, options queueing.Options) (*nodeC
 			n.lacks[i], own.Servers[i] = true, 1 // which no job uses
 		}
 	}
+	if err := n.addDevices(); err != nil {
+		return nil, err
+	}
 	var err error
 	n.mixes, err = contention.NewMixes(own.NodeClass, options)
 	return n, err
+}
+
+// addDevices adds a resource with one server for each device, behind those that all nodes have.
+func (n *nodeClass) addDevices() error {
+	d := n.Devices
+	if d == nil {
+		return nil
+	}
+	if d.Resource < 0 || d.Resource >= len(n.Servers) || n.lacks[d.Resource] {
+		return fmt.Errorf("devices: resource: %d is not one of those that the nodes have", d.Resource)
+	}
+	n.devices = &placement.DeviceClass{Resource: d.Resource, Request: d.Request, First: len(n.Servers), Count: n.Servers[d.Resource], Room: math.Inf(1)}
+	if n.devices.Count > contention.MaxDevices {
+		return fmt.Errorf("devices: %d are more than %d", n.devices.Count, contention.MaxDevices)
+	}
+	if d.Request >= len(n.Capacity) {
+		return fmt.Errorf("devices: request: %d is not one of %d capacities", d.Request, len(n.Capacity))
+	}
+	if d.Request >= 0 {
+		n.devices.Room = n.Capacity[d.Request] / float64(n.devices.Count)
+	}
+	n.Servers = append(n.Servers, slices.Repeat([]int{1}, n.devices.Count)...)
+	if d.Resource < len(n.Speeds) && n.Speeds[d.Resource] != 1 {
+		speeds := slices.Repeat([]float64{1}, len(n.Servers))
+		copy(speeds, n.Speeds)
+		for i := n.devices.First; i < len(speeds); i++ {
+			speeds[i] = speeds[d.Resource]
+		}
+		n.Speeds = speeds
+	}
+	return nil
 }
 
 // has reports whether the nodes of the class have all resources of a job, and

@@ -110,7 +110,7 @@ type Result struct {
 	// FirstArrival and LastEnd are when the first job arrived and the last
 	// completed.
 	FirstArrival, LastEnd float64
-	// Busy holds, per node and resource, for how many server-seconds jobs were served.
+	// Busy holds, per node and resource, for how many server-seconds jobs were served, at any device or server of it.
 	Busy [][]float64
 }
 
@@ -354,7 +354,11 @@ func (r *replay) pass(n *placement.Node) error {
 	}
 	busy := r.result.Busy[n.Index]
 	for i, servers := range n.Class.Servers {
-		busy[i] += (r.now - n.Since) * mix.Utilization(i) * float64(servers)
+		at := i
+		if n.Devices != nil && i >= n.Devices.First {
+			at = n.Devices.Resource
+		}
+		busy[at] += (r.now - n.Since) * mix.Utilization(i) * float64(servers)
 	}
 	if r.options.Epoch == nil {
 		return nil
@@ -405,7 +409,7 @@ func (r *replay) finish(n *placement.Node, done []int) error {
 	})
 	for _, id := range done {
 		j := &r.jobs[id]
-		n.Release(&j.Job.Job)
+		n.Release(&j.Job.Job, id)
 		r.running--
 		r.result.Completed++
 		r.result.LastEnd = r.now
@@ -521,6 +525,9 @@ func (r *replay) tick() error {
 // size grows with these, or it would be emptied at each event.
 func (r *replay) forget(class *nodeClass) {
 	class.mixes.Forget()
+	if class.devices != nil {
+		class.devices.Forget()
+	}
 	for _, n := range class.nodes {
 		n.Running.Recall(class.mixes)
 	}

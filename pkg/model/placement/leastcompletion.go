@@ -25,7 +25,7 @@ func (l *LeastCompletion) Choose(now float64, j *Job, nodes []*Node) int {
 	likely := 0
 	l.bounds = l.bounds[:0]
 	for i, n := range nodes {
-		_, bound := n.Running.Completion(now-n.Since, j.Type, j.Neutral)
+		_, bound := n.Running.Completion(now-n.Since, n.TypeOf(j), j.Neutral)
 		l.bounds = append(l.bounds, bound)
 		if bound < l.bounds[likely] {
 			likely = i
@@ -61,7 +61,7 @@ func (l *LeastCompletion) completion(now float64, j *Job, n *Node, limit float64
 	if now > n.Since && l.running.Mix().Jobs() > 0 {
 		l.done = l.running.Advance(now-n.Since, l.done[:0])
 	}
-	l.running.Start(j.Type, j.Neutral, 0)
+	l.running.Start(n.TypeOf(j), j.Neutral, 0)
 	elapsed := 0.0
 	for l.running.Mix().Jobs() > 0 {
 		next := l.running.Next()

@@ -11,5 +11,5 @@ func (LeastDilation) Name() string { return "least-dilation" }
 
 // Choose returns the node of the least price.
 func (LeastDilation) Choose(_ float64, j *Job, nodes []*Node) int {
-	return cheapest(nodes, func(n *Node) float64 { return n.Running.Mix().Price(j.Type) })
+	return cheapest(nodes, func(n *Node) float64 { return n.Running.Mix().Price(n.TypeOf(j)) })
 }

@@ -11,7 +11,7 @@ func (LRT) Name() string { return "lrt" }
 // Choose returns the node where the job is done first.
 func (LRT) Choose(now float64, j *Job, nodes []*Node) int {
 	return cheapest(nodes, func(n *Node) float64 {
-		response, _ := n.Running.Completion(now-n.Since, j.Type, j.Neutral)
+		response, _ := n.Running.Completion(now-n.Since, n.TypeOf(j), j.Neutral)
 		return response
 	})
 }

@@ -25,6 +25,8 @@ type Node struct {
 	// Allocatable is what the node has of each capacity, for policies that score
 	// by requests: Capacity where that is a limit. 0 means that it is not known.
 	Allocatable []float64
+	// Devices are those that jobs share, nil for none.
+	Devices *Devices
 	// Index is the number of the node in the cluster.
 	Index int
 }
@@ -65,6 +67,14 @@ func (n *Node) FitsEver(j *Job) bool {
 // rounding.
 func WithinCapacity(sum, capacity float64) bool { return sum <= capacity*(1+1e-9) }
 
+// TypeOf returns how a job would load the node if it started there now: at the device that it would get.
+func (n *Node) TypeOf(j *Job) *contention.JobType {
+	if n.Devices == nil {
+		return j.Type
+	}
+	return n.Devices.typeOf(j)
+}
+
 // Start starts a job on the node at a time not before Since, and returns done with
 // the numbers of the jobs appended that completed until then.
 func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
@@ -72,7 +82,10 @@ func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
 		done = n.Running.Advance(now-n.Since, done)
 	}
 	n.Since = now
-	n.Running.Start(j.Type, j.Neutral, id)
+	n.Running.Start(n.TypeOf(j), j.Neutral, id)
+	if n.Devices != nil {
+		n.Devices.take(j, id)
+	}
 	for i, r := range j.Requests {
 		if r > 0 {
 			n.Requested[i] += r
@@ -82,8 +95,11 @@ func (n *Node) Start(now float64, j *Job, id int, done []int) []int {
 	return done
 }
 
-// Release gives back what a job requested that has completed on the node.
-func (n *Node) Release(j *Job) {
+// Release gives back what the job of a number requested that has completed on the node.
+func (n *Node) Release(j *Job, id int) {
+	if n.Devices != nil {
+		n.Devices.release(j, id)
+	}
 	for i, r := range j.Requests {
 		if r == 0 {
 			continue

@@ -75,7 +75,7 @@ func (m *machine) pass(now float64) {
 
 func (m *machine) release(done []int) {
 	for _, id := range done {
-		m.Release(m.jobs[id])
+		m.Release(m.jobs[id], id)
 	}
 }
 

@@ -46,34 +46,9 @@ func benchCluster(b *testing.B, resources int) (*Dilation, []fwk.NodeInfo, *core
 	return testPlugin(b, objects...), nodes, testPod("candidate", "app-7")
 }
 
-// BenchmarkScore reports the time of one Score when every price is at hand.
-func BenchmarkScore(b *testing.B) {
-	for _, resources := range []int{4, 16} {
-		b.Run(fmt.Sprintf("nodes=%d/resources=%d", benchNodes, resources), func(b *testing.B) {
-			d, nodes, pod := benchCluster(b, resources)
-			scores(b, d, pod, nodes) // the first cycle prices the nodes
-			state := framework.NewCycleState()
-			d.PreScore(b.Context(), state, pod, nodes)
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
-					b.Fatal(status)
-				}
-				if n++; n == len(nodes) {
-					n = 0
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkScoreUnequal is BenchmarkScore for pods that request different amounts.
-func BenchmarkScoreUnequal(b *testing.B) {
-	d, nodes, pod := benchCluster(b, 4)
-	unequal(nodes)
-	requesting(pod, "700m", "")
-	scores(b, d, pod, nodes)
+// benchScore times one Score when every price is at hand.
+func benchScore(b *testing.B, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) {
+	scores(b, d, pod, nodes) // the first cycle prices the nodes
 	state := framework.NewCycleState()
 	d.PreScore(b.Context(), state, pod, nodes)
 	b.ReportAllocs()
@@ -86,6 +61,24 @@ func BenchmarkScoreUnequal(b *testing.B) {
 			n = 0
 		}
 	}
+}
+
+// BenchmarkScore reports the time of one Score when every price is at hand.
+func BenchmarkScore(b *testing.B) {
+	for _, resources := range []int{4, 16} {
+		b.Run(fmt.Sprintf("nodes=%d/resources=%d", benchNodes, resources), func(b *testing.B) {
+			d, nodes, pod := benchCluster(b, resources)
+			benchScore(b, d, pod, nodes)
+		})
+	}
+}
+
+// BenchmarkScoreUnequal is BenchmarkScore for pods that request different amounts.
+func BenchmarkScoreUnequal(b *testing.B) {
+	d, nodes, pod := benchCluster(b, 4)
+	unequal(nodes)
+	requesting(pod, "700m", "")
+	benchScore(b, d, pod, nodes)
 }
 
 // unequal lets the pods of nodes request 100m to 1.
@@ -108,7 +101,7 @@ func BenchmarkPrice(b *testing.B) {
 			snapshot := d.index.Snapshot()
 			b.ReportAllocs()
 			for b.Loop() {
-				price(snapshot, nodes[0])
+				price(b.Context(), snapshot, nodes[0])
 			}
 		})
 	}
@@ -132,19 +125,7 @@ func BenchmarkScoreMeasured(b *testing.B) {
 				node.Node().Labels = map[string]string{"class": fmt.Sprintf("class-%d", n%classes)}
 			}
 			d.index.OnAdd(measured, false)
-			scores(b, d, pod, nodes)
-			state := framework.NewCycleState()
-			d.PreScore(b.Context(), state, pod, nodes)
-			b.ReportAllocs()
-			n := 0
-			for b.Loop() {
-				if _, status := d.Score(b.Context(), state, pod, nodes[n]); status != nil {
-					b.Fatal(status)
-				}
-				if n++; n == len(nodes) {
-					n = 0
-				}
-			}
+			benchScore(b, d, pod, nodes)
 		})
 	}
 }

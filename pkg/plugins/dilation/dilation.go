@@ -83,38 +83,7 @@ const cycleKey = fwk.StateKey(Name)
 // cycle is what the scores of one scheduling cycle are about.
 type cycle struct {
 	snapshot *profile.Snapshot
-	found    map[string]*contention.Candidate // by the class of nodes that the vector was measured or observed on; nil if on none
-	others   *contention.Candidate            // on nodes of all other classes
-	profiled bool                             // the vectors are those of a profile
-}
-
-func newCycle(snapshot *profile.Snapshot, pod *corev1.Pod) *cycle {
-	c := &cycle{snapshot: snapshot}
-	share, processor := profile.Share(pod), snapshot.Resources().Processor()
-	w := snapshot.Workload(pod)
-	if w == nil || w.Elsewhere() == nil {
-		c.others = contention.NewShareCandidate(snapshot.VectorOn(profile.AnyClass, pod), processor, share)
-		return c
-	}
-	c.profiled = true
-	c.others = contention.NewShareCandidate(w.Elsewhere().Vector, processor, share)
-	for _, v := range w.Found() {
-		if c.found == nil {
-			c.found = map[string]*contention.Candidate{}
-		}
-		c.found[v.Class] = contention.NewShareCandidate(v.Vector, processor, share)
-	}
-	return c
-}
-
-// on returns what to score the pod with on nodes of a class.
-func (c *cycle) on(class *profile.NodeClass) *contention.Candidate {
-	if c.found != nil {
-		if v, ok := c.found[class.Class()]; ok {
-			return v
-		}
-	}
-	return c.others
+	pod      *profile.Candidates
 }
 
 // Clone returns the cycle itself, which never changes.
@@ -132,15 +101,15 @@ func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := newCycle(snapshot, pod)
-	reportVector(c.profiled)
+	c := &cycle{snapshot, snapshot.Candidates(pod)}
+	reportVector(c.pod.Profiled)
 	state.Write(cycleKey, c)
 	return nil
 }
 
 // Score returns what it would cost to put the pod on the node, encoded so that
 // costs keep their order: the dilation added to the pod and to its neighbours.
-func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
+func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	data, err := state.Read(cycleKey)
 	if err != nil {
 		return 0, fwk.AsStatus(err)
@@ -149,8 +118,8 @@ func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod,
 	if !ok {
 		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type cycle, got %T", data))
 	}
-	n := d.prices.of(c.snapshot, node)
-	return encodeCost(n.prices.Of(c.on(n.class))), nil
+	n := d.prices.of(ctx, c.snapshot, node)
+	return encodeCost(n.prices.Of(c.pod.On(n.class))), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods
@@ -158,7 +127,7 @@ func (d *Dilation) Score(_ context.Context, state fwk.CycleState, _ *corev1.Pod,
 // or have the same vector from their requests, as of the same state of the profiles.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
-	signature := podSignature{Version: snapshot.Version, Share: profile.Share(pod)}
+	signature := podSignature{Version: snapshot.Version, Share: profile.Share(pod), Devices: snapshot.RequestedDevices(pod)}
 	if w := snapshot.Workload(pod); w != nil && w.Elsewhere() != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
 	} else {
@@ -171,6 +140,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 type podSignature struct {
 	Version   uint64
 	Share     contention.Share
+	Devices   []string          `json:",omitempty"` // extended resources that the pod requests
 	Namespace string            `json:",omitempty"`
 	Profile   string            `json:",omitempty"`
 	Vector    contention.Vector `json:",omitempty"`

@@ -1,9 +1,12 @@
 package dilation
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/pkg/model/contention"
@@ -59,7 +62,7 @@ func (t *priceTable) beginCycle(clusterNodes int) {
 
 // of returns the prices of a node as it is now. It takes no lock and allocates
 // nothing unless the node, or the profiles, changed since it was last asked.
-func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
+func (t *priceTable) of(ctx context.Context, snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
 	name := node.Node().Name
 	known := t.nodes[name]
 	if known != nil {
@@ -67,7 +70,7 @@ func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePric
 			return n
 		}
 	}
-	n := price(snapshot, node)
+	n := price(ctx, snapshot, node)
 	nodesRepriced.Inc()
 	if known != nil {
 		known.Store(n)
@@ -81,13 +84,17 @@ func (t *priceTable) of(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePric
 
 // price computes the prices of a node from the pods on it, each with the vector
 // that it has on nodes of this class, and the share of the processor that its
-// requests and limits make.
-func price(snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
+// requests and limits make. Annotations that name devices which are not there are
+// ignored, and logged.
+func price(ctx context.Context, snapshot *profile.Snapshot, node fwk.NodeInfo) *nodePrices {
 	class := snapshot.NodeClass(node.Node())
-	resources := snapshot.Resources()
-	load := contention.NewSharedLoad(resources.Servers(node.Node(), class), resources.Processor())
-	for _, pod := range node.GetPods() {
-		load.AddShare(snapshot.VectorOn(class.Class(), pod.GetPod()), profile.Share(pod.GetPod()))
+	pods := make([]*corev1.Pod, len(node.GetPods()))
+	for j, pod := range node.GetPods() {
+		pods[j] = pod.GetPod()
 	}
-	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: load.Prices(), class: class}
+	prices, err := snapshot.Prices(node.Node(), class, pods)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(node.Node()), "err", err)
+	}
+	return &nodePrices{generation: node.GetGeneration(), version: snapshot.Version, prices: prices, class: class}
 }

@@ -20,6 +20,7 @@ const (
 	columnSeconds  = "seconds"
 	columnRequest  = "request.cpu"
 	columnLimit    = "limit.cpu"
+	columnDevice   = "device"
 )
 
 // An InputError says where a file of observations is wrong, and why.
@@ -39,13 +40,14 @@ func (e *InputError) Error() string {
 
 // Read reads observations as comma-separated values with the header
 //
-//	run,job,dilation[,seconds][,request.cpu][,limit.cpu]
+//	run,job,dilation[,seconds][,request.cpu][,limit.cpu][,device]
 //
 // in any order of columns. Rows of one run ran together; they need not be
 // adjacent, and a job may appear more than once in a run. An empty dilation was
 // not measured, empty seconds and requests are not known, and an empty limit is
-// none. A byte-order mark and carriage
-// returns are skipped.
+// none. Where there are devices, jobs of one run that used different ones did not
+// meet: they make a run per device. A byte-order mark and carriage returns are
+// skipped.
 //
 // It returns the runs in the order of their first rows, and warnings: what is
 // odd but usable. The first wrong line ends it with an [InputError].
@@ -91,16 +93,19 @@ func Read(r io.Reader) (runs []Run, warnings []string, err error) {
 }
 
 // columns are the places of the columns in a row; −1 for one that is not there.
-type columns struct{ run, job, dilation, seconds, request, limit int }
+type columns struct{ run, job, dilation, seconds, request, limit, device int }
 
 func readHeader(header []string) (columns, error) {
-	c := columns{-1, -1, -1, -1, -1, -1}
-	places := map[string]*int{columnRun: &c.run, columnJob: &c.job, columnDilation: &c.dilation, columnSeconds: &c.seconds, columnRequest: &c.request, columnLimit: &c.limit}
+	c := columns{-1, -1, -1, -1, -1, -1, -1}
+	places := map[string]*int{
+		columnRun: &c.run, columnJob: &c.job, columnDilation: &c.dilation, columnSeconds: &c.seconds,
+		columnRequest: &c.request, columnLimit: &c.limit, columnDevice: &c.device,
+	}
 	for i, name := range header {
 		place := places[strings.ToLower(strings.TrimSpace(name))]
 		switch {
 		case place == nil:
-			return c, &InputError{1, "header", name, "is not one of run, job, dilation, seconds, request.cpu, limit.cpu"}
+			return c, &InputError{1, "header", name, "is not one of run, job, dilation, seconds, request.cpu, limit.cpu, device"}
 		case *place >= 0:
 			return c, &InputError{1, "header", name, "appears twice"}
 		}
@@ -134,8 +139,11 @@ func (r *rowReader) add(record []string, line int) error {
 	if job == "" {
 		return &InputError{line, columnJob, job, "is empty"}
 	}
-	member := Member{}
 	var err error
+	if run, err = r.onDevice(run, record, line); err != nil {
+		return err
+	}
+	member := Member{}
 	if member.Dilation, err = number(record[r.columns.dilation], line, columnDilation, dilationRule); err != nil {
 		return err
 	}
@@ -163,6 +171,18 @@ func (r *rowReader) add(record []string, line int) error {
 	member.Job = strings.Clone(job)
 	r.runs[at].Members = append(r.runs[at].Members, member)
 	return nil
+}
+
+// onDevice returns the name of the run of the jobs that used the same device.
+func (r *rowReader) onDevice(run string, record []string, line int) (string, error) {
+	if r.columns.device < 0 {
+		return run, nil
+	}
+	device := strings.TrimSpace(record[r.columns.device])
+	if device == "" {
+		return "", &InputError{line, columnDevice, device, "is empty: name the device that the job used, such as gpu-0"}
+	}
+	return run + " on " + device, nil
 }
 
 // claim reads what a job requests and may use. An empty request is not known, an empty limit none.

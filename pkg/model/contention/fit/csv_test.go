@@ -32,6 +32,22 @@ func TestObservationsAreReadByRun(t *testing.T) {
 	}
 }
 
+func TestJobsOfDifferentDevicesAreDifferentRuns(t *testing.T) {
+	t.Parallel()
+	got, _, err := fit.Read(strings.NewReader("run,job,device,dilation\n1,a,gpu-0,1.5\n1,b,gpu-1,1\n1,c,gpu-0,2\n2,a,gpu-0,1.1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []fit.Run{
+		{Name: "1 on gpu-0", Members: []fit.Member{{Job: "a", Dilation: 1.5}, {Job: "c", Dilation: 2}}},
+		{Name: "1 on gpu-1", Members: []fit.Member{{Job: "b", Dilation: 1}}},
+		{Name: "2 on gpu-0", Members: []fit.Member{{Job: "a", Dilation: 1.1}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWhatIsOddButUsableIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	_, warnings, err := fit.Read(strings.NewReader("run,job,dilation\n1,a,0.98\n1,b,0.97\n1,c,1.2"))
@@ -51,7 +67,7 @@ func TestTheFirstWrongLineIsNamed(t *testing.T) {
 		"":                                                         "line 1: the file is empty; its first line must be run,job,dilation or run,job,dilation,seconds",
 		"run,job,dilation\n":                                       "line 2: there are no observations below the header",
 		"run,job\n1,a\n":                                           `line 1: header: "run,job" has no column dilation`,
-		"run,job,dilation,node\n":                                  `line 1: header: "node" is not one of run, job, dilation, seconds, request.cpu, limit.cpu`,
+		"run,job,dilation,node\n":                                  `line 1: header: "node" is not one of run, job, dilation, seconds, request.cpu, limit.cpu, device`,
 		"run,job,dilation,job\n":                                   `line 1: header: "job" appears twice`,
 		"run,job,dilation\n1,a,1.5\n,a,1\n":                        `line 3: run: "" is empty: rows of one run carry its name`,
 		"run,job,dilation\n1,,1\n":                                 `line 2: job: "" is empty`,
@@ -65,6 +81,7 @@ func TestTheFirstWrongLineIsNamed(t *testing.T) {
 		"run,job,dilation,request.cpu\n1,a,1,-1\n":                 `line 2: request.cpu: "-1" is not a number of cores from 0 to 16384`,
 		"run,job,dilation,request.cpu\n1,a,1,NaN\n":                `line 2: request.cpu: "NaN" is not a number of cores from 0 to 16384`,
 		"run,job,dilation,request.cpu\n1,a,1,100m\n":               `line 2: request.cpu: "100m" is not a number`,
+		"run,job,dilation,device\n1,a,1,gpu-0\n1,b,1,\n":           `line 3: device: "" is empty: name the device that the job used, such as gpu-0`,
 		"run,job,dilation,limit.cpu\n1,a,1,0\n":                    `line 2: limit.cpu: "0" is not a number of cores above 0 and up to 16384 (leave it empty where there is none)`,
 		"run,job,dilation,request.cpu,limit.cpu\n1,a,1,0.5,0.25\n": `line 2: request.cpu: "0.5" is more than the limit, 0.25`,
 		"run,job,dilation,request.cpu\n0,b,1,1\n1,a,1,1\n1,b,1,\n": `line 3: request.cpu of run "1": it is known of some of the jobs that ran together: give that of each, 0 for none, or of none`,
@@ -81,6 +98,7 @@ func TestTheFirstWrongLineIsNamed(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add("run,job,dilation,seconds\nr1,sort,1.5,60\nr1,sort,,\n")
+	f.Add("run,job,dilation,device\n1,a,1.1,gpu-0\n1,b,2,gpu-1\n")
 	f.Add("run,job,dilation,request.cpu,limit.cpu\n1,a,1.1,1,2\n1,b,2,0.1,\n")
 	f.Add("\xef\xbb\xbfrun,job,dilation\r\n1,\"a\n\",0.5")
 	f.Fuzz(func(t *testing.T, text string) {

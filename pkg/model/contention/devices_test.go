@@ -1,0 +1,362 @@
+package contention_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// gpus returns devices of which resource 1 is where jobs are served, and resource 2 what interferes there.
+func gpus(count int, sharing contention.DeviceSharing) contention.Devices {
+	return contention.Devices{Count: count, Sharing: sharing, Resource: 1, Effects: []int{2}}
+}
+
+// sharings are all ways to share a device.
+var sharings = []contention.DeviceSharing{contention.WholeDevices, contention.TimeSliced, contention.Concurrent}
+
+// drawDeviceJob draws a job that is at a device for all that it does but idle.
+func drawDeviceJob(t *rapid.T) contention.Vector {
+	served := rapid.Float64Range(0, 1).Draw(t, "served")
+	return contention.Vector{{}, contention.Symmetric(served), {Effect: &contention.Effect{
+		Pressure: rapid.Float64Range(0, 2).Draw(t, "pressure"),
+		Curve: contention.Curve{
+			{Pressure: 0.5, Inflation: rapid.Float64Range(1, 2).Draw(t, "inflation")},
+			{Pressure: 2, Inflation: rapid.Float64Range(2, 3).Draw(t, "more inflation")},
+		},
+		Of: 1,
+	}}}
+}
+
+// tieAll ties each job to the device with the fewest.
+func tieAll(t rapid.TB, kind contention.Devices, jobs []contention.Vector) []contention.Vector {
+	t.Helper()
+	tying := contention.NewTying([]contention.Devices{kind})
+	tied := make([]contention.Vector, len(jobs))
+	for j, v := range jobs {
+		tied[j] = tie(t, tying, v, tying.Fewest(0))
+	}
+	return tied
+}
+
+func tie(t rapid.TB, tying *contention.Tying, v contention.Vector, device int) contention.Vector {
+	t.Helper()
+	tied, err := tying.Tie(v, []int{device})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tied
+}
+
+// dilations returns those on a node with a device of each resource after the first.
+func dilations(t rapid.TB, jobs []contention.Vector) []float64 {
+	t.Helper()
+	p, err := contention.Predict(jobs, []int{4, 1, 1}, queueing.Options{Solver: queueing.Schweitzer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Dilations
+}
+
+// near reports whether two dilations agree up to where fixed points stop.
+func near(a, b float64) bool { return math.Abs(a-b) <= 5e-3*b }
+
+// Jobs of different devices never interact: each is dilated as if the jobs of the other devices were not there. Which
+// number a device has, and in which order jobs are listed, changes nothing.
+func TestJobsOfDifferentDevicesNeverInteract(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		kind := gpus(rapid.IntRange(1, 4).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing"))
+		n := rapid.IntRange(1, 8).Draw(t, "jobs")
+		renamed := rapid.Permutation([]int{1, 2, 3, 4}[:kind.Count]).Draw(t, "renamed")
+		tying := contention.NewTying([]contention.Devices{kind})
+		byDevice := make([][]int, kind.Count)
+		var jobs, others []contention.Vector
+		for j := range n {
+			device := rapid.IntRange(1, kind.Count).Draw(t, "device")
+			byDevice[device-1] = append(byDevice[device-1], j)
+			v := drawDeviceJob(t)
+			jobs = append(jobs, tie(t, tying, v, device))
+			others = append(others, tie(t, tying, v, renamed[device-1]))
+		}
+		together := dilations(t, jobs)
+		slices.Reverse(others)
+		permuted := dilations(t, others)
+		for j := range jobs {
+			if !near(permuted[n-1-j], together[j]) {
+				t.Fatalf("job %d is dilated %v, and %v once devices are renamed and jobs listed backwards", j, together[j], permuted[n-1-j])
+			}
+		}
+		for _, on := range byDevice {
+			only := make([]contention.Vector, len(on))
+			for k, j := range on {
+				only[k] = jobs[j]
+			}
+			for k, alone := range dilations(t, only) {
+				if !near(together[on[k]], alone) {
+					t.Fatalf("job %d is dilated %v among all devices, %v with its own", on[k], together[on[k]], alone)
+				}
+			}
+		}
+	})
+}
+
+// With one device the model is that without devices: a time-sliced one is a resource with one server.
+func TestOneTimeSlicedDeviceIsAResource(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var jobs []contention.Vector
+		for range rapid.IntRange(1, 6).Draw(t, "jobs") {
+			v := drawDeviceJob(t)
+			v[0] = contention.Symmetric((1 - v[1].Loading) * rapid.Float64Range(0, 1).Draw(t, "computes"))
+			v[2] = contention.Demand{}
+			jobs = append(jobs, v)
+		}
+		want := dilations(t, jobs)
+		for j, got := range dilations(t, tieAll(t, gpus(1, contention.TimeSliced), jobs)) {
+			if got != want[j] {
+				t.Fatalf("job %d is dilated %v on a device, %v at a resource", j, got, want[j])
+			}
+		}
+	})
+}
+
+// Equal jobs at a device that serves one at a time are machines and a repairman: the finite-source queue M/M/1//n, whose
+// closed form is that of Palm (1947).
+func TestTimeSlicedDeviceIsAFiniteSourceQueue(t *testing.T) {
+	t.Parallel()
+	for _, loading := range []float64{0.1, 0.5, 0.9} {
+		for n := 1; n <= 6; n++ {
+			// The chance that all n are elsewhere is 1 / Σ n!/(n−k)!·ρᵏ, ρ being service over time elsewhere.
+			sum, term := 1.0, 1.0
+			for k := range n {
+				term *= float64(n-k) * loading / (1 - loading)
+				sum += term
+			}
+			throughput := (1 - 1/sum) / loading
+			want := float64(n) / throughput
+			jobs := make([]contention.Vector, 2*n) // on two devices
+			for j := range jobs {
+				jobs[j] = contention.Vector{{}, contention.Symmetric(loading)}
+			}
+			p, err := contention.Predict(tieAll(t, gpus(2, contention.TimeSliced), jobs), []int{4, 1, 1}, queueing.Options{Solver: queueing.Exact})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, got := range p.Dilations {
+				if math.Abs(got-want) > 1e-9 {
+					t.Errorf("job %d of %d per device with loading %v is dilated %v, want %v", j, n, loading, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Blame and delays add up, and no job is blamed for what happens at another device.
+func TestBlameStaysWithinADevice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var jobs []contention.Vector
+		for range rapid.IntRange(1, 8).Draw(t, "jobs") {
+			jobs = append(jobs, drawDeviceJob(t))
+		}
+		jobs = tieAll(t, gpus(rapid.IntRange(1, 3).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing")), jobs)
+		p, err := contention.Predict(jobs, []int{4, 1, 1}, queueing.Options{Solver: queueing.FirstOrder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range jobs {
+			delays := 0.0
+			for i := range v {
+				delay, blamed := p.Delay(j, i), 0.0
+				delays += delay
+				for k, blame := range p.BlameAt(j, i) {
+					blamed += blame
+					if blame > 0 && jobs[k][i].Device != v[i].Device {
+						t.Fatalf("job %d at device %d is blamed for the dilation of job %d at device %d", k, jobs[k][i].Device, j, v[i].Device)
+					}
+				}
+				if math.Abs(delay-blamed) > 1e-9 {
+					t.Fatalf("job %d, resource %d: delay %v, blame %v in all", j, i, delay, blamed)
+				}
+			}
+			if math.Abs(delays-(p.Dilations[j]-1)) > 1e-9 {
+				t.Fatalf("job %d: delays of %v in all, dilation %v", j, delays, p.Dilations[j])
+			}
+		}
+	})
+}
+
+// Beside one that is always there, a job is slowed by its curve alone, at the processor and at the device alike.
+func TestSlowerServiceAtTwoResources(t *testing.T) {
+	t.Parallel()
+	slow := func(inflation float64) *contention.Effect {
+		return &contention.Effect{Curve: contention.Curve{{Pressure: 1, Inflation: inflation}}}
+	}
+	job := contention.Vector{contention.Symmetric(0.25), contention.Symmetric(0.5), {Effect: slow(3)}, {Effect: slow(2)}}
+	neighbour := contention.Vector{{}, contention.Symmetric(1), {Effect: &contention.Effect{Pressure: 1}}, {Effect: &contention.Effect{Pressure: 1, Exclusive: 1}}}
+	jobs := tieAll(t, gpus(1, contention.Concurrent), []contention.Vector{job, neighbour})
+	p, err := contention.Predict(jobs, []int{8, 1, 1, 1}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A quarter of its time takes twice as long, and half of it, at the device, three times.
+	if want := 1 + 0.25*(2-1) + 0.5*(3-1); math.Abs(p.Dilations[0]-want) > 1e-6 {
+		t.Errorf("dilated %v, want %v", p.Dilations[0], want)
+	}
+	if at, want := p.Delay(0, 2), 1.0; math.Abs(at-want) > 1e-6 {
+		t.Errorf("the device adds %v, want %v", at, want)
+	}
+	if at, want := p.Delay(0, 3), 0.25; math.Abs(at-want) > 1e-6 {
+		t.Errorf("the cache adds %v, want %v", at, want)
+	}
+	if p.Dilations[1] != 1 {
+		t.Errorf("the neighbour, which nothing presses on, is dilated %v", p.Dilations[1])
+	}
+}
+
+// A concurrent device slows jobs as caches slow those that have cores enough.
+func TestConcurrentDevicesAreLikeCores(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var onDevice, onCores []contention.Vector
+		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
+			v := drawDeviceJob(t)
+			onDevice = append(onDevice, v)
+			e := *v[2].Effect
+			e.Of = 0
+			onCores = append(onCores, contention.Vector{v[1], {Effect: &e}})
+		}
+		device := dilations(t, tieAll(t, gpus(1, contention.Concurrent), onDevice))
+		cores, err := contention.Predict(onCores, []int{64, 1}, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, want := range cores.Dilations {
+			if math.Abs(device[j]-want) > 1e-6*want {
+				t.Fatalf("job %d of %d is dilated %v on a device, %v on cores", j, len(onDevice), device[j], want)
+			}
+		}
+	})
+}
+
+// A newcomer pays the price of the device that it gets, as if its node had no other.
+func TestPricesOfDevices(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		servers := []int{4, 1, 1}
+		sharing := rapid.SampledFrom(sharings).Draw(t, "sharing")
+		kinds, only := []contention.Devices{gpus(3, sharing)}, contention.NewTying([]contention.Devices{gpus(1, sharing)})
+		tying, load := contention.NewTying(kinds), contention.NewLoad(servers)
+		byDevice := map[int]*contention.Load{1: contention.NewLoad(servers), 2: contention.NewLoad(servers), 3: contention.NewLoad(servers)}
+		for n := range 9 {
+			device := tying.Fewest(0)
+			newcomer := drawDeviceJob(t)
+			candidate := contention.NewCandidate(tie(t, only, newcomer, 1))
+			load.Newcomer(tying.Newcomer())
+			got, want := load.Prices().Of(candidate), byDevice[device].Prices().Of(candidate)
+			if math.Abs(got-want) > 1e-9 || sharing == contention.WholeDevices && got != 0 {
+				t.Fatalf("job %d costs %v on device %d, and %v where that is the only one", n, got, device, want)
+			}
+			load.Add(tie(t, tying, newcomer, device))
+			byDevice[device].Add(tie(t, only, newcomer, 1))
+		}
+	})
+}
+
+func TestTying(t *testing.T) {
+	t.Parallel()
+	job := contention.Vector{contention.Symmetric(0.1), contention.Symmetric(0.5), {Effect: &contention.Effect{Pressure: 1, Of: 1}}}
+	tying := contention.NewTying([]contention.Devices{gpus(3, contention.TimeSliced)})
+	if processor := (contention.Vector{contention.Symmetric(1)}); &tie(t, tying, processor, 0)[0] != &processor[0] {
+		t.Error("a vector that uses no device is another one")
+	}
+	for n, want := range []int{1, 2, 3, 1} {
+		if got := tying.Fewest(0); got != want {
+			t.Errorf("job %d goes to device %d, want %d", n, got, want)
+		}
+		v := tie(t, tying, job, want)
+		if v[0].Device != 0 || v[1].Device != want || v[2].Effect != nil || job[1].Device != 0 {
+			t.Errorf("job %d: %+v of %+v", n, v, job)
+		}
+	}
+	tie(t, tying, job, 2)
+	if got := tying.Fewest(0); got != 3 {
+		t.Errorf("beside 2, 2 and 1 jobs the next goes to device %d, want 3", got)
+	}
+	for _, wrong := range []int{-1, 4} {
+		if _, err := tying.Tie(job, []int{wrong}); err == nil {
+			t.Errorf("device %d is no error", wrong)
+		}
+	}
+	for _, sharing := range sharings {
+		if v := tie(t, contention.NewTying([]contention.Devices{gpus(1, sharing)}), job, 0); v[0] != job[0] || v[1] != (contention.Demand{}) || v[2].Effect != nil {
+			t.Errorf("sharing %d: a job of no device is %+v", sharing, v)
+		}
+	}
+	whole := tie(t, contention.NewTying([]contention.Devices{gpus(1, contention.WholeDevices)}), job, 1)
+	if whole[0] != job[0] || whole[1] != (contention.Demand{}) || whole[2].Effect != nil {
+		t.Errorf("a job with a whole device is %+v", whole)
+	}
+	concurrent := tie(t, contention.NewTying([]contention.Devices{gpus(1, contention.Concurrent)}), job, 1)
+	if e := concurrent[2].Effect; concurrent[1] != (contention.Demand{}) || e.Of != 1 || e.Exclusive != 0.5 || e.Pressure != 1 || concurrent[2].Device != 1 {
+		t.Errorf("a job of a concurrent device is %+v", concurrent)
+	}
+	other := contention.Devices{Count: 1, Sharing: contention.Concurrent, Resource: 1}
+	if v := tie(t, contention.NewTying([]contention.Devices{other}), job, 1); v[2].Effect != nil {
+		t.Errorf("an effect on the service of a device that has no such resource is %+v", v[2])
+	}
+}
+
+// Weights at the processor and devices go together.
+func TestDevicesBesideWeights(t *testing.T) {
+	t.Parallel()
+	job := contention.Vector{contention.Symmetric(0.5), contention.Symmetric(0.5)}
+	sharing := contention.Sharing{Shares: []contention.Share{{Weight: 1}, {Weight: 4}}}
+	apart, err := contention.PredictSharing(tieAll(t, gpus(2, contention.TimeSliced), []contention.Vector{job, job}), []int{1, 1}, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	only, err := contention.PredictSharing([]contention.Vector{job[:1], job[:1]}, []int{1}, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range 2 {
+		if math.Abs(apart.Dilations[j]-only.Dilations[j]) > 1e-6 || apart.Delay(j, 1) != 0 {
+			t.Errorf("job %d: %v with a device each (%v at it), %v with the processor alone", j, apart.Dilations[j], apart.Delay(j, 1), only.Dilations[j])
+		}
+	}
+	margins, err := apart.Margins([]contention.Unsure{{Jobs: []int{1}, Resource: 1, Margins: contention.Margins{Loading: 0.1}}}, queueing.Options{})
+	if err != nil || margins[0] > 0.05 {
+		t.Errorf("margins %v, %v", margins, err)
+	}
+}
+
+func TestDevicesAreValidated(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]contention.Vector{
+		"device: -1 is not between 1 and 64":                        {{}, {Device: -1}},
+		"device: 65 is not between 1 and 64":                        {{}, {Device: contention.MaxDevices + 1}},
+		"effect.of: 1 is not the index of a resource with a queue":  {{}, {Effect: &contention.Effect{Of: 1}}},
+		"effect.of: 2 is not the index of a resource with a queue":  {{}, {Effect: &contention.Effect{Of: 2}}, {Effect: &contention.Effect{}}},
+		"effect.of: -1 is not the index of a resource with a queue": {{}, {Effect: &contention.Effect{Of: -1}}},
+		"effect.of: 3 is not the index of one of 3 resources":       {{}, {Effect: &contention.Effect{Of: 3}}},
+	} {
+		if _, err := contention.Predict([]contention.Vector{v}, []int{1, 1, 1}, queueing.Options{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want %s", err, name)
+		}
+	}
+	mixes, err := contention.NewMixes(contention.NodeClass{Servers: []int{1, 1}, Processor: 0}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixes.Stretch(&contention.JobType{Name: "train", Vector: contention.Vector{{}, {Loading: 1, Pressure: 1, Device: 2}}})
+	if mixes.Err() == nil {
+		t.Error("mixes take jobs that are tied to devices")
+	}
+}

@@ -1,0 +1,426 @@
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// devices are those of one kind of a class of nodes.
+type devices struct {
+	name         string // of the resource at which they serve pods
+	interference []string
+	count        int // 0 if that is what a node advertises
+	extended     corev1.ResourceName
+	replicas     int
+	sharing      contention.DeviceSharing
+	declared     v1alpha1.DeviceSharing
+}
+
+// device adds the devices of a kind to the class.
+func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs field.ErrorList) {
+	add := func(name v1alpha1.DeviceResource, path *field.Path) string {
+		if slices.Contains(builtIn, string(name)) {
+			errs = append(errs, field.Invalid(path, name, "is a resource of the node: give that of the device another name, such as gpu or gpu-memory-bandwidth"))
+		}
+		if slices.Contains(c.Named, string(name)) {
+			errs = append(errs, field.Duplicate(path, name))
+		}
+		errs = append(errs, c.name(string(name), path)...)
+		return string(name)
+	}
+	kind := devices{name: add(d.Name, path.Child("name")), extended: corev1.ResourceName(d.ExtendedResource), replicas: 1, declared: cmp.Or(d.Sharing, v1alpha1.SharingExclusive)}
+	for i, name := range d.Interference {
+		kind.interference = append(kind.interference, add(name, path.Child("interference").Index(i)))
+	}
+	switch {
+	case d.Count != nil:
+		kind.count = int(*d.Count)
+		errs = append(errs, within(kind.count, contention.MaxDevices, path.Child("count"))...)
+	case d.ExtendedResource == "":
+		errs = append(errs, field.Required(path.Child("count"), "say how many devices a node has, or under extendedResource as what it advertises them, such as nvidia.com/gpu"))
+	}
+	var err *field.Error
+	if kind.sharing, err = sharingOf(d, path); err != nil {
+		errs = append(errs, err)
+	}
+	if d.Replicas != nil {
+		kind.replicas = int(*d.Replicas)
+		errs = append(errs, within(kind.replicas, maxReplicas, path.Child("replicas"))...)
+		if kind.sharing == contention.WholeDevices {
+			errs = append(errs, field.Invalid(path.Child("replicas"), *d.Replicas, "is for devices that are shared: set sharing to TimeSliced or Concurrent, or leave replicas out"))
+		}
+	}
+	c.devices = append(c.devices, kind)
+	return errs
+}
+
+// maxReplicas is as how many a device may be advertised.
+const maxReplicas = 1024
+
+func within(n, limit int, path *field.Path) field.ErrorList {
+	if n >= 1 && n <= limit {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("is not between 1 and %d", limit))}
+}
+
+// sharingOf returns what pods do at one device: queue, or slow each other down where interference is listed.
+func sharingOf(d *v1alpha1.NodeDevices, path *field.Path) (contention.DeviceSharing, *field.Error) {
+	sharing := cmp.Or(d.Sharing, v1alpha1.SharingExclusive)
+	switch {
+	case sharing == v1alpha1.SharingExclusive:
+		return contention.WholeDevices, nil
+	case sharing != v1alpha1.SharingTimeSliced && sharing != v1alpha1.SharingConcurrent:
+		return 0, field.NotSupported(path.Child("sharing"), sharing, []v1alpha1.DeviceSharing{v1alpha1.SharingConcurrent, v1alpha1.SharingExclusive, v1alpha1.SharingTimeSliced})
+	case strings.Contains(d.ExtendedResource, "/mig-"):
+		return 0, field.Invalid(path.Child("sharing"), sharing, "MIG slices are not shared: leave sharing out, or write Exclusive")
+	case len(d.Interference) > 0:
+		return contention.Concurrent, nil
+	case sharing == v1alpha1.SharingConcurrent:
+		return 0, field.Required(path.Child("interference"), "list what the pods of a Concurrent device share, such as gpu-memory-bandwidth: without it none would slow another one down")
+	default:
+		return contention.TimeSliced, nil
+	}
+}
+
+// on returns how many devices a node has, 0 if it advertises none.
+func (d *devices) on(node *corev1.Node) int {
+	if d.count > 0 || node == nil {
+		return d.count
+	}
+	advertised := node.Status.Allocatable[d.extended]
+	return int(min(max(0, advertised.Value()/int64(d.replicas)), contention.MaxDevices))
+}
+
+// usedBy reports whether a pod uses a device, given whether its vector does: what it requests decides where that is known.
+func (d *devices) usedBy(pod *corev1.Pod, vector bool) bool {
+	if pod == nil || d.extended == "" {
+		return vector
+	}
+	return d.requestedBy(pod)
+}
+
+func (d *devices) requestedBy(pod *corev1.Pod) bool {
+	requested := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})[d.extended]
+	return requested.Sign() > 0
+}
+
+// RequestedDevices returns the extended resources of devices of any class of nodes that a pod requests, in order.
+func (s *Snapshot) RequestedDevices(pod *corev1.Pod) (names []string) {
+	for _, c := range s.withDevices {
+		for i := range c.devices {
+			if d := &c.devices[i]; d.extended != "" && d.requestedBy(pod) {
+				names = append(names, string(d.extended))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// DeviceKinds returns the kinds of devices of the nodes of the class. A count of 0 is what a node advertises.
+func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
+	for i := range c.devices {
+		all = append(all, c.devices[i].kind(c.devices[i].count))
+	}
+	return all
+}
+
+// Device is a device of a node that its pods share.
+type Device struct {
+	Kind   string // name of the resource at which it serves pods
+	Number int    // from 0
+}
+
+// String returns the name of the device, such as gpu-0.
+func (d Device) String() string { return fmt.Sprintf("%s-%d", d.Kind, d.Number) }
+
+// DeviceKind is the devices of one kind that a node has.
+type DeviceKind struct {
+	Name    string                 `json:"name"`
+	Count   int                    `json:"count"`
+	Sharing v1alpha1.DeviceSharing `json:"sharing"`
+	// Interference are the resources at which the pods of one device slow each other down, where they do so.
+	Interference []string `json:"interference,omitempty"`
+}
+
+// kind returns what there is of the devices where a node has some number of them.
+func (d *devices) kind(count int) DeviceKind {
+	k := DeviceKind{Name: d.name, Count: count, Sharing: d.declared}
+	if d.sharing == contention.Concurrent {
+		k.Interference = d.interference
+	}
+	return k
+}
+
+// Tied is the pods of a node, each tied to the devices that it uses.
+type Tied struct {
+	// Vectors are those of the pods, as they are at their devices.
+	Vectors []contention.Vector
+	// Devices are those that each pod uses of kinds that are shared.
+	Devices [][]Device
+	// Assumed says of each pod whether its devices are assumed.
+	Assumed []bool
+
+	kinds  []*devices
+	model  []contention.Devices
+	tying  *contention.Tying
+	served map[int]*devices // by the indices of resources
+}
+
+// At returns the device at which pod j is at a resource, false where the resource is the node's.
+func (t *Tied) At(j, resource int) (Device, bool) {
+	kind, is := t.served[resource]
+	if !is || t.Vectors[j][resource].Device == 0 {
+		return Device{}, false
+	}
+	return Device{kind.name, t.Vectors[j][resource].Device - 1}, true
+}
+
+// IsOfDevice reports whether a resource is one of devices of the node.
+func (t *Tied) IsOfDevice(resource int) bool { return t.served[resource] != nil }
+
+// Kinds returns the kinds of devices that the node has.
+func (t *Tied) Kinds() (all []DeviceKind) {
+	for k, kind := range t.kinds {
+		all = append(all, kind.kind(t.model[k].Count))
+	}
+	return all
+}
+
+// newTied returns a node of a class without pods.
+func (r *Resources) newTied(node *corev1.Node, c *NodeClass) *Tied {
+	t := &Tied{served: map[int]*devices{}}
+	if c != nil {
+		for i := range c.devices {
+			d := &c.devices[i]
+			count := d.on(node)
+			if count == 0 {
+				continue
+			}
+			model := contention.Devices{Count: count, Sharing: d.sharing, Resource: r.index[d.name]}
+			t.served[model.Resource] = d
+			for _, name := range d.interference {
+				model.Effects = append(model.Effects, r.index[name])
+				t.served[r.index[name]] = d
+			}
+			t.kinds, t.model = append(t.kinds, d), append(t.model, model)
+		}
+	}
+	t.tying = contention.NewTying(t.model)
+	return t
+}
+
+// Tie ties the pods of a node of a class, with their vectors, to devices: those that annotations name, and else, in the
+// order in which the pods were created, the ones that have the fewest then. A pod of nil has no annotation, and uses the
+// devices that its vector does.
+//
+// The error names the pods whose annotations are invalid. They count as without, so that what is returned can be used all
+// the same.
+func (r *Resources) Tie(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []contention.Vector) (*Tied, error) {
+	t := r.newTied(node, c)
+	t.Vectors, t.Devices, t.Assumed = slices.Clone(vectors), make([][]Device, len(pods)), make([]bool, len(pods))
+	if len(t.kinds) == 0 {
+		return t, nil
+	}
+	var errs []error
+	told, later := make([][]int, len(pods)), make([]int, 0, len(pods))
+	for j, pod := range pods {
+		var err error
+		if told[j], err = t.told(pod); err != nil {
+			errs = append(errs, fmt.Errorf("pod %s/%s: annotation %s: %w", pod.Namespace, pod.Name, v1alpha1.DevicesAnnotation, err))
+		}
+		if len(told[j]) == 0 {
+			later = append(later, j)
+		} else {
+			errs = append(errs, t.tie(j, pod, told[j]))
+		}
+	}
+	slices.SortStableFunc(later, func(a, b int) int { return created(pods[a], pods[b]) })
+	for _, j := range later {
+		errs = append(errs, t.tie(j, pods[j], nil))
+	}
+	return t, errors.Join(errs...)
+}
+
+// created compares when pods were created; one of nil comes first, as one that does not say.
+func created(a, b *corev1.Pod) int {
+	return timeOf(a).Compare(timeOf(b))
+}
+
+func timeOf(pod *corev1.Pod) time.Time {
+	if pod == nil {
+		return time.Time{}
+	}
+	return pod.CreationTimestamp.Time
+}
+
+// tie ties a pod to the devices of some numbers, from 1, by kind. Where one is 0, or there are none, that is the device with
+// the fewest pods.
+func (t *Tied) tie(j int, pod *corev1.Pod, told []int) error {
+	numbers := make([]int, len(t.kinds))
+	copy(numbers, told)
+	for k, kind := range t.kinds {
+		assumed := numbers[k] == 0
+		if assumed {
+			if !kind.usedBy(pod, t.model[k].Uses(t.Vectors[j])) {
+				continue
+			}
+			numbers[k] = t.tying.Fewest(k)
+		}
+		if kind.sharing != contention.WholeDevices {
+			t.Devices[j] = append(t.Devices[j], Device{kind.name, numbers[k] - 1})
+			t.Assumed[j] = t.Assumed[j] || assumed && t.model[k].Count > 1
+		}
+	}
+	var err error
+	t.Vectors[j], err = t.tying.Tie(t.Vectors[j], numbers)
+	return err
+}
+
+// told returns the numbers, from 1, of the devices that the annotation of a pod names, by kind, nil if it names none.
+func (t *Tied) told(pod *corev1.Pod) ([]int, error) {
+	if pod == nil || pod.Annotations[v1alpha1.DevicesAnnotation] == "" {
+		return nil, nil
+	}
+	numbers := make([]int, len(t.kinds))
+	for part := range strings.SplitSeq(pod.Annotations[v1alpha1.DevicesAnnotation], ",") {
+		part = strings.TrimSpace(part)
+		at := strings.LastIndex(part, "-")
+		number, err := strconv.Atoi(part[at+1:])
+		if at < 0 || err != nil {
+			return nil, fmt.Errorf("%q is not the name of a device, such as gpu-0", part)
+		}
+		k := slices.IndexFunc(t.kinds, func(d *devices) bool { return d.name == part[:at] })
+		if k < 0 || number < 0 || number >= t.model[k].Count {
+			return nil, fmt.Errorf("%q is not one of the devices of the node: %s", part, t.names())
+		}
+		if numbers[k] != 0 {
+			return nil, fmt.Errorf("%q is a second device of its kind: a pod is tied to one", part)
+		}
+		numbers[k] = number + 1
+	}
+	return numbers, nil
+}
+
+// names returns which devices the node has: "gpu-0 to gpu-3".
+func (t *Tied) names() string {
+	var names []string
+	for k, kind := range t.kinds {
+		name := Device{kind.name, 0}.String()
+		if n := t.model[k].Count; n > 1 {
+			name += " to " + Device{kind.name, n - 1}.String()
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// VectorsOn returns the vectors of the pods of a node of a class, tied to devices: see [Resources.Tie].
+func (s *Snapshot) VectorsOn(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (*Tied, error) {
+	vectors := make([]contention.Vector, len(pods))
+	for j, pod := range pods {
+		vectors[j] = s.VectorOn(c.Class(), pod)
+	}
+	return s.resources.Tie(node, c, pods, vectors)
+}
+
+// Prices returns what it costs to put a pod on a node of a class with these pods. The error is that of [Resources.Tie], and
+// the prices can be used all the same.
+func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (*contention.Prices, error) {
+	load := contention.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
+	tied, err := s.VectorsOn(node, c, pods)
+	for j, v := range tied.Vectors {
+		load.AddShare(v, Share(pods[j]))
+	}
+	load.Newcomer(tied.tying.Newcomer())
+	return load.Prices(), err
+}
+
+// Candidate returns a pod as [Snapshot.Prices] of nodes of a class, nil for none, are for it.
+func (s *Snapshot) Candidate(c *NodeClass, pod *corev1.Pod) *contention.Candidate {
+	return s.candidate(c, pod, s.VectorOn(c.Class(), pod))
+}
+
+// candidate returns a pod with a vector, at the first device of each kind that it uses: prices are of the device that a
+// newcomer gets.
+func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v contention.Vector) *contention.Candidate {
+	return contention.NewShareCandidate(s.resources.first(c, pod, v), s.resources.Processor(), Share(pod))
+}
+
+// first returns the vector of a pod that is at the first device of each kind that it uses. It is v itself where that makes
+// no difference.
+func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) contention.Vector {
+	if c == nil || len(c.devices) == 0 {
+		return v
+	}
+	one := *c // with a device of each kind
+	one.devices = slices.Clone(c.devices)
+	for i := range one.devices {
+		one.devices[i].count = 1
+	}
+	t := r.newTied(nil, &one)
+	t.Vectors, t.Devices, t.Assumed = []contention.Vector{v}, make([][]Device, 1), make([]bool, 1)
+	if err := t.tie(0, pod, nil); err != nil {
+		return v // there is a device of each kind
+	}
+	return t.Vectors[0]
+}
+
+// Candidates are a pod as the prices of nodes are for it.
+type Candidates struct {
+	byClass  map[string]*contention.Candidate // of classes on which it is another one than elsewhere
+	others   *contention.Candidate
+	Profiled bool // whether the pod's vectors are those of a profile
+}
+
+// On returns the candidate for nodes of a class, nil for those that follow no profile.
+func (c *Candidates) On(class *NodeClass) *contention.Candidate {
+	if v, is := c.byClass[class.Class()]; is {
+		return v
+	}
+	return c.others
+}
+
+// Candidates returns a pod as [Snapshot.Prices] are for it, on nodes of any class.
+func (s *Snapshot) Candidates(pod *corev1.Pod) *Candidates {
+	elsewhere := s.VectorOn(AnyClass, pod)
+	all := &Candidates{}
+	vectors := map[string]contention.Vector{}
+	if w := s.Workload(pod); w != nil && w.Elsewhere() != nil {
+		all.Profiled = true
+		elsewhere = w.Elsewhere().Vector
+		for _, v := range w.Found() {
+			vectors[v.Class] = v.Vector
+		}
+	}
+	for _, c := range s.withDevices {
+		v, found := vectors[c.Name]
+		if !found {
+			v = elsewhere
+		}
+		if at := s.resources.first(c, pod, v); found || &at[0] != &v[0] {
+			vectors[c.Name] = at
+		}
+	}
+	all.others = s.candidate(nil, pod, elsewhere)
+	if len(vectors) > 0 {
+		all.byClass = make(map[string]*contention.Candidate, len(vectors))
+	}
+	for name, v := range vectors {
+		all.byClass[name] = contention.NewShareCandidate(v, s.resources.Processor(), Share(pod))
+	}
+	return all
+}
