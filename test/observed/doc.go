@@ -11,9 +11,9 @@
 //
 // The flags of the experiments, each with the number of runs and the bound:
 //
-//   - -mixes: two to eight pods of any kind on two processors, and what each says of itself. Without pods that have short-lived
-//     children, dilations must be right to 2 % on average and 6 % at worst, and CPU loadings to 0.03. A run takes
-//     -mix-seconds and about two seconds more.
+//   - -mixes: two to eight pods of any kind on two processors, and what each says of itself. Dilations must be right to 2 % on
+//     average, also those of pods that have short-lived children alone; without these to 6 % at worst, and CPU loadings to 0.03.
+//     A run takes -mix-seconds and about two seconds more.
 //   - -culprits: a pod that one of three to six neighbours slows down. That one must be the first cause in 95 % of the findings.
 //   - -limits: a pod that its own limit slows down. The limit must be the first cause in all findings.
 //   - -quiets: six pods that do little. After each interval they are judged; at most 2 % of these judgements may be findings.
