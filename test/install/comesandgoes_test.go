@@ -28,6 +28,7 @@ func comesAndGoes(t *testing.T) {
 	kept.check(t, "after the upgrade")
 	helm(t, "rollback", release, "--wait", "--timeout", "5m")
 	kept.check(t, "after the upgrade was taken back")
+	awaitNoNamespace(t, gauge) // the previous version has no gauges, and Helm does not wait for what it removes
 	install(t)
 	helm(t, "test", release, "--timeout", "5m")
 

@@ -83,6 +83,13 @@ func removeNamespace(t *testing.T, name string) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	must(t, client.IgnoreNotFound(cluster.Delete(t.Context(), namespace)))
+	awaitNoNamespace(t, name)
+}
+
+// awaitNoNamespace waits until a namespace is gone that is being removed.
+func awaitNoNamespace(t *testing.T, name string) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	live.Until(t, "namespace "+name+" is gone", live.Patience, func(ctx context.Context) (bool, string, error) {
 		err := cluster.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		return apierrors.IsNotFound(err), "it is " + string(namespace.Status.Phase), client.IgnoreNotFound(err)
