@@ -116,7 +116,7 @@ func (s *Stalls) poll(p *polled) {
 		return
 	}
 	n, err := p.file.ReadAt(s.buffer[:], 0)
-	if err != nil && err != io.EOF { //nolint:errorlint // io.ReaderAt returns io.EOF itself
+	if err != nil && !errors.Is(err, io.EOF) {
 		p.failed = err
 		return
 	}
