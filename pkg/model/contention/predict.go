@@ -273,6 +273,9 @@ func (v Vector) queueingClass() queueing.Class {
 	return class
 }
 
+// Resources returns how many resources the node has, those that the prediction was asked for.
+func (p *Prediction) Resources() int { return len(p.givenServers) }
+
 // Wait returns how long a thread of job j waits at resource i, as a multiple of
 // the time it is served there, at least 0.
 func (p *Prediction) Wait(j, i int) float64 { return p.wait(j, p.place(j, i)) }

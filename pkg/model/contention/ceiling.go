@@ -1,0 +1,81 @@
+package contention
+
+import "math"
+
+// Ceiling bounds from above how much the jobs of a node can be dilated. It takes O(m) time per job, where a solution
+// takes O(n²·m) and more, so it finds the nodes that need none to be known to be good enough.
+//
+// A job alone uses resource i for the fraction q_i of its time, and among others for less, since it takes longer. So
+// the others come to the resource no more often than a stream of visits would that uses ρ = Σ q servers, and a job
+// finds no more of them there than a visit finds that comes at random: by the recursion of exact MVA,
+// Q_i(S) = Σ_k X_k D_ik (1 + Q_i(S−k)) ≤ ρ (1 + max Q), so that Q ≤ ρ/(1−ρ) at one server, and with c of them a job
+// waits for at most (ρ/c)/(c−ρ) of what it is served: what it waits in M/M/c, Erlang's C being at most ρ/c. Where jobs
+// have unequal weights, a job may be one that yields to all others, and wait for (2c−ρ)/(c−ρ) times as long.
+//
+// A Ceiling is a value: copies are independent of each other. It is not safe for concurrent changes.
+type Ceiling struct {
+	servers     []int
+	busy        []float64 // Σ q over the threads at each resource
+	processor   int
+	weight      float64 // that a thread of all jobs has at the processor, 0 before there is any
+	group       int     // that all jobs there are of
+	unequal     bool
+	interfering bool
+}
+
+// NewCeiling returns that of an empty node, whose processor, the resource of that index, is shared by weights. Servers are
+// as in [NewLoad].
+func NewCeiling(servers []int, processor int) *Ceiling {
+	return &Ceiling{servers: servers, busy: make([]float64, len(servers)), processor: processor}
+}
+
+// Add adds a job with a weight at the processor, in a group of [Sharing]; its limit does not count. The vector must satisfy
+// [Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count as if all
+// were at one.
+func (c *Ceiling) Add(v Vector, share Share) {
+	for i, d := range v {
+		if d.Effect != nil {
+			c.interfering = true
+		}
+		if !d.idle() {
+			c.busy[i] += float64(d.threads()) * max(d.Pressure, d.Loading)
+		}
+	}
+	if c.processor < len(v) && !v[c.processor].idle() {
+		weight := threadWeight(v[c.processor], share.weight())
+		c.unequal = c.unequal || c.weight != 0 && (c.weight != weight || c.group != share.Group)
+		c.weight, c.group = weight, share.Group
+	}
+}
+
+// With returns the ceiling of the node with one more job.
+func (c *Ceiling) With(v Vector, share Share) *Ceiling {
+	with := *c
+	with.busy = append(make([]float64, 0, len(c.busy)), c.busy...)
+	with.Add(v, share)
+	return &with
+}
+
+// Dilation returns a bound on the dilation of a job that is one of those added: at least 1, and +Inf where nothing can be
+// said so simply, at resources that might be overloaded and among jobs that make each other's service slower.
+func (c *Ceiling) Dilation(v Vector) float64 {
+	if c.interfering {
+		return math.Inf(1)
+	}
+	dilation := 1.0
+	for i, d := range v {
+		if d.idle() {
+			continue
+		}
+		others, servers := max(0, c.busy[i]-max(d.Pressure, d.Loading)), float64(c.servers[i])
+		if others >= servers {
+			return math.Inf(1)
+		}
+		wait := others / servers / (servers - others)
+		if i == c.processor && c.unequal {
+			wait *= (2*servers - others) / (servers - others)
+		}
+		dilation += max(d.Loading, d.sensitivity()) * wait
+	}
+	return dilation
+}

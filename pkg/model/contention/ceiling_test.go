@@ -1,0 +1,82 @@
+package contention_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// A solution is an approximation, and the ceiling is one of what is exact.
+const solutionError = 0.02
+
+// No job is dilated more than its ceiling says: by the solver that predictions use, jobs of one thread and several, of
+// equal weights and unequal, with limits and without, on one server and many.
+func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const cpu, resources = 0, 3
+		servers := drawServers(t, resources, 8)
+		jobs := drawVectors(t, resources, 3, 10)
+		sharing := contention.Sharing{Resource: cpu}
+		weights := rapid.SampledFrom([][]float64{{1}, {1, 100}, {0.25, 4, 39}}).Draw(t, "weights")
+		ceiling := contention.NewCeiling(servers, cpu)
+		for j, v := range jobs {
+			share := contention.Share{Weight: rapid.SampledFrom(weights).Draw(t, "weight"), Limit: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "limit")}
+			sharing.Shares = append(sharing.Shares, share)
+			if j == len(jobs)-1 {
+				ceiling = ceiling.With(v, share)
+			} else {
+				ceiling.Add(v, share)
+			}
+		}
+		p, err := contention.PredictSharing(jobs, servers, sharing, queueing.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range jobs {
+			if most := ceiling.Dilation(v); p.Dilations[j] > 1+(most-1)*(1+solutionError)+solutionError {
+				t.Errorf("job %d of %v on %v, shares %v: dilated %v times, and at most %v", j, jobs, servers, sharing.Shares, p.Dilations[j], most)
+			}
+		}
+	})
+}
+
+// With two equal jobs at one server that are there for a tenth of their time, the bound is 1 + 0.1·0.1/0.9, where 1.01 is
+// exact; a job alone is not dilated.
+func TestCeilingOfTwoJobs(t *testing.T) {
+	v := contention.Loadings(0.1)
+	c := contention.NewCeiling([]int{1}, 0)
+	c.Add(v, contention.Share{})
+	if d := c.Dilation(v); d != 1 {
+		t.Errorf("alone: %v", d)
+	}
+	if d, want := c.With(v, contention.Share{}).Dilation(v), 1+0.1*0.1/0.9; math.Abs(d-want) > 1e-12 {
+		t.Errorf("two jobs: %v, want %v", d, want)
+	}
+	if d := c.Dilation(v); d != 1 {
+		t.Errorf("With changed the ceiling: %v", d)
+	}
+}
+
+func TestCeilingKnowsNothingOfOverloadedResources(t *testing.T) {
+	busy := contention.Loadings(0, 0.6)
+	c := contention.NewCeiling([]int{4, 1}, 0)
+	for range 3 {
+		c.Add(busy, contention.Share{})
+	}
+	if d := c.Dilation(busy); !math.IsInf(d, 1) {
+		t.Errorf("at a resource that the others keep busy for 1.2 of the time: %v", d)
+	}
+	elsewhere := contention.Loadings(0.5)
+	if d := c.With(elsewhere, contention.Share{}).Dilation(elsewhere); d != 1 {
+		t.Errorf("at a resource where no other is: %v", d)
+	}
+	curve := contention.Vector{{Loading: 1}, {Effect: &contention.Effect{Curve: contention.Curve{}}}}
+	if d := c.With(curve, contention.Share{}).Dilation(slices.Clone(curve)); !math.IsInf(d, 1) {
+		t.Errorf("beside a job that is slowed by caches: %v", d)
+	}
+}
