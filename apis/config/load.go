@@ -3,7 +3,10 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -26,7 +29,17 @@ func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 	if err := validate(versioned).ToAggregate(); err != nil {
 		return nil, err
 	}
-	args := &DilationArgs{SyncTimeoutSeconds: *versioned.SyncTimeoutSeconds}
+	args := &DilationArgs{
+		SyncTimeoutSeconds: *versioned.SyncTimeoutSeconds,
+		Objective:          versioned.Objective,
+		PackingMaxDilation: versioned.Packing.MaxDilation.AsApproximateFloat64(),
+		GuardMode:          versioned.Guard.Mode,
+		EventsPerSecond:    *versioned.EventsPerSecond,
+	}
+	if hold := versioned.Hold; hold != nil {
+		args.HoldMaxDilation = hold.MaxDilation.AsApproximateFloat64()
+		args.HoldMaxWait = time.Duration(*hold.MaxWaitSeconds) * time.Second
+	}
 	for _, r := range versioned.Requests {
 		args.Requests = append(args.Requests, RequestRule{
 			Resource:    r.Resource,
@@ -68,6 +81,7 @@ func validate(args *v1alpha1.DilationArgs) field.ErrorList {
 	if seconds := *args.SyncTimeoutSeconds; seconds < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("syncTimeoutSeconds"), seconds, "must be at least 0"))
 	}
+	errs = append(errs, validatePlacing(args)...)
 	path := field.NewPath("requests")
 	if len(args.Requests) == 0 {
 		errs = append(errs, field.Required(path, "without a rule, pods that no profile matches would weigh nothing; leave the field out for the default"))
@@ -87,6 +101,41 @@ func validate(args *v1alpha1.DilationArgs) field.ErrorList {
 		errs = append(errs, field.Required(path, "at least one rule must have a minimum above 0, or pods without requests would weigh nothing"))
 	}
 	return errs
+}
+
+// validatePlacing checks what decides which node a pod gets, and whether it gets one.
+func validatePlacing(args *v1alpha1.DilationArgs) field.ErrorList {
+	var errs field.ErrorList
+	objectives := []v1alpha1.Objective{v1alpha1.ObjectiveTotal, v1alpha1.ObjectiveOwn, v1alpha1.ObjectiveSLARisk, v1alpha1.ObjectivePacking}
+	if !slices.Contains(objectives, args.Objective) {
+		errs = append(errs, field.NotSupported(field.NewPath("objective"), args.Objective, objectives))
+	}
+	modes := []v1alpha1.GuardMode{v1alpha1.GuardOff, v1alpha1.GuardWarn, v1alpha1.GuardEnforce}
+	if !slices.Contains(modes, args.Guard.Mode) {
+		errs = append(errs, field.NotSupported(field.NewPath("guard", "mode"), args.Guard.Mode, modes))
+	}
+	errs = append(errs, validateDilation(args.Packing.MaxDilation, field.NewPath("packing", "maxDilation"))...)
+	if hold, path := args.Hold, field.NewPath("hold"); hold != nil {
+		errs = append(errs, validateDilation(hold.MaxDilation, path.Child("maxDilation"))...)
+		if wait := *hold.MaxWaitSeconds; wait < 0 {
+			errs = append(errs, field.Invalid(path.Child("maxWaitSeconds"), wait, "must be at least 0"))
+		}
+	}
+	if events := *args.EventsPerSecond; events < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("eventsPerSecond"), events, "must be at least 0"))
+	}
+	return errs
+}
+
+// validateDilation checks how much pods may be dilated.
+func validateDilation(most *resource.Quantity, path *field.Path) field.ErrorList {
+	if most == nil {
+		return field.ErrorList{field.Required(path, "say how many times longer than alone a pod may take, such as \"1.5\"")}
+	}
+	if d := most.AsApproximateFloat64(); d <= 1 || math.IsInf(d, 1) {
+		return field.ErrorList{field.Invalid(path, most.String(), "must be more than 1: how many times longer than alone a pod may take")}
+	}
+	return nil
 }
 
 func validateRule(r *v1alpha1.RequestRule, path *field.Path) field.ErrorList {

@@ -3,12 +3,15 @@ package config_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/config/v1alpha1"
 )
 
 // written is what kube-scheduler hands over of arguments written like this.
@@ -19,9 +22,20 @@ func written(text string) *runtime.Unknown {
 // cpuRule is the rule that pods without a profile follow by default.
 var cpuRule = config.RequestRule{Resource: "cpu", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1, Minimum: 0.1}
 
+// with returns the arguments of a user who gave none, but for some.
+func with(change func(*config.DilationArgs)) config.DilationArgs {
+	packing := resource.MustParse("1.2")
+	args := config.DilationArgs{
+		Requests: []config.RequestRule{cpuRule}, SyncTimeoutSeconds: 30, Objective: v1alpha1.ObjectiveTotal,
+		PackingMaxDilation: packing.AsApproximateFloat64(), GuardMode: v1alpha1.GuardOff, EventsPerSecond: 5,
+	}
+	change(&args)
+	return args
+}
+
 func TestWhatTheUserLeavesOutGetsItsDefault(t *testing.T) {
 	t.Parallel()
-	defaults := config.DilationArgs{Requests: []config.RequestRule{cpuRule}, SyncTimeoutSeconds: 30}
+	defaults := with(func(*config.DilationArgs) {})
 	tests := map[string]struct {
 		args runtime.Object
 		want config.DilationArgs
@@ -32,21 +46,29 @@ func TestWhatTheUserLeavesOutGetsItsDefault(t *testing.T) {
 		"requests that are null":     {written(`{"requests": null}`), defaults},
 		"only the type":              {written(`{"apiVersion": "config.loadline.dev/v1alpha1", "kind": "DilationArgs"}`), defaults},
 		"a kind without apiVersion":  {written(`{"kind": "DilationArgs"}`), defaults},
-		"everything but the timeout": {written(`{"syncTimeoutSeconds": 0}`), config.DilationArgs{Requests: defaults.Requests, SyncTimeoutSeconds: 0}},
+		"everything but the timeout": {written(`{"syncTimeoutSeconds": 0}`), with(func(a *config.DilationArgs) { a.SyncTimeoutSeconds = 0 })},
 		"cpu's rule, by name only":   {written(`{"requests": [{"resource": "cpu"}]}`), defaults},
 		"a minimum where the request is not cpu": {
 			written(`{"requests": [{"resource": "cpu"}, {"resource": "gpu", "request": "nvidia.com/gpu"}]}`),
-			config.DilationArgs{
-				Requests:           []config.RequestRule{cpuRule, {Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1}},
-				SyncTimeoutSeconds: 30,
-			},
+			with(func(a *config.DilationArgs) {
+				a.Requests = []config.RequestRule{cpuRule, {Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1}}
+			}),
 		},
 		"a minimum where another resource derives from the cpu request": {
 			written(`{"requests": [{"resource": "memory-bandwidth", "request": "cpu", "utilization": "0.25"}]}`),
-			config.DilationArgs{
-				Requests:           []config.RequestRule{{Resource: "memory-bandwidth", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 0.25, Minimum: 0.1}},
-				SyncTimeoutSeconds: 30,
-			},
+			with(func(a *config.DilationArgs) {
+				a.Requests = []config.RequestRule{{Resource: "memory-bandwidth", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 0.25, Minimum: 0.1}}
+			}),
+		},
+		"a hold that does not say for how long": {
+			written(`{"hold": {"maxDilation": "1.5"}}`),
+			with(func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, 5*time.Minute }),
+		},
+		"a guard and an objective": {
+			written(`{"guard": {"mode": "Warn"}, "objective": "Packing", "packing": {"maxDilation": 2}, "eventsPerSecond": 0}`),
+			with(func(a *config.DilationArgs) {
+				a.GuardMode, a.Objective, a.PackingMaxDilation, a.EventsPerSecond = v1alpha1.GuardWarn, v1alpha1.ObjectivePacking, 2, 0
+			}),
 		},
 	}
 	for name, test := range tests {
@@ -75,13 +97,13 @@ requests:
   minimum: 0.05
 - {resource: gpu, request: nvidia.com/gpu, perThread: 2, minimum: 1e-1}
 `
-	want := &config.DilationArgs{
-		Requests: []config.RequestRule{
+	want := with(func(a *config.DilationArgs) {
+		a.SyncTimeoutSeconds = 5
+		a.Requests = []config.RequestRule{
 			{Resource: "cpu", Request: "cpu", PerThread: 0.5, Utilization: 0.8, Minimum: 0.05},
 			{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 2, Utilization: 1, Minimum: 0.1},
-		},
-		SyncTimeoutSeconds: 5,
-	}
+		}
+	})
 	tests := map[string]string{
 		"YAML":                       yaml,
 		"YAML written on Windows":    strings.ReplaceAll(yaml, "\n", "\r\n"),
@@ -96,7 +118,7 @@ requests:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Errorf("unexpected arguments (-want +got):\n%s", diff)
 			}
 		})
@@ -178,6 +200,30 @@ func TestAnInvalidArgumentIsRefusedByFieldValueAndRule(t *testing.T) {
 		"a minimum beyond all numbers": {
 			`{"requests": [{"resource": "cpu", "minimum": "1e400"}]}`,
 			`requests[0].minimum: Invalid value: "10e399": must be at least 0 and at most 1e308`,
+		},
+		"an objective that there is not": {
+			`{"objective": "total"}`,
+			`objective: Unsupported value: "total": supported values: "Total", "Own", "SLARisk", "Packing"`,
+		},
+		"a mode that there is not": {
+			`{"guard": {"mode": "on"}}`,
+			`guard.mode: Unsupported value: "on": supported values: "Off", "Warn", "Enforce"`,
+		},
+		"packing without any dilation": {
+			`{"objective": "Packing", "packing": {"maxDilation": 1}}`,
+			`packing.maxDilation: Invalid value: "1": must be more than 1: how many times longer than alone a pod may take`,
+		},
+		"a hold that does not say at what": {
+			`{"hold": {}}`,
+			`hold.maxDilation: Required value: say how many times longer than alone a pod may take, such as "1.5"`,
+		},
+		"a hold of less than no time": {
+			`{"hold": {"maxDilation": 2, "maxWaitSeconds": -1}}`,
+			`hold.maxWaitSeconds: Invalid value: -1: must be at least 0`,
+		},
+		"fewer events than none": {
+			`{"eventsPerSecond": -1}`,
+			`eventsPerSecond: Invalid value: -1: must be at least 0`,
 		},
 		"several mistakes": {
 			`{"syncTimeoutSeconds": -1, "requests": [{"resource": "cpu", "perThread": 0, "utilization": 2}]}`,

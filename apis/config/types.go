@@ -3,7 +3,13 @@
 // versioned packages below; Load turns one into the other.
 package config
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"loadline.dev/loadline/apis/config/v1alpha1"
+)
 
 // DilationArgs are the arguments of the Dilation plugin.
 type DilationArgs struct {
@@ -14,6 +20,21 @@ type DilationArgs struct {
 	// profiles to be read, at least 0. After that scheduling begins without
 	// them, and they count from when they arrive.
 	SyncTimeoutSeconds int32
+	// Objective says which nodes score best.
+	Objective v1alpha1.Objective
+	// PackingMaxDilation is how much pods may be dilated on a node that is filled, more
+	// than 1. It matters for the objective Packing alone.
+	PackingMaxDilation float64
+	// GuardMode holds for the bounds of pods in namespaces that do not say.
+	GuardMode v1alpha1.GuardMode
+	// HoldMaxDilation is how much a pod may be dilated where it need not wait, more than
+	// 1; 0 if none waits.
+	HoldMaxDilation float64
+	// HoldMaxWait is how long a pod waits, 0 for as long as it takes.
+	HoldMaxWait time.Duration
+	// EventsPerSecond is how many pods per second get an event when they are placed, at
+	// least 0.
+	EventsPerSecond int32
 }
 
 // RequestRule derives the demand at one resource from one kind of request. A

@@ -10,7 +10,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	k8smetrics "k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // as cmd/loadline-scheduler has it
@@ -79,8 +82,14 @@ func schedulerMetrics() (map[string]metric, error) {
 // nowhere is the handle of a plugin that is to see no cluster.
 type nowhere struct{ fwk.Handle }
 
-func (nowhere) KubeConfig() *rest.Config               { return &rest.Config{Host: "http://127.0.0.1:9"} }
-func (nowhere) SnapshotSharedLister() fwk.SharedLister { return nil }
+func (nowhere) KubeConfig() *rest.Config                  { return &rest.Config{Host: "http://127.0.0.1:9"} }
+func (nowhere) SnapshotSharedLister() fwk.SharedLister    { return nil }
+func (nowhere) EventRecorder() events.EventRecorderLogger { return nil }
+
+// SharedInformerFactory returns one whose informers are never started.
+func (n nowhere) SharedInformerFactory() informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(n.KubeConfig()), 0)
+}
 
 // registered returns the metrics that a registry knows, by name, also those that have
 // no time series yet.

@@ -25,12 +25,13 @@ type Index struct {
 	log      logr.Logger
 	requests []config.RequestRule
 
+	changed func() // nil if no one asked for it
 	current atomic.Pointer[Snapshot]
 	stale   atomic.Bool // current is older than what follows
 
 	mu        sync.Mutex
 	workloads map[string]map[string]*entry // by namespace and name
-	changed   map[string]bool              // namespaces to rank again
+	unranked  map[string]bool              // namespaces to rank again
 	nodes     map[string]*v1alpha1.NodeProfile
 	nodesDiff bool // nodes changed
 }
@@ -44,11 +45,22 @@ func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
 		log:       log,
 		requests:  requests,
 		workloads: map[string]map[string]*entry{},
-		changed:   map[string]bool{},
+		unranked:  map[string]bool{},
 		nodes:     map[string]*v1alpha1.NodeProfile{},
 	}
 	x.current.Store(newSnapshot(requests))
 	return x
+}
+
+// Notify has f called after each change. It must return at once, and be set before the index is fed.
+func (x *Index) Notify(f func()) { x.changed = f }
+
+// outdate says that the current snapshot is older than what follows.
+func (x *Index) outdate() {
+	x.stale.Store(true)
+	if x.changed != nil {
+		x.changed()
+	}
 }
 
 // OnAdd takes in a new profile.
@@ -68,7 +80,7 @@ func (x *Index) OnDelete(obj any) {
 	switch p := obj.(type) {
 	case *v1alpha1.WorkloadProfile:
 		delete(x.workloads[p.Namespace], p.Name)
-		x.changed[p.Namespace] = true
+		x.unranked[p.Namespace] = true
 	case *v1alpha1.NodeProfile:
 		delete(x.nodes, p.Name)
 		x.nodesDiff = true
@@ -76,7 +88,7 @@ func (x *Index) OnDelete(obj any) {
 		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
 		return
 	}
-	x.stale.Store(true)
+	x.outdate()
 }
 
 func (x *Index) set(obj any) {
@@ -91,7 +103,7 @@ func (x *Index) set(obj any) {
 			x.workloads[p.Namespace] = map[string]*entry{}
 		}
 		x.workloads[p.Namespace][p.Name] = &entry{profile: p}
-		x.changed[p.Namespace] = true
+		x.unranked[p.Namespace] = true
 	case *v1alpha1.NodeProfile:
 		if old, ok := x.nodes[p.Name]; ok && SameNodeClass(old, p) {
 			return
@@ -102,7 +114,7 @@ func (x *Index) set(obj any) {
 		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
 		return
 	}
-	x.stale.Store(true)
+	x.outdate()
 }
 
 // Snapshot returns the state of the index, with every change that came before
@@ -146,14 +158,14 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 			delete(x.workloads, name)
 			continue
 		}
-		if ns, ok := old.namespaces[name]; ok && next.resources == old.resources && !x.changed[name] {
+		if ns, ok := old.namespaces[name]; ok && next.resources == old.resources && !x.unranked[name] {
 			next.namespaces[name] = ns
 			continue
 		}
 		workloads := x.compileWorkloads(profiles, next.resources)
 		next.namespaces[name] = &namespace{NewRanking(workloads), len(workloads), len(profiles) - len(workloads)}
 	}
-	clear(x.changed)
+	clear(x.unranked)
 	return next
 }
 
@@ -269,6 +281,13 @@ func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
 
 // Share returns the weight and the limit of a pod at the processor, of all pods of any node.
 func Share(pod *corev1.Pod) contention.Share { return cgroup.Flat(pod) }
+
+// GroupedShare returns what [Share] does, with the QoS class of the pod as its group.
+func GroupedShare(pod *corev1.Pod) contention.Share {
+	share := Share(pod)
+	share.Group = slices.Index([]corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort}, cgroup.QoS(pod))
+	return share
+}
 
 // Vector returns the vector of a pod whose nodes are not known: that on nodes of
 // [AnyClass].

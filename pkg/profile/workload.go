@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -47,6 +48,8 @@ type InUse struct {
 // Workload is a valid WorkloadProfile, ready for use.
 type Workload struct {
 	Namespace, Name string
+	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
+	MaxDilation float64
 
 	declared *InUse   // nil: nothing is
 	found    []*InUse // measured or observed, by the names of their classes
@@ -75,7 +78,9 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	interference, effectErrs := effects(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
 	observed, observedErrs := observations(p)
-	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs); len(errs) > 0 {
+	var slaErrs field.ErrorList
+	w.MaxDilation, slaErrs = maxDilation(p.Spec.SLA)
+	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, slaErrs); len(errs) > 0 {
 		return nil, errs
 	}
 	w.matcher.learned = p.Spec.Observation != nil && p.Spec.Measurement == nil
@@ -102,6 +107,19 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	}
 	slices.SortFunc(w.found, func(a, b *InUse) int { return cmp.Compare(a.Class, b.Class) })
 	return w, nil
+}
+
+// maxDilation reads how far an SLA lets pods be dilated.
+func maxDilation(sla *v1alpha1.SLA) (float64, field.ErrorList) {
+	if sla == nil || sla.MaxDilation == nil {
+		return 0, nil
+	}
+	most := sla.MaxDilation.AsApproximateFloat64()
+	if !(most >= 1) || math.IsInf(most, 1) {
+		path := field.NewPath("spec", "sla", "maxDilation")
+		return 0, field.ErrorList{field.Invalid(path, sla.MaxDilation.String(), "a dilation is how many times longer than alone a job takes: at least 1")}
+	}
+	return most, nil
 }
 
 // use fills in the vector.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 
 	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/config/v1alpha1"
 )
 
 // schedulerConfig returns the configuration of the scheduler, as kube-scheduler
@@ -74,6 +75,11 @@ scheduler:
     weight: 20
     requests: [{resource: cpu, utilization: "0.5", minimum: 200m}, {resource: gpu, request: nvidia.com/gpu, minimum: 0}]
     syncTimeoutSeconds: 5
+    objective: Packing
+    packing: {maxDilation: 1.5}
+    guard: {mode: Enforce}
+    hold: {maxDilation: "2", maxWaitSeconds: 60}
+    eventsPerSecond: 0
   percentageOfNodesToScore: 30
   parallelism: 8
   clientConnection: {qps: 200.5, burst: 400}
@@ -82,10 +88,15 @@ scheduler:
     leaderElection: {leaseDuration: 30s}
 `))
 	same(t, "whose pods it places", schedulerNames(read), []string{"batch"})
-	same(t, "the arguments", dilationArgs(t, read, "batch"), &config.DilationArgs{SyncTimeoutSeconds: 5, Requests: []config.RequestRule{
-		{Resource: "cpu", Request: "cpu", PerThread: 1, Utilization: 0.5, Minimum: 0.2},
-		{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1},
-	}})
+	same(t, "the arguments", dilationArgs(t, read, "batch"), &config.DilationArgs{
+		SyncTimeoutSeconds: 5,
+		Requests: []config.RequestRule{
+			{Resource: "cpu", Request: "cpu", PerThread: 1, Utilization: 0.5, Minimum: 0.2},
+			{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1},
+		},
+		Objective: v1alpha1.ObjectivePacking, PackingMaxDilation: 1.5, GuardMode: v1alpha1.GuardEnforce,
+		HoldMaxDilation: 2, HoldMaxWait: time.Minute,
+	})
 	weight := int32(0)
 	for _, plugin := range read.Profiles[0].Plugins.MultiPoint.Enabled {
 		if plugin.Name == "Dilation" {

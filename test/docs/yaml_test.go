@@ -167,8 +167,12 @@ var others = map[string]map[string]other{
 		"metrics:": {parse: valuesOfTheChart},
 		"rule_files: [/etc/prometheus/loadline.yaml]   # charts/loadline/rules/loadline.yaml": {why: "a configuration of Prometheus, which test/observability checks"},
 	},
-	"docs/replay.md":           {"output: {persistentVolumeClaim: {claimName: data, path: jobs/last-week}}": {within: aTRP}},
-	"docs/scheduler.md":        {"spec:": {within: aPod}, "pluginConfig:": {within: aKSC}},
+	"docs/replay.md": {"output: {persistentVolumeClaim: {claimName: data, path: jobs/last-week}}": {within: aTRP}},
+	"docs/scheduler.md": {
+		"spec:":         {within: aPod},
+		"pluginConfig:": {within: aKSC},
+		"0/3 nodes are available: 2 node(s) would slow the pod down 1.7×, more than its limit of 1.50×, because of disk, 1 node(s) would": {why: "an event, of pkg/plugins/dilation"},
+	},
 	"docs/second-scheduler.md": {"spec:": {within: aPod}},
 	"docs/share.md":            {"fairShare: {tree: company, group: web, share: 75}": {within: aWLP}},
 	"docs/traces.md": {

@@ -1,11 +1,18 @@
 package v1alpha1
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-const defaultSyncTimeoutSeconds = 30
+const (
+	defaultSyncTimeoutSeconds = 30
+	defaultMaxWaitSeconds     = 300
+	defaultEventsPerSecond    = 5
+	defaultPackingMaxDilation = "1.2"
+)
 
 // SetDefaults fills in what the user left out.
 func (a *DilationArgs) SetDefaults() {
@@ -17,6 +24,19 @@ func (a *DilationArgs) SetDefaults() {
 	}
 	if a.SyncTimeoutSeconds == nil {
 		a.SyncTimeoutSeconds = new(int32(defaultSyncTimeoutSeconds))
+	}
+	if a.EventsPerSecond == nil {
+		a.EventsPerSecond = new(int32(defaultEventsPerSecond))
+	}
+	a.Objective = cmp.Or(a.Objective, ObjectiveTotal)
+	a.Packing = cmp.Or(a.Packing, &Packing{})
+	if a.Packing.MaxDilation == nil {
+		a.Packing.MaxDilation = new(resource.MustParse(defaultPackingMaxDilation))
+	}
+	a.Guard = cmp.Or(a.Guard, &Guard{})
+	a.Guard.Mode = cmp.Or(a.Guard.Mode, GuardOff)
+	if a.Hold != nil && a.Hold.MaxWaitSeconds == nil {
+		a.Hold.MaxWaitSeconds = new(int32(defaultMaxWaitSeconds))
 	}
 }
 

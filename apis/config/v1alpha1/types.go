@@ -32,6 +32,79 @@ type DilationArgs struct {
 	// profiles to be read. After that scheduling begins without them, and they
 	// count from when they arrive. Defaults to 30.
 	SyncTimeoutSeconds *int32 `json:"syncTimeoutSeconds,omitempty"`
+
+	// objective says which nodes score best. Defaults to Total.
+	Objective Objective `json:"objective,omitempty"`
+
+	// packing says how much pods may be dilated where the objective is Packing.
+	Packing *Packing `json:"packing,omitempty"`
+
+	// guard says what happens where a pod would be dilated more than sla.maxDilation
+	// of its WorkloadProfile allows.
+	Guard *Guard `json:"guard,omitempty"`
+
+	// hold lets pods wait while they would be dilated too much on every node. Without
+	// it none waits for that.
+	Hold *Hold `json:"hold,omitempty"`
+
+	// eventsPerSecond is how many pods per second get an event with the dilation that
+	// is predicted when they are placed; 0 for none. Defaults to 5.
+	EventsPerSecond *int32 `json:"eventsPerSecond,omitempty"`
+}
+
+// Objective is by what nodes are scored.
+type Objective string
+
+const (
+	// ObjectiveTotal prefers the node where the pod and its neighbours together are
+	// dilated least.
+	ObjectiveTotal Objective = "Total"
+	// ObjectiveOwn prefers the node where the pod itself is dilated least.
+	ObjectiveOwn Objective = "Own"
+	// ObjectiveSLARisk prefers the node where the pod that is nearest to its
+	// sla.maxDilation is furthest from it, and among equals as Total does.
+	ObjectiveSLARisk Objective = "SLARisk"
+	// ObjectivePacking prefers the fullest node on which no pod is dilated more than
+	// packing.maxDilation, and where there is none as Total does: as few nodes as
+	// possible are used.
+	ObjectivePacking Objective = "Packing"
+)
+
+// Packing are the arguments of the objective Packing.
+type Packing struct {
+	// maxDilation is how many times longer than alone pods may take on a node that is
+	// filled, more than 1. Defaults to 1.2.
+	MaxDilation *resource.Quantity `json:"maxDilation,omitempty"`
+}
+
+// Guard says what happens where pods would be dilated more than they may be.
+type Guard struct {
+	// mode holds for the bounds of pods in namespaces without the label
+	// loadline.dev/guard, which is off, warn or enforce. Defaults to Off.
+	Mode GuardMode `json:"mode,omitempty"`
+}
+
+// GuardMode is what happens where a pod would be dilated more than it may be.
+type GuardMode string
+
+const (
+	// GuardOff lets bounds be exceeded.
+	GuardOff GuardMode = "Off"
+	// GuardWarn lets them be exceeded, and says so in an event and a metric.
+	GuardWarn GuardMode = "Warn"
+	// GuardEnforce refuses nodes where they would be exceeded.
+	GuardEnforce GuardMode = "Enforce"
+)
+
+// Hold lets pods wait for a node that is less contended.
+type Hold struct {
+	// maxDilation is how many times longer than alone a pod may take on a node; where
+	// it would take longer on all nodes, it waits. It must be more than 1.
+	MaxDilation *resource.Quantity `json:"maxDilation,omitempty"`
+
+	// maxWaitSeconds is how long a pod waits for that, from when it is first held;
+	// then the best node is taken. 0 is as long as it takes. Defaults to 300.
+	MaxWaitSeconds *int32 `json:"maxWaitSeconds,omitempty"`
 }
 
 // RequestRule derives the demand at one resource from one kind of request.

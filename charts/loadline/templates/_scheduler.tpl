@@ -55,4 +55,15 @@ pluginConfig:
       {{- toYaml . | nindent 6 }}
     {{- end }}
     syncTimeoutSeconds: {{ .syncTimeoutSeconds | int }}
+    objective: {{ .objective }}
+    packing:
+      maxDilation: {{ .packing.maxDilation | toString | quote }}
+    guard:
+      mode: {{ .guard.mode | quote }}
+    {{- with .hold.maxDilation }}
+    hold:
+      maxDilation: {{ . | toString | quote }}
+      maxWaitSeconds: {{ $.hold.maxWaitSeconds | int }}
+    {{- end }}
+    eventsPerSecond: {{ .eventsPerSecond | int }}
 {{- end -}}

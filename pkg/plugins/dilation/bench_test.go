@@ -40,6 +40,7 @@ func benchCluster(b *testing.B, resources int) (*Dilation, []fwk.NodeInfo, *core
 		pods := make([]*corev1.Pod, benchPods)
 		for k := range pods {
 			pods[k] = testPod(fmt.Sprintf("pod-%d-%d", n, k), fmt.Sprintf("app-%d", (n+k)%profiles))
+			pods[k].Status.QOSClass = corev1.PodQOSBestEffort // as the API server sets it
 		}
 		nodes[n] = testNode(fmt.Sprintf("node-%d", n), 16, pods...)
 	}
@@ -98,10 +99,10 @@ func BenchmarkPrice(b *testing.B) {
 			if requests == "unequal" {
 				unequal(nodes[:1])
 			}
-			snapshot := d.index.Snapshot()
+			c := &cycle{snapshot: d.index.Snapshot()}
 			b.ReportAllocs()
 			for b.Loop() {
-				price(b.Context(), snapshot, nodes[0])
+				price(b.Context(), c, nodes[0])
 			}
 		})
 	}

@@ -17,11 +17,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/config"
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -31,17 +35,31 @@ const Name = "Dilation"
 
 // Dilation is the plugin. See the package comment.
 type Dilation struct {
-	index   *profile.Index
-	cluster fwk.SharedLister
-	prices  *priceTable
+	args     *config.DilationArgs
+	index    *profile.Index
+	cluster  fwk.SharedLister
+	modes    *modes
+	waiting  *waiting
+	recorder events.EventRecorder
+	events   flowcontrol.PassiveRateLimiter // nil if there are to be none
+
+	prices  *nodeTable[nodePrices]
+	tenants *nodeTable[tenants]
+	cost    func(context.Context, *cycle, fwk.NodeInfo) (float64, error)
 	version uint64 // of the profiles that the metrics are about
 }
 
 var (
-	_ fwk.PreScorePlugin  = &Dilation{}
-	_ fwk.ScorePlugin     = &Dilation{}
-	_ fwk.ScoreExtensions = &Dilation{}
-	_ fwk.SignPlugin      = &Dilation{}
+	_ fwk.PreFilterPlugin   = &Dilation{}
+	_ fwk.FilterPlugin      = &Dilation{}
+	_ fwk.PostFilterPlugin  = &Dilation{}
+	_ fwk.EnqueueExtensions = &Dilation{}
+	_ fwk.PreScorePlugin    = &Dilation{}
+	_ fwk.ScorePlugin       = &Dilation{}
+	_ fwk.ScoreExtensions   = &Dilation{}
+	_ fwk.ReservePlugin     = &Dilation{}
+	_ fwk.PostBindPlugin    = &Dilation{}
+	_ fwk.SignPlugin        = &Dilation{}
 )
 
 // New returns the plugin for a scheduler, reading profiles from the scheduler's
@@ -55,6 +73,13 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	registerMetrics()
 	log := klog.FromContext(ctx).WithName(Name)
 	index := profile.NewIndex(args.Requests, log)
+	d := newPlugin(args, index, handle.SnapshotSharedLister(), newWaiting(handle, log), log)
+	d.recorder = handle.EventRecorder()
+	if err := d.watch(handle.SharedInformerFactory()); err != nil {
+		return nil, err
+	}
+	index.Notify(d.waiting.changed)
+	go d.waiting.run(ctx)
 	synced, err := index.Watch(ctx, handle.KubeConfig())
 	if err != nil {
 		return nil, err
@@ -64,11 +89,30 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	if !cache.WaitForCacheSync(waiting.Done(), synced...) {
 		log.Error(nil, "The profiles were not read in time; pods are placed by their requests until they are", "syncTimeoutSeconds", args.SyncTimeoutSeconds)
 	}
-	return newPlugin(index, handle.SnapshotSharedLister()), nil
+	return d, nil
 }
 
-func newPlugin(index *profile.Index, cluster fwk.SharedLister) *Dilation {
-	return &Dilation{index: index, cluster: cluster, prices: newPriceTable()}
+// watch has the plugin told of namespaces, and of pods that are gone. The scheduler starts the informers.
+func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
+	namespaces, err := factory.Core().V1().Namespaces().Informer().AddEventHandler(d.modes)
+	if err != nil {
+		return fmt.Errorf("watching namespaces: %w", err)
+	}
+	d.modes.synced = namespaces.HasSynced
+	if _, err := factory.Core().V1().Pods().Informer().AddEventHandler(d.waiting); err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
+	return nil
+}
+
+func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
+	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, modes: newModes(args.GuardMode, log, waiting.changed), prices: newNodeTable(price)}
+	d.tenants = newNodeTable(func(_ context.Context, c *cycle, node fwk.NodeInfo) *tenants { return newTenants(d.modes, c, node) })
+	d.cost = d.costOf(args.Objective)
+	if n := args.EventsPerSecond; n > 0 {
+		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
+	}
+	return d
 }
 
 // Name returns the plugin's name.
@@ -77,49 +121,83 @@ func (*Dilation) Name() string { return Name }
 // ScoreExtensions returns the plugin itself, for NormalizeScore.
 func (d *Dilation) ScoreExtensions() fwk.ScoreExtensions { return d }
 
-// cycleKey is where PreScore leaves the cycle for Score.
+// cycleKey is where the cycle is left for the next extension point.
 const cycleKey = fwk.StateKey(Name)
 
-// cycle is what the scores of one scheduling cycle are about.
+// cycle is what one scheduling cycle is about.
 type cycle struct {
 	snapshot *profile.Snapshot
-	pod      *profile.Candidates
+	version  version
+	pod      *profile.Candidates // for prices
+	newcomer *newcomer           // for bounds
+
+	refusals  refusals
+	placement *placement // nil if there is nothing to say of it
 }
 
-// Clone returns the cycle itself, which never changes.
+// Clone returns the cycle itself: what preemption tries out changes nodes, and not what is known of the pod.
 func (c *cycle) Clone() fwk.StateData { return c }
 
-// PreScore resolves the pod's vectors.
-func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
-	nodes, err := d.cluster.NodeInfos().List()
+// cycleOf returns the cycle of a state.
+func cycleOf(state fwk.CycleState) (*cycle, error) {
+	data, err := state.Read(cycleKey)
 	if err != nil {
-		return fwk.AsStatus(err)
+		return nil, err
 	}
-	d.prices.beginCycle(len(nodes))
+	c, ok := data.(*cycle)
+	if !ok {
+		return nil, fmt.Errorf("want state to be of type cycle, got %T", data)
+	}
+	return c, nil
+}
+
+// begin begins the cycle of a pod.
+func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) {
+	infos, err := d.cluster.NodeInfos().List()
+	if err != nil {
+		return nil, err
+	}
+	d.prices.beginCycle(len(infos))
+	d.tenants.beginCycle(len(infos))
+	modes := d.modes.version.Load() // before the modes themselves are read
 	snapshot := d.index.Snapshot()
 	if d.version != snapshot.Version {
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := &cycle{snapshot, snapshot.Candidates(pod)}
-	reportVector(c.pod.Profiled)
+	c := &cycle{snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
+		c.newcomer.hold = d.args.HoldMaxDilation
+	}
 	state.Write(cycleKey, c)
+	return c, nil
+}
+
+// PreScore prepares the pod for prices.
+func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
+	c, err := cycleOf(state)
+	if err != nil { // the first that is asked in this cycle
+		if c, err = d.begin(state, pod); err != nil {
+			return fwk.AsStatus(err)
+		}
+	}
+	c.pod = c.snapshot.Candidates(pod)
+	reportVector(c.pod.Profiled)
 	return nil
 }
 
 // Score returns what it would cost to put the pod on the node, encoded so that
-// costs keep their order: the dilation added to the pod and to its neighbours.
+// costs keep their order: by default the dilation added to the pod and to its neighbours.
 func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	data, err := state.Read(cycleKey)
+	c, err := cycleOf(state)
 	if err != nil {
 		return 0, fwk.AsStatus(err)
 	}
-	c, ok := data.(*cycle)
-	if !ok {
-		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type cycle, got %T", data))
+	cost, err := d.cost(ctx, c, node)
+	if err != nil {
+		return 0, fwk.AsStatus(err)
 	}
-	n := d.prices.of(ctx, c.snapshot, node)
-	return encodeCost(n.prices.Of(c.pod.On(n.class))), nil
+	return encodeCost(cost), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods
@@ -127,18 +205,26 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 // or have the same vector from their requests, as of the same state of the profiles.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
-	signature := podSignature{Version: snapshot.Version, Share: profile.Share(pod), Devices: snapshot.RequestedDevices(pod)}
-	if w := snapshot.Workload(pod); w != nil && w.Elsewhere() != nil {
+	n := newNewcomer(snapshot, d.modes, pod)
+	signature := podSignature{
+		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: snapshot.RequestedDevices(pod),
+		Bound: n.bound.most, Mode: n.bound.mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
+	}
+	if w := n.workload; w != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
 	} else {
-		signature.Vector = snapshot.VectorOn(profile.AnyClass, pod)
+		signature.Vector = n.requests
 	}
 	return []fwk.SignFragment{{Key: Name, Value: signature}}, nil
 }
 
-// podSignature is all that the score of a pod depends on, besides the nodes.
+// podSignature is all that the score of a pod, and whether a node takes it, depend on, besides the nodes.
 type podSignature struct {
 	Version   uint64
+	Modes     uint64
+	Bound     float64                  `json:",omitempty"`
+	Mode      configv1alpha1.GuardMode `json:",omitempty"`
+	Held      bool                     `json:",omitempty"`
 	Share     contention.Share
 	Devices   []string          `json:",omitempty"` // extended resources that the pod requests
 	Namespace string            `json:",omitempty"`

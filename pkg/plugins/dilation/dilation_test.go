@@ -26,12 +26,14 @@ import (
 )
 
 // defaultRules are the plugin's own for pods without a profile.
-func defaultRules(t testing.TB) []config.RequestRule {
+func defaultRules(t testing.TB) []config.RequestRule { return defaultArgs(t).Requests }
+
+func defaultArgs(t testing.TB) *config.DilationArgs {
 	args, err := config.LoadDilationArgs(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return args.Requests
+	return args
 }
 
 // testPlugin returns a plugin for a cluster of 5,000 nodes that knows the given
@@ -41,7 +43,7 @@ func testPlugin(t testing.TB, profiles ...any) *Dilation {
 	for _, p := range profiles {
 		index.OnAdd(p, false)
 	}
-	return newPlugin(index, clusterOf(5000))
+	return newPlugin(defaultArgs(t), index, clusterOf(5000), newWaiting(nil, logr.Discard()), logr.Discard())
 }
 
 // clusterOf is a cluster of so many nodes, all that the plugin asks about it.
@@ -55,6 +57,15 @@ type cluster struct {
 
 func (c cluster) NodeInfos() fwk.NodeInfoLister { return c }
 func (c cluster) List() ([]fwk.NodeInfo, error) { return c.nodes, nil }
+
+func (c cluster) Get(name string) (fwk.NodeInfo, error) {
+	for _, node := range c.nodes {
+		if node != nil && node.Node().Name == name {
+			return node, nil
+		}
+	}
+	return nil, fmt.Errorf("node %q is not there", name)
+}
 
 // workload returns a profile for the pods whose label app is its name.
 func workload(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.WorkloadProfile {
@@ -89,9 +100,10 @@ func nodeProfile(servers map[string]int) *v1alpha1.NodeProfile {
 }
 
 func testPod(name, app string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": app},
-	}}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}},
+	}
 }
 
 func testNode(name string, cores int, pods ...*corev1.Pod) fwk.NodeInfo {

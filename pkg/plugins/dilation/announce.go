@@ -1,0 +1,116 @@
+package dilation
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// Reasons of events about pods that were placed.
+const (
+	ReasonPredicted = "DilationPredicted"
+	ReasonExceeded  = "DilationExceeded"
+)
+
+// placement is what is to be said of a pod that was placed.
+type placement struct {
+	node      *nodes.Node // with the pod, the last
+	names     []string    // of the resources
+	announced bool        // whether there is an event though no bound is exceeded
+	excesses  []excess
+}
+
+// Reserve takes down how the pod fares on the node that was chosen, and who is dilated there more than it may be.
+func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+	d.waiting.remove(pod.UID)
+	announced := d.events != nil && d.events.TryAccept()
+	if !announced && d.modes.off() {
+		return nil
+	}
+	c, err := cycleOf(state)
+	if err != nil { // neither filtered nor scored, as where there is one node
+		if c, err = d.begin(state, pod); err != nil {
+			return fwk.AsStatus(err)
+		}
+	}
+	info, err := d.cluster.NodeInfos().Get(nodeName)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
+	if t := d.tenants.of(ctx, c, info); !t.surely(c.newcomer, c.newcomer.bound.most, func(b bound) float64 { return b.most }) {
+		o, err := t.add(c.newcomer)
+		if err != nil { // nothing can be said, and the pod is placed all the same
+			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)
+			return nil
+		}
+		p.excesses = o.excesses
+	}
+	if p.announced || len(p.excesses) > 0 {
+		class := c.snapshot.NodeClass(info.Node())
+		p.node = nodeWith(c.snapshot, info.Node(), class, append(podsOf(info), pod))
+		c.placement = p
+	}
+	return nil
+}
+
+// Unreserve does nothing: nothing is kept of a pod but what the cycle holds.
+func (*Dilation) Unreserve(context.Context, fwk.CycleState, *corev1.Pod, string) {}
+
+// PostBind says in events how the pod fares, and which bounds are exceeded.
+func (d *Dilation) PostBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) {
+	c, err := cycleOf(state)
+	if err != nil || c.placement == nil {
+		return
+	}
+	p := c.placement
+	for i := range p.excesses {
+		e := &p.excesses[i]
+		boundsExceeded.WithLabelValues(string(e.mode)).Inc()
+		since := ""
+		if e.Pod != len(p.node.Pods)-1 {
+			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
+		}
+		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s on %s%s, more than its limit of %s%s",
+			slower(e.Dilation), nodeName, since, text.Times(e.Bound), p.because(e.Cause))
+	}
+	if !p.announced {
+		return
+	}
+	prediction, err := p.node.Predict()
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot predict how a pod fares", "pod", klog.KObj(pod), "node", nodeName)
+		return
+	}
+	last := len(p.node.Pods) - 1
+	predictedDilation.Observe(prediction.Dilations[last])
+	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s",
+		slower(prediction.Dilations[last]), nodeName, p.because(nodes.CauseOf(prediction, last)))
+}
+
+// slower writes how much slower than alone a pod runs.
+func slower(dilation float64) string {
+	if text.Times(dilation) == text.Times(1) {
+		return "as fast as alone"
+	}
+	return text.Times(dilation) + " slower than alone"
+}
+
+// because says why a pod is dilated.
+func (p *placement) because(c nodes.Cause) string {
+	if c.Resource < 0 {
+		return ""
+	}
+	why := fmt.Sprintf(", because of %s", p.names[c.Resource])
+	if c.Because >= 0 {
+		why += ", mostly of " + evaluate.QualifiedName(p.node.Pods[c.Because])
+	}
+	return why
+}

@@ -1,0 +1,89 @@
+package dilation
+
+import (
+	"context"
+	"fmt"
+
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"loadline.dev/loadline/apis/config/v1alpha1"
+)
+
+// costOf returns the function that prices a node by an objective: the lower the better, at least 0.
+func (d *Dilation) costOf(objective v1alpha1.Objective) func(context.Context, *cycle, fwk.NodeInfo) (float64, error) {
+	switch objective {
+	case v1alpha1.ObjectiveTotal:
+		return d.total
+	case v1alpha1.ObjectiveOwn:
+		return d.own
+	case v1alpha1.ObjectiveSLARisk:
+		return d.slaRisk
+	case v1alpha1.ObjectivePacking:
+		return d.packing
+	}
+	panic(fmt.Sprintf("objective %q was accepted as valid", objective))
+}
+
+// total is the dilation that is added to the pod and to its neighbours.
+func (d *Dilation) total(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+	n := d.prices.of(ctx, c, node)
+	return n.prices.Of(c.pod.On(n.class)), nil
+}
+
+// own is the dilation of the pod alone.
+func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+	n := d.prices.of(ctx, c, node)
+	waits, _ := n.prices.Parts(c.pod.On(n.class))
+	return waits, nil
+}
+
+// slaRisk is how near a pod of the node comes to its bound with the pod there, by the accurate model, and among nodes of
+// about the same risk the total: it decides within a hundredth of what a bound allows.
+func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+	const within = 0.01
+	total, err := d.total(ctx, c, node)
+	if err != nil {
+		return 0, err
+	}
+	risk, t := 0.0, d.tenants.of(ctx, c, node)
+	if c.newcomer.bound.most > 0 || t.bounded() {
+		o, err := t.add(c.newcomer)
+		if err != nil {
+			return 0, err
+		}
+		risk = o.risk
+	}
+	return risk + within*total/(1+total), nil
+}
+
+// packing is below 1 on a node where no pod would be dilated more than it may be, and the lower the fuller the node is by
+// requests; on another it is 1 and what the total is.
+func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+	most, t := d.args.PackingMaxDilation, d.tenants.of(ctx, c, node)
+	fits := t.surely(c.newcomer, most, func(bound) float64 { return most })
+	if !fits {
+		o, err := t.add(c.newcomer)
+		if err != nil {
+			return 0, err
+		}
+		fits = o.worst <= most
+	}
+	if fits {
+		return 1 - fullness(node)/2, nil
+	}
+	total, err := d.total(ctx, c, node)
+	return 1 + total, err
+}
+
+// fullness is the part of a node's CPU or memory that its pods request, the larger of the two, from 0 to 1. What the new
+// pod requests is the same on every node.
+func fullness(node fwk.NodeInfo) float64 {
+	requested, there := node.GetRequested(), node.GetAllocatable()
+	full := 0.0
+	for _, part := range [][2]int64{{requested.GetMilliCPU(), there.GetMilliCPU()}, {requested.GetMemory(), there.GetMemory()}} {
+		if part[1] > 0 {
+			full = max(full, float64(part[0])/float64(part[1]))
+		}
+	}
+	return min(1, full)
+}

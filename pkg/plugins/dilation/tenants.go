@@ -1,0 +1,240 @@
+package dilation
+
+import (
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// newcomer is the pod that is being placed, as bounds are checked for it.
+type newcomer struct {
+	pod      *corev1.Pod
+	workload *profile.Workload // nil if it follows none, or one without any vector yet
+	requests contention.Vector // its vector if it follows none
+	share    contention.Share
+	bound    bound
+	// hold is the dilation above which it waits, 0 for none.
+	hold float64
+}
+
+// bound is how much a pod may be dilated, 0 for any, and how much that binds.
+type bound struct {
+	most float64
+	mode configv1alpha1.GuardMode
+}
+
+// boundOf returns the bound of a pod that follows a profile, nil for none.
+func (m *modes) boundOf(namespace string, w *profile.Workload) bound {
+	if w == nil || w.MaxDilation == 0 {
+		return bound{}
+	}
+	mode := m.of(namespace)
+	if mode == configv1alpha1.GuardOff {
+		return bound{}
+	}
+	return bound{w.MaxDilation, mode}
+}
+
+// enforced returns the bound if nodes are refused for it, else 0.
+func (b bound) enforced() float64 {
+	if b.mode != configv1alpha1.GuardEnforce {
+		return 0
+	}
+	return b.most
+}
+
+func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
+	w := s.Workload(pod)
+	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), bound: m.boundOf(pod.Namespace, w)}
+	if w == nil || w.Elsewhere() == nil {
+		n.workload, n.requests = nil, s.VectorOn(profile.AnyClass, pod)
+	}
+	return n
+}
+
+// on returns its vector on nodes of a class.
+func (n *newcomer) on(c *profile.NodeClass) contention.Vector {
+	if n.workload == nil {
+		return n.requests
+	}
+	return n.workload.On(c.Class()).Vector
+}
+
+// newcomerKey is the same for pods that fare alike on a node, and make others fare alike.
+type newcomerKey struct {
+	workload *profile.Workload
+	share    contention.Share
+	devices  string // of the annotation
+	pod      string // the UID of one whose vector is from its requests
+}
+
+func (n *newcomer) key() newcomerKey {
+	k := newcomerKey{workload: n.workload, share: n.share, devices: n.pod.Annotations[v1alpha1.DevicesAnnotation]}
+	if n.workload == nil {
+		k.pod = string(n.pod.UID)
+	}
+	return k
+}
+
+// tenants are the pods of one node, as bounds are checked for them.
+type tenants struct {
+	snapshot *profile.Snapshot
+	node     *corev1.Node
+	class    *profile.NodeClass
+	pods     []*corev1.Pod
+	vectors  []contention.Vector // without devices
+	bounds   []bound
+	ceiling  *contention.Ceiling
+
+	mu     sync.Mutex
+	with   map[newcomerKey]*outcome
+	before []float64 // dilations, nil until they are needed
+}
+
+// maxOutcomes bounds what is kept of one node.
+const maxOutcomes = 64
+
+// outcome is how the pods of a node fare with a newcomer among them.
+type outcome struct {
+	own   float64 // dilation of the newcomer
+	worst float64 // dilation, of all
+	// risk is how near a pod comes to its bound at worst: (λ − 1) over (bound − 1), 0 where no pod has a bound.
+	risk     float64
+	excesses []excess // the furthest above first
+}
+
+// excess is that a pod, the newcomer being the last, is dilated more than it may be, and more than without the newcomer.
+type excess struct {
+	nodes.Excess
+	mode configv1alpha1.GuardMode
+}
+
+// newTenants returns the pods of a node.
+func newTenants(m *modes, c *cycle, node fwk.NodeInfo) *tenants {
+	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node)}
+	resources := c.snapshot.Resources()
+	t.ceiling = contention.NewCeiling(resources.Servers(t.node, t.class), resources.Processor())
+	t.vectors, t.bounds = make([]contention.Vector, len(t.pods)), make([]bound, len(t.pods))
+	for j, pod := range t.pods {
+		w := c.snapshot.Workload(pod)
+		t.bounds[j] = m.boundOf(pod.Namespace, w)
+		t.vectors[j] = c.snapshot.VectorOn(t.class.Class(), pod)
+		t.ceiling.Add(t.vectors[j], profile.GroupedShare(pod))
+	}
+	return t
+}
+
+// surely reports whether no pod can be dilated more than it may be once the newcomer is there, without solving the model. The
+// limits are those of the newcomer and of each pod, 0 for none.
+func (t *tenants) surely(n *newcomer, own float64, limit func(bound) float64) bool {
+	var with *contention.Ceiling
+	within := func(v contention.Vector, most float64) bool {
+		if most == 0 {
+			return true
+		}
+		if with == nil {
+			with = t.ceiling.With(n.on(t.class), n.share)
+		}
+		return with.Dilation(v) <= most
+	}
+	if !within(n.on(t.class), own) {
+		return false
+	}
+	for j, b := range t.bounds {
+		if !within(t.vectors[j], limit(b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// add returns how the pods fare with the newcomer. It solves the model, once for newcomers that fare alike.
+func (t *tenants) add(n *newcomer) (*outcome, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := n.key()
+	if o, known := t.with[key]; known {
+		return o, nil
+	}
+	p, err := t.predict(append(slices.Clone(t.pods), n.pod))
+	if err != nil {
+		return nil, err
+	}
+	o := &outcome{own: p.Dilations[len(t.pods)], worst: slices.Max(p.Dilations)}
+	bounds := append(slices.Clone(t.bounds), n.bound)
+	most := make([]float64, len(bounds))
+	for j, b := range bounds {
+		most[j] = b.most
+		if b.most > 0 && p.Dilations[j] > 1 {
+			o.risk = max(o.risk, (p.Dilations[j]-1)/(b.most-1))
+		}
+	}
+	for _, e := range nodes.Exceeding(p, most) {
+		worse, err := t.worse(e)
+		if err != nil {
+			return nil, err
+		}
+		if worse {
+			o.excesses = append(o.excesses, excess{e, bounds[e.Pod].mode})
+		}
+	}
+	if t.with == nil || len(t.with) == maxOutcomes {
+		t.with = map[newcomerKey]*outcome{}
+	}
+	t.with[key] = o
+	return o, nil
+}
+
+// worse reports whether a pod is dilated more than without the newcomer.
+func (t *tenants) worse(e nodes.Excess) (bool, error) {
+	if e.Pod == len(t.pods) {
+		return true, nil
+	}
+	if t.before == nil {
+		p, err := t.predict(t.pods)
+		if err != nil {
+			return false, err
+		}
+		t.before = p.Dilations
+	}
+	const rounding = 1e-9
+	return e.Dilation > t.before[e.Pod]*(1+rounding), nil
+}
+
+// predict solves the model of the node with these pods.
+func (t *tenants) predict(pods []*corev1.Pod) (*contention.Prediction, error) {
+	nodesSolved.Inc()
+	return nodeWith(t.snapshot, t.node, t.class, pods).Predict()
+}
+
+// nodeWith returns a node of a class with pods on it. Annotations that name devices which are not there are ignored, as
+// they are where nodes are priced, which logs them.
+func nodeWith(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod) *nodes.Node {
+	tied, _ := s.VectorsOn(node, class, pods)
+	resources := s.Resources()
+	return &nodes.Node{
+		Name: node.Name, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(),
+	}
+}
+
+// without returns the pods of the node but for one. It has no ceiling.
+func (t *tenants) without(pod int) *tenants {
+	return &tenants{
+		snapshot: t.snapshot, node: t.node, class: t.class,
+		pods:   slices.Delete(slices.Clone(t.pods), pod, pod+1),
+		bounds: slices.Delete(slices.Clone(t.bounds), pod, pod+1),
+	}
+}
+
+// bounded reports whether some pod has a bound.
+func (t *tenants) bounded() bool {
+	return slices.ContainsFunc(t.bounds, func(b bound) bool { return b.most > 0 })
+}

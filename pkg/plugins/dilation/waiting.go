@@ -1,0 +1,208 @@
+package dilation
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// waiting are the pods that no node takes because of bounds, or that are held. It is the handler of an informer of pods,
+// from which it learns which are gone.
+//
+// Pods are tried again by events: see [Dilation.EventsToRegister] for those that the scheduler knows. Changes of profiles
+// and of namespaces it does not know, and for these, and when a pod has waited for long enough, the pods are activated.
+type waiting struct {
+	activator fwk.PodActivator // nil where there is no scheduler
+	log       klog.Logger
+	wake      chan struct{} // of room for one
+
+	mu   sync.Mutex
+	pods map[types.UID]*waitingPod
+}
+
+// waitingPod is one of them.
+type waitingPod struct {
+	pod *corev1.Pod
+	// vector is its vector, and ownOnly whether it is by its own dilation alone that nodes were refused.
+	vector  contention.Vector
+	ownOnly bool
+	// since is when it was first held, zero if it was not, and timer runs until it has been held for long enough.
+	since time.Time
+	timer *time.Timer
+}
+
+var _ cache.ResourceEventHandler = &waiting{}
+
+func newWaiting(activator fwk.PodActivator, log klog.Logger) *waiting {
+	return &waiting{activator: activator, log: log, wake: make(chan struct{}, 1), pods: map[types.UID]*waitingPod{}}
+}
+
+// add takes in a pod after a cycle in which no node took it. It may be held for as long as that says, 0 for any time.
+func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pods[pod.UID]
+	if p == nil {
+		p = &waitingPod{}
+		w.pods[pod.UID] = p
+	}
+	p.pod, p.vector, p.ownOnly = pod, c.newcomer.on(nil), c.refusals.others == 0
+	if c.refusals.held > 0 && p.since.IsZero() {
+		p.since = time.Now()
+		if maxWait > 0 {
+			p.timer = time.AfterFunc(maxWait, func() { w.activate(pod.UID) })
+		}
+	}
+	w.report()
+}
+
+// holds reports whether a pod may be held, for as long as that says.
+func (w *waiting) holds(uid types.UID, maxWait time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pods[uid]
+	return p == nil || p.since.IsZero() || maxWait == 0 || time.Since(p.since) < maxWait
+}
+
+// remove forgets a pod that was placed, or is gone.
+func (w *waiting) remove(uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pods[uid]
+	if p == nil {
+		return
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	delete(w.pods, uid)
+	w.report()
+}
+
+// report counts the pods, for the metrics. It must be called with the lock.
+func (w *waiting) report() {
+	held := 0
+	for _, p := range w.pods {
+		if !p.since.IsZero() {
+			held++
+		}
+	}
+	waitingPods.WithLabelValues(byHold).Set(float64(held))
+	waitingPods.WithLabelValues(byGuard).Set(float64(len(w.pods) - held))
+}
+
+// activate has pods tried again, all of them where none is named.
+func (w *waiting) activate(uids ...types.UID) {
+	if w.activator == nil {
+		return
+	}
+	w.mu.Lock()
+	pods := map[string]*corev1.Pod{}
+	for uid, p := range w.pods {
+		if len(uids) == 0 || uid == uids[0] {
+			pods[p.pod.Namespace+"/"+p.pod.Name] = p.pod
+		}
+	}
+	w.mu.Unlock()
+	if len(pods) > 0 {
+		w.activator.Activate(w.log, pods)
+	}
+}
+
+// changed says that profiles or modes have changed, so that there may be room now. It returns at once.
+func (w *waiting) changed() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // they will be tried again anyway
+	}
+}
+
+// wakeInterval is the shortest time between two times that all pods are tried again: while thousands of profiles come in,
+// each would have them tried.
+const wakeInterval = time.Second
+
+// run has the pods tried again when something has changed, until the context ends.
+func (w *waiting) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+			w.activate()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wakeInterval):
+		}
+	}
+}
+
+// OnAdd does nothing.
+func (*waiting) OnAdd(any, bool) {}
+
+// OnUpdate does nothing: a pod that was placed was removed then.
+func (*waiting) OnUpdate(any, any) {}
+
+// OnDelete forgets a pod.
+func (w *waiting) OnDelete(obj any) {
+	if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = last.Obj
+	}
+	if pod, ok := obj.(*corev1.Pod); ok {
+		w.remove(pod.UID)
+	}
+}
+
+// EventsToRegister returns what may make room for a pod that no node took.
+func (d *Dilation) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return []fwk.ClusterEventWithHint{
+		{Event: fwk.ClusterEvent{Resource: fwk.Pod, ActionType: fwk.Delete | fwk.UpdatePodScaleDown | fwk.UpdatePodLabel}, QueueingHintFn: d.afterPodEvent},
+		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable | fwk.UpdateNodeLabel}},
+	}, nil
+}
+
+// afterPodEvent says whether a pod that no node took may be taken once another pod is gone, has been made smaller or has other
+// labels, or once it has other labels itself: whether the other one was on a node, and whether it can be in the way.
+func (d *Dilation) afterPodEvent(_ klog.Logger, pod *corev1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
+	old, ok := oldObj.(*corev1.Pod)
+	if !ok { // it came to a node: that makes no room
+		return fwk.QueueSkip, nil
+	}
+	if changed, ok := newObj.(*corev1.Pod); ok && changed.UID == pod.UID {
+		return fwk.Queue, nil
+	}
+	if old.Spec.NodeName == "" {
+		return fwk.QueueSkip, nil
+	}
+	d.waiting.mu.Lock()
+	p := d.waiting.pods[pod.UID]
+	d.waiting.mu.Unlock()
+	there := d.index.Snapshot().Vector(old)
+	if p != nil && p.ownOnly && !meet(there, p.vector) {
+		return fwk.QueueSkip, nil
+	}
+	return fwk.Queue, nil
+}
+
+// meet reports whether two pods are in each other's way at some resource. Vectors of different lengths are of different
+// profiles' resources, and may be.
+func meet(a, b contention.Vector) bool {
+	if len(a) != len(b) {
+		return true
+	}
+	for i := range a {
+		if (a[i].Pressure > 0 || a[i].Effect != nil) && (b[i].Loading > 0 || b[i].Effect != nil) {
+			return true
+		}
+	}
+	return false
+}
