@@ -21,6 +21,7 @@ var exampleFiles = map[string]string{
 	"deployment.yaml":        "@docs/examples/deployment.yaml",
 	"manifests/below/a.yaml": examplesProfiles,
 	"cluster.yaml":           fiveWorkers,
+	"pod.yaml":               "apiVersion: v1\nkind: Pod\nmetadata: {name: filecomp-8, labels: {app: filecomp}}\nspec: {containers: [{name: main}]}\n",
 	"replay.yaml":            "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: week}\nspec: {trace: {}, nodes: [{name: a, count: 2}]}\n",
 	"jobs.csv":               threeJobs,
 	"lastweek.csv":           threeJobs,

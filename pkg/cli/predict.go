@@ -111,6 +111,9 @@ func (p *predict) run() error {
 		return err
 	}
 	m, err := input.ReadWorkloads(p.files, p.streams.In)
+	if errors.Is(err, input.ErrNode) {
+		return fmt.Errorf("%w; --cores says how many cores the node has, or a NodeProfile", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -70,13 +70,13 @@ func (w *Workload) named(name string) bool {
 	return false
 }
 
-// validate says which field of the manifest is wrong, as the API server would.
-func (w *Workload) validate() error {
+// Validate returns an error that names the field of the manifest that is wrong, as the API server would.
+func (w *Workload) Validate() error {
 	if w.Pod.Name == "" {
 		return fmt.Errorf("%s: metadata.name: there is none", strings.ToLower(w.Kind))
 	}
 	var errs field.ErrorList
-	spec := w.specPath()
+	spec := w.SpecPath()
 	if len(w.Pod.Spec.Containers) == 0 {
 		errs = append(errs, field.Required(spec.Child("containers"), "a pod has at least one container"))
 	}
@@ -103,7 +103,8 @@ func (w *Workload) validate() error {
 	return nil
 }
 
-func (w *Workload) specPath() *field.Path {
+// SpecPath returns where in the manifest the spec of a pod is.
+func (w *Workload) SpecPath() *field.Path {
 	for _, k := range workloadKinds {
 		if k.kind == w.Kind {
 			parts := strings.Split(k.spec, ".")

@@ -64,7 +64,7 @@ func newCatalog(in *PredictionInput, resources *profile.Resources, class string,
 	seen := sets.New[string]()
 	for i := range in.Workloads {
 		w := &in.Workloads[i]
-		if err := w.validate(); err != nil {
+		if err := w.Validate(); err != nil {
 			return nil, err
 		}
 		if seen.Has(w.Name()) {

@@ -10,11 +10,15 @@ import (
 
 // deviceLines says which devices the pod uses, with which others, and how much longer these make it take.
 func deviceLines(e *explanation.Answer) (lines []string) {
+	uses := "uses"
+	if e.Simulation != nil {
+		uses = "would use"
+	}
 	for _, d := range e.Devices {
 		if len(d.With) == 0 {
-			lines = append(lines, fmt.Sprintf("It uses %s, and no other pod does.", d.Name))
+			lines = append(lines, fmt.Sprintf("It %s %s, and no other pod does.", uses, d.Name))
 		} else {
-			lines = append(lines, fmt.Sprintf("It uses %s together with %s, because of which it takes %s as long.", d.Name, text.Names(d.With), text.Times(1+waitsAt(e, d.Name))))
+			lines = append(lines, fmt.Sprintf("It %s %s together with %s, because of which it takes %s as long.", uses, d.Name, text.Names(d.With), text.Times(1+waitsAt(e, d.Name))))
 		}
 		if d.Assumed {
 			lines = append(lines, fmt.Sprintf("That is assumed: pods without the annotation %s are taken to use the device that has the fewest pods.", v1alpha1.DevicesAnnotation))

@@ -25,6 +25,7 @@ type explain struct {
 	files     []string
 	scheduler string
 	nodes     bool
+	simulate  bool
 	changes   []string
 	weights   verb.Weights
 	cluster   access.Flags
@@ -35,8 +36,8 @@ type explain struct {
 func New(streams verb.Streams) *cobra.Command {
 	x := &explain{streams: streams}
 	command := &cobra.Command{
-		Use:   "explain pod [NAMESPACE/]NAME",
-		Short: "Explain how fast a pod runs where it is, and what other nodes would cost",
+		Use:   "explain (pod [NAMESPACE/]NAME | --simulate -f MANIFEST)",
+		Short: "Explain how fast a pod runs where it is, or would run, and what other nodes would cost",
 		Long: `explain tells how much slower than alone a pod runs on its node, at which resources
 it waits, because of whom, and whom it makes wait. With --nodes, or for a pod that
 waits for a node, it ranks the nodes of the cluster by what the pod would cost there:
@@ -54,7 +55,15 @@ Pods without a WorkloadProfile count by their requests, as the configuration of 
 scheduler in the cluster says, or that of --scheduler, or as is the default.
 
 It reads the cluster, or files with pods, nodes and profiles, as kubectl get prints
-them.`,
+them.
+
+With --simulate it tells, before a pod is created, which node the scheduler would
+choose by these costs, how fast the pod would run there, whom it would slow, and which
+limits of dilation would not hold. -f is then the manifest of the pod, or of a
+Deployment, StatefulSet, ReplicaSet, Job or CronJob, as kubectl apply takes it, with
+WorkloadProfiles and NodeProfiles beside it if they are new, too. To ask files in place
+of a cluster, give the manifest as argument, and the files by -f. Nothing is created.
+The exit code is 1 if no node fits, or if a limit would not hold.`,
 		Example: `  # Who slows this pod, and whom does it slow?
   kubectl loadline explain pod filecomp-7 -n etl
 
@@ -65,15 +74,21 @@ them.`,
   kubectl loadline explain pod etl/filecomp-7 --what-if request=300m
   kubectl loadline explain pod etl/filecomp-7 --what-if dilation=1.5
 
-  # From files, where there is no cluster
+  # Where would it go, and whom would it slow? Before it is created
+  kubectl loadline explain --simulate -f pod.yaml
+  kubectl loadline explain --simulate -f pod.yaml -n etl --nodes
+
+  # Both from files, where there is no cluster
   kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
-  kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes`,
+  kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes
+  kubectl loadline explain --simulate pod.yaml -f cluster.yaml`,
 		Args:              cobra.ArbitraryArgs, // named checks them
 		ValidArgsFunction: verb.Begun(x.complete),
 		RunE:              func(command *cobra.Command, args []string) error { return x.run(command.Context(), args) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated")
+	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
+	flags.BoolVar(&x.simulate, "simulate", false, "tell where a pod would go that is not there yet, and what that would do")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
 	flags.StringSliceVar(&x.changes, "what-if", nil, "another CPU request or limit of the pod, as request=CPU or limit=CPU, 0 for none; or dilation=TIMES, for the smallest request that keeps it below; may be repeated")
@@ -108,10 +123,12 @@ func named(args []string) (namespace, name string, err error) {
 
 // complete completes the arguments: pod, and the names of pods.
 func (x *explain) complete(command *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
+	switch {
+	case x.simulate:
+		return nil, cobra.ShellCompDirectiveDefault
+	case len(args) == 0:
 		return podKinds[:1], cobra.ShellCompDirectiveNoFileComp
-	case 1:
+	case len(args) == 1:
 		return x.cluster.Names(func() client.ObjectList { return &corev1.PodList{} })(command, args, typed)
 	default:
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -119,6 +136,9 @@ func (x *explain) complete(command *cobra.Command, args []string, typed string) 
 }
 
 func (x *explain) run(ctx context.Context, args []string) error {
+	if x.simulate {
+		return x.runSimulation(ctx, args)
+	}
 	namespace, name, err := named(args)
 	if err != nil {
 		return err

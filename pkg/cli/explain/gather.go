@@ -44,30 +44,33 @@ func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading pod %s/%s: %w", g.namespace, g.name, err)
 	}
-	in.Ranked = g.explain.nodes || in.Pod.Spec.NodeName == ""
+	readNodes := readNode
+	if in.Ranked = g.explain.nodes || in.Pod.Spec.NodeName == ""; in.Ranked {
+		readNodes = readAllNodes
+	}
 	if err := readNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
-	if err := g.readProfiles(ctx, c, in); err != nil {
-		return nil, err
-	}
-	return in, g.readRules(ctx, c, own, in)
+	return in, g.explain.readSettings(ctx, c, own, in)
 }
 
-// readNodes reads the node of the pod, or all, and the pods there.
-func readNodes(ctx context.Context, c client.Client, in *explanation.Input) error {
-	var pods corev1.PodList
-	if in.Ranked {
-		var nodes corev1.NodeList
-		if err := c.List(ctx, &nodes); err != nil {
-			return fmt.Errorf("listing nodes: %w", err)
-		}
-		if err := c.List(ctx, &pods); err != nil {
-			return fmt.Errorf("listing the pods of all namespaces: %w", err)
-		}
-		in.Nodes, in.Pods = nodes.Items, pods.Items
-		return nil
+// readAllNodes reads all nodes and pods.
+func readAllNodes(ctx context.Context, c client.Client, in *explanation.Input) error {
+	var nodes corev1.NodeList
+	if err := c.List(ctx, &nodes); err != nil {
+		return fmt.Errorf("listing nodes: %w", err)
 	}
+	var pods corev1.PodList
+	if err := c.List(ctx, &pods); err != nil {
+		return fmt.Errorf("listing the pods of all namespaces: %w", err)
+	}
+	in.Nodes, in.Pods = nodes.Items, pods.Items
+	return nil
+}
+
+// readNode reads the node of the pod, and the pods there.
+func readNode(ctx context.Context, c client.Client, in *explanation.Input) error {
+	var pods corev1.PodList
 	name := in.Pod.Spec.NodeName
 	var node corev1.Node
 	err := c.Get(ctx, client.ObjectKey{Name: name}, &node)
@@ -84,12 +87,20 @@ func readNodes(ctx context.Context, c client.Client, in *explanation.Input) erro
 	return nil
 }
 
+// readSettings reads the profiles, and the rules for pods without one.
+func (x *explain) readSettings(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
+	if err := x.readProfiles(ctx, c, in); err != nil {
+		return err
+	}
+	return x.readRules(ctx, c, own, in)
+}
+
 // readProfiles reads the profiles, none if the cluster does not know them.
-func (g *gatherer) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
+func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explanation.Input) error {
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		_, err = fmt.Fprintf(g.explain.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
+		_, err = fmt.Fprintf(x.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
 		return err
 	}
 	if err != nil {
@@ -101,9 +112,9 @@ func (g *gatherer) readProfiles(ctx context.Context, c client.Client, in *explan
 
 // readRules reads the rules for pods without a profile: those of --scheduler, else
 // those of the scheduler in the cluster, else the defaults.
-func (g *gatherer) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
-	if g.explain.scheduler != "" || c == nil {
-		return g.readRulesFile(in)
+func (x *explain) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
+	if x.scheduler != "" || c == nil {
+		return x.readRulesFile(in)
 	}
 	var scheduler *deployed.SchedulerConfig
 	components, err := deployed.FindComponents(ctx, c, "", own)
@@ -119,10 +130,10 @@ func (g *gatherer) readRules(ctx context.Context, c client.Client, own string, i
 	return goBy(scheduler, in)
 }
 
-func (g *gatherer) readRulesFile(in *explanation.Input) error {
+func (x *explain) readRulesFile(in *explanation.Input) error {
 	in.Rules = "the defaults"
 	var scheduler *deployed.SchedulerConfig
-	if path := g.explain.scheduler; path != "" {
+	if path := x.scheduler; path != "" {
 		in.Rules = filepath.Base(path)
 		content, err := os.ReadFile(filepath.Clean(path))
 		if err == nil {
@@ -150,16 +161,24 @@ func (g *gatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 	if g.namespace == "" {
 		g.namespace = g.explain.cluster.Namespace()
 	}
-	found, err := input.ReadSnapshot(g.explain.files, g.explain.streams.In)
+	in, err := g.explain.readFiles()
 	if err != nil {
 		return nil, err
 	}
-	in := &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}
 	if in.Pod, err = g.find(in.Pods); err != nil {
 		return nil, err
 	}
 	in.Ranked = g.explain.nodes || in.Pod.Spec.NodeName == ""
-	return in, g.readRules(ctx, nil, "", in)
+	return in, g.explain.readRules(ctx, nil, "", in)
+}
+
+// readFiles reads what the files have of a cluster.
+func (x *explain) readFiles() (*explanation.Input, error) {
+	found, err := input.ReadSnapshot(x.files, x.streams.In)
+	if err != nil {
+		return nil, err
+	}
+	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}, nil
 }
 
 // find returns the pod that is meant.

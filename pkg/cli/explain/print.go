@@ -19,7 +19,7 @@ const negligible = 0.005
 // printAnswer prints the answer for people: how the pod fares, why, what it does
 // to others, and where it would fare otherwise. A wide page has all neighbours and nodes.
 func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
-	if err := p.Lines(headline(e)); err != nil {
+	if err := p.Lines(headlines(e)...); err != nil {
 		return err
 	}
 	if len(e.Resources) > 0 {
@@ -37,13 +37,22 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 		lines = append(lines, slowed(e)...)
 	}
 	lines = append(lines, whatIfLines(e)...)
-	lines = append(lines, limits(e, p.Wide)...)
+	here := "here"
+	if e.Simulation == nil {
+		lines = append(lines, limits(e, p.Wide)...)
+	} else {
+		here = "there"
+		lines = append(lines, exceededLines(e, p.Wide)...)
+	}
 	if e.NeutralSeconds != nil && e.Dilation != nil {
-		lines = append(lines, fmt.Sprintf("Alone it takes %s, here %s.", text.Seconds(*e.NeutralSeconds, 1), text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
+		lines = append(lines, fmt.Sprintf("Alone it takes %s, %s %s.", text.Seconds(*e.NeutralSeconds, 1), here, text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
+	}
+	if e.Simulation != nil {
+		lines = append(lines, oneOf(e.Simulation)...)
 	}
 	if err := p.Lines(lines...); err != nil || e.Nodes == nil {
 		return err
@@ -51,37 +60,52 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	if err := p.Lines(""); err != nil {
 		return err
 	}
-	if err := p.Table(rankingTable(e, p.Wide)); err != nil {
+	if err := p.Table(rankingTable(e, p.Wide)); err != nil || e.Simulation != nil {
 		return err
 	}
 	return p.Lines(bestNode(e))
 }
 
-// headline says how the pod fares.
-func headline(e *explanation.Answer) string {
-	if e.Dilation == nil {
-		return e.Pod + " waits for a node."
+// headlines say how the pod runs, or would run.
+func headlines(e *explanation.Answer) []string {
+	switch {
+	case e.Simulation != nil:
+		return simulated(e)
+	case e.Dilation == nil:
+		return []string{e.Pod + " waits for a node."}
+	case asFastAsAlone(e):
+		return []string{fmt.Sprintf("%s runs on %s as fast as alone.", e.Pod, e.Node)}
 	}
-	if *e.Dilation-1 < negligible && (e.DilationError == nil || *e.DilationError < negligible) {
-		return fmt.Sprintf("%s runs on %s as fast as alone.", e.Pod, e.Node)
+	line := fmt.Sprintf("%s runs on %s, %s times slower than alone", e.Pod, e.Node, slower(e))
+	if because := because(e, nil); len(because) > 0 {
+		line += ", because of " + strings.Join(because, ", ")
 	}
-	var because []string
+	return []string{line + "."}
+}
+
+func asFastAsAlone(e *explanation.Answer) bool {
+	return *e.Dilation < 1+negligible && (e.DilationError == nil || *e.DilationError < negligible)
+}
+
+// slower returns how many times slower than alone the pod runs.
+func slower(e *explanation.Answer) string {
+	return strings.TrimSuffix(text.TimesWithin(*e.Dilation, e.DilationError), "×")
+}
+
+// because returns the resources and devices that slow the pod, with what each adds to its dilation, "disk 0.14", and a
+// remark by the name of each.
+func because(e *explanation.Answer, remark map[string]string) (parts []string) {
 	for _, r := range e.Resources {
 		if r.Device == "" && r.Waits >= negligible {
-			because = append(because, fmt.Sprintf("%s %.2f", r.Name, r.Waits))
+			parts = append(parts, fmt.Sprintf("%s %.2f%s", r.Name, r.Waits, remark[r.Name]))
 		}
 	}
 	for _, d := range e.Devices {
 		if waits := waitsAt(e, d.Name); waits >= negligible {
-			because = append(because, fmt.Sprintf("%s %.2f", d.Name, waits))
+			parts = append(parts, fmt.Sprintf("%s %.2f%s", d.Name, waits, remark[d.Name]))
 		}
 	}
-	slower := strings.TrimSuffix(text.TimesWithin(*e.Dilation, e.DilationError), "×")
-	text := fmt.Sprintf("%s runs on %s, %s times slower than alone", e.Pod, e.Node, slower)
-	if len(because) > 0 {
-		text += ", because of " + strings.Join(because, ", ")
-	}
-	return text + "."
+	return parts
 }
 
 func resourceTable(e *explanation.Answer, wide bool) *text.Table {
@@ -167,7 +191,11 @@ func slowed(e *explanation.Answer) []string {
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more (-o wide lists all)", more))
 	}
-	return []string{"It slows " + strings.Join(parts, ", ") + "."}
+	slows := "It slows "
+	if e.Simulation != nil {
+		slows = "It would slow "
+	}
+	return []string{slows + strings.Join(parts, ", ") + "."}
 }
 
 // limits says how near the pod is to its limit, and which neighbours are above theirs.
@@ -228,7 +256,7 @@ func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string
 
 // placedLine says which scheduler placed the pod, nothing if none has.
 func placedLine(e *explanation.Answer, now time.Time) string {
-	if e.Node == "" {
+	if e.Node == "" || e.Simulation != nil {
 		if e.ByDilation != nil && !*e.ByDilation {
 			return fmt.Sprintf("Its scheduler is %s, which does not go by these prices.", e.SchedulerName)
 		}

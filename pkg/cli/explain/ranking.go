@@ -56,6 +56,8 @@ func bestNode(e *explanation.Answer) string {
 	nodes := text.Counted(fit, "node")
 	i := slices.IndexFunc(e.Nodes, func(n explanation.RankedNode) bool { return n.Here })
 	switch {
+	case i < 0 && fit == 1:
+		return best.Node + " is the only node that fits."
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, nodes)
 	case fit == 1:

@@ -36,6 +36,9 @@ type Workloads struct {
 	decoder runtime.Decoder
 }
 
+// ErrNode is the error of [ReadWorkloads] for a Node.
+var ErrNode = errors.New("a Node is not read here")
+
 // ReadWorkloads reads YAML or JSON files of any number of documents, as kubectl apply does, and lists, as kubectl get
 // prints them: workloads and the profiles of their pods and nodes. Other objects of Kubernetes that have no pods are counted;
 // unknown kinds are errors, and so are unknown fields, but for those of an object that is from a cluster.
@@ -79,7 +82,7 @@ func (w *Workloads) add(document []byte) error {
 		}
 		return w.addWorkload(whole)
 	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
-		return fmt.Errorf("a Node is not read here; --cores says how many cores the node has, or a NodeProfile")
+		return ErrNode
 	case clientgoscheme.Scheme.Recognizes(gvk) && !hasPods(gvk.Kind):
 		w.Others[gvk.Kind]++
 		return nil

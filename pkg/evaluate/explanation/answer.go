@@ -38,7 +38,9 @@ type Input struct {
 // Answer tells how a pod fares where it is, and what other nodes would cost.
 type Answer struct {
 	Pod string `json:"pod"`
-	// Node is absent for a pod that waits for one.
+	// Simulation is absent for a pod that is there. Else the answer says how the pod would run on Node.
+	Simulation *Simulation `json:"simulation,omitempty"`
+	// Node is absent for a pod that waits for one, or that fits no node.
 	Node        string `json:"node,omitempty"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
 	// SchedulerName is the scheduler of the pod, and PlacedTime when it placed it.

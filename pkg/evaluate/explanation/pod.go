@@ -49,19 +49,13 @@ func OfPod(in *Input) (*Answer, error) {
 	if cgroup.Ended(in.Pod) {
 		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", evaluate.QualifiedName(in.Pod), in.Pod.Status.Phase)
 	}
-	x := newExplainer(in)
-	e := &Answer{
-		Pod: evaluate.QualifiedName(in.Pod), Node: in.Pod.Spec.NodeName, SchedulerName: cmp.Or(in.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: in.Rules,
-	}
-	if in.Schedulers != nil {
-		e.ByDilation = new(slices.Contains(in.Schedulers, e.SchedulerName))
-	}
+	x := newExplainer(in, in.Pod)
+	e := x.answer()
 	for i := range in.Pod.Status.Conditions {
 		if c := &in.Pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
 			e.PlacedTime = &c.LastTransitionTime
 		}
 	}
-	e.Vector, e.MaxDilation = x.source(in.Pod, profile.AnyClass), x.maxDilation(in.Pod)
 	if e.Node == "" && in.WhatIf != nil {
 		return nil, errNoNode
 	}
@@ -77,7 +71,21 @@ func OfPod(in *Input) (*Answer, error) {
 	return e, nil
 }
 
-func newExplainer(in *Input) *explainer {
+// answer returns what is known of the pod wherever it is.
+func (x *explainer) answer() *Answer {
+	a := &Answer{
+		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: cmp.Or(x.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: x.Rules,
+		Vector: x.source(x.Pod, profile.AnyClass), MaxDilation: x.maxDilation(x.Pod),
+	}
+	if x.Schedulers != nil {
+		a.ByDilation = new(slices.Contains(x.Schedulers, a.SchedulerName))
+	}
+	return a
+}
+
+// newExplainer returns what explains the pod of an input. Of the pods in the input, that of the name of itself is the
+// explained one; where itself is nil, all are others.
+func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	index := profile.NewIndex(in.Requests, logr.Discard())
 	x := &explainer{Input: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
 	for i := range in.Workloads {
@@ -90,8 +98,8 @@ func newExplainer(in *Input) *explainer {
 	x.snapshot = index.Snapshot()
 	for i := range in.Pods {
 		p := &in.Pods[i]
-		itself := p.Namespace == in.Pod.Namespace && p.Name == in.Pod.Name
-		if p.Spec.NodeName != "" && !cgroup.Ended(p) && !itself {
+		other := itself == nil || p.Namespace != itself.Namespace || p.Name != itself.Name
+		if p.Spec.NodeName != "" && !cgroup.Ended(p) && other {
 			x.byNode[p.Spec.NodeName] = append(x.byNode[p.Spec.NodeName], p)
 		}
 	}

@@ -249,7 +249,7 @@ func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
 	found.LoadingError = given.Quantity("0.03")
 	waiting := pod("sort-1", "sort", "", nil)
 	in := &Input{Pod: &waiting, Workloads: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("sort", 0), given.On("big", given.Noon, 1000, found))}}
-	s := newExplainer(in).source(in.Pod, profile.AnyClass)
+	s := newExplainer(in, in.Pod).source(in.Pod, profile.AnyClass)
 	if s.Source != SourceMeasured || s.Profile != evaluate.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
 		t.Errorf("the vector is of %+v", s)
 	}

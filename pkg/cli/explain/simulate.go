@@ -1,0 +1,238 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// runSimulation tells where a pod would go that is not there yet.
+func (x *explain) runSimulation(ctx context.Context, args []string) error {
+	manifests, err := x.manifests(args)
+	if err != nil {
+		return err
+	}
+	applied, err := readApplied(manifests, x.streams)
+	if err != nil {
+		return err
+	}
+	weights, err := x.weights.Options()
+	if err != nil {
+		return err
+	}
+	gather := x.simulateInCluster
+	if len(args) > 0 && len(x.files) > 0 {
+		gather = x.simulateInFiles
+	}
+	in, err := gather(ctx, applied)
+	if err != nil {
+		return err
+	}
+	in.Ranked, in.Weights = x.nodes, weights
+	var e *explanation.Answer
+	err = verb.Abandon(ctx, func() (err error) {
+		e, err = explanation.Simulate(in, applied)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.output.Print(x.streams.Out, e, func(p *verb.Page) error { return printAnswer(p, e, time.Now()) }); err != nil {
+		return err
+	}
+	return verdict(e)
+}
+
+// manifests returns the files that hold what would be applied. The error says how the command is used.
+func (x *explain) manifests(args []string) ([]string, error) {
+	const write = "write explain --simulate -f MANIFEST, or explain --simulate MANIFEST -f CLUSTER"
+	switch {
+	case len(x.changes) > 0:
+		return nil, errors.New("--what-if is about a pod that is there: with --simulate change the manifest")
+	case len(args) > 1:
+		return nil, fmt.Errorf("--simulate takes the manifest of a pod, not %q: %s", strings.Join(args, " "), write)
+	case len(args) == 1 && args[0] == "-" && slices.Contains(x.files, "-"):
+		return nil, errors.New("standard input cannot be both the manifest and the cluster")
+	case len(args) == 1:
+		return args, nil
+	case len(x.files) == 0:
+		return nil, errors.New("name the manifest of the pod: " + write)
+	default:
+		return x.files, nil
+	}
+}
+
+// readApplied reads a workload, and the profiles beside it.
+func readApplied(paths []string, streams verb.Streams) (*explanation.Manifests, error) {
+	read, err := input.ReadWorkloads(paths, streams.In)
+	if errors.Is(err, input.ErrNode) {
+		return nil, fmt.Errorf("%w among manifests: to ask files in place of a cluster, write explain --simulate MANIFEST -f CLUSTER", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(read.Workloads) != 1 {
+		var names []string
+		for i := range read.Workloads {
+			names = append(names, read.Workloads[i].Name())
+		}
+		return nil, fmt.Errorf("--simulate is about one workload, such as a Pod or a Deployment, and the manifest has %d: %s", len(names), cmp.Or(text.Names(names), "none"))
+	}
+	return &explanation.Manifests{Workload: read.Workloads[0], Workloads: read.Profiles.Workloads, Classes: read.Profiles.Nodes}, nil
+}
+
+// simulateInCluster reads the cluster.
+func (x *explain) simulateInCluster(ctx context.Context, applied *explanation.Manifests) (*explanation.Input, error) {
+	c, own, err := x.cluster.Connect(x.streams.Err)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.setNamespace(applied, own); err != nil {
+		return nil, err
+	}
+	in := &explanation.Input{Pod: &applied.Workload.Pod}
+	if err := readAllNodes(ctx, c, in); err != nil {
+		return nil, err
+	}
+	return in, x.readSettings(ctx, c, own, in)
+}
+
+// simulateInFiles reads files in place of a cluster.
+func (x *explain) simulateInFiles(ctx context.Context, applied *explanation.Manifests) (*explanation.Input, error) {
+	if err := x.setNamespace(applied, metav1.NamespaceDefault); err != nil {
+		return nil, err
+	}
+	in, err := x.readFiles()
+	if err != nil {
+		return nil, err
+	}
+	in.Pod = &applied.Workload.Pod
+	return in, x.readRules(ctx, nil, "", in)
+}
+
+// setNamespace gives manifests without a namespace that of -n, else own, as kubectl apply does. The error is about a
+// workload of another namespace than that of -n.
+func (x *explain) setNamespace(applied *explanation.Manifests, own string) error {
+	told := x.cluster.Namespace()
+	w := &applied.Workload
+	if told != "" && w.Pod.Namespace != "" && w.Pod.Namespace != told {
+		return fmt.Errorf("%s: metadata.namespace: %q is not the namespace of -n, %q", w.Name(), w.Pod.Namespace, told)
+	}
+	namespace := cmp.Or(told, own)
+	w.Pod.Namespace = cmp.Or(w.Pod.Namespace, namespace)
+	for i := range applied.Workloads {
+		p := &applied.Workloads[i]
+		p.Namespace = cmp.Or(p.Namespace, namespace)
+	}
+	return nil
+}
+
+// verdict returns the answer no where no node fits, or limits would not hold.
+func verdict(e *explanation.Answer) error {
+	if e.Simulation.Fits == 0 {
+		return verb.No(errors.New("no node fits"))
+	}
+	var pods []string
+	for _, x := range e.Simulation.Exceeded {
+		pods = append(pods, x.Pod)
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	return verb.No(fmt.Errorf("%s of dilation would not hold: of %s", verb.Counted(len(pods), "limit", "limits"), text.Names(pods)))
+}
+
+// simulated says where a pod that is not there yet would go, and how it would run there.
+func simulated(e *explanation.Answer) []string {
+	s := e.Simulation
+	name := e.Pod
+	if !strings.HasPrefix(s.Workload, "pod/") {
+		name = "A pod of " + s.Workload
+	}
+	if s.Fits == 0 {
+		return []string{name + " fits no node."}
+	}
+	where := fmt.Sprintf("%s would go to %s, the cheapest of %s that fit.", name, e.Node, text.Counted(s.Fits, "node"))
+	switch {
+	case s.Fits == 1:
+		where = fmt.Sprintf("%s would go to %s, the only node that fits.", name, e.Node)
+	case len(s.Ties) == s.Fits-1:
+		where = fmt.Sprintf("%s would go to %s or any other of the %s that fit: all cost the same.", name, e.Node, text.Counted(s.Fits, "node"))
+	case len(s.Ties) > 0:
+		where += fmt.Sprintf(" Just as cheap: %s; the scheduler takes any of them.", text.Names(s.Ties))
+	}
+	if asFastAsAlone(e) {
+		return []string{where, "There it would run as fast as alone."}
+	}
+	line := fmt.Sprintf("There it would run %s times slower than alone", slower(e))
+	if because := because(e, behind(e)); len(because) > 0 {
+		line += ", because of " + strings.Join(because, ", ")
+	}
+	return []string{where, line + "."}
+}
+
+// behind returns, by the name of a resource or device, the pod for which most of the waiting there is, " behind etl/sort-2".
+func behind(e *explanation.Answer) map[string]string {
+	most := map[string]explanation.Part{}
+	for i := range e.Resources {
+		r := &e.Resources[i]
+		at := cmp.Or(r.Device, r.Name)
+		for _, part := range r.Because {
+			if part.Dilation > most[at].Dilation {
+				most[at] = part
+			}
+		}
+	}
+	texts := map[string]string{}
+	for at, part := range most {
+		texts[at] = " behind " + part.Pod
+		if part.Pod == e.Pod {
+			texts[at] = " behind its own threads"
+		}
+	}
+	return texts
+}
+
+// exceededLines say which limits would not hold.
+func exceededLines(e *explanation.Answer, wide bool) (lines []string) {
+	const shown = 4
+	all := e.Simulation.Exceeded
+	if e.MaxDilation != nil && e.Dilation != nil && *e.Dilation <= *e.MaxDilation {
+		lines = append(lines, fmt.Sprintf("That is within its limit of %s.", text.Times(*e.MaxDilation)))
+	}
+	for i, x := range all {
+		if i == shown && !wide {
+			lines = append(lines, fmt.Sprintf("So would %d more pods (-o wide lists all).", len(all)-shown))
+			break
+		}
+		line := fmt.Sprintf("%s would exceed its limit of %s: %s", x.Pod, text.Times(x.MaxDilation), text.Times(x.Dilation))
+		switch {
+		case x.Before == nil:
+		case *x.Before > x.MaxDilation:
+			line += fmt.Sprintf(", as it does already (now %s)", text.Times(*x.Before))
+		default:
+			line += fmt.Sprintf(" (now %s)", text.Times(*x.Before))
+		}
+		lines = append(lines, line+".")
+	}
+	return lines
+}
+
+// oneOf says of which pods of a workload the answer is.
+func oneOf(s *explanation.Simulation) []string {
+	if s.Replicas == 1 {
+		return nil
+	}
+	return []string{fmt.Sprintf("This is about the first of its %d pods; those that follow find it there.", s.Replicas)}
+}

@@ -1,0 +1,173 @@
+package explanation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+// Manifests are what would be applied to a cluster: a workload, and profiles beside it. All of them have a namespace.
+type Manifests struct {
+	Workload  evaluate.Workload
+	Workloads []v1alpha1.WorkloadProfile
+	Classes   []v1alpha1.NodeProfile
+}
+
+// Simulation is what there is to say of a pod that is not there yet.
+type Simulation struct {
+	// Workload is the manifest, such as deployment/shop/web, and Replicas how many pods it asks for, of which the answer is
+	// about one.
+	Workload string `json:"workload"`
+	Replicas int32  `json:"replicas"`
+	// Fits is how many nodes the pod fits on. Ties are those of them that cost as much as the node of the answer, which is
+	// the first by name: the scheduler takes any of these.
+	Fits int      `json:"fits"`
+	Ties []string `json:"ties,omitempty"`
+	// Exceeded are the limits of dilation that would not hold, that of the pod first. Those of neighbours which are
+	// exceeded already count if the pod adds to it.
+	Exceeded []Exceeded `json:"exceeded,omitempty"`
+}
+
+// Exceeded is the limit of a pod's dilation, spec.sla.maxDilation of its WorkloadProfile, that would not hold.
+type Exceeded struct {
+	Pod         string  `json:"pod"`
+	MaxDilation float64 `json:"maxDilation"`
+	Dilation    float64 `json:"dilation"`
+	// Before is its dilation without the simulated pod, absent for that itself.
+	Before *float64 `json:"before,omitempty"`
+}
+
+var errNoNodes = errors.New("there are no nodes")
+
+// Simulate returns on which node the scheduler would put a pod of a workload that is not there yet, by the price of the
+// nodes on which it fits, and how the pod and its neighbours would run there. The pods of the input are all of the
+// cluster, and its nodes too; Pod and WhatIf are not used. The ranking is part of the answer where that is asked for, or
+// where no node fits.
+//
+// The error names the field of the manifest that is wrong, its value and the rule, or says that there are no nodes.
+func Simulate(in *Input, applied *Manifests) (*Answer, error) {
+	after, err := in.with(applied)
+	if err != nil {
+		return nil, err
+	}
+	x := newExplainer(after, nil)
+	for i := range applied.Workloads {
+		p := &applied.Workloads[i]
+		if _, errs := profile.NewWorkload(p, x.snapshot.Resources()); len(errs) > 0 {
+			return nil, fmt.Errorf("workload profile %s: %w", evaluate.QualifiedName(p), errs.ToAggregate())
+		}
+	}
+	e, ranked := x.answer(), x.rank()
+	w := &applied.Workload
+	e.Simulation = &Simulation{Workload: w.Name(), Replicas: *w.Replicas, Fits: fitting(ranked)}
+	if after.Ranked || e.Simulation.Fits == 0 {
+		e.Nodes = ranked
+	}
+	if e.Simulation.Fits > 0 {
+		e.Node = ranked[0].Node
+		x.Pod.Spec.NodeName = e.Node
+		e.Simulation.Ties = ties(ranked)
+		if err := x.here(e); err != nil {
+			return nil, err
+		}
+		e.Simulation.Exceeded = exceeded(e)
+	}
+	e.IgnoredAnnotations = x.ignored
+	return e, nil
+}
+
+// with returns the input after some manifests have been applied, its Pod being one of those that come.
+func (in *Input) with(applied *Manifests) (*Input, error) {
+	w := &applied.Workload
+	if err := w.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.checkNew(w); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Name(), err)
+	}
+	if len(in.Nodes) == 0 {
+		return nil, errNoNodes
+	}
+	after := *in
+	pod := w.Pod.DeepCopy()
+	pod.Status = corev1.PodStatus{}
+	after.Pod = cgroup.InEffect(pod)
+	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return evaluate.QualifiedName(p) })
+	after.Classes = replaced(in.Classes, applied.Classes, func(p *v1alpha1.NodeProfile) string { return p.Name })
+	return &after, nil
+}
+
+// checkNew returns an error where the scheduler would not choose a node for pods of a workload, which are not there yet.
+func (in *Input) checkNew(w *evaluate.Workload) error {
+	spec := w.SpecPath()
+	if node := w.Pod.Spec.NodeName; node != "" {
+		return field.Invalid(spec.Child("nodeName"), node, "no scheduler chooses a node for such a pod: remove the field")
+	}
+	if w.Replicas == nil {
+		return field.Invalid(field.NewPath("kind"), w.Kind, "has a pod on each node that it selects: there is no node to choose")
+	}
+	if *w.Replicas < 1 {
+		return fmt.Errorf("the manifest asks for %d pods: there is none to place", *w.Replicas)
+	}
+	same := func(p corev1.Pod) bool { return p.Namespace == w.Pod.Namespace && p.Name == w.Pod.Name }
+	if w.Kind == "Pod" && slices.ContainsFunc(in.Pods, same) {
+		return field.Invalid(field.NewPath("metadata", "name"), w.Pod.Name, "there is such a pod already: explain that one, or simulate another name")
+	}
+	return nil
+}
+
+// replaced returns what there was, but for objects that come under the same name, and what comes.
+func replaced[T any](before, come []T, name func(*T) string) []T {
+	var all []T
+	for i := range before {
+		if !slices.ContainsFunc(come, func(c T) bool { return name(&c) == name(&before[i]) }) {
+			all = append(all, before[i])
+		}
+	}
+	return append(all, come...)
+}
+
+// fitting returns how many of some nodes fit.
+func fitting(ranked []RankedNode) (n int) {
+	for i := range ranked {
+		if ranked[i].DoesNotFit == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// ties returns the nodes other than the first that cost as little as that.
+func ties(ranked []RankedNode) (names []string) {
+	for _, n := range ranked[1:] {
+		if n.Rank == 1 {
+			names = append(names, n.Node)
+		}
+	}
+	return names
+}
+
+// exceeded returns the limits that do not hold because of the pod.
+func exceeded(e *Answer) (all []Exceeded) {
+	if e.MaxDilation != nil && *e.Dilation > *e.MaxDilation {
+		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, Dilation: *e.Dilation})
+	}
+	for i := range e.Neighbours {
+		n := &e.Neighbours[i]
+		if n.MaxDilation == nil || n.Dilation <= *n.MaxDilation {
+			continue
+		}
+		if n.Without <= *n.MaxDilation || n.Dilation-n.Without >= negligible {
+			all = append(all, Exceeded{n.Pod, *n.MaxDilation, n.Dilation, &n.Without})
+		}
+	}
+	return all
+}
