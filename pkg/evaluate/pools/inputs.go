@@ -221,7 +221,7 @@ func (r *resolved) sla(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, pa
 	case p != nil && p.Spec.SLA != nil:
 		within, probability = p.Spec.SLA.ResponseTimeMillis, p.Spec.SLA.Probability
 	}
-	sla := sizing.SLA{Probability: evaluate.DefaultSLAProbability}
+	sla := sizing.SLA{Probability: profile.DefaultSLAProbability}
 	switch {
 	case within == nil && p != nil:
 		r.require(path.Child("responseTimeMillis"), fmt.Sprintf("the WorkloadProfile %s has no sla.responseTimeMillis: give it here or there", evaluate.QualifiedName(p)))
