@@ -18,8 +18,8 @@ import (
 // v1alpha1.DilationArgs (apiVersion and kind may be left out). Unknown fields
 // are refused. The error names every offending field, its value and the rule.
 func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
-	versioned, err := decode(obj)
-	if err != nil {
+	versioned := &v1alpha1.DilationArgs{}
+	if err := decode(obj, "DilationArgs", versioned); err != nil {
 		return nil, err
 	}
 	versioned.SetDefaults()
@@ -39,35 +39,38 @@ func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 	return args, nil
 }
 
-func decode(obj runtime.Object) (*v1alpha1.DilationArgs, error) {
-	args := &v1alpha1.DilationArgs{}
+// decode reads arguments of a kind into a versioned object, which stays empty where
+// the user gave none.
+func decode(obj runtime.Object, kind string, into runtime.Object) error {
 	if obj == nil {
-		return args, nil
+		return nil
 	}
 	unknown, ok := obj.(*runtime.Unknown)
 	if !ok {
-		return nil, fmt.Errorf("want args to be of type DilationArgs, got %T", obj)
+		return fmt.Errorf("want args to be of type %s, got %T", kind, obj)
 	}
 	if len(unknown.Raw) == 0 {
-		return args, nil
+		return nil
 	}
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
+		return err
 	}
-	want := v1alpha1.GroupVersion.WithKind("DilationArgs")
+	want := v1alpha1.GroupVersion.WithKind(kind)
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	if _, _, err := decoder.Decode(unknown.Raw, &want, args); err != nil {
-		return nil, fmt.Errorf("reading DilationArgs: %w", err)
+	decoded, _, err := decoder.Decode(unknown.Raw, &want, into)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", kind, err)
 	}
-	return args, nil
+	if decoded != into {
+		return fmt.Errorf("want args to be of type %s, got %T", kind, decoded)
+	}
+	return nil
 }
 
 func validate(args *v1alpha1.DilationArgs) field.ErrorList {
 	var errs field.ErrorList
-	if seconds := *args.SyncTimeoutSeconds; seconds < 0 {
-		errs = append(errs, field.Invalid(field.NewPath("syncTimeoutSeconds"), seconds, "must be at least 0"))
-	}
+	errs = append(errs, validateSeconds("syncTimeoutSeconds", *args.SyncTimeoutSeconds, 0)...)
 	path := field.NewPath("requests")
 	if len(args.Requests) == 0 {
 		errs = append(errs, field.Required(path, "without a rule, pods that no profile matches would weigh nothing; leave the field out for the default"))
@@ -87,6 +90,13 @@ func validate(args *v1alpha1.DilationArgs) field.ErrorList {
 		errs = append(errs, field.Required(path, "at least one rule must have a minimum above 0, or pods without requests would weigh nothing"))
 	}
 	return errs
+}
+
+func validateSeconds(name string, seconds, atLeast int32) field.ErrorList {
+	if seconds < atLeast {
+		return field.ErrorList{field.Invalid(field.NewPath(name), seconds, fmt.Sprintf("must be at least %d", atLeast))}
+	}
+	return nil
 }
 
 func validateRule(r *v1alpha1.RequestRule, path *field.Path) field.ErrorList {

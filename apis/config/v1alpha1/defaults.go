@@ -5,7 +5,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-const defaultSyncTimeoutSeconds = 30
+const (
+	defaultSyncTimeoutSeconds = 30
+	defaultDiscipline         = "PDP"
+	defaultMaxWaitSeconds     = 600
+	defaultWindowSeconds      = 3600
+)
 
 // SetDefaults fills in what the user left out.
 func (a *DilationArgs) SetDefaults() {
@@ -35,5 +40,21 @@ func (r *RequestRule) setDefaults() {
 		if r.Request == corev1.ResourceCPU {
 			r.Minimum = new(resource.MustParse("100m"))
 		}
+	}
+}
+
+// SetDefaults fills in what the user left out.
+func (a *SLAOrderArgs) SetDefaults() {
+	if a.Discipline == "" {
+		a.Discipline = defaultDiscipline
+	}
+	if a.MaxWaitSeconds == nil {
+		a.MaxWaitSeconds = new(int32(defaultMaxWaitSeconds))
+	}
+	if a.WindowSeconds == nil {
+		a.WindowSeconds = new(int32(defaultWindowSeconds))
+	}
+	if a.SyncTimeoutSeconds == nil {
+		a.SyncTimeoutSeconds = new(int32(defaultSyncTimeoutSeconds))
 	}
 }
