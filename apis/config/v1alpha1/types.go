@@ -69,8 +69,8 @@ type SLAOrderArgs struct {
 	Discipline string `json:"discipline,omitempty"`
 
 	// maxWaitSeconds is how long a pod waits before it goes before the classes
-	// of its priority. Up to twice as long after it, pods may still go before it.
-	// Defaults to 600.
+	// of its priority, at least 1. No pod that is queued twice as long after it
+	// goes before it. Defaults to 600.
 	MaxWaitSeconds *int32 `json:"maxWaitSeconds,omitempty"`
 
 	// windowSeconds is how far back the frequency reaches with which a class met
