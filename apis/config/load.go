@@ -21,8 +21,8 @@ import (
 // v1alpha1.DilationArgs (apiVersion and kind may be left out). Unknown fields
 // are refused. The error names every offending field, its value and the rule.
 func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
-	versioned, err := decode(obj)
-	if err != nil {
+	versioned := &v1alpha1.DilationArgs{}
+	if err := decode(obj, "DilationArgs", versioned); err != nil {
 		return nil, err
 	}
 	versioned.SetDefaults()
@@ -52,35 +52,38 @@ func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 	return args, nil
 }
 
-func decode(obj runtime.Object) (*v1alpha1.DilationArgs, error) {
-	args := &v1alpha1.DilationArgs{}
+// decode reads arguments of a kind into a versioned object, which stays empty where
+// the user gave none.
+func decode(obj runtime.Object, kind string, into runtime.Object) error {
 	if obj == nil {
-		return args, nil
+		return nil
 	}
 	unknown, ok := obj.(*runtime.Unknown)
 	if !ok {
-		return nil, fmt.Errorf("want args to be of type DilationArgs, got %T", obj)
+		return fmt.Errorf("want args to be of type %s, got %T", kind, obj)
 	}
 	if len(unknown.Raw) == 0 {
-		return args, nil
+		return nil
 	}
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
+		return err
 	}
-	want := v1alpha1.GroupVersion.WithKind("DilationArgs")
+	want := v1alpha1.GroupVersion.WithKind(kind)
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	if _, _, err := decoder.Decode(unknown.Raw, &want, args); err != nil {
-		return nil, fmt.Errorf("reading DilationArgs: %w", err)
+	decoded, _, err := decoder.Decode(unknown.Raw, &want, into)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", kind, err)
 	}
-	return args, nil
+	if decoded != into {
+		return fmt.Errorf("want args to be of type %s, got %T", kind, decoded)
+	}
+	return nil
 }
 
 func validate(args *v1alpha1.DilationArgs) field.ErrorList {
 	var errs field.ErrorList
-	if seconds := *args.SyncTimeoutSeconds; seconds < 0 {
-		errs = append(errs, field.Invalid(field.NewPath("syncTimeoutSeconds"), seconds, "must be at least 0"))
-	}
+	errs = append(errs, validateSeconds(field.NewPath("syncTimeoutSeconds"), *args.SyncTimeoutSeconds, 0)...)
 	errs = append(errs, validatePlacing(args)...)
 	path := field.NewPath("requests")
 	if len(args.Requests) == 0 {
@@ -117,9 +120,7 @@ func validatePlacing(args *v1alpha1.DilationArgs) field.ErrorList {
 	errs = append(errs, validateDilation(args.Packing.MaxDilation, field.NewPath("packing", "maxDilation"))...)
 	if hold, path := args.Hold, field.NewPath("hold"); hold != nil {
 		errs = append(errs, validateDilation(hold.MaxDilation, path.Child("maxDilation"))...)
-		if wait := *hold.MaxWaitSeconds; wait < 0 {
-			errs = append(errs, field.Invalid(path.Child("maxWaitSeconds"), wait, "must be at least 0"))
-		}
+		errs = append(errs, validateSeconds(path.Child("maxWaitSeconds"), *hold.MaxWaitSeconds, 0)...)
 	}
 	if events := *args.EventsPerSecond; events < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("eventsPerSecond"), events, "must be at least 0"))
@@ -134,6 +135,13 @@ func validateDilation(most *resource.Quantity, path *field.Path) field.ErrorList
 	}
 	if d := most.AsApproximateFloat64(); d <= 1 || math.IsInf(d, 1) {
 		return field.ErrorList{field.Invalid(path, most.String(), "must be more than 1: how many times longer than alone a pod may take")}
+	}
+	return nil
+}
+
+func validateSeconds(path *field.Path, seconds, atLeast int32) field.ErrorList {
+	if seconds < atLeast {
+		return field.ErrorList{field.Invalid(path, seconds, fmt.Sprintf("must be at least %d", atLeast))}
 	}
 	return nil
 }

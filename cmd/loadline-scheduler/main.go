@@ -14,12 +14,15 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
 	"loadline.dev/loadline/pkg/plugins/dilation"
+	"loadline.dev/loadline/pkg/plugins/slaorder"
 )
 
 const long = `loadline-scheduler is kube-scheduler with Loadline's plugins registered:
 
   Dilation   scores nodes by how much a pod and its neighbours would slow each
              other down there, as declared by WorkloadProfiles
+  SLAOrder   orders the pods that wait by the response times that their
+             WorkloadProfiles promise, in the place of PrioritySort
 
 It takes the flags and the configuration of kube-scheduler. Run it beside the
 default scheduler, for pods that name it in spec.schedulerName, or in its place.`
@@ -47,7 +50,10 @@ func main() {
 }
 
 func newCommand() *cobra.Command {
-	command := app.NewSchedulerCommand(app.WithPlugin(dilation.Name, dilation.New))
+	command := app.NewSchedulerCommand(
+		app.WithPlugin(dilation.Name, dilation.New),
+		app.WithPlugin(slaorder.Name, slaorder.New),
+	)
 	command.Use = "loadline-scheduler"
 	command.Long = long + "\n\nExamples:\n" + example // its help leaves out command.Example
 	return command

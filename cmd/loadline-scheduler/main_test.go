@@ -23,7 +23,7 @@ func TestHelpTellsWhatTheSchedulerAddsAndHowToRunIt(t *testing.T) {
 	if err := command.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"loadline-scheduler", "Dilation", "WorkloadProfiles", "--config", "schedulerName: loadline"} {
+	for _, want := range []string{"loadline-scheduler", "Dilation", "SLAOrder", "WorkloadProfiles", "--config", "schedulerName: loadline"} {
 		if !strings.Contains(help.String(), want) {
 			t.Errorf("the help lacks %q:\n%s", want, help.String())
 		}

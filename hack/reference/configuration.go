@@ -27,6 +27,9 @@ leaderElection:
 profiles:
 - schedulerName: loadline
   plugins:
+    queueSort: # only where pods that wait are to go in the order of their SLAs
+      disabled: [{name: PrioritySort}]
+      enabled: [{name: SLAOrder}]
     multiPoint:
       enabled: [{name: Dilation, weight: 10}]
     preScore:
@@ -42,6 +45,12 @@ profiles:
       - {resource: cpu, utilization: "0.5", minimum: 100m}
       - {resource: gpu, request: nvidia.com/gpu}
       syncTimeoutSeconds: 30
+  - name: SLAOrder
+    args:
+      apiVersion: config.loadline.dev/v1alpha1
+      kind: SLAOrderArgs
+      discipline: PDP
+      maxWaitSeconds: 600
 `
 
 // addConfiguration adds the page of the scheduler plugin's arguments.
@@ -54,24 +63,27 @@ func (b book) addConfiguration(root string) error {
 	if err != nil {
 		return err
 	}
-	args := v1alpha1.DilationArgs{}
-	args.SetDefaults()
-	otherwise, err := yaml.Marshal(&args)
-	if err != nil {
+	dilation, order := v1alpha1.DilationArgs{}, v1alpha1.SLAOrderArgs{}
+	dilation.SetDefaults()
+	order.SetDefaults()
+	ofDilation, errDilation := yaml.Marshal(&dilation)
+	ofOrder, errOrder := yaml.Marshal(&order)
+	if err := errors.Join(errDilation, errOrder); err != nil {
 		return err
 	}
 	page := markdown.NewPage("Configuration")
 	page.Add(
 		"`loadline-scheduler` reads the configuration of kube-scheduler, a `KubeSchedulerConfiguration`, from the file that `--config` names; Kubernetes "+
 			markdown.Link("documents it", "https://kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1/")+
-			". The arguments of Loadline's plugin stand in it under `pluginConfig`. They are `"+v1alpha1.GroupVersion.String()+
+			". The arguments of Loadline's plugins stand in it under `pluginConfig`. They are `"+v1alpha1.GroupVersion.String()+
 			"`, and what is unknown or breaks a rule is refused at start-up, with the field, the value and the rule.",
 		"The values of the chart, which writes that file, are with the "+markdown.Link("chart", "../../charts/loadline/README.md#values")+".",
 	)
 	page.Heading(2, "Example", "example")
 	page.Add(markdown.Block("yaml", configurationExample))
 	page.Heading(2, "Defaults", "defaults")
-	page.Add("Left out, the arguments are:", markdown.Block("yaml", string(otherwise)))
+	page.Add("Left out, the arguments of `Dilation` are:", markdown.Block("yaml", string(ofDilation)),
+		"and those of `SLAOrder`:", markdown.Block("yaml", string(ofOrder)))
 	for _, s := range structs {
 		page.Heading(2, s.name, markdown.Slug(s.name))
 		page.Add(s.render(structs))

@@ -97,15 +97,26 @@ func TestTheExampleOfTheConfigurationIsTaken(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(configurationExample), &example); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := yaml.Marshal(example.Profiles[0].PluginConfig[0].Args)
-	if err != nil {
-		t.Fatal(err)
+	raw := map[string]runtime.Object{}
+	for _, plugin := range example.Profiles[0].PluginConfig {
+		text, err := yaml.Marshal(plugin.Args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[plugin.Name] = &runtime.Unknown{Raw: text}
 	}
-	args, err := config.LoadDilationArgs(&runtime.Unknown{Raw: raw})
+	args, err := config.LoadDilationArgs(raw["Dilation"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(args.Requests) != 2 || args.Requests[0].Utilization != 0.5 {
 		t.Errorf("got %+v", args)
+	}
+	order, err := config.LoadSLAOrderArgs(raw["SLAOrder"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if order.Discipline != config.PDP || order.MaxWaitSeconds != 600 {
+		t.Errorf("got %+v", order)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -29,6 +30,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
 	"loadline.dev/loadline/pkg/plugins/dilation"
+	"loadline.dev/loadline/pkg/plugins/slaorder"
 )
 
 // metric is a family of time series.
@@ -72,9 +74,11 @@ func gaugeMetrics() (map[string]metric, error) {
 func schedulerMetrics() (map[string]metric, error) {
 	schedulermetrics.Register()
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
-	cancel() // the plugin registers its metrics, and does not wait for a cluster
-	if _, err := dilation.New(ctx, nil, nowhere{}); err != nil {
-		return nil, fmt.Errorf("starting the plugin: %w", err)
+	cancel() // plugins register their metrics, and do not wait for a cluster
+	for _, plugin := range []func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error){dilation.New, slaorder.New} {
+		if _, err := plugin(ctx, nil, nowhere{}); err != nil {
+			return nil, fmt.Errorf("starting a plugin: %w", err)
+		}
 	}
 	return registered(legacyregistry.Registerer())
 }
@@ -85,10 +89,12 @@ type nowhere struct{ fwk.Handle }
 func (nowhere) KubeConfig() *rest.Config                  { return &rest.Config{Host: "http://127.0.0.1:9"} }
 func (nowhere) SnapshotSharedLister() fwk.SharedLister    { return nil }
 func (nowhere) EventRecorder() events.EventRecorderLogger { return nil }
+func (nowhere) ProfileName() string                       { return "" }
+func (nowhere) ClientSet() kubernetes.Interface           { return &kubernetes.Clientset{} }
 
 // SharedInformerFactory returns one whose informers are never started.
 func (n nowhere) SharedInformerFactory() informers.SharedInformerFactory {
-	return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(n.KubeConfig()), 0)
+	return informers.NewSharedInformerFactory(n.ClientSet(), 0)
 }
 
 // registered returns the metrics that a registry knows, by name, also those that have

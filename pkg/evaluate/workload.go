@@ -7,9 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DefaultSLAProbability is the probability of an SLA that does not say it.
-const DefaultSLAProbability = 0.95
-
 // ErrNoVector says that a profile leaves its vector to a measurement or to observations
 // that are not there.
 var ErrNoVector = errors.New("has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended")

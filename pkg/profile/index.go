@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -265,6 +266,19 @@ func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
 	}
 	w, _ := ns.workloads.Winner(labels.Set(pod.Labels))
 	return w
+}
+
+// Workloads returns all profiles that pods can follow, in any order.
+func (s *Snapshot) Workloads() iter.Seq[*Workload] {
+	return func(yield func(*Workload) bool) {
+		for _, ns := range s.namespaces {
+			for w := range ns.workloads.all() {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // VectorOn returns the vector of a pod on the nodes of a class, which must not be

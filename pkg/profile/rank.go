@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -141,6 +142,24 @@ func visitList[T Ranked](items []T, set labels.Set, visit func(T) bool) {
 	for _, item := range items {
 		if item.rank().selector.Matches(set) && !visit(item) {
 			return
+		}
+	}
+}
+
+// all returns the items, in any order.
+func (r *Ranking[T]) all() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, items := range r.byLabel {
+			for _, item := range items {
+				if !yield(item) {
+					return
+				}
+			}
+		}
+		for _, item := range r.others {
+			if !yield(item) {
+				return
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/sizing"
 )
 
 // AnyClass stands for an unknown class of nodes.
@@ -50,6 +51,11 @@ type Workload struct {
 	Namespace, Name string
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
+	// SLA is what is promised of the response time of its jobs, nil if nothing.
+	SLA *sizing.SLA
+	// NeutralSeconds is the neutral time of a job in use on nodes of [AnyClass], 0 if it
+	// is unknown.
+	NeutralSeconds float64
 
 	declared *InUse   // nil: nothing is
 	found    []*InUse // measured or observed, by the names of their classes
@@ -78,10 +84,15 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	interference, effectErrs := effects(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
 	observed, observedErrs := observations(p)
-	var slaErrs field.ErrorList
-	w.MaxDilation, slaErrs = maxDilation(p.Spec.SLA)
-	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, slaErrs); len(errs) > 0 {
+	var dilationErrs field.ErrorList
+	w.MaxDilation, dilationErrs = maxDilation(p.Spec.SLA)
+	sla, slaErrs := promise(&p.Spec)
+	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, dilationErrs, slaErrs); len(errs) > 0 {
 		return nil, errs
+	}
+	w.SLA = sla
+	if millis := NeutralMillis(p, AnyClass); millis != nil {
+		w.NeutralSeconds = float64(*millis) / 1000
 	}
 	w.matcher.learned = p.Spec.Observation != nil && p.Spec.Measurement == nil
 	if len(declared) > 0 {

@@ -226,6 +226,14 @@ func TestControllersAreAsked(t *testing.T) {
 			[]string{"apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: r}\nspec: {nodes: [{name: w, nodeProfile: nvme}], trace: {configMap: {name: a, key: b}}}\n"},
 			`a.yaml:4: warning: TraceReplay r: spec.nodes[0].nodeProfile: not found: "nvme"` + inFiles,
 		},
+		"arguments of SLAOrder": {
+			[]string{"apiVersion: config.loadline.dev/v1alpha1\nkind: SLAOrderArgs\ndiscipline: FCFS\n"},
+			`a.yaml:3: SLAOrderArgs: discipline: supported values: "HOL", "PDP"`,
+		},
+		"a plugin of others": {
+			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- pluginConfig:\n  - name: Coscheduling\n    args:\n      discipline: 1\n  - name: SLAOrder\n    args: {maxWaitSeconds: 0}\n"},
+			"a.yaml:9: KubeSchedulerConfiguration: profiles[0].pluginConfig[1].args.maxWaitSeconds: 0: must be at least 1",
+		},
 		"a scheduler's arguments": {
 			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: loadline\n  pluginConfig:\n  - name: Dilation\n    args:\n      syncTimeoutSeconds: -1\n"},
 			"a.yaml:8: KubeSchedulerConfiguration: profiles[0].pluginConfig[0].args.syncTimeoutSeconds: -1: must be at least 0",

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -12,29 +13,41 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 )
 
-// The kinds of a scheduler's configuration that hold arguments of our plugin.
-const (
-	schedulerKind = "KubeSchedulerConfiguration"
-	argsKind      = "DilationArgs"
-	plugin        = "Dilation"
-)
+// schedulerKind is the kind of a scheduler's configuration.
+const schedulerKind = "KubeSchedulerConfiguration"
 
-// scheduler checks what a scheduler's configuration says of our plugin, and reports
+// readArguments returns how the arguments of our plugins are read, nil for others. Their
+// kind is the name of the plugin with Args behind it.
+func readArguments(plugin string) func(runtime.Object) error {
+	switch plugin {
+	case "Dilation":
+		return func(o runtime.Object) error { _, err := config.LoadDilationArgs(o); return err }
+	case "SLAOrder":
+		return func(o runtime.Object) error { _, err := config.LoadSLAOrderArgs(o); return err }
+	default:
+		return nil
+	}
+}
+
+// scheduler checks what a scheduler's configuration says of our plugins, and reports
 // whether the value is such a configuration. What it says of others is not checked.
 func (c *checker) scheduler(v *value) bool {
 	fields, _ := v.json.(map[string]any)
 	name := nameOf(fields)
+	plugin, isArguments := strings.CutSuffix(name.Kind, "Args")
 	switch {
-	case name.Kind == argsKind && fields["apiVersion"] == configv1alpha1.GroupVersion.String():
-		c.arguments(v, name, nil)
+	case isArguments && readArguments(plugin) != nil && fields["apiVersion"] == configv1alpha1.GroupVersion.String():
+		c.arguments(v, name, nil, readArguments(plugin))
 	case name.Kind == schedulerKind:
 		profiles, _ := fields["profiles"].([]any)
 		for i := range profiles {
 			plugins, _ := path{"profiles", i, "pluginConfig"}.in(fields)
 			list, _ := plugins.([]any)
 			for k, one := range list {
-				if called, _ := (path{"name"}).in(one); called == plugin {
-					c.arguments(v, name, path{"profiles", i, "pluginConfig", k, "args"})
+				called, _ := (path{"name"}).in(one)
+				plugin, _ := called.(string)
+				if read := readArguments(plugin); read != nil {
+					c.arguments(v, name, path{"profiles", i, "pluginConfig", k, "args"}, read)
 				}
 			}
 		}
@@ -45,12 +58,12 @@ func (c *checker) scheduler(v *value) bool {
 	return true
 }
 
-// arguments checks the arguments of our plugin, which are at a path of a value.
-func (c *checker) arguments(v *value, name ObjectName, at path) {
+// arguments checks the arguments of a plugin of ours, which are at a path of a value.
+func (c *checker) arguments(v *value, name ObjectName, at path, read func(runtime.Object) error) {
 	args, _ := at.in(v.json)
 	text, err := json.Marshal(args)
 	if err == nil {
-		_, err = config.LoadDilationArgs(&runtime.Unknown{Raw: text})
+		err = read(&runtime.Unknown{Raw: text})
 	}
 	if err == nil {
 		return

@@ -9,9 +9,12 @@ import (
 
 const (
 	defaultSyncTimeoutSeconds = 30
-	defaultMaxWaitSeconds     = 300
+	defaultHoldMaxWaitSeconds = 300
 	defaultEventsPerSecond    = 5
 	defaultPackingMaxDilation = "1.2"
+	defaultDiscipline         = "PDP"
+	defaultMaxWaitSeconds     = 600
+	defaultWindowSeconds      = 3600
 )
 
 // SetDefaults fills in what the user left out.
@@ -36,7 +39,7 @@ func (a *DilationArgs) SetDefaults() {
 	a.Guard = cmp.Or(a.Guard, &Guard{})
 	a.Guard.Mode = cmp.Or(a.Guard.Mode, GuardOff)
 	if a.Hold != nil && a.Hold.MaxWaitSeconds == nil {
-		a.Hold.MaxWaitSeconds = new(int32(defaultMaxWaitSeconds))
+		a.Hold.MaxWaitSeconds = new(int32(defaultHoldMaxWaitSeconds))
 	}
 }
 
@@ -55,5 +58,21 @@ func (r *RequestRule) setDefaults() {
 		if r.Request == corev1.ResourceCPU {
 			r.Minimum = new(resource.MustParse("100m"))
 		}
+	}
+}
+
+// SetDefaults fills in what the user left out.
+func (a *SLAOrderArgs) SetDefaults() {
+	if a.Discipline == "" {
+		a.Discipline = defaultDiscipline
+	}
+	if a.MaxWaitSeconds == nil {
+		a.MaxWaitSeconds = new(int32(defaultMaxWaitSeconds))
+	}
+	if a.WindowSeconds == nil {
+		a.WindowSeconds = new(int32(defaultWindowSeconds))
+	}
+	if a.SyncTimeoutSeconds == nil {
+		a.SyncTimeoutSeconds = new(int32(defaultSyncTimeoutSeconds))
 	}
 }

@@ -13,7 +13,7 @@ var GroupVersion = schema.GroupVersion{Group: "config.loadline.dev", Version: "v
 
 // AddToScheme adds the types of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &DilationArgs{})
+	scheme.AddKnownTypes(GroupVersion, &DilationArgs{}, &SLAOrderArgs{})
 	return nil
 }
 
@@ -128,4 +128,30 @@ type RequestRule struct {
 	// 100m for cpu, the amount that kube-scheduler too takes a pod without a
 	// request to need, and to 0 otherwise.
 	Minimum *resource.Quantity `json:"minimum,omitempty"`
+}
+
+// SLAOrderArgs are the arguments of the SLAOrder plugin.
+//
+// +kubebuilder:object:root=true
+type SLAOrderArgs struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// discipline is how the classes of pods that wait are ordered: HOL takes
+	// pods of the WorkloadProfile with the more demanding SLA first, PDP those of
+	// the one that is furthest behind its SLA. Defaults to PDP.
+	Discipline string `json:"discipline,omitempty"`
+
+	// maxWaitSeconds is how long a pod waits before it goes before the classes
+	// of its priority, at least 1. No pod that is queued twice as long after it
+	// goes before it. Defaults to 600.
+	MaxWaitSeconds *int32 `json:"maxWaitSeconds,omitempty"`
+
+	// windowSeconds is how far back the frequency reaches with which a class met
+	// its SLA, at least 60. Defaults to 3600.
+	WindowSeconds *int32 `json:"windowSeconds,omitempty"`
+
+	// syncTimeoutSeconds is how long the plugin waits at start-up for the
+	// profiles to be read. After that scheduling begins without them, and they
+	// count from when they arrive. Defaults to 30.
+	SyncTimeoutSeconds *int32 `json:"syncTimeoutSeconds,omitempty"`
 }

@@ -124,7 +124,7 @@ func (r *resolved) require(path *field.Path, what string) {
 
 // number returns a quantity, which must be between 0 and a limit.
 func (r *resolved) number(q *resource.Quantity, limit float64, path *field.Path) float64 {
-	value := exactly(q)
+	value := profile.Nearest(q)
 	if !(value >= 0 && value <= limit) {
 		r.refuse(path, digits(q), fmt.Sprintf("must be a number from 0 to %g", limit))
 	}
@@ -221,7 +221,7 @@ func (r *resolved) sla(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, pa
 	case p != nil && p.Spec.SLA != nil:
 		within, probability = p.Spec.SLA.ResponseTimeMillis, p.Spec.SLA.Probability
 	}
-	sla := sizing.SLA{Probability: evaluate.DefaultSLAProbability}
+	sla := sizing.SLA{Probability: profile.DefaultSLAProbability}
 	switch {
 	case within == nil && p != nil:
 		r.require(path.Child("responseTimeMillis"), fmt.Sprintf("the WorkloadProfile %s has no sla.responseTimeMillis: give it here or there", evaluate.QualifiedName(p)))
@@ -234,7 +234,7 @@ func (r *resolved) sla(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, pa
 		sla.Within = float64(*within) / 1000
 	}
 	if probability != nil {
-		if sla.Probability = exactly(probability); !(sla.Probability > 0 && sla.Probability < 1) {
+		if sla.Probability = profile.Nearest(probability); !(sla.Probability > 0 && sla.Probability < 1) {
 			r.refuse(path.Child("probability"), digits(probability), "a probability is above 0 and below 1")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // maxStatusWorkloads is how many leaves a status lists.
@@ -133,7 +134,7 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1
 // probability returns what is asked, or its default.
 func (s *SLA) probability() float64 {
 	if s.Probability == nil {
-		return evaluate.DefaultSLAProbability
+		return profile.DefaultSLAProbability
 	}
 	return *s.Probability
 }

@@ -13,6 +13,7 @@
 //	Shared       one pool for all, as a plan
 //	Best         the partition into pools that costs least
 //	ByAngle      shared or dedicated, by the paper's Algorithm 2
+//	MeanServers  how demanding an SLA is: the paper's G(SLA)
 //	Attain       what a given number of servers attains
 //	Sensitive    how far rates may move before a pool is too small
 //

@@ -60,8 +60,8 @@ func ByAngle(classes []Class, table AngleTable) (AngleChoice, error) {
 		return AngleChoice{}, errors.New("the angle table is for two classes with the same exponential service and the same cost of a server")
 	}
 	loose, strict := classes[0], classes[1]
-	gLoose, errLoose := g(loose)
-	gStrict, errStrict := g(strict)
+	gLoose, errLoose := loose.MeanServers()
+	gStrict, errStrict := strict.MeanServers()
 	if err := errors.Join(errLoose, errStrict); err != nil {
 		return AngleChoice{}, err
 	}
@@ -79,10 +79,18 @@ func ByAngle(classes []Class, table AngleTable) (AngleChoice, error) {
 // class with the looser SLA.
 func angle(loose, strict float64) float64 { return math.Atan2(strict, loose) * 180 / math.Pi }
 
-// g returns how many servers an SLA takes on average, in the paper's units: Eq. (4) of
-// Hu et al. as a sum over the rates of Table 1, of m(λ)/K, without the factor dλ, the
-// step between rates. With the step it would be an average; Tables 3 to 5 are without.
-func g(c Class) (float64, error) {
+// MeanServers returns how many servers the SLA of a class takes on average over a range
+// of arrival rates, in the paper's units: G(SLA), Eq. (4) of Hu et al., as a sum over the
+// rates of Table 1, of m(λ)/K, without the factor dλ, the step between rates. With the
+// step it would be an average; Tables 3 to 5 are without. The more demanding an SLA, the
+// larger. The class's own arrival rate does not matter, nor its SCV: service is
+// exponential. The errors are those of [Validate]: an [InfeasibleError] where no number
+// of servers meets the SLA.
+func (c Class) MeanServers() (float64, error) {
+	c.Arrival, c.SCV = 0, 0
+	if err := Validate([]Class{c}); err != nil {
+		return 0, err
+	}
 	needs, err := paperGrid().needs(SLA{c.SLA.Within * c.Service, c.SLA.Probability})
 	sum := 0
 	for _, m := range needs {

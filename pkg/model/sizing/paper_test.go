@@ -1,6 +1,7 @@
 package sizing_test
 
 import (
+	"errors"
 	"flag"
 	"math"
 	"testing"
@@ -250,5 +251,31 @@ func TestProceduresRefuseSettingsThatNeverEnd(t *testing.T) {
 		if err1 == nil || err2 == nil {
 			t.Errorf("%s: %v, %v", name, err1, err2)
 		}
+	}
+}
+
+// G depends on the SLA in service times only, and grows with what is asked.
+func TestMeanServersOrderSLAsByHowDemandingTheyAre(t *testing.T) {
+	t.Parallel()
+	of := func(within, probability, service float64) float64 {
+		t.Helper()
+		g, err := sizing.Class{Arrival: 7, Service: service, SCV: 3, SLA: sla(within, probability)}.MeanServers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	if a, b := of(3, 0.9, 1), of(0.3, 0.9, 10); a != b {
+		t.Errorf("G = %v of 3 service times, and %v of 3 shorter ones", a, b)
+	}
+	if loose, sooner, surer := of(3, 0.9, 1), of(2.5, 0.9, 1), of(3, 0.94, 1); !(sooner > loose && surer > loose) {
+		t.Errorf("G = %v, %v of a shorter time, %v of a higher probability", loose, sooner, surer)
+	}
+	infeasible := (*sizing.InfeasibleError)(nil)
+	if _, err := (sizing.Class{Service: 1, SLA: sla(1, 0.95)}).MeanServers(); !errors.As(err, &infeasible) {
+		t.Errorf("an SLA that no server meets: %v", err)
+	}
+	if _, err := (sizing.Class{SLA: sla(1, 0.5)}).MeanServers(); err == nil {
+		t.Error("a class without a rate of service has a G")
 	}
 }

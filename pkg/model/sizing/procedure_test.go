@@ -223,8 +223,8 @@ func serversByDiscipline(ctx context.Context, classes [2]Class, simulation *Simu
 // serversByG returns the fewest servers with priority for the class with the larger
 // G(SLA): section 4.1 of Hu et al.
 func serversByG(classes [2]Class) (int, error) {
-	first, err1 := g(classes[0])
-	second, err2 := g(classes[1])
+	first, err1 := classes[0].MeanServers()
+	second, err2 := classes[1].MeanServers()
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,96 @@
+package profile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/sizing"
+	"loadline.dev/loadline/pkg/profile"
+)
+
+func TestAWorkloadPromisesTheResponseTimeOfItsSLA(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		sla  *v1alpha1.SLA
+		want *sizing.SLA
+	}{
+		"no SLA":           {nil, nil},
+		"a dilation alone": {&v1alpha1.SLA{MaxDilation: quantity("1.5")}, nil},
+		"a response time":  {&v1alpha1.SLA{ResponseTimeMillis: new(int64(2500))}, &sizing.SLA{Within: 2.5, Probability: 0.95}},
+		"with a probability": {
+			&v1alpha1.SLA{ResponseTimeMillis: new(int64(1)), Probability: quantity("999m")}, &sizing.SLA{Within: 0.001, Probability: 0.999},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := promising(test.sla)
+			p.Spec.NeutralMillis = new(int64(1500))
+			w, errs := profile.NewWorkload(p, profile.NewResources(nil))
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			if diff := cmp.Diff(test.want, w.SLA); diff != "" {
+				t.Errorf("unexpected promise (-want +got):\n%s", diff)
+			}
+			if w.NeutralSeconds != 1.5 {
+				t.Errorf("it takes %v s, want 1.5", w.NeutralSeconds)
+			}
+		})
+	}
+}
+
+func TestAnSLAThatIsNoPromiseIsRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		sla  *v1alpha1.SLA
+		want string
+	}{
+		"no time": {&v1alpha1.SLA{ResponseTimeMillis: new(int64(0))}, "spec.sla.responseTimeMillis: Invalid value: 0: must be at least 1"},
+		"a probability of 0": {
+			&v1alpha1.SLA{ResponseTimeMillis: new(int64(1)), Probability: quantity("0")},
+			`spec.sla.probability: Invalid value: "0": must be more than 0 and less than 1`,
+		},
+		"a probability of 1": {
+			&v1alpha1.SLA{ResponseTimeMillis: new(int64(1)), Probability: quantity("1")},
+			`spec.sla.probability: Invalid value: "1": must be more than 0 and less than 1`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, errs := profile.NewWorkload(promising(test.sla), profile.NewResources(nil)); len(errs) != 1 || !strings.Contains(errs[0].Error(), test.want) {
+				t.Errorf("%v, want %s", errs, test.want)
+			}
+		})
+	}
+}
+
+// promising returns a valid profile with an SLA.
+func promising(sla *v1alpha1.SLA) *v1alpha1.WorkloadProfile {
+	p := declared("job", loading("cpu", "0.5"))
+	p.Spec.SLA = sla
+	return p
+}
+
+func TestASnapshotListsTheWorkloadsOfAllNamespaces(t *testing.T) {
+	t.Parallel()
+	elsewhere, invalid := declared("elsewhere", loading("cpu", "1")), declared("invalid")
+	elsewhere.Namespace = "depot"
+	index := indexOf(declared("a", loading("cpu", "1")), declared("b", loading("cpu", "1")), elsewhere, invalid)
+	var names []string
+	for w := range index.Snapshot().Workloads() {
+		names = append(names, w.Namespace+"/"+w.Name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff([]string{"depot/elsewhere", "shop/a", "shop/b"}, names); diff != "" {
+		t.Errorf("unexpected workloads (-want +got):\n%s", diff)
+	}
+	for range index.Snapshot().Workloads() {
+		break
+	}
+}
