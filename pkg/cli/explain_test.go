@@ -53,6 +53,7 @@ items:
   kind: Pod
   metadata: {name: waiting, namespace: shop, labels: {app: cart}}
   spec: {schedulerName: default-scheduler, containers: [{name: main, resources: {requests: {cpu: 100m}}}]}
+  status: {phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: "0/5 nodes are available: 5 node(s) had a taint."}]}
 `
 
 // paperJobsOfEtl are the jobs of the paper in a namespace, one with a limit.
@@ -112,7 +113,7 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	for _, want := range []string{
-		"shop/waiting waits for a node.\n",
+		"shop/waiting waits for a node.\ndefault-scheduler says: 0/5 nodes are available: 5 node(s) had a taint.\n",
 		"Vector: from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
 		"Its scheduler is default-scheduler, which does not go by these prices.\n",
 		// The configured minimum of 200m is its loading, not the request of 100m: equals would cost 2 · 0.2 · 0.58 =

@@ -108,6 +108,10 @@ func TestAPodWaitsUntilItsBoundIsKept(t *testing.T) {
 			t.Errorf("%q lacks %q", message, part)
 		}
 	}
+	code, explained, stderr := p.ask(t, "explain", "pod", "second", "-n", p.namespace)
+	if says := "waits for a node.\n" + p.namespace + " says: "; code != 0 || !strings.Contains(explained, says+message) {
+		t.Errorf("explain exits with %d (%s), without what the scheduler says:\n%s", code, stderr, explained)
+	}
 	must(t, p.Delete(t.Context(), p.pod("first", "disk"), client.GracePeriodSeconds(0)))
 	p.awaitBound(t, 1)
 

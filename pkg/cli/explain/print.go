@@ -72,7 +72,11 @@ func headlines(e *explanation.Answer) []string {
 	case e.Simulation != nil:
 		return simulated(e)
 	case e.Dilation == nil:
-		return []string{e.Pod + " waits for a node."}
+		lines := []string{e.Pod + " waits for a node."}
+		if e.Unschedulable != "" {
+			lines = append(lines, fmt.Sprintf("%s says: %s", e.SchedulerName, text.Printable(e.Unschedulable)))
+		}
+		return lines
 	case asFastAsAlone(e):
 		return []string{fmt.Sprintf("%s runs on %s as fast as alone.", e.Pod, e.Node)}
 	}

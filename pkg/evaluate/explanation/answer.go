@@ -46,6 +46,9 @@ type Answer struct {
 	// SchedulerName is the scheduler of the pod, and PlacedTime when it placed it.
 	SchedulerName string       `json:"schedulerName"`
 	PlacedTime    *metav1.Time `json:"placedTime,omitempty"`
+	// Unschedulable is what the scheduler says of why it found no node for a pod that waits for one: which bound it waits for,
+	// or that it is held. It is absent where the scheduler says nothing.
+	Unschedulable string `json:"unschedulable,omitempty"`
 	// ByDilation reports whether that scheduler places by dilation, if that is known.
 	ByDilation *bool `json:"byDilation,omitempty"`
 

@@ -52,8 +52,13 @@ func OfPod(in *Input) (*Answer, error) {
 	x := newExplainer(in, in.Pod)
 	e := x.answer()
 	for i := range in.Pod.Status.Conditions {
-		if c := &in.Pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+		c := &in.Pod.Status.Conditions[i]
+		switch {
+		case c.Type != corev1.PodScheduled:
+		case c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero():
 			e.PlacedTime = &c.LastTransitionTime
+		case c.Status == corev1.ConditionFalse && e.Node == "":
+			e.Unschedulable = c.Message
 		}
 	}
 	if e.Node == "" && in.WhatIf != nil {
