@@ -109,7 +109,7 @@ func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1
 
 // Score returns what it would cost to put the pod on the node, encoded so that
 // costs keep their order: the dilation added to the pod and to its neighbours.
-func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
+func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	data, err := state.Read(cycleKey)
 	if err != nil {
 		return 0, fwk.AsStatus(err)
@@ -118,7 +118,12 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	if !ok {
 		return 0, fwk.AsStatus(fmt.Errorf("want state to be of type cycle, got %T", data))
 	}
-	n := d.prices.of(ctx, c.snapshot, node)
+	var n *nodePrices
+	if holdsSibling(pod, node) {
+		n = price(ctx, c.snapshot, node)
+	} else {
+		n = d.prices.of(ctx, c.snapshot, node)
+	}
 	return encodeCost(n.prices.Of(c.pod.On(n.class))), nil
 }
 
