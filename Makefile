@@ -267,8 +267,8 @@ bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE
 	$(TOOLS)/benchstat '$(BASE)' bench.txt
 
 .PHONY: perf
-perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick)
-	go test -tags perf -run '^$$' -bench . -timeout 60m ./test/perf $(if $(ARGS),-args $(ARGS))
+perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS='-perf-topics SchedulingBasic')
+	go test -tags perf -run '^$$' -bench . -timeout 240m ./test/perf $(if $(ARGS),-args $(ARGS))
 
 .PHONY: fairshare-linux
 fairshare-linux: experiments ## Measure what shares do on this Linux beside what the models say; needs root (ARGS='-setting 1:10')

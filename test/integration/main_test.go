@@ -69,7 +69,7 @@ func run(m *testing.M) (code int, err error) {
 	if plugin, err = local.Build(ctx, root, dir, "kubectl-loadline"); err != nil {
 		return 0, err
 	}
-	if shared, err = newEnvironment(ctx); err != nil {
+	if shared, err = newEnvironment(ctx, controlplane.Options{}); err != nil {
 		return 0, err
 	}
 	defer func() {
@@ -84,10 +84,12 @@ func run(m *testing.M) (code int, err error) {
 type environment struct {
 	plane *controlplane.ControlPlane
 	client.WithWatch
+	schedulerFlags []string // of all schedulers that tests start
 }
 
-func newEnvironment(ctx context.Context) (*environment, error) {
-	plane, err := controlplane.Start(ctx, controlplane.Options{Log: os.Stderr})
+func newEnvironment(ctx context.Context, options controlplane.Options) (*environment, error) {
+	options.Log = os.Stderr
+	plane, err := controlplane.Start(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +100,19 @@ func newEnvironment(ctx context.Context) (*environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &environment{plane, c}, nil
+	return &environment{plane: plane, WithWatch: c}, nil
 }
 
 // ownEnvironment is for tests that would disturb others.
 func ownEnvironment(t *testing.T) *environment {
 	t.Helper()
-	e, err := newEnvironment(t.Context())
+	return startEnvironment(t, controlplane.Options{})
+}
+
+// startEnvironment is for tests that need another control plane.
+func startEnvironment(t *testing.T, options controlplane.Options) *environment {
+	t.Helper()
+	e, err := newEnvironment(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +222,7 @@ func (p *place) startScheduler(t *testing.T, profiles string, edits ...func(stri
 		content = []byte(edit(string(content)))
 	}
 	must(t, os.WriteFile(config, content, 0o600))
-	process, err := local.StartScheduler(t.Context(), scheduler, config)
+	process, err := local.StartScheduler(t.Context(), scheduler, config, p.schedulerFlags...)
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, process.Kill())

@@ -4,17 +4,19 @@
 //
 //	go test -tags perf -bench . -timeout 60m ./test/perf
 //	go test -tags perf -bench . ./test/perf -args -perf-quick
-//	go test -tags perf -bench Scheduling/pair-1/shipped -cpuprofile cpu.prof ./test/perf
+//	go test -tags perf -bench . ./test/perf -args -perf-topics SchedulingBasic,Unschedulable
+//	go test -tags perf -bench Scheduling/SchedulingBasic/pair-1/shipped -cpuprofile cpu.prof ./test/perf
 //
-// The first takes about ten minutes and leaves its figures in
-// out/perf/scheduling.json, the second shows that it works, the third says where
-// the time goes.
+// The first takes an hour or two and leaves its figures in
+// out/perf/scheduling.json, the second shows that it works, the third takes some
+// of the topics, the fourth says where the time goes.
 //
-// The workload is SchedulingBasic of k8s.io/kubernetes/test/integration/scheduler_perf:
-// nodes are created, then a first lot of pods, then the pods whose scheduling is
-// measured. Two things are added to it. Every pod carries a label, and a
-// WorkloadProfile follows it: none is scored by its requests. And opportunistic
-// batching is on, as it is in production, so that the signing of pods counts.
+// The topics are workloads of k8s.io/kubernetes/test/integration/scheduler_perf,
+// see [Topics]: nodes are created, then a first lot of pods, then the pods whose
+// scheduling is measured, while others come that fit no node. Two things are
+// added to them. Every pod carries a label, and a WorkloadProfile selects it:
+// none is scored by its requests. And opportunistic batching is on, as it is in
+// production, so that the signing of pods counts.
 //
 // A pair is one run of each of three scheduler configurations in testdata, each
 // with an etcd and an API server of its own:

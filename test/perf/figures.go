@@ -48,9 +48,10 @@ type Pair map[Variant]Figures
 // Ratio returns the throughput of a variant as a multiple of that of [Default].
 func (p Pair) Ratio(v Variant) float64 { return p[v].PodsPerSecond / p[Default].PodsPerSecond }
 
-// Result is what a benchmark found out: at least one pair, on clusters of
-// Nodes nodes, by scheduling Pods pods.
+// Result is what a benchmark found out about a topic: at least one pair, on
+// clusters of Nodes nodes, by scheduling Pods pods.
 type Result struct {
+	Topic string
 	Nodes int
 	Pods  int
 	Pairs []Pair
@@ -73,7 +74,7 @@ func (r *Result) median(of func(Pair) float64) float64 {
 // WriteTables writes the result as people read it: pods per second and ratios
 // pair by pair with their medians, then where the time goes.
 func (r *Result) WriteTables(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "\nPods scheduled per second, %d pods on %d nodes, every pod profiled\n", r.Pods, r.Nodes); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s: pods scheduled per second, %d pods on %d nodes, every pod profiled\n", r.Topic, r.Pods, r.Nodes); err != nil {
 		return err
 	}
 	throughput := text.NewTable(text.Left("PAIR"), text.Right("DEFAULT"),
@@ -137,10 +138,28 @@ func podsPerSecond(x float64) string { return fmt.Sprintf("%.1f", x) }
 
 func ratio(x float64) string { return fmt.Sprintf("%.3f", x) }
 
+// Results are what was found out about several topics.
+type Results []*Result
+
+// WriteTable writes how each variant compares with the default, topic by topic:
+// medians of the ratios within pairs.
+func (all Results) WriteTable(w io.Writer) error {
+	if _, err := fmt.Fprint(w, "\nRatios to the default, medians of the pairs\n"); err != nil {
+		return err
+	}
+	table := text.NewTable(text.Left("TOPIC"), text.Right("ADDED PODS/S"), text.Right("PROCESSOR"), text.Right("SHIPPED PODS/S"), text.Right("PROCESSOR"))
+	for _, r := range all {
+		table.Add(r.Topic, ratio(r.MedianRatio(Added)), ratio(r.medianMultiple(Added, processorMillis)),
+			ratio(r.MedianRatio(Shipped)), ratio(r.medianMultiple(Shipped, processorMillis)))
+	}
+	return table.Write(w)
+}
+
 // MarshalJSON returns the result as machines read it: the pairs, and the medians
 // of each variant's throughput and processor time relative to the default's.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
+		"topic": r.Topic,
 		"nodes": r.Nodes,
 		"pods":  r.Pods,
 		"pairs": r.Pairs,

@@ -11,7 +11,7 @@ import (
 // threePairs drifts: the machine becomes slower, the ratios stay near 0.97 and
 // 1.05.
 func threePairs() *Result {
-	return &Result{Nodes: 5000, Pods: 10000, Pairs: []Pair{
+	return &Result{Topic: "SchedulingBasic", Nodes: 5000, Pods: 10000, Pairs: []Pair{
 		{Default: {400, 5, 0.01, 1}, Added: {384, 5.2, 0.2, 1.1}, Shipped: {424, 4.8, 0.19, 0.6}},
 		{Default: {200, 7, 0.03, 2}, Added: {194, 7.2, 0.4, 2.2}, Shipped: {210, 6.8, 0.38, 1.2}},
 		{Default: {100, 6, 0.02, 3}, Added: {98, 6.2, 0.3, 3.3}, Shipped: {104, 5.8, 0.29, 1.8}},
@@ -45,7 +45,7 @@ func TestTablesShowEveryPairItsRatiosAndTheMedians(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `
-Pods scheduled per second, 10000 pods on 5000 nodes, every pod profiled
+SchedulingBasic: pods scheduled per second, 10000 pods on 5000 nodes, every pod profiled
 PAIR     DEFAULT   ADDED   RATIO   SHIPPED   RATIO
 1          400.0   384.0   0.960     424.0   1.060
 2          200.0   194.0   0.970     210.0   1.050
@@ -74,8 +74,27 @@ func TestJSONHoldsThePairsAndTheMedianRatios(t *testing.T) {
 	want := `{"medianProcessorRatio":{"added":1.04,"shipped":0.96},"medianRatio":{"added":0.96,"shipped":1.06},"nodes":5000,"pairs":[{` +
 		`"added":{"podsPerSecond":384,"processorMillis":5.2,"preScoreMillis":0.2,"scoreMillis":1.1},` +
 		`"default":{"podsPerSecond":400,"processorMillis":5,"preScoreMillis":0.01,"scoreMillis":1},` +
-		`"shipped":{"podsPerSecond":424,"processorMillis":4.8,"preScoreMillis":0.19,"scoreMillis":0.6}}],"pods":10000}`
+		`"shipped":{"podsPerSecond":424,"processorMillis":4.8,"preScoreMillis":0.19,"scoreMillis":0.6}}],"pods":10000,"topic":"SchedulingBasic"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestTheTableOfTopicsHasTheMedianRatiosOfEach(t *testing.T) {
+	t.Parallel()
+	other := threePairs()
+	other.Topic, other.Pairs = "Unschedulable", other.Pairs[:1]
+	var b strings.Builder
+	if err := (Results{threePairs(), other}).WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+Ratios to the default, medians of the pairs
+TOPIC             ADDED PODS/S   PROCESSOR   SHIPPED PODS/S   PROCESSOR
+SchedulingBasic          0.970       1.033            1.050       0.967
+Unschedulable            0.960       1.040            1.060       0.960
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -16,10 +16,14 @@ import (
 var (
 	pairs = flag.Int("perf-pairs", 3, "how often to run each scheduler configuration, at least 1")
 	nodes = flag.Int("perf-nodes", 5000, "nodes of each cluster, at least 1")
-	pods  = flag.Int("perf-pods", 10000, "pods whose scheduling is measured; enough for several seconds")
+	pods  = flag.Int("perf-pods", 10000, "pods whose scheduling is measured, half of them in some topics; enough for several seconds")
 	quick = flag.Bool("perf-quick", false, "one pair, 500 nodes and 3000 pods: shows that the benchmark works, measures little")
+	names = flag.String("perf-topics", "", "names of the topics to run, separated by commas (default all, see topics.go)")
 	out   = flag.String("perf-out", "../../out/perf", "folder for scheduling.json, and for the logs of a run that failed")
 )
+
+// chosen are the topics to run.
+var chosen []Topic
 
 func TestMain(m *testing.M) {
 	if err := initialize(); err != nil {
@@ -32,6 +36,10 @@ func TestMain(m *testing.M) {
 func initialize() error {
 	if err := schedulerperf.InitTests(); err != nil { // parses the flags
 		return err
+	}
+	var err error
+	if chosen, err = FindTopics(*names); err != nil {
+		return fmt.Errorf("-perf-topics=%s: %w", *names, err)
 	}
 	if *quick {
 		*pairs, *nodes, *pods = 1, 500, 3000

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"text/template"
 
@@ -17,8 +18,8 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 )
 
-// BenchmarkScheduling measures all variants in pairs, prints the figures, and
-// leaves them in scheduling.json.
+// BenchmarkScheduling measures all variants in pairs, topic by topic, prints the
+// figures, and leaves them in scheduling.json.
 func BenchmarkScheduling(b *testing.B) {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		b.Fatal(err)
@@ -30,7 +31,32 @@ func BenchmarkScheduling(b *testing.B) {
 	b.Setenv("PATH", binaries+string(os.PathListSeparator)+os.Getenv("PATH")) // where upstream looks for etcd
 	b.Setenv("ARTIFACTS", *out)                                               // where upstream leaves the log of a failure
 
-	result := &Result{Nodes: *nodes, Pods: *pods}
+	var results Results
+	for i := range chosen {
+		result := compare(b, &chosen[i])
+		if len(result.Pairs) < *pairs {
+			continue // -bench chose some of the runs: there is nothing to compare
+		}
+		results = append(results, result)
+		if err := write(results); err != nil { // what there is, should a later topic fail
+			b.Fatal(err)
+		}
+		if err := result.WriteTables(os.Stdout); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if len(results) > 1 {
+		if err := results.WriteTable(os.Stdout); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// compare measures all variants in pairs.
+func compare(b *testing.B, topic *Topic) *Result {
+	b.Helper()
+	_, measured := topic.Sizes(*nodes, *pods)
+	result := &Result{Topic: topic.Name, Nodes: *nodes, Pods: measured}
 	for n := range *pairs {
 		pair := Pair{}
 		order := Variants()
@@ -38,42 +64,36 @@ func BenchmarkScheduling(b *testing.B) {
 			slices.Reverse(order)
 		}
 		for _, variant := range order {
-			ran := b.Run(fmt.Sprintf("pair-%d/%s", n+1, variant), func(b *testing.B) { pair[variant] = measure(b, variant) })
+			ran := b.Run(fmt.Sprintf("%s/pair-%d/%s", topic.Name, n+1, variant), func(b *testing.B) { pair[variant] = measure(b, topic, variant) })
 			if !ran {
 				b.FailNow() // the run said why
 			}
 		}
-		if len(pair) < len(order) {
-			return // -bench chose some of the runs: there is nothing to compare
+		if len(pair) == len(order) {
+			result.Pairs = append(result.Pairs, pair)
 		}
-		result.Pairs = append(result.Pairs, pair)
 	}
-	if err := write(result); err != nil {
-		b.Fatal(err)
-	}
+	return result
 }
 
-func write(result *Result) error {
-	data, err := json.MarshalIndent(result, "", "  ")
+func write(results Results) error {
+	data, err := json.MarshalIndent(results, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(*out, "scheduling.json"), append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	return result.WriteTables(os.Stdout)
+	return os.WriteFile(filepath.Join(*out, "scheduling.json"), append(data, '\n'), 0o600)
 }
 
-// measure runs upstream's benchmark once, with the configuration of a variant
-// on a new cluster, and checks that it did what it should.
-func measure(b *testing.B, variant Variant) Figures {
+// measure runs a topic of upstream's benchmark once, with the configuration of a
+// variant on a new cluster, and checks that it did what it should.
+func measure(b *testing.B, topic *Topic, variant Variant) Figures {
 	b.Helper()
 	dir := b.TempDir()
 	if err := flag.Set("data-items-dir", dir); err != nil { // upstream's flag
 		b.Fatal(err)
 	}
 	config := filepath.Join(dir, "benchmark.yaml")
-	if err := writeConfig(config, variant); err != nil {
+	if err := writeConfig(config, topic, variant); err != nil {
 		b.Fatal(err)
 	}
 	c := &cluster{variant: variant}
@@ -82,24 +102,22 @@ func measure(b *testing.B, variant Variant) Figures {
 	if b.Failed() {
 		b.FailNow()
 	}
-	if err := c.check(firstPods() + *pods); err != nil {
+	first, measured := topic.Sizes(*nodes, *pods)
+	if err := c.check(topic, first+measured); err != nil {
 		b.Fatal(err)
 	}
 	figures, err := readFigures(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
-	figures.ProcessorMillis = (c.after.processor - c.before.processor).Seconds() * 1000 / float64(*pods)
+	figures.ProcessorMillis = (c.after.processor - c.before.processor).Seconds() * 1000 / float64(measured)
 	return figures
 }
 
-// firstPods is how many pods are there before the measured ones, in upstream's
-// proportion: one for five nodes.
-func firstPods() int { return *nodes / 5 }
-
-// writeConfig writes upstream's description of the benchmark for a variant.
-func writeConfig(path string, variant Variant) error {
-	text, err := template.ParseFiles("testdata/benchmark.yaml.tmpl")
+// writeConfig writes upstream's description of a topic for a variant.
+func writeConfig(path string, topic *Topic, variant Variant) error {
+	const name = "benchmark.yaml.tmpl"
+	text, err := template.New(name).Funcs(template.FuncMap{"join": strings.Join}).ParseFiles("testdata/" + name)
 	if err != nil {
 		return err
 	}
@@ -107,7 +125,8 @@ func writeConfig(path string, variant Variant) error {
 	if err != nil {
 		return err
 	}
-	err = text.Execute(f, map[string]any{"Variant": variant, "Nodes": *nodes, "FirstPods": firstPods(), "Pods": *pods})
+	first, measured := topic.Sizes(*nodes, *pods)
+	err = text.Execute(f, map[string]any{"Topic": topic, "Variant": variant, "Nodes": *nodes, "FirstPods": first, "Pods": measured})
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

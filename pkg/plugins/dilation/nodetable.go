@@ -57,8 +57,11 @@ func (t *nodeTable[T]) beginCycle(clusterNodes int) {
 }
 
 // of returns what the table holds about a node as it is now. It takes no lock and allocates
-// nothing unless the node, or what is known of it, changed since it was last asked.
+// nothing unless the node, or what is known of it, changed since it was last asked, or holds a sibling of the pod.
 func (t *nodeTable[T]) of(ctx context.Context, c *cycle, node fwk.NodeInfo) *T {
+	if holdsSibling(c.newcomer.pod, node) {
+		return t.remake(ctx, c, node)
+	}
 	name := node.Node().Name
 	known := t.nodes[name]
 	if known != nil {

@@ -24,19 +24,25 @@ func decodeCost(score int64) float64 { return math.Float64frombits(uint64(score)
 // nodes of the lowest cost get the highest score. Nodes that all cost the same
 // all get the highest score.
 func (*Dilation) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.Pod, scores fwk.NodeScoreList) *fwk.Status {
+	normalize(len(scores), func(i int) *int64 { return &scores[i].Score })
+	return nil
+}
+
+// normalize maps n costs to scores in place.
+func normalize(n int, at func(i int) *int64) {
 	lowest, highest := math.Inf(1), 0.0
-	for _, s := range scores {
-		cost := decodeCost(s.Score)
+	for i := range n {
+		cost := decodeCost(*at(i))
 		lowest, highest = min(lowest, cost), max(highest, cost)
 	}
-	for i := range scores {
-		cost := decodeCost(scores[i].Score)
+	for i := range n {
+		score := at(i)
+		cost := decodeCost(*score)
 		if cost-lowest <= tie*cost {
-			scores[i].Score = fwk.MaxScore
+			*score = fwk.MaxScore
 			continue
 		}
 		above := (highest - cost) / (highest - lowest) // below 1
-		scores[i].Score = min(int64(above*float64(fwk.MaxScore)), fwk.MaxScore-1)
+		*score = min(int64(above*float64(fwk.MaxScore)), fwk.MaxScore-1)
 	}
-	return nil
 }

@@ -1,0 +1,88 @@
+package perf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Topic is one of the workloads of upstream's benchmark, by the name that it has there: nodes are created, then a first lot
+// of pods, then the pods whose scheduling is measured, while other objects may come and go.
+type Topic struct {
+	Name string
+	// Zones are spread over the nodes, as labels; none leaves the label out.
+	Zones []string
+	// FirstPerNode is how many pods there are for each node before the measured ones, and MeasuredPart which part of
+	// -perf-pods is measured: both in upstream's proportion.
+	FirstPerNode, MeasuredPart float64
+	// First and Measured are what the pods are made of, a file of testdata each.
+	First, Measured string
+	// Churn is what comes and goes meanwhile, nil for nothing.
+	Churn *Churn
+}
+
+// Churn is objects that are created while the measured pods are, each from a file of testdata. The pods among them fit no
+// node.
+type Churn struct {
+	// Mode is create, in which each interval adds objects, or recreate, in which it deletes those of the last one.
+	Mode  string
+	Limit int // of objects that are there at once; 0 for none
+	// IntervalMillis is the time from one creation to the next, in milliseconds.
+	IntervalMillis int
+	Files          []string
+}
+
+// Topics returns all topics.
+func Topics() []Topic {
+	return []Topic{
+		{
+			Name: "SchedulingBasic", FirstPerNode: 0.2, MeasuredPart: 1,
+			First: "pod.yaml", Measured: "pod.yaml",
+		},
+		{
+			Name: "SchedulingWithMixedChurn", MeasuredPart: 1,
+			First: "pod.yaml", Measured: "pod.yaml",
+			Churn: &Churn{Mode: "recreate", Limit: 1, IntervalMillis: 1000, Files: []string{"churn-node.yaml", "churn-pod.yaml", "churn-service.yaml"}},
+		},
+		{
+			Name: "Unschedulable", FirstPerNode: 0.02, MeasuredPart: 1,
+			First: "pod.yaml", Measured: "pod.yaml",
+			Churn: &Churn{Mode: "create", IntervalMillis: 200, Files: []string{"churn-pod.yaml"}},
+		},
+		{
+			Name: "SchedulingPodAffinity", Zones: []string{"zone1"}, FirstPerNode: 1, MeasuredPart: 0.5,
+			First: "pod-affinity.yaml", Measured: "pod-affinity.yaml",
+		},
+		{
+			Name: "TopologySpreading", Zones: []string{"zone1", "zone2", "zone3"}, FirstPerNode: 1, MeasuredPart: 0.5,
+			First: "pod.yaml", Measured: "pod-spreading.yaml",
+		},
+	}
+}
+
+// FindTopics returns the topics of some names, separated by commas, in their order; all for none. The error names the
+// topics that there are.
+func FindTopics(names string) ([]Topic, error) {
+	all := Topics()
+	if names == "" {
+		return all, nil
+	}
+	var found []Topic
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(all, func(t Topic) bool { return t.Name == name })
+		if i < 0 {
+			var known []string
+			for _, t := range all {
+				known = append(known, t.Name)
+			}
+			return nil, fmt.Errorf("%q is not one of %s", name, strings.Join(known, ", "))
+		}
+		found = append(found, all[i])
+	}
+	return found, nil
+}
+
+// Sizes returns how many pods there are before the measured ones, and how many are measured, at least 1.
+func (t *Topic) Sizes(nodes, pods int) (first, measured int) {
+	return int(t.FirstPerNode * float64(nodes)), max(1, int(t.MeasuredPart*float64(pods)))
+}
