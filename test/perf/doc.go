@@ -23,7 +23,8 @@
 //
 //	default    kube-scheduler's default plugins
 //	added      those and Dilation: all that the plugin costs
-//	shipped    Dilation in place of the scores by requests: what users get
+//	shipped    Dilation in place of the scores by requests: what users get, and
+//	           the guard on, so that each node is checked for bounds as well
 //
 // Every other pair runs in reverse, so that what drifts in a long run does not
 // favour one of them. The machine decides how fast a run is: compare ratios

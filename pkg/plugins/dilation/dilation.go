@@ -1,13 +1,18 @@
 // Package dilation is the scheduler plugin that puts a pod on the node where it
-// and its neighbours are slowed down least.
+// and its neighbours are slowed down least, and on none where one of them would be
+// slowed down more than its bound allows.
 //
+// PreFilter resolves the pod's profile; Filter checks the bounds of the pod and of those
+// on the node, mostly by a bound from above, else by the accurate model (see tenants).
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
-// on, and what weight and limit at the processor its requests and limits make; Score multiplies that of the node's class with the prices of the node, two
-// dot products (see package contention) without a lock or an allocation, after
-// pricing the node again if its pods have changed; NormalizeScore maps the costs to
-// the framework's range. The framework's snapshot, which counts assumed pods, is
-// the only source of which pod is where: there is no informer lag, and in a burst
-// each pod sees all those before it.
+// on, and what weight and limit at the processor its requests and limits make; Score
+// multiplies that of the node's class with the prices of the node, two dot products
+// (see package contention) without a lock or an allocation, after pricing the node again
+// if its pods have changed; NormalizeScore maps the costs to the framework's range. The
+// framework's snapshot, which counts assumed pods, is the only source of which pod is
+// where: there is no informer lag, and in a burst each pod sees all those before it.
+// PostFilter says what would make room for a pod that no node takes, which then waits
+// (see waiting); PostBind says in an event what is predicted for a pod that was placed.
 package dilation
 
 import (
