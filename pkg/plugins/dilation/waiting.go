@@ -26,6 +26,7 @@ type waiting struct {
 
 	mu   sync.Mutex
 	pods map[types.UID]*waitingPod
+	held int // of them
 }
 
 // waitingPod is one of them.
@@ -57,6 +58,7 @@ func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
 	p.pod, p.vector, p.ownOnly = pod, c.newcomer.on(nil), c.refusals.others == 0
 	if c.refusals.held > 0 && p.since.IsZero() {
 		p.since = time.Now()
+		w.held++
 		if maxWait > 0 {
 			p.timer = time.AfterFunc(maxWait, func() { w.activate(pod.UID) })
 		}
@@ -83,20 +85,17 @@ func (w *waiting) remove(uid types.UID) {
 	if p.timer != nil {
 		p.timer.Stop()
 	}
+	if !p.since.IsZero() {
+		w.held--
+	}
 	delete(w.pods, uid)
 	w.report()
 }
 
 // report counts the pods, for the metrics. It must be called with the lock.
 func (w *waiting) report() {
-	held := 0
-	for _, p := range w.pods {
-		if !p.since.IsZero() {
-			held++
-		}
-	}
-	waitingPods.WithLabelValues(byHold).Set(float64(held))
-	waitingPods.WithLabelValues(byGuard).Set(float64(len(w.pods) - held))
+	waitingPods.WithLabelValues(byHold).Set(float64(w.held))
+	waitingPods.WithLabelValues(byGuard).Set(float64(len(w.pods) - w.held))
 }
 
 // activate has pods tried again, all of them where none is named.
