@@ -113,7 +113,7 @@ func quantity(x float64) resource.Quantity {
 	return *resource.NewMilliQuantity(int64(x*1000+0.5), resource.DecimalSI)
 }
 
-// Describe returns what a reader should know of the scenario, in some lines.
+// Describe says how large the cluster is at the first step, and how full: how much CPU would be used if no pod waited.
 func (s *Scenario) Describe() string {
 	present := s.Present(0)
 	cpu, used := int64(0), 0.0
@@ -123,6 +123,6 @@ func (s *Scenario) Describe() string {
 		used += a.Vector[CPU].Loading * float64(a.Vector[CPU].Threads) * 1000
 	}
 	milli := float64(s.Cores()) * 1000
-	return fmt.Sprintf("%d nodes with %d cores, %d pods of %d applications: %.0f %% of the CPU is requested, %.0f %% would be used if no pod waited",
+	return fmt.Sprintf("%d nodes with %d cores, and %d pods of %d applications: %.0f %% of the CPU is requested, %.0f %% used",
 		len(s.Nodes), s.Cores(), len(present), len(s.Applications), 100*float64(cpu)/milli, 100*used/milli)
 }
