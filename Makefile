@@ -6,7 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus and those in hack/cluster/binaries only pin versions.
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran and those in hack/cluster/binaries only
+# pin versions.
 MODULES := . hack/cluster hack/experiments hack/oldest hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
@@ -295,6 +296,10 @@ interference: build experiments ## Measure what real programs do to each other's
 	$(TOOLS)/interference run --probe bin/loadline-probe --out out/interference/rounds.csv $(ARGS)
 	$(TOOLS)/interference compare out/interference/rounds.csv
 
+.PHONY: compare
+compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
+	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)
+
 .PHONY: experiments
 experiments:
 	@mkdir -p $(TOOLS)
@@ -366,4 +371,9 @@ $(TOOLS)/promtool: TOOL = github.com/prometheus/prometheus/cmd/promtool
 $(TOOLS)/prometheus $(TOOLS)/promtool: hack/prometheus/go.mod hack/prometheus/go.sum
 	@echo "build $(@F) (the first time takes some minutes)"
 	@cd hack/prometheus && go build -tags remove_all_sd -o $@ $(TOOL)
+	@touch $@
+
+$(TOOLS)/trimaran: hack/trimaran/go.mod hack/trimaran/go.sum
+	@echo "build Trimaran's scheduler (the first time takes some minutes)"
+	@cd hack/trimaran && CGO_ENABLED=0 go build -o $@ sigs.k8s.io/scheduler-plugins/cmd/scheduler
 	@touch $@

@@ -1,0 +1,228 @@
+// Package scenario makes up a shared cluster: nodes of three sizes, and
+// applications that come and go on them, of four classes that need different
+// things. What they request does not tell what they use. Everything follows from
+// a seed.
+//
+// docs/better.md says how the numbers of classes.go were chosen, why they are like
+// those of shared clusters, and what they leave out.
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/arrivals"
+	"loadline.dev/loadline/pkg/model/contention"
+)
+
+// Resources are those of nodes, in the order of vectors and of servers.
+var Resources = []string{"cpu", "disk", "network"}
+
+// The indices of [Resources].
+const (
+	CPU = iota
+	Disk
+	Network
+)
+
+// Options say which scenario to make. All must be set.
+type Options struct {
+	// Seed distinguishes scenarios that are alike.
+	Seed uint64
+	// Nodes is the number of nodes, at least 5, so that there are some of each size.
+	Nodes int
+	// Requested is the fraction of the CPU of all nodes that pods request, above 0 and
+	// at most 0.8: with more, not all pods would fit.
+	Requested float64
+	// Steps is how many times pods leave and others come, at least 0. A step stands for an
+	// hour.
+	Steps int
+	// ProfileError is how far profiles are off: each loading by a factor that is log-normal with this σ, from 0 to 1.
+	ProfileError float64
+}
+
+// Validate returns an error that names the first option out of range.
+func (o Options) Validate() error {
+	switch {
+	case o.Nodes < 5:
+		return fmt.Errorf("nodes: %d is not at least 5", o.Nodes)
+	case !(o.Requested > 0 && o.Requested <= 0.8):
+		return fmt.Errorf("requested: %v is not above 0 and at most 0.8", o.Requested)
+	case o.Steps < 0:
+		return fmt.Errorf("steps: %d is negative", o.Steps)
+	case !(o.ProfileError >= 0 && o.ProfileError <= 1):
+		return fmt.Errorf("profileError: %v is not from 0 to 1", o.ProfileError)
+	default:
+		return nil
+	}
+}
+
+// Scenario is a cluster and what comes and goes there.
+type Scenario struct {
+	Options
+	Nodes        []Node
+	Applications []*Application
+	// Pods are in the order in which they come.
+	Pods []Pod
+}
+
+// Node is a node.
+type Node struct {
+	Name string
+	Size *Size
+}
+
+// Application is a kind of pods, all alike.
+type Application struct {
+	Name  string
+	Class *Class
+	// Vector is what the pods really are, and Declared what their profile says.
+	Vector, Declared contention.Vector
+	// MilliCPU and MiB are what each of its pods requests.
+	MilliCPU, MiB int64
+}
+
+// Pod is a pod. It comes at the beginning of one step, of which the first is 0, and leaves at the beginning of another.
+type Pod struct {
+	Name        string
+	Application *Application
+	Comes, Goes int
+}
+
+// New makes a scenario.
+func New(o Options) (*Scenario, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Scenario{Options: o}
+	draw := rand.New(arrivals.Source(o.Seed, applicationsStream))
+	s.addNodes()
+	s.addApplications(draw)
+	s.declare(rand.New(arrivals.Source(o.Seed, profilesStream)))
+	s.addPods(rand.New(arrivals.Source(o.Seed, podsStream)))
+	return s, nil
+}
+
+// Each has a source of its own, so that other numbers of steps leave the applications as they are, and other errors the pods.
+const (
+	applicationsStream arrivals.Stream = 101 + iota
+	profilesStream
+	podsStream
+)
+
+// Cores returns how many cores all nodes have.
+func (s *Scenario) Cores() int {
+	cores := 0
+	for _, n := range s.Nodes {
+		cores += n.Size.Servers[CPU]
+	}
+	return cores
+}
+
+// Present returns the indices of the pods that are there during a step, wherever they are.
+func (s *Scenario) Present(step int) []int {
+	return s.those(func(p *Pod) bool { return p.Comes <= step && step < p.Goes })
+}
+
+// Coming returns the indices of the pods that come at the beginning of a step.
+func (s *Scenario) Coming(step int) []int {
+	return s.those(func(p *Pod) bool { return p.Comes == step })
+}
+
+// Going returns the indices of the pods that leave at the beginning of a step.
+func (s *Scenario) Going(step int) []int {
+	return s.those(func(p *Pod) bool { return p.Goes == step })
+}
+
+func (s *Scenario) those(are func(*Pod) bool) []int {
+	var indices []int
+	for i := range s.Pods {
+		if are(&s.Pods[i]) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// addNodes adds nodes by the shares of sizes, in turn.
+func (s *Scenario) addNodes() {
+	for i := range s.Options.Nodes {
+		size := sizes[pattern[i%len(pattern)]]
+		s.Nodes = append(s.Nodes, Node{fmt.Sprintf("%s-%04d", size.Name, i), size})
+	}
+}
+
+// addApplications adds about one application for each node, and at least two of each class.
+func (s *Scenario) addApplications(draw *rand.Rand) {
+	for _, c := range classes {
+		for i := range max(2, int(math.Round(c.Share*float64(s.Options.Nodes)))) {
+			s.Applications = append(s.Applications, c.application(fmt.Sprintf("%s-%03d", c.Name, i), draw))
+		}
+	}
+}
+
+// declare draws what the profiles say.
+func (s *Scenario) declare(draw *rand.Rand) {
+	for _, a := range s.Applications {
+		sum := 0.0
+		for _, d := range a.Vector {
+			d.Loading *= math.Exp(s.ProfileError * draw.NormFloat64())
+			a.Declared = append(a.Declared, d)
+			sum += d.Loading
+		}
+		for i := range a.Declared {
+			d := &a.Declared[i]
+			d.Loading = math.Floor(1000*d.Loading/max(1, sum)) / 1000 // so that they add up to 1 at most
+			d.Pressure = d.Loading
+		}
+	}
+}
+
+// addPods lets pods come at each step until as much is requested again as should be.
+func (s *Scenario) addPods(draw *rand.Rand) {
+	for step := range s.Steps + 1 {
+		coming := s.coming(step, draw)
+		draw.Shuffle(len(coming), func(i, j int) { coming[i], coming[j] = coming[j], coming[i] })
+		for i := range coming {
+			coming[i].Name = fmt.Sprintf("%s-%d-%d", coming[i].Application.Name, step, i)
+		}
+		s.Pods = append(s.Pods, coming...)
+	}
+}
+
+// coming returns the pods that come at a step: groups of equal pods that come and leave together, each of the class that has
+// the fewest pods beside its share.
+func (s *Scenario) coming(step int, draw *rand.Rand) []Pod {
+	missing := int64(s.Requested * float64(s.Cores()) * 1000)
+	pods := map[*Class]float64{}
+	for _, i := range s.Present(step) {
+		missing -= s.Pods[i].Application.MilliCPU
+		pods[s.Pods[i].Application.Class]++
+	}
+	var coming []Pod
+	for missing > 0 {
+		c := slices.MinFunc(classes, func(a, b *Class) int { return cmp.Compare(pods[a]/a.Share, pods[b]/b.Share) })
+		a := s.anyOf(c, draw)
+		goes := step + 1 + int(draw.ExpFloat64()*c.StayHours)
+		for range c.Replicas.whole(draw) {
+			if missing > 0 {
+				coming = append(coming, Pod{Application: a, Comes: step, Goes: goes})
+				missing -= a.MilliCPU
+				pods[c]++
+			}
+		}
+	}
+	return coming
+}
+
+// anyOf draws an application of a class.
+func (s *Scenario) anyOf(c *Class, draw *rand.Rand) *Application {
+	of := slices.DeleteFunc(slices.Clone(s.Applications), func(a *Application) bool { return a.Class != c })
+	return of[draw.IntN(len(of))]
+}
+
+// rounded returns a fraction in thousandths, as a profile of the API has it.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
