@@ -24,7 +24,9 @@ type clusterUnderTest struct {
 
 func newCluster(t *testing.T) *clusterUnderTest {
 	t.Helper()
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{Log: os.Stderr})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{Log: os.Stderr, APIServerFlags: []string{ // for docs/groups.md
+		"--feature-gates=GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true",
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
