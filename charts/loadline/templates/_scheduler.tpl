@@ -12,7 +12,7 @@ kube-scheduler's lease, so that never both of them place the same pods.
 {{- end -}}
 {{- $profiles := list -}}
 {{- range $names -}}
-{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" $scheduler.dilation | fromYaml)) -}}
+{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" $scheduler | fromYaml)) -}}
 {{- end -}}
 {{- $config := dict
   "apiVersion" "kubescheduler.config.k8s.io/v1"
@@ -32,11 +32,19 @@ kube-scheduler's lease, so that never both of them place the same pods.
 
 {{/* A profile of it, but for its name. */}}
 {{- define "loadline.schedulerProfile" -}}
+{{- $order := .slaOrder | default dict -}}
 plugins:
+  {{- if $order.enabled }}
+  queueSort:
+    disabled:
+    - name: PrioritySort
+    enabled:
+    - name: SLAOrder
+  {{- end }}
   multiPoint:
     enabled:
     - name: Dilation
-      weight: {{ .weight | int }}
+      weight: {{ .dilation.weight | int }}
   preScore:
     disabled:
     - name: NodeResourcesFit
@@ -50,9 +58,19 @@ pluginConfig:
   args:
     apiVersion: config.loadline.dev/v1alpha1
     kind: DilationArgs
-    {{- with .requests }}
+    {{- with .dilation.requests }}
     requests:
       {{- toYaml . | nindent 6 }}
     {{- end }}
-    syncTimeoutSeconds: {{ .syncTimeoutSeconds | int }}
+    syncTimeoutSeconds: {{ .dilation.syncTimeoutSeconds | int }}
+{{- if $order.enabled }}
+- name: SLAOrder
+  args:
+    apiVersion: config.loadline.dev/v1alpha1
+    kind: SLAOrderArgs
+    discipline: {{ $order.discipline }}
+    maxWaitSeconds: {{ $order.maxWaitSeconds | int }}
+    windowSeconds: {{ $order.windowSeconds | int }}
+    syncTimeoutSeconds: {{ .dilation.syncTimeoutSeconds | int }}
+{{- end }}
 {{- end -}}
