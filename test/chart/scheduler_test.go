@@ -136,9 +136,15 @@ scheduler:
 		must(t, err)
 		same(t, "the arguments", args, &config.SLAOrderArgs{Discipline: config.HOL, MaxWaitSeconds: 60, WindowSeconds: 600, SyncTimeoutSeconds: 5})
 	}
-	args, err := config.LoadSLAOrderArgs(pluginArgs(t, schedulerConfig(t, render(t, "scheduler: {slaOrder: {enabled: true}}")), "loadline", "SLAOrder"))
-	must(t, err)
-	same(t, "the chart's defaults", args, slaOrderDefaults(t))
+	for what, values := range map[string]string{
+		"the chart's defaults":             "scheduler: {slaOrder: {enabled: true}}",
+		"values of a chart from before it": "scheduler: {slaOrder: {enabled: true, discipline: null, maxWaitSeconds: null, windowSeconds: null}}",
+	} {
+		args, err := config.LoadSLAOrderArgs(pluginArgs(t, schedulerConfig(t, render(t, values)), "loadline", "SLAOrder"))
+		must(t, err)
+		same(t, what, args, slaOrderDefaults(t))
+	}
+	same(t, "what is sorted by", queueSort(schedulerConfig(t, render(t, "scheduler: {slaOrder: null}"))), nil)
 }
 
 // slaOrderDefaults returns what the plugin's arguments are where none are given.

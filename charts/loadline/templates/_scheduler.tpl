@@ -68,9 +68,15 @@ pluginConfig:
   args:
     apiVersion: config.loadline.dev/v1alpha1
     kind: SLAOrderArgs
-    discipline: {{ $order.discipline }}
-    maxWaitSeconds: {{ $order.maxWaitSeconds | int }}
-    windowSeconds: {{ $order.windowSeconds | int }}
+    {{- with $order.discipline }}
+    discipline: {{ . }}
+    {{- end }}
+    {{- with $order.maxWaitSeconds }}
+    maxWaitSeconds: {{ . | int }}
+    {{- end }}
+    {{- with $order.windowSeconds }}
+    windowSeconds: {{ . | int }}
+    {{- end }}
     syncTimeoutSeconds: {{ .dilation.syncTimeoutSeconds | int }}
 {{- end }}
 {{- end -}}
