@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	orderJobs = flag.Int("order-jobs", 0, "compare the orders of the queue with so many pods for each, which takes minutes; 0 leaves it out")
+	orderJobs = flag.Int("order-jobs", 0, "compare the orders of the queue with this number of pods for each, which takes minutes; 0 leaves it out")
 	orderUnit = flag.Duration("order-unit", 5*time.Second, "the mean time that a pod of the comparison takes")
 	orderSeed = flag.Uint64("order-seed", 507, "of the pods of the comparison; with 507, 600 pods are to attain about what many do in the long run")
 )

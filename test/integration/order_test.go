@@ -31,8 +31,8 @@ func sortedBy(discipline string) string {
 `, discipline)
 }
 
-// promising returns a profile that promises that so many of the pods of an app, which
-// take a second alone, end within some milliseconds.
+// promising returns a profile that promises that the pods of an app, which take a second
+// alone, end within some milliseconds with a probability.
 func (p *place) promising(app string, millis int64, probability string) *v1alpha1.WorkloadProfile {
 	w := p.profile(app, map[string]string{"cpu": "1"})
 	w.Spec.NeutralMillis = new(int64(1000))
