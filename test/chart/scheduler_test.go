@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
@@ -44,17 +45,34 @@ func readSchedulerConfig(t *testing.T, text string) *schedulerconfig.KubeSchedul
 // dilationArgs returns the arguments of Dilation in the profile of a scheduler.
 func dilationArgs(t *testing.T, read *schedulerconfig.KubeSchedulerConfiguration, name string) *config.DilationArgs {
 	t.Helper()
+	args, err := config.LoadDilationArgs(pluginArgs(t, read, name, "Dilation"))
+	must(t, err)
+	return args
+}
+
+// pluginArgs returns the arguments of a plugin in the profile of a scheduler.
+func pluginArgs(t *testing.T, read *schedulerconfig.KubeSchedulerConfiguration, name, plugin string) runtime.Object {
+	t.Helper()
 	for _, profile := range read.Profiles {
-		for _, plugin := range profile.PluginConfig {
-			if profile.SchedulerName == name && plugin.Name == "Dilation" {
-				args, err := config.LoadDilationArgs(plugin.Args)
-				must(t, err)
-				return args
+		for _, p := range profile.PluginConfig {
+			if profile.SchedulerName == name && p.Name == plugin {
+				return p.Args
 			}
 		}
 	}
-	t.Fatalf("there is no profile %q with arguments of Dilation", name)
+	t.Fatalf("there is no profile %q with arguments of %s", name, plugin)
 	return nil
+}
+
+// queueSort returns what the profile of a scheduler sorts its queue by.
+func queueSort(read *schedulerconfig.KubeSchedulerConfiguration) []string {
+	var found []string
+	for _, profile := range read.Profiles {
+		for _, p := range profile.Plugins.QueueSort.Enabled {
+			found = append(found, profile.SchedulerName+": "+p.Name)
+		}
+	}
+	return found
 }
 
 // schedulerNames returns whose pods are placed.
@@ -112,6 +130,40 @@ scheduler:
 	same(t, "what config changes", read.LeaderElection.LeaseDuration.Duration, 30*time.Second)
 	same(t, "what config leaves", read.LeaderElection.ResourceName, scheduler)
 	same(t, "where the lease is", read.LeaderElection.ResourceNamespace, "loadline-system")
+}
+
+func TestTheQueueIsSortedByPriorityUnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	same(t, "what is sorted by", queueSort(schedulerConfig(t, render(t, ""))), nil) // kube-scheduler's default
+	read := schedulerConfig(t, render(t, `
+scheduler:
+  replaceDefault: true
+  dilation: {syncTimeoutSeconds: 5}
+  slaOrder: {enabled: true, discipline: HOL, maxWaitSeconds: 60, windowSeconds: 600}
+`))
+	same(t, "what is sorted by", queueSort(read), []string{"default-scheduler: SLAOrder", "loadline: SLAOrder"})
+	for _, name := range schedulerNames(read) {
+		args, err := config.LoadSLAOrderArgs(pluginArgs(t, read, name, "SLAOrder"))
+		must(t, err)
+		same(t, "the arguments", args, &config.SLAOrderArgs{Discipline: config.HOL, MaxWaitSeconds: 60, WindowSeconds: 600, SyncTimeoutSeconds: 5})
+	}
+	for what, values := range map[string]string{
+		"the chart's defaults":             "scheduler: {slaOrder: {enabled: true}}",
+		"values of a chart from before it": "scheduler: {slaOrder: {enabled: true, discipline: null, maxWaitSeconds: null, windowSeconds: null}}",
+	} {
+		args, err := config.LoadSLAOrderArgs(pluginArgs(t, schedulerConfig(t, render(t, values)), "loadline", "SLAOrder"))
+		must(t, err)
+		same(t, what, args, slaOrderDefaults(t))
+	}
+	same(t, "what is sorted by", queueSort(schedulerConfig(t, render(t, "scheduler: {slaOrder: null}"))), nil)
+}
+
+// slaOrderDefaults returns what the plugin's arguments are where none are given.
+func slaOrderDefaults(t *testing.T) *config.SLAOrderArgs {
+	t.Helper()
+	args, err := config.LoadSLAOrderArgs(nil)
+	must(t, err)
+	return args
 }
 
 func TestInThePlaceOfKubeSchedulerItWaitsForItsLease(t *testing.T) {

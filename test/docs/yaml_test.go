@@ -156,7 +156,7 @@ func observations(text string) error {
 
 // others are the blocks that are neither commands nor whole objects, by page and first line.
 var others = map[string]map[string]other{
-	"CONTRIBUTING.md": {"apis/          the CRDs and the plugin's arguments": {why: "a list of folders"}},
+	"CONTRIBUTING.md": {"apis/          the CRDs and the plugins' arguments": {why: "a list of folders"}},
 	"docs/devices.md": {"run,job,dilation,device": {parse: observations}},
 	"docs/fit.md": {
 		"run,job,dilation":                       {parse: observations},

@@ -12,7 +12,7 @@ kube-scheduler's lease, so that never both of them place the same pods.
 {{- end -}}
 {{- $profiles := list -}}
 {{- range $names -}}
-{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" $scheduler.dilation | fromYaml)) -}}
+{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" $scheduler | fromYaml)) -}}
 {{- end -}}
 {{- $config := dict
   "apiVersion" "kubescheduler.config.k8s.io/v1"
@@ -32,11 +32,19 @@ kube-scheduler's lease, so that never both of them place the same pods.
 
 {{/* A profile of it, but for its name. */}}
 {{- define "loadline.schedulerProfile" -}}
+{{- $order := .slaOrder | default dict -}}
 plugins:
+  {{- if $order.enabled }}
+  queueSort:
+    disabled:
+    - name: PrioritySort
+    enabled:
+    - name: SLAOrder
+  {{- end }}
   multiPoint:
     enabled:
     - name: Dilation
-      weight: {{ .weight | int }}
+      weight: {{ .dilation.weight | int }}
   preScore:
     disabled:
     - name: NodeResourcesFit
@@ -50,20 +58,45 @@ pluginConfig:
   args:
     apiVersion: config.loadline.dev/v1alpha1
     kind: DilationArgs
-    {{- with .requests }}
+    {{- with .dilation.requests }}
     requests:
       {{- toYaml . | nindent 6 }}
     {{- end }}
-    syncTimeoutSeconds: {{ .syncTimeoutSeconds | int }}
-    objective: {{ .objective }}
+    syncTimeoutSeconds: {{ .dilation.syncTimeoutSeconds | int }}
+    {{- with .dilation.objective }}
+    objective: {{ . }}
+    {{- end }}
+    {{- with (.dilation.packing | default dict).maxDilation }}
     packing:
-      maxDilation: {{ .packing.maxDilation | toString | quote }}
+      maxDilation: {{ . | toString | quote }}
+    {{- end }}
+    {{- with (.dilation.guard | default dict).mode }}
     guard:
-      mode: {{ .guard.mode | quote }}
-    {{- with .hold.maxDilation }}
+      mode: {{ . | quote }}
+    {{- end }}
+    {{- $hold := .dilation.hold | default dict }}
+    {{- with $hold.maxDilation }}
     hold:
       maxDilation: {{ . | toString | quote }}
-      maxWaitSeconds: {{ $.hold.maxWaitSeconds | int }}
+      maxWaitSeconds: {{ $hold.maxWaitSeconds | int }}
     {{- end }}
-    eventsPerSecond: {{ .eventsPerSecond | int }}
+    {{- if hasKey .dilation "eventsPerSecond" }}
+    eventsPerSecond: {{ .dilation.eventsPerSecond | int }}
+    {{- end }}
+{{- if $order.enabled }}
+- name: SLAOrder
+  args:
+    apiVersion: config.loadline.dev/v1alpha1
+    kind: SLAOrderArgs
+    {{- with $order.discipline }}
+    discipline: {{ . }}
+    {{- end }}
+    {{- with $order.maxWaitSeconds }}
+    maxWaitSeconds: {{ . | int }}
+    {{- end }}
+    {{- with $order.windowSeconds }}
+    windowSeconds: {{ . | int }}
+    {{- end }}
+    syncTimeoutSeconds: {{ .dilation.syncTimeoutSeconds | int }}
+{{- end }}
 {{- end -}}

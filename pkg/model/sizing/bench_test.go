@@ -89,3 +89,13 @@ func BenchmarkPDP(b *testing.B) {
 		fewest(b, twoClasses, sizing.Options{Discipline: sizing.PDP})
 	}
 }
+
+// BenchmarkMeanServers reports the time of G(SLA).
+func BenchmarkMeanServers(b *testing.B) {
+	c := class(0, 3, 0.9)
+	for b.Loop() {
+		if _, err := c.MeanServers(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -93,14 +93,13 @@ func (c *classes) of(pod *corev1.Pod) *class {
 // refresh takes in the profiles, and reports whether any has changed since the last
 // time.
 func (c *classes) refresh() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	snapshot := c.index.Snapshot()
-	last := c.current.Load()
-	if last.of != nil && last.snapshot.Version == snapshot.Version {
+	if last := c.current.Load(); last.of != nil && last.snapshot.Version == snapshot.Version {
 		return false
 	}
 	next := &known{snapshot: snapshot, of: map[*profile.Workload]*class{}}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	old := c.byName
 	c.byName = make(map[types.NamespacedName]*class, len(old))
 	for w := range snapshot.Workloads() {

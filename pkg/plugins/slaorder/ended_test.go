@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/apis/config"
 )
 
-// ended returns a pod that was created at noon and whose containers ended so many
-// seconds later.
+// ended returns a pod that was created at noon, and whose containers ended the given
+// numbers of seconds later.
 func ended(name, app string, seconds ...float64) *corev1.Pod {
 	p := pod(name, app, 0)
 	p.CreationTimestamp = metav1.NewTime(noon)

@@ -21,7 +21,7 @@ import (
 // noon is when tests begin.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// at returns the time so many seconds after noon.
+// at returns the time some seconds after noon.
 func at(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
 
 // tested is a plugin and what it depends on.
@@ -44,8 +44,8 @@ func newTested(d config.Discipline, maxWait, window int32, profiles ...*v1alpha1
 	return o
 }
 
-// promising returns the profile of the pods with the label app=name, which says that so
-// much of them should end within some seconds, and take one second alone.
+// promising returns the profile of the pods with the label app=name, which says that they
+// should end within some seconds with a probability, and take one second alone.
 func promising(name string, within, probability float64) *v1alpha1.WorkloadProfile {
 	return &v1alpha1.WorkloadProfile{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name), Generation: 1},
@@ -84,7 +84,7 @@ func (o *tested) seen(infos ...*framework.QueuedPodInfo) {
 	}
 }
 
-// ends has pods of an app end now, so many in time and so many late.
+// ends has pods of an app end now, some in time and some late.
 func (o *tested) ends(app string, inTime, late int) {
 	for i := range inTime + late {
 		took := time.Millisecond

@@ -3,11 +3,13 @@ package slaorder
 import (
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"pgregory.net/rapid"
 
@@ -300,4 +302,12 @@ func TestTheOrderIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+func TestThePluginDoesNotStartWithArgumentsThatItRefuses(t *testing.T) {
+	t.Parallel()
+	plugin, err := New(t.Context(), &runtime.Unknown{Raw: []byte(`{"discipline": "FIFO"}`)}, nil)
+	if plugin != nil || err == nil || !strings.Contains(err.Error(), `discipline: Unsupported value: "FIFO"`) {
+		t.Errorf("it starts: %v, %v", plugin, err)
+	}
 }
