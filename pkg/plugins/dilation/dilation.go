@@ -178,6 +178,9 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	return c, nil
 }
 
+// current returns the version of what is known now.
+func (d *Dilation) current() version { return version{d.index.Snapshot().Version, d.modes.version.Load()} }
+
 // PreScore prepares the pod for prices.
 func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {
 	c, err := cycleOf(state)

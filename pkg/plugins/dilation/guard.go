@@ -164,6 +164,9 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	}
 	reportRefusals(r)
 	d.waiting.add(pod, c, d.args.HoldMaxWait)
+	if d.current() != c.version { // it changed before the pod was among those to be told
+		d.waiting.changed()
+	}
 	advice, err := r.advice(c.newcomer)
 	if err != nil {
 		return nil, fwk.AsStatus(err)

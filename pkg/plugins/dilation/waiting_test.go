@@ -65,6 +65,28 @@ func TestPodsThatWereRefusedAreTriedAgainWhenProfilesChange(t *testing.T) {
 	})
 }
 
+// What changes while a pod is tried may come too early for it to be told.
+func TestAChangeDuringTheCycleHasThePodTriedAgain(t *testing.T) {
+	job := bounded(workload("job", demand("disk", 1)), 1.5)
+	for _, changes := range []bool{false, true} {
+		d := guarded(t, nil, job)
+		state, pod := framework.NewCycleState(), testPod("new", "job")
+		if _, status := d.PreFilter(t.Context(), state, pod, nil); !status.IsSuccess() {
+			t.Fatal(status)
+		}
+		if changes {
+			next := job.DeepCopy()
+			next.Generation++
+			d.index.OnUpdate(job, next)
+		}
+		d.Filter(t.Context(), state, pod, testNode("node", 4, testPod("there", "job")))
+		d.PostFilter(t.Context(), state, pod, nil)
+		if woken := len(d.waiting.wake) == 1; woken != changes {
+			t.Errorf("a profile changed: %t, tried again: %t", changes, woken)
+		}
+	}
+}
+
 func TestAPodIsTriedAgainWhenItHasBeenHeldForLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := guarded(t, func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, time.Minute }, workload("job", demand("disk", 1)))
