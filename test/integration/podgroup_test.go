@@ -63,7 +63,7 @@ func TestAPodGroupGoesToTheRackWhereItsSlowestMemberIsDilatedLeast(t *testing.T)
 	}
 }
 
-// podGroup is a group that is placed with all of so many pods, in one rack, or not at all.
+// podGroup is a group that is placed with a number of pods in one rack, or not at all.
 func podGroup(namespace, name string, members int32) *schedulingv1alpha2.PodGroup {
 	return &schedulingv1alpha2.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},

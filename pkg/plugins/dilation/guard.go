@@ -153,14 +153,14 @@ func (r *refusals) add(one *refusal) {
 // PostFilter is called for a pod that no node takes. It says which pod less, or which bound, would make room, and sees to it
 // that the pod is tried again when there may be.
 func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	nobody := fwk.NewStatus(fwk.Unschedulable)
+	none := fwk.NewStatus(fwk.Unschedulable)
 	c, err := cycleOf(state)
 	if err != nil { // PreFilter had Filter left out
-		return nil, nobody
+		return nil, none
 	}
 	r := &c.refusals
 	if r.held+r.own+r.others == 0 {
-		return nil, nobody
+		return nil, none
 	}
 	reportRefusals(r)
 	d.waiting.add(pod, c, d.args.HoldMaxWait)
@@ -172,7 +172,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 		return nil, fwk.AsStatus(err)
 	}
 	if advice == "" {
-		return nil, nobody
+		return nil, none
 	}
 	return nil, fwk.NewStatus(fwk.Unschedulable, advice)
 }
