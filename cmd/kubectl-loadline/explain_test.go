@@ -21,7 +21,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -229,10 +232,17 @@ type schedulerHandle struct {
 	nodes  int
 }
 
-func (h schedulerHandle) KubeConfig() *rest.Config               { return h.config }
-func (h schedulerHandle) SnapshotSharedLister() fwk.SharedLister { return h }
-func (h schedulerHandle) NodeInfos() fwk.NodeInfoLister          { return h }
-func (h schedulerHandle) List() ([]fwk.NodeInfo, error)          { return make([]fwk.NodeInfo, h.nodes), nil }
+func (h schedulerHandle) KubeConfig() *rest.Config                { return h.config }
+func (h schedulerHandle) SnapshotSharedLister() fwk.SharedLister  { return h }
+func (schedulerHandle) EventRecorder() events.EventRecorderLogger { return nil }
+
+// SharedInformerFactory returns one whose informers are never started.
+func (h schedulerHandle) SharedInformerFactory() informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(h.config), 0)
+}
+
+func (h schedulerHandle) NodeInfos() fwk.NodeInfoLister { return h }
+func (h schedulerHandle) List() ([]fwk.NodeInfo, error) { return make([]fwk.NodeInfo, h.nodes), nil }
 
 // scores returns the costs that the plugin's scores of all nodes stand for, of a pod
 // that is on none.
