@@ -141,7 +141,7 @@ func checkGoTest(words []string) error {
 			if err := checkPattern(sources, kind, strings.Trim(words[k+1], "'")); err != nil {
 				return err
 			}
-		case slices.Contains([]string{"v", "timeout", "tags", "benchtime", "count", "args", "kubeconfig", "update", "cpuprofile"}, flag):
+		case slices.Contains([]string{"v", "parallel", "timeout", "tags", "benchtime", "count", "args", "kubeconfig", "update", "cpuprofile"}, flag):
 		case !strings.Contains(sources, `"`+flag+`"`):
 			return fmt.Errorf("%s has no flag -%s", words[i], flag)
 		}
