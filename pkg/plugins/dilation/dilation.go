@@ -50,6 +50,7 @@ type Dilation struct {
 
 	prices  *nodeTable[nodePrices]
 	tenants *nodeTable[tenants]
+	kinds   *kinds
 	cost    func(context.Context, *cycle, fwk.NodeInfo) (float64, error)
 	version uint64 // of the profiles that the metrics are about
 }
@@ -111,8 +112,11 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 }
 
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
-	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, modes: newModes(args.GuardMode, log, waiting.changed), prices: newNodeTable(price)}
-	d.tenants = newNodeTable(func(_ context.Context, c *cycle, node fwk.NodeInfo) *tenants { return newTenants(d.modes, c, node) })
+	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, prices: newNodeTable(price), kinds: newKinds()}
+	d.modes = newModes(args.GuardMode, log, waiting.changed)
+	d.tenants = newNodeTable(func(_ context.Context, c *cycle, node fwk.NodeInfo) *tenants {
+		return newTenants(d.modes, d.kinds, c, node)
+	})
 	d.cost = d.costOf(args.Objective)
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
@@ -174,12 +178,15 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
 	}
+	c.newcomer.kind = d.kinds.number(c.newcomer)
 	state.Write(cycleKey, c)
 	return c, nil
 }
 
 // current returns the version of what is known now.
-func (d *Dilation) current() version { return version{d.index.Snapshot().Version, d.modes.version.Load()} }
+func (d *Dilation) current() version {
+	return version{d.index.Snapshot().Version, d.modes.version.Load()}
+}
 
 // PreScore prepares the pod for prices.
 func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) *fwk.Status {

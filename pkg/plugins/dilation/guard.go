@@ -40,35 +40,72 @@ func (d *Dilation) Filter(ctx context.Context, state fwk.CycleState, _ *corev1.P
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
-	t, n := d.tenants.of(ctx, c, node), c.newcomer
+	v := d.tenants.of(ctx, c, node).verdict(c.newcomer)
+	if v.code == fwk.Success {
+		return nil
+	}
+	c.refusals.add(v)
+	return fwk.NewStatus(v.code, v.reason)
+}
+
+// verdict is whether a node takes a newcomer.
+type verdict struct {
+	code    fwk.Code
+	reason  string
+	refusal *refusal // nil unless a bound is in the way
+}
+
+// taken is the verdict that it does.
+var taken = &verdict{code: fwk.Success}
+
+// verdict returns whether the node takes a newcomer, and keeps it for others of its kind.
+func (t *tenants) verdict(n *newcomer) *verdict {
+	if n.kind == 0 {
+		return t.judge(n)
+	}
+	t.mu.Lock()
+	v, known := t.verdicts[n.kind]
+	t.mu.Unlock()
+	if known {
+		return v
+	}
+	v = t.judge(n)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verdicts == nil || len(t.verdicts) == maxPerNode {
+		t.verdicts = map[kind]*verdict{}
+	}
+	t.verdicts[n.kind] = v
+	return v
+}
+
+func (t *tenants) judge(n *newcomer) *verdict {
 	own := n.bound.enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {
 		own = n.hold
 	}
 	if t.surely(n, own, bound.enforced) {
-		return nil
+		return taken
 	}
 	o, err := t.add(n)
 	if err != nil { // of this node alone: another may take the pod
-		return fwk.NewStatus(fwk.Unschedulable, "node(s) where bounds cannot be checked: "+err.Error())
+		return &verdict{code: fwk.Unschedulable, reason: "node(s) where bounds cannot be checked: " + err.Error()}
 	}
 	for i := range o.excesses {
 		if e := &o.excesses[i]; e.mode == configv1alpha1.GuardEnforce {
-			r := &refusal{node: node, tenants: t, excess: e}
-			c.refusals.add(r)
-			return fwk.NewStatus(fwk.Unschedulable, r.reason())
+			r := &refusal{tenants: t, excess: e}
+			return &verdict{fwk.Unschedulable, r.reason(), r}
 		}
 	}
 	if n.hold > 0 && o.own > n.hold {
-		c.refusals.hold()
-		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf("node(s) too busy for now: the pod would run %s slower, and waits for less than %s", times(o.own), text.Times(n.hold)))
+		const reason = "node(s) too busy for now: the pod would run %s slower, and waits for less than %s"
+		return &verdict{code: fwk.UnschedulableAndUnresolvable, reason: fmt.Sprintf(reason, times(o.own), text.Times(n.hold))}
 	}
-	return nil
+	return taken
 }
 
 // refusal is that a node was refused because of a bound.
 type refusal struct {
-	node    fwk.NodeInfo
 	tenants *tenants
 	excess  *excess
 }
@@ -120,16 +157,17 @@ type refusals struct {
 // maxNearest bounds for how many nodes is said what would make room.
 const maxNearest = 3
 
-func (r *refusals) hold() {
+// add counts a node that does not take the pod, and keeps those that are nearest to a bound.
+func (r *refusals) add(v *verdict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held++
-}
-
-// add counts a refusal, and keeps those that are nearest to a bound.
-func (r *refusals) add(one *refusal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	one := v.refusal
+	if one == nil {
+		if v.code == fwk.UnschedulableAndUnresolvable {
+			r.held++
+		}
+		return
+	}
 	if one.own() {
 		r.own++
 		if d := one.excess.Dilation; r.dilation == 0 || d < r.dilation {
@@ -220,5 +258,5 @@ func (r *refusal) without(n *newcomer) (string, error) {
 			return "", nil
 		}
 	}
-	return fmt.Sprintf("%s without %s", r.node.Node().Name, evaluate.QualifiedName(r.tenants.pods[because])), nil
+	return fmt.Sprintf("%s without %s", r.tenants.node.Name, evaluate.QualifiedName(r.tenants.pods[because])), nil
 }

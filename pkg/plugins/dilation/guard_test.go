@@ -333,13 +333,13 @@ func BenchmarkTenants(b *testing.B) {
 	b.Run("take in", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newTenants(d.modes, c, nodes[0])
+			newTenants(d.modes, d.kinds, c, nodes[0])
 		}
 	})
 	b.Run("solve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			t := newTenants(d.modes, c, nodes[0])
+			t := newTenants(d.modes, newKinds(), c, nodes[0])
 			if _, err := t.add(c.newcomer); err != nil {
 				b.Fatal(err)
 			}

@@ -8,7 +8,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
@@ -23,6 +22,7 @@ type newcomer struct {
 	bound    bound
 	// hold is the dilation above which it waits, 0 for none.
 	hold float64
+	kind kind
 }
 
 // bound is how much a pod may be dilated, 0 for any, and how much that binds.
@@ -68,22 +68,6 @@ func (n *newcomer) on(c *profile.NodeClass) contention.Vector {
 	return n.workload.On(c.Class()).Vector
 }
 
-// newcomerKey is the same for pods that fare alike on a node, and make others fare alike.
-type newcomerKey struct {
-	workload *profile.Workload
-	share    contention.Share
-	devices  string // of the annotation
-	pod      string // the UID of one whose vector is from its requests
-}
-
-func (n *newcomer) key() newcomerKey {
-	k := newcomerKey{workload: n.workload, share: n.share, devices: n.pod.Annotations[v1alpha1.DevicesAnnotation]}
-	if n.workload == nil {
-		k.pod = string(n.pod.UID)
-	}
-	return k
-}
-
 // tenants are the pods of one node, as bounds are checked for them.
 type tenants struct {
 	snapshot *profile.Snapshot
@@ -92,15 +76,20 @@ type tenants struct {
 	pods     []*corev1.Pod
 	vectors  []contention.Vector // without devices
 	bounds   []bound
+	servers  []int
 	ceiling  *contention.Ceiling
+	kinds    []kind
+	known    *kinds
+	version  version
 
-	mu     sync.Mutex
-	with   map[newcomerKey]*outcome
-	before []float64 // dilations, nil until they are needed
+	mu       sync.Mutex
+	verdicts map[kind]*verdict
+	with     map[kind]*outcome
+	before   []float64 // dilations, nil until they are needed
 }
 
-// maxOutcomes bounds what is kept of one node.
-const maxOutcomes = 64
+// maxPerNode bounds for how many kinds of newcomers is kept how a node takes them.
+const maxPerNode = 64
 
 // outcome is how the pods of a node fare with a newcomer among them.
 type outcome struct {
@@ -118,16 +107,16 @@ type excess struct {
 }
 
 // newTenants returns the pods of a node.
-func newTenants(m *modes, c *cycle, node fwk.NodeInfo) *tenants {
-	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node)}
+func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
+	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node), known: known, version: c.version}
 	resources := c.snapshot.Resources()
-	t.ceiling = contention.NewCeiling(resources.Servers(t.node, t.class), resources.Processor())
-	t.vectors, t.bounds = make([]contention.Vector, len(t.pods)), make([]bound, len(t.pods))
+	t.servers = resources.Servers(t.node, t.class)
+	t.ceiling = contention.NewCeiling(t.servers, resources.Processor())
+	t.vectors, t.bounds, t.kinds = make([]contention.Vector, len(t.pods)), make([]bound, len(t.pods)), make([]kind, len(t.pods))
 	for j, pod := range t.pods {
-		w := c.snapshot.Workload(pod)
-		t.bounds[j] = m.boundOf(pod.Namespace, w)
-		t.vectors[j] = c.snapshot.VectorOn(t.class.Class(), pod)
-		t.ceiling.Add(t.vectors[j], profile.GroupedShare(pod))
+		p := newNewcomer(c.snapshot, m, pod) // as it was when it came
+		t.bounds[j], t.vectors[j], t.kinds[j] = p.bound, p.on(t.class), known.number(p)
+		t.ceiling.Add(t.vectors[j], p.share)
 	}
 	return t
 }
@@ -156,14 +145,39 @@ func (t *tenants) surely(n *newcomer, own float64, limit func(bound) float64) bo
 	return true
 }
 
-// add returns how the pods fare with the newcomer. It solves the model, once for newcomers that fare alike.
+// add returns how the pods fare with the newcomer. It solves the model, once for nodes and newcomers that are alike.
 func (t *tenants) add(n *newcomer) (*outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	key := n.key()
-	if o, known := t.with[key]; known {
+	if o, known := t.with[n.kind]; known && n.kind != 0 {
 		return o, nil
 	}
+	key, order := t.key(n.kind)
+	var o *outcome
+	if key != "" {
+		o = t.known.outcome(t.version, key)
+	}
+	switch {
+	case o != nil:
+		o = o.in(order)
+	default:
+		var err error
+		if o, err = t.solve(n); err != nil {
+			return nil, err
+		}
+		if key != "" {
+			t.known.keep(t.version, key, o.in(inverse(order)))
+		}
+	}
+	if t.with == nil || len(t.with) == maxPerNode {
+		t.with = map[kind]*outcome{}
+	}
+	t.with[n.kind] = o
+	return o, nil
+}
+
+// solve computes how the pods fare with the newcomer. It must be called with the lock.
+func (t *tenants) solve(n *newcomer) (*outcome, error) {
 	p, err := t.predict(append(slices.Clone(t.pods), n.pod))
 	if err != nil {
 		return nil, err
@@ -186,10 +200,6 @@ func (t *tenants) add(n *newcomer) (*outcome, error) {
 			o.excesses = append(o.excesses, excess{e, bounds[e.Pod].mode})
 		}
 	}
-	if t.with == nil || len(t.with) == maxOutcomes {
-		t.with = map[newcomerKey]*outcome{}
-	}
-	t.with[key] = o
 	return o, nil
 }
 
@@ -228,9 +238,10 @@ func nodeWith(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, 
 // without returns the pods of the node but for one. It has no ceiling.
 func (t *tenants) without(pod int) *tenants {
 	return &tenants{
-		snapshot: t.snapshot, node: t.node, class: t.class,
+		snapshot: t.snapshot, node: t.node, class: t.class, servers: t.servers, known: t.known, version: t.version,
 		pods:   slices.Delete(slices.Clone(t.pods), pod, pod+1),
 		bounds: slices.Delete(slices.Clone(t.bounds), pod, pod+1),
+		kinds:  slices.Delete(slices.Clone(t.kinds), pod, pod+1),
 	}
 }
 
