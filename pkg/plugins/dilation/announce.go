@@ -45,7 +45,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenants.of(ctx, c, info); !t.surely(c.newcomer, c.newcomer.bound.most, func(b bound) float64 { return b.most }) {
+	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.most, func(b bound) float64 { return b.most }) {
 		o, err := t.add(c.newcomer)
 		if err != nil { // nothing can be said, and the pod is placed all the same
 			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)

@@ -48,8 +48,7 @@ type Dilation struct {
 	recorder events.EventRecorder
 	events   flowcontrol.PassiveRateLimiter // nil if there are to be none
 
-	prices  *nodeTable[nodePrices]
-	tenants *nodeTable[tenants]
+	nodes   *nodeTable
 	kinds   *kinds
 	cost    func(context.Context, *cycle, fwk.NodeInfo) (float64, error)
 	version uint64 // of the profiles that the metrics are about
@@ -112,11 +111,8 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 }
 
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
-	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, prices: newNodeTable(price), kinds: newKinds()}
+	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds()}
 	d.modes = newModes(args.GuardMode, log, waiting.changed)
-	d.tenants = newNodeTable(func(_ context.Context, c *cycle, node fwk.NodeInfo) *tenants {
-		return newTenants(d.modes, d.kinds, c, node)
-	})
 	d.cost = d.costOf(args.Objective)
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
@@ -166,8 +162,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	if err != nil {
 		return nil, err
 	}
-	d.prices.beginCycle(len(infos))
-	d.tenants.beginCycle(len(infos))
+	d.nodes.beginCycle(len(infos))
 	modes := d.modes.version.Load() // before the modes themselves are read
 	snapshot := d.index.Snapshot()
 	if d.version != snapshot.Version {

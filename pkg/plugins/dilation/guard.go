@@ -40,7 +40,7 @@ func (d *Dilation) Filter(ctx context.Context, state fwk.CycleState, _ *corev1.P
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
-	v := d.tenants.of(ctx, c, node).verdict(c.newcomer)
+	v := d.tenantsOf(c, node).verdict(c.newcomer)
 	if v.code == fwk.Success {
 		return nil
 	}
@@ -63,20 +63,35 @@ func (t *tenants) verdict(n *newcomer) *verdict {
 	if n.kind == 0 {
 		return t.judge(n)
 	}
-	t.mu.Lock()
-	v, known := t.verdicts[n.kind]
-	t.mu.Unlock()
-	if known {
+	if v := t.judged(n.kind); v != nil {
 		return v
 	}
-	v = t.judge(n)
+	v := t.judge(n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.verdicts == nil || len(t.verdicts) == maxPerNode {
-		t.verdicts = map[kind]*verdict{}
+	if len(t.verdicts) == maxPerNode {
+		t.verdicts = t.verdicts[:0]
 	}
-	t.verdicts[n.kind] = v
+	t.verdicts = append(t.verdicts, judged{n.kind, v})
 	return v
+}
+
+// judged is the verdict on the pods of a kind.
+type judged struct {
+	kind    kind
+	verdict *verdict
+}
+
+// judged returns the verdict on a kind that is kept, nil for none.
+func (t *tenants) judged(k kind) *verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.verdicts {
+		if t.verdicts[i].kind == k {
+			return t.verdicts[i].verdict
+		}
+	}
+	return nil
 }
 
 func (t *tenants) judge(n *newcomer) *verdict {

@@ -350,3 +350,24 @@ func BenchmarkTenants(b *testing.B) {
 func withLabel(name, label, value string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Labels: map[string]string{label: value}}
 }
+
+// What was solved of a node counts for another with the same pods in another order, which are named right.
+func TestNodesThatAreAlikeAreSolvedOnce(t *testing.T) {
+	d := guarded(t, nil, bounded(workload("job", demand("disk", 1)), 1.5), workload("quiet", demand("network", 0.1)))
+	for name, pods := range map[string][]*corev1.Pod{
+		"first":  {testPod("quiet-1", "quiet"), testPod("job-1", "job")},
+		"second": {testPod("job-2", "job"), testPod("quiet-2", "quiet")},
+	} {
+		_, advice := filter(t, d, testPod("new", "job"), testNode(name, 4, pods...))
+		number := map[string]string{"first": "1", "second": "2"}[name]
+		if want := "What would make room: " + name + " without default/job-" + number; !strings.HasPrefix(advice, want) {
+			t.Errorf("%s: %q, want %q", name, advice, want)
+		}
+	}
+	if n := len(d.kinds.outcomes); n != 2 { // with both pods, and without the one that is in the way
+		t.Errorf("%d outcomes are kept", n)
+	}
+	if statuses, _ := filter(t, d, testPod("new", "job"), testNode("other", 4, testPod("quiet-3", "quiet"))); !statuses[0].IsSuccess() {
+		t.Errorf("a node without a job: %v", statuses[0])
+	}
+}

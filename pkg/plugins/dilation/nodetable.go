@@ -11,35 +11,36 @@ import (
 // version is of all that is known of a node besides its NodeInfo: the profiles, and by how much their bounds bind.
 type version struct{ profiles, modes uint64 }
 
-// nodeTable holds something about each node, as of one generation of its NodeInfo,
+// nodeTable holds what is known about each node, as of one generation of its NodeInfo,
 // which changes whenever a pod comes or goes, assumed ones included, and one version.
 //
 // Its map is written by beginCycle alone, when no other method is running, so that
-// it is read without a lock. What is found to be out of date is made again in place:
+// it is read without a lock. What is found to be out of date is begun anew in place:
 // of the goroutines of a cycle only one is at a given node. Nodes that the map does not
 // have yet wait in a list for the next cycle.
-type nodeTable[T any] struct {
-	remake func(context.Context, *cycle, fwk.NodeInfo) *T
-	nodes  map[string]*atomic.Pointer[nodeEntry[T]]
+type nodeTable struct {
+	nodes map[string]*atomic.Pointer[nodeState]
 
 	mu    sync.Mutex
-	added map[string]*nodeEntry[T] // not in nodes yet
+	added map[string]*nodeState // not in nodes yet
 }
 
-type nodeEntry[T any] struct {
+// nodeState is one node. Filter looks at its tenants and Score at its prices, which are made when they are first asked for.
+type nodeState struct {
 	generation int64
 	version    version
-	value      *T
+	prices     atomic.Pointer[nodePrices]
+	tenants    atomic.Pointer[tenants]
 }
 
-func newNodeTable[T any](remake func(context.Context, *cycle, fwk.NodeInfo) *T) *nodeTable[T] {
-	return &nodeTable[T]{remake: remake, nodes: map[string]*atomic.Pointer[nodeEntry[T]]{}, added: map[string]*nodeEntry[T]{}}
+func newNodeTable() *nodeTable {
+	return &nodeTable{nodes: map[string]*atomic.Pointer[nodeState]{}, added: map[string]*nodeState{}}
 }
 
 // beginCycle takes in the nodes that are new since the last cycle. A table that
 // has grown to more than twice the number of nodes in the cluster is mostly
 // about nodes that are gone, and starts again.
-func (t *nodeTable[T]) beginCycle(clusterNodes int) {
+func (t *nodeTable) beginCycle(clusterNodes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.added) == 0 {
@@ -49,33 +50,55 @@ func (t *nodeTable[T]) beginCycle(clusterNodes int) {
 		clear(t.nodes)
 	}
 	for name, n := range t.added {
-		p := &atomic.Pointer[nodeEntry[T]]{}
+		p := &atomic.Pointer[nodeState]{}
 		p.Store(n)
 		t.nodes[name] = p
 	}
 	clear(t.added)
 }
 
-// of returns what the table holds about a node as it is now. It takes no lock and allocates
+// of returns a node as it is now. It takes no lock and allocates
 // nothing unless the node, or what is known of it, changed since it was last asked, or holds a sibling of the pod.
-func (t *nodeTable[T]) of(ctx context.Context, c *cycle, node fwk.NodeInfo) *T {
+func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	if holdsSibling(c.newcomer.pod, node) {
-		return t.remake(ctx, c, node)
+		return &nodeState{}
 	}
 	name := node.Node().Name
 	known := t.nodes[name]
 	if known != nil {
 		if n := known.Load(); n.generation == node.GetGeneration() && n.version == c.version {
-			return n.value
+			return n
 		}
 	}
-	n := &nodeEntry[T]{node.GetGeneration(), c.version, t.remake(ctx, c, node)}
+	n := &nodeState{generation: node.GetGeneration(), version: c.version}
 	if known != nil {
 		known.Store(n)
-		return n.value
+		return n
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.added[name] = n
-	return n.value
+	return n
+}
+
+// pricesOf returns the prices of a node as it is now.
+func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
+	n := d.nodes.of(c, node)
+	prices := n.prices.Load()
+	if prices == nil {
+		prices = price(ctx, c, node)
+		n.prices.Store(prices)
+	}
+	return prices
+}
+
+// tenantsOf returns the pods of a node as they are now.
+func (d *Dilation) tenantsOf(c *cycle, node fwk.NodeInfo) *tenants {
+	n := d.nodes.of(c, node)
+	t := n.tenants.Load()
+	if t == nil {
+		t = newTenants(d.modes, d.kinds, c, node)
+		n.tenants.Store(t)
+	}
+	return t
 }

@@ -26,13 +26,13 @@ func (d *Dilation) costOf(objective v1alpha1.Objective) func(context.Context, *c
 
 // total is the dilation that is added to the pod and to its neighbours.
 func (d *Dilation) total(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
-	n := d.prices.of(ctx, c, node)
+	n := d.pricesOf(ctx, c, node)
 	return n.prices.Of(c.pod.On(n.class)), nil
 }
 
 // own is the dilation of the pod alone.
 func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
-	n := d.prices.of(ctx, c, node)
+	n := d.pricesOf(ctx, c, node)
 	waits, _ := n.prices.Parts(c.pod.On(n.class))
 	return waits, nil
 }
@@ -45,7 +45,7 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) (fl
 	if err != nil {
 		return 0, err
 	}
-	risk, t := 0.0, d.tenants.of(ctx, c, node)
+	risk, t := 0.0, d.tenantsOf(c, node)
 	if c.newcomer.bound.most > 0 || t.bounded() {
 		o, err := t.add(c.newcomer)
 		if err != nil {
@@ -59,7 +59,7 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) (fl
 // packing is below 1 on a node where no pod would be dilated more than it may be, and the lower the fuller the node is by
 // requests; on another it is 1 and what the total is.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
-	most, t := d.args.PackingMaxDilation, d.tenants.of(ctx, c, node)
+	most, t := d.args.PackingMaxDilation, d.tenantsOf(c, node)
 	fits := t.surely(c.newcomer, most, func(bound) float64 { return most })
 	if !fits {
 		o, err := t.add(c.newcomer)

@@ -83,7 +83,7 @@ type tenants struct {
 	version  version
 
 	mu       sync.Mutex
-	verdicts map[kind]*verdict
+	verdicts []judged
 	with     map[kind]*outcome
 	before   []float64 // dilations, nil until they are needed
 }
