@@ -35,7 +35,7 @@ func (*Dilation) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Filter refuses a node where the pod, or one that is there, would be dilated more than its bound allows, if the bound is
 // enforced, and where the pod would be dilated so much that it is held.
-func (d *Dilation) Filter(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
+func (d *Dilation) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
 	c, err := cycleOf(state)
 	if err != nil {
 		return fwk.AsStatus(err)
