@@ -50,7 +50,7 @@ type Dilation struct {
 
 	nodes   *nodeTable
 	kinds   *kinds
-	cost    func(context.Context, *cycle, fwk.NodeInfo) (float64, error)
+	cost    func(context.Context, *cycle, fwk.NodeInfo) float64
 	version uint64 // of the profiles that the metrics are about
 }
 
@@ -173,6 +173,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
 	}
+	d.kinds.begin(c.version)
 	c.newcomer.kind = d.kinds.number(c.newcomer)
 	state.Write(cycleKey, c)
 	return c, nil
@@ -203,11 +204,7 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	if err != nil {
 		return 0, fwk.AsStatus(err)
 	}
-	cost, err := d.cost(ctx, c, node)
-	if err != nil {
-		return 0, fwk.AsStatus(err)
-	}
-	return encodeCost(cost), nil
+	return encodeCost(d.cost(ctx, c, node)), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods

@@ -1,6 +1,7 @@
 package dilation
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"sync"
@@ -30,13 +31,24 @@ type kinds struct {
 	outcomes map[string]*outcome // by the kinds of the pods: see tenants.key
 }
 
-// What is kept of kinds, and of outcomes, is bounded; what is above that begins anew, with numbers that were never used.
+// maxKinds and maxOutcomes bound what is kept; what is above that begins anew, with numbers that were never used.
 const (
 	maxKinds    = 100_000
 	maxOutcomes = 20_000
 )
 
 func newKinds() *kinds { return &kinds{of: map[kindKey]kind{}, outcomes: map[string]*outcome{}} }
+
+// begin forgets what was of another version: profiles that have changed since are not kept.
+func (k *kinds) begin(v version) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.version != v {
+		k.version = v
+		clear(k.of)
+		clear(k.outcomes)
+	}
+}
 
 // number returns the kind of a pod. One whose vector is from its requests is a kind of its own.
 func (k *kinds) number(n *newcomer) kind {
@@ -58,22 +70,18 @@ func (k *kinds) number(n *newcomer) kind {
 	return number
 }
 
-// outcome returns what was kept under a key of a version, nil for nothing.
-func (k *kinds) outcome(v version, key string) *outcome {
+// outcome returns what was kept under a key, nil for nothing.
+func (k *kinds) outcome(key string) *outcome {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.version != v {
-		return nil
-	}
 	return k.outcomes[key]
 }
 
 // keep keeps an outcome.
-func (k *kinds) keep(v version, key string, o *outcome) {
+func (k *kinds) keep(key string, o *outcome) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.version != v || len(k.outcomes) == maxOutcomes {
-		k.version = v
+	if len(k.outcomes) == maxOutcomes {
 		clear(k.outcomes)
 	}
 	k.outcomes[key] = o
@@ -90,7 +98,7 @@ func (t *tenants) key(newcomer kind) (key string, order []int) {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(t.kinds[a]) - int(t.kinds[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.kinds[a], t.kinds[b]) })
 	buffer := make([]byte, 0, 4*len(order)+64)
 	buffer = binary.AppendUvarint(buffer, uint64(newcomer))
 	for _, j := range order {

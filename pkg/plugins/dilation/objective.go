@@ -10,7 +10,7 @@ import (
 )
 
 // costOf returns the function that prices a node by an objective: the lower the better, at least 0.
-func (d *Dilation) costOf(objective v1alpha1.Objective) func(context.Context, *cycle, fwk.NodeInfo) (float64, error) {
+func (d *Dilation) costOf(objective v1alpha1.Objective) func(context.Context, *cycle, fwk.NodeInfo) float64 {
 	switch objective {
 	case v1alpha1.ObjectiveTotal:
 		return d.total
@@ -25,54 +25,47 @@ func (d *Dilation) costOf(objective v1alpha1.Objective) func(context.Context, *c
 }
 
 // total is the dilation that is added to the pod and to its neighbours.
-func (d *Dilation) total(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+func (d *Dilation) total(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	n := d.pricesOf(ctx, c, node)
-	return n.prices.Of(c.pod.On(n.class)), nil
+	return n.prices.Of(c.pod.On(n.class))
 }
 
 // own is the dilation of the pod alone.
-func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	n := d.pricesOf(ctx, c, node)
 	waits, _ := n.prices.Parts(c.pod.On(n.class))
-	return waits, nil
+	return waits
 }
 
 // slaRisk is how near a pod of the node comes to its bound with the pod there, by the accurate model, and among nodes of
-// about the same risk the total: it decides within a hundredth of what a bound allows.
-func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
-	const within = 0.01
-	total, err := d.total(ctx, c, node)
-	if err != nil {
-		return 0, err
-	}
+// about the same risk the total: it decides within a hundredth of what a bound allows. A risk has a limit, which that of a
+// bound of 1 would not have; a node that cannot be predicted has it, too.
+func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
+	const within, highest = 0.01, 1e6
 	risk, t := 0.0, d.tenantsOf(c, node)
 	if c.newcomer.bound.most > 0 || t.bounded() {
-		o, err := t.add(c.newcomer)
-		if err != nil {
-			return 0, err
+		risk = highest
+		if o, err := t.add(c.newcomer); err == nil {
+			risk = min(o.risk, highest)
 		}
-		risk = o.risk
 	}
-	return risk + within*total/(1+total), nil
+	total := d.total(ctx, c, node)
+	return risk + within*total/(1+total)
 }
 
 // packing is below 1 on a node where no pod would be dilated more than it may be, and the lower the fuller the node is by
-// requests; on another it is 1 and what the total is.
-func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) (float64, error) {
+// requests; on another, and on one that cannot be predicted, it is 1 and what the total is.
+func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	most, t := d.args.PackingMaxDilation, d.tenantsOf(c, node)
 	fits := t.surely(c.newcomer, most, func(bound) float64 { return most })
 	if !fits {
 		o, err := t.add(c.newcomer)
-		if err != nil {
-			return 0, err
-		}
-		fits = o.worst <= most
+		fits = err == nil && o.worst <= most
 	}
 	if fits {
-		return 1 - fullness(node)/2, nil
+		return 1 - fullness(node)/2
 	}
-	total, err := d.total(ctx, c, node)
-	return 1 + total, err
+	return 1 + d.total(ctx, c, node)
 }
 
 // fullness is the part of a node's CPU or memory that its pods request, the larger of the two, from 0 to 1. What the new

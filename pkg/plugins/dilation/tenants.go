@@ -68,6 +68,17 @@ func (n *newcomer) on(c *profile.NodeClass) contention.Vector {
 	return n.workload.On(c.Class()).Vector
 }
 
+// anywhere returns its vector on nodes of all classes, nil if it is not the same on all.
+func (n *newcomer) anywhere() contention.Vector {
+	if n.workload == nil {
+		return n.requests
+	}
+	if len(n.workload.Found()) > 0 {
+		return nil
+	}
+	return n.workload.On(profile.AnyClass).Vector
+}
+
 // tenants are the pods of one node, as bounds are checked for them.
 type tenants struct {
 	snapshot *profile.Snapshot
@@ -80,7 +91,6 @@ type tenants struct {
 	ceiling  *contention.Ceiling
 	kinds    []kind
 	known    *kinds
-	version  version
 
 	mu       sync.Mutex
 	verdicts []judged
@@ -108,7 +118,7 @@ type excess struct {
 
 // newTenants returns the pods of a node.
 func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
-	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node), known: known, version: c.version}
+	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node), known: known}
 	resources := c.snapshot.Resources()
 	t.servers = resources.Servers(t.node, t.class)
 	t.ceiling = contention.NewCeiling(t.servers, resources.Processor())
@@ -155,7 +165,7 @@ func (t *tenants) add(n *newcomer) (*outcome, error) {
 	key, order := t.key(n.kind)
 	var o *outcome
 	if key != "" {
-		o = t.known.outcome(t.version, key)
+		o = t.known.outcome(key)
 	}
 	switch {
 	case o != nil:
@@ -166,7 +176,7 @@ func (t *tenants) add(n *newcomer) (*outcome, error) {
 			return nil, err
 		}
 		if key != "" {
-			t.known.keep(t.version, key, o.in(inverse(order)))
+			t.known.keep(key, o.in(inverse(order)))
 		}
 	}
 	if t.with == nil || len(t.with) == maxPerNode {
@@ -238,7 +248,7 @@ func nodeWith(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, 
 // without returns the pods of the node but for one. It has no ceiling.
 func (t *tenants) without(pod int) *tenants {
 	return &tenants{
-		snapshot: t.snapshot, node: t.node, class: t.class, servers: t.servers, known: t.known, version: t.version,
+		snapshot: t.snapshot, node: t.node, class: t.class, servers: t.servers, known: t.known,
 		pods:   slices.Delete(slices.Clone(t.pods), pod, pod+1),
 		bounds: slices.Delete(slices.Clone(t.bounds), pod, pod+1),
 		kinds:  slices.Delete(slices.Clone(t.kinds), pod, pod+1),

@@ -32,7 +32,7 @@ type waiting struct {
 // waitingPod is one of them.
 type waitingPod struct {
 	pod *corev1.Pod
-	// vector is its vector, and ownOnly whether it is by its own dilation alone that nodes were refused.
+	// vector is its vector, nil if it has several, and ownOnly whether it is by its own dilation alone that nodes were refused.
 	vector  contention.Vector
 	ownOnly bool
 	// since is when it was first held, zero if it was not, and timer runs until it has been held for long enough.
@@ -55,7 +55,7 @@ func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
 		p = &waitingPod{}
 		w.pods[pod.UID] = p
 	}
-	p.pod, p.vector, p.ownOnly = pod, c.newcomer.on(nil), c.refusals.others == 0
+	p.pod, p.vector, p.ownOnly = pod, c.newcomer.anywhere(), c.refusals.others == 0
 	if c.refusals.held > 0 && p.since.IsZero() {
 		p.since = time.Now()
 		w.held++
@@ -64,6 +64,17 @@ func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
 		}
 	}
 	w.report()
+}
+
+// vector returns the vector of a pod that waits, and whether it is by its own dilation alone that nodes were refused.
+func (w *waiting) vector(uid types.UID) (v contention.Vector, ownOnly bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.pods[uid]
+	if p == nil {
+		return nil, false
+	}
+	return p.vector, p.ownOnly
 }
 
 // holds reports whether a pod may be held, for as long as that says.
@@ -182,20 +193,16 @@ func (d *Dilation) afterPodEvent(_ klog.Logger, pod *corev1.Pod, oldObj, newObj 
 	if old.Spec.NodeName == "" {
 		return fwk.QueueSkip, nil
 	}
-	d.waiting.mu.Lock()
-	p := d.waiting.pods[pod.UID]
-	d.waiting.mu.Unlock()
-	there := d.index.Snapshot().Vector(old)
-	if p != nil && p.ownOnly && !meet(there, p.vector) {
+	if vector, ownOnly := d.waiting.vector(pod.UID); ownOnly && !meet(newNewcomer(d.index.Snapshot(), d.modes, old).anywhere(), vector) {
 		return fwk.QueueSkip, nil
 	}
 	return fwk.Queue, nil
 }
 
-// meet reports whether two pods are in each other's way at some resource. Vectors of different lengths are of different
-// profiles' resources, and may be.
+// meet reports whether two pods are in each other's way at some resource. They may be where the vector
+// of one is not known, and where vectors are about different resources, by their lengths.
 func meet(a, b contention.Vector) bool {
-	if len(a) != len(b) {
+	if len(a) == 0 || len(a) != len(b) {
 		return true
 	}
 	for i := range a {

@@ -2,6 +2,8 @@ package dilation
 
 import (
 	"fmt"
+	"maps"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,12 +22,24 @@ import (
 )
 
 // activated counts how often pods were to be tried again.
-type activated map[string]int
+type activated struct {
+	mu    sync.Mutex
+	times map[string]int
+}
 
-func (a activated) Activate(_ klog.Logger, pods map[string]*corev1.Pod) {
+func (a *activated) Activate(_ klog.Logger, pods map[string]*corev1.Pod) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for name := range pods {
-		a[name]++
+		a.times[name]++
 	}
+}
+
+// sofar returns how often pods were tried again until now.
+func (a *activated) sofar() map[string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.times)
 }
 
 // A pod that was refused is tried again when a profile or the label of a namespace changes, and thousands of changes in a
@@ -34,8 +48,8 @@ func TestPodsThatWereRefusedAreTriedAgainWhenProfilesChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		job := bounded(workload("job", demand("disk", 1)), 1.5)
 		d := guarded(t, nil, job)
-		tries := activated{}
-		d.waiting.activator = tries
+		again := &activated{times: map[string]int{}}
+		d.waiting.activator = again
 		d.index.Notify(d.waiting.changed)
 		go d.waiting.run(t.Context())
 		node := testNode("node", 4, testPod("there", "job"))
@@ -53,12 +67,14 @@ func TestPodsThatWereRefusedAreTriedAgainWhenProfilesChange(t *testing.T) {
 		}
 		<-time.After(2 * wakeInterval) // by the clock of the test
 		synctest.Wait()
+		tries := again.sofar()
 		if n := tries["default/new"]; n < 1 || n > 2 || len(tries) != 1 {
 			t.Errorf("tried again: %v", tries)
 		}
 		d.modes.OnUpdate(nil, &corev1.Namespace{ObjectMeta: withLabel("default", v1alpha1.GuardLabel, "off")})
 		<-time.After(2 * wakeInterval)
 		synctest.Wait()
+		tries = again.sofar()
 		if len(tries) != 1 || tries["default/new"] < 2 {
 			t.Errorf("tried again after its namespace had changed: %v", tries)
 		}
@@ -90,8 +106,8 @@ func TestAChangeDuringTheCycleHasThePodTriedAgain(t *testing.T) {
 func TestAPodIsTriedAgainWhenItHasBeenHeldForLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := guarded(t, func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, time.Minute }, workload("job", demand("disk", 1)))
-		tries := activated{}
-		d.waiting.activator = tries
+		again := &activated{times: map[string]int{}}
+		d.waiting.activator = again
 		node, pod := testNode("node", 4, testPod("there", "job")), testPod("new", "job")
 		for range 2 {
 			if statuses, _ := filter(t, d, pod, node); statuses[0].IsSuccess() {
@@ -100,11 +116,13 @@ func TestAPodIsTriedAgainWhenItHasBeenHeldForLongEnough(t *testing.T) {
 			<-time.After(29 * time.Second)
 		}
 		synctest.Wait()
+		tries := again.sofar()
 		if len(tries) != 0 {
 			t.Errorf("tried again too early: %v", tries)
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
+		tries = again.sofar()
 		if tries["default/new"] != 1 {
 			t.Errorf("tried again: %v", tries)
 		}
@@ -259,5 +277,34 @@ func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	held := sign()
 	if before == warned || warned == held {
 		t.Errorf("enforced %v, warned %v, held %v", before, warned, held)
+	}
+}
+
+// A bound of 1 is exceeded by any wait, and the model cannot predict a pod without containers: neither spoils the scores.
+func TestNodesThatCannotBeJudgedScoreLowest(t *testing.T) {
+	for _, objective := range []configv1alpha1.Objective{configv1alpha1.ObjectiveSLARisk, configv1alpha1.ObjectivePacking} {
+		strict := bounded(workload("strict", demand("disk", 0.5)), 1)
+		d := guarded(t, func(a *config.DilationArgs) { a.Objective, a.GuardMode = objective, configv1alpha1.GuardWarn }, strict, workload("job", demand("disk", 0.9)))
+		broken := testPod("broken", "job")
+		broken.Spec.Containers = nil
+		list := []fwk.NodeInfo{testNode("free", 4), testNode("strict", 4, testPod("there", "strict")), testNode("broken", 4, broken)}
+		_, normalized := scores(t, d, testPod("new", "strict"), list)
+		for _, s := range normalized {
+			if s.Score < fwk.MinScore || s.Score > fwk.MaxScore || (s.Score == fwk.MaxScore) != (s.Name == "free") {
+				t.Errorf("%s: %v", objective, normalized)
+			}
+		}
+	}
+}
+
+// Where a profile was measured on some class of nodes, its pods have no one vector, and may be in the way of any.
+func TestAMeasuredPodThatIsGoneMayMakeRoom(t *testing.T) {
+	job := bounded(workload("job", demand("disk", 1)), 1.5)
+	d := guarded(t, nil, job, workload("rival", demand("disk", 1)), measuredOn(workload("measured", demand("network", 1)), "fast", map[string]float64{"disk": 1}))
+	pod, gone := testPod("new", "job"), testPod("gone", "measured")
+	gone.Spec.NodeName = "node"
+	filter(t, d, pod, testNode("node", 4, testPod("there", "rival")))
+	if hint, err := d.afterPodEvent(klog.Background(), pod, gone, nil); err != nil || hint != fwk.Queue {
+		t.Errorf("%v, %v", hint, err)
 	}
 }
