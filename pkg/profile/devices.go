@@ -138,6 +138,9 @@ func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 	return all
 }
 
+// HasDevices reports whether nodes of the class, nil for those that follow no profile, have devices.
+func (c *NodeClass) HasDevices() bool { return c != nil && len(c.devices) > 0 }
+
 // Device is a device of a node that its pods share.
 type Device struct {
 	Kind   string // name of the resource at which it serves pods
@@ -363,7 +366,7 @@ func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v contention.Vector)
 // first returns the vector of a pod that is at the first device of each kind that it uses. It is v itself where that makes
 // no difference.
 func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) contention.Vector {
-	if c == nil || len(c.devices) == 0 {
+	if !c.HasDevices() {
 		return v
 	}
 	one := *c // with a device of each kind

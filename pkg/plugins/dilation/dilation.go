@@ -131,6 +131,7 @@ const cycleKey = fwk.StateKey(Name)
 
 // cycle is what one scheduling cycle is about.
 type cycle struct {
+	nodes    fwk.NodeInfoLister // the scheduler's snapshot
 	snapshot *profile.Snapshot
 	version  version
 	pod      *profile.Candidates // for prices
@@ -158,7 +159,8 @@ func cycleOf(state fwk.CycleState) (*cycle, error) {
 
 // begin begins the cycle of a pod.
 func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) {
-	infos, err := d.cluster.NodeInfos().List()
+	nodes := d.cluster.NodeInfos()
+	infos, err := nodes.List()
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := &cycle{snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
 	}
@@ -204,7 +206,7 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	if err != nil {
 		return 0, fwk.AsStatus(err)
 	}
-	return encodeCost(d.cost(ctx, c, node)), nil
+	return encodeCost(d.costOn(ctx, c, node)), nil
 }
 
 // SignPod tells pods apart that the plugin would score differently. Two pods

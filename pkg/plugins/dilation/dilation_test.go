@@ -118,6 +118,7 @@ func testNode(name string, cores int, pods ...*corev1.Pod) fwk.NodeInfo {
 // scores runs one scheduling cycle's scoring.
 func scores(t testing.TB, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
 	t.Helper()
+	d.knows(nodes...)
 	state := framework.NewCycleState()
 	if status := d.PreScore(t.Context(), state, pod, nodes); !status.IsSuccess() {
 		t.Fatal(status)
@@ -239,7 +240,6 @@ func TestScoreWithoutPreScoreIsAnError(t *testing.T) {
 // nodes come, change and go between cycles. Meant for the race detector.
 func TestNodesAreScoredInParallel(t *testing.T) {
 	d := testPlugin(t, workload("job", demand("disk", 0.1)))
-	d.cluster = clusterOf(20)
 	for round := range 10 {
 		var nodes []fwk.NodeInfo
 		for n := range 20 {
@@ -249,6 +249,7 @@ func TestNodesAreScoredInParallel(t *testing.T) {
 			}
 			nodes = append(nodes, testNode(fmt.Sprintf("node-%d", 10*round+n), 1, pods...))
 		}
+		d.knows(nodes...)
 		state, pod := framework.NewCycleState(), testPod("candidate", "job")
 		d.PreScore(t.Context(), state, pod, nodes)
 		var group sync.WaitGroup

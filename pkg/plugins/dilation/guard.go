@@ -40,7 +40,7 @@ func (d *Dilation) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
-	v := d.tenantsOf(c, node).verdict(c.newcomer)
+	v := d.verdictOn(c, node)
 	if v.code == fwk.Success {
 		return nil
 	}
@@ -58,42 +58,7 @@ type verdict struct {
 // taken is the verdict that it does.
 var taken = &verdict{code: fwk.Success}
 
-// verdict returns whether the node takes a newcomer, and keeps it for others of its kind.
-func (t *tenants) verdict(n *newcomer) *verdict {
-	if n.kind == 0 {
-		return t.judge(n)
-	}
-	if v := t.judged(n.kind); v != nil {
-		return v
-	}
-	v := t.judge(n)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.verdicts) == maxPerNode {
-		t.verdicts = t.verdicts[:0]
-	}
-	t.verdicts = append(t.verdicts, judged{n.kind, v})
-	return v
-}
-
-// judged is the verdict on the pods of a kind.
-type judged struct {
-	kind    kind
-	verdict *verdict
-}
-
-// judged returns the verdict on a kind that is kept, nil for none.
-func (t *tenants) judged(k kind) *verdict {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range t.verdicts {
-		if t.verdicts[i].kind == k {
-			return t.verdicts[i].verdict
-		}
-	}
-	return nil
-}
-
+// judge returns whether the node takes a newcomer.
 func (t *tenants) judge(n *newcomer) *verdict {
 	own := n.bound.enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {

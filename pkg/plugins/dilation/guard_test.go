@@ -2,6 +2,7 @@ package dilation
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ func bounded(p *v1alpha1.WorkloadProfile, most float64) *v1alpha1.WorkloadProfil
 // filter runs one scheduling cycle up to PostFilter, and returns the status of each node and what PostFilter says.
 func filter(t testing.TB, d *Dilation, pod *corev1.Pod, nodes ...fwk.NodeInfo) (statuses []*fwk.Status, advice string) {
 	t.Helper()
+	d.knows(nodes...)
 	state := framework.NewCycleState()
 	_, status := d.PreFilter(t.Context(), state, pod, nodes)
 	if status.IsSkip() {
@@ -182,7 +184,7 @@ func TestAPodIsHeldWhereEveryNodeIsTooBusy(t *testing.T) {
 	if statuses, _ := filter(t, d, pod, busy); !statuses[0].IsSuccess() {
 		t.Errorf("after it has waited for as long as it may: %v", statuses[0])
 	}
-	if status := d.Reserve(t.Context(), framework.NewCycleState(), pod, "busy"); status.Code() != fwk.Error {
+	if status := d.Reserve(t.Context(), framework.NewCycleState(), pod, "gone"); status.Code() != fwk.Error {
 		t.Errorf("Reserve on a node that is not in the cluster: %v", status)
 	}
 	if len(d.waiting.pods) != 0 {
@@ -231,7 +233,6 @@ func randomRun(t testing.TB, mode configv1alpha1.GuardMode, random *rand.Rand) (
 	for n := range list {
 		list[n] = testNode(fmt.Sprint("node-", n), 4)
 	}
-	d.cluster = cluster{nodes: list}
 	for k := range 5 + random.IntN(10) {
 		pod := testPod(fmt.Sprint("pod-", k), fmt.Sprint("app-", random.IntN(apps)))
 		requesting(pod, []string{"100m", "1", "2500m"}[random.IntN(3)], "")
@@ -369,5 +370,65 @@ func TestNodesThatAreAlikeAreSolvedOnce(t *testing.T) {
 	}
 	if statuses, _ := filter(t, d, testPod("new", "job"), testNode("other", 4, testPod("quiet-3", "quiet"))); !statuses[0].IsSuccess() {
 		t.Errorf("a node without a job: %v", statuses[0])
+	}
+}
+
+// Preemption tries out copies of nodes, with pods less, side by side with the nodes themselves.
+func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
+	job := bounded(workload("job", demand("disk", 1)), 1.5)
+	d := guarded(t, nil, job)
+	there := testPod("there", "job")
+	node := testNode("node", 4, there)
+	for range 2 { // the second time it is known
+		if statuses, _ := filter(t, d, testPod("new", "job"), node); statuses[0].IsSuccess() {
+			t.Fatal("the node takes the pod")
+		}
+	}
+	known := *d.nodes.nodes[node]
+	state := framework.NewCycleState()
+	if _, status := d.PreFilter(t.Context(), state, testPod("new", "job"), nil); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	without := node.Snapshot()
+	if err := without.RemovePod(klog.Background(), there); err != nil {
+		t.Fatal(err)
+	}
+	if status := d.Filter(t.Context(), state, testPod("new", "job"), without); !status.IsSuccess() {
+		t.Errorf("without the pod that is there: %v", status)
+	}
+	if now := *d.nodes.nodes[node]; now != known || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
+		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, len(d.nodes.nodes)+len(d.nodes.added))
+	}
+}
+
+// What is found of the last kinds of pods is kept, and what is found again is the same.
+func TestMoreKindsThanAreKept(t *testing.T) {
+	var profiles []any
+	const kinds = 9
+	for app := range kinds {
+		p := workload(fmt.Sprint("app-", app), demand("disk", 0.1*float64(1+app)))
+		profiles = append(profiles, bounded(p, 1.3))
+	}
+	d := guarded(t, nil, profiles...)
+	node := testNode("node", 4, testPod("there", "app-4"))
+	costs, codes := map[string]float64{}, map[string]fwk.Code{}
+	for round := range 3 {
+		for app := range kinds {
+			name := fmt.Sprint("app-", app)
+			pod := testPod("new", name)
+			statuses, _ := filter(t, d, pod, node)
+			raw, _ := scores(t, d, pod, []fwk.NodeInfo{node})
+			cost, code := decodeCost(raw[0].Score), statuses[0].Code()
+			if want := 0.5 * 0.1 * float64(1+app) * 2; math.Abs(cost-want) > 1e-6 { // quantities are rounded
+				t.Errorf("%s: cost %v, want %v", name, cost, want)
+			}
+			if round > 0 && (cost != costs[name] || code != codes[name]) {
+				t.Errorf("%s: %v and %v, before %v and %v", name, cost, code, costs[name], codes[name])
+			}
+			costs[name], codes[name] = cost, code
+		}
+	}
+	if codes["app-0"] == codes["app-8"] {
+		t.Errorf("all are %v", codes["app-0"])
 	}
 }

@@ -91,7 +91,7 @@ func (k *kinds) keep(key string, o *outcome) {
 // which it counts them: equal for nodes of one class and number of cores with pods of the same kinds. It is empty for a node
 // that is not known to be like any other.
 func (t *tenants) key(newcomer kind) (key string, order []int) {
-	if newcomer == 0 || t.class != nil && len(t.class.DeviceKinds()) > 0 || slices.Contains(t.kinds, 0) {
+	if newcomer == 0 || t.class.HasDevices() || slices.Contains(t.kinds, 0) {
 		return "", nil
 	}
 	order = make([]int, len(t.kinds))

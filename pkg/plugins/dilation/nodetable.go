@@ -2,8 +2,8 @@ package dilation
 
 import (
 	"context"
+	"maps"
 	"sync"
-	"sync/atomic"
 
 	fwk "k8s.io/kube-scheduler/framework"
 )
@@ -14,27 +14,42 @@ type version struct{ profiles, modes uint64 }
 // nodeTable holds what is known about each node, as of one generation of its NodeInfo,
 // which changes whenever a pod comes or goes, assumed ones included, and one version.
 //
+// It finds a node by its NodeInfo in the scheduler's snapshot, which stays in its place as long as
+// there is the node, so that neither names nor Node objects are read. Copies, in which preemption tries
+// pods out, are not in it.
+//
 // Its map is written by beginCycle alone, when no other method is running, so that
 // it is read without a lock. What is found to be out of date is begun anew in place:
 // of the goroutines of a cycle only one is at a given node. Nodes that the map does not
 // have yet wait in a list for the next cycle.
 type nodeTable struct {
-	nodes map[string]*atomic.Pointer[nodeState]
+	nodes map[fwk.NodeInfo]*nodeState
 
 	mu    sync.Mutex
-	added map[string]*nodeState // not in nodes yet
+	added map[fwk.NodeInfo]*nodeState // not in nodes yet
 }
 
 // nodeState is one node. Filter looks at its tenants and Score at its prices, which are made when they are first asked for.
+// What they found for pods of the last kinds is kept beside, so that burst after burst reads this and no more.
 type nodeState struct {
 	generation int64
 	version    version
-	prices     atomic.Pointer[nodePrices]
-	tenants    atomic.Pointer[tenants]
+	found      [4]finding
+	next       int // of found, to be overwritten
+	prices     *nodePrices
+	tenants    *tenants
+}
+
+// finding is what was found for newcomers of a kind.
+type finding struct {
+	kind    kind
+	priced  bool // whether cost is known
+	cost    float64
+	verdict *verdict // nil if it is not known
 }
 
 func newNodeTable() *nodeTable {
-	return &nodeTable{nodes: map[string]*atomic.Pointer[nodeState]{}, added: map[string]*nodeState{}}
+	return &nodeTable{nodes: map[fwk.NodeInfo]*nodeState{}, added: map[fwk.NodeInfo]*nodeState{}}
 }
 
 // beginCycle takes in the nodes that are new since the last cycle. A table that
@@ -49,11 +64,7 @@ func (t *nodeTable) beginCycle(clusterNodes int) {
 	if len(t.nodes)+len(t.added) > 2*clusterNodes {
 		clear(t.nodes)
 	}
-	for name, n := range t.added {
-		p := &atomic.Pointer[nodeState]{}
-		p.Store(n)
-		t.nodes[name] = p
-	}
+	maps.Copy(t.nodes, t.added)
 	clear(t.added)
 }
 
@@ -63,42 +74,90 @@ func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	if holdsSibling(c.newcomer.pod, node) {
 		return &nodeState{}
 	}
-	name := node.Node().Name
-	known := t.nodes[name]
-	if known != nil {
-		if n := known.Load(); n.generation == node.GetGeneration() && n.version == c.version {
-			return n
-		}
+	generation := node.GetGeneration()
+	n := t.nodes[node]
+	switch {
+	case n == nil:
+		return t.add(c, node)
+	case n.generation != generation || n.version != c.version:
+		*n = nodeState{generation: generation, version: c.version}
 	}
+	return n
+}
+
+// add begins what is known of a node that is not in the map, and keeps it if it is one of the snapshot.
+func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
 	n := &nodeState{generation: node.GetGeneration(), version: c.version}
-	if known != nil {
-		known.Store(n)
+	if known, err := c.nodes.Get(node.Node().Name); err != nil || known != node {
 		return n
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.added[name] = n
+	if same := t.added[node]; same != nil {
+		return same // of this cycle
+	}
+	t.added[node] = n
 	return n
+}
+
+// finding returns what is known for newcomers of a kind, room for it if nothing is; nil if the pod is of its own kind.
+func (n *nodeState) finding(k kind) *finding {
+	if k == 0 {
+		return nil
+	}
+	for i := range n.found {
+		if n.found[i].kind == k {
+			return &n.found[i]
+		}
+	}
+	f := &n.found[n.next]
+	n.next = (n.next + 1) % len(n.found)
+	*f = finding{kind: k}
+	return f
+}
+
+// verdictOn returns whether a node as it is now takes the newcomer.
+func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
+	n := d.nodes.of(c, node)
+	f := n.finding(c.newcomer.kind)
+	if f == nil {
+		return d.tenantsOf(c, node).judge(c.newcomer)
+	}
+	if f.verdict == nil {
+		f.verdict = d.tenantsOf(c, node).judge(c.newcomer)
+	}
+	return f.verdict
+}
+
+// costOn returns what the newcomer costs on a node as it is now. What it costs where devices are is not kept, as pods of a kind
+// may ask for other ones.
+func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
+	n := d.nodes.of(c, node)
+	f := n.finding(c.newcomer.kind)
+	if f != nil && f.priced {
+		return f.cost
+	}
+	cost := d.cost(ctx, c, node)
+	if f != nil && !c.snapshot.NodeClass(node.Node()).HasDevices() {
+		f.cost, f.priced = cost, true
+	}
+	return cost
 }
 
 // pricesOf returns the prices of a node as it is now.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
 	n := d.nodes.of(c, node)
-	prices := n.prices.Load()
-	if prices == nil {
-		prices = price(ctx, c, node)
-		n.prices.Store(prices)
+	if n.prices == nil {
+		n.prices = price(ctx, c, node)
 	}
-	return prices
+	return n.prices
 }
 
 // tenantsOf returns the pods of a node as they are now.
 func (d *Dilation) tenantsOf(c *cycle, node fwk.NodeInfo) *tenants {
 	n := d.nodes.of(c, node)
-	t := n.tenants.Load()
-	if t == nil {
-		t = newTenants(d.modes, d.kinds, c, node)
-		n.tenants.Store(t)
+	if n.tenants == nil {
+		n.tenants = newTenants(d.modes, d.kinds, c, node)
 	}
-	return t
+	return n.tenants
 }

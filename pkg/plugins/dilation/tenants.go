@@ -92,13 +92,12 @@ type tenants struct {
 	kinds    []kind
 	known    *kinds
 
-	mu       sync.Mutex
-	verdicts []judged
-	with     map[kind]*outcome
-	before   []float64 // dilations, nil until they are needed
+	mu     sync.Mutex
+	with   map[kind]*outcome
+	before []float64 // dilations, nil until they are needed
 }
 
-// maxPerNode bounds for how many kinds of newcomers is kept how a node takes them.
+// maxPerNode bounds for how many kinds of newcomers is kept how the pods of a node fare with them.
 const maxPerNode = 64
 
 // outcome is how the pods of a node fare with a newcomer among them.
