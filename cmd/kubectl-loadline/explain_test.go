@@ -139,6 +139,9 @@ func randomCluster(random *rand.Rand) *testCluster {
 func randomWorkload(random *rand.Rand, i int) *v1alpha1.WorkloadProfile {
 	w := &v1alpha1.WorkloadProfile{ObjectMeta: object([]string{"etl", "shop"}[i%2], fmt.Sprintf("profile-%d", i))}
 	w.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}}
+	if i%2 == 1 {
+		w.Spec.Importance = fraction(100 * random.Float64())
+	}
 	measured := i%3 == 0
 	if measured || i == 5 {
 		w.Spec.Measurement = &v1alpha1.Measurement{}
@@ -242,6 +245,12 @@ func (h schedulerHandle) SharedInformerFactory() informers.SharedInformerFactory
 }
 
 func (h schedulerHandle) NodeInfos() fwk.NodeInfoLister { return h }
+
+// Get finds none: the nodes that are scored are made anew each time.
+func (schedulerHandle) Get(name string) (fwk.NodeInfo, error) {
+	return nil, fmt.Errorf("there is no node %q", name)
+}
+
 func (h schedulerHandle) List() ([]fwk.NodeInfo, error) { return make([]fwk.NodeInfo, h.nodes), nil }
 
 // scores returns the costs that the plugin's scores of all nodes stand for, of a pod

@@ -346,7 +346,7 @@ func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (
 	load := contention.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
 	tied, err := s.VectorsOn(node, c, pods)
 	for j, v := range tied.Vectors {
-		load.AddShare(v, Share(pods[j]))
+		load.AddImportant(v, Share(pods[j]), s.Importance(pods[j]))
 	}
 	load.Newcomer(tied.tying.Newcomer())
 	return load.Prices(), err
@@ -360,7 +360,8 @@ func (s *Snapshot) Candidate(c *NodeClass, pod *corev1.Pod) *contention.Candidat
 // candidate returns a pod with a vector, at the first device of each kind that it uses: prices are of the device that a
 // newcomer gets.
 func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v contention.Vector) *contention.Candidate {
-	return contention.NewShareCandidate(s.resources.first(c, pod, v), s.resources.Processor(), Share(pod))
+	v = s.resources.first(c, pod, v)
+	return contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
 }
 
 // first returns the vector of a pod that is at the first device of each kind that it uses. It is v itself where that makes
@@ -423,7 +424,7 @@ func (s *Snapshot) Candidates(pod *corev1.Pod) *Candidates {
 		all.byClass = make(map[string]*contention.Candidate, len(vectors))
 	}
 	for name, v := range vectors {
-		all.byClass[name] = contention.NewShareCandidate(v, s.resources.Processor(), Share(pod))
+		all.byClass[name] = contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
 	}
 	return all
 }

@@ -94,3 +94,21 @@ func TestASnapshotListsTheWorkloadsOfAllNamespaces(t *testing.T) {
 		break
 	}
 }
+
+func TestImportanceIsBounded(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]float64{"": 1, "0.01": 0.01, "5": 5, "100": 100, "0": 0, "-1": 0, "100.1": 0, "1e400": 0} {
+		p := promising(nil)
+		if value != "" {
+			p.Spec.Importance = quantity(value)
+		}
+		w, errs := profile.NewWorkload(p, profile.NewResources(nil))
+		if want == 0 {
+			if len(errs) != 1 || errs[0].Field != "spec.importance" || !strings.Contains(errs[0].Detail, "above 0 and at most 100") {
+				t.Errorf("%q: %v", value, errs)
+			}
+		} else if len(errs) > 0 || w.Importance != want {
+			t.Errorf("%q: %+v, %v", value, w, errs)
+		}
+	}
+}

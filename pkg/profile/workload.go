@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -51,6 +53,8 @@ type Workload struct {
 	Namespace, Name string
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
+	// Importance is how many times what its pods wait counts where nodes are priced, above 0 and at most 100.
+	Importance float64
 	// SLA is what is promised of the response time of its jobs, nil if nothing.
 	SLA *sizing.SLA
 	// NeutralSeconds is the neutral time of a job in use on nodes of [AnyClass], 0 if it
@@ -84,10 +88,11 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	interference, effectErrs := effects(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
 	observed, observedErrs := observations(p)
-	var dilationErrs field.ErrorList
+	var dilationErrs, importanceErrs field.ErrorList
 	w.MaxDilation, dilationErrs = maxDilation(p.Spec.SLA)
+	w.Importance, importanceErrs = importance(p.Spec.Importance)
 	sla, slaErrs := promise(&p.Spec)
-	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, dilationErrs, slaErrs); len(errs) > 0 {
+	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, dilationErrs, importanceErrs, slaErrs); len(errs) > 0 {
 		return nil, errs
 	}
 	w.SLA = sla
@@ -131,6 +136,27 @@ func maxDilation(sla *v1alpha1.SLA) (float64, field.ErrorList) {
 		return 0, field.ErrorList{field.Invalid(path, sla.MaxDilation.String(), "a dilation is how many times longer than alone a job takes: at least 1")}
 	}
 	return most, nil
+}
+
+// importance reads how many times what pods wait counts.
+func importance(q *resource.Quantity) (float64, field.ErrorList) {
+	if q == nil {
+		return 1, nil
+	}
+	const most = 100
+	times := q.AsApproximateFloat64()
+	if !(times > 0) || times > most {
+		return 0, field.ErrorList{field.Invalid(field.NewPath("spec", "importance"), q.String(), "an importance is how many times as much a slowdown counts: above 0 and at most 100")}
+	}
+	return times, nil
+}
+
+// Importance returns how many times what a pod waits counts where nodes are priced, 1 if it follows no profile.
+func (s *Snapshot) Importance(pod *corev1.Pod) float64 {
+	if w := s.Workload(pod); w != nil {
+		return w.Importance
+	}
+	return 1
 }
 
 // use fills in the vector.

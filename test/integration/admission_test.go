@@ -179,6 +179,20 @@ func TestTheServerRefusesBadNodeProfiles(t *testing.T) {
 	}
 }
 
+func TestTheServerRefusesABadImportance(t *testing.T) {
+	t.Parallel()
+	const header = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: job, namespace: default}"
+	for importance, want := range map[string]string{
+		"5": "", "'0.1'": "", "100": "", "null": "",
+		"0":        "spec.importance: Invalid value: 0: an importance is how many times as much a slowdown counts: write a number above 0 and at most 100",
+		"'-1'":     "spec.importance: Invalid value: \"-1\": an importance",
+		"'100.01'": "spec.importance: Invalid value: \"100.01\": an importance",
+		"NaN":      "spec.importance: Invalid value: \"NaN\": an importance",
+	} {
+		check(t, admit(t, header, "  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  importance: "+importance), want)
+	}
+}
+
 func TestTheServerRefusesBadSLAs(t *testing.T) {
 	t.Parallel()
 	const header = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: job, namespace: default}"

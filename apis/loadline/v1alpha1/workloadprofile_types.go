@@ -111,6 +111,16 @@ type WorkloadProfileSpec struct {
 	// +optional
 	SLA *SLA `json:"sla,omitempty"`
 
+	// importance is how many times as much as that of other workloads the slowdown
+	// of these pods counts when the scheduler chooses a node, for them or for a new
+	// neighbour of theirs: above 0 and at most 100. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('100')) <= 0",message="an importance is how many times as much a slowdown counts: write a number above 0 and at most 100, such as \"5\""
+	Importance *resource.Quantity `json:"importance,omitempty"`
+
 	// fairShare makes the workload a leaf of a ShareTree, which predicts its
 	// response time.
 	// +optional

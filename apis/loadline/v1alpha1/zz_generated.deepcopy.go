@@ -2526,6 +2526,11 @@ func (in *WorkloadProfileSpec) DeepCopyInto(out *WorkloadProfileSpec) {
 		*out = new(SLA)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.Importance != nil {
+		in, out := &in.Importance, &out.Importance
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.FairShare != nil {
 		in, out := &in.FairShare, &out.FairShare
 		*out = new(FairShare)

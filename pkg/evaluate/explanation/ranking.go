@@ -18,7 +18,9 @@ type RankedNode struct {
 	// same. It is absent for a node that does not fit.
 	Rank int `json:"rank,omitempty"`
 	// Cost is the dilation that the pod would add to the node: Waits to its own
-	// threads, because of the pods that are there, and Inflicts to theirs.
+	// threads, because of the pods that are there, and Inflicts to theirs. It counts
+	// Waits, and Inflicts each of its parts, as many times as the importance of the
+	// pod's profile says.
 	Cost     float64 `json:"cost"`
 	Waits    float64 `json:"waits"`
 	Inflicts float64 `json:"inflicts"`
@@ -86,7 +88,7 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	prices, wrong := x.snapshot.Prices(node, class, others)
 	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)
-	n.Cost = n.Waits + n.Inflicts
+	n.Cost = prices.Of(candidate)
 	for i, waits := range prices.WaitsAt(candidate) {
 		if waits > 0 {
 			n.WaitsAt = append(n.WaitsAt, ResourceWait{x.snapshot.Resources().Names()[i], waits})

@@ -83,16 +83,27 @@ func (p *effectPrice) slows(b *effectBid) (more float64) {
 	return more
 }
 
+// interferer is a job of a load that has an effect.
+type interferer struct {
+	vector     Vector
+	importance float64
+}
+
 // effectPrices returns those of a load, nil where no job has an effect.
 func (l *Load) effectPrices() []effectPrice {
 	if len(l.interfering) == 0 {
 		return nil
 	}
+	vectors := make([]Vector, len(l.interfering))
+	for k := range vectors {
+		vectors[k] = l.interfering[k].vector
+	}
 	prices := make([]effectPrice, len(l.servers))
-	for _, of := range slowedServices(l.interfering) {
-		jobs := make([]slowed, len(l.interfering))
-		for k, v := range l.interfering {
+	for _, of := range slowedServices(vectors) {
+		jobs := make([]slowed, len(vectors))
+		for k, v := range vectors {
 			jobs[k] = newSlowed(v, 1, of)
+			jobs[k].importance = l.interfering[k].importance
 		}
 		newInterference(jobs, l.servers, of).price(prices, &l.resources[of].present)
 	}
@@ -142,7 +153,7 @@ func (x *interference) inflict(p *effectPrice, resource int, there *poissonbinom
 			left, room = makeRoom(&x.others, x.servers-1)
 		}
 		l, _ := x.level(s, resource, e, runs)
-		slowed := float64(s.copies*s.threads) * s.loading * x.domain[resource] * room
+		slowed := s.importance * float64(s.copies*s.threads) * s.loading * x.domain[resource] * room
 		for n, pressure := range tabled {
 			p.inflicted[n] += slowed * ((1-l.chance)*(e.Curve.more(left*l.low+pressure)-e.Curve.more(l.low)) +
 				l.chance*(e.Curve.more(left*l.high+pressure)-e.Curve.more(l.high)))

@@ -12,6 +12,8 @@ type slowed struct {
 	vector Vector
 	number int // of the vector among all of the node
 	copies int
+	// importance is how many times what the jobs are slowed by counts in prices.
+	importance float64
 
 	loading   float64 // fraction of its own time that each thread is served there
 	threads   int
@@ -24,7 +26,7 @@ type slowed struct {
 
 // newSlowed returns what of some equal jobs matters to interference with service at a resource.
 func newSlowed(v Vector, copies, resource int) slowed {
-	s := slowed{vector: v, copies: copies, inflation: 1, threads: 1}
+	s := slowed{vector: v, copies: copies, importance: 1, inflation: 1, threads: 1}
 	if resource < len(v) {
 		s.loading, s.threads = v[resource].Loading, v[resource].threads()
 	}

@@ -17,7 +17,7 @@ type Load struct {
 	processor int
 	weighted  *weightedLoad // of the processor; nil if there is none
 
-	interfering []Vector // of jobs with an effect
+	interfering []interferer // jobs with an effect
 
 	places   places      // of devices, among the resources; nil where all jobs are at the first of each
 	newcomer map[int]int // device by resource
@@ -76,23 +76,29 @@ func (l *Load) Newcomer(device map[int]int) {
 
 // AddShare adds a job with a weight and a limit at the processor of a [NewSharedLoad]; both must be valid, and the rest
 // of the share does not count. A job that needs more than its limit is throttled, and presses on no other meanwhile.
-func (l *Load) AddShare(v Vector, share Share) {
+func (l *Load) AddShare(v Vector, share Share) { l.AddImportant(v, share, 1) }
+
+// AddImportant adds what [Load.AddShare] does: a job whose waits count that many times in what a newcomer makes others wait.
+// The importance must be finite and above 0, and is that of other jobs where it is 1.
+func (l *Load) AddImportant(v Vector, share Share, importance float64) {
 	v, _ = v.within(l.processor, share.Limit)
-	l.Add(v)
+	l.add(v, importance)
 	if l.processor < len(v) && !v[l.processor].idle() {
 		d := v[l.processor]
-		l.weighted.add(d, share.weight(), d.sensitivity()/v.aloneToFirstOrder(l.servers))
+		l.weighted.add(d, share.weight(), importance*d.sensitivity()/v.aloneToFirstOrder(l.servers))
 	}
 }
 
 // Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
-func (l *Load) Add(v Vector) {
+func (l *Load) Add(v Vector) { l.add(v, 1) }
+
+func (l *Load) add(v Vector, importance float64) {
 	if v.elsewhere() {
 		v = l.at(v)
 	}
 	if v.interferes() {
-		l.interfering = append(l.interfering, v)
+		l.interfering = append(l.interfering, interferer{v, importance})
 	}
 	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
@@ -100,7 +106,7 @@ func (l *Load) Add(v Vector) {
 			continue
 		}
 		for range d.threads() {
-			l.resources[i].add(d.Pressure, d.sensitivity()/alone)
+			l.resources[i].add(d.Pressure, importance*d.sensitivity()/alone)
 		}
 	}
 }
@@ -142,7 +148,7 @@ func (l *Load) Delay(v Vector, i int) float64 {
 type resourceLoad struct {
 	servers     int
 	pressure    float64 // Σ q_k over threads
-	sensitivity float64 // Σ s_k over threads
+	sensitivity float64 // Σ s_k over threads, each times the importance of its job
 	present     poissonbinomial.Distribution
 	marked      []float64
 	others      poissonbinomial.Distribution // for wait
@@ -158,7 +164,7 @@ func (s *resourceLoad) init(servers int) {
 }
 
 // add adds one thread, with a sensitivity as a fraction of its job's neutral time on
-// this node.
+// this node, times its importance.
 func (s *resourceLoad) add(pressure, sensitivity float64) {
 	s.pressure += pressure
 	s.sensitivity += sensitivity

@@ -3,6 +3,7 @@ package contention_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -299,4 +300,60 @@ func Example() {
 	// Output:
 	// filecomp runs 1.042 times slower than alone
 	// grep would cost 0.520
+}
+
+// What a newcomer makes others wait is by how much longer the threads of each wait, as many times as it is important.
+func TestWaitsCountAsManyTimesAsJobsAreImportant(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		servers := drawServers(t, 2, 3)
+		jobs, candidate := drawVectors(t, 2, 3, 5), drawVector(t, 2, 3)
+		load, before, after := contention.NewSharedLoad(servers, 0), contention.NewLoad(servers), contention.NewLoad(servers)
+		importance := make([]float64, len(jobs))
+		for j, v := range jobs {
+			importance[j] = rapid.SampledFrom([]float64{0.01, 1, 1, 7, 100}).Draw(t, "importance")
+			load.AddImportant(v, contention.Share{}, importance[j])
+			before.Add(v)
+			after.Add(v)
+		}
+		after.Add(candidate)
+		waited := func(l *contention.Load, v contention.Vector) (by float64) { // over all threads
+			for i := range v {
+				by += float64(max(1, v[i].Threads)) * l.Delay(v, i)
+			}
+			return by
+		}
+		inflicts := 0.0
+		for j, v := range jobs {
+			inflicts += importance[j] * (waited(after, v) - waited(before, v))
+		}
+		waits := waited(after, candidate)
+		const own = 3
+		prices := load.Prices()
+		got := prices.Of(contention.NewShareCandidate(candidate, 0, contention.Share{}).Important(own))
+		if want := own*waits + inflicts; math.Abs(got-want) > 1e-9*(1+want) {
+			t.Fatalf("the price is %v, want %d × %v + %v", got, own, waits, inflicts)
+		}
+	})
+}
+
+// Where weights differ, and where jobs share caches, all jobs as important as each other are as important as none.
+func TestEqualImportanceScalesWhatANewcomerInflicts(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(22, 4))
+	for range 50 {
+		servers := []int{1 + r.IntN(4), 1, 2}
+		once, often := contention.NewSharedLoad(servers, 0), contention.NewSharedLoad(servers, 0)
+		for _, v := range cacheNode(r, 1+r.IntN(6)) {
+			share := contention.Share{Weight: 1 + 10*r.Float64()}
+			once.AddShare(v, share)
+			often.AddImportant(v, share, 5)
+		}
+		candidate := contention.NewShareCandidate(cacheNode(r, 1)[0], 0, contention.Share{Weight: 5})
+		waits, inflicts := once.Prices().Parts(candidate)
+		waitsToo, fiveTimes := often.Prices().Parts(candidate)
+		if waitsToo != waits || math.Abs(fiveTimes-5*inflicts) > 1e-9*(1+fiveTimes) {
+			t.Fatalf("waits %v and %v, inflicts %v and %v", waits, waitsToo, inflicts, fiveTimes)
+		}
+	}
 }

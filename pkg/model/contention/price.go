@@ -117,6 +117,8 @@ type Candidate struct {
 	weight    float64 // 0 if it has no share
 	logWeight float64 // to base 2, of a thread
 	slack     float64 // fraction of its time alone for which it is throttled: less once it waits
+
+	importance float64 // how many times what it waits counts
 }
 
 // bid is the candidate's side of the price of one resource.
@@ -139,10 +141,17 @@ func NewShareCandidate(v Vector, processor int, share Share) *Candidate {
 	return c
 }
 
+// Important returns the candidate as a job whose own waits count that many times. See [Load.AddImportant].
+func (c *Candidate) Important(importance float64) *Candidate {
+	other := *c
+	other.importance = importance
+	return &other
+}
+
 // NewCandidate prepares a job for pricing. The vector must satisfy
 // [Vector.Validate].
 func NewCandidate(v Vector) *Candidate {
-	c := &Candidate{bids: make([]bid, 0, len(v)), effects: newEffectBids(v)}
+	c := &Candidate{bids: make([]bid, 0, len(v)), effects: newEffectBids(v), importance: 1}
 	for i, d := range v {
 		if d.idle() {
 			continue
@@ -167,7 +176,7 @@ func NewCandidate(v Vector) *Candidate {
 // Of returns ΔW ≥ 0, by how much the total wait of the node would grow if the
 // candidate were placed there: what its threads would wait for the others plus what
 // they would make the others wait, each relative to the neutral time of its job
-// there. It takes two multiplications per resource and thread of
+// there. What a job waits counts as many times as it is important. It takes two multiplications per resource and thread of
 // the candidate, six per interference resource, and allocates nothing. The candidate must have no demand at a
 // resource that the node does not list.
 //
@@ -175,11 +184,11 @@ func NewCandidate(v Vector) *Candidate {
 // twice Eq. (15) of the D-factor paper.
 func (p *Prices) Of(c *Candidate) float64 {
 	waits, inflicts := p.Parts(c)
-	return waits + inflicts
+	return c.importance*waits + inflicts
 }
 
-// Parts returns the two parts of [Prices.Of]: what the candidate's threads would wait for the others, and what they would
-// make the others wait.
+// Parts returns the two parts of [Prices.Of]: what the candidate's threads would wait for the others, whatever its
+// importance, and what they would make the others wait, each as many times as it is important.
 func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	if p.factors != nil && c.weight != p.weight {
 		return p.weighted(c)

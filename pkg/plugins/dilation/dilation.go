@@ -217,7 +217,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
 		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: snapshot.RequestedDevices(pod),
-		Bound: n.bound.most, Mode: n.bound.mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
+		Importance: n.importance, Bound: n.bound.most, Mode: n.bound.mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
 	if w := n.workload; w != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
@@ -229,14 +229,15 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 
 // podSignature is all that the score of a pod, and whether a node takes it, depend on, besides the nodes.
 type podSignature struct {
-	Version   uint64
-	Modes     uint64
-	Bound     float64                  `json:",omitempty"`
-	Mode      configv1alpha1.GuardMode `json:",omitempty"`
-	Held      bool                     `json:",omitempty"`
-	Share     contention.Share
-	Devices   []string          `json:",omitempty"` // extended resources that the pod requests
-	Namespace string            `json:",omitempty"`
-	Profile   string            `json:",omitempty"`
-	Vector    contention.Vector `json:",omitempty"`
+	Version    uint64
+	Modes      uint64
+	Importance float64
+	Bound      float64                  `json:",omitempty"`
+	Mode       configv1alpha1.GuardMode `json:",omitempty"`
+	Held       bool                     `json:",omitempty"`
+	Share      contention.Share
+	Devices    []string          `json:",omitempty"` // extended resources that the pod requests
+	Namespace  string            `json:",omitempty"`
+	Profile    string            `json:",omitempty"`
+	Vector     contention.Vector `json:",omitempty"`
 }

@@ -20,6 +20,8 @@ type newcomer struct {
 	requests contention.Vector // its vector if it follows none
 	share    contention.Share
 	bound    bound
+	// importance is how many times what it waits counts.
+	importance float64
 	// hold is the dilation above which it waits, 0 for none.
 	hold float64
 	kind kind
@@ -53,7 +55,7 @@ func (b bound) enforced() float64 {
 
 func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
 	w := s.Workload(pod)
-	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), bound: m.boundOf(pod.Namespace, w)}
+	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), bound: m.boundOf(pod.Namespace, w), importance: s.Importance(pod)}
 	if w == nil || w.Elsewhere() == nil {
 		n.workload, n.requests = nil, s.VectorOn(profile.AnyClass, pod)
 	}

@@ -3,6 +3,8 @@ package dilation
 import (
 	"fmt"
 	"maps"
+	"math"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -277,6 +279,30 @@ func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	held := sign()
 	if before == warned || warned == held {
 		t.Errorf("enforced %v, warned %v, held %v", before, warned, held)
+	}
+}
+
+// Two nodes are alike but for which of their pods is important.
+func TestNeighboursAreSparedByTheirImportance(t *testing.T) {
+	important, job := workload("important", demand("disk", 0.3)), workload("job", demand("disk", 0.4))
+	nodes := []fwk.NodeInfo{testNode("important", 4, testPod("a", "important")), testNode("job", 4, testPod("b", "job"))}
+	best := func(d *Dilation) string {
+		_, normalized := scores(t, d, testPod("new", "job"), nodes)
+		return normalized[slices.IndexFunc(normalized, func(s fwk.NodeScore) bool { return s.Score == fwk.MaxScore })].Name
+	}
+	if got := best(testPlugin(t, important, job)); got != "important" {
+		t.Errorf("where all are as important: %s", got)
+	}
+	important.Spec.Importance = quantity(5)
+	d := testPlugin(t, important, job)
+	if got := best(d); got != "job" {
+		t.Errorf("where one is more important: %s", got)
+	}
+	raw, _ := scores(t, d, testPod("new", "important"), nodes)
+	for i, want := range []float64{0.3*0.3*5 + 5*0.3*0.3, 5*0.3*0.4 + 0.3*0.4} {
+		if got := decodeCost(raw[i].Score); math.Abs(got-want) > 1e-12 {
+			t.Errorf("on %s it costs %v, want %v", nodes[i].Node().Name, got, want)
+		}
 	}
 }
 
