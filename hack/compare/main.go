@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,7 @@ type options struct {
 	schedulers string
 	policies   string
 	trimaran   string
+	openb      string
 	search     int
 	output     string
 	out        string
@@ -52,6 +54,7 @@ func main() {
 	flag.StringVar(&o.policies, "policies", "least-requested,target-load-packing,least-dilation",
 		"policies of replays, by commas, which place without a cluster; empty for none")
 	flag.StringVar(&o.trimaran, "trimaran", "", "path of the scheduler of the Kubernetes scheduler-plugins")
+	flag.StringVar(&o.openb, "openb", "", "take requests, stays and nodes from this trace: the files of its pods and of its nodes, by a comma")
 	flag.IntVar(&o.search, "search", 2000, "how many moves and swaps of pods to try for a better placement at the end of seed 1; 0 for none")
 	flag.StringVar(&o.output, "o", "table", "table or json")
 	flag.StringVar(&o.out, "out", "out/compare", "folder for the chart")
@@ -91,9 +94,30 @@ func (o *options) validate() error {
 		return errors.New("--schedulers and --policies: both are empty")
 	case slices.Contains(list(o.schedulers), comparison.Trimaran) && o.trimaran == "":
 		return errors.New("--schedulers: trimaran needs --trimaran: make compare builds it")
-	default:
-		return o.Validate()
 	}
+	if err := o.readTrace(); err != nil {
+		return err
+	}
+	return o.Validate()
+}
+
+// readTrace reads the trace of --openb, if there is one.
+func (o *options) readTrace() (err error) {
+	if o.openb == "" {
+		return nil
+	}
+	files := list(o.openb)
+	if len(files) != 2 {
+		return fmt.Errorf("--openb: %q is not two files, by a comma", o.openb)
+	}
+	var content [2][]byte
+	for i, file := range files {
+		if content[i], err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("--openb: %w", err)
+		}
+	}
+	o.Trace, err = scenario.ReadOpenb(files[0], bytes.NewReader(content[0]), files[1], bytes.NewReader(content[1]))
+	return err
 }
 
 // list returns the parts of a list.

@@ -15,6 +15,8 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		`-o: "yaml" `:                    func(o *options) { o.output = "yaml" },
 		"--schedulers and --policies: ":  func(o *options) { o.policies = "," },
 		"--schedulers: trimaran needs -": func(o *options) { o.schedulers = "loadline,trimaran" },
+		`--openb: "pods.csv" is not two`: func(o *options) { o.openb = "pods.csv" },
+		"--openb: open no-file: ":        func(o *options) { o.openb = "no-file,nodes.csv" },
 		"nodes: 0 ":                      func(o *options) { o.Nodes = 0 },
 	} {
 		o := options{Options: scenario.Options{Nodes: 50, Requested: 0.6}, seeds: 1, policies: "least-dilation", output: "table"}

@@ -67,7 +67,7 @@ func (c *Cluster) Prepare(ctx context.Context, s *scenario.Scenario) error {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace()}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace(), Name: "default"}},
 	}
-	for _, p := range scenario.NodeProfiles() {
+	for _, p := range s.NodeProfiles() {
 		objects = append(objects, p)
 	}
 	for _, p := range s.WorkloadProfiles() {

@@ -80,22 +80,36 @@ func (r Range) whole(draw *rand.Rand) int { return int(r.From) + draw.IntN(int(r
 
 // application draws an application of the class.
 func (c *Class) application(name string, draw *rand.Rand) *Application {
-	a := &Application{Name: name, Class: c}
 	threads := c.Threads[draw.IntN(len(c.Threads))]
-	for _, r := range c.Loadings {
-		loading := rounded(r.uniform(draw))
-		demand := contention.Demand{Loading: loading, Pressure: loading}
-		if loading > 0 {
-			demand.Threads = threads
-		}
-		a.Vector = append(a.Vector, demand)
-	}
-	used := a.Vector[CPU].Loading * float64(threads)
-	a.MilliCPU = customary(used / (c.Use * math.Exp(c.UseSigma*draw.NormFloat64())))
+	a := &Application{Name: name, Class: c, Vector: c.loadings(draw)}
+	a.thread(threads)
+	a.MilliCPU = customary(a.Vector[CPU].Loading * float64(threads) / c.used(draw))
 	// 2.5 GiB per core requested, of the 4 that nodes have.
 	const median, sigma, least = 2.5 * 1024 / 1000, 0.5, 128
 	a.MiB = max(least, int64(float64(a.MilliCPU)*median*math.Exp(sigma*draw.NormFloat64())))
 	return a
+}
+
+// loadings draws those of an application of the class.
+func (c *Class) loadings(draw *rand.Rand) contention.Vector {
+	var v contention.Vector
+	for _, r := range c.Loadings {
+		loading := rounded(r.uniform(draw))
+		v = append(v, contention.Demand{Loading: loading, Pressure: loading})
+	}
+	return v
+}
+
+// used draws which part of what they request the pods of an application use.
+func (c *Class) used(draw *rand.Rand) float64 { return c.Use * math.Exp(c.UseSigma*draw.NormFloat64()) }
+
+// thread gives the pods of an application their number of threads.
+func (a *Application) thread(threads int) {
+	for i := range a.Vector {
+		if a.Vector[i].Loading > 0 {
+			a.Vector[i].Threads = threads
+		}
+	}
 }
 
 // customary returns the CPU request, in thousandths of a core, that is nearest to a number of cores, by ratio, of those that

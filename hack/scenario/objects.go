@@ -37,9 +37,9 @@ func (s *Scenario) NodeObjects() []*corev1.Node {
 }
 
 // NodeProfiles returns a profile for each size of nodes.
-func NodeProfiles() []*v1alpha1.NodeProfile {
+func (s *Scenario) NodeProfiles() []*v1alpha1.NodeProfile {
 	var profiles []*v1alpha1.NodeProfile
-	for _, size := range sizes {
+	for _, size := range s.sizes {
 		p := &v1alpha1.NodeProfile{
 			ObjectMeta: metav1.ObjectMeta{Name: size.Name},
 			Spec:       v1alpha1.NodeProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{sizeLabel: size.Name}}},

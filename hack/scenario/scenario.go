@@ -42,6 +42,8 @@ type Options struct {
 	Steps int
 	// ProfileError is how far profiles are off: each loading by a factor that is log-normal with this σ, from 0 to 1.
 	ProfileError float64
+	// Trace is what real pods request and how long they stay, nil for what is made up.
+	Trace *Trace `json:"-"`
 }
 
 // Validate returns an error that names the first option out of range.
@@ -67,6 +69,10 @@ type Scenario struct {
 	Applications []*Application
 	// Pods are in the order in which they come.
 	Pods []Pod
+
+	sizes  []*Size
+	traced map[requests]traced
+	next   int // pod of the trace
 }
 
 // Node is a node.
@@ -97,10 +103,16 @@ func New(o Options) (*Scenario, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Scenario{Options: o}
+	s := &Scenario{Options: o, sizes: sizes}
 	draw := rand.New(arrivals.Source(o.Seed, applicationsStream))
-	s.addNodes()
-	s.addApplications(draw)
+	if o.Trace != nil {
+		s.sizes = o.Trace.sizes
+		o.Trace.addNodes(s)
+		o.Trace.addApplications(s, draw)
+	} else {
+		s.addNodes()
+		s.addApplications(draw)
+	}
 	s.declare(rand.New(arrivals.Source(o.Seed, profilesStream)))
 	s.addPods(rand.New(arrivals.Source(o.Seed, podsStream)))
 	return s, nil
@@ -184,7 +196,12 @@ func (s *Scenario) declare(draw *rand.Rand) {
 // addPods lets pods come at each step until as much is requested again as should be.
 func (s *Scenario) addPods(draw *rand.Rand) {
 	for step := range s.Steps + 1 {
-		coming := s.coming(step, draw)
+		var coming []Pod
+		if s.Trace != nil {
+			coming = s.Trace.coming(s, step, draw)
+		} else {
+			coming = s.coming(step, draw)
+		}
 		draw.Shuffle(len(coming), func(i, j int) { coming[i], coming[j] = coming[j], coming[i] })
 		for i := range coming {
 			coming[i].Name = fmt.Sprintf("%s-%d-%d", coming[i].Application.Name, step, i)
@@ -196,15 +213,10 @@ func (s *Scenario) addPods(draw *rand.Rand) {
 // coming returns the pods that come at a step: groups of equal pods that come and leave together, each of the class that has
 // the fewest pods beside its share.
 func (s *Scenario) coming(step int, draw *rand.Rand) []Pod {
-	missing := int64(s.Requested * float64(s.Cores()) * 1000)
-	pods := map[*Class]float64{}
-	for _, i := range s.Present(step) {
-		missing -= s.Pods[i].Application.MilliCPU
-		pods[s.Pods[i].Application.Class]++
-	}
+	missing, pods := s.missing(step)
 	var coming []Pod
 	for missing > 0 {
-		c := slices.MinFunc(classes, func(a, b *Class) int { return cmp.Compare(pods[a]/a.Share, pods[b]/b.Share) })
+		c := fewest(pods)
 		a := s.anyOf(c, draw)
 		goes := step + 1 + int(draw.ExpFloat64()*c.StayHours)
 		for range c.Replicas.whole(draw) {
@@ -216,6 +228,22 @@ func (s *Scenario) coming(step int, draw *rand.Rand) []Pod {
 		}
 	}
 	return coming
+}
+
+// missing returns how much less CPU than should be, in thousandths of a core, the pods request that are there at a step, and how
+// many there are of each class.
+func (s *Scenario) missing(step int) (milliCPU int64, pods map[*Class]float64) {
+	milliCPU, pods = int64(s.Requested*float64(s.Cores())*1000), map[*Class]float64{}
+	for _, i := range s.Present(step) {
+		milliCPU -= s.Pods[i].Application.MilliCPU
+		pods[s.Pods[i].Application.Class]++
+	}
+	return milliCPU, pods
+}
+
+// fewest returns the class that has the fewest pods beside its share.
+func fewest(pods map[*Class]float64) *Class {
+	return slices.MinFunc(classes, func(a, b *Class) int { return cmp.Compare(pods[a]/a.Share, pods[b]/b.Share) })
 }
 
 // anyOf draws an application of a class.
