@@ -396,17 +396,18 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 	if status := d.Filter(t.Context(), state, testPod("new", "job"), without); !status.IsSuccess() {
 		t.Errorf("without the pod that is there: %v", status)
 	}
-	if now := *d.nodes.nodes[node]; now != known || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
+	if now := *d.nodes.nodes[node]; !slices.Equal(now.kinds, known.kinds) || now.tenants != known.tenants || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
 		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, len(d.nodes.nodes)+len(d.nodes.added))
 	}
 }
 
-// What is found of the last kinds of pods is kept, and what is found again is the same.
+// What was found of many kinds of pods is kept, and what is found again is the same.
 func TestMoreKindsThanAreKept(t *testing.T) {
 	var profiles []any
-	const kinds = 9
+	const kinds = maxPerNode + 6
+	loading := func(app int) float64 { return 0.1 * float64(1+app%9) }
 	for app := range kinds {
-		p := workload(fmt.Sprint("app-", app), demand("disk", 0.1*float64(1+app)))
+		p := workload(fmt.Sprint("app-", app), demand("disk", loading(app)))
 		profiles = append(profiles, bounded(p, 1.3))
 	}
 	d := guarded(t, nil, profiles...)
@@ -419,7 +420,7 @@ func TestMoreKindsThanAreKept(t *testing.T) {
 			statuses, _ := filter(t, d, pod, node)
 			raw, _ := scores(t, d, pod, []fwk.NodeInfo{node})
 			cost, code := decodeCost(raw[0].Score), statuses[0].Code()
-			if want := 0.5 * 0.1 * float64(1+app) * 2; math.Abs(cost-want) > 1e-6 { // quantities are rounded
+			if want := 0.5 * loading(app) * 2; math.Abs(cost-want) > 1e-6 { // quantities are rounded
 				t.Errorf("%s: cost %v, want %v", name, cost, want)
 			}
 			if round > 0 && (cost != costs[name] || code != codes[name]) {

@@ -3,6 +3,7 @@ package dilation
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	fwk "k8s.io/kube-scheduler/framework"
@@ -30,21 +31,24 @@ type nodeTable struct {
 }
 
 // nodeState is one node. Filter looks at its tenants and Score at its prices, which are made when they are first asked for.
-// What they found for pods of the last kinds is kept beside, so that burst after burst reads this and no more.
+// What they found for pods of some kinds is kept beside, so that burst after burst reads this and no more.
 type nodeState struct {
 	generation int64
 	version    version
-	found      [4]finding
+	kinds      []kind // of what was found, apart to be found fast
+	found      []finding
 	next       int // of found, to be overwritten
 	prices     *nodePrices
 	tenants    *tenants
 }
 
+// maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
+const maxPerNode = 64
+
 // finding is what was found for newcomers of a kind.
 type finding struct {
-	kind    kind
-	priced  bool // whether cost is known
 	cost    float64
+	priced  bool     // whether the cost is known
 	verdict *verdict // nil if it is not known
 }
 
@@ -80,7 +84,7 @@ func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	case n == nil:
 		return t.add(c, node)
 	case n.generation != generation || n.version != c.version:
-		*n = nodeState{generation: generation, version: c.version}
+		*n = nodeState{generation: generation, version: c.version, kinds: n.kinds[:0], found: n.found[:0]}
 	}
 	return n
 }
@@ -105,15 +109,17 @@ func (n *nodeState) finding(k kind) *finding {
 	if k == 0 {
 		return nil
 	}
-	for i := range n.found {
-		if n.found[i].kind == k {
-			return &n.found[i]
-		}
+	if i := slices.Index(n.kinds, k); i >= 0 {
+		return &n.found[i]
 	}
-	f := &n.found[n.next]
-	n.next = (n.next + 1) % len(n.found)
-	*f = finding{kind: k}
-	return f
+	if len(n.kinds) < maxPerNode {
+		n.kinds, n.found = append(n.kinds, k), append(n.found, finding{})
+		return &n.found[len(n.found)-1]
+	}
+	i := n.next
+	n.next = (i + 1) % maxPerNode
+	n.kinds[i], n.found[i] = k, finding{}
+	return &n.found[i]
 }
 
 // verdictOn returns whether a node as it is now takes the newcomer.

@@ -99,9 +99,6 @@ type tenants struct {
 	before []float64 // dilations, nil until they are needed
 }
 
-// maxPerNode bounds for how many kinds of newcomers is kept how the pods of a node fare with them.
-const maxPerNode = 64
-
 // outcome is how the pods of a node fare with a newcomer among them.
 type outcome struct {
 	own   float64 // dilation of the newcomer
