@@ -30,7 +30,7 @@ type weightedLoad struct {
 	present poissonbinomial.Distribution
 	marked  []float64 // see resourceLoad
 
-	pressure, sensitivity float64 // sums over threads
+	pressure, sensitivity float64 // sums over threads, the latter of what add is given
 }
 
 // peer is the threads of one weight.
@@ -45,7 +45,7 @@ func newWeightedLoad() *weightedLoad {
 	return l
 }
 
-// add adds the threads of a job, with a sensitivity as a fraction of its neutral time.
+// add adds the threads of a job, with a sensitivity as a fraction of its neutral time, times its importance.
 func (l *weightedLoad) add(d Demand, weight, sensitivity float64) {
 	switch l.weight {
 	case 0:

@@ -89,3 +89,23 @@ func TestScoringDevicesAllocatesNothing(t *testing.T) {
 		t.Errorf("a score allocates %v times", n)
 	}
 }
+
+// Pods of one profile and with equal requests for cores, of which only some request a GPU, are not judged and priced alike.
+func TestPodsThatRequestADeviceAreOfAnotherKind(t *testing.T) {
+	d := guarded(t, nil, gpuProfile(1, v1alpha1.SharingTimeSliced), bounded(workload("train", demand("gpu", 1)), 1.5))
+	node := testNode("node", 8, trainPod("there", "train"))
+	for _, first := range []bool{true, false} { // each kind comes first once, on a node that is not known yet
+		d.nodes = newNodeTable()
+		for _, requests := range []bool{first, !first} {
+			pod := testPod("new", "train")
+			if requests {
+				pod = trainPod("new", "train")
+			}
+			statuses, _ := filter(t, d, pod, node)
+			raw, _ := scores(t, d, pod, []fwk.NodeInfo{node})
+			if taken, cost := statuses[0].IsSuccess(), decodeCost(raw[0].Score); taken == requests || (cost > 0) != requests {
+				t.Errorf("it requests a GPU: %t, where one of a pod is busy. It is taken: %t, at a cost of %v", requests, taken, cost)
+			}
+		}
+	}
+}

@@ -7,8 +7,9 @@
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
 // on, and what weight and limit at the processor its requests and limits make; Score
 // multiplies that of the node's class with the prices of the node, two dot products
-// (see package contention) without a lock or an allocation, after pricing the node again
-// if its pods have changed; NormalizeScore maps the costs to the framework's range. The
+// (see package contention), after pricing the node again if its pods have changed. What
+// Filter and Score find for one pod holds for the next of its kind until the node's pods
+// change, and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
 // framework's snapshot, which counts assumed pods, is the only source of which pod is
 // where: there is no informer lag, and in a burst each pod sees all those before it.
 // PostFilter says what would make room for a pod that no node takes, which then waits
@@ -216,7 +217,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 	snapshot := d.index.Snapshot()
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
-		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: snapshot.RequestedDevices(pod),
+		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
 		Importance: n.importance, Bound: n.bound.most, Mode: n.bound.mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
 	if w := n.workload; w != nil {
@@ -236,7 +237,7 @@ type podSignature struct {
 	Mode       configv1alpha1.GuardMode `json:",omitempty"`
 	Held       bool                     `json:",omitempty"`
 	Share      contention.Share
-	Devices    []string          `json:",omitempty"` // extended resources that the pod requests
+	Devices    string            `json:",omitempty"`
 	Namespace  string            `json:",omitempty"`
 	Profile    string            `json:",omitempty"`
 	Vector     contention.Vector `json:",omitempty"`

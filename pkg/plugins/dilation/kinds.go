@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -18,7 +17,7 @@ type kind uint32
 type kindKey struct {
 	workload *profile.Workload
 	share    contention.Share
-	devices  string // of the annotation
+	devices  string
 	hold     float64
 }
 
@@ -55,7 +54,7 @@ func (k *kinds) number(n *newcomer) kind {
 	if n.workload == nil {
 		return 0
 	}
-	key := kindKey{n.workload, n.share, n.pod.Annotations[v1alpha1.DevicesAnnotation], n.hold}
+	key := kindKey{n.workload, n.share, n.devices, n.hold}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	number, known := k.of[key]

@@ -20,7 +20,7 @@ type version struct{ profiles, modes uint64 }
 // pods out, are not in it.
 //
 // Its map is written by beginCycle alone, when no other method is running, so that
-// it is read without a lock. What is found to be out of date is begun anew in place:
+// it is read without a lock. What is known of a node is changed in place, without a lock, too:
 // of the goroutines of a cycle only one is at a given node. Nodes that the map does not
 // have yet wait in a list for the next cycle.
 type nodeTable struct {
@@ -135,19 +135,17 @@ func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
 	return f.verdict
 }
 
-// costOn returns what the newcomer costs on a node as it is now. What it costs where devices are is not kept, as pods of a kind
-// may ask for other ones.
+// costOn returns what the newcomer costs on a node as it is now.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	n := d.nodes.of(c, node)
 	f := n.finding(c.newcomer.kind)
-	if f != nil && f.priced {
-		return f.cost
+	if f == nil {
+		return d.cost(ctx, c, node)
 	}
-	cost := d.cost(ctx, c, node)
-	if f != nil && !c.snapshot.NodeClass(node.Node()).HasDevices() {
-		f.cost, f.priced = cost, true
+	if !f.priced {
+		f.cost, f.priced = d.cost(ctx, c, node), true
 	}
-	return cost
+	return f.cost
 }
 
 // pricesOf returns the prices of a node as it is now.

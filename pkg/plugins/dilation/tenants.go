@@ -2,12 +2,13 @@ package dilation
 
 import (
 	"slices"
-	"sync"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
@@ -22,6 +23,8 @@ type newcomer struct {
 	bound    bound
 	// importance is how many times what it waits counts.
 	importance float64
+	// devices are the extended resources of devices that it requests, and what its annotation says of devices.
+	devices string
 	// hold is the dilation above which it waits, 0 for none.
 	hold float64
 	kind kind
@@ -56,6 +59,7 @@ func (b bound) enforced() float64 {
 func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
 	w := s.Workload(pod)
 	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), bound: m.boundOf(pod.Namespace, w), importance: s.Importance(pod)}
+	n.devices = strings.Join(append(s.RequestedDevices(pod), pod.Annotations[v1alpha1.DevicesAnnotation]), ",")
 	if w == nil || w.Elsewhere() == nil {
 		n.workload, n.requests = nil, s.VectorOn(profile.AnyClass, pod)
 	}
@@ -94,7 +98,6 @@ type tenants struct {
 	kinds    []kind
 	known    *kinds
 
-	mu     sync.Mutex
 	with   map[kind]*outcome
 	before []float64 // dilations, nil until they are needed
 }
@@ -155,8 +158,6 @@ func (t *tenants) surely(n *newcomer, own float64, limit func(bound) float64) bo
 
 // add returns how the pods fare with the newcomer. It solves the model, once for nodes and newcomers that are alike.
 func (t *tenants) add(n *newcomer) (*outcome, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if o, known := t.with[n.kind]; known && n.kind != 0 {
 		return o, nil
 	}
@@ -184,7 +185,7 @@ func (t *tenants) add(n *newcomer) (*outcome, error) {
 	return o, nil
 }
 
-// solve computes how the pods fare with the newcomer. It must be called with the lock.
+// solve computes how the pods fare with the newcomer.
 func (t *tenants) solve(n *newcomer) (*outcome, error) {
 	p, err := t.predict(append(slices.Clone(t.pods), n.pod))
 	if err != nil {
