@@ -54,7 +54,7 @@ func main() {
 	flag.StringVar(&o.policies, "policies", "least-requested,target-load-packing,least-dilation",
 		"policies of replays, by commas, which place without a cluster; empty for none")
 	flag.StringVar(&o.trimaran, "trimaran", "", "path of the scheduler of the Kubernetes scheduler-plugins")
-	flag.StringVar(&o.openb, "openb", "", "take requests, stays and nodes from this trace: the files of its pods and of its nodes, by a comma")
+	flag.StringVar(&o.openb, "openb", "", "take nodes, requests and stays from the openb trace: the files of its pods and of its nodes, by a comma")
 	flag.IntVar(&o.search, "search", 2000, "how many moves and swaps of pods to try for a better placement at the end of seed 1; 0 for none")
 	flag.StringVar(&o.output, "o", "table", "table or json")
 	flag.StringVar(&o.out, "out", "out/compare", "folder for the chart")
@@ -287,7 +287,7 @@ func (c *comparer) show() error {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(map[string]any{
-			"nodes": c.Nodes, "requested": c.Requested, "steps": c.Steps, "profileError": c.ProfileError,
+			"openb": list(c.openb), "nodes": c.Nodes, "requested": c.Requested, "steps": c.Steps, "profileError": c.ProfileError,
 			"schedulers": rows, "search": c.found,
 		})
 	}

@@ -82,7 +82,7 @@ func (r Range) whole(draw *rand.Rand) int { return int(r.From) + draw.IntN(int(r
 func (c *Class) application(name string, draw *rand.Rand) *Application {
 	threads := c.Threads[draw.IntN(len(c.Threads))]
 	a := &Application{Name: name, Class: c, Vector: c.loadings(draw)}
-	a.thread(threads)
+	a.setThreads(threads)
 	a.MilliCPU = customary(a.Vector[CPU].Loading * float64(threads) / c.used(draw))
 	// 2.5 GiB per core requested, of the 4 that nodes have.
 	const median, sigma, least = 2.5 * 1024 / 1000, 0.5, 128
@@ -103,8 +103,8 @@ func (c *Class) loadings(draw *rand.Rand) contention.Vector {
 // used draws which part of what they request the pods of an application use.
 func (c *Class) used(draw *rand.Rand) float64 { return c.Use * math.Exp(c.UseSigma*draw.NormFloat64()) }
 
-// thread gives the pods of an application their number of threads.
-func (a *Application) thread(threads int) {
+// setThreads gives the pods of an application their number of threads, at each resource that they use.
+func (a *Application) setThreads(threads int) {
 	for i := range a.Vector {
 		if a.Vector[i].Loading > 0 {
 			a.Vector[i].Threads = threads

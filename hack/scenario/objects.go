@@ -36,10 +36,16 @@ func (s *Scenario) NodeObjects() []*corev1.Node {
 	return objects
 }
 
-// NodeProfiles returns a profile for each size of nodes.
+// NodeProfiles returns a profile for each size of the nodes.
 func (s *Scenario) NodeProfiles() []*v1alpha1.NodeProfile {
 	var profiles []*v1alpha1.NodeProfile
-	for _, size := range s.sizes {
+	seen := map[*Size]bool{}
+	for _, n := range s.Nodes {
+		size := n.Size
+		if seen[size] {
+			continue
+		}
+		seen[size] = true
 		p := &v1alpha1.NodeProfile{
 			ObjectMeta: metav1.ObjectMeta{Name: size.Name},
 			Spec:       v1alpha1.NodeProfileSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{sizeLabel: size.Name}}},

@@ -42,7 +42,7 @@ type Options struct {
 	Steps int
 	// ProfileError is how far profiles are off: each loading by a factor that is log-normal with this σ, from 0 to 1.
 	ProfileError float64
-	// Trace is what real pods request and how long they stay, nil for what is made up.
+	// Trace has the nodes of a real cluster, what its pods request and how long they stay; nil makes all of it up.
 	Trace *Trace `json:"-"`
 }
 
@@ -69,10 +69,6 @@ type Scenario struct {
 	Applications []*Application
 	// Pods are in the order in which they come.
 	Pods []Pod
-
-	sizes  []*Size
-	traced map[requests]traced
-	next   int // pod of the trace
 }
 
 // Node is a node.
@@ -103,20 +99,28 @@ func New(o Options) (*Scenario, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Scenario{Options: o, sizes: sizes}
-	draw := rand.New(arrivals.Source(o.Seed, applicationsStream))
+	s := &Scenario{Options: o}
+	var from source = madeUp{}
 	if o.Trace != nil {
-		s.sizes = o.Trace.sizes
-		o.Trace.addNodes(s)
-		o.Trace.addApplications(s, draw)
-	} else {
-		s.addNodes()
-		s.addApplications(draw)
+		from = &traced{Trace: o.Trace}
 	}
+	from.addNodes(s)
+	from.addApplications(s, rand.New(arrivals.Source(o.Seed, applicationsStream)))
 	s.declare(rand.New(arrivals.Source(o.Seed, profilesStream)))
-	s.addPods(rand.New(arrivals.Source(o.Seed, podsStream)))
+	s.addPods(from, rand.New(arrivals.Source(o.Seed, podsStream)))
 	return s, nil
 }
+
+// source is where the parts of a scenario are from.
+type source interface {
+	addNodes(s *Scenario)
+	addApplications(s *Scenario, draw *rand.Rand)
+	// coming returns the pods that come at a step, until as much is requested again as should be. Steps come in order.
+	coming(s *Scenario, step int, draw *rand.Rand) []Pod
+}
+
+// madeUp is a cluster that is made up.
+type madeUp struct{}
 
 // Each has a source of its own, so that other numbers of steps leave the applications as they are, and other errors the pods.
 const (
@@ -160,7 +164,7 @@ func (s *Scenario) those(are func(*Pod) bool) []int {
 }
 
 // addNodes adds nodes by the shares of sizes, in turn.
-func (s *Scenario) addNodes() {
+func (madeUp) addNodes(s *Scenario) {
 	for i := range s.Options.Nodes {
 		size := sizes[pattern[i%len(pattern)]]
 		s.Nodes = append(s.Nodes, Node{fmt.Sprintf("%s-%04d", size.Name, i), size})
@@ -168,7 +172,7 @@ func (s *Scenario) addNodes() {
 }
 
 // addApplications adds about one application for each node, and at least two of each class.
-func (s *Scenario) addApplications(draw *rand.Rand) {
+func (madeUp) addApplications(s *Scenario, draw *rand.Rand) {
 	for _, c := range classes {
 		for i := range max(2, int(math.Round(c.Share*float64(s.Options.Nodes)))) {
 			s.Applications = append(s.Applications, c.application(fmt.Sprintf("%s-%03d", c.Name, i), draw))
@@ -194,14 +198,9 @@ func (s *Scenario) declare(draw *rand.Rand) {
 }
 
 // addPods lets pods come at each step until as much is requested again as should be.
-func (s *Scenario) addPods(draw *rand.Rand) {
+func (s *Scenario) addPods(from source, draw *rand.Rand) {
 	for step := range s.Steps + 1 {
-		var coming []Pod
-		if s.Trace != nil {
-			coming = s.Trace.coming(s, step, draw)
-		} else {
-			coming = s.coming(step, draw)
-		}
+		coming := from.coming(s, step, draw)
 		draw.Shuffle(len(coming), func(i, j int) { coming[i], coming[j] = coming[j], coming[i] })
 		for i := range coming {
 			coming[i].Name = fmt.Sprintf("%s-%d-%d", coming[i].Application.Name, step, i)
@@ -212,7 +211,7 @@ func (s *Scenario) addPods(draw *rand.Rand) {
 
 // coming returns the pods that come at a step: groups of equal pods that come and leave together, each of the class that has
 // the fewest pods beside its share.
-func (s *Scenario) coming(step int, draw *rand.Rand) []Pod {
+func (madeUp) coming(s *Scenario, step int, draw *rand.Rand) []Pod {
 	missing, pods := s.missing(step)
 	var coming []Pod
 	for missing > 0 {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadline.dev/loadline/hack/scenario"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -27,7 +26,7 @@ func newScenario(t *testing.T, o scenario.Options) *scenario.Scenario {
 
 func TestASeedGivesOneScenario(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff(newScenario(t, options()), newScenario(t, options()), cmpopts.IgnoreUnexported(scenario.Scenario{})); diff != "" {
+	if diff := cmp.Diff(newScenario(t, options()), newScenario(t, options())); diff != "" {
 		t.Errorf("twice the same seed: %s", diff)
 	}
 	other := options()
