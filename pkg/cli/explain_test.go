@@ -127,6 +127,21 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 	}
 }
 
+func TestExplainSaysWhyCostsCountSomeWaitsOften(t *testing.T) {
+	t.Parallel()
+	const line = "Its profile has an importance of 5: costs count what it waits that many times.\n"
+	important := strings.Replace(fiveWorkers, "  neutralMillis: 78100\n", "  neutralMillis: 78100\n  importance: 5\n", 1)
+	for pod, says := range map[string]bool{"filecomp-7": true, "io-0": false} {
+		code, stdout, stderr := invoke(t, important, "explain", "pod/"+pod, "-n", "etl", "-f", "-", "--nodes")
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		if strings.Contains(stdout, line) != says {
+			t.Errorf("%s: want the line: %t, got\n%s", pod, says, stdout)
+		}
+	}
+}
+
 func quantity(text string) *resource.Quantity { return new(resource.MustParse(text)) }
 
 // sortPod returns a pod of the namespace etl on the node worker-1.

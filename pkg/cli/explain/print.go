@@ -48,6 +48,9 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, %s %s.", text.Seconds(*e.NeutralSeconds, 1), here, text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
+	if e.Importance != nil && e.Nodes != nil {
+		lines = append(lines, fmt.Sprintf("Its profile has an importance of %v: costs count what it waits that many times.", *e.Importance))
+	}
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
 	}

@@ -56,6 +56,8 @@ type Answer struct {
 	// for pods without a profile are.
 	Vector VectorSource `json:"vector"`
 	Rules  string       `json:"rules"`
+	// Importance is how many times what the pod waits counts in costs, absent if once.
+	Importance *float64 `json:"importance,omitempty"`
 
 	// Dilation is how many times slower than alone the pod runs, by Solver, and
 	// DilationError the half width of its 95 % confidence interval: what follows from

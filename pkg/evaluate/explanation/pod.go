@@ -82,6 +82,9 @@ func (x *explainer) answer() *Answer {
 		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: cmp.Or(x.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: x.Rules,
 		Vector: x.source(x.Pod, profile.AnyClass), MaxDilation: x.maxDilation(x.Pod),
 	}
+	if importance := x.snapshot.Importance(x.Pod); importance != 1 {
+		a.Importance = &importance
+	}
 	if x.Schedulers != nil {
 		a.ByDilation = new(slices.Contains(x.Schedulers, a.SchedulerName))
 	}
