@@ -190,7 +190,7 @@ func (c *comparer) start(ctx context.Context, names []string) (stop func() error
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{Log: os.Stderr})
+	plane, err := controlplane.Start(ctx, controlplane.Options{Log: os.Stderr, WithoutControllerManager: true})
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}

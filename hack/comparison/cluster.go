@@ -18,8 +18,8 @@ import (
 	"loadline.dev/loadline/hack/scenario"
 )
 
-// patience is how long the pods of a step may take to be bound or to be gone.
-const patience = 3 * time.Minute
+// patience returns how long some pods may take to be bound or to be gone.
+func patience(pods int) time.Duration { return 3*time.Minute + time.Duration(pods)*100*time.Millisecond }
 
 // requests is how many requests for pods are made at once.
 const requests = 32
@@ -106,7 +106,8 @@ type placing struct {
 
 // Place has the scheduler place pods.
 func (p *placing) Place(ctx context.Context, step int, at Placement) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	present := p.scenario.Present(step)
+	ctx, cancel := context.WithTimeout(ctx, patience(len(present)))
 	defer cancel()
 	if err := p.remove(ctx, step); err != nil {
 		return err
@@ -117,21 +118,31 @@ func (p *placing) Place(ctx context.Context, step int, at Placement) error {
 	if err := p.each(ctx, p.scenario.Coming(step), func(ctx context.Context, pod *corev1.Pod) error { return p.Create(ctx, pod) }); err != nil {
 		return err
 	}
-	present := p.scenario.Present(step)
+	left := awaited(present)
 	pods, err := local.AwaitPods(ctx, p, p.scenario.Namespace(), func(pods map[string]*corev1.Pod) bool {
-		decided := 0
-		for _, i := range present {
-			if pod := pods[p.name(i)]; pod != nil && (pod.Spec.NodeName != "" || isUnschedulable(pod)) {
-				decided++
-			}
-		}
-		p.Progress.Count("decided", decided, len(present))
-		return decided == len(present)
+		left = left.without(func(i int) bool {
+			pod := pods[p.name(i)]
+			return pod != nil && (pod.Spec.NodeName != "" || isUnschedulable(pod))
+		})
+		p.Progress.Count("decided", len(present)-len(left), len(present))
+		return len(left) == 0
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for %s to place the pods: %w\n%s", p.scheduler.Name, err, p.process.Log())
 	}
 	return p.read(pods, present, at)
+}
+
+// awaited are pods that something is awaited of.
+type awaited []int
+
+// without returns the pods from the first for which it has not come. What has come is not asked again: with n events for n
+// pods these are O(n) questions, not O(n²).
+func (w awaited) without(come func(pod int) bool) awaited {
+	for len(w) > 0 && come(w[0]) {
+		w = w[1:]
+	}
+	return w
 }
 
 // name returns the name of a pod in this run.
@@ -160,8 +171,10 @@ func (p *placing) remove(ctx context.Context, step int) error {
 	if err != nil || len(going) == 0 {
 		return err
 	}
+	left := awaited(going)
 	_, err = local.AwaitPods(ctx, p, p.scenario.Namespace(), func(pods map[string]*corev1.Pod) bool {
-		return !slices.ContainsFunc(going, func(i int) bool { return pods[p.name(i)] != nil })
+		left = left.without(func(i int) bool { return pods[p.name(i)] == nil })
+		return len(left) == 0
 	})
 	return err
 }
