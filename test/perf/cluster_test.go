@@ -25,6 +25,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	schedulerperf "k8s.io/kubernetes/test/integration/scheduler_perf"
 	"k8s.io/kubernetes/test/utils/ktesting"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,7 @@ type cluster struct {
 type state struct {
 	scheduled             int           // pods on a node
 	byProfile, byRequests float64       // pods that Dilation scored
+	batched               float64       // pods that were placed by the scores of the pod before them, and so not scored
 	refused               float64       // attempts to schedule a pod that fits no node
 	processor             time.Duration // used by this process: scheduler, API server and the benchmark itself
 }
@@ -154,6 +156,11 @@ func (c *cluster) observe(tCtx ktesting.TContext, _ *scheduler.Scheduler, _ *sch
 		return err
 	}
 	now.refused = attempts["unschedulable"]
+	batching, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "scheduler_batch_attempts_total", nil, "result")
+	if err != nil {
+		return err
+	}
+	now.batched = batching[metrics.BatchAttemptHintUsed]
 	if c.variant != Default {
 		scored, err := testutil.GetCounterValuesFromGatherer(legacyregistry.DefaultGatherer, "loadline_dilation_pods_scored_total", nil, "vector")
 		if err != nil {
@@ -196,7 +203,8 @@ func processorTime() (time.Duration, error) {
 }
 
 // check returns what is wrong with the outcome, which should be that all of so
-// many pods were scheduled, each scored by its profile where Dilation runs, and
+// many pods were scheduled, each scored by its profile where Dilation runs or
+// batched, that pods were batched where the topic batches and nowhere else, and
 // that pods which fit no node were tried meanwhile where the topic has such.
 func (c *cluster) check(topic *Topic, pods int) error {
 	switch {
@@ -204,11 +212,14 @@ func (c *cluster) check(topic *Topic, pods int) error {
 		return fmt.Errorf("%d of %d pods were scheduled", c.after.scheduled, pods)
 	case topic.Churn != nil && c.after.refused <= c.before.refused:
 		return errors.New("no pod that fits no node was tried while the others were scheduled")
+	case topic.Batches() != (c.after.batched > 0):
+		return fmt.Errorf("%v of %d pods were batched; with %s spreading by default, want batching: %v",
+			c.after.batched, pods, topic.Spreading, topic.Batches())
 	case c.variant == Default:
 		return nil
-	case c.after.byRequests > 0 || c.after.byProfile < float64(pods):
-		return fmt.Errorf("of %d pods, Dilation scored %v by their profiles and %v by their requests; want all by their profiles",
-			pods, c.after.byProfile, c.after.byRequests)
+	case c.after.byRequests > 0 || c.after.byProfile+c.after.batched < float64(pods):
+		return fmt.Errorf("of %d pods, Dilation scored %v by their profiles and %v by their requests, %v were batched; want all by their profiles or batched",
+			pods, c.after.byProfile, c.after.byRequests, c.after.batched)
 	}
 	return nil
 }

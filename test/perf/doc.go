@@ -16,7 +16,10 @@
 // scheduling is measured, while others come that fit no node. Two things are
 // added to them. Every pod carries a label, and a WorkloadProfile selects it:
 // none is scored by its requests. And opportunistic batching is on, as it is in
-// production, so that the signing of pods counts.
+// production, so that the signing of pods counts. It batches no pod while
+// PodTopologySpread has its default constraints. In the topic OnePodPerNode it has
+// none, and each pod fits a node of its own: there the figures say how many of the
+// pods were batched.
 //
 // A pair is one run of each of three scheduler configurations in testdata, each
 // with an etcd and an API server of its own:

@@ -12,9 +12,9 @@ import (
 // 1.05.
 func threePairs() *Result {
 	return &Result{Topic: "SchedulingBasic", Nodes: 5000, Pods: 10000, Pairs: []Pair{
-		{Default: {400, 5, 0.01, 1}, Added: {384, 5.2, 0.2, 1.1}, Shipped: {424, 4.8, 0.19, 0.6}},
-		{Default: {200, 7, 0.03, 2}, Added: {194, 7.2, 0.4, 2.2}, Shipped: {210, 6.8, 0.38, 1.2}},
-		{Default: {100, 6, 0.02, 3}, Added: {98, 6.2, 0.3, 3.3}, Shipped: {104, 5.8, 0.29, 1.8}},
+		{Default: {400, 5, 0.01, 1, 0.9}, Added: {384, 5.2, 0.2, 1.1, 0.8}, Shipped: {424, 4.8, 0.19, 0.6, 0.7}},
+		{Default: {200, 7, 0.03, 2, 0.5}, Added: {194, 7.2, 0.4, 2.2, 0}, Shipped: {210, 6.8, 0.38, 1.2, 0.6}},
+		{Default: {100, 6, 0.02, 3, 0.4}, Added: {98, 6.2, 0.3, 3.3, 0}, Shipped: {104, 5.8, 0.29, 1.8, 0.9}},
 	}}
 }
 
@@ -57,6 +57,8 @@ TIME                       DEFAULT   ADDED            SHIPPED
 processor, whole cluster     6.000   6.200    1.03×     5.800    0.97×
 PreScore                     0.020   0.300   15.00×     0.290   14.50×
 Score                        2.000   2.200    1.10×     1.200    0.60×
+
+Placed by the scores of the pod before, median of the pairs: default 50.0 %, added 0.0 %, shipped 70.0 %
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -72,9 +74,9 @@ func TestJSONHoldsThePairsAndTheMedianRatios(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"medianProcessorRatio":{"added":1.04,"shipped":0.96},"medianRatio":{"added":0.96,"shipped":1.06},"nodes":5000,"pairs":[{` +
-		`"added":{"podsPerSecond":384,"processorMillis":5.2,"preScoreMillis":0.2,"scoreMillis":1.1},` +
-		`"default":{"podsPerSecond":400,"processorMillis":5,"preScoreMillis":0.01,"scoreMillis":1},` +
-		`"shipped":{"podsPerSecond":424,"processorMillis":4.8,"preScoreMillis":0.19,"scoreMillis":0.6}}],"pods":10000,"topic":"SchedulingBasic"}`
+		`"added":{"podsPerSecond":384,"processorMillis":5.2,"preScoreMillis":0.2,"scoreMillis":1.1,"batched":0.8},` +
+		`"default":{"podsPerSecond":400,"processorMillis":5,"preScoreMillis":0.01,"scoreMillis":1,"batched":0.9},` +
+		`"shipped":{"podsPerSecond":424,"processorMillis":4.8,"preScoreMillis":0.19,"scoreMillis":0.6,"batched":0.7}}],"pods":10000,"topic":"SchedulingBasic"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

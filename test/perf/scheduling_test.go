@@ -55,8 +55,8 @@ func BenchmarkScheduling(b *testing.B) {
 // compare measures all variants in pairs.
 func compare(b *testing.B, topic *Topic) *Result {
 	b.Helper()
-	_, measured := topic.Sizes(*nodes, *pods)
-	result := &Result{Topic: topic.Name, Nodes: *nodes, Pods: measured}
+	sizes := topic.Sizes(*nodes, *pods)
+	result := &Result{Topic: topic.Name, Nodes: sizes.Nodes, Pods: sizes.Pods}
 	for n := range *pairs {
 		pair := Pair{}
 		order := Variants()
@@ -92,8 +92,8 @@ func measure(b *testing.B, topic *Topic, variant Variant) Figures {
 	if err := flag.Set("data-items-dir", dir); err != nil { // upstream's flag
 		b.Fatal(err)
 	}
-	config := filepath.Join(dir, "benchmark.yaml")
-	if err := writeConfig(config, topic, variant); err != nil {
+	config, err := writeConfig(dir, topic, variant)
+	if err != nil {
 		b.Fatal(err)
 	}
 	c := &cluster{variant: variant}
@@ -102,22 +102,35 @@ func measure(b *testing.B, topic *Topic, variant Variant) Figures {
 	if b.Failed() {
 		b.FailNow()
 	}
-	first, measured := topic.Sizes(*nodes, *pods)
-	if err := c.check(topic, first+measured); err != nil {
+	sizes := topic.Sizes(*nodes, *pods)
+	if err := c.check(topic, sizes.FirstPods+sizes.Pods); err != nil {
 		b.Fatal(err)
 	}
 	figures, err := readFigures(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
-	figures.ProcessorMillis = (c.after.processor - c.before.processor).Seconds() * 1000 / float64(measured)
+	figures.ProcessorMillis = (c.after.processor - c.before.processor).Seconds() * 1000 / float64(sizes.Pods)
+	figures.Batched = (c.after.batched - c.before.batched) / float64(sizes.Pods)
 	return figures
 }
 
-// writeConfig writes upstream's description of a topic for a variant.
-func writeConfig(path string, topic *Topic, variant Variant) error {
-	const name = "benchmark.yaml.tmpl"
-	text, err := template.New(name).Funcs(template.FuncMap{"join": strings.Join}).ParseFiles("testdata/" + name)
+// writeConfig writes upstream's description of a topic, and the configuration of
+// a variant's scheduler, into a folder. It returns the path of the description.
+func writeConfig(dir string, topic *Topic, variant Variant) (string, error) {
+	values := map[string]any{
+		"Topic": topic, "Sizes": topic.Sizes(*nodes, *pods), "Scheduler": filepath.Join(dir, "scheduler.yaml"),
+	}
+	if err := render(filepath.Join(dir, "scheduler.yaml"), string(variant)+".yaml.tmpl", values); err != nil {
+		return "", err
+	}
+	description := filepath.Join(dir, "benchmark.yaml")
+	return description, render(description, "benchmark.yaml.tmpl", values)
+}
+
+// render writes what a template of testdata makes of values.
+func render(path, name string, values map[string]any) error {
+	text, err := template.New(name).Funcs(template.FuncMap{"join": strings.Join}).ParseFiles(filepath.Join("testdata", name))
 	if err != nil {
 		return err
 	}
@@ -125,8 +138,7 @@ func writeConfig(path string, topic *Topic, variant Variant) error {
 	if err != nil {
 		return err
 	}
-	first, measured := topic.Sizes(*nodes, *pods)
-	err = text.Execute(f, map[string]any{"Topic": topic, "Variant": variant, "Nodes": *nodes, "FirstPods": first, "Pods": measured})
+	err = text.Execute(f, values)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

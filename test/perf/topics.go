@@ -2,19 +2,26 @@ package perf
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Topic is one of the workloads of upstream's benchmark, by the name that it has there: nodes are created, then a first lot
-// of pods, then the pods whose scheduling is measured, while other objects may come and go.
+// Topic is one of the workloads of upstream's benchmark, by the name that it has there, or OnePodPerNode, which is ours:
+// nodes are created, then a first lot of pods, then the pods whose scheduling is measured, while other objects may come and
+// go.
 type Topic struct {
 	Name string
 	// Zones are spread over the nodes, as labels; none leaves the label out.
 	Zones []string
+	// Spreading is the defaultingType of PodTopologySpread: System, as kube-scheduler comes, under which no pod is batched,
+	// or List, without constraints by default, under which pods may be. It is the same in all variants.
+	Spreading string
 	// FirstPerNode is how many pods there are for each node before the measured ones, and MeasuredPart which part of
 	// -perf-pods is measured: both in upstream's proportion.
 	FirstPerNode, MeasuredPart float64
+	// NodesPerPod is the fewest nodes for each measured pod, above 1 where each pod takes a node of its own; 0 for any.
+	NodesPerPod float64
 	// First and Measured are what the pods are made of, a file of testdata each.
 	First, Measured string
 	// Churn is what comes and goes meanwhile, nil for nothing.
@@ -36,26 +43,30 @@ type Churn struct {
 func Topics() []Topic {
 	return []Topic{
 		{
-			Name: "SchedulingBasic", FirstPerNode: 0.2, MeasuredPart: 1,
+			Name: "SchedulingBasic", Spreading: "System", FirstPerNode: 0.2, MeasuredPart: 1,
 			First: "pod.yaml", Measured: "pod.yaml",
 		},
 		{
-			Name: "SchedulingWithMixedChurn", MeasuredPart: 1,
+			Name: "SchedulingWithMixedChurn", Spreading: "System", MeasuredPart: 1,
 			First: "pod.yaml", Measured: "pod.yaml",
 			Churn: &Churn{Mode: "recreate", Limit: 1, IntervalMillis: 1000, Files: []string{"churn-node.yaml", "churn-pod.yaml", "churn-service.yaml"}},
 		},
 		{
-			Name: "Unschedulable", FirstPerNode: 0.02, MeasuredPart: 1,
+			Name: "Unschedulable", Spreading: "System", FirstPerNode: 0.02, MeasuredPart: 1,
 			First: "pod.yaml", Measured: "pod.yaml",
 			Churn: &Churn{Mode: "create", IntervalMillis: 200, Files: []string{"churn-pod.yaml"}},
 		},
 		{
-			Name: "SchedulingPodAffinity", Zones: []string{"zone1"}, FirstPerNode: 1, MeasuredPart: 0.5,
+			Name: "SchedulingPodAffinity", Zones: []string{"zone1"}, Spreading: "System", FirstPerNode: 1, MeasuredPart: 0.5,
 			First: "pod-affinity.yaml", Measured: "pod-affinity.yaml",
 		},
 		{
-			Name: "TopologySpreading", Zones: []string{"zone1", "zone2", "zone3"}, FirstPerNode: 1, MeasuredPart: 0.5,
+			Name: "TopologySpreading", Zones: []string{"zone1", "zone2", "zone3"}, Spreading: "System", FirstPerNode: 1, MeasuredPart: 0.5,
 			First: "pod.yaml", Measured: "pod-spreading.yaml",
+		},
+		{
+			Name: "OnePodPerNode", Spreading: "List", MeasuredPart: 0.4, NodesPerPod: 1.25,
+			First: "pod.yaml", Measured: "pod-port.yaml",
 		},
 	}
 }
@@ -82,7 +93,22 @@ func FindTopics(names string) ([]Topic, error) {
 	return found, nil
 }
 
-// Sizes returns how many pods there are before the measured ones, and how many are measured, at least 1.
-func (t *Topic) Sizes(nodes, pods int) (first, measured int) {
-	return int(t.FirstPerNode * float64(nodes)), max(1, int(t.MeasuredPart*float64(pods)))
+// Sizes are how many nodes a topic has, how many pods there are before the measured ones, and how many are measured, at
+// least 1.
+type Sizes struct {
+	Nodes, FirstPods, Pods int
 }
+
+// Sizes returns the sizes of the topic for -perf-nodes and -perf-pods. The nodes are more than asked for where the measured
+// pods would not fit.
+func (t *Topic) Sizes(nodes, pods int) Sizes {
+	measured := max(1, int(t.MeasuredPart*float64(pods)))
+	return Sizes{
+		Nodes:     max(nodes, int(math.Ceil(t.NodesPerPod*float64(measured)))),
+		FirstPods: int(t.FirstPerNode * float64(nodes)),
+		Pods:      measured,
+	}
+}
+
+// Batches reports whether pods of the topic can be placed by the scores of the pod before them.
+func (t *Topic) Batches() bool { return t.Spreading == "List" }

@@ -22,18 +22,28 @@ func TestTopicsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-// The proportions are those of upstream's largest workloads, at 5,000 nodes.
+// The proportions are those of upstream's largest workloads, at 5,000 nodes; OnePodPerNode has room for all its pods.
 func TestTopicsHaveTheSizesOfUpstream(t *testing.T) {
 	t.Parallel()
-	want := map[string][2]int{
-		"SchedulingBasic": {1000, 10000}, "SchedulingWithMixedChurn": {0, 10000}, "Unschedulable": {100, 10000},
-		"SchedulingPodAffinity": {5000, 5000}, "TopologySpreading": {5000, 5000},
+	want := map[string]Sizes{
+		"SchedulingBasic": {5000, 1000, 10000}, "SchedulingWithMixedChurn": {5000, 0, 10000}, "Unschedulable": {5000, 100, 10000},
+		"SchedulingPodAffinity": {5000, 5000, 5000}, "TopologySpreading": {5000, 5000, 5000}, "OnePodPerNode": {5000, 0, 4000},
 	}
 	for _, topic := range Topics() {
-		first, measured := topic.Sizes(5000, 10000)
-		if got := [2]int{first, measured}; got != want[topic.Name] {
+		if got := topic.Sizes(5000, 10000); got != want[topic.Name] {
 			t.Errorf("%s: %v, want %v", topic.Name, got, want[topic.Name])
 		}
+	}
+}
+
+func TestATopicOfOnePodPerNodeHasANodeForEach(t *testing.T) {
+	t.Parallel()
+	topics, err := FindTopics("OnePodPerNode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := topics[0].Sizes(500, 3000), (Sizes{Nodes: 1500, Pods: 1200}); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
