@@ -82,10 +82,9 @@ func (c Cause) ResourceIn(names []string) string {
 	return names[c.Resource]
 }
 
-// Reason says what a node would do to the pod that is dilated too much, whom, and by how much. Dilations are rounded up to
-// one decimal: kube-scheduler counts nodes by equal reasons.
-func (e *Excess) Reason(whom string, resources []string) string {
-	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, text.TimesAbove(e.Dilation), text.Times(e.Bound.Max), e.ResourceIn(resources))
+// Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
+func (e *Excess) Reason(whom, times string, resources []string) string {
+	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, text.Times(e.Bound.Max), e.ResourceIn(resources))
 }
 
 // CauseOf returns why a pod of a prediction is dilated.

@@ -83,7 +83,7 @@ func (t *tenants) judge(n *newcomer) *verdict {
 func (o *outcome) held(n *newcomer) bool { return n.hold > 0 && o.own > n.hold }
 
 // reason says who would be dilated too much, by how much, and because of which resource. kube-scheduler counts nodes by
-// equal reasons, so it names profiles rather than pods.
+// equal reasons, so it names profiles rather than pods, and dilations to one decimal.
 func (t *tenants) reason(e *nodes.Excess) string {
 	whom := "the pod"
 	if e.Pod < len(t.pods) {
@@ -93,7 +93,7 @@ func (t *tenants) reason(e *nodes.Excess) string {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}
 	}
-	return "node(s) " + e.Reason(whom, t.snapshot.Resources().Names())
+	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), t.snapshot.Resources().Names())
 }
 
 // refuse returns that the node refuses a newcomer because of an excess.
