@@ -231,7 +231,7 @@ func (g *gatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 	case len(found) > 1:
 		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, evaluate.QualifiedName(found[0]))
 	case len(pods) == 0:
-		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
+		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:
 		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), text.Names(names))
 	}
