@@ -188,3 +188,19 @@ func TestExplainReadsTheModesOfTheGuardFromTheCluster(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+func TestAPodWhoseOnlyOtherNodeIsRefusedStays(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, onlyFullNodes+guardedNamespace, "explain", "pod", "etl/filecomp-1", "-f", "-", "--nodes")
+	for _, want := range []string{
+		"   1   worker-2   0.840   0.420      0.420      1   it is here\n   -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×",
+		"\nNo other node takes it: the scheduler's guard refuses the only one that fits.\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if code != 0 || stderr != "" || strings.Contains(stdout, "make room") {
+		t.Errorf("exit code %d, errors %q:\n%s", code, stderr, stdout)
+	}
+}

@@ -52,7 +52,7 @@ func remark(n *explanation.RankedNode) string {
 // allThatFit names the nodes that fit, all of which are refused.
 func allThatFit(n int) string {
 	if n == 1 {
-		return "the only node that fits"
+		return "the only one that fits"
 	}
 	return fmt.Sprintf("all %s that fit", text.Counted(n, "node"))
 }
@@ -94,6 +94,8 @@ func bestNode(e *explanation.Answer) string {
 		return best.Node + " is the only node that fits."
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, counted)
+	case fit == 1 && refused > 0:
+		return fmt.Sprintf("No other node takes it: the scheduler's guard refuses %s.", allThatFit(refused))
 	case fit == 1:
 		return "No other node fits."
 	case e.Nodes[i].Rank > 1:

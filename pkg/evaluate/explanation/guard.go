@@ -77,18 +77,22 @@ func (s *site) dilations() ([]float64, error) {
 	return s.before, nil
 }
 
-// exceeding returns the bounds that the pod makes be exceeded, its own being the last pod's. It solves the model if any pod
-// has a bound.
-func (s *site) exceeding() ([]nodes.Excess, error) {
-	pods := append(slices.Clone(s.others), s.Pod)
-	bounds := make([]nodes.Bound, len(pods))
-	for j, pod := range pods {
-		bounds[j] = s.bound(pod)
+// bounds returns the bounds of the others, and last that of the pod.
+func (s *site) bounds() []nodes.Bound {
+	bounds := make([]nodes.Bound, 0, len(s.others)+1)
+	for _, pod := range s.others {
+		bounds = append(bounds, s.bound(pod))
 	}
+	return append(bounds, s.bound(s.Pod))
+}
+
+// exceeding returns the bounds that the pod makes be exceeded. It solves the model if any pod has one.
+func (s *site) exceeding() ([]nodes.Excess, error) {
+	bounds := s.bounds()
 	if !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
 		return nil, nil
 	}
-	n, wrong := nodes.Of(s.snapshot, s.node, s.class, pods)
+	n, wrong := nodes.Of(s.snapshot, s.node, s.class, append(slices.Clone(s.others), s.Pod))
 	s.ignore(wrong)
 	p, err := n.Predict()
 	if err != nil {
@@ -109,7 +113,9 @@ func (s *site) takesWithout(other int) (bool, error) {
 func (x *explainer) judge(n *RankedNode, s *site) {
 	excesses, err := s.exceeding()
 	if err != nil {
-		n.Refused = "bounds cannot be checked: " + err.Error()
+		if slices.ContainsFunc(s.bounds(), func(b nodes.Bound) bool { return b.Enforced() > 0 }) {
+			n.Refused = "bounds cannot be checked: " + err.Error()
+		}
 		return
 	}
 	for i := range excesses {

@@ -153,14 +153,22 @@ func TestThePodsOwnNodeIsNotRefused(t *testing.T) {
 	}
 }
 
-func TestANodeOfWhichNoBoundCanBeCheckedIsRefused(t *testing.T) {
+func TestANodeOfWhichNoBoundCanBeCheckedIsRefusedWhereBoundsAreEnforced(t *testing.T) {
 	t.Parallel()
-	in := paperCluster(t)
-	in.GuardMode = configv1alpha1.GuardEnforce
-	in.Pods[0].Spec.Containers = nil
-	e, err := Simulate(in, applied("Job", "filecomp", "filecomp"))
-	if err != nil || e.Simulation.Fits != 0 || !strings.HasPrefix(e.Nodes[0].Refused, "bounds cannot be checked: node worker-1: pod shop/io-0: ") || e.MakesRoom != nil {
-		t.Errorf("got %+v, %v", e, err)
+	for mode, want := range map[configv1alpha1.GuardMode]string{
+		configv1alpha1.GuardEnforce: "bounds cannot be checked: node worker-1: pod shop/io-0: ", configv1alpha1.GuardWarn: "", configv1alpha1.GuardOff: "",
+	} {
+		in := paperCluster(t)
+		in.Pods[0].Spec.Containers = nil
+		waiting := applied("Job", "filecomp", "filecomp").Workload.Pod
+		in.Pod, in.Ranked, in.GuardMode = &waiting, true, mode
+		e, err := OfPod(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Nodes[0].Refused; (got != "") != (want != "") || !strings.HasPrefix(got, want) || e.MakesRoom != nil {
+			t.Errorf("%s: refused: %q, what makes room: %v", mode, got, e.MakesRoom)
+		}
 	}
 }
 
