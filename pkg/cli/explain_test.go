@@ -296,7 +296,7 @@ func TestExplainRefusesWrongUse(t *testing.T) {
 		"a pod that has ended":      {[]string{"pod", "sort-2", "--kubeconfig", kubeconfig}, "pod etl/sort-2 has ended (Succeeded): explain is about pods that run or wait for a node"},
 		"a node that is gone":       {[]string{"pod", "lonely", "--kubeconfig", kubeconfig}, `pod etl/lonely is on node "worker-9", which is not there any more`},
 		"a pod not in the files":    {[]string{"pod", "etl/x", "-f", "-"}, `there is no pod "etl/x" in the files (there are etl/filecomp-7, etl/io-0, etl/io-1, etl/done, shop/waiting)`},
-		"no pods in the files":      {[]string{"pod", "x", "-f", write(t, "a.yaml", paperJobs)}, "there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them"},
+		"no pods in the files":      {[]string{"pod", "x", "-f", write(t, "a.yaml", paperJobs)}, "there are no pods in the files: kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml prints them"},
 		"a node not in the files":   {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {nodeName: gone}\n")}, `pod x is on node "gone", which is not there: give the Node, too`},
 		"which of two pods":         {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: b}\n")}, `there are several pods "x" in the files, such as a/x: say which`},
 		"another kind in the files": {[]string{"pod", "x", "-f", write(t, "s.yaml", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret}]}")}, "s.yaml, document 1: items[0]: Secret is not read here"},

@@ -83,24 +83,17 @@ func dilationArgs(plugins []kubeschedulerv1.PluginConfig) (*config.DilationArgs,
 	return config.LoadDilationArgs(nil)
 }
 
-// Requests returns the rules for pods without a profile that a scheduler goes by, and
-// those of the first scheduler for pods of another. A nil configuration has the
-// defaults.
-func (c *SchedulerConfig) Requests(scheduler string) ([]config.RequestRule, error) {
-	var args *config.DilationArgs
-	if c != nil && len(c.Names) > 0 {
-		args = c.args[c.Names[0]]
-		if own, ok := c.args[scheduler]; ok {
-			args = own
-		}
+// Args returns the arguments of the plugin that a scheduler goes by, the default one if it
+// has no name, and those of the first scheduler for pods of another. A nil configuration
+// has the defaults.
+func (c *SchedulerConfig) Args(scheduler string) (*config.DilationArgs, error) {
+	if c == nil || len(c.Names) == 0 {
+		return config.LoadDilationArgs(nil)
 	}
-	if args == nil {
-		var err error
-		if args, err = config.LoadDilationArgs(nil); err != nil {
-			return nil, err
-		}
+	if own, ok := c.args[cmp.Or(scheduler, corev1.DefaultSchedulerName)]; ok {
+		return own, nil
 	}
-	return args.Requests, nil
+	return c.args[c.Names[0]], nil
 }
 
 // errNoScheduler says that there is no configuration to read.

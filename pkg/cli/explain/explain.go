@@ -43,7 +43,9 @@ it waits, because of whom, and whom it makes wait. With --nodes, or for a pod th
 waits for a node, it ranks the nodes of the cluster by what the pod would cost there:
 the dilation that it would add to itself and to its neighbours, as the scheduler
 plugin reckons it. Of the nodes it says which do not fit, by requests, taints, node
-selectors and node affinity; the scheduler looks at more.
+selectors and node affinity; the scheduler looks at more. It says which the scheduler's
+guard refuses, or warns of, by guard.mode of the scheduler's configuration and the label
+loadline.dev/guard of namespaces.
 
 It says what CPU requests and limits do: they are weights and quotas, as the kubelet
 makes control groups of them. --what-if asks what another request or limit of the pod
@@ -54,8 +56,8 @@ from how much CPU the containers use.
 Pods without a WorkloadProfile count by their requests, as the configuration of the
 scheduler in the cluster says, or that of --scheduler, or as is the default.
 
-It reads the cluster, or files with pods, nodes and profiles, as kubectl get prints
-them.
+It reads the cluster, or files with pods, nodes, namespaces and profiles, as kubectl get
+prints them.
 
 With --simulate it tells, before a pod is created, which node the scheduler would
 choose by these costs, how fast the pod would run there, whom it would slow, and which
@@ -63,7 +65,7 @@ limits of dilation would not hold. -f is then the manifest of the pod, or of a
 Deployment, StatefulSet, ReplicaSet, Job or CronJob, as kubectl apply takes it, with
 WorkloadProfiles and NodeProfiles beside it if they are new, too. To ask files in place
 of a cluster, give the manifest as argument, and the files by -f. Nothing is created.
-The exit code is 1 if no node fits, or if a limit would not hold.`,
+The exit code is 1 if no node takes the pod, or if a limit would not hold.`,
 		Example: `  # Who slows this pod, and whom does it slow?
   kubectl loadline explain pod filecomp-7 -n etl
 
@@ -79,7 +81,7 @@ The exit code is 1 if no node fits, or if a limit would not hold.`,
   kubectl loadline explain --simulate -f pod.yaml -n etl --nodes
 
   # Both from files, where there is no cluster
-  kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
+  kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
   kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes
   kubectl loadline explain --simulate pod.yaml -f cluster.yaml`,
 		Args:              cobra.ArbitraryArgs, // named checks them
@@ -87,7 +89,7 @@ The exit code is 1 if no node fits, or if a limit would not hold.`,
 		RunE:              func(command *cobra.Command, args []string) error { return x.run(command.Context(), args) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
+	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes, namespaces and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
 	flags.BoolVar(&x.simulate, "simulate", false, "tell where a pod would go that is not there yet, and what that would do")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,7 +52,7 @@ func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) 
 	if err := readNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
-	return in, g.explain.readSettings(ctx, c, own, in)
+	return in, g.explain.readSettings(ctx, c, own, in, nil)
 }
 
 // readAllNodes reads all nodes and pods.
@@ -87,12 +88,40 @@ func readNode(ctx context.Context, c client.Client, in *explanation.Input) error
 	return nil
 }
 
-// readSettings reads the profiles, and the rules for pods without one.
-func (x *explain) readSettings(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
+// readSettings reads the profiles, and the rules of the scheduler; and where nodes are judged and there are limits of
+// dilation, those of profiles that come included, what the namespaces say of these.
+func (x *explain) readSettings(ctx context.Context, c client.Client, own string, in *explanation.Input, come []v1alpha1.WorkloadProfile) error {
 	if err := x.readProfiles(ctx, c, in); err != nil {
 		return err
 	}
-	return x.readRules(ctx, c, own, in)
+	if err := x.readRules(ctx, c, own, in); err != nil {
+		return err
+	}
+	limited := func(p v1alpha1.WorkloadProfile) bool { return p.Spec.SLA != nil && p.Spec.SLA.MaxDilation != nil }
+	if !x.simulate && !in.Ranked || !slices.ContainsFunc(slices.Concat(in.Workloads, come), limited) {
+		return nil
+	}
+	if in.Schedulers == nil {
+		if _, err := fmt.Fprintf(x.streams.Err, "Warning: guard.mode is taken to be %s; the rules are %s\n", in.GuardMode, in.Rules); err != nil {
+			return err
+		}
+	}
+	return x.readNamespaces(ctx, c, in)
+}
+
+// readNamespaces reads the namespaces, none if the user may not.
+func (x *explain) readNamespaces(ctx context.Context, c client.Client, in *explanation.Input) error {
+	namespaces := &corev1.NamespaceList{}
+	err := c.List(ctx, namespaces)
+	if apierrors.IsForbidden(err) {
+		_, err = fmt.Fprintf(x.streams.Err, "Warning: %v: labels %s are not known, and guard.mode (%s) is taken to hold in all namespaces\n", err, v1alpha1.GuardLabel, in.GuardMode)
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("listing namespaces: %w", err)
+	}
+	in.Namespaces = namespaces.Items
+	return nil
 }
 
 // readProfiles reads the profiles, none if the cluster does not know them.
@@ -110,8 +139,8 @@ func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explana
 	return nil
 }
 
-// readRules reads the rules for pods without a profile: those of --scheduler, else
-// those of the scheduler in the cluster, else the defaults.
+// readRules reads the rules for pods without a profile, and what the guard does: those of
+// --scheduler, else those of the scheduler in the cluster, else the defaults.
 func (x *explain) readRules(ctx context.Context, c client.Client, own string, in *explanation.Input) error {
 	if x.scheduler != "" || c == nil {
 		return x.readRulesFile(in)
@@ -148,12 +177,16 @@ func (x *explain) readRulesFile(in *explanation.Input) error {
 
 // goBy has an explanation go by the configuration of a scheduler, which is nil if it is
 // not known.
-func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) (err error) {
+func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) error {
 	if scheduler != nil {
 		in.Schedulers = append([]string{}, scheduler.Names...)
 	}
-	in.Requests, err = scheduler.Requests(in.Pod.Spec.SchedulerName)
-	return err
+	args, err := scheduler.Args(in.Pod.Spec.SchedulerName)
+	if err != nil {
+		return err
+	}
+	in.Requests, in.GuardMode = args.Requests, args.GuardMode
+	return nil
 }
 
 // fromFiles reads files.
@@ -178,7 +211,7 @@ func (x *explain) readFiles() (*explanation.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}, nil
+	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Namespaces: found.Namespaces, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}, nil
 }
 
 // find returns the pod that is meant.
@@ -198,7 +231,7 @@ func (g *gatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 	case len(found) > 1:
 		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, evaluate.QualifiedName(found[0]))
 	case len(pods) == 0:
-		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,workloadprofiles,nodeprofiles -A -o yaml prints them")
+		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:
 		return nil, fmt.Errorf("there is no pod %q in the files (there are %s)", strings.TrimPrefix(g.namespace+"/"+g.name, "/"), text.Names(names))
 	}

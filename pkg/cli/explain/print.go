@@ -66,7 +66,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	if err := p.Table(rankingTable(e, p.Wide)); err != nil || e.Simulation != nil {
 		return err
 	}
-	return p.Lines(bestNode(e))
+	return p.Lines(append([]string{bestNode(e)}, roomLines(e)...)...)
 }
 
 // headlines say how the pod runs, or would run.

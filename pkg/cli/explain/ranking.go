@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -20,17 +21,11 @@ func rankingTable(e *explanation.Answer, wide bool) *text.Table {
 			left++
 			continue
 		}
-		rank, remark := text.Absent, n.DoesNotFit
+		rank := text.Absent
 		if n.Rank > 0 {
 			rank = text.Count(int64(n.Rank))
 		}
-		if n.DoesNotFit != "" {
-			remark = "does not fit: " + n.DoesNotFit
-		}
-		if n.Here {
-			remark = "it is here"
-		}
-		t.Add(rank, n.Node, cost(n.Cost), cost(n.Waits), cost(n.Inflicts), text.Count(int64(n.Pods)), remark)
+		t.Add(rank, n.Node, cost(n.Cost), cost(n.Waits), cost(n.Inflicts), text.Count(int64(n.Pods)), remark(&n))
 	}
 	if left > 0 {
 		t.Add("", fmt.Sprintf("and %s more (-o wide lists all)", text.Count(int64(left))))
@@ -38,38 +33,79 @@ func rankingTable(e *explanation.Answer, wide bool) *text.Table {
 	return t
 }
 
+// remark says of a node what keeps the pod away from it, or what the guard warns of.
+func remark(n *explanation.RankedNode) string {
+	switch {
+	case n.Here:
+		return "it is here"
+	case n.DoesNotFit != "":
+		return "does not fit: " + n.DoesNotFit
+	case n.Refused != "":
+		return "refused: " + n.Refused
+	case len(n.Exceeded) > 0:
+		return "warning: " + n.Exceeded[0].Reason
+	default:
+		return ""
+	}
+}
+
+// allThatFit names the nodes that fit, all of which are refused.
+func allThatFit(n int) string {
+	if n == 1 {
+		return "the only one that fits"
+	}
+	return fmt.Sprintf("all %s that fit", text.Counted(n, "node"))
+}
+
+// roomLines say what would make room for a pod that no node takes.
+func roomLines(e *explanation.Answer) []string {
+	if line := nodes.RoomLine(e.MakesRoom); line != "" {
+		return []string{line}
+	}
+	return nil
+}
+
 // cost writes a price to as many digits as tell nodes apart.
 func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
 
 // bestNode says where the pod would cost least.
 func bestNode(e *explanation.Answer) string {
-	fit := 0
-	for _, n := range e.Nodes {
-		if n.DoesNotFit == "" {
+	fit, refused := 0, 0
+	for i := range e.Nodes {
+		switch n := &e.Nodes[i]; {
+		case n.Takes():
 			fit++
+		case n.Refused != "":
+			refused++
 		}
 	}
-	if fit == 0 {
+	switch {
+	case fit > 0:
+	case refused > 0:
+		return fmt.Sprintf("No node takes it: the scheduler's guard refuses %s.", allThatFit(refused))
+	default:
 		return "No node fits."
 	}
 	best := &e.Nodes[0]
-	nodes := text.Counted(fit, "node")
+	counted := text.Counted(fit, "node")
 	i := slices.IndexFunc(e.Nodes, func(n explanation.RankedNode) bool { return n.Here })
 	switch {
 	case i < 0 && fit == 1:
 		return best.Node + " is the only node that fits."
 	case i < 0:
-		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, nodes)
+		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, counted)
+	case fit == 1 && refused > 0:
+		return fmt.Sprintf("No other node takes it: the scheduler's guard refuses %s.", allThatFit(refused))
 	case fit == 1:
 		return "No other node fits."
 	case e.Nodes[i].Rank > 1:
-		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.%s", best.Node, cost(e.Nodes[i].Cost-best.Cost), nodes, e.Nodes[i].Rank, notWon(&e.Nodes[i], best))
+		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.%s", best.Node, cost(e.Nodes[i].Cost-best.Cost), counted, e.Nodes[i].Rank, notWon(&e.Nodes[i], best))
 	default:
 		next := best
 		if i == 0 {
 			next = &e.Nodes[1]
 		}
-		return fmt.Sprintf("Of %s that fit none is cheaper; the next is %s, by %s more.%s", nodes, next.Node, cost(next.Cost-e.Nodes[i].Cost), notWon(&e.Nodes[i], next))
+		return fmt.Sprintf("Of %s that fit none is cheaper; the next is %s, by %s more.%s", counted, next.Node, cost(next.Cost-e.Nodes[i].Cost), notWon(&e.Nodes[i], next))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
@@ -89,7 +90,7 @@ func readApplied(paths []string, streams verb.Streams) (*explanation.Manifests, 
 		}
 		return nil, fmt.Errorf("--simulate is about one workload, such as a Pod or a Deployment, and the manifest has %d: %s", len(names), cmp.Or(text.Names(names), "none"))
 	}
-	return &explanation.Manifests{Workload: read.Workloads[0], Workloads: read.Profiles.Workloads, Classes: read.Profiles.Nodes}, nil
+	return &explanation.Manifests{Workload: read.Workloads[0], Workloads: read.Profiles.Workloads, Classes: read.Profiles.Nodes, Namespaces: read.Namespaces}, nil
 }
 
 // simulateInCluster reads the cluster.
@@ -105,7 +106,7 @@ func (x *explain) simulateInCluster(ctx context.Context, applied *explanation.Ma
 	if err := readAllNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
-	return in, x.readSettings(ctx, c, own, in)
+	return in, x.readSettings(ctx, c, own, in, applied.Workloads)
 }
 
 // simulateInFiles reads files in place of a cluster.
@@ -140,7 +141,11 @@ func (x *explain) setNamespace(applied *explanation.Manifests, own string) error
 
 // verdict returns the answer no where no node fits, or limits would not hold.
 func verdict(e *explanation.Answer) error {
-	if e.Simulation.Fits == 0 {
+	switch refused := len(e.Simulation.Refused); {
+	case e.Simulation.Fits > 0:
+	case refused > 0:
+		return verb.No(fmt.Errorf("no node takes the pod: the scheduler's guard refuses %s", text.Counted(refused, "node")))
+	default:
 		return verb.No(errors.New("no node fits"))
 	}
 	var pods []string
@@ -160,7 +165,11 @@ func simulated(e *explanation.Answer) []string {
 	if !strings.HasPrefix(s.Workload, "pod/") {
 		name = "A pod of " + s.Workload
 	}
-	if s.Fits == 0 {
+	switch refused := len(s.Refused); {
+	case s.Fits > 0:
+	case refused > 0:
+		return append([]string{fmt.Sprintf("%s would wait: the scheduler's guard refuses %s.", name, allThatFit(refused))}, roomLines(e)...)
+	default:
 		return []string{name + " fits no node."}
 	}
 	where := fmt.Sprintf("%s would go to %s, the cheapest of %s that fit.", name, e.Node, text.Counted(s.Fits, "node"))
@@ -171,6 +180,13 @@ func simulated(e *explanation.Answer) []string {
 		where = fmt.Sprintf("%s would go to %s or any other of the %s that fit: all cost the same.", name, e.Node, text.Counted(s.Fits, "node"))
 	case len(s.Ties) > 0:
 		where += fmt.Sprintf(" Just as cheap: %s; the scheduler takes any of them.", text.Names(s.Ties))
+	}
+	if len(s.Refused) > 0 {
+		where += fmt.Sprintf(" The scheduler's guard refuses %s", text.Names(s.Refused))
+		if e.Nodes == nil {
+			where += " (--nodes says why)"
+		}
+		where += "."
 	}
 	if asFastAsAlone(e) {
 		return []string{where, "There it would run as fast as alone."}
@@ -223,6 +239,9 @@ func exceededLines(e *explanation.Answer, wide bool) (lines []string) {
 			line += fmt.Sprintf(", as it does already (now %s)", text.Times(*x.Before))
 		default:
 			line += fmt.Sprintf(" (now %s)", text.Times(*x.Before))
+		}
+		if x.GuardMode == configv1alpha1.GuardWarn {
+			line += ", of which the scheduler's guard warns"
 		}
 		lines = append(lines, line+".")
 	}

@@ -10,15 +10,16 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Snapshot is what files hold of a cluster: pods, nodes and profiles.
+// Snapshot is what files hold of a cluster: pods, nodes, namespaces and profiles.
 type Snapshot struct {
 	*PodsAndNodes
 
-	Profiles *Manifests
+	Namespaces []corev1.Namespace
+	Profiles   *Manifests
 }
 
-// ReadSnapshot reads YAML or JSON files of any number of pods, nodes and objects of
-// Loadline's API, as kubectl get prints them. Other kinds are errors.
+// ReadSnapshot reads YAML or JSON files of any number of pods, nodes, namespaces and objects
+// of Loadline's API, as kubectl get prints them. Other kinds are errors.
 func ReadSnapshot(paths []string, stdin io.Reader) (*Snapshot, error) {
 	profiles, err := newManifests()
 	if err != nil {
@@ -28,7 +29,7 @@ func ReadSnapshot(paths []string, stdin io.Reader) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{pods, profiles}
+	s := &Snapshot{PodsAndNodes: pods, Profiles: profiles}
 	return s, eachDocument(paths, stdin, s.add)
 }
 
@@ -45,6 +46,20 @@ func (s *Snapshot) add(document []byte) error {
 			return err
 		}
 		return eachItem(list, s.add)
+	case gvk == corev1.SchemeGroupVersion.WithKind("NamespaceList"):
+		list := &corev1.NamespaceList{}
+		if err := yaml.Unmarshal(document, list); err != nil {
+			return err
+		}
+		s.Namespaces = append(s.Namespaces, list.Items...)
+		return nil
+	case gvk == corev1.SchemeGroupVersion.WithKind("Namespace"):
+		var namespace corev1.Namespace
+		if err := yaml.Unmarshal(document, &namespace); err != nil {
+			return err
+		}
+		s.Namespaces = append(s.Namespaces, namespace)
+		return nil
 	case gvk.Group == v1alpha1.GroupVersion.Group:
 		return s.Profiles.add(document)
 	default:

@@ -30,8 +30,10 @@ import (
 type Workloads struct {
 	Profiles  *Manifests
 	Workloads []evaluate.Workload
-	// Others counts, by their kinds, the objects of Kubernetes that have no pods, such as Services.
-	Others map[string]int
+	// Others counts, by their kinds, the objects of Kubernetes that have no pods, such as Services. Namespaces are those of
+	// them.
+	Others     map[string]int
+	Namespaces []corev1.Namespace
 
 	decoder runtime.Decoder
 }
@@ -85,6 +87,14 @@ func (w *Workloads) add(document []byte) error {
 		return ErrNode
 	case clientgoscheme.Scheme.Recognizes(gvk) && !hasPods(gvk.Kind):
 		w.Others[gvk.Kind]++
+		if gvk != corev1.SchemeGroupVersion.WithKind("Namespace") {
+			return nil
+		}
+		var namespace corev1.Namespace
+		if err := yaml.Unmarshal(document, &namespace); err != nil {
+			return err
+		}
+		w.Namespaces = append(w.Namespaces, namespace)
 		return nil
 	default:
 		return fmt.Errorf("%s of %q is not read here; give %s, and WorkloadProfile and NodeProfile of %q",

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/config"
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 )
@@ -33,6 +34,10 @@ type Input struct {
 	// Schedulers are the names of those that place pods by dilation; nil if that is
 	// not known.
 	Schedulers []string
+	// GuardMode is what the guard of the pod's scheduler does in namespaces that do not say, empty for nothing, and Namespaces
+	// are those that may say.
+	GuardMode  configv1alpha1.GuardMode
+	Namespaces []corev1.Namespace
 }
 
 // Answer tells how a pod fares where it is, and what other nodes would cost.
@@ -53,9 +58,11 @@ type Answer struct {
 	ByDilation *bool `json:"byDilation,omitempty"`
 
 	// Vector says where the pod's loading vector is from, and Rules where the rules
-	// for pods without a profile are.
+	// of the scheduler are, such as those for pods without a profile.
 	Vector VectorSource `json:"vector"`
 	Rules  string       `json:"rules"`
+	// GuardMode is what the scheduler's guard does about limits of dilation in namespaces that do not say, by the same rules.
+	GuardMode configv1alpha1.GuardMode `json:"guardMode"`
 	// Importance is how many times what the pod waits counts in costs, absent if once.
 	Importance *float64 `json:"importance,omitempty"`
 
@@ -82,7 +89,8 @@ type Answer struct {
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 	// Devices are those of the node that the pod uses, where others may use them, too.
 	Devices []UsedDevice `json:"devices,omitempty"`
-	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong.
+	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong, and which namespaces a label
+	// of the guard.
 	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
@@ -90,8 +98,10 @@ type Answer struct {
 	// Neighbours are the other pods of the node, those first that the pod slows most.
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 
-	// Nodes are ranked by cost; those that do not fit come last.
+	// Nodes are ranked by cost; after those that take the pod come those that the guard refuses, and last those that do not fit.
 	Nodes []RankedNode `json:"nodes,omitempty"`
+	// MakesRoom are what would make room for the pod, each of them alone, where no node takes it and the guard refuses some.
+	MakesRoom []string `json:"makesRoom,omitempty"`
 }
 
 // VectorSource says where a loading vector is from.

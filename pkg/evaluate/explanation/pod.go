@@ -28,7 +28,9 @@ type explainer struct {
 	snapshot *profile.Snapshot
 	byNode   map[string][]*corev1.Pod // the others, that have not ended
 	profiles map[string]*v1alpha1.WorkloadProfile
-	ignored  []string // what is wrong with annotations
+	ignored  []string // what is wrong with annotations and labels
+	guard    *guard
+	refusals nodes.Refusals // by the guard
 }
 
 // ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
@@ -71,6 +73,9 @@ func OfPod(in *Input) (*Answer, error) {
 	}
 	if in.Ranked {
 		e.Nodes = x.rank()
+		if err := x.makeRoom(e, e.Nodes); err != nil {
+			return nil, err
+		}
 	}
 	e.IgnoredAnnotations = x.ignored
 	return e, nil
@@ -79,16 +84,27 @@ func OfPod(in *Input) (*Answer, error) {
 // answer returns what is known of the pod wherever it is.
 func (x *explainer) answer() *Answer {
 	a := &Answer{
-		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: cmp.Or(x.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName), Rules: x.Rules,
+		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.guard.fallback,
 		Vector: x.source(x.Pod, profile.AnyClass), MaxDilation: x.maxDilation(x.Pod),
 	}
 	if importance := x.snapshot.Importance(x.Pod); importance != 1 {
 		a.Importance = &importance
 	}
-	if x.Schedulers != nil {
-		a.ByDilation = new(slices.Contains(x.Schedulers, a.SchedulerName))
-	}
+	a.ByDilation = x.byDilation()
 	return a
+}
+
+// schedulerName returns the scheduler of the pod.
+func (x *explainer) schedulerName() string {
+	return cmp.Or(x.Pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+}
+
+// byDilation reports whether the scheduler of the pod places by dilation, nil if that is not known.
+func (x *explainer) byDilation() *bool {
+	if x.Schedulers == nil {
+		return nil
+	}
+	return new(slices.Contains(x.Schedulers, x.schedulerName()))
 }
 
 // newExplainer returns what explains the pod of an input. Of the pods in the input, that of the name of itself is the
@@ -103,7 +119,7 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	for i := range in.Classes {
 		index.OnAdd(&in.Classes[i], true)
 	}
-	x.snapshot = index.Snapshot()
+	x.snapshot, x.guard = index.Snapshot(), x.newGuard()
 	for i := range in.Pods {
 		p := &in.Pods[i]
 		other := itself == nil || p.Namespace != itself.Namespace || p.Name != itself.Name

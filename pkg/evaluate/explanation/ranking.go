@@ -14,8 +14,8 @@ import (
 type RankedNode struct {
 	Node        string `json:"node"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
-	// Rank is 1 for the cheapest node that fits; nodes that cost the same have the
-	// same. It is absent for a node that does not fit.
+	// Rank is 1 for the cheapest node that takes the pod; nodes that cost the same have the
+	// same. It is absent for a node that does not fit, or is refused.
 	Rank int `json:"rank,omitempty"`
 	// Cost is the dilation that the pod would add to the node: Waits to its own
 	// threads, because of the pods that are there, and Inflicts to theirs. It counts
@@ -32,6 +32,26 @@ type RankedNode struct {
 	Here bool `json:"here,omitempty"`
 	// DoesNotFit says why the pod cannot go there.
 	DoesNotFit string `json:"doesNotFit,omitempty"`
+	// Refused says why the scheduler's guard refuses the node, on which the pod fits.
+	Refused string `json:"refused,omitempty"`
+	// Exceeded are the limits of dilation that would not hold there with the pod, and that bind by the mode of the guard, the
+	// furthest above first. Those of the node that the pod is on are not judged, nor where it does not fit.
+	Exceeded []Exceeded `json:"exceeded,omitempty"`
+}
+
+// Takes reports whether the scheduler may put the pod there.
+func (n *RankedNode) Takes() bool { return n.DoesNotFit == "" && n.Refused == "" }
+
+// order is 0 for a node that takes the pod, 1 for one that the guard refuses, and 2 for one that does not fit.
+func (n *RankedNode) order() int {
+	switch {
+	case n.DoesNotFit != "":
+		return 2
+	case n.Refused != "":
+		return 1
+	default:
+		return 0
+	}
 }
 
 // ResourceWait is what a pod would wait at a resource, or compute longer because of it.
@@ -54,19 +74,19 @@ func (n *RankedNode) At(resource string) float64 {
 // plugin.
 const tie = 1e-12
 
-// rank returns all nodes, the cheapest that fits first.
+// rank returns all nodes, the cheapest that takes the pod first.
 func (x *explainer) rank() []RankedNode {
 	ranked := make([]RankedNode, len(x.Nodes))
 	for i := range x.Nodes {
 		ranked[i] = x.price(&x.Nodes[i])
 	}
 	slices.SortFunc(ranked, func(a, b RankedNode) int {
-		return cmp.Or(cmp.Compare(min(1, len(a.DoesNotFit)), min(1, len(b.DoesNotFit))), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
 	})
 	for i := range ranked {
 		n := &ranked[i]
 		switch {
-		case n.DoesNotFit != "":
+		case !n.Takes():
 			return ranked
 		case i > 0 && n.Cost-ranked[i-1].Cost <= tie*n.Cost:
 			n.Rank = ranked[i-1].Rank
@@ -95,8 +115,11 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 		}
 	}
 	slices.SortStableFunc(n.WaitsAt, func(a, b ResourceWait) int { return cmp.Compare(b.Waits, a.Waits) })
-	if !n.Here {
-		n.DoesNotFit = nodes.Misfit(x.Pod, node, others)
+	if n.Here {
+		return n
+	}
+	if n.DoesNotFit = nodes.Misfit(x.Pod, node, others); n.DoesNotFit == "" {
+		x.judge(&n, &site{explainer: x, node: node, class: class, others: others})
 	}
 	return n
 }

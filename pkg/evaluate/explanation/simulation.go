@@ -4,21 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// Manifests are what would be applied to a cluster: a workload, and profiles beside it. All of them have a namespace.
+// Manifests are what would be applied to a cluster: a workload, and profiles and namespaces beside it. The workload and
+// WorkloadProfiles have a namespace.
 type Manifests struct {
-	Workload  evaluate.Workload
-	Workloads []v1alpha1.WorkloadProfile
-	Classes   []v1alpha1.NodeProfile
+	Workload   evaluate.Workload
+	Workloads  []v1alpha1.WorkloadProfile
+	Classes    []v1alpha1.NodeProfile
+	Namespaces []corev1.Namespace
 }
 
 // Simulation is what there is to say of a pod that is not there yet.
@@ -27,30 +32,39 @@ type Simulation struct {
 	// about one.
 	Workload string `json:"workload"`
 	Replicas int32  `json:"replicas"`
-	// Fits is how many nodes the pod fits on. Ties are those of them that cost as much as the node of the answer, which is
-	// the first by name: the scheduler takes any of these.
-	Fits int      `json:"fits"`
-	Ties []string `json:"ties,omitempty"`
+	// Fits is how many nodes take the pod. Ties are those of them that cost as much as the node of the answer, which is
+	// the first by name: the scheduler takes any of these. Refused are those on which it fits, and which the scheduler's guard
+	// refuses.
+	Fits    int      `json:"fits"`
+	Ties    []string `json:"ties,omitempty"`
+	Refused []string `json:"refused,omitempty"`
 	// Exceeded are the limits of dilation that would not hold, that of the pod first. Those of neighbours which are
 	// exceeded already count if the pod adds to it.
 	Exceeded []Exceeded `json:"exceeded,omitempty"`
 }
 
-// Exceeded is the limit of a pod's dilation, spec.sla.maxDilation of its WorkloadProfile, that would not hold.
+// Exceeded is the limit of a pod's dilation, spec.sla.maxDilation of its WorkloadProfile, that would not hold once the
+// explained pod is there.
 type Exceeded struct {
 	Pod         string  `json:"pod"`
 	MaxDilation float64 `json:"maxDilation"`
 	Dilation    float64 `json:"dilation"`
-	// Before is its dilation without the simulated pod, absent for that itself.
+	// Before is its dilation without the explained pod, absent for that itself.
 	Before *float64 `json:"before,omitempty"`
+	// GuardMode is what the scheduler's guard does about it, by the namespace of the pod.
+	GuardMode configv1alpha1.GuardMode `json:"guardMode,omitempty"`
+	// Of a node of a ranking: the resource at which the pod waits most, mostly because of which pod, and all in words.
+	Resource string `json:"resource,omitempty"`
+	Because  string `json:"because,omitempty"`
+	Reason   string `json:"reason,omitempty"`
 }
 
 var errNoNodes = errors.New("there are no nodes")
 
 // Simulate returns on which node the scheduler would put a pod of a workload that is not there yet, by the price of the
-// nodes on which it fits, and how the pod and its neighbours would run there. The pods of the input are all of the
+// nodes that take it, and how the pod and its neighbours would run there. The pods of the input are all of the
 // cluster, and its nodes too; Pod and WhatIf are not used. The ranking is part of the answer where that is asked for, or
-// where no node fits.
+// where no node takes it.
 //
 // The error names the field of the manifest that is wrong, its value and the rule, or says that there are no nodes.
 func Simulate(in *Input, applied *Manifests) (*Answer, error) {
@@ -67,7 +81,10 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 	}
 	e, ranked := x.answer(), x.rank()
 	w := &applied.Workload
-	e.Simulation = &Simulation{Workload: w.Name(), Replicas: *w.Replicas, Fits: fitting(ranked)}
+	e.Simulation = &Simulation{Workload: w.Name(), Replicas: *w.Replicas, Fits: taking(ranked), Refused: refused(ranked)}
+	if err := x.makeRoom(e, ranked); err != nil {
+		return nil, err
+	}
 	if after.Ranked || e.Simulation.Fits == 0 {
 		e.Nodes = ranked
 	}
@@ -78,7 +95,7 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 		if err := x.here(e); err != nil {
 			return nil, err
 		}
-		e.Simulation.Exceeded = exceeded(e)
+		e.Simulation.Exceeded = x.exceeded(e)
 	}
 	e.IgnoredAnnotations = x.ignored
 	return e, nil
@@ -98,11 +115,23 @@ func (in *Input) with(applied *Manifests) (*Input, error) {
 	}
 	after := *in
 	pod := w.Pod.DeepCopy()
-	pod.Status = corev1.PodStatus{}
+	pod.Status, pod.CreationTimestamp = corev1.PodStatus{}, in.afterAll()
 	after.Pod = cgroup.InEffect(pod)
 	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return evaluate.QualifiedName(p) })
 	after.Classes = replaced(in.Classes, applied.Classes, func(p *v1alpha1.NodeProfile) string { return p.Name })
+	after.Namespaces = replaced(in.Namespaces, applied.Namespaces, func(ns *corev1.Namespace) string { return ns.Name })
 	return &after, nil
+}
+
+// afterAll returns a time at which all pods are there: pods get devices in the order in which they were created.
+func (in *Input) afterAll() metav1.Time {
+	var last time.Time
+	for i := range in.Pods {
+		if t := in.Pods[i].CreationTimestamp.Time; t.After(last) {
+			last = t
+		}
+	}
+	return metav1.NewTime(last.Add(time.Second))
 }
 
 // checkNew returns an error where the scheduler would not choose a node for pods of a workload, which are not there yet.
@@ -135,14 +164,24 @@ func replaced[T any](before, come []T, name func(*T) string) []T {
 	return append(all, come...)
 }
 
-// fitting returns how many of some nodes fit.
-func fitting(ranked []RankedNode) (n int) {
+// taking returns how many of some nodes take the pod.
+func taking(ranked []RankedNode) (n int) {
 	for i := range ranked {
-		if ranked[i].DoesNotFit == "" {
+		if ranked[i].Takes() {
 			n++
 		}
 	}
 	return n
+}
+
+// refused returns the nodes that the guard refuses.
+func refused(ranked []RankedNode) (names []string) {
+	for i := range ranked {
+		if ranked[i].Refused != "" {
+			names = append(names, ranked[i].Node)
+		}
+	}
+	return names
 }
 
 // ties returns the nodes other than the first that cost as little as that.
@@ -156,9 +195,13 @@ func ties(ranked []RankedNode) (names []string) {
 }
 
 // exceeded returns the limits that do not hold because of the pod.
-func exceeded(e *Answer) (all []Exceeded) {
+func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 	if e.MaxDilation != nil && *e.Dilation > *e.MaxDilation {
-		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, Dilation: *e.Dilation})
+		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, Dilation: *e.Dilation, GuardMode: x.guard.mode(x.Pod.Namespace)})
+	}
+	modes := map[string]configv1alpha1.GuardMode{}
+	for _, p := range x.byNode[e.Node] {
+		modes[evaluate.QualifiedName(p)] = x.guard.mode(p.Namespace)
 	}
 	for i := range e.Neighbours {
 		n := &e.Neighbours[i]
@@ -166,7 +209,7 @@ func exceeded(e *Answer) (all []Exceeded) {
 			continue
 		}
 		if n.Without <= *n.MaxDilation || n.Dilation-n.Without >= negligible {
-			all = append(all, Exceeded{n.Pod, *n.MaxDilation, n.Dilation, &n.Without})
+			all = append(all, Exceeded{Pod: n.Pod, MaxDilation: *n.MaxDilation, Dilation: n.Dilation, Before: &n.Without, GuardMode: modes[n.Pod]})
 		}
 	}
 	return all

@@ -2,9 +2,12 @@ package nodes
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Excess is that a pod of a node is dilated more than it may be, and why.
@@ -12,7 +15,8 @@ type Excess struct {
 	// Pod is the index of the pod.
 	Pod int
 	// Dilation is how much it is dilated, and Bound how much it may be.
-	Dilation, Bound float64
+	Dilation float64
+	Bound    Bound
 	Cause
 }
 
@@ -20,20 +24,67 @@ type Excess struct {
 // a pod that does not wait.
 type Cause struct{ Resource, Because int }
 
-// boundTolerance is the relative difference within which a dilation is what it may be: rounding.
-const boundTolerance = 1e-9
+const (
+	// boundTolerance is the relative difference within which a dilation is what it may be: rounding.
+	boundTolerance = 1e-9
+	// worseTolerance is that within which a newcomer does not dilate a pod more: rounding, too.
+	worseTolerance = 1e-9
+)
 
-// Exceeding returns the pods of a prediction that are dilated more than their bounds allow, the one furthest above first. A
-// bound of 0 is none.
-func Exceeding(p *contention.Prediction, bounds []float64) []Excess {
+// Exceeding returns the pods of a prediction that are dilated more than their bounds allow because of a newcomer, which is
+// the last: itself, and those that are dilated more than without it. The one furthest above its bound comes first. before
+// returns the dilations of the others without the newcomer; it is called at most once, and only where one of them is above
+// its bound.
+func Exceeding(p *contention.Prediction, bounds []Bound, before func() ([]float64, error)) ([]Excess, error) {
 	var all []Excess
+	var without []float64
+	newcomer := len(bounds) - 1
 	for j, bound := range bounds {
-		if bound > 0 && p.Dilations[j] > bound*(1+boundTolerance) {
-			all = append(all, Excess{Pod: j, Dilation: p.Dilations[j], Bound: bound, Cause: CauseOf(p, j)})
+		if bound.Max == 0 || p.Dilations[j] <= bound.Max*(1+boundTolerance) {
+			continue
+		}
+		if j != newcomer {
+			if without == nil {
+				var err error
+				if without, err = before(); err != nil {
+					return nil, err
+				}
+			}
+			if p.Dilations[j] <= without[j]*(1+worseTolerance) {
+				continue
+			}
+		}
+		all = append(all, Excess{Pod: j, Dilation: p.Dilations[j], Bound: bound, Cause: CauseOf(p, j)})
+	}
+	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.above(), a.above()) })
+	return all, nil
+}
+
+// above returns how many times its bound the pod is dilated.
+func (e *Excess) above() float64 { return e.Dilation / e.Bound.Max }
+
+// Refusing returns the first excess of a bound that is enforced, nil where none is: it is because of that one that the guard
+// refuses the node.
+func Refusing(excesses []Excess) *Excess {
+	for i := range excesses {
+		if excesses[i].Bound.Mode == configv1alpha1.GuardEnforce {
+			return &excesses[i]
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.Dilation/b.Bound, a.Dilation/a.Bound) })
-	return all
+	return nil
+}
+
+// ResourceIn returns the resource at which the pod waits that is dilated too much, of the names of all resources.
+func (c Cause) ResourceIn(names []string) string {
+	if c.Resource < 0 {
+		return "contention"
+	}
+	return names[c.Resource]
+}
+
+// Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
+func (e *Excess) Reason(whom, times string, resources []string) string {
+	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, text.Times(e.Bound.Max), e.ResourceIn(resources))
 }
 
 // CauseOf returns why a pod of a prediction is dilated.

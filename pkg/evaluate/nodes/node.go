@@ -1,6 +1,7 @@
 // Package nodes answers what-if questions about the pods of one node: how they fare, and how they would without one of
-// them, with another one, or with another request or limit; and whether a node would take a pod. It takes pods with
-// their loading vectors, wherever these are from, and has no access to a cluster.
+// them, with another one, or with another request or limit; and whether a node would take a pod: whether it fits, and whether
+// the scheduler's guard refuses it. It takes pods with their loading vectors, wherever these are from ([Of] takes those of
+// profiles), and has no access to a cluster.
 package nodes
 
 import (
@@ -14,6 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Node is a node with the pods on it. It is a value: what changes it returns another one.
@@ -31,6 +33,14 @@ type Node struct {
 	// thousandths of a core, which is by what the system's part of the CPU goes.
 	System      contention.Vector
 	Allocatable int64
+}
+
+// Of returns a node of a class, nil for none, with pods on it, as profiles have their vectors. The error names the pods whose
+// annotations of devices are wrong; these are ignored, and the node can be used all the same.
+func Of(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod) (*Node, error) {
+	tied, wrong := s.VectorsOn(node, class, pods)
+	resources := s.Resources()
+	return &Node{Name: node.Name, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor()}, wrong
 }
 
 // Share returns how the pods share the node's cores. The error names the node, and the pod if it is about one.

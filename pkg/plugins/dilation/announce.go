@@ -24,7 +24,7 @@ type placement struct {
 	node      *nodes.Node // with the pod, the last
 	names     []string    // of the resources
 	announced bool        // whether there is an event though no bound is exceeded
-	excesses  []excess
+	excesses  []nodes.Excess
 }
 
 // Reserve takes down how the pod fares on the node that was chosen, and who is dilated there more than it may be.
@@ -45,7 +45,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.most, func(b bound) float64 { return b.most }) {
+	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
 		o, err := t.add(c.newcomer)
 		if err != nil { // nothing can be said, and the pod is placed all the same
 			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)
@@ -73,13 +73,13 @@ func (d *Dilation) PostBind(ctx context.Context, state fwk.CycleState, pod *core
 	p := c.placement
 	for i := range p.excesses {
 		e := &p.excesses[i]
-		boundsExceeded.WithLabelValues(string(e.mode)).Inc()
+		boundsExceeded.WithLabelValues(string(e.Bound.Mode)).Inc()
 		since := ""
 		if e.Pod != len(p.node.Pods)-1 {
 			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
 		}
 		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s on %s%s, more than its limit of %s%s",
-			slower(e.Dilation), nodeName, since, text.Times(e.Bound), p.because(e.Cause))
+			slower(e.Dilation), nodeName, since, text.Times(e.Bound.Max), p.because(e.Cause))
 	}
 	if !p.announced {
 		return

@@ -218,7 +218,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
 		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
-		Importance: n.importance, Bound: n.bound.most, Mode: n.bound.mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
+		Importance: n.importance, Bound: n.bound.Max, Mode: n.bound.Mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
 	if w := n.workload; w != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name

@@ -97,6 +97,40 @@ func TestANodeIsRefusedWhereABoundWouldBeExceeded(t *testing.T) {
 	}
 }
 
+// Where a pod that is there would exceed its bound, too, raising that of the newcomer makes room only if it is of one profile.
+func TestAHigherBoundIsAdvisedOnlyWhereItIsEnough(t *testing.T) {
+	hold := func(a *config.DilationArgs) { a.HoldMaxDilation = 1.9 }
+	for name, test := range map[string]struct {
+		resident  float64 // its bound, 0 if it is of the newcomer's profile
+		elsewhere float64 // how much of the disk a pod without a bound uses on another node, 0 for none
+		change    func(*config.DilationArgs)
+		advice    string
+	}{
+		"the resident's fails, too": {1.8, 0, nil, "What would make room: node without default/there."},
+		"the resident's is kept":    {2, 0, nil, "What would make room: node without default/there, or sla.maxDilation of at least 2 for it (now 1.50)."},
+		"both are of one profile":   {0, 0, nil, "What would make room: node without default/there, or sla.maxDilation of at least 2 for it (now 1.50)."},
+		"it would be held then":     {2, 0, hold, "What would make room: node without default/there."},
+		"enough elsewhere": {
+			1.8, 0.6, nil, "What would make room: other without default/quiet, or node without default/there, or sla.maxDilation of at least 1.6 for it (now 1.50).",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resident, app := bounded(workload("resident", demand("disk", 1)), max(1, test.resident)), "resident"
+			if test.resident == 0 {
+				app = "newcomer"
+			}
+			d := guarded(t, test.change, bounded(workload("newcomer", demand("disk", 1)), 1.5), resident, workload("quiet", demand("disk", test.elsewhere)))
+			list := []fwk.NodeInfo{testNode("node", 4, testPod("there", app))}
+			if test.elsewhere > 0 {
+				list = append(list, testNode("other", 4, testPod("quiet", "quiet")))
+			}
+			if _, advice := filter(t, d, testPod("new", "newcomer"), list...); advice != test.advice {
+				t.Errorf("got %q, want %q", advice, test.advice)
+			}
+		})
+	}
+}
+
 func TestTheModeOfTheNamespaceGoesBeforeTheDefault(t *testing.T) {
 	job := bounded(workload("job", demand("disk", 1)), 1.5)
 	for name, test := range map[string]struct {

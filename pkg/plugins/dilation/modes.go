@@ -13,6 +13,7 @@ import (
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
 // modes are by how much the bounds of pods bind, by their namespaces. It is the handler of an informer of namespaces.
@@ -82,21 +83,16 @@ func (m *modes) OnDelete(obj any) {
 	}
 }
 
-// written are the modes as the label of a namespace has them.
-var written = map[string]configv1alpha1.GuardMode{
-	"off": configv1alpha1.GuardOff, "warn": configv1alpha1.GuardWarn, "enforce": configv1alpha1.GuardEnforce,
-}
-
 func (m *modes) set(obj any) {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok {
 		m.log.Error(nil, "Ignored an object that is not a namespace", "type", fmt.Sprintf("%T", obj))
 		return
 	}
-	label, said := ns.Labels[v1alpha1.GuardLabel]
-	mode := written[label]
-	if said && mode == "" {
-		m.log.Error(nil, "Ignored the label of a namespace: it must be off, warn or enforce", "namespace", ns.Name, "label", v1alpha1.GuardLabel, "value", label, "mode", m.fallback)
+	mode, valid := nodes.GuardModeOf(ns.Labels)
+	if !valid {
+		m.log.Error(nil, "Ignored the label of a namespace: it must be off, warn or enforce",
+			"namespace", ns.Name, "label", v1alpha1.GuardLabel, "value", ns.Labels[v1alpha1.GuardLabel], "mode", m.fallback)
 	}
 	m.store(ns.Name, mode)
 }

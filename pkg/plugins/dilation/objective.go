@@ -7,6 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
 // costOf returns the function that prices a node by an objective: the lower the better, at least 0.
@@ -43,7 +44,7 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
 	risk, t := 0.0, d.tenantsOf(c, node)
-	if c.newcomer.bound.most > 0 || t.bounded() {
+	if c.newcomer.bound.Max > 0 || t.bounded() {
 		risk = highest
 		if o, err := t.add(c.newcomer); err == nil {
 			risk = min(o.risk, highest)
@@ -57,7 +58,7 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) flo
 // requests; on another, and on one that cannot be predicted, it is 1 and what the total is.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	most, t := d.args.PackingMaxDilation, d.tenantsOf(c, node)
-	fits := t.surely(c.newcomer, most, func(bound) float64 { return most })
+	fits := t.surely(c.newcomer, most, func(nodes.Bound) float64 { return most })
 	if !fits {
 		o, err := t.add(c.newcomer)
 		fits = err == nil && o.worst <= most

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
@@ -20,7 +19,7 @@ type newcomer struct {
 	workload *profile.Workload // nil if it follows none, or one without any vector yet
 	requests contention.Vector // its vector if it follows none
 	share    contention.Share
-	bound    bound
+	bound    nodes.Bound
 	// importance is how many times what it waits counts.
 	importance float64
 	// devices are the extended resources of devices that it requests, and what its annotation says of devices.
@@ -30,30 +29,12 @@ type newcomer struct {
 	kind kind
 }
 
-// bound is how much a pod may be dilated, 0 for any, and how much that binds.
-type bound struct {
-	most float64
-	mode configv1alpha1.GuardMode
-}
-
 // boundOf returns the bound of a pod that follows a profile, nil for none.
-func (m *modes) boundOf(namespace string, w *profile.Workload) bound {
+func (m *modes) boundOf(namespace string, w *profile.Workload) nodes.Bound {
 	if w == nil || w.MaxDilation == 0 {
-		return bound{}
+		return nodes.Bound{}
 	}
-	mode := m.of(namespace)
-	if mode == configv1alpha1.GuardOff {
-		return bound{}
-	}
-	return bound{w.MaxDilation, mode}
-}
-
-// enforced returns the bound if nodes are refused for it, else 0.
-func (b bound) enforced() float64 {
-	if b.mode != configv1alpha1.GuardEnforce {
-		return 0
-	}
-	return b.most
+	return nodes.NewBound(w.MaxDilation, m.of(namespace))
 }
 
 func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
@@ -92,7 +73,7 @@ type tenants struct {
 	class    *profile.NodeClass
 	pods     []*corev1.Pod
 	vectors  []contention.Vector // without devices
-	bounds   []bound
+	bounds   []nodes.Bound
 	servers  []int
 	ceiling  *contention.Ceiling
 	kinds    []kind
@@ -108,13 +89,7 @@ type outcome struct {
 	worst float64 // dilation, of all
 	// risk is how near a pod comes to its bound at worst: (λ − 1) over (bound − 1), 0 where no pod has a bound.
 	risk     float64
-	excesses []excess // the furthest above first
-}
-
-// excess is that a pod, the newcomer being the last, is dilated more than it may be, and more than without the newcomer.
-type excess struct {
-	nodes.Excess
-	mode configv1alpha1.GuardMode
+	excesses []nodes.Excess
 }
 
 // newTenants returns the pods of a node.
@@ -123,7 +98,7 @@ func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
 	resources := c.snapshot.Resources()
 	t.servers = resources.Servers(t.node, t.class)
 	t.ceiling = contention.NewCeiling(t.servers, resources.Processor())
-	t.vectors, t.bounds, t.kinds = make([]contention.Vector, len(t.pods)), make([]bound, len(t.pods)), make([]kind, len(t.pods))
+	t.vectors, t.bounds, t.kinds = make([]contention.Vector, len(t.pods)), make([]nodes.Bound, len(t.pods)), make([]kind, len(t.pods))
 	for j, pod := range t.pods {
 		p := newNewcomer(c.snapshot, m, pod) // as it was when it came
 		t.bounds[j], t.vectors[j], t.kinds[j] = p.bound, p.on(t.class), known.number(p)
@@ -134,7 +109,7 @@ func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
 
 // surely reports whether no pod can be dilated more than it may be once the newcomer is there, without solving the model. The
 // limits are those of the newcomer and of each pod, 0 for none.
-func (t *tenants) surely(n *newcomer, own float64, limit func(bound) float64) bool {
+func (t *tenants) surely(n *newcomer, own float64, limit func(nodes.Bound) float64) bool {
 	var with *contention.Ceiling
 	within := func(v contention.Vector, most float64) bool {
 		if most == 0 {
@@ -193,39 +168,25 @@ func (t *tenants) solve(n *newcomer) (*outcome, error) {
 	}
 	o := &outcome{own: p.Dilations[len(t.pods)], worst: slices.Max(p.Dilations)}
 	bounds := append(slices.Clone(t.bounds), n.bound)
-	most := make([]float64, len(bounds))
 	for j, b := range bounds {
-		most[j] = b.most
-		if b.most > 0 && p.Dilations[j] > 1 {
-			o.risk = max(o.risk, (p.Dilations[j]-1)/(b.most-1))
+		if b.Max > 0 && p.Dilations[j] > 1 {
+			o.risk = max(o.risk, (p.Dilations[j]-1)/(b.Max-1))
 		}
 	}
-	for _, e := range nodes.Exceeding(p, most) {
-		worse, err := t.worse(e)
-		if err != nil {
-			return nil, err
-		}
-		if worse {
-			o.excesses = append(o.excesses, excess{e, bounds[e.Pod].mode})
-		}
-	}
-	return o, nil
+	o.excesses, err = nodes.Exceeding(p, bounds, t.alone)
+	return o, err
 }
 
-// worse reports whether a pod is dilated more than without the newcomer.
-func (t *tenants) worse(e nodes.Excess) (bool, error) {
-	if e.Pod == len(t.pods) {
-		return true, nil
-	}
+// alone returns the dilations of the pods without a newcomer.
+func (t *tenants) alone() ([]float64, error) {
 	if t.before == nil {
 		p, err := t.predict(t.pods)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		t.before = p.Dilations
 	}
-	const rounding = 1e-9
-	return e.Dilation > t.before[e.Pod]*(1+rounding), nil
+	return t.before, nil
 }
 
 // predict solves the model of the node with these pods.
@@ -237,11 +198,8 @@ func (t *tenants) predict(pods []*corev1.Pod) (*contention.Prediction, error) {
 // nodeWith returns a node of a class with pods on it. Annotations that name devices which are not there are ignored, as
 // they are where nodes are priced, which logs them.
 func nodeWith(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod) *nodes.Node {
-	tied, _ := s.VectorsOn(node, class, pods)
-	resources := s.Resources()
-	return &nodes.Node{
-		Name: node.Name, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(),
-	}
+	with, _ := nodes.Of(s, node, class, pods)
+	return with
 }
 
 // without returns the pods of the node but for one. It has no ceiling.
@@ -256,5 +214,5 @@ func (t *tenants) without(pod int) *tenants {
 
 // bounded reports whether some pod has a bound.
 func (t *tenants) bounded() bool {
-	return slices.ContainsFunc(t.bounds, func(b bound) bool { return b.most > 0 })
+	return slices.ContainsFunc(t.bounds, func(b nodes.Bound) bool { return b.Max > 0 })
 }

@@ -20,6 +20,15 @@ func Times(factor float64) string {
 	return Decimal(factor, 2) + "×"
 }
 
+// TimesAbove writes a factor that is above a limit, rounded up to one decimal, and above 10 to none: "1.7×".
+func TimesAbove(factor float64) string {
+	unit := 10.0
+	if factor > unit {
+		unit = 1
+	}
+	return fmt.Sprintf("%v×", math.Ceil(factor*unit)/unit)
+}
+
 // TimesWithin writes a factor with the half width of its interval, as far as it has
 // one: "1.42 ± 0.05×".
 func TimesWithin(factor float64, halfWidth *float64) string {

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/explanation"
+)
+
+// Two nodes where a job more would have those that are there exceed their limits, and one that is cordoned.
+const (
+	guardedNamespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: etl, labels: {loadline.dev/guard: enforce}}\n"
+	onlyFullNodes    = paperJobsOfEtl + `---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: worker-1, labels: {zone: a}}, status: {allocatable: {cpu: "1", pods: "110"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-2, labels: {zone: a}}, status: {allocatable: {cpu: "1", pods: "110"}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-3, labels: {zone: a}}, spec: {unschedulable: true}, status: {allocatable: {cpu: "1"}}}
+- {apiVersion: v1, kind: Pod, metadata: {name: io-0, namespace: etl, labels: {app: std-io}}, spec: {nodeName: worker-1, containers: [{name: main}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: io-1, namespace: etl, labels: {app: std-io}}, spec: {nodeName: worker-2, containers: [{name: main}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: filecomp-1, namespace: etl, labels: {app: filecomp}}, spec: {nodeName: worker-2, containers: [{name: main}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: filecomp-2, namespace: etl, labels: {app: filecomp}}, spec: {schedulerName: loadline, containers: [{name: main}]}, status: {phase: Pending}}
+`
+)
+
+func TestSimulateLeavesOutNodesThatTheGuardRefuses(t *testing.T) {
+	t.Parallel()
+	cluster := write(t, "cluster.yaml", strings.Replace(onlyFullNodes, "spec: {unschedulable: true}, ", "", 1)+guardedNamespace)
+	code, stdout, stderr := invoke(t, sortJob, "explain", "--simulate", "-", "-f", cluster, "--nodes")
+	const want = `A pod of job/etl/sort would go to worker-3, the only node that fits. The scheduler's guard refuses worker-1, worker-2.
+There it would run as fast as alone.
+RESOURCE   SERVERS   LOADING   WAITS   BECAUSE OF   INFLICTS   ON
+cpu              1      0.58    0.00   -                0.00   -
+disk             1      0.42    0.00   -                0.00   -
+That is within its limit of 1.50×.
+Alone it takes 78.1s, there 78.1s.
+Vector: WorkloadProfile etl/filecomp, as declared.
+This is about the first of its 3 pods; those that follow find it there.
+
+RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
+   1   worker-3   0.000   0.000      0.000      0
+   -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk
+   -   worker-2   2.611   0.605      2.006      2   refused: would slow etl/filecomp-1 down 2.24×, more than its limit of 1.50×, because of disk
+`
+	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+	_, stdout, _ = invoke(t, sortJob, "explain", "--simulate", "-", "-f", cluster)
+	if want := "The scheduler's guard refuses worker-1, worker-2 (--nodes says why).\n"; !strings.Contains(stdout, want) {
+		t.Errorf("%q is not in\n%s", want, stdout)
+	}
+}
+
+func TestWhereAllNodesAreRefusedTheAnswerIsNo(t *testing.T) {
+	t.Parallel()
+	cluster := write(t, "cluster.yaml", onlyFullNodes+guardedNamespace)
+	code, stdout, stderr := invoke(t, sortJob, "explain", "--simulate", "-", "-f", cluster)
+	const simulated = `A pod of job/etl/sort would wait: the scheduler's guard refuses all 2 nodes that fit.
+What would make room: worker-1 without etl/io-0.
+Vector: WorkloadProfile etl/filecomp, as declared.
+This is about the first of its 3 pods; those that follow find it there.
+
+RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
+   -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk
+   -   worker-2   2.611   0.605      2.006      2   refused: would slow etl/filecomp-1 down 2.24×, more than its limit of 1.50×, because of disk
+   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+`
+	if diff := cmp.Diff(simulated, stdout); code != 1 || stderr != "Error: no node takes the pod: the scheduler's guard refuses 2 nodes\n" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+
+	// The same of a pod that waits, by the mode of the scheduler's configuration.
+	scheduler := write(t, "scheduler.yaml", guarding("Enforce"))
+	code, stdout, stderr = invoke(t, onlyFullNodes, "explain", "pod", "etl/filecomp-2", "-f", "-", "--scheduler", scheduler)
+	const waiting = `etl/filecomp-2 waits for a node.
+Vector: WorkloadProfile etl/filecomp, as declared.
+
+RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
+   -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk
+   -   worker-2   1.866   0.933      0.933      2   refused: would slow etl/io-1 down 1.79×, more than its limit of 1.30×, because of disk
+   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+No node takes it: the scheduler's guard refuses all 2 nodes that fit.
+What would make room: worker-1 without etl/io-0.
+`
+	if diff := cmp.Diff(waiting, stdout); code != 0 || stderr != "" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+}
+
+// guarding is the configuration of a scheduler whose guard has a mode.
+func guarding(mode string) string {
+	return strings.Replace(schedulerYAML, "requests: [{resource: cpu, minimum: 200m}]", `guard: {mode: "`+mode+`"}`, 1)
+}
+
+func TestWhatTheGuardWarnsOfIsAWarning(t *testing.T) {
+	t.Parallel()
+	scheduler := write(t, "scheduler.yaml", guarding("Warn"))
+	code, stdout, stderr := invoke(t, sortJob, "explain", "--simulate", "-", "-f", write(t, "cluster.yaml", onlyFullNodes), "--nodes", "--scheduler", scheduler)
+	for _, want := range []string{
+		"A pod of job/etl/sort would go to worker-1, the cheapest of 2 nodes that fit.\n",
+		"\netl/io-0 would exceed its limit of 1.30×: 1.42× (now 1.00×), of which the scheduler's guard warns.\n",
+		"   1   worker-1   0.840   0.420      0.420      1   warning: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if want := "Error: 1 limit of dilation would not hold: of etl/io-0\n"; code != 1 || stderr != want {
+		t.Errorf("exit code %d, errors %q, want %q", code, stderr, want)
+	}
+}
+
+// limited is etlCluster with a limit that the pod that waits there would have that of worker-1 exceed, in a namespace with a
+// label.
+func limited(label string) []client.Object {
+	objects := etlCluster()
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *v1alpha1.WorkloadProfile:
+			o.Spec.SLA = &v1alpha1.SLA{MaxDilation: quantity("1.1")}
+		case *corev1.Pod:
+			o.Spec.SchedulerName = "loadline"
+		}
+	}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "etl"}}
+	if label != "" {
+		ns.Labels = map[string]string{v1alpha1.GuardLabel: label}
+	}
+	return append(objects, ns)
+}
+
+func TestExplainReadsTheModesOfTheGuardFromTheCluster(t *testing.T) {
+	t.Parallel()
+	const (
+		noScheduler = "Warning: guard.mode is taken to be Off; the rules are the defaults, since the scheduler's are not known: listing Deployments: "
+	)
+	for name, test := range map[string]struct {
+		label, mode, refuse string
+		refused             bool
+		warning             string
+	}{
+		"by the label":                     {"enforce", "Off", "", true, ""},
+		"by the configuration":             {"", "Enforce", "", true, ""},
+		"off by the label":                 {"off", "Enforce", "", false, ""},
+		"namespaces that may not be read":  {"off", "Enforce", "/api/v1/namespaces", true, "labels loadline.dev/guard are not known, and guard.mode (Enforce) is taken to hold in all namespaces\n"},
+		"a scheduler that may not be read": {"", "Enforce", "/apis/apps/*", false, noScheduler},
+		"by the label alone":               {"enforce", "Enforce", "/apis/apps/*", true, noScheduler},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			objects := append(installed(), limited(test.label)...)
+			for i, o := range objects {
+				if m, is := o.(*corev1.ConfigMap); is && m.Namespace == "loadline-system" {
+					objects[i] = schedulerConfigMap(guarding(test.mode))
+				}
+			}
+			server := newAPIServer(t, objects...)
+			if test.refuse != "" {
+				server.refuse(test.refuse)
+			}
+			code, stdout, stderr := server.ask(t, "explain", "pod", "sort-1", "-o", "json")
+			var e explanation.Answer
+			if err := json.Unmarshal([]byte(stdout), &e); code != 0 || err != nil {
+				t.Fatalf("exit code %d: %s %v", code, stderr, err)
+			}
+			got := ""
+			for _, n := range e.Nodes {
+				if n.Node == "worker-1" {
+					got = n.Refused
+				}
+			}
+			if (got != "") != test.refused || (stderr != "") != (test.warning != "") || !strings.Contains(stderr, test.warning) {
+				t.Errorf("refused: %q, errors %q", got, stderr)
+			}
+		})
+	}
+	// Where nodes are not ranked, namespaces are of no interest.
+	server := newAPIServer(t, append(installed(), limited("enforce")...)...).refuse("/api/v1/namespaces")
+	if code, _, stderr := server.ask(t, "explain", "pod", "sort-0"); code != 0 || stderr != "" {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestAPodWhoseOnlyOtherNodeIsRefusedStays(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, onlyFullNodes+guardedNamespace, "explain", "pod", "etl/filecomp-1", "-f", "-", "--nodes")
+	for _, want := range []string{
+		"   1   worker-2   0.840   0.420      0.420      1   it is here\n   -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×",
+		"\nNo other node takes it: the scheduler's guard refuses the only one that fits.\n",
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in\n%s", want, stdout)
+		}
+	}
+	if code != 0 || stderr != "" || strings.Contains(stdout, "make room") {
+		t.Errorf("exit code %d, errors %q:\n%s", code, stderr, stdout)
+	}
+}

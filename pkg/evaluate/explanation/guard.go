@@ -1,0 +1,172 @@
+package explanation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// guard holds the modes of the scheduler's guard, by namespace.
+type guard struct {
+	fallback   configv1alpha1.GuardMode // of namespaces that do not say
+	namespaces map[string]configv1alpha1.GuardMode
+}
+
+// newGuard returns the guard of the scheduler that places the explained pod. It is off where that scheduler is known not to
+// place by dilation.
+func (x *explainer) newGuard() *guard {
+	g := &guard{configv1alpha1.GuardOff, map[string]configv1alpha1.GuardMode{}}
+	if by := x.byDilation(); by != nil && !*by {
+		return g
+	}
+	g.fallback = cmp.Or(x.GuardMode, g.fallback)
+	for i := range x.Namespaces {
+		ns := &x.Namespaces[i]
+		mode, valid := nodes.GuardModeOf(ns.Labels)
+		if !valid {
+			x.ignore(fmt.Errorf("namespace %s: label %s: %q is not one of off, warn, enforce", ns.Name, v1alpha1.GuardLabel, ns.Labels[v1alpha1.GuardLabel]))
+		}
+		g.namespaces[ns.Name] = mode
+	}
+	return g
+}
+
+// mode returns the mode of a namespace.
+func (g *guard) mode(namespace string) configv1alpha1.GuardMode {
+	return cmp.Or(g.namespaces[namespace], g.fallback)
+}
+
+// bound returns the bound of a pod, as the guard has it.
+func (x *explainer) bound(pod *corev1.Pod) nodes.Bound {
+	w := x.snapshot.Workload(pod)
+	if w == nil {
+		return nodes.Bound{}
+	}
+	return nodes.NewBound(w.MaxDilation, x.guard.mode(pod.Namespace))
+}
+
+// site is a node with other pods than the explained one, on which the guard judges that.
+type site struct {
+	*explainer
+	node   *corev1.Node
+	class  *profile.NodeClass
+	others []*corev1.Pod
+	before []float64 // dilations of the others, nil until they are needed
+}
+
+// dilations returns the dilations of the others. The weights are those that the scheduler goes by.
+func (s *site) dilations() ([]float64, error) {
+	if s.before == nil {
+		n, wrong := nodes.Of(s.snapshot, s.node, s.class, s.others)
+		s.ignore(wrong)
+		p, err := n.Predict()
+		if err != nil {
+			return nil, err
+		}
+		s.before = p.Dilations
+	}
+	return s.before, nil
+}
+
+// bounds returns the bounds of the others, and last that of the pod.
+func (s *site) bounds() []nodes.Bound {
+	bounds := make([]nodes.Bound, 0, len(s.others)+1)
+	for _, pod := range s.others {
+		bounds = append(bounds, s.bound(pod))
+	}
+	return append(bounds, s.bound(s.Pod))
+}
+
+// exceeding returns the bounds that the pod makes be exceeded. It solves the model if any pod has one.
+func (s *site) exceeding() ([]nodes.Excess, error) {
+	bounds := s.bounds()
+	if !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
+		return nil, nil
+	}
+	n, wrong := nodes.Of(s.snapshot, s.node, s.class, append(slices.Clone(s.others), s.Pod))
+	s.ignore(wrong)
+	p, err := n.Predict()
+	if err != nil {
+		return nil, err
+	}
+	return nodes.Exceeding(p, bounds, s.dilations)
+}
+
+// takesWithout reports whether the guard would let the pod go there if one of the others were gone.
+func (s *site) takesWithout(other int) (bool, error) {
+	rest := *s
+	rest.others, rest.before = slices.Delete(slices.Clone(s.others), other, other+1), nil
+	excesses, err := rest.exceeding()
+	return nodes.Refusing(excesses) == nil, err
+}
+
+// judge says of a node on which the pod fits what its guard does there, and keeps why it is refused.
+func (x *explainer) judge(n *RankedNode, s *site) {
+	excesses, err := s.exceeding()
+	if err != nil {
+		if slices.ContainsFunc(s.bounds(), func(b nodes.Bound) bool { return b.Enforced() > 0 }) {
+			n.Refused = "bounds cannot be checked: " + err.Error()
+		}
+		return
+	}
+	for i := range excesses {
+		n.Exceeded = append(n.Exceeded, s.exceeded(&excesses[i]))
+	}
+	e := nodes.Refusing(excesses)
+	if e == nil {
+		return
+	}
+	n.Refused = s.reason(e)
+	own := x.snapshot.Workload(x.Pod)
+	x.refusals.Add(&nodes.Refusal{
+		Node: n.Node, Pods: s.others, Excess: e, Takes: s.takesWithout,
+		Raise: nodes.Raised(excesses, func(j int) bool { return j == len(s.others) || x.snapshot.Workload(s.others[j]) == own }),
+	})
+}
+
+// reason says what the node would do to the pod that is dilated too much.
+func (s *site) reason(e *nodes.Excess) string {
+	whom := "the pod"
+	if e.Pod < len(s.others) {
+		whom = evaluate.QualifiedName(s.others[e.Pod])
+	}
+	return e.Reason(whom, text.Times(e.Dilation), s.snapshot.Resources().Names())
+}
+
+// exceeded writes an excess.
+func (s *site) exceeded(e *nodes.Excess) Exceeded {
+	name := func(j int) string {
+		if j == len(s.others) {
+			return evaluate.QualifiedName(s.Pod)
+		}
+		return evaluate.QualifiedName(s.others[j])
+	}
+	all := Exceeded{
+		Pod: name(e.Pod), MaxDilation: e.Bound.Max, Dilation: e.Dilation, GuardMode: e.Bound.Mode,
+		Resource: e.ResourceIn(s.snapshot.Resources().Names()), Reason: s.reason(e),
+	}
+	if e.Because >= 0 {
+		all.Because = name(e.Because)
+	}
+	if e.Pod < len(s.others) {
+		all.Before = &s.before[e.Pod]
+	}
+	return all
+}
+
+// makeRoom says what would make room for the pod, if no node takes it and the guard refuses some.
+func (x *explainer) makeRoom(e *Answer, ranked []RankedNode) (err error) {
+	if len(ranked) > 0 && ranked[0].Refused != "" {
+		e.MakesRoom, err = x.refusals.Room(x.bound(x.Pod))
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package nodes_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+)
+
+func TestALabelOfANamespaceIsAMode(t *testing.T) {
+	t.Parallel()
+	type answer struct {
+		Mode  configv1alpha1.GuardMode
+		Valid bool
+	}
+	for label, want := range map[string]answer{
+		"off": {configv1alpha1.GuardOff, true}, "warn": {configv1alpha1.GuardWarn, true}, "enforce": {configv1alpha1.GuardEnforce, true},
+		"Enforce": {"", false}, "": {"", false},
+	} {
+		mode, valid := nodes.GuardModeOf(map[string]string{v1alpha1.GuardLabel: label})
+		if got := (answer{mode, valid}); got != want {
+			t.Errorf("%q: got %+v, want %+v", label, got, want)
+		}
+	}
+	if mode, valid := nodes.GuardModeOf(nil); mode != "" || !valid {
+		t.Errorf("without the label: %q, %t", mode, valid)
+	}
+}
+
+func TestABoundIsNoneWhereTheModeIsOff(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		bound    nodes.Bound
+		most     float64
+		enforced float64
+	}{
+		"enforced": {nodes.NewBound(2, configv1alpha1.GuardEnforce), 2, 2},
+		"warned":   {nodes.NewBound(2, configv1alpha1.GuardWarn), 2, 0},
+		"off":      {nodes.NewBound(2, configv1alpha1.GuardOff), 0, 0},
+		"none":     {nodes.NewBound(0, configv1alpha1.GuardEnforce), 0, 0},
+	} {
+		if test.bound.Max != test.most || test.bound.Enforced() != test.enforced {
+			t.Errorf("%s: %+v", name, test.bound)
+		}
+	}
+}
+
+// excesses returns what exceeds its bound on a node of one core, of which the last pod is the newcomer.
+func excesses(t *testing.T, n *nodes.Node, bounds ...nodes.Bound) []nodes.Excess {
+	t.Helper()
+	p, err := n.Predict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := nodes.Exceeding(p, bounds, func() ([]float64, error) { return dilations(t, n.Without(len(n.Pods)-1)), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Three equal pods that always run take three times as long as alone, and two twice.
+func TestWhoExceedsABoundBecauseOfANewcomer(t *testing.T) {
+	t.Parallel()
+	enforce, warn := configv1alpha1.GuardEnforce, configv1alpha1.GuardWarn
+	three := one("100m", "100m", "100m")
+	got := excesses(t, three, nodes.Bound{Max: 2, Mode: warn}, nodes.Bound{Max: 1.5, Mode: enforce}, nodes.Bound{Max: 2.5, Mode: enforce})
+	var pods []int
+	for _, e := range got {
+		pods = append(pods, e.Pod)
+		if math.Abs(e.Dilation-3) > 1e-6 || e.Resource != 0 {
+			t.Errorf("got %+v", e)
+		}
+	}
+	if diff := cmp.Diff([]int{1, 0, 2}, pods); diff != "" {
+		t.Errorf("the one furthest above its bound does not come first (-want +got):\n%s", diff)
+	}
+	if e := nodes.Refusing(got); e == nil || e.Pod != 1 {
+		t.Errorf("the node is refused for %+v", e)
+	}
+	if e := nodes.Refusing(got[1:2]); e != nil {
+		t.Errorf("a bound that is only warned of refuses the node: %+v", e)
+	}
+	if got := excesses(t, three, nodes.Bound{Max: 3, Mode: enforce}, nodes.Bound{}, nodes.Bound{Max: 3, Mode: enforce}); got != nil {
+		t.Errorf("bounds that are kept exactly: %+v", got)
+	}
+
+	idle := one("100m", "100m", "100m")
+	idle.Vectors[2] = vector(0)
+	if got := excesses(t, idle, nodes.Bound{Max: 1.5, Mode: enforce}, nodes.Bound{}, nodes.Bound{}); got != nil {
+		t.Errorf("a newcomer that makes it no worse: %+v", got)
+	}
+}
+
+func TestExceedingPassesOnTheErrorOfTheNodeWithoutTheNewcomer(t *testing.T) {
+	t.Parallel()
+	p, err := one("100m", "100m").Predict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	bound := nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardEnforce}
+	if _, err := nodes.Exceeding(p, []nodes.Bound{bound, {}}, func() ([]float64, error) { return nil, broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if all, err := nodes.Exceeding(p, []nodes.Bound{{}, bound}, func() ([]float64, error) { return nil, broken }); err != nil || len(all) != 1 {
+		t.Errorf("it is asked for though no other pod is above its bound: %v, %v", all, err)
+	}
+}
+
+func TestAHigherBoundIsEnoughOnlyForPodsOfTheProfile(t *testing.T) {
+	t.Parallel()
+	bound := nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardEnforce}
+	all := []nodes.Excess{{Pod: 1, Dilation: 1.7, Bound: bound}, {Pod: 0, Dilation: 1.6, Bound: bound}, {Pod: 2, Dilation: 9, Bound: nodes.Bound{Max: 2, Mode: configv1alpha1.GuardWarn}}}
+	for name, test := range map[string]struct {
+		followers map[int]bool
+		want      float64
+	}{"all": {map[int]bool{0: true, 1: true}, 1.7}, "another profile": {map[int]bool{1: true}, 0}} {
+		if got := nodes.Raised(all, func(pod int) bool { return test.followers[pod] }); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+}
+
+func TestWhatWouldMakeRoomIsSaidOfTheNodesThatAreNearestToABound(t *testing.T) {
+	t.Parallel()
+	bound := nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardEnforce}
+	var r nodes.Refusals
+	refuse := func(name string, dilation, raise float64, slowed, because int, takes bool) {
+		r.Add(&nodes.Refusal{
+			Node: name, Pods: []*corev1.Pod{pod(name, "")}, Raise: raise, Takes: func(int) (bool, error) { return takes, nil },
+			Excess: &nodes.Excess{Pod: slowed, Dilation: dilation, Bound: bound, Cause: nodes.Cause{Because: because}},
+		})
+	}
+	refuse("far", 9, 9, 1, 0, true)
+	refuse("crowded", 2, 0, 0, 0, false)
+	refuse("near", 1.61, 1.61, 1, 0, true)
+	refuse("itself", 1.8, 0, 1, 1, true)   // the newcomer waits for its own threads
+	refuse("resident", 1.7, 0, 0, 1, true) // a pod there waits for the newcomer
+	want := []string{"near without shop/near", "resident without shop/resident", "sla.maxDilation of at least 1.7 for it (now 1.50)"}
+	got, err := r.Room(bound)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, _ := r.Room(nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardWarn}); len(got) != 2 {
+		t.Errorf("a bound that refuses nothing is to be raised: %v", got)
+	}
+	if line := nodes.RoomLine(got[:2]); line != "What would make room: near without shop/near, or resident without shop/resident." || nodes.RoomLine(nil) != "" {
+		t.Errorf("got %q", line)
+	}
+}

@@ -1,0 +1,114 @@
+package nodes
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// Refusal is that the guard refuses a node for a newcomer.
+type Refusal struct {
+	// Node is the name of the node, and Pods those that are on it.
+	Node string
+	Pods []*corev1.Pod
+	// Excess is what the node is refused for. The newcomer's index is that after all pods.
+	Excess *Excess
+	// Raise is how much the newcomer's bound would have to be for the node to take it, 0 where that alone is not enough.
+	Raise float64
+	// Takes reports whether the node would take the newcomer if one of its pods were gone.
+	Takes func(without int) (bool, error)
+}
+
+// Own reports whether it is the newcomer that would be dilated too much.
+func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Pods) }
+
+// Raised returns the bound of the newcomer's profile with which no enforced bound would be exceeded: at least the largest
+// dilation of the pods that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
+// does not help then. follows reports whether the pod of an index, which may be the newcomer, follows the newcomer's profile.
+func Raised(excesses []Excess, follows func(pod int) bool) (bound float64) {
+	for i := range excesses {
+		e := &excesses[i]
+		if e.Bound.Mode != configv1alpha1.GuardEnforce {
+			continue
+		}
+		if !follows(e.Pod) {
+			return 0
+		}
+		bound = max(bound, e.Dilation)
+	}
+	return bound
+}
+
+// inTheWay returns the pod of the node without which the newcomer is most likely to fit, -1 if there is none: the one that
+// the pod waits for which would be dilated too much, else that pod.
+func (r *Refusal) inTheWay() int {
+	because := r.Excess.Because
+	switch {
+	case because >= 0 && because < len(r.Pods):
+		return because
+	case r.Own():
+		return -1
+	default:
+		return r.Excess.Pod
+	}
+}
+
+// Refusals are those of the nodes that a newcomer was refused, as far as it takes to say what would make room for it.
+type Refusals struct {
+	nearest []*Refusal
+	raise   float64 // the least of all, 0 if raising the newcomer's bound is enough on no node
+}
+
+// maxNearest bounds for how many nodes is said what would make room.
+const maxNearest = 3
+
+// Add adds a refusal, and keeps those that are nearest to a bound.
+func (r *Refusals) Add(one *Refusal) {
+	if one.Raise > 0 && (r.raise == 0 || one.Raise < r.raise) {
+		r.raise = one.Raise
+	}
+	at := len(r.nearest)
+	for at > 0 && one.Excess.above() < r.nearest[at-1].Excess.above() {
+		at--
+	}
+	if at == maxNearest {
+		return
+	}
+	r.nearest = append(r.nearest[:at:at], append([]*Refusal{one}, r.nearest[at:]...)...)
+	r.nearest = r.nearest[:min(len(r.nearest), maxNearest)]
+}
+
+// Room returns what would make room for the newcomer, which has a bound: each of these is enough.
+func (r *Refusals) Room(bound Bound) (ways []string, err error) {
+	for _, one := range r.nearest {
+		pod := one.inTheWay()
+		if pod < 0 {
+			continue
+		}
+		takes, err := one.Takes(pod)
+		if err != nil {
+			return nil, err
+		}
+		if takes {
+			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, evaluate.QualifiedName(one.Pods[pod])))
+		}
+	}
+	if r.raise > 0 && bound.Enforced() > 0 {
+		ways = append(ways, fmt.Sprintf("sla.maxDilation of at least %s for it (now %s)",
+			strings.TrimSuffix(text.TimesAbove(r.raise), "×"), strings.TrimSuffix(text.Times(bound.Max), "×")))
+	}
+	return ways, nil
+}
+
+// RoomLine says what would make room, "" where nothing is known to.
+func RoomLine(ways []string) string {
+	if len(ways) == 0 {
+		return ""
+	}
+	return "What would make room: " + strings.Join(ways, ", or ") + "."
+}
