@@ -1,6 +1,5 @@
 // Kueue's manager, with which test/kueue runs Loadline; the resource definitions, roles and webhooks that the test installs come with
 // the module. A module of its own keeps its versions out of ours.
-module holds.
 module loadline.dev/loadline/hack/kueue
 
 go 1.26.0
