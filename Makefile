@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran and those in hack/cluster/binaries only
-# pin versions.
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/kueue and those in
+# hack/cluster/binaries only pin versions.
 MODULES := . hack/cluster hack/experiments hack/oldest hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
@@ -89,6 +89,10 @@ prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tes
 .PHONY: test-cluster
 test-cluster: ## Run the tests of hack/cluster, the local control plane
 	cd hack/cluster && go test -p 1 -timeout 20m ./...
+
+.PHONY: test-kueue
+test-kueue: $(TOOLS)/kueue ## Run the test with Kueue, which it builds the first time (some minutes)
+	go test -tags kueue -count 1 -timeout 20m ./test/kueue -kueue=$(TOOLS)/kueue
 
 # Every module is read even when one before it has failed.
 LINT = run() { failed=0; for module in $(MODULES); do \
@@ -376,4 +380,9 @@ $(TOOLS)/prometheus $(TOOLS)/promtool: hack/prometheus/go.mod hack/prometheus/go
 $(TOOLS)/trimaran: hack/trimaran/go.mod hack/trimaran/go.sum
 	@echo "build Trimaran's scheduler (the first time takes some minutes)"
 	@cd hack/trimaran && CGO_ENABLED=0 go build -o $@ sigs.k8s.io/scheduler-plugins/cmd/scheduler
+	@touch $@
+
+$(TOOLS)/kueue: hack/kueue/go.mod hack/kueue/go.sum
+	@echo "build Kueue's manager (the first time takes some minutes)"
+	@cd hack/kueue && CGO_ENABLED=0 go build -o $@ sigs.k8s.io/kueue/cmd/kueue
 	@touch $@

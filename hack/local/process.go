@@ -91,11 +91,11 @@ func StartGauge(ctx context.Context, binary, kubeconfig string, flags ...string)
 func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
 	const tries = 5
 	for try := 1; ; try++ {
-		port, err := freePort(ctx)
+		port, err := FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p, err := start(ctx, scheme+"://127.0.0.1:"+port, ready, binary, flags(port)...)
+		p, err := Start(ctx, scheme+"://127.0.0.1:"+port, ready, binary, flags(port)...)
 		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
 			return p, err
 		}
@@ -105,8 +105,9 @@ func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags fu
 // readyz is where Kubernetes components say that they are ready.
 const readyz = "/readyz"
 
-// start starts a command and waits until it says that it is ready.
-func start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
+// Start starts a command and waits until it answers at a path of an address, such as /readyz of
+// http://127.0.0.1:8081. The caller ends it with Stop or Kill.
+func Start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
 	p := &Process{
 		command: exec.Command(binary, flags...), // ends by Stop or Kill, not with ctx
 		log:     &buffer{},
@@ -192,7 +193,8 @@ func (p *Process) end(signal os.Signal) error {
 	return nil
 }
 
-func freePort(ctx context.Context) (string, error) {
+// FreePort returns a port of 127.0.0.1 at which no program listens.
+func FreePort(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

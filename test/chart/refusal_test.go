@@ -32,6 +32,7 @@ func TestAWrongValueIsRefusedByNameAndRule(t *testing.T) {
 		"no limit on privileges":         {"podSecurity: {seccompProfile: {type: Unconfined}}", []string{"/podSecurity/seccompProfile/type", "RuntimeDefault"}},
 		"a rule of Dilation with a typo": {"scheduler: {dilation: {requests: [{resource: cpu, min: 1}]}}", []string{"/scheduler/dilation/requests/0", "'min' not allowed"}},
 		"more nodes than all":            {"scheduler: {percentageOfNodesToScore: 101}", []string{"/scheduler/percentageOfNodesToScore", "want 100"}},
+		"another default of spreading":   {"scheduler: {defaultSpreading: List}", []string{"/scheduler/defaultSpreading", "'System', 'None'"}},
 		"a constraint without a key":     {"manager: {topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]}", []string{"topologyKey"}},
 		"an interval in words":           {"metrics: {serviceMonitor: {interval: often}}", []string{"/metrics/serviceMonitor/interval", "does not match pattern"}},
 		"two managers that both act":     {"manager: {leaderElection: {enabled: false}}", []string{"manager.replicas: 2 would all act at once: set it to 1, or manager.leaderElection.enabled to true"}},

@@ -166,6 +166,21 @@ func slaOrderDefaults(t *testing.T) *config.SLAOrderArgs {
 	return args
 }
 
+func TestPodsAreSpreadByKubeSchedulersConstraintsUnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]schedulerconfig.PodTopologySpreadConstraintsDefaulting{
+		"":                                      schedulerconfig.SystemDefaulting,
+		"scheduler: {defaultSpreading: null}":   schedulerconfig.SystemDefaulting, // values of a chart from before it
+		"scheduler: {defaultSpreading: System}": schedulerconfig.SystemDefaulting,
+		"scheduler: {defaultSpreading: None}":   schedulerconfig.ListDefaulting,
+	} {
+		args, ok := pluginArgs(t, schedulerConfig(t, render(t, values)), "loadline", "PodTopologySpread").(*schedulerconfig.PodTopologySpreadArgs)
+		if !ok || args.DefaultingType != want || len(args.DefaultConstraints) > 0 {
+			t.Errorf("%q: the arguments are %+v, want %s and no constraints", values, args, want)
+		}
+	}
+}
+
 func TestInThePlaceOfKubeSchedulerItWaitsForItsLease(t *testing.T) {
 	t.Parallel()
 	all := render(t, "scheduler: {replaceDefault: true}")

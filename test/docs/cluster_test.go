@@ -80,10 +80,12 @@ func buildKubectl(t *testing.T) (dir string) {
 	return dir
 }
 
-// accept checks that the API server would take the objects of a block. Configuration of the scheduler it does not know.
+// accept checks that the API server would take the objects of a block. Configuration of the scheduler it does not know, nor
+// what stands in the list others.
 func (s *shell) accept(p *page.Page, b *page.Block) {
 	s.Helper()
-	if !whole(b) || b.Console() || strings.Contains(b.Text, "kind: KubeSchedulerConfiguration") {
+	first, _, _ := strings.Cut(b.Text, "\n")
+	if _, known := others[p.Path][first]; known || !whole(b) || b.Console() || strings.Contains(b.Text, "kind: KubeSchedulerConfiguration") {
 		return
 	}
 	file := filepath.Join(s.dir, fmt.Sprintf("block-%d.yaml", b.Line))

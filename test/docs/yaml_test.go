@@ -162,7 +162,8 @@ var others = map[string]map[string]other{
 		"run,job,dilation":                       {parse: observations},
 		"run,job,dilation,request.cpu,limit.cpu": {parse: observations},
 	},
-	"docs/model.md": {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
+	"docs/groups.md": {"apiVersion: kueue.x-k8s.io/v1beta2": {why: "objects of Kueue, which test/kueue creates"}},
+	"docs/model.md":  {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
 	"docs/observability.md": {
 		"metrics:": {parse: valuesOfTheChart},
 		"rule_files: [/etc/prometheus/loadline.yaml]   # charts/loadline/rules/loadline.yaml": {why: "a configuration of Prometheus, which test/observability checks"},

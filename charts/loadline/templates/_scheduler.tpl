@@ -83,6 +83,11 @@ pluginConfig:
     {{- if hasKey .dilation "eventsPerSecond" }}
     eventsPerSecond: {{ .dilation.eventsPerSecond | int }}
     {{- end }}
+{{- if eq (.defaultSpreading | default "System") "None" }}
+- name: PodTopologySpread
+  args:
+    defaultingType: List
+{{- end }}
 {{- if $order.enabled }}
 - name: SLAOrder
   args:
