@@ -88,6 +88,10 @@ func (x *Index) OnDelete(obj any) {
 			return
 		}
 		e.profile, x.outdated[name] = nil, e
+		if e.ranked == nil && !e.ignored { // it came and went between two snapshots
+			delete(x.workloads, name)
+			delete(x.outdated, name)
+		}
 	case *v1alpha1.NodeProfile:
 		delete(x.nodes, p.Name)
 		x.nodesDiff = true
