@@ -45,12 +45,12 @@ func TestPodsArePlacedWhileManyProfilesComeAndGo(t *testing.T) {
 		took := time.Since(began)
 		p.awaitPods(t, pods)
 		placed += pods
-		full := memoryOf(t, process)
+		full := usedBy(t, process)
 		must(t, p.DeleteAllOf(t.Context(), &v1alpha1.WorkloadProfile{}, client.InNamespace(p.namespace)))
 		placed += p.awaitNoProfiles(t, process)
-		empty := memoryOf(t, process)
-		t.Logf("round %d: %.0f profiles/s; live heap %.1f MiB with them and %.1f MiB without, resident %.0f MiB",
-			round+1, float64(*manyProfiles)/took.Seconds(), full.live/mebibyte, empty.live/mebibyte, empty.resident/mebibyte)
+		empty := usedBy(t, process)
+		t.Logf("round %d: %.0f profiles/s; the scheduler has used %.1f s of processor time, its live heap is %.1f MiB with them and %.1f MiB without, resident %.0f MiB",
+			round+1, float64(*manyProfiles)/took.Seconds(), empty.processor, full.live/mebibyte, empty.live/mebibyte, empty.resident/mebibyte)
 		if round == 0 {
 			first = empty.live
 		} else if empty.live > first+growth {
@@ -131,21 +131,22 @@ func (p *place) awaitNoProfiles(t *testing.T, process *local.Process) (placed in
 	return placed
 }
 
-// memory is what a process uses, in bytes.
-type memory struct {
-	live     float64 // heap that is in use after a garbage collection
-	resident float64
+// used is what a process uses of its machine.
+type used struct {
+	live      float64 // bytes of the heap that are in use after a garbage collection
+	resident  float64 // bytes
+	processor float64 // seconds since it started
 }
 
-// memoryOf has a scheduler collect its garbage, and returns what it uses.
-func memoryOf(t *testing.T, process *local.Process) memory {
+// usedBy has a scheduler collect its garbage, and returns what it uses.
+func usedBy(t *testing.T, process *local.Process) used {
 	t.Helper()
 	_, err := process.Get(t.Context(), "/debug/pprof/heap?gc=1")
 	must(t, err)
 	metrics := metricsOf(t, process)
-	m := memory{live: metrics["go_gc_heap_live_bytes"], resident: metrics["process_resident_memory_bytes"]}
-	if m.live == 0 || m.resident == 0 {
-		t.Fatalf("the scheduler does not say how much memory it uses: %+v", m)
+	u := used{live: metrics["go_gc_heap_live_bytes"], resident: metrics["process_resident_memory_bytes"], processor: metrics["process_cpu_seconds_total"]}
+	if u.live == 0 || u.resident == 0 || u.processor == 0 {
+		t.Fatalf("the scheduler does not say what it uses: %+v", u)
 	}
-	return m
+	return u
 }
