@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/tools/cache"
 
@@ -31,8 +33,8 @@ type Index struct {
 	stale   atomic.Bool // current is older than what follows
 
 	mu        sync.Mutex
-	workloads map[string]map[string]*entry // by namespace and name
-	unranked  map[string]bool              // namespaces to rank again
+	workloads map[types.NamespacedName]*entry
+	outdated  map[types.NamespacedName]*entry // those of workloads that changed
 	nodes     map[string]*v1alpha1.NodeProfile
 	nodesDiff bool // nodes changed
 }
@@ -45,8 +47,8 @@ func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
 	x := &Index{
 		log:       log,
 		requests:  requests,
-		workloads: map[string]map[string]*entry{},
-		unranked:  map[string]bool{},
+		workloads: map[types.NamespacedName]*entry{},
+		outdated:  map[types.NamespacedName]*entry{},
 		nodes:     map[string]*v1alpha1.NodeProfile{},
 	}
 	x.current.Store(newSnapshot(requests))
@@ -80,8 +82,16 @@ func (x *Index) OnDelete(obj any) {
 	defer x.mu.Unlock()
 	switch p := obj.(type) {
 	case *v1alpha1.WorkloadProfile:
-		delete(x.workloads[p.Namespace], p.Name)
-		x.unranked[p.Namespace] = true
+		name := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+		e, ok := x.workloads[name]
+		if !ok {
+			return
+		}
+		e.profile, x.outdated[name] = nil, e
+		if e.ranked == nil && !e.ignored { // it came and went between two snapshots
+			delete(x.workloads, name)
+			delete(x.outdated, name)
+		}
 	case *v1alpha1.NodeProfile:
 		delete(x.nodes, p.Name)
 		x.nodesDiff = true
@@ -97,14 +107,16 @@ func (x *Index) set(obj any) {
 	defer x.mu.Unlock()
 	switch p := obj.(type) {
 	case *v1alpha1.WorkloadProfile:
-		if e, ok := x.workloads[p.Namespace][p.Name]; ok && SameWorkload(e.profile, p) {
+		name := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+		e, ok := x.workloads[name]
+		if !ok {
+			e = &entry{}
+			x.workloads[name] = e
+		}
+		if e.profile != nil && SameWorkload(e.profile, p) {
 			return
 		}
-		if x.workloads[p.Namespace] == nil {
-			x.workloads[p.Namespace] = map[string]*entry{}
-		}
-		x.workloads[p.Namespace][p.Name] = &entry{profile: p}
-		x.unranked[p.Namespace] = true
+		e.profile, x.outdated[name] = p, e
 	case *v1alpha1.NodeProfile:
 		if old, ok := x.nodes[p.Name]; ok && SameNodeClass(old, p) {
 			return
@@ -136,63 +148,75 @@ func (x *Index) Snapshot() *Snapshot {
 
 // compile returns the snapshot that follows old.
 func (x *Index) compile(old *Snapshot) *Snapshot {
-	next := &Snapshot{
-		Version:      old.Version + 1,
-		requests:     old.requests,
-		resources:    old.resources,
-		nodes:        old.nodes,
-		withDevices:  old.withDevices,
-		namespaces:   make(map[string]*namespace, len(x.workloads)),
-		invalidNodes: old.invalidNodes,
-	}
+	next := *old
+	next.Version++
 	if x.nodesDiff {
 		classes := x.compileNodes()
 		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
 		next.withDevices = slices.DeleteFunc(slices.Clone(classes), func(c *NodeClass) bool { return len(c.devices) == 0 })
 		if r := NewResources(classes, ruled(x.requests)...); !r.equal(old.resources) {
 			next.resources = r
+			maps.Copy(x.outdated, x.workloads) // all were compiled for the old ones
 		}
 		x.nodesDiff = false
 	}
-	for name, profiles := range x.workloads {
-		if len(profiles) == 0 {
+	x.compileWorkloads(&next)
+	return &next
+}
+
+// entry is a WorkloadProfile and what the current snapshot makes of it.
+type entry struct {
+	profile *v1alpha1.WorkloadProfile // nil once it is deleted
+	ranked  *Workload                 // nil if the profile is invalid, or newer than the snapshot
+	ignored bool                      // the snapshot counts it as invalid
+}
+
+// compileWorkloads compiles the profiles that are outdated, and ranks them among those
+// of their namespaces, which stay where they are.
+func (x *Index) compileWorkloads(next *Snapshot) {
+	changes := map[string]*change[*Workload]{} // by namespace
+	for name, e := range x.outdated {
+		c := changes[name.Namespace]
+		if c == nil {
+			c = &change[*Workload]{}
+			changes[name.Namespace] = c
+		}
+		if e.ranked != nil {
+			c.removed = append(c.removed, e.ranked)
+		}
+		if e.ignored {
+			next.invalidWorkloads--
+		}
+		e.ranked, e.ignored = nil, false
+		if e.profile == nil {
 			delete(x.workloads, name)
 			continue
 		}
-		if ns, ok := old.namespaces[name]; ok && next.resources == old.resources && !x.unranked[name] {
-			next.namespaces[name] = ns
+		var errs field.ErrorList
+		e.ranked, errs = NewWorkload(e.profile, next.resources)
+		x.report("WorkloadProfile", e.profile, errs)
+		if e.ranked == nil {
+			e.ignored = true
+			next.invalidWorkloads++
 			continue
 		}
-		workloads := x.compileWorkloads(profiles, next.resources)
-		next.namespaces[name] = &namespace{NewRanking(workloads), len(workloads), len(profiles) - len(workloads)}
+		c.added = append(c.added, e.ranked)
 	}
-	clear(x.unranked)
-	return next
-}
-
-// entry is a WorkloadProfile and what became of it, once it is compiled.
-type entry struct {
-	profile   *v1alpha1.WorkloadProfile
-	resources *Resources // that it was compiled for
-	workload  *Workload  // nil if the profile is invalid
-}
-
-// compileWorkloads returns the valid ones of the profiles. Only those that are
-// new, or were compiled for other resources, take time.
-func (x *Index) compileWorkloads(profiles map[string]*entry, resources *Resources) []*Workload {
-	workloads := make([]*Workload, 0, len(profiles))
-	for _, e := range profiles {
-		if e.resources != resources {
-			var errs field.ErrorList
-			e.workload, errs = NewWorkload(e.profile, resources)
-			e.resources = resources
-			x.report("WorkloadProfile", e.profile, errs)
+	x.outdated = map[types.NamespacedName]*entry{}
+	namespaces := next.namespaces.edit()
+	for name, c := range changes {
+		ranking := namespaces.get(name)
+		if ranking == nil {
+			ranking = &Ranking[*Workload]{}
 		}
-		if e.workload != nil {
-			workloads = append(workloads, e.workload)
+		next.validWorkloads += len(c.added) - len(c.removed)
+		if ranking = ranking.with(c.added, c.removed); ranking.size > 0 {
+			namespaces.set(name, ranking)
+		} else {
+			namespaces.remove(name)
 		}
 	}
-	return workloads
+	next.namespaces = namespaces.done()
 }
 
 // compileNodes returns the valid ones of the nodes' profiles.
@@ -215,33 +239,26 @@ func (x *Index) report(kind string, p metav1.Object, errs field.ErrorList) {
 	}
 }
 
-// namespace is the compiled profiles of one namespace.
-type namespace struct {
-	workloads *Ranking[*Workload]
-	valid     int
-	invalid   int
-}
-
 // Snapshot is the state of an [Index] at one moment. It is immutable.
 type Snapshot struct {
 	// Version grows with each change. Numbers that were computed from a
 	// snapshot hold for as long as its version does.
 	Version uint64
 
-	requests     []config.RequestRule
-	resources    *Resources
-	namespaces   map[string]*namespace
-	nodes        *Ranking[*NodeClass]
-	withDevices  []*NodeClass
-	invalidNodes int
+	requests    []config.RequestRule
+	resources   *Resources
+	namespaces  sharded[string, *Ranking[*Workload]]
+	nodes       *Ranking[*NodeClass]
+	withDevices []*NodeClass
+
+	validWorkloads, invalidWorkloads, invalidNodes int
 }
 
 func newSnapshot(requests []config.RequestRule) *Snapshot {
 	return &Snapshot{
-		requests:   requests,
-		resources:  NewResources(nil, ruled(requests)...),
-		namespaces: map[string]*namespace{},
-		nodes:      NewRanking[*NodeClass](nil),
+		requests:  requests,
+		resources: NewResources(nil, ruled(requests)...),
+		nodes:     NewRanking[*NodeClass](nil),
 	}
 }
 
@@ -260,19 +277,19 @@ func (s *Snapshot) Resources() *Resources { return s.resources }
 
 // Workload returns the profile that a pod follows, nil if none.
 func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
-	ns, ok := s.namespaces[pod.Namespace]
-	if !ok {
+	ranking := s.namespaces.get(pod.Namespace)
+	if ranking == nil {
 		return nil
 	}
-	w, _ := ns.workloads.Winner(labels.Set(pod.Labels))
+	w, _ := ranking.Winner(labels.Set(pod.Labels))
 	return w
 }
 
 // Workloads returns all profiles that pods can follow, in any order.
 func (s *Snapshot) Workloads() iter.Seq[*Workload] {
 	return func(yield func(*Workload) bool) {
-		for _, ns := range s.namespaces {
-			for w := range ns.workloads.all() {
+		for ranking := range s.namespaces.values() {
+			for w := range ranking.all() {
 				if !yield(w) {
 					return
 				}
@@ -322,9 +339,5 @@ func (s *Snapshot) Servers(node *corev1.Node) []int {
 
 // Counts returns how many profiles of both kinds are used and ignored.
 func (s *Snapshot) Counts() (valid, ignored int) {
-	for _, ns := range s.namespaces {
-		valid += ns.valid
-		ignored += ns.invalid
-	}
-	return valid + s.nodes.size(), ignored + s.invalidNodes
+	return s.validWorkloads + s.nodes.size, s.invalidWorkloads + s.invalidNodes
 }

@@ -84,24 +84,78 @@ type Ranked interface{ rank() *matcher }
 // Ranking finds which profile an object follows, among those of one namespace
 // or among those of all nodes. It is immutable once made.
 type Ranking[T Ranked] struct {
-	byLabel map[label][]T // best first
-	others  []T           // those without a label to find them by, best first
+	byLabel sharded[label, []T] // best first
+	others  []T                 // those without a label to find them by, best first
+	size    int
 }
 
 // NewRanking returns a ranking of the profiles, given in any order.
-func NewRanking[T Ranked](items []T) *Ranking[T] {
-	r := &Ranking[T]{byLabel: map[label][]T{}}
-	items = slices.Clone(items)
-	slices.SortFunc(items, func(a, b T) int { return a.rank().compare(b.rank()) })
-	for _, item := range items {
-		if m := item.rank(); m.keyed {
-			r.byLabel[m.key] = append(r.byLabel[m.key], item)
+func NewRanking[T Ranked](items []T) *Ranking[T] { return (&Ranking[T]{}).with(items, nil) }
+
+// with returns the ranking that has some items more, and others, which it has, no
+// longer. It takes time in their number and in that of the items that have a label in
+// common with them, and little in that of all items.
+func (r *Ranking[T]) with(added, removed []T) *Ranking[T] {
+	byLabel := map[label]*change[T]{}
+	var others change[T]
+	changeOf := func(item T) *change[T] {
+		m := item.rank()
+		if !m.keyed {
+			return &others
+		}
+		if byLabel[m.key] == nil {
+			byLabel[m.key] = &change[T]{}
+		}
+		return byLabel[m.key]
+	}
+	for _, item := range added {
+		c := changeOf(item)
+		c.added = append(c.added, item)
+	}
+	for _, item := range removed {
+		c := changeOf(item)
+		c.removed = append(c.removed, item)
+	}
+	lists := r.byLabel.edit()
+	for key, c := range byLabel {
+		if list := c.apply(r.byLabel.get(key)); len(list) > 0 {
+			lists.set(key, list)
 		} else {
-			r.others = append(r.others, item)
+			lists.remove(key)
 		}
 	}
-	return r
+	return &Ranking[T]{byLabel: lists.done(), others: others.apply(r.others), size: r.size + len(added) - len(removed)}
 }
+
+// change is what becomes of a list of items.
+type change[T Ranked] struct{ added, removed []T }
+
+// apply returns what becomes of a list, best first as the list is.
+func (c *change[T]) apply(list []T) []T {
+	if len(c.added)+len(c.removed) == 0 {
+		return list
+	}
+	removed := make(map[*matcher]bool, len(c.removed))
+	for _, item := range c.removed {
+		removed[item.rank()] = true
+	}
+	slices.SortFunc(c.added, compareRanks)
+	next := make([]T, 0, len(list)+len(c.added)-len(c.removed))
+	added := c.added
+	for _, item := range list {
+		if removed[item.rank()] {
+			continue
+		}
+		for len(added) > 0 && compareRanks(added[0], item) < 0 {
+			next, added = append(next, added[0]), added[1:]
+		}
+		next = append(next, item)
+	}
+	return append(next, added...)
+}
+
+// compareRanks orders items by who wins: negative if a does.
+func compareRanks[T Ranked](a, b T) int { return a.rank().compare(b.rank()) }
 
 // Winner returns the item that an object with these labels follows. It takes
 // time in the number of labels and of selectors that share one with the object,
@@ -123,16 +177,16 @@ func (r *Ranking[T]) Matches(set labels.Set) []T {
 		all = append(all, item)
 		return true
 	})
-	slices.SortFunc(all, func(a, b T) int { return a.rank().compare(b.rank()) })
+	slices.SortFunc(all, compareRanks)
 	return all
 }
 
 // each visits the matching items, list by list, best first in each list, going
 // on within a list while visit returns true.
 func (r *Ranking[T]) each(set labels.Set, visit func(T) bool) {
-	if len(r.byLabel) > 0 {
+	if r.byLabel.size > 0 {
 		for key, value := range set {
-			visitList(r.byLabel[label{key, value}], set, visit)
+			visitList(r.byLabel.get(label{key, value}), set, visit)
 		}
 	}
 	visitList(r.others, set, visit)
@@ -149,7 +203,7 @@ func visitList[T Ranked](items []T, set labels.Set, visit func(T) bool) {
 // all returns the items, in any order.
 func (r *Ranking[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, items := range r.byLabel {
+		for items := range r.byLabel.values() {
 			for _, item := range items {
 				if !yield(item) {
 					return
@@ -162,13 +216,4 @@ func (r *Ranking[T]) all() iter.Seq[T] {
 			}
 		}
 	}
-}
-
-// size returns the number of items.
-func (r *Ranking[T]) size() int {
-	n := len(r.others)
-	for _, items := range r.byLabel {
-		n += len(items)
-	}
-	return n
 }

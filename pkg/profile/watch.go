@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -35,14 +36,18 @@ func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.Informe
 	}
 	var synced []cache.InformerSynced
 	for _, kind := range []struct {
-		resource string
-		object   runtime.Object
+		resource  string
+		object    runtime.Object
+		transform cache.TransformFunc
 	}{
-		{"workloadprofiles", &v1alpha1.WorkloadProfile{}},
-		{"nodeprofiles", &v1alpha1.NodeProfile{}},
+		{"workloadprofiles", &v1alpha1.WorkloadProfile{}, onlyRead},
+		{"nodeprofiles", &v1alpha1.NodeProfile{}, nil}, // there are few
 	} {
 		informer := cache.NewSharedInformer(
 			cache.NewListWatchFromClient(client, kind.resource, "", fields.Everything()), kind.object, 0)
+		if err := informer.SetTransform(kind.transform); err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind.resource, err)
+		}
 		registration, err := informer.AddEventHandler(x)
 		if err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind.resource, err)
@@ -54,6 +59,36 @@ func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.Informe
 		synced = append(synced, registration.HasSynced)
 	}
 	return synced, nil
+}
+
+// onlyRead returns what the index reads of a WorkloadProfile. Everything else, most of it
+// who wrote which field and what the manager says of it, would be kept for nothing.
+func onlyRead(obj any) (any, error) {
+	p, ok := obj.(*v1alpha1.WorkloadProfile)
+	if !ok {
+		return obj, nil // a deletion that was missed, of what has been through here
+	}
+	read := &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, Generation: p.Generation,
+			CreationTimestamp: p.CreationTimestamp,
+		},
+		Spec: v1alpha1.WorkloadProfileSpec{
+			Selector: p.Spec.Selector, Resources: p.Spec.Resources, Interference: p.Spec.Interference,
+			NeutralMillis: p.Spec.NeutralMillis, SLA: p.Spec.SLA, Importance: p.Spec.Importance,
+		},
+	}
+	if p.Spec.Measurement != nil {
+		read.Spec.Measurement = &v1alpha1.Measurement{} // only whether there is one counts
+		read.Status.Measurements = p.Status.Measurements
+	}
+	if p.Spec.Observation != nil {
+		read.Spec.Observation = &v1alpha1.Observation{Mode: p.Spec.Observation.Mode}
+	}
+	if appliesObserved(p) {
+		read.Status.Observations = p.Status.Observations
+	}
+	return read, nil
 }
 
 // watchErrors says what an operator can do about a watch that fails.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -92,6 +93,65 @@ func TestTheIndexKeepsWhatItHasWhileTheServerIsAway(t *testing.T) {
 	eventually(t, "the changes arrive", func() bool {
 		s := x.Snapshot()
 		return s.Workload(pod("web")) == nil && s.Workload(pod("db")) != nil
+	})
+}
+
+// What is not read of a profile is not kept. Whatever a profile has, pods follow it as if
+// all of it had been.
+func TestWatchKeepsAllThatProfilesSay(t *testing.T) {
+	t.Parallel()
+	full := func(name string) *v1alpha1.WorkloadProfile {
+		p := declared(name, loading("cpu", "0.5"), loading("gpu", "0.25"))
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+		p.Spec.Interference = []v1alpha1.Interference{{Name: "cache", Pressure: quantity("0.5")}}
+		p.Spec.NeutralMillis = new(int64(2000))
+		p.Spec.SLA = &v1alpha1.SLA{ResponseTimeMillis: new(int64(5000)), Probability: quantity("0.9"), MaxDilation: quantity("1.5")}
+		p.Spec.Importance = quantity("3")
+		p.Spec.Arrival = &v1alpha1.Arrival{RatePerSecond: quantity("2")}
+		p.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue}}
+		return p
+	}
+	observedOn := func(class string) []v1alpha1.WorkloadObservation {
+		return []v1alpha1.WorkloadObservation{{
+			NodeProfile: class, Time: new(metav1.NewTime(noon)), Recommended: &v1alpha1.RecommendedLoading{CPULoading: quantity("0.75"), Threads: new(int32(2))},
+		}}
+	}
+	more := measured(full("measured"), on("big", noon, found("cpu", "0.125", "0.25")))
+	more.Status.Observations = observedOn("big")
+	observed := full("observed")
+	observed.Spec.Resources, observed.Spec.Observation = nil, &v1alpha1.Observation{Mode: v1alpha1.ModeApply}
+	observed.Status.Observations = observedOn("big")
+	advised := full("advised")
+	advised.Spec.Resources, advised.Spec.Observation = nil, &v1alpha1.Observation{}
+	advised.Status.Observations = observedOn("big")
+	nodes := machines("big", servers("gpu", 8))
+	nodes.Spec.Interference = []v1alpha1.ResourceDomains{{Name: "cache"}}
+
+	server := newAPIServer(t)
+	server.install()
+	server.set("nodeprofiles", "ADDED", nodes)
+	for _, p := range []*v1alpha1.WorkloadProfile{full("declared"), more, observed, advised} {
+		server.set("workloadprofiles", "ADDED", p)
+	}
+	x, _ := server.watched(t)
+	all := indexOf(nodes, full("declared"), more, observed, advised).Snapshot()
+	for _, name := range []string{"declared", "measured", "observed", "advised"} {
+		got, want := x.Snapshot().Workload(pod(name)), all.Workload(pod(name))
+		if got == nil || want == nil {
+			t.Fatalf("%s: watched it is %v, else %v", name, got, want)
+		}
+		says := func(w *profile.Workload) []any {
+			return []any{w.Namespace, w.Name, w.MaxDilation, w.Importance, *w.SLA, w.NeutralSeconds, w.On(profile.AnyClass), w.On("big")}
+		}
+		if diff := cmp.Diff(says(want), says(got)); diff != "" {
+			t.Errorf("%s says something else when it is watched (-want +got):\n%s", name, diff)
+		}
+	}
+
+	more.Status.Measurements[0] = on("big", noon.Add(time.Hour), found("cpu", "0.375", "0.5"))
+	server.set("workloadprofiles", "MODIFIED", more)
+	eventually(t, "what was measured counts", func() bool {
+		return x.Snapshot().Workload(pod("measured")).On("big").Vector[0].Loading == 0.375
 	})
 }
 

@@ -129,7 +129,7 @@ func TestPDPPlacesPodsOfTheClassFurthestBehindFirst(t *testing.T) {
 		must(t, p.Create(t.Context(), p.requesting(name, name[2:], "16")))
 	}
 	metrics := p.placesFirst(t, "PDP", "2-b")
-	for _, series := range []string{`attained_ratio{namespace=%q,profile="a"} 1`, `attained_ratio{namespace=%q,profile="b"} 0`, `target_ratio{namespace=%q,profile="a"} 0.5`} {
+	for _, series := range []string{`attained_ratio{profile="a",profile_namespace=%q} 1`, `attained_ratio{profile="b",profile_namespace=%q} 0`, `target_ratio{profile="a",profile_namespace=%q} 0.5`} {
 		line := fmt.Sprintf("loadline_slaorder_class_"+series, p.namespace)
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics have no %s", line)

@@ -87,6 +87,7 @@ func (s *site) startScheduler(t *testing.T, binary string) {
 	t.Helper()
 	profiles, err := local.ShippedProfiles(root(t))
 	must(t, err)
+	profiles = ordered(profiles)
 	config, err := local.SchedulerConfig(t.TempDir(), s.plane.Kubeconfig(), profiles)
 	must(t, err)
 	content, err := os.ReadFile(filepath.Clean(config))
@@ -98,6 +99,15 @@ func (s *site) startScheduler(t *testing.T, binary string) {
 	must(t, err)
 	s.schedulers = append(s.schedulers, strings.TrimPrefix(p.Address(), "https://"))
 	stopAfter(t, p)
+}
+
+// ordered returns profiles whose queue is sorted by SLAOrder. A second is long for a
+// pod to wait, so that one that fits nowhere soon shows as overdue.
+func ordered(profiles string) string {
+	return strings.NewReplacer(
+		"  plugins:\n", "  plugins:\n    queueSort: {disabled: [{name: PrioritySort}], enabled: [{name: SLAOrder}]}\n",
+		"  pluginConfig:\n", "  pluginConfig:\n  - {name: SLAOrder, args: {maxWaitSeconds: 1}}\n",
+	).Replace(profiles)
 }
 
 func stopAfter(t *testing.T, p *local.Process) {
@@ -130,6 +140,7 @@ metadata: {name: sort, namespace: %s}
 spec:
   selector: {matchLabels: {app: sort}}
   resources: [{name: cpu, loading: "0.9"}, {name: disk, loading: "0.1"}]
+  sla: {responseTimeMillis: 3600000, probability: "0.5"}
 `, shop), &v1alpha1.WorkloadProfile{})
 	measured := s.startMeasurement(t)
 	replay := s.startReplay(t)
@@ -156,9 +167,24 @@ func (s *site) placePods(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err := local.AwaitPods(ctx, s, shop, func(pods map[string]*corev1.Pod) bool { return local.AllBound(len(pods))(pods) })
+	placed, err := local.AwaitPods(ctx, s, shop, func(pods map[string]*corev1.Pod) bool { return local.AllBound(len(pods))(pods) })
 	must(t, err)
+	s.succeed(t, placed["sort-001"])
 	must(t, s.Create(t.Context(), pod("nowhere", "other", map[string]string{"role": "none"})))
+}
+
+// succeed has a pod end, a second after its creation.
+func (s *site) succeed(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	before := pod.DeepCopy()
+	pod.Status.Phase = corev1.PodSucceeded
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			Reason: "Completed", FinishedAt: metav1.NewTime(pod.CreationTimestamp.Add(time.Second)),
+		}},
+	}}
+	must(t, s.Status().Patch(t.Context(), pod, client.MergeFrom(before)))
 }
 
 // pod returns a pod of the shop for loadline-scheduler.

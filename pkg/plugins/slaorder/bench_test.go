@@ -70,3 +70,17 @@ func BenchmarkUpdate(b *testing.B) {
 		o.update()
 	}
 }
+
+// BenchmarkReport reports the time to count the pods that wait for the metrics, which
+// happens once in a reportInterval.
+func BenchmarkReport(b *testing.B) {
+	for _, pods := range []int{0, 1000, 100_000} {
+		b.Run(fmt.Sprintf("pods=%d", pods), func(b *testing.B) {
+			o, infos := benchQueue(config.PDP, pods)
+			o.seen(infos...)
+			for b.Loop() {
+				o.waiting.report()
+			}
+		})
+	}
+}

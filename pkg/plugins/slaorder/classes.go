@@ -193,3 +193,21 @@ func (c *classes) show() {
 		c.judge(one, now)
 	}
 }
+
+// named returns counts of pods by the name that metrics show their class under. Pods
+// without such a class are always there, also if there are none.
+func (c *classes) named(counts map[*class]waits) map[types.NamespacedName]waits {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	byName := map[types.NamespacedName]waits{others: {}}
+	for of, n := range counts {
+		name := others
+		if of != nil && of.shown {
+			name = of.NamespacedName
+		}
+		sum := byName[name]
+		sum.add(n)
+		byName[name] = sum
+	}
+	return byName
+}

@@ -134,16 +134,20 @@ func newOrder(args *config.SLAOrderArgs, index *profile.Index, schedulerName str
 // Name returns the plugin's name.
 func (*Order) Name() string { return Name }
 
-// run keeps the classes up to date until the context ends.
+// run keeps the classes and the metrics up to date until the context ends.
 func (o *Order) run(ctx context.Context) {
-	ticker := o.clock.NewTicker(time.Second)
-	defer ticker.Stop()
+	updates, reports := o.clock.NewTicker(time.Second), o.clock.NewTicker(reportInterval)
+	defer updates.Stop()
+	defer reports.Stop()
+	o.waiting.report()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C():
+		case <-updates.C():
 			o.update()
+		case <-reports.C():
+			o.waiting.report()
 		}
 	}
 }

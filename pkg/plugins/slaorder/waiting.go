@@ -25,6 +25,8 @@ type waitingPods struct {
 
 	mu    sync.Mutex // of those who write
 	table [tableSize]atomic.Pointer[waitingPod]
+
+	reported map[types.NamespacedName]waits // by report, which runs once at a time
 }
 
 // tableSize keeps the lists short: one or two pods each where 100,000 wait. It is a power
@@ -76,7 +78,7 @@ func (w *waitingPods) set(pod *corev1.Pod) {
 	switch {
 	case pod.Spec.NodeName != "":
 		if old != nil && pod.Spec.SchedulerName == w.schedulerName && w.clock.Since(old.since) >= w.maxWait {
-			overdue.Inc()
+			overduePlaced.Inc()
 		}
 		w.remove(pod.UID)
 	case len(pod.Spec.SchedulingGates) > 0:
@@ -103,6 +105,35 @@ func (w *waitingPods) classify() {
 		}
 		w.table[i].Store(list)
 	}
+}
+
+// report shows in the metrics how many pods of the scheduler wait, by class.
+func (w *waitingPods) report() {
+	now := w.classes.named(w.count())
+	reportWaiting(w.schedulerName, w.reported, now)
+	w.reported = now
+}
+
+// count returns how many pods of the scheduler wait, by class.
+func (w *waitingPods) count() map[*class]waits {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	counts, now := map[*class]waits{}, w.clock.Now()
+	for i := range w.table {
+		for p := w.table[i].Load(); p != nil; p = p.next {
+			if p.pod.Spec.SchedulerName != w.schedulerName {
+				continue
+			}
+			one := waits{inTime: 1}
+			if now.Sub(p.since) >= w.maxWait {
+				one = waits{overdue: 1}
+			}
+			sum := counts[p.class]
+			sum.add(one)
+			counts[p.class] = sum
+		}
+	}
+	return counts
 }
 
 func (w *waitingPods) hash(uid types.UID) uint64 { return maphash.String(w.seed, string(uid)) }

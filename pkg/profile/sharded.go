@@ -1,0 +1,107 @@
+package profile
+
+import (
+	"hash/maphash"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// sharded is an immutable map, whose successors share with it what they do not change:
+// one with another value costs time and memory in the square root of its size. The
+// zero value is empty.
+type sharded[K comparable, V any] struct {
+	shards []map[K]V // by hash, as many as a power of 2
+	size   int
+}
+
+// seed is that of the hashes of all keys.
+var seed = maphash.MakeSeed()
+
+// at returns the number of the shard that a key is in, of those that there are.
+func (m *sharded[K, V]) at(key K) int {
+	if len(m.shards) == 1 {
+		return 0
+	}
+	return int(maphash.Comparable(seed, key) & uint64(len(m.shards)-1))
+}
+
+// get returns the value of a key, the zero value where there is none.
+func (m *sharded[K, V]) get(key K) (value V) {
+	if m.size > 0 {
+		value = m.shards[m.at(key)][key]
+	}
+	return value
+}
+
+// values returns all values, in any order.
+func (m *sharded[K, V]) values() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for _, shard := range m.shards {
+			for _, value := range shard {
+				if !yield(value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// edit begins the successor of a map.
+func (m *sharded[K, V]) edit() *edit[K, V] {
+	return &edit[K, V]{sharded[K, V]{slices.Clone(m.shards), m.size}, make([]bool, len(m.shards))}
+}
+
+// edit is a map that may be changed until it is done, and must not be afterwards.
+type edit[K comparable, V any] struct {
+	sharded[K, V]
+	own []bool // by shard: it is not shared with another map
+}
+
+// set gives a key a value.
+func (e *edit[K, V]) set(key K, value V) {
+	if e.size >= len(e.shards)*len(e.shards) {
+		e.grow()
+	}
+	shard := e.writable(e.at(key))
+	before := len(shard)
+	shard[key] = value
+	e.size += len(shard) - before
+}
+
+// remove removes a key, if it is there.
+func (e *edit[K, V]) remove(key K) {
+	if e.size == 0 {
+		return
+	}
+	shard := e.writable(e.at(key))
+	before := len(shard)
+	delete(shard, key)
+	e.size += len(shard) - before
+}
+
+// writable returns a shard that no other map has.
+func (e *edit[K, V]) writable(i int) map[K]V {
+	if !e.own[i] {
+		e.shards[i], e.own[i] = maps.Clone(e.shards[i]), true
+	}
+	if e.shards[i] == nil {
+		e.shards[i] = map[K]V{}
+	}
+	return e.shards[i]
+}
+
+// grow doubles the number of shards, so that there are as many as each has keys.
+func (e *edit[K, V]) grow() {
+	old := e.shards
+	e.shards = make([]map[K]V, max(1, 2*len(old)))
+	e.own = make([]bool, len(e.shards))
+	for _, shard := range old {
+		for key, value := range shard {
+			e.writable(e.at(key))[key] = value
+		}
+	}
+}
+
+// done returns the map.
+func (e *edit[K, V]) done() sharded[K, V] { return e.sharded }
