@@ -64,7 +64,12 @@ func compare(b *testing.B, topic *Topic) *Result {
 			slices.Reverse(order)
 		}
 		for _, variant := range order {
-			ran := b.Run(fmt.Sprintf("%s/pair-%d/%s", topic.Name, n+1, variant), func(b *testing.B) { pair[variant] = measure(b, topic, variant) })
+			name := fmt.Sprintf("%s/pair-%d/%s", topic.Name, n+1, variant)
+			ran := b.Run(name, func(b *testing.B) {
+				f := measure(b, topic, variant)
+				fmt.Printf("%s: %.0f pods/s, %.2f ms of processor time per pod\n", name, f.PodsPerSecond, f.ProcessorMillis)
+				pair[variant] = f
+			})
 			if !ran {
 				b.FailNow() // the run said why
 			}
