@@ -69,6 +69,7 @@ type command struct {
 	nodes          int
 	realNodes      int
 	workerCores    int
+	kubernetes     string
 	auditLog       string
 	stdout, stderr io.Writer
 }
@@ -170,6 +171,7 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.SetOutput(io.Discard) // errors are reported once, by run
 	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
+	flags.StringVar(&c.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34; the newest if empty")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
 	flags.IntVar(&c.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")

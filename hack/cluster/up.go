@@ -18,11 +18,11 @@ import (
 
 // up runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
 func (c *command) up(ctx context.Context, meanwhile use) error {
-	options := controlplane.Options{Dir: c.dir, Log: c.stderr, AuditLog: c.auditLog}
+	options := controlplane.Options{Dir: c.dir, Kubernetes: c.kubernetes, Log: c.stderr, AuditLog: c.auditLog}
 	if c.realNodes == 0 {
 		return c.upWith(ctx, options, nil, meanwhile)
 	}
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
+	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Kubernetes: c.kubernetes, Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
 	if err != nil {
 		return err
 	}
