@@ -20,17 +20,17 @@ TOOLS := $(CURDIR)/bin/tools
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 COMMIT_DATE = $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
-KUBERNETES = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
-KUBERNETES_PARTS = $(subst ., ,$(KUBERNETES:v%=%))
+BUILT_WITH = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
+BUILT_WITH_PARTS = $(subst ., ,$(BUILT_WITH:v%=%))
 
 # What "build" builds.
 PROGRAMS = $(addprefix bin/,$(notdir $(wildcard cmd/*)))
 
 # What programs say they are: by themselves, of the Kubernetes in them, and as clients.
 LDFLAGS = -s -w -X main.version=$(VERSION) $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
-	-X $(package).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
-	-X $(package).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
-	-X $(package).gitMinor=$(word 2,$(KUBERNETES_PARTS)) \
+	-X $(package).gitVersion=$(BUILT_WITH)+loadline-$(VERSION) \
+	-X $(package).gitMajor=$(word 1,$(BUILT_WITH_PARTS)) \
+	-X $(package).gitMinor=$(word 2,$(BUILT_WITH_PARTS)) \
 	-X $(package).gitCommit=$(COMMIT) \
 	-X $(package).buildDate=$(COMMIT_DATE))
 
@@ -111,10 +111,13 @@ test-nodes: node-packages ## Run the tests of real nodes, as root
 # the API server in all of them says whether it has the rights that it needs, and no other.
 # The cluster runs on cores that worker-1 has no part in, and so do the builds and tests that "run" runs.
 .PHONY: e2e
-e2e: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
-	$(TOOLS)/cluster run --audit-log '$(AUDIT_LOG)' --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
+e2e: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay' KUBERNETES=1.35)
+	$(TOOLS)/cluster run --kubernetes '$(KUBERNETES)' --audit-log '$(AUDIT_LOG)' --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
 
 AUDIT_LOG := $(CURDIR)/out/e2e/audit.log
+
+# The minor version of the control plane and the nodes, of those in hack/cluster/binaries; empty for the one that ours are built with.
+KUBERNETES ?=
 
 # With ARGS, those tests alone.
 .PHONY: e2e-on-nodes
@@ -150,7 +153,7 @@ lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release ## Lint every mo
 .PHONY: lint-chart
 lint-chart: $(TOOLS)/helm ## Lint the chart with each of its values of charts/loadline/ci
 	@echo "lint charts/loadline"; for values in charts/loadline/ci/*-values.yaml; do \
-		$(TOOLS)/helm lint charts/loadline --strict --quiet --kube-version '$(KUBERNETES:v%=%)' --values "$$values"; done
+		$(TOOLS)/helm lint charts/loadline --strict --quiet --kube-version '$(BUILT_WITH:v%=%)' --values "$$values"; done
 
 LINT_PACKAGES := shellcheck
 
