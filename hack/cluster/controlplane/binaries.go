@@ -50,6 +50,11 @@ func nodeSet(kubernetes string) set {
 	}, nil}
 }
 
+// kindSet is what nodes of kind need besides, of the Kubernetes of a module.
+func kindSet(kubernetes string) set {
+	return set{"nodes of kind", []program{{"kubeadm", "k8s.io/kubernetes/cmd/kubeadm", kubernetes}}, nil}
+}
+
 // Binaries returns a folder that holds etcd, kube-apiserver, kube-controller-manager, kwok and kwok's stages, for a
 // version of Kubernetes as [Options] has it. They are built on the first call, which takes some minutes,
 // and kept in the user's cache folder for all later ones; other versions, another Go or other build flags have a
@@ -72,6 +77,15 @@ func NodeBinaries(ctx context.Context, kubernetes string, log io.Writer) (string
 		return "", err
 	}
 	return nodeSet(module).find(ctx, log)
+}
+
+// KindBinaries is like [Binaries] for a folder that holds kubeadm, which nodes of kind need besides.
+func KindBinaries(ctx context.Context, kubernetes string, log io.Writer) (string, error) {
+	module, err := moduleOf(ctx, kubernetes, filepath.Join(defaultModule, "node"))
+	if err != nil {
+		return "", err
+	}
+	return kindSet(module).find(ctx, log)
 }
 
 // find returns the folder of the set's binaries, built if need be.
