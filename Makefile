@@ -127,18 +127,38 @@ e2e-on-nodes: build
 	$(E2E) '-node-command=$(TOOLS)/cluster node'
 	$(if $(ARGS),,$(INSTALL) -run Rights '-audit-log=$(AUDIT_LOG)')
 
+# The image of the nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
+NODE_IMAGE ?=
+
 .PHONY: e2e-kind
-e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker (ARGS='-run Replay')
-	export KUBECONFIG=$(CURDIR)/out/kind.kubeconfig; \
+e2e-kind: $(if $(filter local,$(NODE_IMAGE)),kind-node-packages kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker; without a registry too, as root (ARGS='-run Replay' NODE_IMAGE=local)
+	$(TOOLS)/cluster docker $(MAKE) --no-print-directory e2e-on-kind
+
+.PHONY: e2e-on-kind
+e2e-on-kind: export KUBECONFIG := $(CURDIR)/out/kind.kubeconfig
+e2e-on-kind:
+	$(if $(filter local,$(NODE_IMAGE)),docker load --quiet --input "$$($(TOOLS)/cluster kind-image)")
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
-	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE)'); \
+	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
 	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
 	$(APPLY); \
 	$(E2E)
 
 .PHONY: docker
 docker:
-	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without' >&2; exit 1; }
+	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without, and so does NODE_IMAGE=local' >&2; exit 1; }
+
+# The Debian packages that make the image of a node here, and the Docker that runs it.
+KIND_PACKAGES := debootstrap docker.io iptables
+
+.PHONY: kind-node-packages
+kind-node-packages:
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(KIND_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(KIND_PACKAGES); fi
+
+.PHONY: kind-node-image
+kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's nodes of Debian's packages and Go modules, as root; no registry needed
+	$(TOOLS)/cluster kind-image
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
 APPLY = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default
