@@ -6,9 +6,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran and those in hack/cluster/binaries only
-# pin versions.
-MODULES := . hack/cluster hack/experiments hack/oldest hack/release
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran and the others in hack/cluster/binaries
+# only pin versions.
+MODULES := . hack/cluster hack/cluster/binaries/coredns hack/experiments hack/oldest hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
 TOOLS := $(CURDIR)/bin/tools

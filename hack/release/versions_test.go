@@ -17,7 +17,7 @@ import (
 func TestModulesThatShareKubernetesHaveWhatTheyShareInOneVersion(t *testing.T) {
 	t.Parallel()
 	versions := map[string]map[string][]string{} // by path and version: who has it
-	for _, module := range []string{".", "hack/cluster", "hack/cluster/binaries", "hack/cluster/binaries/node", "hack/experiments"} {
+	for _, module := range []string{".", "hack/cluster", "hack/cluster/binaries", "hack/cluster/binaries/node", "hack/cluster/binaries/coredns", "hack/experiments"} {
 		for path, version := range required(t, module) {
 			if versions[path] == nil {
 				versions[path] = map[string][]string{}

@@ -50,9 +50,12 @@ func nodeSet(kubernetes string) set {
 	}, nil}
 }
 
-// kindSet is what nodes of kind need besides, of the Kubernetes of a module.
-func kindSet(kubernetes string) set {
-	return set{"nodes of kind", []program{{"kubeadm", "k8s.io/kubernetes/cmd/kubeadm", kubernetes}}, nil}
+// kindSet is what nodes of kind, which are of the default version of Kubernetes, need besides.
+func kindSet() set {
+	return set{"nodes of kind", []program{
+		{"kubeadm", "k8s.io/kubernetes/cmd/kubeadm", filepath.Join(defaultModule, "node")},
+		{"coredns", ".", filepath.Join(defaultModule, "coredns")},
+	}, nil}
 }
 
 // Binaries returns a folder that holds etcd, kube-apiserver, kube-controller-manager, kwok and kwok's stages, for a
@@ -79,13 +82,9 @@ func NodeBinaries(ctx context.Context, kubernetes string, log io.Writer) (string
 	return nodeSet(module).find(ctx, log)
 }
 
-// KindBinaries is like [Binaries] for a folder that holds kubeadm, which nodes of kind need besides.
-func KindBinaries(ctx context.Context, kubernetes string, log io.Writer) (string, error) {
-	module, err := moduleOf(ctx, kubernetes, filepath.Join(defaultModule, "node"))
-	if err != nil {
-		return "", err
-	}
-	return kindSet(module).find(ctx, log)
+// KindBinaries is like [Binaries], for the default version of Kubernetes, for a folder that holds kubeadm and CoreDNS.
+func KindBinaries(ctx context.Context, log io.Writer) (string, error) {
+	return kindSet().find(ctx, log)
 }
 
 // find returns the folder of the set's binaries, built if need be.
@@ -170,19 +169,21 @@ func (s set) build(ctx context.Context, dir string, log io.Writer) error {
 	return s.finish(ctx, dir)
 }
 
-// build builds the program into dir. It says that it is of the Kubernetes that its module pins.
+// build builds the program into dir. If it is Kubernetes', it says that it is of the version that its module pins.
 func (p program) build(ctx context.Context, dir string) error {
 	pins, err := findPins(ctx, p.module)
 	if err != nil {
 		return err
 	}
-	version, err := pins.module(ctx, "{{.Version}}", kubernetesModule)
-	if err != nil {
-		return err
-	}
-	flags, err := linkerFlags(version)
-	if err != nil {
-		return err
+	flags := stripFlags
+	if strings.HasPrefix(p.pkg, kubernetesModule+"/") {
+		version, err := pins.module(ctx, "{{.Version}}", kubernetesModule)
+		if err != nil {
+			return err
+		}
+		if flags, err = linkerFlags(version); err != nil {
+			return err
+		}
 	}
 	args := append([]string{"build"}, buildFlags...)
 	_, err = pins.run(ctx, append(args, "-ldflags="+flags, "-o", filepath.Join(dir, p.name), p.pkg)...)

@@ -21,7 +21,7 @@ import (
 const clusterModule = "loadline.dev/loadline/hack/cluster"
 
 // defaultModule is the folder of the module that pins etcd, kwok and the default version of Kubernetes, in that of our module. In
-// its folder are one for the nodes of that version, "node", and one for all of each other version, such as "v1.34".
+// its folder are one for the nodes of that version, "node", one for all of each other version, such as "v1.34", and CoreDNS'.
 const defaultModule = "binaries"
 
 // moduleOf returns the folder of the module that pins a minor version of Kubernetes, such as 1.34: own where it is the
@@ -85,6 +85,9 @@ func parseVersion(version string) (major, minor string, err error) {
 // many and of the same versions, are compiled once for all.
 var buildFlags = []string{"-mod=readonly", "-buildvcs=false"}
 
+// stripFlags leave out of programs what only debuggers read.
+const stripFlags = "-s -w"
+
 // linkerFlags make Kubernetes' programs report version: without that, kubectl and helm cannot parse what the server says.
 func linkerFlags(version string) (string, error) {
 	major, minor, err := parseVersion(version)
@@ -92,7 +95,7 @@ func linkerFlags(version string) (string, error) {
 		return "", err
 	}
 	const pkg = "k8s.io/component-base/version"
-	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
+	return fmt.Sprintf(stripFlags+" -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
 }
 
 // pins is the folder of a module that pins the programs' versions.

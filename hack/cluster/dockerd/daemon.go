@@ -21,6 +21,7 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"loadline.dev/loadline/hack/cluster/internal/mounts"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -29,6 +30,12 @@ const Packages = "docker.io iptables"
 
 // runDir is what a reboot forgets: sockets, process ids, the bundles of containers.
 const runDir = "/run/loadline-docker"
+
+// settingsFile holds the kernel's settings, below sysDir, as they were before.
+const (
+	settingsFile = runDir + "/settings.json"
+	sysDir       = "/proc/sys"
+)
 
 // readyPatience is how long the daemon may take to answer.
 const readyPatience = time.Minute
@@ -45,11 +52,11 @@ type Daemon struct {
 	process *process.Process
 }
 
-// Start starts a daemon that keeps its images in the folder dir, and returns when it answers. The error lists everything that
-// the machine lacks. Only one daemon of ours can run at a time.
+// Start starts a daemon that keeps its images in the folder dir, and returns when it answers. An error about what the machine
+// lacks says what to do. Only one daemon of ours can run at a time.
 func Start(ctx context.Context, dir string) (*Daemon, error) {
-	if problems := missing(); len(problems) > 0 {
-		return nil, fmt.Errorf("this machine cannot run a Docker daemon. It lacks\n  - %s", strings.Join(problems, "\n  - "))
+	if err := able(); err != nil {
+		return nil, fmt.Errorf("no Docker daemon answers, and this machine cannot run one: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -68,10 +75,10 @@ func Start(ctx context.Context, dir string) (*Daemon, error) {
 	return d, nil
 }
 
-// missing returns everything that keeps this machine from running the daemon, each as a phrase.
-func missing() []string {
+// able returns what keeps this machine from running the daemon.
+func able() error {
 	if os.Geteuid() != 0 {
-		return []string{"root: only root can run it"}
+		return errors.New("only root can run it")
 	}
 	var absent []string
 	for _, program := range []string{"dockerd", "docker", "containerd", "runc", "iptables"} {
@@ -79,10 +86,10 @@ func missing() []string {
 			absent = append(absent, program)
 		}
 	}
-	if len(absent) == 0 {
-		return nil
+	if len(absent) > 0 {
+		return fmt.Errorf("it has no %s (on Debian: apt-get install --no-install-recommends %s)", strings.Join(absent, ", "), Packages)
 	}
-	return []string{fmt.Sprintf("programs: %s (on Debian: apt-get install --no-install-recommends %s)", strings.Join(absent, ", "), Packages)}
+	return nil
 }
 
 // socket is where the daemon answers, and host what Docker's programs call that.
@@ -100,12 +107,13 @@ func (d *Daemon) Done() <-chan struct{} { return d.process.Exited() }
 // Err says why the daemon has ended by itself; it must have ended.
 func (d *Daemon) Err() error { return d.process.Failure() }
 
-// start starts the daemon and waits until it answers.
+// start starts the daemon and waits until it answers. It finds in [runDir] which containers a daemon before it has left that
+// was killed, and stops them.
 func (d *Daemon) start(ctx context.Context) error {
-	if err := removeRemains(d.dir); err != nil { // of one that was killed
+	if err := os.MkdirAll(runDir, 0o700); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(runDir, 0o700); err != nil {
+	if err := saveSettings(sysDir, settingsFile); err != nil {
 		return err
 	}
 	module, err := controlplane.ModuleFolder(ctx)
@@ -116,7 +124,7 @@ func (d *Daemon) start(ctx context.Context) error {
 	if err := image.BuildProgram(ctx, module, "./dockerd/runc", runtime); err != nil {
 		return err
 	}
-	settings, err := json.Marshal(map[string]any{
+	config, err := json.Marshal(map[string]any{
 		"data-root":       filepath.Join(d.dir, "data"),
 		"exec-root":       runDir,
 		"pidfile":         filepath.Join(runDir, "pid"),
@@ -129,8 +137,8 @@ func (d *Daemon) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config := filepath.Join(runDir, "daemon.json")
-	if err := os.WriteFile(config, settings, 0o600); err != nil {
+	configFile := filepath.Join(runDir, "daemon.json")
+	if err := os.WriteFile(configFile, config, 0o600); err != nil {
 		return err
 	}
 	program, err := exec.LookPath("dockerd")
@@ -138,7 +146,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		return err
 	}
 	d.process, err = process.Start(process.Spec{
-		Name: "dockerd", Path: program, Args: []string{"--config-file", config},
+		Name: "dockerd", Path: program, Args: []string{"--config-file", configFile},
 		Env: []string{"PATH=" + os.Getenv("PATH")}, Log: filepath.Join(d.dir, "dockerd.log"),
 	})
 	if err != nil {
@@ -183,7 +191,8 @@ func (d *Daemon) Stop() error {
 	return errors.Join(err, d.clean())
 }
 
-// removeContainers removes all containers, with their volumes: a daemon takes long to stop while they run.
+// removeContainers removes all containers, without which the daemon stops at once, with their volumes and networks, and images
+// that have no name any more.
 func (d *Daemon) removeContainers() error {
 	select {
 	case <-d.process.Exited(): // crashed, which [Daemon.Err] says
@@ -191,10 +200,15 @@ func (d *Daemon) removeContainers() error {
 	default:
 	}
 	ids, err := d.docker("ps", "--all", "--quiet")
-	if err != nil || ids == "" {
+	if err != nil {
 		return err
 	}
-	_, err = d.docker(append([]string{"rm", "--force", "--volumes"}, strings.Fields(ids)...)...)
+	if ids != "" {
+		if _, err := d.docker(append([]string{"rm", "--force", "--volumes"}, strings.Fields(ids)...)...); err != nil {
+			return err
+		}
+	}
+	_, err = d.docker("system", "prune", "--force", "--volumes")
 	return err
 }
 
@@ -219,5 +233,6 @@ func (d *Daemon) clean() error {
 	if d.process != nil {
 		errs = append(errs, d.process.Stop())
 	}
-	return errors.Join(append(errs, removeRemains(d.dir), d.lock.Unlock())...)
+	errs = append(errs, restoreSettings(sysDir, settingsFile), mounts.DetachBelow(runDir, d.dir), os.RemoveAll(runDir))
+	return errors.Join(append(errs, d.lock.Unlock())...)
 }

@@ -42,11 +42,10 @@ func debian(ctx context.Context, dir string, log io.Writer) (string, error) {
 	fmt.Fprintf(log, "installing Debian's packages into a folder (the first time only, some minutes)\n")
 	partial := root + ".partial"
 	if _, err := run(ctx, "debootstrap", "--variant=minbase", "--include="+want, suite, partial, mirror); err != nil {
-		said, logErr := os.ReadFile(filepath.Join(partial, "debootstrap", "debootstrap.log"))
-		if logErr == nil {
+		if said, logErr := os.ReadFile(filepath.Join(partial, "debootstrap", "debootstrap.log")); logErr == nil {
 			err = fmt.Errorf("%w\n%s", err, lastLines(string(said), 10))
 		}
-		return "", err
+		return "", errors.Join(err, removeAll(partial))
 	}
 	fmt.Fprintf(log, "installed them in %.0fs\n", time.Since(begin).Seconds())
 	return root, os.Rename(partial, root)

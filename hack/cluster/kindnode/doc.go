@@ -7,5 +7,5 @@
 //   - containerd, runc and the network plugins are Debian's.
 //   - The images of the control plane, which it brings along, hold a program each and what it links to.
 //   - The pods' network is laid by the program podnet instead of kindnetd: routes between nodes, no network policies.
-//   - There are no storage provisioner and, unless package controlplane pins CoreDNS, no cluster DNS.
+//   - CoreDNS has only those plugins that kubeadm configures, and there is no storage provisioner.
 package kindnode

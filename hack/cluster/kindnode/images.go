@@ -25,8 +25,8 @@ import (
 // podnetImage is the image of the program podnet, which files/default-cni.yaml runs.
 const podnetImage = "loadline/podnet:dev"
 
-// writeImages writes archives of the images that a node brings along into the folder dir: those that kubeadm asks for and have
-// a program among the parts, that of pods' first process, and podnet's.
+// writeImages writes archives of the images that a node brings along into the folder dir: those that kubeadm asks for, that of
+// pods' first processes, and podnet's.
 func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error {
 	said, err := run(ctx, p.program("kubeadm"), "config", "images", "list", "--kubernetes-version", p.kubernetes)
 	if err != nil {
@@ -34,14 +34,15 @@ func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error
 	}
 	for reference := range strings.FieldsSeq(said) {
 		name := program(reference)
-		if _, err := os.Stat(p.program(name)); errors.Is(err, os.ErrNotExist) {
-			continue // pause, which is below, and CoreDNS
+		if name == "pause" { // containerd names another, which is below
+			continue
 		}
 		content := tree{}
 		if err := p.addProgram(content, name); err != nil {
 			return fmt.Errorf("image %s: %w", reference, err)
 		}
-		if err := writeImage(filepath.Join(dir, name+".tar"), reference, content, v1.Config{Env: []string{"PATH=" + searchPath}}); err != nil {
+		config := v1.Config{Env: []string{"PATH=" + searchPath}, Entrypoint: []string{binDir + name}}
+		if err := writeImage(filepath.Join(dir, name+".tar"), reference, content, config); err != nil {
 			return fmt.Errorf("image %s: %w", reference, err)
 		}
 	}
@@ -63,8 +64,11 @@ func program(reference string) string {
 	return name
 }
 
-// searchPath is where the programs of an image are.
-const searchPath = "/usr/local/bin:/usr/sbin:/usr/bin"
+// searchPath is where the programs of an image are, and binDir where ours is.
+const (
+	searchPath = "/usr/local/bin:/usr/sbin:/usr/bin"
+	binDir     = "/usr/local/bin/"
+)
 
 // addProgram adds one of our programs with what it links to, of Debian's, and what else it needs.
 func (p *parts) addProgram(content tree, name string) error {

@@ -16,15 +16,16 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"loadline.dev/loadline/hack/cluster/internal/mounts"
 )
 
 // Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
 // takes some minutes, and kept in dir for all later ones that would make the same. log receives what is being done.
 //
-// The error lists everything that the machine lacks.
+// An error about what the machine lacks says what to do.
 func Archive(ctx context.Context, dir string, log io.Writer) (string, error) {
-	if problems := missing(); len(problems) > 0 {
-		return "", fmt.Errorf("this machine cannot make images of nodes. It lacks\n  - %s", strings.Join(problems, "\n  - "))
+	if err := able(); err != nil {
+		return "", fmt.Errorf("this machine cannot make the image of a node: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -40,13 +41,13 @@ func Archive(ctx context.Context, dir string, log io.Writer) (string, error) {
 	return path, errors.Join(err, lock.Unlock())
 }
 
-// missing returns everything that keeps this machine from making the image, each as a phrase.
-func missing() []string {
+// able returns what keeps this machine from making the image.
+func able() error {
 	if os.Geteuid() != 0 {
-		return []string{"root: only root can install Debian into a folder"}
+		return errors.New("only root can install Debian into a folder")
 	}
 	if _, err := exec.LookPath("debootstrap"); err != nil {
-		return []string{"the program debootstrap (on Debian: apt-get install --no-install-recommends debootstrap)"}
+		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends debootstrap)", err)
 	}
 	return nil
 }
@@ -75,29 +76,37 @@ func archive(ctx context.Context, dir string, log io.Writer) (string, error) {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return "", err
 	}
-	err = parts.write(ctx, work, filepath.Join(work, "archive"))
-	if err == nil {
-		err = os.Rename(filepath.Join(work, "archive"), path)
+	made := filepath.Join(work, "archive")
+	if err := parts.write(ctx, work, made); err != nil {
+		return "", errors.Join(err, os.RemoveAll(work))
 	}
 	fmt.Fprintf(log, "made it in %.0fs\n", time.Since(begin).Seconds())
-	return path, errors.Join(err, os.RemoveAll(work))
+	return path, errors.Join(os.Rename(made, path), os.RemoveAll(work))
 }
 
+// removeAll removes what a pattern matches, in which debootstrap may have mounted something.
 func removeAll(pattern string) error {
 	paths, err := filepath.Glob(pattern)
-	for _, path := range paths {
-		err = errors.Join(err, os.RemoveAll(path))
+	if err != nil {
+		return err
 	}
-	return err
+	if err := mounts.DetachBelow(paths...); err != nil { // or we would remove what is mounted
+		return err
+	}
+	var errs []error
+	for _, path := range paths {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
 }
 
 // parts are what a node is made of.
 type parts struct {
-	module     string // the folder of the module hack/cluster
-	kind       string // the folder of kind's module
-	debian     string // the root of a Debian
-	kubernetes string // the version, such as v1.36.3
-	programs   []string
+	module     string   // the folder of the module hack/cluster
+	kind       string   // the folder of kind's module
+	debian     string   // the root of a Debian
+	kubernetes string   // the version, such as v1.36.3
+	programs   []string // folders
 }
 
 // gather finds all parts, and makes those that are missing.
@@ -110,20 +119,28 @@ func gather(ctx context.Context, dir string, log io.Writer) (*parts, error) {
 	if p.kind, err = kindFolder(ctx, filepath.Join(filepath.Dir(module), "tools")); err != nil {
 		return nil, err
 	}
-	for _, find := range []func(context.Context, string, io.Writer) (string, error){
-		controlplane.Binaries, controlplane.NodeBinaries, controlplane.KindBinaries,
-	} {
-		folder, err := find(ctx, "", log)
-		if err != nil {
-			return nil, err
-		}
-		p.programs = append(p.programs, folder)
+	if p.programs, err = programs(ctx, log); err != nil {
+		return nil, err
 	}
 	if p.kubernetes, err = run(ctx, p.program("kubeadm"), "version", "--output=short"); err != nil {
 		return nil, err
 	}
 	p.debian, err = debian(ctx, dir, log)
 	return p, err
+}
+
+// programs returns the folders of the programs that package controlplane builds.
+func programs(ctx context.Context, log io.Writer) ([]string, error) {
+	controlPlane, err := controlplane.Binaries(ctx, "", log)
+	if err != nil {
+		return nil, err
+	}
+	node, err := controlplane.NodeBinaries(ctx, "", log)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := controlplane.KindBinaries(ctx, log)
+	return []string{controlPlane, node, kind}, err
 }
 
 // kindFolder returns the folder of the module of kind that the module in the folder tools pins.
@@ -140,15 +157,15 @@ func kindFolder(ctx context.Context, tools string) (string, error) {
 
 const kindModule = "sigs.k8s.io/kind"
 
-// program returns the path of a program that package controlplane builds, or a path where there is none.
-func (p *parts) program(name string) string {
+// program returns the path of one of our programs. Where there is no such program, it is one at which there is no file.
+func (p *parts) program(name string) (path string) {
 	for _, folder := range p.programs {
-		path := filepath.Join(folder, name)
+		path = filepath.Join(folder, name)
 		if _, err := os.Stat(path); err == nil {
-			return path
+			break
 		}
 	}
-	return filepath.Join(p.programs[0], name)
+	return path
 }
 
 // key names what would be made: of the same parts, by the same program.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Podnet lays the pods' network on a node of kind: it configures the node's network plugins with the node's range of pod
 // addresses, and keeps routes to the ranges of all other nodes, which must be on the same link. It runs as a pod on each node,
 // in the node's network.

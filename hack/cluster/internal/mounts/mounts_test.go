@@ -1,6 +1,6 @@
 //go:build linux
 
-package dockerd
+package mounts
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func TestMountsBelowOurFoldersAreUnmountedTheDeepestFirst(t *testing.T) {
 32 31 0:41 / /cache/docker/data/overlay2/x/merged/proc rw - proc proc rw
 33 22 0:42 / /cache/docker-of-another rw - tmpfs tmpfs rw
 `
-	got := pointsBelow(mounts, runDir, "/cache/docker")
+	got := pointsBelow(mounts, "/run/loadline-docker", "/cache/docker")
 	want := []string{"/cache/docker/data/overlay2/x/merged/proc", "/cache/docker/data/overlay2/x/merged", "/run/loadline-docker/netns/default"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -1,6 +1,7 @@
 //go:build linux
 
-package dockerd
+// Package mounts unmounts what programs that were stopped have left mounted.
+package mounts
 
 import (
 	"cmp"
@@ -13,19 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// removeRemains unmounts what a daemon with its images in dir has mounted, and removes what it has below [runDir].
-func removeRemains(dir string) error {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+// DetachBelow unmounts everything that is mounted at any of the folders, which are absolute paths, or below.
+func DetachBelow(folders ...string) error {
+	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, point := range pointsBelow(string(mounts), runDir, dir) {
+	for _, point := range pointsBelow(string(mountinfo), folders...) {
 		if err := unix.Unmount(point, unix.MNT_DETACH); err != nil {
 			errs = append(errs, fmt.Errorf("unmount %s: %w", point, err))
 		}
 	}
-	return errors.Join(append(errs, os.RemoveAll(runDir))...)
+	return errors.Join(errs...)
 }
 
 // pointsBelow returns the mount points at or below any of the folders, in the form of /proc/PID/mountinfo, the deepest first.
