@@ -127,22 +127,33 @@ e2e-on-nodes: build
 	$(E2E) '-node-command=$(TOOLS)/cluster node'
 	$(if $(ARGS),,$(INSTALL) -run Rights '-audit-log=$(AUDIT_LOG)')
 
-# The image of the nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
+# The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
 NODE_IMAGE ?=
 
 .PHONY: e2e-kind
-e2e-kind: $(if $(filter local,$(NODE_IMAGE)),kind-node-packages kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker; without a registry too, as root (ARGS='-run Replay' NODE_IMAGE=local)
+e2e-kind: kind-parts ## Run the end-to-end tests on kind, which needs Docker; as root without a registry, too (ARGS='-run Replay' NODE_IMAGE=local)
 	$(TOOLS)/cluster docker $(MAKE) --no-print-directory e2e-on-kind
 
-.PHONY: e2e-on-kind
-e2e-on-kind: export KUBECONFIG := $(CURDIR)/out/kind.kubeconfig
+.PHONY: kind-up
+kind-up: kind-parts ## Start kind with Loadline's images in the foreground, until Ctrl-C (NODE_IMAGE=local)
+	$(TOOLS)/cluster docker $(MAKE) --no-print-directory up-on-kind
+
+.PHONY: kind-parts
+kind-parts: $(if $(filter local,$(NODE_IMAGE)),kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind images
+
+.PHONY: e2e-on-kind up-on-kind
+e2e-on-kind up-on-kind: export KUBECONFIG = $(CURDIR)/out/kind.kubeconfig
+
 e2e-on-kind:
-	$(if $(filter local,$(NODE_IMAGE)),docker load --quiet --input "$$($(TOOLS)/cluster kind-image)")
+	$(START_KIND); $(APPLY); $(E2E)
+
+up-on-kind:
+	$(START_KIND); echo 'kind runs until Ctrl-C. In another terminal: export KUBECONFIG=$(KUBECONFIG)'; sleep infinity
+
+START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(TOOLS)/cluster kind-image); docker load --quiet --input "$$archive";) \
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
 	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
-	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
-	$(APPLY); \
-	$(E2E)
+	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done
 
 .PHONY: docker
 docker:
