@@ -20,6 +20,7 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/mounts"
 	"loadline.dev/loadline/hack/cluster/internal/process"
@@ -30,6 +31,9 @@ const Packages = "docker.io iptables"
 
 // runDir is what a reboot forgets: sockets, process ids, the bundles of containers.
 const runDir = "/run/loadline-docker"
+
+// cgroup is the cgroup, in every hierarchy, of all containers.
+const cgroup = "loadline-docker"
 
 // settingsFile holds the kernel's settings, below sysDir, as they were before.
 const (
@@ -131,6 +135,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		"hosts":           []string{host},
 		"runtimes":        map[string]any{"limited": map[string]any{"path": runtime}},
 		"default-runtime": "limited",
+		"cgroup-parent":   cgroup,
 		"bridge":          "none",
 		"iptables":        false,
 	})
@@ -172,9 +177,8 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 			return false, err
 		}
 		response, err := client.Do(request)
-		if err != nil {
-			problem = err
-			return false, nil // it has not opened its socket yet
+		if problem = err; problem != nil {
+			return false, nil //nolint:nilerr // it has not opened its socket yet
 		}
 		problem = fmt.Errorf("it answers %s", response.Status)
 		return response.StatusCode == http.StatusOK, response.Body.Close()
@@ -233,6 +237,21 @@ func (d *Daemon) clean() error {
 	if d.process != nil {
 		errs = append(errs, d.process.Stop())
 	}
-	errs = append(errs, restoreSettings(sysDir, settingsFile), mounts.DetachBelow(runDir, d.dir), os.RemoveAll(runDir))
+	errs = append(errs, restoreSettings(sysDir, settingsFile), mounts.DetachBelow(runDir, d.dir), removeCgroups(), os.RemoveAll(runDir))
 	return errors.Join(append(errs, d.lock.Unlock())...)
+}
+
+// removeCgroups removes the containers' cgroup from every hierarchy: version 1 has one for each controller, below the mount point
+// of version 2.
+func removeCgroups() error {
+	const mountPoint = "/sys/fs/cgroup"
+	folders, err := filepath.Glob(filepath.Join(mountPoint, "*", cgroup))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, folder := range append(folders, filepath.Join(mountPoint, cgroup)) {
+		errs = append(errs, cgroupfs.RemoveTree(folder))
+	}
+	return errors.Join(errs...)
 }

@@ -95,7 +95,7 @@ func addIPTables(content tree, debian string) error {
 	if err := addLibraries(content, debian, filepath.Join(debian, all)); err != nil {
 		return err
 	}
-	extensions, err := filepath.Glob(filepath.Join(debian, "usr/lib/*/xtables/*.so"))
+	extensions, err := filepath.Glob(filepath.Join(debian, "usr", "lib", "*", "xtables", "*.so"))
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ func addLibraries(content tree, root, binary string) error {
 	}
 	names, err := file.ImportedLibraries()
 	if interpreter := interpreterOf(file); interpreter != "" {
-		if source, err := resolve(root, interpreter); err == nil {
-			content.copyFile(strings.TrimPrefix(interpreter, "/"), source, 0o755)
-		} else {
+		source, err := resolve(root, interpreter)
+		if err != nil {
 			return errors.Join(fmt.Errorf("%s: its dynamic linker: %w", binary, err), file.Close())
 		}
+		content.copyFile(strings.TrimPrefix(interpreter, "/"), source, 0o755)
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", binary, err)
@@ -40,7 +40,7 @@ func addLibraries(content tree, root, binary string) error {
 
 // addLibrary adds a library, unless content has it, and what it needs itself.
 func addLibrary(content tree, root, name string) error {
-	found, err := filepath.Glob(filepath.Join(root, "usr/lib/*/", name))
+	found, err := filepath.Glob(filepath.Join(root, "usr", "lib", "*", name))
 	if err != nil {
 		return err
 	}

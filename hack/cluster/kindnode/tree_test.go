@@ -93,7 +93,7 @@ func TestLinksOfARootFileSystemStayInIt(t *testing.T) {
 		}
 	}
 	got, err := resolve(root, "/lib/libx.so.1")
-	if want := filepath.Join(root, "usr/lib/libx.so.1.2"); err != nil || got != want {
+	if want := filepath.Join(root, "usr", "lib", "libx.so.1.2"); err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 	if _, err := resolve(root, "/loop"); err == nil || !strings.Contains(err.Error(), "too many symbolic links") {

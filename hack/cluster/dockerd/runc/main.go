@@ -41,7 +41,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(runc, args, os.Environ()) //nolint:gosec // it is what we are for
+	return syscall.Exec(runc, args, os.Environ())
 }
 
 // described returns the files, named by runc's arguments, that describe a container or a process.
