@@ -6,9 +6,9 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/kueue and those in
+# The modules that hold Go code of ours. hack/tools, hack/helm, hack/prometheus, hack/trimaran, hack/kueue and the others in
 # hack/cluster/binaries only pin versions.
-MODULES := . hack/cluster hack/experiments hack/oldest hack/release
+MODULES := . hack/cluster hack/cluster/binaries/coredns hack/experiments hack/oldest hack/release
 
 # Tools are pinned by hack/tools/go.mod and built into here when it changes.
 TOOLS := $(CURDIR)/bin/tools
@@ -20,17 +20,17 @@ TOOLS := $(CURDIR)/bin/tools
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 COMMIT_DATE = $(shell TZ=UTC git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
-KUBERNETES = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
-KUBERNETES_PARTS = $(subst ., ,$(KUBERNETES:v%=%))
+BUILT_WITH = $(shell go list -m -f '{{.Version}}' k8s.io/kubernetes)
+BUILT_WITH_PARTS = $(subst ., ,$(BUILT_WITH:v%=%))
 
 # What "build" builds.
 PROGRAMS = $(addprefix bin/,$(notdir $(wildcard cmd/*)))
 
 # What programs say they are: by themselves, of the Kubernetes in them, and as clients.
 LDFLAGS = -s -w -X main.version=$(VERSION) $(foreach package,k8s.io/component-base/version k8s.io/client-go/pkg/version, \
-	-X $(package).gitVersion=$(KUBERNETES)+loadline-$(VERSION) \
-	-X $(package).gitMajor=$(word 1,$(KUBERNETES_PARTS)) \
-	-X $(package).gitMinor=$(word 2,$(KUBERNETES_PARTS)) \
+	-X $(package).gitVersion=$(BUILT_WITH)+loadline-$(VERSION) \
+	-X $(package).gitMajor=$(word 1,$(BUILT_WITH_PARTS)) \
+	-X $(package).gitMinor=$(word 2,$(BUILT_WITH_PARTS)) \
 	-X $(package).gitCommit=$(COMMIT) \
 	-X $(package).buildDate=$(COMMIT_DATE))
 
@@ -115,10 +115,13 @@ test-nodes: node-packages ## Run the tests of real nodes, as root
 # the API server in all of them says whether it has the rights that it needs, and no other.
 # The cluster runs on cores that worker-1 has no part in, and so do the builds and tests that "run" runs.
 .PHONY: e2e
-e2e: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay')
-	$(TOOLS)/cluster run --audit-log '$(AUDIT_LOG)' --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
+e2e: node-packages $(TOOLS)/cluster $(TOOLS)/helm ## Run the end-to-end tests on real nodes of this machine, as root (ARGS='-run Replay' KUBERNETES=1.35)
+	$(TOOLS)/cluster run --kubernetes '$(KUBERNETES)' --audit-log '$(AUDIT_LOG)' --real-nodes 2 $(MAKE) --no-print-directory e2e-on-nodes
 
 AUDIT_LOG := $(CURDIR)/out/e2e/audit.log
+
+# The minor version of the control plane and the nodes, of those in hack/cluster/binaries; empty for the one that ours are built with.
+KUBERNETES ?=
 
 # With ARGS, those tests alone.
 .PHONY: e2e-on-nodes
@@ -128,18 +131,49 @@ e2e-on-nodes: build
 	$(E2E) '-node-command=$(TOOLS)/cluster node'
 	$(if $(ARGS),,$(INSTALL) -run Rights '-audit-log=$(AUDIT_LOG)')
 
+# The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
+NODE_IMAGE ?=
+
 .PHONY: e2e-kind
-e2e-kind: docker $(TOOLS)/kind images ## Run the end-to-end tests on kind, which needs Docker (ARGS='-run Replay')
-	export KUBECONFIG=$(CURDIR)/out/kind.kubeconfig; \
+e2e-kind: kind-parts ## Run the end-to-end tests on kind, which needs Docker; as root without a registry, too (ARGS='-run Replay' NODE_IMAGE=local)
+	$(TOOLS)/cluster docker $(MAKE) --no-print-directory e2e-on-kind
+
+.PHONY: kind-up
+kind-up: kind-parts ## Start kind with Loadline's images in the foreground, until Ctrl-C (NODE_IMAGE=local)
+	$(TOOLS)/cluster docker $(MAKE) --no-print-directory up-on-kind
+
+.PHONY: kind-parts
+kind-parts: $(if $(filter local,$(NODE_IMAGE)),kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind images
+
+.PHONY: e2e-on-kind up-on-kind
+e2e-on-kind up-on-kind: export KUBECONFIG = $(CURDIR)/out/kind.kubeconfig
+
+e2e-on-kind:
+	$(START_KIND); $(APPLY); $(E2E)
+
+up-on-kind:
+	$(START_KIND); echo 'kind runs until Ctrl-C. In another terminal: export KUBECONFIG=$(KUBECONFIG)'; sleep infinity
+
+START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(TOOLS)/cluster kind-image); docker load --quiet --input "$$archive";) \
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
-	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE)'); \
-	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done; \
-	$(APPLY); \
-	$(E2E)
+	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
+	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done
 
 .PHONY: docker
 docker:
-	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without' >&2; exit 1; }
+	@docker info >/dev/null 2>&1 || { echo 'kind needs Docker, and "docker info" fails; make e2e does without, and so does NODE_IMAGE=local' >&2; exit 1; }
+
+# The Debian packages that make the image of a node here, and the Docker that runs it.
+KIND_PACKAGES := debootstrap docker.io iptables
+
+.PHONY: kind-node-packages
+kind-node-packages:
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(KIND_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(KIND_PACKAGES); fi
+
+.PHONY: kind-node-image
+kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's nodes of Debian's packages and Go modules, as root; no registry needed
+	$(TOOLS)/cluster kind-image
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
 APPLY = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default
@@ -154,7 +188,7 @@ lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release ## Lint every mo
 .PHONY: lint-chart
 lint-chart: $(TOOLS)/helm ## Lint the chart with each of its values of charts/loadline/ci
 	@echo "lint charts/loadline"; for values in charts/loadline/ci/*-values.yaml; do \
-		$(TOOLS)/helm lint charts/loadline --strict --quiet --kube-version '$(KUBERNETES:v%=%)' --values "$$values"; done
+		$(TOOLS)/helm lint charts/loadline --strict --quiet --kube-version '$(BUILT_WITH:v%=%)' --values "$$values"; done
 
 LINT_PACKAGES := shellcheck
 

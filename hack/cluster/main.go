@@ -34,6 +34,8 @@ Usage:
   cluster node start NODE                   bring back what of a real node is not running
   cluster node stop NODE                    cut its power
   cluster node kill-kubelet NODE            crash its kubelet; its pods go on
+  cluster kind-image                        make an image of nodes of kind, if need be, and print the path of its archive
+  cluster docker COMMAND...                 run a command with a Docker daemon, which is started for it if none runs
 
 Examples, from the root of the repository:
   # A control plane with ten fake nodes
@@ -69,6 +71,7 @@ type command struct {
 	nodes          int
 	realNodes      int
 	workerCores    int
+	kubernetes     string
 	auditLog       string
 	stdout, stderr io.Writer
 }
@@ -99,7 +102,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // verbs are what the user can ask for.
-var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "sbom", "node"}
+var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "sbom", "node", "kind-image", "docker"}
 
 // do does what was parsed.
 func (c *command) do(ctx context.Context) error {
@@ -120,13 +123,17 @@ func (c *command) do(ctx context.Context) error {
 		return c.image()
 	case "sbom":
 		return c.sbom()
+	case "kind-image":
+		return c.kindImage(ctx)
+	case "docker":
+		return c.docker(ctx)
 	default:
 		return c.node(ctx)
 	}
 }
 
 // parse reads the command line into c. The verb comes first; flags may stand before or after it, but what follows
-// kubectl is kubectl's, and what follows the command to run is the command's.
+// kubectl is kubectl's, and what follows a command to run is the command's.
 func (c *command) parse(args []string) error {
 	flags, err := c.flags()
 	if err != nil {
@@ -151,7 +158,7 @@ func (c *command) parse(args []string) error {
 				c.args = flags.Args()[1:]
 				return c.validate()
 			}
-		case "run":
+		case "run", "docker":
 			c.args = flags.Args()
 			return c.validate()
 		default:
@@ -170,6 +177,7 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.SetOutput(io.Discard) // errors are reported once, by run
 	flags.StringVar(&c.dir, "dir", filepath.Join(cache, "loadline", "cluster"), "the `folder` for its kubeconfig, logs and data")
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
+	flags.StringVar(&c.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34; the newest if empty")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
 	flags.IntVar(&c.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")
@@ -193,11 +201,11 @@ func (c *command) validate() error {
 		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)
 	}
 	switch n := len(c.args); c.verb {
-	case "up", "down", "kubeconfig":
+	case "up", "down", "kubeconfig", "kind-image":
 		if n > 0 {
 			return fmt.Errorf("%s takes flags only, got %q; %w", c.verb, c.args, errWrongUse)
 		}
-	case "run":
+	case "run", "docker":
 		if n == 0 {
 			return fmt.Errorf("run what? Name a command; %w", errWrongUse)
 		}

@@ -58,7 +58,7 @@ func (c *command) kubectl(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	binaries, err := controlplane.NodeBinaries(ctx, c.stderr)
+	binaries, err := controlplane.NodeBinaries(ctx, c.kubernetes, c.stderr)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ import (
 
 // up runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
 func (c *command) up(ctx context.Context, meanwhile use) error {
-	options := controlplane.Options{Dir: c.dir, Log: c.stderr, AuditLog: c.auditLog}
+	options := controlplane.Options{Dir: c.dir, Kubernetes: c.kubernetes, Log: c.stderr, AuditLog: c.auditLog}
 	if c.realNodes == 0 {
 		return c.upWith(ctx, options, nil, meanwhile)
 	}
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
+	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Kubernetes: c.kubernetes, Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
 	if err != nil {
 		return err
 	}
@@ -75,21 +75,33 @@ func (c *command) untilStopped(ctx context.Context, plane *controlplane.ControlP
 	}
 }
 
-// runCommand runs the user's command on the control plane. A command that does not end well is an error.
+// runCommand runs the user's command on the control plane.
 func (c *command) runCommand(ctx context.Context, plane *controlplane.ControlPlane) error {
+	return c.runArgs(ctx, plane, "KUBECONFIG="+plane.Kubeconfig())
+}
+
+// service is what a command is run with, and cannot go on without.
+type service interface {
+	Done() <-chan struct{} // closed when it has ended
+	Err() error            // why it ended by itself; it must have ended
+}
+
+// runArgs runs the user's command, with more in its environment, until it has ended, ctx ends or the service crashes. A command
+// that does not end well is an error.
+func (c *command) runArgs(ctx context.Context, on service, env ...string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-plane.Done():
-			cancel(plane.Err())
+		case <-on.Done():
+			cancel(on.Err())
 		case <-ctx.Done():
 		}
 	}()
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+plane.Kubeconfig())
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.stdout, c.stderr
 	err := cmd.Run()
 	if cause := context.Cause(ctx); cause != nil {

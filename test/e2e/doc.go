@@ -4,7 +4,7 @@
 // kubeconfig.
 //
 //	make e2e         # on nodes of this machine, started for it (root), with test/install
-//	make e2e-kind    # on kind, started for it (Docker)
+//	make e2e-kind    # on kind, started for it (Docker; NODE_IMAGE=local for nodes made here, with no registry)
 //	go test -tags e2e ./test/e2e -kubeconfig ~/.kube/config
 //
 // Tests that crash nodes are skipped unless -node-command says how to do so there.

@@ -24,7 +24,7 @@ func BenchmarkScheduling(b *testing.B) {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		b.Fatal(err)
 	}
-	binaries, err := controlplane.Binaries(b.Context(), os.Stderr)
+	binaries, err := controlplane.Binaries(b.Context(), "", os.Stderr)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,52 +19,72 @@ import (
 // stagesFile, beside the binaries, tells kwok how nodes and pods live.
 const stagesFile = "stages.yaml"
 
-// program is a program to build: the name of its binary and its main package.
-type program struct{ name, pkg string }
+// program is a program to build: the name of its binary, its main package, and the module that pins its version, as a folder
+// in that of the module hack/cluster.
+type program struct{ name, pkg, module string }
 
-// set is a set of programs that are built together, of the versions that one module pins.
+// set is a set of programs that are built together.
 type set struct {
 	of       string // what messages call it
-	module   string // the folder of the module, in that of the module hack/cluster
 	programs []program
-	finish   func(p pins, ctx context.Context, dir string) error // adds what is not a program; may be nil
+	finish   func(ctx context.Context, dir string) error // adds what is not a program; may be nil
 }
 
-// controlPlaneSet is what every control plane needs.
-func controlPlaneSet() set {
-	return set{"the control plane", "binaries", []program{
-		{etcdName, "go.etcd.io/etcd/server/v3"},
-		{apiServerName, "k8s.io/kubernetes/cmd/kube-apiserver"},
-		{controllerManagerName, "k8s.io/kubernetes/cmd/kube-controller-manager"},
-		{kwokName, "sigs.k8s.io/kwok/cmd/kwok"},
-	}, pins.copyStages}
+// controlPlaneSet is what every control plane needs, with the Kubernetes of a module.
+func controlPlaneSet(kubernetes string) set {
+	return set{"the control plane", []program{
+		{etcdName, "go.etcd.io/etcd/server/v3", defaultModule},
+		{apiServerName, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetes},
+		{controllerManagerName, "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetes},
+		{kwokName, "sigs.k8s.io/kwok/cmd/kwok", defaultModule},
+	}, copyStages}
 }
 
-// nodeSet is what real nodes, and those who use them, need besides.
-func nodeSet() set {
-	return set{"real nodes", filepath.Join("binaries", "node"), []program{
-		{"kubelet", "k8s.io/kubernetes/cmd/kubelet"},
-		{"kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy"},
-		{schedulerName, "k8s.io/kubernetes/cmd/kube-scheduler"},
-		{"kubectl", "k8s.io/kubernetes/cmd/kubectl"},
+// nodeSet is what real nodes, and those who use them, need besides, of the Kubernetes of a module.
+func nodeSet(kubernetes string) set {
+	return set{"real nodes", []program{
+		{"kubelet", "k8s.io/kubernetes/cmd/kubelet", kubernetes},
+		{"kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy", kubernetes},
+		{schedulerName, "k8s.io/kubernetes/cmd/kube-scheduler", kubernetes},
+		{"kubectl", "k8s.io/kubernetes/cmd/kubectl", kubernetes},
 	}, nil}
 }
 
-// Binaries returns a folder that holds etcd, kube-apiserver, kube-controller-manager, kwok and kwok's stages, in the
-// versions that the module hack/cluster/binaries pins. They are built on the first call, which takes some minutes,
+// kindSet is what nodes of kind, which are of the default version of Kubernetes, need besides.
+func kindSet() set {
+	return set{"nodes of kind", []program{
+		{"kubeadm", "k8s.io/kubernetes/cmd/kubeadm", filepath.Join(defaultModule, "node")},
+		{"coredns", ".", filepath.Join(defaultModule, "coredns")},
+	}, nil}
+}
+
+// Binaries returns a folder that holds etcd, kube-apiserver, kube-controller-manager, kwok and kwok's stages, for a
+// version of Kubernetes as [Options] has it. They are built on the first call, which takes some minutes,
 // and kept in the user's cache folder for all later ones; other versions, another Go or other build flags have a
 // folder of their own. Two processes never build at once: the second waits for the first.
 //
 // log receives what is being built, and may be nil. Building needs the go command, and the Go module proxy unless
 // the modules are on this machine already.
-func Binaries(ctx context.Context, log io.Writer) (string, error) {
-	return controlPlaneSet().find(ctx, log)
+func Binaries(ctx context.Context, kubernetes string, log io.Writer) (string, error) {
+	module, err := moduleOf(ctx, kubernetes, defaultModule)
+	if err != nil {
+		return "", err
+	}
+	return controlPlaneSet(module).find(ctx, log)
 }
 
-// NodeBinaries is like [Binaries] for a folder that holds kubelet, kube-proxy, kube-scheduler and kubectl, pinned by
-// the module hack/cluster/binaries/node.
-func NodeBinaries(ctx context.Context, log io.Writer) (string, error) {
-	return nodeSet().find(ctx, log)
+// NodeBinaries is like [Binaries] for a folder that holds kubelet, kube-proxy, kube-scheduler and kubectl.
+func NodeBinaries(ctx context.Context, kubernetes string, log io.Writer) (string, error) {
+	module, err := moduleOf(ctx, kubernetes, filepath.Join(defaultModule, "node"))
+	if err != nil {
+		return "", err
+	}
+	return nodeSet(module).find(ctx, log)
+}
+
+// KindBinaries is like [Binaries], for the default version of Kubernetes, for a folder that holds kubeadm and CoreDNS.
+func KindBinaries(ctx context.Context, log io.Writer) (string, error) {
+	return kindSet().find(ctx, log)
 }
 
 // find returns the folder of the set's binaries, built if need be.
@@ -79,11 +100,7 @@ func (s set) find(ctx context.Context, log io.Writer) (string, error) {
 }
 
 func (s set) findOrBuild(ctx context.Context, log io.Writer) (string, error) {
-	pins, err := findPins(ctx, s.module)
-	if err != nil {
-		return "", err
-	}
-	key, err := pins.key(ctx, s.programs)
+	key, err := s.key(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +124,7 @@ func (s set) findOrBuild(ctx context.Context, log io.Writer) (string, error) {
 	if exists, err := isDir(dir); exists || err != nil { // by the one we waited for
 		return dir, errors.Join(err, lock.Unlock())
 	}
-	return dir, errors.Join(s.buildInto(ctx, pins, dir, log), lock.Unlock())
+	return dir, errors.Join(s.buildInto(ctx, dir, log), lock.Unlock())
 }
 
 // lockForBuild keeps other builders out, and tells the user when it has to wait for one.
@@ -121,7 +138,7 @@ func lockForBuild(ctx context.Context, path string, log io.Writer) (*filelock.Lo
 }
 
 // buildInto builds everything beside dir and moves it there in one step: dir exists only when it is complete.
-func (s set) buildInto(ctx context.Context, pins pins, dir string, log io.Writer) error {
+func (s set) buildInto(ctx context.Context, dir string, log io.Writer) error {
 	partial := dir + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // of a builder that was killed
 		return err
@@ -129,7 +146,7 @@ func (s set) buildInto(ctx context.Context, pins pins, dir string, log io.Writer
 	if err := os.Mkdir(partial, 0o755); err != nil {
 		return err
 	}
-	err := s.build(ctx, pins, partial, log)
+	err := s.build(ctx, partial, log)
 	if err == nil {
 		err = os.Rename(partial, dir)
 	}
@@ -137,21 +154,11 @@ func (s set) buildInto(ctx context.Context, pins pins, dir string, log io.Writer
 }
 
 // build builds the programs, and what else belongs to the set, into dir.
-func (s set) build(ctx context.Context, p pins, dir string, log io.Writer) error {
-	version, err := p.module(ctx, "{{.Version}}", "k8s.io/kubernetes")
-	if err != nil {
-		return err
-	}
-	flags, err := linkerFlags(version)
-	if err != nil {
-		return err
-	}
+func (s set) build(ctx context.Context, dir string, log io.Writer) error {
 	for _, program := range s.programs {
 		begin := time.Now()
 		fmt.Fprintf(log, "building %s (the first time only, some minutes)\n", program.name)
-		args := append([]string{"build"}, buildFlags...)
-		args = append(args, "-ldflags="+flags, "-o", filepath.Join(dir, program.name), program.pkg)
-		if _, err := p.run(ctx, args...); err != nil {
+		if err := program.build(ctx, dir); err != nil {
 			return err
 		}
 		fmt.Fprintf(log, "built %s in %.0fs\n", program.name, time.Since(begin).Seconds())
@@ -159,13 +166,38 @@ func (s set) build(ctx context.Context, p pins, dir string, log io.Writer) error
 	if s.finish == nil {
 		return nil
 	}
-	return s.finish(p, ctx, dir)
+	return s.finish(ctx, dir)
+}
+
+// build builds the program into dir. If it is Kubernetes', it says that it is of the version that its module pins.
+func (p program) build(ctx context.Context, dir string) error {
+	pins, err := findPins(ctx, p.module)
+	if err != nil {
+		return err
+	}
+	flags := stripFlags
+	if strings.HasPrefix(p.pkg, kubernetesModule+"/") {
+		version, err := pins.module(ctx, "{{.Version}}", kubernetesModule)
+		if err != nil {
+			return err
+		}
+		if flags, err = linkerFlags(version); err != nil {
+			return err
+		}
+	}
+	args := append([]string{"build"}, buildFlags...)
+	_, err = pins.run(ctx, append(args, "-ldflags="+flags, "-o", filepath.Join(dir, p.name), p.pkg)...)
+	return err
 }
 
 // copyStages writes the stages by which kwok makes nodes and pods ready at once, from kwok's own module, into one
 // file in dir.
-func (p pins) copyStages(ctx context.Context, dir string) error {
-	kwok, err := p.module(ctx, "{{.Dir}}", "sigs.k8s.io/kwok")
+func copyStages(ctx context.Context, dir string) error {
+	pins, err := findPins(ctx, defaultModule)
+	if err != nil {
+		return err
+	}
+	kwok, err := pins.module(ctx, "{{.Dir}}", "sigs.k8s.io/kwok")
 	if err != nil {
 		return err
 	}
@@ -190,25 +222,42 @@ func (p pins) copyStages(ctx context.Context, dir string) error {
 }
 
 // key names a build: the same pins, Go, flags and programs give the same key.
-func (p pins) key(ctx context.Context, programs []program) (string, error) {
+func (s set) key(ctx context.Context) (string, error) {
 	hash := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(string(p), name))
+	for _, module := range s.modules() {
+		pins, err := findPins(ctx, module)
 		if err != nil {
 			return "", err
 		}
-		hash.Write(content)
-	}
-	toolchain, err := p.run(ctx, "env", "GOVERSION", "GOOS", "GOARCH")
-	if err != nil {
-		return "", err
+		for _, name := range []string{"go.mod", "go.sum"} {
+			content, err := os.ReadFile(filepath.Join(string(pins), name))
+			if err != nil {
+				return "", err
+			}
+			hash.Write(content)
+		}
+		toolchain, err := pins.run(ctx, "env", "GOVERSION", "GOOS", "GOARCH")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(hash, toolchain)
 	}
 	flags, err := linkerFlags("v0.0.0")
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintln(hash, toolchain, buildFlags, flags, programs)
+	fmt.Fprintln(hash, buildFlags, flags, s.programs)
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), nil
+}
+
+// modules returns the modules that pin the programs, sorted.
+func (s set) modules() []string {
+	var all []string
+	for _, p := range s.programs {
+		all = append(all, p.module)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func isDir(path string) (bool, error) {

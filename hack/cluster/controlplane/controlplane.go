@@ -24,6 +24,8 @@ type Options struct {
 	// earlier control plane left in it is removed first, and only the logs remain afterwards. One control plane at a
 	// time may use it. "" stands for a temporary folder that Stop removes.
 	Dir string
+	// Kubernetes is the minor version, one of [Versions], such as "1.34". "" stands for the default, the first of them.
+	Kubernetes string
 	// Log receives one line per step, for a person to read. nil: none.
 	Log io.Writer
 	// APIServerFlags are given to kube-apiserver after our own flags, so that they win, for example "--feature-gates=AllAlpha=true".
@@ -77,7 +79,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if log == nil {
 		log = io.Discard
 	}
-	binaries, err := Binaries(ctx, log)
+	binaries, err := Binaries(ctx, options.Kubernetes, log)
 	if err != nil {
 		return nil, err
 	}

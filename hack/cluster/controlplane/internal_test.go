@@ -1,6 +1,8 @@
 package controlplane
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,5 +61,43 @@ func TestLinkerFlagsSetTheVersionOfKubernetes(t *testing.T) {
 	}
 	if _, err := linkerFlags("latest"); err == nil || !strings.Contains(err.Error(), `"latest"`) {
 		t.Errorf("a version that is none: got %v, want an error that names it", err)
+	}
+}
+
+func TestAnotherVersionOfKubernetesHasAModuleOfItsOwn(t *testing.T) {
+	t.Parallel()
+	versions, err := Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(versions) < 2 || slices.Contains(versions[1:], versions[0]) {
+		t.Fatalf("there are %q, want others than the default beside it", versions)
+	}
+	for version, want := range map[string]string{
+		"":          "own",
+		versions[0]: "own",
+		versions[1]: filepath.Join("binaries", "v"+versions[1]),
+	} {
+		if got, err := moduleOf(t.Context(), version, "own"); err != nil || got != want {
+			t.Errorf("%q: got %q and %v, want %q", version, got, err, want)
+		}
+	}
+	if _, err := moduleOf(t.Context(), "1.9", "own"); err == nil || !strings.Contains(err.Error(), `"1.9"`) || !strings.Contains(err.Error(), versions[1]) {
+		t.Errorf("a version that there is none of: got %v, want an error that names it and those that there are", err)
+	}
+}
+
+func TestVersionsOfKubernetesAreBuiltApart(t *testing.T) {
+	t.Parallel()
+	keys := map[string]string{}
+	for _, module := range []string{defaultModule, filepath.Join(defaultModule, "v1.34"), filepath.Join(defaultModule, "v1.35")} {
+		key, err := controlPlaneSet(module).key(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := keys[key]; ok {
+			t.Errorf("the programs of %s would be taken for those of %s", module, other)
+		}
+		keys[key] = module
 	}
 }

@@ -133,7 +133,7 @@ func schedulerBinary(ctx context.Context, options Options, log io.Writer) (strin
 	if !options.WithScheduler {
 		return "", nil
 	}
-	dir, err := NodeBinaries(ctx, log)
+	dir, err := NodeBinaries(ctx, options.Kubernetes, log)
 	return filepath.Join(dir, schedulerName), err
 }
 

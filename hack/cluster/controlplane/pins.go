@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,19 +20,82 @@ import (
 // "binaries".
 const clusterModule = "loadline.dev/loadline/hack/cluster"
 
+// defaultModule is the folder of the module that pins etcd, kwok and the default version of Kubernetes, in that of our module. In
+// its folder are one for the nodes of that version, "node", one for all of each other version, such as "v1.34", and CoreDNS'.
+const defaultModule = "binaries"
+
+// moduleOf returns the folder of the module that pins a minor version of Kubernetes, such as 1.34: own where it is the
+// default, or "". The error names the versions that there are.
+func moduleOf(ctx context.Context, kubernetes, own string) (string, error) {
+	if kubernetes == "" {
+		return own, nil
+	}
+	versions, err := Versions(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch i := slices.Index(versions, kubernetes); i {
+	case -1:
+		return "", fmt.Errorf("Kubernetes %q: is not one of %s", kubernetes, strings.Join(versions, ", "))
+	case 0:
+		return own, nil
+	default:
+		return filepath.Join(defaultModule, "v"+kubernetes), nil
+	}
+}
+
+// Versions returns the minor versions of Kubernetes of which there can be a control plane and real nodes, the default first.
+func Versions(ctx context.Context) ([]string, error) {
+	pins, err := findPins(ctx, defaultModule)
+	if err != nil {
+		return nil, err
+	}
+	version, err := pins.module(ctx, "{{.Version}}", kubernetesModule)
+	if err != nil {
+		return nil, err
+	}
+	major, minor, err := parseVersion(version)
+	if err != nil {
+		return nil, err
+	}
+	versions := []string{major + "." + minor}
+	others, err := filepath.Glob(filepath.Join(string(pins), "v*", "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		versions = append(versions, strings.TrimPrefix(filepath.Base(filepath.Dir(other)), "v"))
+	}
+	return versions, nil
+}
+
+// kubernetesModule is the module of Kubernetes' programs.
+const kubernetesModule = "k8s.io/kubernetes"
+
+// parseVersion returns the parts of a version such as v1.36.3 that Kubernetes calls major and minor.
+func parseVersion(version string) (major, minor string, err error) {
+	parts := strings.Split(strings.TrimPrefix(version, "v"), ".")
+	if len(parts) < 3 {
+		return "", "", fmt.Errorf("the version of %s, %q, is not like v1.2.3", kubernetesModule, version)
+	}
+	return parts[0], parts[1], nil
+}
+
 // buildFlags change nothing of how packages are compiled. So those that our own programs and tests are made of, which are
 // many and of the same versions, are compiled once for all.
 var buildFlags = []string{"-mod=readonly", "-buildvcs=false"}
 
+// stripFlags leave out of programs what only debuggers read.
+const stripFlags = "-s -w"
+
 // linkerFlags make Kubernetes' programs report version: without that, kubectl and helm cannot parse what the server says.
 func linkerFlags(version string) (string, error) {
-	major, rest, found := strings.Cut(strings.TrimPrefix(version, "v"), ".")
-	minor, _, foundMinor := strings.Cut(rest, ".")
-	if !found || !foundMinor {
-		return "", fmt.Errorf("the version of k8s.io/kubernetes, %q, is not like v1.2.3", version)
+	major, minor, err := parseVersion(version)
+	if err != nil {
+		return "", err
 	}
 	const pkg = "k8s.io/component-base/version"
-	return fmt.Sprintf("-s -w -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
+	return fmt.Sprintf(stripFlags+" -X %[1]s.gitVersion=%[2]s -X %[1]s.gitMajor=%[3]s -X %[1]s.gitMinor=%[4]s", pkg, version, major, minor), nil
 }
 
 // pins is the folder of a module that pins the programs' versions.

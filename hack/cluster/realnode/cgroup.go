@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/cpuset"
+
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 )
 
 const (
@@ -220,34 +222,12 @@ func (c cgroups) remove(name string) error {
 	err := wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, emptyDeadline, true, func(context.Context) (bool, error) {
 		last = nil
 		for _, root := range c.roots {
-			last = errors.Join(last, removeTree(filepath.Join(root, ourCgroup, name)))
+			last = errors.Join(last, cgroupfs.RemoveTree(filepath.Join(root, ourCgroup, name)))
 		}
 		return last == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("remove cgroups: %w", last)
-	}
-	return nil
-}
-
-// removeTree removes a cgroup and those within it: files in them vanish with them.
-func removeTree(folder string) error {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if entry.IsDir() {
-			if err := removeTree(filepath.Join(folder, entry.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	if err := os.Remove(folder); !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

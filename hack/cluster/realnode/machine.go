@@ -61,7 +61,7 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 		m.log = io.Discard
 	}
 	m.log = &lockedWriter{w: m.log}
-	if m.binaries, err = controlplane.NodeBinaries(ctx, m.log); err != nil {
+	if m.binaries, err = controlplane.NodeBinaries(ctx, options.Kubernetes, m.log); err != nil {
 		return nil, err
 	}
 	if m.lock, err = lockMachine(dir); err != nil {

@@ -14,6 +14,8 @@ type Options struct {
 	Workers int
 	// CoresEach is how many cores each worker has; 0 means 1.
 	CoresEach int
+	// Kubernetes is the minor version of the kubelets, as the control plane has it.
+	Kubernetes string
 	// Log receives one line per step, for a person to read. nil: none.
 	Log io.Writer
 }

@@ -1,0 +1,257 @@
+//go:build linux
+
+package dockerd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
+	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"loadline.dev/loadline/hack/cluster/internal/mounts"
+	"loadline.dev/loadline/hack/cluster/internal/process"
+)
+
+// Packages are the Debian packages that the daemon needs.
+const Packages = "docker.io iptables"
+
+// runDir is what a reboot forgets: sockets, process ids, the bundles of containers.
+const runDir = "/run/loadline-docker"
+
+// cgroup is the cgroup, in every hierarchy, of all containers.
+const cgroup = "loadline-docker"
+
+// settingsFile holds the kernel's settings, below sysDir, as they were before.
+const (
+	settingsFile = runDir + "/settings.json"
+	sysDir       = "/proc/sys"
+)
+
+// readyPatience is how long the daemon may take to answer.
+const readyPatience = time.Minute
+
+// Available reports whether a Docker daemon answers where DOCKER_HOST, or its default, says.
+func Available(ctx context.Context) bool {
+	return exec.CommandContext(ctx, "docker", "info").Run() == nil
+}
+
+// Daemon is a running Docker daemon.
+type Daemon struct {
+	dir     string
+	lock    *filelock.Lock
+	process *process.Process
+}
+
+// Start starts a daemon that keeps its images in the folder dir, and returns when it answers. An error about what the machine
+// lacks says what to do. Only one daemon of ours can run at a time.
+func Start(ctx context.Context, dir string) (*Daemon, error) {
+	if err := able(); err != nil {
+		return nil, fmt.Errorf("no Docker daemon answers, and this machine cannot run one: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := filelock.Try(filepath.Join(dir, "lock"))
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{dir: dir, lock: lock}
+	if err := d.start(ctx); err != nil {
+		return nil, errors.Join(err, d.clean())
+	}
+	return d, nil
+}
+
+// able returns what keeps this machine from running the daemon.
+func able() error {
+	if os.Geteuid() != 0 {
+		return errors.New("only root can run it")
+	}
+	var absent []string
+	for _, program := range []string{"dockerd", "docker", "containerd", "runc", "iptables"} {
+		if _, err := exec.LookPath(program); err != nil {
+			absent = append(absent, program)
+		}
+	}
+	if len(absent) > 0 {
+		return fmt.Errorf("it has no %s (on Debian: apt-get install --no-install-recommends %s)", strings.Join(absent, ", "), Packages)
+	}
+	return nil
+}
+
+// socket is where the daemon answers, and host what Docker's programs call that.
+const (
+	socket = runDir + "/docker.sock"
+	host   = "unix://" + socket
+)
+
+// Env is what a program needs in its environment to use the daemon.
+func (*Daemon) Env() string { return "DOCKER_HOST=" + host }
+
+// Done is closed when the daemon has ended.
+func (d *Daemon) Done() <-chan struct{} { return d.process.Exited() }
+
+// Err says why the daemon has ended by itself; it must have ended.
+func (d *Daemon) Err() error { return d.process.Failure() }
+
+// start starts the daemon and waits until it answers. It finds in [runDir] which containers a daemon before it has left that
+// was killed, and stops them.
+func (d *Daemon) start(ctx context.Context) error {
+	if err := os.MkdirAll(runDir, 0o700); err != nil {
+		return err
+	}
+	if err := saveSettings(sysDir, settingsFile); err != nil {
+		return err
+	}
+	module, err := controlplane.ModuleFolder(ctx)
+	if err != nil {
+		return err
+	}
+	runtime := filepath.Join(d.dir, "runc")
+	if err := image.BuildProgram(ctx, module, "./dockerd/runc", runtime); err != nil {
+		return err
+	}
+	config, err := json.Marshal(map[string]any{
+		"data-root":       filepath.Join(d.dir, "data"),
+		"exec-root":       runDir,
+		"pidfile":         filepath.Join(runDir, "pid"),
+		"hosts":           []string{host},
+		"runtimes":        map[string]any{"limited": map[string]any{"path": runtime}},
+		"default-runtime": "limited",
+		"cgroup-parent":   cgroup,
+		"bridge":          "none",
+		"iptables":        false,
+	})
+	if err != nil {
+		return err
+	}
+	configFile := filepath.Join(runDir, "daemon.json")
+	if err := os.WriteFile(configFile, config, 0o600); err != nil {
+		return err
+	}
+	program, err := exec.LookPath("dockerd")
+	if err != nil {
+		return err
+	}
+	d.process, err = process.Start(process.Spec{
+		Name: "dockerd", Path: program, Args: []string{"--config-file", configFile},
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Log: filepath.Join(d.dir, "dockerd.log"),
+	})
+	if err != nil {
+		return err
+	}
+	return d.awaitReady(ctx)
+}
+
+// awaitReady returns when the daemon answers.
+func (d *Daemon) awaitReady(ctx context.Context) error {
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	var problem error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, readyPatience, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-d.process.Exited():
+			return false, d.process.Failure()
+		default:
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/_ping", nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := client.Do(request)
+		if problem = err; problem != nil {
+			return false, nil //nolint:nilerr // it has not opened its socket yet
+		}
+		problem = fmt.Errorf("it answers %s", response.Status)
+		return response.StatusCode == http.StatusOK, response.Body.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("the Docker daemon is not ready: %w (%w)\n%s", err, problem, d.process.Tail())
+	}
+	return nil
+}
+
+// Stop removes all containers, stops the daemon and removes what it leaves on the machine but its images.
+func (d *Daemon) Stop() error {
+	err := d.removeContainers()
+	return errors.Join(err, d.clean())
+}
+
+// removeContainers removes all containers, without which the daemon stops at once, with their volumes and networks, and images
+// that have no name any more.
+func (d *Daemon) removeContainers() error {
+	select {
+	case <-d.process.Exited(): // crashed, which [Daemon.Err] says
+		return nil
+	default:
+	}
+	ids, err := d.docker("ps", "--all", "--quiet")
+	if err != nil {
+		return err
+	}
+	if ids != "" {
+		if _, err := d.docker(append([]string{"rm", "--force", "--volumes"}, strings.Fields(ids)...)...); err != nil {
+			return err
+		}
+	}
+	_, err = d.docker("system", "prune", "--force", "--volumes")
+	return err
+}
+
+// docker runs the docker command with the daemon and returns what it prints.
+func (d *Daemon) docker(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	cmd.Env = append(os.Environ(), d.Env())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// clean ends the process, if it runs, and removes what it leaves.
+func (d *Daemon) clean() error {
+	var errs []error
+	if d.process != nil {
+		errs = append(errs, d.process.Stop())
+	}
+	errs = append(errs, restoreSettings(sysDir, settingsFile), mounts.DetachBelow(runDir, d.dir), removeCgroups(), os.RemoveAll(runDir))
+	return errors.Join(append(errs, d.lock.Unlock())...)
+}
+
+// removeCgroups removes the containers' cgroup from every hierarchy: version 1 has one for each controller, below the mount point
+// of version 2.
+func removeCgroups() error {
+	const mountPoint = "/sys/fs/cgroup"
+	folders, err := filepath.Glob(filepath.Join(mountPoint, "*", cgroup))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, folder := range append(folders, filepath.Join(mountPoint, cgroup)) {
+		errs = append(errs, cgroupfs.RemoveTree(folder))
+	}
+	return errors.Join(errs...)
+}

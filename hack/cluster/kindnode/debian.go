@@ -1,0 +1,71 @@
+//go:build linux
+
+package kindnode
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// suite is the version of Debian: the one whose packages of containerd and runc real nodes are tested with.
+const suite = "bookworm"
+
+// mirror is where Debian's packages come from.
+const mirror = "http://deb.debian.org/debian"
+
+// packages are what a node has besides what every Debian has: those of kind's Dockerfile, without those for storage, and what
+// that Dockerfile builds from source.
+var packages = []string{
+	"systemd", "systemd-sysv", "dbus", "conntrack", "iptables", "iproute2", "ethtool", "util-linux", "mount", "kmod",
+	"ca-certificates", "e2fsprogs", "jq", "procps", "containerd", "runc", "containernetworking-plugins",
+}
+
+// debian returns the folder of a root file system with the packages, below dir, where it is made on the first call.
+func debian(ctx context.Context, dir string, log io.Writer) (string, error) {
+	want := strings.Join(packages, ",")
+	root := filepath.Join(dir, fmt.Sprintf("debian-%x", sha256.Sum256([]byte(suite+" "+want)))[:len("debian-")+16])
+	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
+		return root, err
+	}
+	if err := removeAll(filepath.Join(dir, "debian-*")); err != nil { // of other packages, and what a killed process left
+		return "", err
+	}
+	begin := time.Now()
+	fmt.Fprintf(log, "installing Debian's packages into a folder (the first time only, some minutes)\n")
+	partial := root + ".partial"
+	if _, err := run(ctx, "debootstrap", "--variant=minbase", "--include="+want, suite, partial, mirror); err != nil {
+		if said, logErr := os.ReadFile(filepath.Join(partial, "debootstrap", "debootstrap.log")); logErr == nil {
+			err = fmt.Errorf("%w\n%s", err, lastLines(string(said), 10))
+		}
+		return "", errors.Join(err, removeAll(partial))
+	}
+	fmt.Fprintf(log, "installed them in %.0fs\n", time.Since(begin).Seconds())
+	return root, os.Rename(partial, root)
+}
+
+// lastLines returns the last n lines of a text.
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// unwanted are the files of Debian that a node does not have: those that kind's Dockerfile removes, so that systemd starts
+// nothing that a container cannot have; what this machine has written; what only people read.
+var unwanted = regexp.MustCompile(`^(` + strings.Join([]string{
+	`usr/lib/systemd/system/sysinit\.target\.wants/systemd-tmpfiles-setup\.service`,
+	`usr/lib/systemd/system/(multi-user|local-fs|basic)\.target\.wants/.*`,
+	`usr/lib/systemd/system/sockets\.target\.wants/.*(udev|initctl).*`,
+	`etc/systemd/system/[^/]*\.wants/.*`,
+	`etc/(machine-id|hostname|resolv\.conf)`,
+	`(dev|proc|sys|run|tmp|debootstrap)/.*`,
+	`var/(cache/apt|lib/apt/lists|log)/.*`,
+	`usr/share/(doc|man|locale|info)/.*`,
+}, "|") + `)$`)

@@ -1,0 +1,197 @@
+//go:build linux
+
+package kindnode
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"loadline.dev/loadline/hack/cluster/internal/mounts"
+)
+
+// Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
+// takes some minutes, and kept in dir for all later ones that would make the same. log receives what is being done.
+//
+// An error about what the machine lacks says what to do.
+func Archive(ctx context.Context, dir string, log io.Writer) (string, error) {
+	if err := able(); err != nil {
+		return "", fmt.Errorf("this machine cannot make the image of a node: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := filelock.Wait(ctx, filepath.Join(dir, "lock"))
+	if err != nil {
+		return "", err
+	}
+	path, err := archive(ctx, dir, log)
+	if err != nil {
+		err = fmt.Errorf("make the image of a node: %w", err)
+	}
+	return path, errors.Join(err, lock.Unlock())
+}
+
+// able returns what keeps this machine from making the image.
+func able() error {
+	if os.Geteuid() != 0 {
+		return errors.New("only root can install Debian into a folder")
+	}
+	if _, err := exec.LookPath("debootstrap"); err != nil {
+		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends debootstrap)", err)
+	}
+	return nil
+}
+
+// archive does what Archive says; dir is ours alone.
+func archive(ctx context.Context, dir string, log io.Writer) (string, error) {
+	parts, err := gather(ctx, dir, log)
+	if err != nil {
+		return "", err
+	}
+	key, err := parts.key()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "node-"+key+".tar")
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		return path, err
+	}
+	if err := removeAll(filepath.Join(dir, "node-*")); err != nil { // those of other keys, and what a killed process left
+		return "", err
+	}
+
+	begin := time.Now()
+	fmt.Fprintf(log, "making the image of a node, %s\n", Image)
+	work := filepath.Join(dir, "node-"+key+".partial")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		return "", err
+	}
+	made := filepath.Join(work, "archive")
+	if err := parts.write(ctx, work, made); err != nil {
+		return "", errors.Join(err, os.RemoveAll(work))
+	}
+	fmt.Fprintf(log, "made it in %.0fs\n", time.Since(begin).Seconds())
+	return path, errors.Join(os.Rename(made, path), os.RemoveAll(work))
+}
+
+// removeAll removes what a pattern matches, in which debootstrap may have mounted something.
+func removeAll(pattern string) error {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return err
+	}
+	if err := mounts.DetachBelow(paths...); err != nil { // or we would remove what is mounted
+		return err
+	}
+	var errs []error
+	for _, path := range paths {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
+}
+
+// parts are what a node is made of.
+type parts struct {
+	module     string   // the folder of the module hack/cluster
+	kind       string   // the folder of kind's module
+	debian     string   // the root of a Debian
+	kubernetes string   // the version, such as v1.36.3
+	programs   []string // folders
+}
+
+// gather finds all parts, and makes those that are missing.
+func gather(ctx context.Context, dir string, log io.Writer) (*parts, error) {
+	module, err := controlplane.ModuleFolder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{module: module}
+	if p.kind, err = kindFolder(ctx, filepath.Join(filepath.Dir(module), "tools")); err != nil {
+		return nil, err
+	}
+	if p.programs, err = programs(ctx, log); err != nil {
+		return nil, err
+	}
+	if p.kubernetes, err = run(ctx, p.program("kubeadm"), "version", "--output=short"); err != nil {
+		return nil, err
+	}
+	p.debian, err = debian(ctx, dir, log)
+	return p, err
+}
+
+// programs returns the folders of the programs that package controlplane builds.
+func programs(ctx context.Context, log io.Writer) ([]string, error) {
+	controlPlane, err := controlplane.Binaries(ctx, "", log)
+	if err != nil {
+		return nil, err
+	}
+	node, err := controlplane.NodeBinaries(ctx, "", log)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := controlplane.KindBinaries(ctx, log)
+	return []string{controlPlane, node, kind}, err
+}
+
+// kindFolder returns the folder of the module of kind that the module in the folder tools pins.
+func kindFolder(ctx context.Context, tools string) (string, error) {
+	folder, err := run(ctx, "go", "-C", tools, "list", "-m", "-f", "{{.Dir}}", kindModule)
+	if err != nil || folder != "" {
+		return folder, err
+	}
+	if _, err := run(ctx, "go", "-C", tools, "mod", "download", kindModule); err != nil {
+		return "", err
+	}
+	return run(ctx, "go", "-C", tools, "list", "-m", "-f", "{{.Dir}}", kindModule)
+}
+
+const kindModule = "sigs.k8s.io/kind"
+
+// program returns the path of one of our programs. Where there is no such program, it is one at which there is no file.
+func (p *parts) program(name string) (path string) {
+	for _, folder := range p.programs {
+		path = filepath.Join(folder, name)
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+	}
+	return path
+}
+
+// key names what would be made: of the same parts, by the same program.
+func (p *parts) key() (string, error) {
+	hash := sha256.New()
+	fmt.Fprintln(hash, p.kind, p.debian, p.kubernetes, p.programs)
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(self)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(hash, file)
+	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), errors.Join(err, file.Close())
+}
+
+// run runs a program and returns what it prints, without the final newline. The error quotes what it says on standard error.
+func run(ctx context.Context, program string, args ...string) (string, error) {
+	var stderr strings.Builder
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(program)}, args...), " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
