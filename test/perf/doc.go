@@ -30,7 +30,9 @@
 //	           the guard on, so that each node is checked for bounds as well
 //
 // Every other pair runs in reverse, so that what drifts in a long run does not
-// favour one of them. The machine decides how fast a run is: compare ratios
+// favour one of them: the later runs of a process collect the garbage of the
+// earlier ones, too. The fourth command above gives a run a process of its own, and
+// prints its figures. The machine decides how fast a run is: compare ratios
 // within a pair, and nothing else. No figure makes a run fail; a pod that was
 // not scheduled, or not scored by its profile, does.
 //
