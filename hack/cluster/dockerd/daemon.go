@@ -162,9 +162,10 @@ func (d *Daemon) start(ctx context.Context) error {
 
 // awaitReady returns when the daemon answers.
 func (d *Daemon) awaitReady(ctx context.Context) error {
-	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
+	defer client.CloseIdleConnections()
 	var problem error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, readyPatience, true, func(ctx context.Context) (bool, error) {
 		select {
@@ -172,21 +173,29 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 			return false, d.process.Failure()
 		default:
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/_ping", nil)
-		if err != nil {
-			return false, err
-		}
-		response, err := client.Do(request)
-		if problem = err; problem != nil {
-			return false, nil //nolint:nilerr // it has not opened its socket yet
-		}
-		problem = fmt.Errorf("it answers %s", response.Status)
-		return response.StatusCode == http.StatusOK, response.Body.Close()
+		problem = ping(ctx, client)
+		return problem == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("the Docker daemon is not ready: %w (%w)\n%s", err, problem, d.process.Tail())
+		return fmt.Errorf("the Docker daemon is not ready: %w\n%s", errors.Join(err, problem), d.process.Tail())
 	}
 	return nil
+}
+
+// ping asks the daemon whether it is ready.
+func ping(ctx context.Context, client *http.Client) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docker/_ping", nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("it answers %s", response.Status), response.Body.Close())
+	}
+	return response.Body.Close()
 }
 
 // Stop removes all containers, stops the daemon and removes what it leaves on the machine but its images.
