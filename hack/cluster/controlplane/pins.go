@@ -36,7 +36,7 @@ func moduleOf(ctx context.Context, kubernetes, own string) (string, error) {
 	}
 	switch i := slices.Index(versions, kubernetes); i {
 	case -1:
-		return "", fmt.Errorf("Kubernetes %q: is not one of %s", kubernetes, strings.Join(versions, ", "))
+		return "", fmt.Errorf("version %q of Kubernetes: is not one of %s", kubernetes, strings.Join(versions, ", "))
 	case 0:
 		return own, nil
 	default:
