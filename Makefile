@@ -80,8 +80,8 @@ test-unit: ## Run the tests that need no control plane
 
 # One package at a time: each starts a control plane of its own, the first of all builds it (some minutes).
 .PHONY: test-integration
-test-integration: $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them
-	go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
+test-integration: $(TOOLS)/prometheus $(TOOLS)/promtool $(TOOLS)/helm ## Run the tests against a real API server, started for them (KUBERNETES=1.35)
+	export LOADLINE_KUBERNETES='$(KUBERNETES)'; go list ./... | sed -ne '\|/test/|p' -e '\|/hack/|p' | xargs -r go test -p 1 -parallel 4 -timeout 25m
 
 .PHONY: prometheus
 prometheus: $(TOOLS)/prometheus ## Build the Prometheus that the integration tests ask

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -24,7 +25,8 @@ type Options struct {
 	// earlier control plane left in it is removed first, and only the logs remain afterwards. One control plane at a
 	// time may use it. "" stands for a temporary folder that Stop removes.
 	Dir string
-	// Kubernetes is the minor version, one of [Versions], such as "1.34". "" stands for the default, the first of them.
+	// Kubernetes is the minor version, one of [Versions], such as "1.34". "" stands for what the environment variable
+	// LOADLINE_KUBERNETES says, so that tests can be run on any version, and without it for the first of them.
 	Kubernetes string
 	// Log receives one line per step, for a person to read. nil: none.
 	Log io.Writer
@@ -79,6 +81,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if log == nil {
 		log = io.Discard
 	}
+	options.Kubernetes = cmp.Or(options.Kubernetes, os.Getenv("LOADLINE_KUBERNETES"))
 	binaries, err := Binaries(ctx, options.Kubernetes, log)
 	if err != nil {
 		return nil, err
