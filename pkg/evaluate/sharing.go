@@ -53,6 +53,11 @@ func (n *SharedNode) Predict(options queueing.Options) (*contention.Prediction, 
 	return contention.PredictSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu), options)
 }
 
+// Estimate returns about the dilations of [SharedNode.Predict], in a small part of the time: see [contention.EstimateSharing].
+func (n *SharedNode) Estimate() ([]float64, error) {
+	return contention.EstimateSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu))
+}
+
 // Unsure returns those components of vectors that are known to within margins only which count on the node: the CPU of a
 // pod with cores of its own does not.
 func (n *SharedNode) Unsure(unsure []contention.Unsure) []contention.Unsure {

@@ -70,6 +70,27 @@ func NewMixes(class NodeClass, options queueing.Options) (*Mixes, error) {
 // Empty returns the mix of no jobs.
 func (m *Mixes) Empty() *Mix { return m.empty }
 
+// Of returns the mix of some jobs, given by their types.
+func (m *Mixes) Of(types ...*JobType) *Mix {
+	var parts []part
+	for _, t := range types {
+		l := m.local(t)
+		at := slices.IndexFunc(parts, func(p part) bool { return p.localType == l })
+		if at < 0 {
+			at = len(parts)
+			parts = append(parts, part{localType: l})
+		}
+		parts[at].Copies++
+	}
+	return m.ordered(parts)
+}
+
+// ordered returns the mix of some parts that are in any order.
+func (m *Mixes) ordered(parts []part) *Mix {
+	slices.SortFunc(parts, func(a, b part) int { return a.compare(b.localType) })
+	return m.remember(parts)
+}
+
 // Size returns how much is remembered: the number of parts of all mixes, each
 // worth about 200 bytes.
 func (m *Mixes) Size() int { return m.size }
@@ -88,8 +109,7 @@ func (m *Mixes) Recall(before *Mix) *Mix {
 	for k, p := range before.parts {
 		parts[k] = part{localType: m.local(p.JobType), Copies: p.Copies}
 	}
-	slices.SortFunc(parts, func(a, b part) int { return a.compare(b.localType) })
-	return m.remember(parts)
+	return m.ordered(parts)
 }
 
 // Err returns the first error of a prediction, or of an invalid vector, since the

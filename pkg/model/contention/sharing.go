@@ -50,16 +50,10 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if err != nil {
 		return nil, err
 	}
-	if len(sharing.Shares) != len(jobs) {
-		return nil, fmt.Errorf("shares: %d for %d jobs", len(sharing.Shares), len(jobs))
-	}
-	if sharing.Resource < 0 || sharing.Resource >= len(servers) {
-		return nil, fmt.Errorf("resource: %d is not one of %d", sharing.Resource, len(servers))
-	}
-	n := sharing.network(p.inflated, p.servers)
-	if err := n.Validate(); err != nil {
+	if err := sharing.validate(jobs, servers); err != nil {
 		return nil, err
 	}
+	n := sharing.network(p.inflated, p.servers)
 	if sharing.equal(n) {
 		return p, nil
 	}
@@ -67,6 +61,17 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 		return nil, err
 	}
 	return p, nil
+}
+
+// validate returns an error unless there is a valid share for each job, of one of the resources.
+func (s *Sharing) validate(jobs []Vector, servers []int) error {
+	if len(s.Shares) != len(jobs) {
+		return fmt.Errorf("shares: %d for %d jobs", len(s.Shares), len(jobs))
+	}
+	if s.Resource < 0 || s.Resource >= len(servers) {
+		return fmt.Errorf("resource: %d is not one of %d", s.Resource, len(servers))
+	}
+	return s.network(jobs, servers).Validate()
 }
 
 // equal reports whether all jobs of a network are siblings of one weight and one thread, of which no limit asks for

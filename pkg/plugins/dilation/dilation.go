@@ -52,6 +52,7 @@ type Dilation struct {
 	nodes   *nodeTable
 	kinds   *kinds
 	cost    func(context.Context, *cycle, fwk.NodeInfo) float64
+	packs   bool   // whether costs are by packing, and have to be confirmed
 	version uint64 // of the profiles that the metrics are about
 }
 
@@ -114,7 +115,7 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
 	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds()}
 	d.modes = newModes(args.GuardMode, log, waiting.changed)
-	d.cost = d.costOf(args.Objective)
+	d.cost, d.packs = d.costOf(args.Objective), args.Objective == configv1alpha1.ObjectivePacking
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
 	}

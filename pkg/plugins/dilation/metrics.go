@@ -44,6 +44,11 @@ var (
 		Help:           "Nodes whose pods' dilations were computed by the accurate model, because they might come near a bound.",
 		StabilityLevel: metrics.ALPHA,
 	})
+	nodesEstimated = metrics.NewCounter(&metrics.CounterOpts{
+		Namespace: "loadline", Subsystem: "dilation", Name: "nodes_estimated_total",
+		Help:           "Nodes whose pods' dilations were estimated, to be scored by the objective Packing or SLARisk.",
+		StabilityLevel: metrics.ALPHA,
+	})
 	nodesRefused = metrics.NewCounterVec(&metrics.CounterOpts{
 		Namespace: "loadline", Subsystem: "dilation", Name: "nodes_refused_total",
 		Help:           "Nodes refused for a pod that no node took: because of its own bound (pod), of that of a pod there (neighbour), or because it is held (hold).",
@@ -67,7 +72,7 @@ var (
 	})
 
 	registerMetrics = sync.OnceFunc(func() { // one scheduler may run several profiles
-		legacyregistry.MustRegister(podsScored, nodesRepriced, profiles, nodesSolved, nodesRefused, waitingPods, boundsExceeded, predictedDilation)
+		legacyregistry.MustRegister(podsScored, nodesRepriced, profiles, nodesSolved, nodesEstimated, nodesRefused, waitingPods, boundsExceeded, predictedDilation)
 		// From the start, so that what has not happened yet is 0 and not unknown:
 		reportRefusals(&refusals{})
 		for _, by := range []string{byGuard, byHold} {

@@ -148,6 +148,14 @@ func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) floa
 	return f.cost
 }
 
+// recost keeps another cost for the newcomer on a node as it is now, and returns it.
+func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
+	if f := d.nodes.of(c, node).finding(c.newcomer.kind); f != nil {
+		f.cost, f.priced = cost, true
+	}
+	return cost
+}
+
 // pricesOf returns the prices of a node as it is now.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
 	n := d.nodes.of(c, node)

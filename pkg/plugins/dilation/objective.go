@@ -1,8 +1,10 @@
 package dilation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -38,15 +40,15 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 	return waits
 }
 
-// slaRisk is how near a pod of the node comes to its bound with the pod there, by the accurate model, and among nodes of
-// about the same risk the total: it decides within a hundredth of what a bound allows. A risk has a limit, which that of a
-// bound of 1 would not have; a node that cannot be predicted has it, too.
+// slaRisk is about how near a pod of the node comes to its bound with the pod there, and among nodes of about the same risk
+// the total: it decides within a hundredth of what a bound allows. A risk has a limit, which that of a bound of 1 would not
+// have; a node that cannot be predicted has it, too.
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
 	risk, t := 0.0, d.tenantsOf(c, node)
 	if c.newcomer.bound.Max > 0 || t.bounded() {
 		risk = highest
-		if o, err := t.add(c.newcomer); err == nil {
+		if o, err := t.about(c.newcomer); err == nil {
 			risk = min(o.risk, highest)
 		}
 	}
@@ -54,19 +56,66 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) flo
 	return risk + within*total/(1+total)
 }
 
-// packing is below 1 on a node where no pod would be dilated more than it may be, and the lower the fuller the node is by
-// requests; on another, and on one that cannot be predicted, it is 1 and what the total is.
+// packing is below 1 on a node where, by an estimate, no pod would be dilated more than it may be, and the lower the fuller
+// the node is by requests; on another, and on one that cannot be predicted, it is 1 and what the total is. [Dilation.confirm]
+// tells of the best nodes what the accurate model says.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	most, t := d.args.PackingMaxDilation, d.tenantsOf(c, node)
-	fits := t.surely(c.newcomer, most, func(nodes.Bound) float64 { return most })
+	t := d.tenantsOf(c, node)
+	fits := d.surelyPacked(c, t)
 	if !fits {
-		o, err := t.add(c.newcomer)
-		fits = err == nil && o.worst <= most
+		o, err := t.about(c.newcomer)
+		fits = err == nil && o.worst-1 <= (d.args.PackingMaxDilation-1)*(1+packingMargin)
 	}
 	if fits {
 		return 1 - fullness(node)/2
 	}
+	return d.unpacked(ctx, c, node)
+}
+
+// surelyPacked reports whether no pod would be dilated more than it may be by packing, without solving anything.
+func (d *Dilation) surelyPacked(c *cycle, t *tenants) bool {
+	most := d.args.PackingMaxDilation
+	return t.surely(c.newcomer, most, func(nodes.Bound) float64 { return most })
+}
+
+// packingMargin is by which part of what a limit allows an estimate may be above it without the node being passed over:
+// estimates of nodes near their limits are commonly off by less.
+const packingMargin = 0.03
+
+// unpacked is what a node costs where a pod would be dilated more than it may be.
+func (d *Dilation) unpacked(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	return 1 + d.total(ctx, c, node)
+}
+
+// confirm sees to it that on the node of the lowest cost, of those whose costs are by packing, no pod would be dilated more
+// than it may be by the accurate model, either: it solves the best one, and where that does not hold raises its cost and looks
+// at the next, until one holds or none is left.
+func (d *Dilation) confirm(ctx context.Context, c *cycle, scores fwk.NodeScoreList) error {
+	for {
+		best := slices.MinFunc(scores, func(a, b fwk.NodeScore) int { return cmp.Compare(a.Score, b.Score) })
+		if decodeCost(best.Score) >= 1 {
+			return nil // pods would be dilated too much on all
+		}
+		node, err := c.nodes.Get(best.Name)
+		if err != nil {
+			return err
+		}
+		if d.holds(c, node) {
+			return nil
+		}
+		at := slices.Index(scores, best)
+		scores[at].Score = encodeCost(d.recost(c, node, d.unpacked(ctx, c, node)))
+	}
+}
+
+// holds reports whether no pod of the node would be dilated more than it may be by packing, for sure or by the accurate model.
+func (d *Dilation) holds(c *cycle, node fwk.NodeInfo) bool {
+	t := d.tenantsOf(c, node)
+	if d.surelyPacked(c, t) {
+		return true
+	}
+	o, err := t.add(c.newcomer)
+	return err == nil && o.worst <= d.args.PackingMaxDilation
 }
 
 // fullness is the part of a node's CPU or memory that its pods request, the larger of the two, from 0 to 1. What the new

@@ -22,8 +22,17 @@ func decodeCost(score int64) float64 { return math.Float64frombits(uint64(score)
 // NormalizeScore maps costs to scores: the lowest cost of the list to the
 // highest score, the highest cost to the lowest, and linearly in between. Only
 // nodes of the lowest cost get the highest score. Nodes that all cost the same
-// all get the highest score.
-func (*Dilation) NormalizeScore(_ context.Context, _ fwk.CycleState, _ *corev1.Pod, scores fwk.NodeScoreList) *fwk.Status {
+// all get the highest score. Where nodes are packed, the best is confirmed before.
+func (d *Dilation) NormalizeScore(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, scores fwk.NodeScoreList) *fwk.Status {
+	if d.packs && len(scores) > 0 {
+		c, err := cycleOf(state)
+		if err == nil {
+			err = d.confirm(ctx, c, scores)
+		}
+		if err != nil {
+			return fwk.AsStatus(err)
+		}
+	}
 	normalize(len(scores), func(i int) *int64 { return &scores[i].Score })
 	return nil
 }

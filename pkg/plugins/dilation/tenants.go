@@ -166,15 +166,34 @@ func (t *tenants) solve(n *newcomer) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{own: p.Dilations[len(t.pods)], worst: slices.Max(p.Dilations)}
 	bounds := append(slices.Clone(t.bounds), n.bound)
-	for j, b := range bounds {
-		if b.Max > 0 && p.Dilations[j] > 1 {
-			o.risk = max(o.risk, (p.Dilations[j]-1)/(b.Max-1))
-		}
-	}
+	o := newOutcome(p.Dilations, bounds)
 	o.excesses, err = nodes.Exceeding(p, bounds, t.alone)
 	return o, err
+}
+
+// about returns about how the pods fare with the newcomer, without the excesses; what [tenants.add] returned if it was called.
+func (t *tenants) about(n *newcomer) (*outcome, error) {
+	if o, known := t.with[n.kind]; known && n.kind != 0 {
+		return o, nil
+	}
+	nodesEstimated.Inc()
+	dilations, err := nodeWith(t.snapshot, t.node, t.class, append(slices.Clone(t.pods), n.pod)).Estimate()
+	if err != nil {
+		return nil, err
+	}
+	return newOutcome(dilations, append(slices.Clone(t.bounds), n.bound)), nil
+}
+
+// newOutcome returns the outcome of dilations of pods with bounds, of which the newcomer is the last, without the excesses.
+func newOutcome(dilations []float64, bounds []nodes.Bound) *outcome {
+	o := &outcome{own: dilations[len(dilations)-1], worst: slices.Max(dilations)}
+	for j, b := range bounds {
+		if b.Max > 0 && dilations[j] > 1 {
+			o.risk = max(o.risk, (dilations[j]-1)/(b.Max-1))
+		}
+	}
+	return o
 }
 
 // alone returns the dilations of the pods without a newcomer.

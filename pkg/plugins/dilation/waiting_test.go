@@ -3,8 +3,6 @@ package dilation
 import (
 	"fmt"
 	"maps"
-	"math"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -199,70 +197,6 @@ func TestPlacementsAreAnnounced(t *testing.T) {
 	}
 }
 
-func TestObjectives(t *testing.T) {
-	light, heavy := workload("light", demand("disk", 0.1)), workload("heavy", demand("disk", 0.6))
-	critical := bounded(workload("critical", demand("disk", 0.2)), 1.1)
-	for name, test := range map[string]struct {
-		objective configv1alpha1.Objective
-		app       string
-		nodes     map[string][]string
-		want      string
-	}{
-		"the fullest node where no pod is dilated too much": {
-			configv1alpha1.ObjectivePacking, "light", map[string][]string{"empty": nil, "fuller": {"light", "light"}, "too full": {"heavy", "heavy", "heavy"}}, "fuller",
-		},
-		"where all are too full, the one with the least dilation": {
-			configv1alpha1.ObjectivePacking, "heavy", map[string][]string{"heavy": {"heavy", "heavy"}, "light": {"heavy"}}, "light",
-		},
-		"the least total": {
-			configv1alpha1.ObjectiveTotal, "heavy", map[string][]string{"critical": {"critical"}, "light": {"light", "light", "light"}}, "critical",
-		},
-		"the least risk of an SLA": {
-			configv1alpha1.ObjectiveSLARisk, "heavy", map[string][]string{"critical": {"critical"}, "light": {"light", "light", "light"}}, "light",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := guarded(t, func(a *config.DilationArgs) { a.Objective, a.PackingMaxDilation = test.objective, 1.2 }, light, heavy, critical)
-			var list []fwk.NodeInfo
-			for node, apps := range test.nodes {
-				var pods []*corev1.Pod
-				for k, app := range apps {
-					pods = append(pods, requesting(testPod(fmt.Sprint(node, k), app), "1", ""))
-				}
-				info := framework.NewNodeInfo(pods...)
-				info.SetNode(testNode(node, 8).Node())
-				list = append(list, info)
-			}
-			_, normalized := scores(t, d, requesting(testPod("new", test.app), "1", ""), list)
-			for _, s := range normalized {
-				if best := s.Score == fwk.MaxScore; best != (s.Name == test.want) {
-					t.Errorf("want %s: %v", test.want, normalized)
-				}
-			}
-		})
-	}
-}
-
-// Own looks at the pod alone: one that presses on others and hardly waits itself goes where the others are many.
-func TestOwnLeavesNeighboursOutOfAccount(t *testing.T) {
-	pushy := workload("pushy", demand("disk", 0.05))
-	pushy.Spec.Resources[0].Pressure = quantity(0.9)
-	meek := workload("meek", demand("disk", 0.5))
-	meek.Spec.Resources[0].Pressure = quantity(0.01)
-	loud := workload("loud", demand("disk", 0.05))
-	loud.Spec.Resources[0].Pressure = quantity(0.3)
-	for objective, want := range map[configv1alpha1.Objective]string{configv1alpha1.ObjectiveOwn: "meek", configv1alpha1.ObjectiveTotal: "loud"} {
-		d := guarded(t, func(a *config.DilationArgs) { a.Objective = objective }, pushy, meek, loud)
-		list := []fwk.NodeInfo{testNode("meek", 4, testPod("a", "meek")), testNode("loud", 4, testPod("b", "loud"))}
-		_, normalized := scores(t, d, testPod("new", "pushy"), list)
-		for _, s := range normalized {
-			if best := s.Score == fwk.MaxScore; best != (s.Name == want) {
-				t.Errorf("%s: want %s, got %v", objective, want, normalized)
-			}
-		}
-	}
-}
-
 func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	d := guarded(t, func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, time.Nanosecond }, bounded(workload("job", demand("disk", 1)), 1.5))
 	sign := func() any {
@@ -279,47 +213,6 @@ func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	held := sign()
 	if before == warned || warned == held {
 		t.Errorf("enforced %v, warned %v, held %v", before, warned, held)
-	}
-}
-
-// Two nodes are alike but for which of their pods is important.
-func TestNeighboursAreSparedByTheirImportance(t *testing.T) {
-	important, job := workload("important", demand("disk", 0.3)), workload("job", demand("disk", 0.4))
-	nodes := []fwk.NodeInfo{testNode("important", 4, testPod("a", "important")), testNode("job", 4, testPod("b", "job"))}
-	best := func(d *Dilation) string {
-		_, normalized := scores(t, d, testPod("new", "job"), nodes)
-		return normalized[slices.IndexFunc(normalized, func(s fwk.NodeScore) bool { return s.Score == fwk.MaxScore })].Name
-	}
-	if got := best(testPlugin(t, important, job)); got != "important" {
-		t.Errorf("where all are as important: %s", got)
-	}
-	important.Spec.Importance = quantity(5)
-	d := testPlugin(t, important, job)
-	if got := best(d); got != "job" {
-		t.Errorf("where one is more important: %s", got)
-	}
-	raw, _ := scores(t, d, testPod("new", "important"), nodes)
-	for i, want := range []float64{0.3*0.3*5 + 5*0.3*0.3, 5*0.3*0.4 + 0.3*0.4} {
-		if got := decodeCost(raw[i].Score); math.Abs(got-want) > 1e-12 {
-			t.Errorf("on %s it costs %v, want %v", nodes[i].Node().Name, got, want)
-		}
-	}
-}
-
-// A bound of 1 is exceeded by any wait, and the model cannot predict a pod without containers: neither spoils the scores.
-func TestNodesThatCannotBeJudgedScoreLowest(t *testing.T) {
-	for _, objective := range []configv1alpha1.Objective{configv1alpha1.ObjectiveSLARisk, configv1alpha1.ObjectivePacking} {
-		strict := bounded(workload("strict", demand("disk", 0.5)), 1)
-		d := guarded(t, func(a *config.DilationArgs) { a.Objective, a.GuardMode = objective, configv1alpha1.GuardWarn }, strict, workload("job", demand("disk", 0.9)))
-		broken := testPod("broken", "job")
-		broken.Spec.Containers = nil
-		list := []fwk.NodeInfo{testNode("free", 4), testNode("strict", 4, testPod("there", "strict")), testNode("broken", 4, broken)}
-		_, normalized := scores(t, d, testPod("new", "strict"), list)
-		for _, s := range normalized {
-			if s.Score < fwk.MinScore || s.Score > fwk.MaxScore || (s.Score == fwk.MaxScore) != (s.Name == "free") {
-				t.Errorf("%s: %v", objective, normalized)
-			}
-		}
 	}
 }
 
