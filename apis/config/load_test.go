@@ -60,6 +60,7 @@ func TestWhatTheUserLeavesOutGetsItsDefault(t *testing.T) {
 				a.Requests = []config.RequestRule{{Resource: "memory-bandwidth", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 0.25, Minimum: 0.1}}
 			}),
 		},
+		"an Off that YAML takes for false": {written("guard: {mode: Off}"), defaults},
 		"a hold that does not say for how long": {
 			written(`{"hold": {"maxDilation": "1.5"}}`),
 			with(func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, 5*time.Minute }),
@@ -208,6 +209,10 @@ func TestAnInvalidArgumentIsRefusedByFieldValueAndRule(t *testing.T) {
 		"a mode that there is not": {
 			`{"guard": {"mode": "on"}}`,
 			`guard.mode: Unsupported value: "on": supported values: "Off", "Warn", "Enforce"`,
+		},
+		"an On that YAML takes for true": {
+			`guard: {mode: On}`,
+			`guard.mode: Unsupported value: "true": supported values: "Off", "Warn", "Enforce"`,
 		},
 		"packing without any dilation": {
 			`{"objective": "Packing", "packing": {"maxDilation": 1}}`,

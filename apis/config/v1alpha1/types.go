@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"encoding/json"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,6 +97,20 @@ const (
 	// GuardEnforce refuses nodes where they would be exceeded.
 	GuardEnforce GuardMode = "Enforce"
 )
+
+// UnmarshalJSON reads a mode. It takes false for GuardOff: that is what YAML makes of Off without quotes. Of On it makes true,
+// which is no mode.
+func (m *GuardMode) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "false":
+		*m = GuardOff
+	case "true":
+		*m = "true"
+	default:
+		return json.Unmarshal(data, (*string)(m))
+	}
+	return nil
+}
 
 // Hold lets pods wait for a node that is less contended.
 type Hold struct {
