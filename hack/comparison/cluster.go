@@ -20,7 +20,7 @@ import (
 
 // patience returns how long some pods may take to be bound or to be gone.
 func patience(pods int) time.Duration {
-	return 3*time.Minute + time.Duration(pods)*100*time.Millisecond
+	return 3*time.Minute + time.Duration(pods)*300*time.Millisecond
 }
 
 // requests is how many requests for pods are made at once.
