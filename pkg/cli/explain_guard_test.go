@@ -73,7 +73,7 @@ RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    -   worker-2   2.611   0.605      2.006      2   refused: would slow etl/filecomp-1 down 2.24×, more than its limit of 1.50×, because of disk
    -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
 `
-	if diff := cmp.Diff(simulated, stdout); code != 1 || stderr != "Error: no node takes the pod: the scheduler's guard refuses 2 nodes\n" || diff != "" {
+	if diff := cmp.Diff(simulated, stdout); code != 1 || stderr != "Error: no node takes the pod: the scheduler's guard refuses all 2 nodes that fit\n" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
 	}
 
@@ -98,6 +98,60 @@ What would make room: worker-1 without etl/io-0.
 // guarding is the configuration of a scheduler whose guard has a mode.
 func guarding(mode string) string {
 	return strings.Replace(schedulerYAML, "requests: [{resource: cpu, minimum: 200m}]", `guard: {mode: "`+mode+`"}`, 1)
+}
+
+// holding is the configuration of a scheduler that lets pods wait.
+func holding(hold string) string {
+	return strings.Replace(schedulerYAML, "requests: [{resource: cpu, minimum: 200m}]", hold, 1)
+}
+
+func TestPodsThatWouldBeHeldWait(t *testing.T) {
+	t.Parallel()
+	cluster := write(t, "cluster.yaml", onlyFullNodes)
+	held := write(t, "held.yaml", holding(`hold: {maxDilation: "1.1"}`))
+	code, stdout, stderr := invoke(t, sortJob, "explain", "--simulate", "-", "-f", cluster, "--scheduler", held)
+	const want = `A pod of job/etl/sort would wait: all 2 nodes that fit are too busy for now.
+It waits until it would run less than 1.10× slower on a node, 5m at most: then it takes worker-1.
+Vector: WorkloadProfile etl/filecomp, as declared.
+This is about the first of its 3 pods; those that follow find it there.
+
+RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
+   -   worker-1   0.840   0.420      0.420      1   too busy for now: the pod would run 1.5× slower, and waits for less than 1.10×
+   -   worker-2   2.611   0.605      2.006      2   too busy for now: the pod would run 1.7× slower, and waits for less than 1.10×
+   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+`
+	if diff := cmp.Diff(want, stdout); code != 1 || stderr != "Error: no node takes the pod: all 2 nodes that fit are too busy for now\n" || diff != "" {
+		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
+	}
+
+	// The guard goes first, and what is above the hold on one node may be below it on the other.
+	for name, test := range map[string]struct{ cluster, hold, want string }{
+		"guard and hold": {
+			onlyFullNodes + guardedNamespace, `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`,
+			"would wait: the scheduler's guard refuses all 2 nodes that fit.\n",
+		},
+		"for as long as it takes": {
+			onlyFullNodes, `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`, "It waits until it would run less than 1.10× slower on a node.\n",
+		},
+		"one of them": {
+			onlyFullNodes, `hold: {maxDilation: "1.6"}`,
+			"would go to worker-1, the only node that fits. Too busy for now: worker-2 (--nodes says why).\n",
+		},
+		"by another scheduler": {
+			strings.ReplaceAll(onlyFullNodes, "schedulerName: loadline", "schedulerName: other"), "", "would go to worker-1, the cheapest of 2 nodes that fit.\n",
+		},
+	} {
+		_, stdout, _ := invoke(t, sortJob, "explain", "--simulate", "-", "-f", write(t, "cluster.yaml", test.cluster), "--scheduler", write(t, "scheduler.yaml", holding(test.hold)))
+		if !strings.Contains(stdout, test.want) {
+			t.Errorf("%s: %q is not in\n%s", name, test.want, stdout)
+		}
+	}
+
+	// A pod that waits: what the guard and the hold say together.
+	_, stdout, _ = invoke(t, onlyFullNodes, "explain", "pod", "etl/filecomp-2", "-f", "-", "--scheduler", held)
+	if want := "No node takes it: all 2 nodes that fit are too busy for now.\nIt waits until"; !strings.Contains(stdout, want) {
+		t.Errorf("%q is not in\n%s", want, stdout)
+	}
 }
 
 func TestWhatTheGuardWarnsOfIsAWarning(t *testing.T) {

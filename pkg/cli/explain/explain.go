@@ -45,7 +45,8 @@ the dilation that it would add to itself and to its neighbours, as the scheduler
 plugin reckons it. Of the nodes it says which do not fit, by requests, taints, node
 selectors and node affinity; the scheduler looks at more. It says which the scheduler's
 guard refuses, or warns of, by guard.mode of the scheduler's configuration and the label
-loadline.dev/guard of namespaces.
+loadline.dev/guard of namespaces, and on which the pod would be slowed down so much that
+the scheduler lets it wait, by hold of the same configuration.
 
 It says what CPU requests and limits do: they are weights and quotas, as the kubelet
 makes control groups of them. --what-if asks what another request or limit of the pod

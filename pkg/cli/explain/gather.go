@@ -186,6 +186,7 @@ func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) error {
 		return err
 	}
 	in.Requests, in.GuardMode = args.Requests, args.GuardMode
+	in.Hold = explanation.Hold{MaxDilation: args.HoldMaxDilation, MaxWaitSeconds: args.HoldMaxWait.Seconds()}
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/report/text"
@@ -42,6 +44,8 @@ func remark(n *explanation.RankedNode) string {
 		return "does not fit: " + n.DoesNotFit
 	case n.Refused != "":
 		return "refused: " + n.Refused
+	case n.TooBusy != "":
+		return "too busy for now: " + n.TooBusy
 	case len(n.Exceeded) > 0:
 		return "warning: " + n.Exceeded[0].Reason
 	default:
@@ -49,20 +53,37 @@ func remark(n *explanation.RankedNode) string {
 	}
 }
 
-// allThatFit names the nodes that fit, all of which are refused.
-func allThatFit(n int) string {
-	if n == 1 {
-		return "the only one that fits"
+// keptAway says what keeps the pod from the nodes that fit, of which the guard refuses some and the others are too busy.
+func keptAway(refused, busy int) string {
+	all := "the only one that fits"
+	if n := refused + busy; n > 1 {
+		all = fmt.Sprintf("all %s that fit", text.Counted(n, "node"))
 	}
-	return fmt.Sprintf("all %s that fit", text.Counted(n, "node"))
+	switch {
+	case busy == 0:
+		return "the scheduler's guard refuses " + all
+	case refused > 0:
+		return fmt.Sprintf("the scheduler's guard refuses %s, and %s too busy for now", text.Counted(refused, "node"), verb.Counted(busy, "is", "are"))
+	case busy == 1:
+		return all + " is too busy for now"
+	default:
+		return all + " are too busy for now"
+	}
 }
 
-// roomLines say what would make room for a pod that no node takes.
-func roomLines(e *explanation.Answer) []string {
+// roomLines say what would make room for a pod that no node takes, and how long it would wait for that.
+func roomLines(e *explanation.Answer) (lines []string) {
 	if line := nodes.RoomLine(e.MakesRoom); line != "" {
-		return []string{line}
+		lines = append(lines, line)
 	}
-	return nil
+	if len(e.Nodes) > 0 && e.Nodes[0].TooBusy != "" {
+		line := fmt.Sprintf("It waits until it would run less than %s slower on a node", text.Times(e.Hold.MaxDilation))
+		if most := e.Hold.MaxWaitSeconds; most > 0 {
+			line += fmt.Sprintf(", %s at most: then it takes %s", age(time.Duration(most*float64(time.Second))), e.Nodes[0].Node)
+		}
+		lines = append(lines, line+".")
+	}
+	return lines
 }
 
 // cost writes a price to as many digits as tell nodes apart.
@@ -70,19 +91,21 @@ func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
 
 // bestNode says where the pod would cost least.
 func bestNode(e *explanation.Answer) string {
-	fit, refused := 0, 0
+	fit, refused, busy := 0, 0, 0
 	for i := range e.Nodes {
 		switch n := &e.Nodes[i]; {
 		case n.Takes():
 			fit++
 		case n.Refused != "":
 			refused++
+		case n.TooBusy != "":
+			busy++
 		}
 	}
 	switch {
 	case fit > 0:
-	case refused > 0:
-		return fmt.Sprintf("No node takes it: the scheduler's guard refuses %s.", allThatFit(refused))
+	case refused+busy > 0:
+		return fmt.Sprintf("No node takes it: %s.", keptAway(refused, busy))
 	default:
 		return "No node fits."
 	}
@@ -94,8 +117,8 @@ func bestNode(e *explanation.Answer) string {
 		return best.Node + " is the only node that fits."
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, counted)
-	case fit == 1 && refused > 0:
-		return fmt.Sprintf("No other node takes it: the scheduler's guard refuses %s.", allThatFit(refused))
+	case fit == 1 && refused+busy > 0:
+		return fmt.Sprintf("No other node takes it: %s.", keptAway(refused, busy))
 	case fit == 1:
 		return "No other node fits."
 	case e.Nodes[i].Rank > 1:

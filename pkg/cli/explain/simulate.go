@@ -141,10 +141,10 @@ func (x *explain) setNamespace(applied *explanation.Manifests, own string) error
 
 // verdict returns the answer no where no node fits, or limits would not hold.
 func verdict(e *explanation.Answer) error {
-	switch refused := len(e.Simulation.Refused); {
+	switch refused, busy := len(e.Simulation.Refused), len(e.Simulation.TooBusy); {
 	case e.Simulation.Fits > 0:
-	case refused > 0:
-		return verb.No(fmt.Errorf("no node takes the pod: the scheduler's guard refuses %s", text.Counted(refused, "node")))
+	case refused+busy > 0:
+		return verb.No(fmt.Errorf("no node takes the pod: %s", keptAway(refused, busy)))
 	default:
 		return verb.No(errors.New("no node fits"))
 	}
@@ -165,10 +165,10 @@ func simulated(e *explanation.Answer) []string {
 	if !strings.HasPrefix(s.Workload, "pod/") {
 		name = "A pod of " + s.Workload
 	}
-	switch refused := len(s.Refused); {
+	switch refused, busy := len(s.Refused), len(s.TooBusy); {
 	case s.Fits > 0:
-	case refused > 0:
-		return append([]string{fmt.Sprintf("%s would wait: the scheduler's guard refuses %s.", name, allThatFit(refused))}, roomLines(e)...)
+	case refused+busy > 0:
+		return append([]string{fmt.Sprintf("%s would wait: %s.", name, keptAway(refused, busy))}, roomLines(e)...)
 	default:
 		return []string{name + " fits no node."}
 	}
@@ -181,12 +181,15 @@ func simulated(e *explanation.Answer) []string {
 	case len(s.Ties) > 0:
 		where += fmt.Sprintf(" Just as cheap: %s; the scheduler takes any of them.", text.Names(s.Ties))
 	}
+	why := "."
+	if e.Nodes == nil {
+		why = " (--nodes says why)."
+	}
 	if len(s.Refused) > 0 {
-		where += fmt.Sprintf(" The scheduler's guard refuses %s", text.Names(s.Refused))
-		if e.Nodes == nil {
-			where += " (--nodes says why)"
-		}
-		where += "."
+		where += fmt.Sprintf(" The scheduler's guard refuses %s", text.Names(s.Refused)) + why
+	}
+	if len(s.TooBusy) > 0 {
+		where += " Too busy for now: " + text.Names(s.TooBusy) + why
 	}
 	if asFastAsAlone(e) {
 		return []string{where, "There it would run as fast as alone."}

@@ -38,6 +38,16 @@ type Input struct {
 	// are those that may say.
 	GuardMode  configv1alpha1.GuardMode
 	Namespaces []corev1.Namespace
+	// Hold is when that scheduler lets pods wait.
+	Hold Hold
+}
+
+// Hold is when a scheduler lets pods wait for nodes that are less contended. The zero value is never.
+type Hold struct {
+	// MaxDilation is how much a pod may be dilated on a node that is taken at once, 0 for as much as may be.
+	MaxDilation float64 `json:"maxDilation"`
+	// MaxWaitSeconds is after how long the best node is taken all the same, 0 for never.
+	MaxWaitSeconds float64 `json:"maxWaitSeconds"`
 }
 
 // Answer tells how a pod fares where it is, and what other nodes would cost.
@@ -63,6 +73,8 @@ type Answer struct {
 	Rules  string       `json:"rules"`
 	// GuardMode is what the scheduler's guard does about limits of dilation in namespaces that do not say, by the same rules.
 	GuardMode configv1alpha1.GuardMode `json:"guardMode"`
+	// Hold is when the scheduler lets the pod wait, absent for never.
+	Hold *Hold `json:"hold,omitempty"`
 	// Importance is how many times what the pod waits counts in costs, absent if once.
 	Importance *float64 `json:"importance,omitempty"`
 
@@ -98,7 +110,8 @@ type Answer struct {
 	// Neighbours are the other pods of the node, those first that the pod slows most.
 	Neighbours []Neighbour `json:"neighbours,omitempty"`
 
-	// Nodes are ranked by cost; after those that take the pod come those that the guard refuses, and last those that do not fit.
+	// Nodes are ranked by cost; after those that take the pod come those that it would wait to be less contended, then those that
+	// the guard refuses, and last those that do not fit.
 	Nodes []RankedNode `json:"nodes,omitempty"`
 	// MakesRoom are what would make room for the pod, each of them alone, where no node takes it and the guard refuses some.
 	MakesRoom []string `json:"makesRoom,omitempty"`

@@ -25,7 +25,7 @@ type guard struct {
 // place by dilation.
 func (x *explainer) newGuard() *guard {
 	g := &guard{configv1alpha1.GuardOff, map[string]configv1alpha1.GuardMode{}}
-	if by := x.byDilation(); by != nil && !*by {
+	if !x.mayBeByDilation() {
 		return g
 	}
 	g.fallback = cmp.Or(x.GuardMode, g.fallback)
@@ -38,6 +38,20 @@ func (x *explainer) newGuard() *guard {
 		g.namespaces[ns.Name] = mode
 	}
 	return g
+}
+
+// mayBeByDilation reports whether the scheduler of the explained pod is not known to place otherwise than by dilation.
+func (x *explainer) mayBeByDilation() bool {
+	by := x.byDilation()
+	return by == nil || *by
+}
+
+// newHold returns when the scheduler that places the explained pod lets it wait.
+func (x *explainer) newHold() Hold {
+	if !x.mayBeByDilation() {
+		return Hold{}
+	}
+	return x.Hold
 }
 
 // mode returns the mode of a namespace.
@@ -86,11 +100,17 @@ func (s *site) bounds() []nodes.Bound {
 	return append(bounds, s.bound(s.Pod))
 }
 
-// exceeding returns the bounds that the pod makes be exceeded. It solves the model if any pod has one.
-func (s *site) exceeding() ([]nodes.Excess, error) {
+// outcome is how a node fares with the pod, as far as bounds and holding are concerned.
+type outcome struct {
+	excesses []nodes.Excess // of bounds, because of the pod
+	own      float64        // dilation of the pod, 1 where nothing depends on it
+}
+
+// add puts the pod on the node. It solves the model if any pod has a bound, or the pod may be held.
+func (s *site) add() (*outcome, error) {
 	bounds := s.bounds()
-	if !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
-		return nil, nil
+	if s.hold.MaxDilation == 0 && !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
+		return &outcome{own: 1}, nil
 	}
 	n, wrong := nodes.Of(s.snapshot, s.node, s.class, append(slices.Clone(s.others), s.Pod))
 	s.ignore(wrong)
@@ -98,39 +118,48 @@ func (s *site) exceeding() ([]nodes.Excess, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nodes.Exceeding(p, bounds, s.dilations)
+	excesses, err := nodes.Exceeding(p, bounds, s.dilations)
+	return &outcome{excesses, p.Dilations[len(s.others)]}, err
 }
+
+// holds reports whether the pod is held rather than put on the node.
+func (o *outcome) holds(h Hold) bool { return h.MaxDilation > 0 && o.own > h.MaxDilation }
 
 // takesWithout reports whether the guard would let the pod go there if one of the others were gone.
 func (s *site) takesWithout(other int) (bool, error) {
 	rest := *s
 	rest.others, rest.before = slices.Delete(slices.Clone(s.others), other, other+1), nil
-	excesses, err := rest.exceeding()
-	return nodes.Refusing(excesses) == nil, err
+	o, err := rest.add()
+	return err == nil && nodes.Refusing(o.excesses) == nil && !o.holds(s.hold), err
 }
 
 // judge says of a node on which the pod fits what its guard does there, and keeps why it is refused.
 func (x *explainer) judge(n *RankedNode, s *site) {
-	excesses, err := s.exceeding()
+	o, err := s.add()
 	if err != nil {
-		if slices.ContainsFunc(s.bounds(), func(b nodes.Bound) bool { return b.Enforced() > 0 }) {
+		if s.hold.MaxDilation > 0 || slices.ContainsFunc(s.bounds(), func(b nodes.Bound) bool { return b.Enforced() > 0 }) {
 			n.Refused = "bounds cannot be checked: " + err.Error()
 		}
 		return
 	}
-	for i := range excesses {
-		n.Exceeded = append(n.Exceeded, s.exceeded(&excesses[i]))
+	for i := range o.excesses {
+		n.Exceeded = append(n.Exceeded, s.exceeded(&o.excesses[i]))
 	}
-	e := nodes.Refusing(excesses)
+	held := o.holds(x.hold)
+	e := nodes.Refusing(o.excesses)
 	if e == nil {
+		if held {
+			n.TooBusy = fmt.Sprintf("the pod would run %s slower, and waits for less than %s", text.TimesAbove(o.own), text.Times(x.hold.MaxDilation))
+		}
 		return
 	}
 	n.Refused = s.reason(e)
-	own := x.snapshot.Workload(x.Pod)
-	x.refusals.Add(&nodes.Refusal{
-		Node: n.Node, Pods: s.others, Excess: e, Takes: s.takesWithout,
-		Raise: nodes.Raised(excesses, func(j int) bool { return j == len(s.others) || x.snapshot.Workload(s.others[j]) == own }),
-	})
+	r := &nodes.Refusal{Node: n.Node, Pods: s.others, Excess: e, Takes: s.takesWithout}
+	if !held {
+		own := x.snapshot.Workload(x.Pod)
+		r.Raise = nodes.Raised(o.excesses, func(j int) bool { return j == len(s.others) || x.snapshot.Workload(s.others[j]) == own })
+	}
+	x.refusals.Add(r)
 }
 
 // reason says what the node would do to the pod that is dilated too much.
@@ -165,7 +194,7 @@ func (s *site) exceeded(e *nodes.Excess) Exceeded {
 
 // makeRoom says what would make room for the pod, if no node takes it and the guard refuses some.
 func (x *explainer) makeRoom(e *Answer, ranked []RankedNode) (err error) {
-	if len(ranked) > 0 && ranked[0].Refused != "" {
+	if len(ranked) > 0 && !ranked[0].Takes() {
 		e.MakesRoom, err = x.refusals.Room(x.bound(x.Pod))
 	}
 	return err

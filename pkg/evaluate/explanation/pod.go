@@ -30,6 +30,7 @@ type explainer struct {
 	profiles map[string]*v1alpha1.WorkloadProfile
 	ignored  []string // what is wrong with annotations and labels
 	guard    *guard
+	hold     Hold
 	refusals nodes.Refusals // by the guard
 }
 
@@ -91,6 +92,9 @@ func (x *explainer) answer() *Answer {
 		a.Importance = &importance
 	}
 	a.ByDilation = x.byDilation()
+	if x.hold.MaxDilation > 0 {
+		a.Hold = &x.hold
+	}
 	return a
 }
 
@@ -119,7 +123,7 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	for i := range in.Classes {
 		index.OnAdd(&in.Classes[i], true)
 	}
-	x.snapshot, x.guard = index.Snapshot(), x.newGuard()
+	x.snapshot, x.guard, x.hold = index.Snapshot(), x.newGuard(), x.newHold()
 	for i := range in.Pods {
 		p := &in.Pods[i]
 		other := itself == nil || p.Namespace != itself.Namespace || p.Name != itself.Name

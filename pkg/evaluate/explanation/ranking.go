@@ -15,7 +15,7 @@ type RankedNode struct {
 	Node        string `json:"node"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
 	// Rank is 1 for the cheapest node that takes the pod; nodes that cost the same have the
-	// same. It is absent for a node that does not fit, or is refused.
+	// same. It is absent for a node that does not fit, is refused, or is too busy for now.
 	Rank int `json:"rank,omitempty"`
 	// Cost is the dilation that the pod would add to the node: Waits to its own
 	// threads, because of the pods that are there, and Inflicts to theirs. It counts
@@ -34,20 +34,25 @@ type RankedNode struct {
 	DoesNotFit string `json:"doesNotFit,omitempty"`
 	// Refused says why the scheduler's guard refuses the node, on which the pod fits.
 	Refused string `json:"refused,omitempty"`
+	// TooBusy says why the pod would rather wait than go there.
+	TooBusy string `json:"tooBusy,omitempty"`
 	// Exceeded are the limits of dilation that would not hold there with the pod, and that bind by the mode of the guard, the
 	// furthest above first. Those of the node that the pod is on are not judged, nor where it does not fit.
 	Exceeded []Exceeded `json:"exceeded,omitempty"`
 }
 
-// Takes reports whether the scheduler may put the pod there.
-func (n *RankedNode) Takes() bool { return n.DoesNotFit == "" && n.Refused == "" }
+// Takes reports whether the scheduler may put the pod there now.
+func (n *RankedNode) Takes() bool { return n.DoesNotFit == "" && n.Refused == "" && n.TooBusy == "" }
 
-// order is 0 for a node that takes the pod, 1 for one that the guard refuses, and 2 for one that does not fit.
+// order is 0 for a node that takes the pod, 1 for one that is too busy for now, 2 for one that the guard refuses, and 3 for
+// one that does not fit.
 func (n *RankedNode) order() int {
 	switch {
 	case n.DoesNotFit != "":
-		return 2
+		return 3
 	case n.Refused != "":
+		return 2
+	case n.TooBusy != "":
 		return 1
 	default:
 		return 0

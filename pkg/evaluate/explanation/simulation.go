@@ -38,6 +38,8 @@ type Simulation struct {
 	Fits    int      `json:"fits"`
 	Ties    []string `json:"ties,omitempty"`
 	Refused []string `json:"refused,omitempty"`
+	// TooBusy are those that the pod would rather wait for than go to now.
+	TooBusy []string `json:"tooBusy,omitempty"`
 	// Exceeded are the limits of dilation that would not hold, that of the pod first. Those of neighbours which are
 	// exceeded already count if the pod adds to it.
 	Exceeded []Exceeded `json:"exceeded,omitempty"`
@@ -81,7 +83,11 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 	}
 	e, ranked := x.answer(), x.rank()
 	w := &applied.Workload
-	e.Simulation = &Simulation{Workload: w.Name(), Replicas: *w.Replicas, Fits: taking(ranked), Refused: refused(ranked)}
+	e.Simulation = &Simulation{
+		Workload: w.Name(), Replicas: *w.Replicas, Fits: taking(ranked),
+		Refused: those(ranked, func(n *RankedNode) bool { return n.Refused != "" }),
+		TooBusy: those(ranked, func(n *RankedNode) bool { return n.TooBusy != "" }),
+	}
 	if err := x.makeRoom(e, ranked); err != nil {
 		return nil, err
 	}
@@ -174,10 +180,10 @@ func taking(ranked []RankedNode) (n int) {
 	return n
 }
 
-// refused returns the nodes that the guard refuses.
-func refused(ranked []RankedNode) (names []string) {
+// those returns the names of some of the nodes.
+func those(ranked []RankedNode, are func(*RankedNode) bool) (names []string) {
 	for i := range ranked {
-		if ranked[i].Refused != "" {
+		if are(&ranked[i]) {
 			names = append(names, ranked[i].Node)
 		}
 	}

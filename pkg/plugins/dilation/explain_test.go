@@ -23,6 +23,7 @@ import (
 // and a pod that waits for a node. Every node has room for it.
 type guardedCluster struct {
 	mode       configv1alpha1.GuardMode // where namespaces do not say
+	hold       float64                  // dilation above which pods are held, 0 for none
 	namespaces []corev1.Namespace
 	class      *v1alpha1.NodeProfile
 	workloads  []*v1alpha1.WorkloadProfile
@@ -76,6 +77,9 @@ func randomGuardedCluster(random *rand.Rand) *guardedCluster {
 		c.nodes = append(c.nodes, full)
 	}
 	c.pods = append(c.pods, *newPod("new", len(c.pods)))
+	if random.IntN(2) == 0 {
+		c.hold = 1 + 2*random.Float64()
+	}
 	return c
 }
 
@@ -85,7 +89,7 @@ func (c *guardedCluster) filtered(t *testing.T) (statuses []*fwk.Status, advice 
 	for _, p := range c.workloads {
 		profiles = append(profiles, p)
 	}
-	d := guarded(t, func(a *config.DilationArgs) { a.GuardMode = c.mode }, profiles...)
+	d := guarded(t, func(a *config.DilationArgs) { a.GuardMode, a.HoldMaxDilation = c.mode, c.hold }, profiles...)
 	for i := range c.namespaces {
 		d.modes.OnAdd(&c.namespaces[i], true)
 	}
@@ -97,6 +101,7 @@ func (c *guardedCluster) explained(t *testing.T) *explanation.Answer {
 	in := &explanation.Input{
 		Pod: &c.pods[len(c.pods)-1], Pods: c.pods, Ranked: true, Classes: []v1alpha1.NodeProfile{*c.class},
 		Requests: defaultArgs(t).Requests, GuardMode: c.mode, Namespaces: c.namespaces,
+		Hold: explanation.Hold{MaxDilation: c.hold},
 	}
 	for _, n := range c.nodes {
 		in.Nodes = append(in.Nodes, *n.Node())
@@ -111,12 +116,12 @@ func (c *guardedCluster) explained(t *testing.T) *explanation.Answer {
 	return answer
 }
 
-// Explain says of nodes what the plugin does: which are refused, because of which resource and beyond which limit, and what
-// would make room.
+// Explain says of nodes what the plugin does: which are refused, because of which resource and beyond which limit, which are
+// too busy for now, and what would make room.
 func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 5))
-	taken, refused, warned, stuck, raised := 0, 0, 0, 0, 0
+	taken, refused, busy, warned, stuck, raised := 0, 0, 0, 0, 0, 0
 	for run := range 200 {
 		c := randomGuardedCluster(random)
 		statuses, advice := c.filtered(t)
@@ -130,12 +135,15 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 			n := said[node.Node().Name]
 			_, want, _ := strings.Cut(statuses[i].Message(), ", more than")
 			_, got, _ := strings.Cut(n.Refused, ", more than")
-			if got != want || n.DoesNotFit != "" || (n.Rank == 0) != (want != "") {
+			_, held, _ := strings.Cut(statuses[i].Message(), "too busy for now: ")
+			if got != want || n.TooBusy != held || n.DoesNotFit != "" || (n.Rank == 0) != (want+held != "") {
 				t.Errorf("run %d, %s: the plugin says %q, explain %+v", run, n.Node, statuses[i].Message(), n)
 			}
 			switch {
 			case want != "":
 				refused++
+			case held != "":
+				busy++
 			case len(n.Exceeded) > 0:
 				warned++
 				fallthrough
@@ -156,8 +164,8 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 			t.Errorf("run %d: the plugin says %q, explain %q", run, advice, got)
 		}
 	}
-	t.Logf("%d nodes take the pod, of which %d are warned of, and %d are refused; %d pods wait, for %d of which a higher bound makes room", taken, warned, refused, stuck, raised)
-	if taken < 100 || refused < 100 || warned < 20 || stuck < 20 || raised < 5 {
+	t.Logf("%d nodes take the pod, of which %d are warned of, %d are refused, and %d too busy; %d pods wait, for %d of which a higher bound makes room", taken, warned, refused, busy, stuck, raised)
+	if taken < 100 || refused < 100 || busy < 20 || warned < 20 || stuck < 20 || raised < 5 {
 		t.Error("the clusters prove little")
 	}
 }
