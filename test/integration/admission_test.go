@@ -150,7 +150,7 @@ func TestTheServerRefusesBadNodeProfiles(t *testing.T) {
 		"a class of nodes":    {"  selector: {matchLabels: {disk: nvme}}\n  resources: [{name: disk, servers: 8}]", ""},
 		"zero servers":        {"  selector: {}\n  resources: [{name: disk, servers: 0}]", "spec.resources[0].servers: Invalid value: 0: a resource has between 1 and 16384 servers; leave out a resource that a node does not have"},
 		"negative servers":    {"  selector: {}\n  resources: [{name: disk, servers: -1}]", "spec.resources[0].servers: Invalid value: -1: a resource has between 1 and 16384 servers"},
-		"half a server":       {"  selector: {}\n  resources: [{name: disk, servers: 0.5}]", "spec.resources[0].servers in body must be of type int32"},
+		"half a server":       {"  selector: {}\n  resources: [{name: disk, servers: 0.5}]", "spec.resources[0].servers in body must be of type int"},
 		"servers left out":    {"  selector: {}\n  resources: [{name: disk}]", "spec.resources[0].servers: Required value"},
 		"no resources":        {"  selector: {}\n  resources: []", "spec.resources: Invalid value"},
 		"a resource twice":    {"  selector: {}\n  resources: [{name: disk, servers: 1}, {name: disk, servers: 2}]", `spec.resources[1]: Duplicate value: {"name":"disk"}`},
