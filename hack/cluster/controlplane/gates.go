@@ -18,7 +18,7 @@ func FeatureGates(ctx context.Context, kubernetes string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	help := exec.CommandContext(ctx, filepath.Join(dir, apiServerName), "--help") //nolint:gosec // a program that we built
+	help := exec.CommandContext(ctx, filepath.Join(dir, apiServerName), "--help")
 	help.SysProcAttr = process.Attributes()
 	runtime.LockOSThread() // see process.Attributes
 	defer runtime.UnlockOSThread()
