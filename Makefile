@@ -176,7 +176,9 @@ kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's 
 	$(TOOLS)/cluster kind-image
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
-APPLY = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default
+APPLY = base=default; \
+	$(KUBECTL) get --raw /apis/admissionregistration.k8s.io/v1 | grep mutatingadmissionpolicies >/dev/null || base=without-pools; \
+	$(KUBECTL) apply --server-side -k "$(CURDIR)/config/$$base"
 E2E = go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
 INSTALL = go test -tags e2e -count 1 -timeout 60m -v ./test/install '-helm=$(TOOLS)/helm' '-kubectl=$(TOOLS)/cluster kubectl'
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl

@@ -38,10 +38,17 @@ func stderrOf(err error) string {
 
 func TestTheChartHasTheSameObjectsAsConfig(t *testing.T) {
 	t.Parallel()
-	for folder, values := range map[string]string{"config/default": "one-replica", "config/high-availability": "high-availability"} {
+	for folder, test := range map[string]struct {
+		values string
+		flags  []string
+	}{
+		"config/default":           {values: "one-replica"},
+		"config/high-availability": {values: "high-availability"},
+		"config/without-pools":     {values: "one-replica", flags: []string{"--kube-version", "1.35.4"}},
+	} {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
-			chart, config := essence(t, renderFile(t, matrix(t)[values])), essence(t, kustomize(t, folder))
+			chart, config := essence(t, renderFile(t, matrix(t)[test.values], test.flags...)), essence(t, kustomize(t, folder))
 			same(t, "the chart's objects", slices.Sorted(maps.Keys(chart)), slices.Sorted(maps.Keys(config)))
 			for key, object := range config {
 				same(t, "the chart's "+key, chart[key], object)

@@ -116,9 +116,9 @@ func render(t *testing.T, values string, flags ...string) []*unstructured.Unstru
 }
 
 // renderFile is render with the values of a file.
-func renderFile(t *testing.T, file string) []*unstructured.Unstructured {
+func renderFile(t *testing.T, file string, flags ...string) []*unstructured.Unstructured {
 	t.Helper()
-	rendered, err := templateFile(t, "loadline", file)
+	rendered, err := templateFile(t, "loadline", file, flags...)
 	must(t, err)
 	return rendered
 }

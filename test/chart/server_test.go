@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +28,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/test/feature"
 )
 
 // server is a control plane to install the chart on.
@@ -47,6 +49,16 @@ func startServer(t *testing.T) *server {
 	c, err := local.NewClient(plane.RESTConfig())
 	must(t, err)
 	return &server{c, plane}
+}
+
+// version returns the version of the API server, as Helm takes it.
+func (s *server) version(t *testing.T) string {
+	t.Helper()
+	found, err := discovery.NewDiscoveryClientForConfig(s.plane.RESTConfig())
+	must(t, err)
+	server, err := found.ServerVersion()
+	must(t, err)
+	return server.GitVersion
 }
 
 // addNamespace makes a namespace, and waits for what Kubernetes puts in every one.
@@ -76,10 +88,16 @@ func TestTheServerTakesEveryObjectOfEveryValues(t *testing.T) {
 	for _, name := range []string{"loadline-system", "shop", "search"} {
 		s.addNamespace(t, name)
 	}
+	kubernetes := s.version(t)
+	pools := feature.MutatingPolicies(t, s.plane.RESTConfig())
 	for name, file := range matrix(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, o := range renderFile(t, file) {
+			rendered := renderFile(t, file, "--kube-version", kubernetes)
+			if left := len(names(rendered, "MutatingAdmissionPolicy")); left > 0 && !pools {
+				t.Fatalf("the chart has %d objects of a kind that the API server lacks", left)
+			}
+			for _, o := range rendered {
 				options := []client.ApplyOption{client.FieldOwner("test"), client.ForceOwnership}
 				if kind := o.GetKind(); kind != "ServiceAccount" && kind != "Namespace" { // those that pods name, and are in, must be there
 					options = append(options, client.DryRunAll)
@@ -105,7 +123,7 @@ func (s *server) everything(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, list := range lists {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +133,7 @@ func (s *server) everything(ctx context.Context) ([]string, error) {
 				continue
 			}
 			items := &metav1.PartialObjectMetadataList{}
-			items.SetGroupVersionKind(version.WithKind(resource.Kind + "List"))
+			items.SetGroupVersionKind(group.WithKind(resource.Kind + "List"))
 			if err := s.List(ctx, items); client.IgnoreNotFound(err) != nil { // a kind may be going
 				return nil, fmt.Errorf("listing %s: %w", resource.Name, err)
 			}
@@ -186,7 +204,12 @@ func TestUninstallingLeavesNothingButWhatIsToBeKept(t *testing.T) {
 	before, err := s.everything(t.Context())
 	must(t, err)
 
-	s.helm(t, "install", "loadline", filepath.Join(root, "test", "testdata", "charts", "loadline-0.1.0.tgz"))
+	first := filepath.Join(root, "test", "testdata", "charts", "loadline-0.1.0.tgz")
+	_, err = runHelm(t, "template", "loadline", first, "--kube-version", s.version(t))
+	if !feature.Found(t, s.plane.RESTConfig(), err == nil, fmt.Sprintf("what the chart of Loadline 0.1 asks for: %v", err)) {
+		first = chartDir() // upgraded from itself
+	}
+	s.helm(t, "install", "loadline", first)
 	profile := &unstructured.Unstructured{}
 	profile.SetAPIVersion(v1alpha1.GroupVersion.String())
 	profile.SetKind("WorkloadProfile")
@@ -253,4 +276,26 @@ func TestAnInstallationWhoseGaugesCouldNotRunSaysWhy(t *testing.T) {
 	must(t, s.Patch(t.Context(), namespace, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}}`))))
 	must(t, install("--set", here))
 	must(t, install("--set", "gauge.enabled=false"))
+}
+
+// What the API server lacks is left out, and the notes say so.
+func TestTheNotesSayWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.addNamespace(t, "loadline-system")
+	notes := s.helm(t, "install", "loadline", chartDir(), "--dry-run=server", "--set-json", `scheduler.extraArgs=["--feature-gates=GenericWorkload=true"]`)
+	versions, err := controlplane.Versions(t.Context())
+	must(t, err)
+	older := version.MustParseGeneric(s.version(t)).LessThan(version.MustParseGeneric(versions[0]))
+	pools := feature.MutatingPolicies(t, s.plane.RESTConfig())
+	for note, want := range map[string]bool{
+		"admission.poolPlacement is left out":  !pools,
+		"kind: MutatingAdmissionPolicy":        pools,
+		"and this cluster is older":            older,
+		"not serve scheduling.k8s.io/v1alpha2": true, // no version does by default
+	} {
+		if strings.Contains(notes, note) != want {
+			t.Errorf("%q should be there: %v\n%s", note, want, notes)
+		}
+	}
 }

@@ -14,19 +14,21 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/test/docs/page"
+	"loadline.dev/loadline/test/feature"
 )
 
 // clusterUnderTest is a control plane with Loadline's objects, and what testdata/cluster.yaml has.
 type clusterUnderTest struct {
 	kubeconfig string
 	kubectl    string // the folder of kubectl
+	groups     bool   // it has groups of pods, of docs/groups.md
+	pools      bool   // it has the kind of policy that config/default has for pools
 }
 
 func newCluster(t *testing.T) *clusterUnderTest {
 	t.Helper()
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{Log: os.Stderr, APIServerFlags: []string{ // for docs/groups.md
-		"--feature-gates=GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-	}})
+	groups, _ := feature.PodGroups(t)
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{Log: os.Stderr, APIServerFlags: groups})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +49,18 @@ func newCluster(t *testing.T) *clusterUnderTest {
 	if err := plane.AddNodes(t.Context(), nodes...); err != nil {
 		t.Fatal(err)
 	}
-	c := &clusterUnderTest{kubeconfig: plane.Kubeconfig(), kubectl: buildKubectl(t)}
+	c := &clusterUnderTest{kubeconfig: plane.Kubeconfig(), kubectl: buildKubectl(t), groups: groups != nil}
 	here, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newShell(t, c)
+	base := "config/default"
+	if c.pools = feature.MutatingPolicies(t, plane.RESTConfig()); !c.pools {
+		base = "config/without-pools"
+	}
 	for _, command := range []string{
-		"kubectl apply --server-side -k config/default",
+		"kubectl apply --server-side -k " + base,
 		"kubectl wait --for=condition=Established crd --all --timeout=1m",
 		"kubectl apply -f " + filepath.Join(here, "cluster.yaml"),
 	} {
@@ -84,6 +90,10 @@ func buildKubectl(t *testing.T) (dir string) {
 // what stands in the list others.
 func (s *shell) accept(p *page.Page, b *page.Block) {
 	s.Helper()
+	if !s.cluster.groups && strings.Contains(b.Text, "kind: PodGroup") {
+		s.Logf("%s: left out", at(p, b.Line))
+		return
+	}
 	first, _, _ := strings.Cut(b.Text, "\n")
 	if _, known := others[p.Path][first]; known || !whole(b) || b.Console() || strings.Contains(b.Text, "kind: KubeSchedulerConfiguration") {
 		return

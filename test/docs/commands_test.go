@@ -58,6 +58,10 @@ func newShell(t *testing.T, c *clusterUnderTest) *shell {
 func (s *shell) do(p *page.Page, b *page.Block, command page.Command) {
 	s.Helper()
 	where := at(p, command.Line)
+	if !s.cluster.pools && strings.HasSuffix(command.Text, "-k config/default") {
+		s.Logf("%s: left out", where)
+		return
+	}
 	if _, noted := strings.CutPrefix(b.Note, "not run: "); noted {
 		s.check(where, command.Text)
 		return

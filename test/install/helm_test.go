@@ -5,6 +5,7 @@ package install
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/test/feature"
 	"loadline.dev/loadline/test/live"
 )
 
@@ -39,11 +41,18 @@ func kubeconfig() string {
 	return os.Getenv("KUBECONFIG")
 }
 
-// installPrevious installs the chart's previous version.
+// installPrevious installs the chart's previous version. Where the API server is older than that one asks for, it installs this version
+// with another annotation of its pods, so that an upgrade replaces them.
 func installPrevious(t *testing.T) {
 	t.Helper()
 	makeNamespace(t)
-	helm(t, "install", release, *previousChart, "--wait", "--timeout", "5m", "--set", "image.tag="+*imageTag)
+	from, args := *previousChart, []string{"--wait", "--timeout", "5m", "--set", "image.tag=" + *imageTag}
+	out, err := exec.CommandContext(t.Context(), *helmProgram, "template", release, from, "--validate", "--kubeconfig", kubeconfig()).CombinedOutput()
+	if !feature.Found(t, cluster.Config, err == nil, fmt.Sprintf("what the previous chart asks for: %v: %s", err, out)) {
+		from = *chart
+		args = append(args, "--values", "testdata/values.yaml", "--set", "gauge.enabled=false,manager.podAnnotations.from=before,scheduler.podAnnotations.from=before")
+	}
+	helm(t, append([]string{"install", release, from}, args...)...)
 }
 
 // install installs the chart, or upgrades what is installed to it, and returns when

@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/test/feature"
 )
 
 // ask runs kubectl loadline against the control plane.
@@ -130,6 +132,9 @@ profiles: [{schedulerName: loadline, plugins: {score: {enabled: [{name: Dilation
 	code, stdout, stderr := e.ask(t, append([]string{"status", "--wait", "1m"}, as...)...)
 	if code != 0 || strings.Contains(stdout, "cannot tell") || strings.Contains(stdout, "not known") {
 		t.Errorf("exit code %d: %s\n%s", code, stderr, stdout)
+	}
+	if has := feature.MutatingPolicies(t, e.plane.RESTConfig()); has == strings.Contains(stdout, "the API server has no MutatingAdmissionPolicy v1") {
+		t.Errorf("the API server has MutatingAdmissionPolicy v1: %v\n%s", has, stdout)
 	}
 	code, stdout, stderr = e.ask(t, append([]string{"version"}, as...)...)
 	if code != 0 || stderr != "" || !strings.Contains(stdout, "\nmanager 1.2.3 (loadline-system/loadline-manager: ") {

@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/local"
+	"loadline.dev/loadline/test/feature"
 )
 
 // rackLabel tells the racks of a place from each other.
@@ -19,11 +20,12 @@ const rackLabel = "example.test/rack"
 // two jobs on a node, 1 + p·p' times. The default of kube-scheduler finds all racks alike.
 func TestAPodGroupGoesToTheRackWhereItsSlowestMemberIsDilatedLeast(t *testing.T) {
 	t.Parallel()
-	gates := "--feature-gates=GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
-	e := startEnvironment(t, controlplane.Options{
-		APIServerFlags: []string{gates, "--runtime-config=scheduling.k8s.io/v1alpha2=true"}, WithoutControllerManager: true,
-	})
-	e.schedulerFlags = []string{gates}
+	apiServer, scheduler := feature.PodGroups(t)
+	if apiServer == nil {
+		t.Skip("pods are placed one by one")
+	}
+	e := startEnvironment(t, controlplane.Options{APIServerFlags: apiServer, WithoutControllerManager: true})
+	e.schedulerFlags = scheduler
 
 	racks := []map[string]string{{"disk": "1"}, {"disk": "0.6"}, {"cpu": "0.2"}, {"cpu": "0.9"}}
 	p := e.newPlace(t, 2*len(racks))

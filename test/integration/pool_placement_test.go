@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"loadline.dev/loadline/test/feature"
 )
 
 // poolKey is the label and the taint of a pool's nodes, and the label of its pods.
@@ -37,6 +39,9 @@ func (e *environment) createFrom(t *testing.T, file string, objects ...client.Ob
 
 func TestPodsOfAPoolReachItsNodesAndOthersNever(t *testing.T) {
 	t.Parallel()
+	if !feature.MutatingPolicies(t, shared.plane.RESTConfig()) {
+		t.Skip("pods need the selector and the toleration of their pool in their own manifests")
+	}
 	p := ownEnvironment(t).newPlace(t, 5)
 	p.createFrom(t, "config/admission/pool-placement.yaml",
 		&admissionregistrationv1.MutatingAdmissionPolicy{}, &admissionregistrationv1.MutatingAdmissionPolicyBinding{})

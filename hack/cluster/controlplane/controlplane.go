@@ -81,7 +81,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if log == nil {
 		log = io.Discard
 	}
-	options.Kubernetes = cmp.Or(options.Kubernetes, os.Getenv("LOADLINE_KUBERNETES"))
+	options.Kubernetes = chosen(options.Kubernetes)
 	binaries, err := Binaries(ctx, options.Kubernetes, log)
 	if err != nil {
 		return nil, err
@@ -103,6 +103,9 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	}
 	return c, nil
 }
+
+// chosen is the version that an option stands for.
+func chosen(kubernetes string) string { return cmp.Or(kubernetes, os.Getenv("LOADLINE_KUBERNETES")) }
 
 // start starts the parts, each after those that it needs.
 func (c *ControlPlane) start(ctx context.Context) (err error) {

@@ -89,15 +89,36 @@ func TestAnotherVersionOfKubernetesHasAModuleOfItsOwn(t *testing.T) {
 
 func TestVersionsOfKubernetesAreBuiltApart(t *testing.T) {
 	t.Parallel()
+	versions, err := Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	keys := map[string]string{}
-	for _, module := range []string{defaultModule, filepath.Join(defaultModule, "v1.34"), filepath.Join(defaultModule, "v1.35")} {
+	for _, version := range versions {
+		module, err := moduleOf(t.Context(), version, defaultModule)
+		if err != nil {
+			t.Fatal(err)
+		}
 		key, err := controlPlaneSet(module).key(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if other, ok := keys[key]; ok {
-			t.Errorf("the programs of %s would be taken for those of %s", module, other)
+			t.Errorf("the programs of %s would be taken for those of %s", version, other)
 		}
-		keys[key] = module
+		keys[key] = version
+	}
+}
+
+func TestGatesAreReadFromTheHelpOfAProgram(t *testing.T) {
+	t.Parallel()
+	const help = `      --feature-gates colonSeparatedMultimapStringString     Options are:
+                                                           kube:APIResponseCompression=true|false (BETA - default=true)
+                                                           GenericWorkload=true|false (ALPHA - default=false)
+                                                           kube:CPUManager=true|false (BETA - default=true)
+      --profiling=true   Enable profiling (default true)
+`
+	if got, want := gatesOf([]byte(help)), []string{"APIResponseCompression", "GenericWorkload", "CPUManager"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

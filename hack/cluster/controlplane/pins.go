@@ -69,6 +69,18 @@ func Versions(ctx context.Context) ([]string, error) {
 	return versions, nil
 }
 
+// Chosen returns the minor version of which a control plane is where [Options] do not say.
+func Chosen(ctx context.Context) (string, error) {
+	if version := chosen(""); version != "" {
+		return version, nil
+	}
+	versions, err := Versions(ctx)
+	if err != nil {
+		return "", err
+	}
+	return versions[0], nil
+}
+
 // kubernetesModule is the module of Kubernetes' programs.
 const kubernetesModule = "k8s.io/kubernetes"
 

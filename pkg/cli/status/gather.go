@@ -47,7 +47,7 @@ func (g *gatherer) gather(ctx context.Context) *installation.Facts {
 	if slices.ContainsFunc(f.Gauges, func(of installation.Gauges) bool { return of.ReadyNodes > 0 }) {
 		f.Observed, f.ObservedErr = g.observed(ctx)
 	}
-	f.Policies, f.PoliciesErr = g.policies(ctx)
+	f.Policies, f.NoMutating, f.PoliciesErr = g.policies(ctx)
 	workloads, nodes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	f.WorkloadsErr = g.client.List(ctx, workloads)
 	f.NodesErr = g.client.List(ctx, nodes)
@@ -135,14 +135,16 @@ func (g *gatherer) observed(ctx context.Context) (*installation.ObservedFacts, e
 	return o, nil
 }
 
-// policies returns Loadline's admission policies.
-func (g *gatherer) policies(ctx context.Context) ([]installation.Policy, error) {
+// policies returns Loadline's admission policies, and whether the API server lacks the kind of those that change objects.
+func (g *gatherer) policies(ctx context.Context) (found []installation.Policy, noMutating bool, err error) {
 	validating, validatingBindings := &admissionv1.ValidatingAdmissionPolicyList{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}
 	mutating, mutatingBindings := &admissionv1.MutatingAdmissionPolicyList{}, &admissionv1.MutatingAdmissionPolicyBindingList{}
 	for _, list := range []client.ObjectList{validating, validatingBindings, mutating, mutatingBindings} {
-		if err := g.client.List(ctx, list); err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
-			return nil, fmt.Errorf("listing admission policies: %w", err)
+		err := g.client.List(ctx, list)
+		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+			return nil, false, fmt.Errorf("listing admission policies: %w", err)
 		}
+		noMutating = noMutating || err != nil && list == client.ObjectList(mutating)
 	}
 	bound := map[string]bool{}
 	for i := range validatingBindings.Items {
@@ -151,7 +153,6 @@ func (g *gatherer) policies(ctx context.Context) ([]installation.Policy, error) 
 	for i := range mutatingBindings.Items {
 		bound["mutating "+mutatingBindings.Items[i].Spec.PolicyName] = true
 	}
-	var found []installation.Policy
 	add := func(kind string, p client.Object) {
 		if p.GetLabels()[installation.PartOfLabel] == installation.PartOf || strings.HasSuffix(p.GetName(), "."+v1alpha1.GroupVersion.Group) {
 			found = append(found, installation.Policy{Name: p.GetName(), Bound: bound[kind+" "+p.GetName()]})
@@ -163,5 +164,5 @@ func (g *gatherer) policies(ctx context.Context) ([]installation.Policy, error) 
 	for i := range mutating.Items {
 		add("mutating", &mutating.Items[i])
 	}
-	return found, nil
+	return found, noMutating, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -121,7 +122,23 @@ func (s *status) look(ctx context.Context, config *rest.Config, own string) (*in
 	g := &gatherer{client: c, config: config, namespace: s.cluster.Namespace(), own: own}
 	facts := g.gather(ctx)
 	facts.Host, facts.Kubernetes, facts.Without = config.Host, server.GitVersion, s.without
+	facts.BuiltWith = builtWith()
 	return facts.Judge(time.Now()), nil
+}
+
+// builtWith returns the minor version of Kubernetes that this command is made of, as are all programs of its version of Loadline.
+func builtWith() string {
+	build, _ := debug.ReadBuildInfo()
+	if build == nil {
+		return ""
+	}
+	for _, module := range build.Deps { // k8s.io/client-go v0.36.3 is of Kubernetes 1.36
+		if minor, is := strings.CutPrefix(module.Version, "v0."); is && module.Path == "k8s.io/client-go" {
+			minor, _, _ = strings.Cut(minor, ".")
+			return "1." + minor
+		}
+	}
+	return ""
 }
 
 // allIsWell is nil if so, else an answer that is no.

@@ -11,6 +11,8 @@ import (
 type Facts struct {
 	// Host and Kubernetes are the address and the version of the API server.
 	Host, Kubernetes string
+	// BuiltWith is the minor version of Kubernetes, such as 1.36, that Loadline is made of, empty if that is not known.
+	BuiltWith string
 	// Without names the components that are not to be there.
 	Without []string
 
@@ -37,6 +39,8 @@ type Facts struct {
 
 	Policies    []Policy
 	PoliciesErr error
+	// NoMutating says that the API server has no MutatingAdmissionPolicy v1.
+	NoMutating bool
 
 	Workloads    []v1alpha1.WorkloadProfile
 	WorkloadsErr error

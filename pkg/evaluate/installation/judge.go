@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/report/text"
@@ -130,8 +131,24 @@ func (f *Facts) judgeComponent(c *Component, now time.Time) Check {
 	}
 	if c.Name == Scheduler {
 		f.judgeSchedulerConfig(&result)
+		f.judgeSkew(&result)
 	}
 	return result
+}
+
+// judgeSkew adds that the scheduler and the API server are of versions that kube-scheduler's skew policy does not allow: it must not be
+// newer, and at most one minor version older.
+func (f *Facts) judgeSkew(c *Check) {
+	server, err := version.ParseGeneric(f.Kubernetes)
+	own, ownErr := version.ParseGeneric(f.BuiltWith)
+	if err != nil || ownErr != nil || own.Minor() <= server.Minor() && server.Minor() <= own.Minor()+1 {
+		return
+	}
+	if c.State == StateOK {
+		c.State = StateWarning
+		c.Do = "docs/upgrade.md says what was run on which version; the version skew policy of Kubernetes allows a scheduler of the API server's version, or the one before"
+	}
+	c.Message += fmt.Sprintf("; it is made of kube-scheduler %s, and the API server is %d.%d", f.BuiltWith, server.Major(), server.Minor())
 }
 
 // judgeSchedulerConfig adds which pods the scheduler places.
@@ -225,6 +242,9 @@ func (f *Facts) judgePolicies() Check {
 		c.Do = apply
 	default:
 		c.Message = "in force: " + strings.Join(inForce, ", ")
+	}
+	if f.NoMutating {
+		c.Message += "; pods of a pool get no nodes by a policy, as the API server has no MutatingAdmissionPolicy v1 (Kubernetes 1.36)"
 	}
 	return c
 }

@@ -159,6 +159,19 @@ func TestWhatIsWrongSaysWhatToDo(t *testing.T) {
 		},
 		"no plugin":             {func(f *Facts) { f.Scheduler.Names = nil }, Scheduler, StateFailed, "no profile of its configuration enables the plugin Dilation", "enable it"},
 		"configuration unknown": {func(f *Facts) { f.Scheduler, f.SchedulerErr = nil, hidden }, Scheduler, StateOK, "which pods it places is not known: forbidden", ""},
+		"a scheduler too new": {
+			func(f *Facts) { f.Kubernetes, f.BuiltWith = "v1.35.4-eks-1a2b3c", "1.36" },
+			Scheduler, StateWarning, "; it is made of kube-scheduler 1.36, and the API server is 1.35", "docs/upgrade.md says what was run",
+		},
+		"a scheduler too old": {
+			func(f *Facts) { f.Kubernetes, f.BuiltWith = "v1.38.0", "1.36" },
+			Scheduler, StateWarning, "; it is made of kube-scheduler 1.36, and the API server is 1.38", "or the one before",
+		},
+		"a scheduler one version older": {func(f *Facts) { f.Kubernetes, f.BuiltWith = "v1.37.2", "1.36" }, Scheduler, StateOK, "places pods with schedulerName loadline", ""},
+		"no policies for pools": {
+			func(f *Facts) { f.NoMutating = true },
+			"admission policies", StateOK, "in force: measurement.loadline.dev; pods of a pool get no nodes by a policy, as the API server has no MutatingAdmissionPolicy v1", "",
+		},
 		"no policies":           {func(f *Facts) { f.Policies = nil }, "admission policies", StateWarning, "none: all users who may write profiles may have Jobs run", "config/admission"},
 		"a policy not in force": {func(f *Facts) { f.Policies[0].Bound = false }, "admission policies", StateWarning, "without a binding, so not in force: measurement.loadline.dev", "config/admission"},
 		"hidden Deployments":    {func(f *Facts) { f.Components, f.ComponentsErr = nil, hidden }, Manager, StateFailed, "cannot tell: forbidden", "ask for the right"},
