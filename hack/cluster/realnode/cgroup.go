@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/cpuset"
 
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 )
 
 const (
@@ -101,8 +102,8 @@ func (c cgroups) missing() ([]string, error) {
 	return missing, nil
 }
 
-// make makes a cgroup within ours in every hierarchy. Its processes may use the cores given.
-func (c cgroups) make(name string, cores cpuset.CPUSet) error {
+// make makes a cgroup within ours in every hierarchy. Its processes may use those cores.
+func (c cgroups) make(name string, those cpuset.CPUSet) error {
 	for _, root := range c.roots {
 		parent := filepath.Join(root, ourCgroup)
 		for _, folder := range []string{parent, filepath.Join(parent, name)} {
@@ -120,14 +121,14 @@ func (c cgroups) make(name string, cores cpuset.CPUSet) error {
 	if err != nil {
 		return err
 	}
-	all, err := onlineCores()
+	all, err := cores.Online()
 	if err != nil {
 		return err
 	}
 	for _, setting := range []struct{ cgroup, file, value string }{
 		{"", "cpuset.cpus", all.String()}, // a child has no more than its parent, and with version 1 a parent has nothing by itself
 		{"", "cpuset.mems", memory},
-		{name, "cpuset.cpus", cores.String()},
+		{name, "cpuset.cpus", those.String()},
 		{name, "cpuset.mems", memory},
 	} {
 		if err := c.write("cpuset", setting.cgroup, setting.file, setting.value); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
@@ -35,7 +36,7 @@ type Machine struct {
 	log      io.Writer
 	lock     *filelock.Lock
 	cgroups  cgroups
-	cores    plan
+	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
 	pause    string       // the path of the program
 	binaries string
@@ -115,14 +116,14 @@ func (m *Machine) prepare(ctx context.Context) (err error) {
 
 // placeMachinery decides who runs where and moves this process to its place.
 func (m *Machine) placeMachinery() error {
-	cores, err := onlineCores()
+	online, err := cores.Online()
 	if err != nil {
 		return err
 	}
-	if m.cores, err = planCores(cores, m.workers, m.each); err != nil {
+	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
 		return err
 	}
-	if err := m.cgroups.make(machinery, m.cores.others); err != nil {
+	if err := m.cgroups.make(machinery, m.cores.Others); err != nil {
 		return err
 	}
 	if err := errors.Join(m.cgroups.weigh("", highWeight), m.cgroups.weigh(machinery, lowWeight)); err != nil {
@@ -153,8 +154,8 @@ func (*Machine) Address() string { return machineAddress }
 
 // AddNodes starts the nodes, which belong to plane, and returns when all are ready for pods. It can be called once.
 func (m *Machine) AddNodes(ctx context.Context, plane *controlplane.ControlPlane) error {
-	nodes := []*Node{{name: SystemNode, number: 0, cores: m.cores.others}}
-	for i, cores := range m.cores.workers {
+	nodes := []*Node{{name: SystemNode, number: 0, cores: m.cores.Others}}
+	for i, cores := range m.cores.Workers {
 		nodes = append(nodes, &Node{name: fmt.Sprintf("worker-%d", i+1), number: i + 1, cores: cores})
 	}
 	for _, node := range nodes {

@@ -106,7 +106,7 @@ func (n *Node) powerOn() (err error) {
 	if err := n.configure(); err != nil {
 		return err
 	}
-	if err := n.machine.cgroups.make(n.name, n.machine.cores.all); err != nil { // the kubelet tells pods which of these are theirs
+	if err := n.machine.cgroups.make(n.name, n.machine.cores.All); err != nil { // the kubelet tells pods which of these are theirs
 		return err
 	}
 	if n.name == SystemNode {

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 )
 
 // Packages are the Debian packages that real nodes need.
@@ -55,9 +57,9 @@ func missing(workers, each int, dir string) []string {
 	} else if err := groups.writable(); err != nil {
 		all = append(all, "cgroups that may be made: "+err.Error())
 	}
-	if cores, err := onlineCores(); err != nil {
+	if online, err := cores.Online(); err != nil {
 		all = append(all, "cores: "+err.Error())
-	} else if _, err := planCores(cores, workers, each); err != nil {
+	} else if _, err := cores.Divide(online, workers, each); err != nil {
 		all = append(all, "cores: there are "+err.Error())
 	}
 	for _, folder := range hidden {
