@@ -134,6 +134,10 @@ e2e-on-nodes: build
 # The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
 NODE_IMAGE ?=
 
+# Where the latter's packages come from: the mirror that this machine's apt has, unless another is named.
+DEBIAN_MIRROR ?=
+KIND_NODE_IMAGE = $(TOOLS)/cluster kind-image --debian-mirror '$(DEBIAN_MIRROR)'
+
 .PHONY: e2e-kind
 e2e-kind: kind-parts ## Run the end-to-end tests on kind, which needs Docker; as root without a registry, too (ARGS='-run Replay' NODE_IMAGE=local)
 	$(TOOLS)/cluster docker $(MAKE) --no-print-directory e2e-on-kind
@@ -154,7 +158,7 @@ e2e-on-kind:
 up-on-kind:
 	$(START_KIND); echo 'kind runs until Ctrl-C. In another terminal: export KUBECONFIG=$(KUBECONFIG)'; sleep infinity
 
-START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(TOOLS)/cluster kind-image); docker load --quiet --input "$$archive";) \
+START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(KIND_NODE_IMAGE)); docker load --quiet --input "$$archive";) \
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
 	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
 	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done
@@ -173,7 +177,7 @@ kind-node-packages:
 
 .PHONY: kind-node-image
 kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's nodes of Debian's packages and Go modules, as root; no registry needed
-	$(TOOLS)/cluster kind-image
+	$(KIND_NODE_IMAGE)
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
 APPLY = $(KUBECTL) apply --server-side -k $(CURDIR)/config/default

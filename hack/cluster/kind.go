@@ -23,7 +23,7 @@ func (c *command) kindImage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	archive, err := kindnode.Archive(ctx, dir, c.stderr)
+	archive, err := kindnode.Archive(ctx, dir, c.debianMirror, c.stderr)
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,7 @@ type command struct {
 	workerCores    int
 	kubernetes     string
 	auditLog       string
+	debianMirror   string
 	stdout, stderr io.Writer
 }
 
@@ -179,6 +180,7 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
 	flags.StringVar(&c.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34; the newest if empty")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
+	flags.StringVar(&c.debianMirror, "debian-mirror", "", "the `address` of a mirror of Debian, for kind-image; that of this machine's apt if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
 	flags.IntVar(&c.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")
 	return flags, nil
