@@ -17,9 +17,17 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/process"
+)
+
+const (
+	// ourCgroup is the cgroup that all of ours are in.
+	ourCgroup = "loadline"
+	// machinery is the cgroup, within ourCgroup, of the programs that make up the cluster.
+	machinery = "machinery"
 )
 
 // lockFile says who has real nodes: cores and cgroups are the machine's, so only one cluster at a time can.
@@ -35,7 +43,7 @@ type Machine struct {
 	each     int // cores of a worker
 	log      io.Writer
 	lock     *filelock.Lock
-	cgroups  cgroups
+	cgroups  cgroupfs.Cgroup
 	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
 	pause    string       // the path of the program
@@ -92,7 +100,7 @@ func lockMachine(dir string) (*filelock.Lock, error) {
 
 // prepare does what Claim says, once the machine is ours.
 func (m *Machine) prepare(ctx context.Context) (err error) {
-	if m.cgroups, err = findCgroups(); err != nil {
+	if m.cgroups, err = cgroupfs.Find(ourCgroup); err != nil {
 		return err
 	}
 	if err := removeRemains(m.dir); err != nil {
@@ -123,13 +131,13 @@ func (m *Machine) placeMachinery() error {
 	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
 		return err
 	}
-	if err := m.cgroups.make(machinery, m.cores.Others); err != nil {
+	if err := m.cgroups.Make(machinery, m.cores.Others); err != nil {
 		return err
 	}
-	if err := errors.Join(m.cgroups.weigh("", highWeight), m.cgroups.weigh(machinery, lowWeight)); err != nil {
+	if err := errors.Join(m.cgroups.Weigh("", cgroupfs.MaxWeight), m.cgroups.Weigh(machinery, cgroupfs.LowWeight)); err != nil {
 		return err
 	}
-	m.back, err = m.cgroups.enter(machinery)
+	m.back, err = m.cgroups.Enter(machinery)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
 )
 
@@ -48,13 +49,13 @@ func missing(workers, each int, dir string) []string {
 	if len(absent) > 0 {
 		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), Packages))
 	}
-	if groups, err := findCgroups(); err != nil {
+	if groups, err := cgroupfs.Find(ourCgroup); err != nil {
 		all = append(all, "cgroups: "+err.Error())
-	} else if controllers, err := groups.missing(); err != nil {
+	} else if controllers, err := groups.Missing(); err != nil {
 		all = append(all, "cgroups: "+err.Error())
 	} else if len(controllers) > 0 {
-		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupMount))
-	} else if err := groups.writable(); err != nil {
+		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupfs.Mount))
+	} else if err := groups.Writable(); err != nil {
 		all = append(all, "cgroups that may be made: "+err.Error())
 	}
 	if online, err := cores.Online(); err != nil {
