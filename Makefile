@@ -134,6 +134,10 @@ e2e-on-nodes: build
 # The image of kind's nodes: one that is published, kind's own unless it is named, or "local", which is made here and needs no registry.
 NODE_IMAGE ?=
 
+# Where the latter's packages come from: the mirror that this machine's apt has, unless another is named.
+DEBIAN_MIRROR ?=
+KIND_NODE_IMAGE = $(TOOLS)/cluster kind-image --debian-mirror '$(DEBIAN_MIRROR)'
+
 .PHONY: e2e-kind
 e2e-kind: kind-parts ## Run the end-to-end tests on kind, which needs Docker; as root without a registry, too (ARGS='-run Replay' NODE_IMAGE=local)
 	$(TOOLS)/cluster docker $(MAKE) --no-print-directory e2e-on-kind
@@ -143,20 +147,28 @@ kind-up: kind-parts ## Start kind with Loadline's images in the foreground, unti
 	$(TOOLS)/cluster docker $(MAKE) --no-print-directory up-on-kind
 
 .PHONY: kind-parts
-kind-parts: $(if $(filter local,$(NODE_IMAGE)),kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind images
+kind-parts: $(if $(filter local,$(NODE_IMAGE)),kind-node-image,docker) $(TOOLS)/cluster $(TOOLS)/kind $(TOOLS)/helm images
 
 .PHONY: e2e-on-kind up-on-kind
 e2e-on-kind up-on-kind: export KUBECONFIG = $(CURDIR)/out/kind.kubeconfig
 
-e2e-on-kind:
-	$(START_KIND); $(APPLY); $(E2E)
+e2e-on-kind: build
+	@mkdir -p $(dir $(AUDIT_LOG))
+	$(START_KIND); \
+	$(if $(ARGS),$(APPLY),$(INSTALL_ON_KIND) -run Installation); \
+	$(E2E) '-node-command=$(TOOLS)/cluster kind-node'; \
+	$(if $(ARGS),,docker exec loadline-e2e-control-plane cat /var/log/loadline/audit.log >'$(AUDIT_LOG)'; $(INSTALL_ON_KIND) -run Rights '-audit-log=$(AUDIT_LOG)')
 
 up-on-kind:
 	$(START_KIND); echo 'kind runs until Ctrl-C. In another terminal: export KUBECONFIG=$(KUBECONFIG)'; sleep infinity
 
-START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(TOOLS)/cluster kind-image); docker load --quiet --input "$$archive";) \
+# The control plane gets out of the way of a worker with which it shares a processor, and the network of pods leaves a worker's whole
+# processor for pods to request.
+START_KIND = $(if $(filter local,$(NODE_IMAGE)),archive=$$($(KIND_NODE_IMAGE)); docker load --quiet --input "$$archive";) \
 	trap '$(TOOLS)/kind delete cluster --name loadline-e2e' EXIT; \
-	$(TOOLS)/kind create cluster --config test/e2e/kind.yaml --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
+	$(TOOLS)/kind create cluster --config <($(TOOLS)/cluster kind-config) --wait 5m $(if $(NODE_IMAGE),--image '$(NODE_IMAGE:local=loadline/kind-node:dev)'); \
+	docker update --cpu-shares 128 loadline-e2e-control-plane; \
+	$(if $(filter local,$(NODE_IMAGE)),,$(KUBECTL) --namespace kube-system set resources daemonset kindnet --requests cpu=0;) \
 	for program in $(PROGRAMS); do $(TOOLS)/kind load image-archive --name loadline-e2e out/images/$$(basename $$program).tar; done
 
 .PHONY: docker
@@ -171,16 +183,25 @@ kind-node-packages:
 	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(KIND_PACKAGES) >/dev/null 2>&1; then \
 		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(KIND_PACKAGES); fi
 
+.PHONY: test-docker
+test-docker: kind-node-packages ## Run the tests of the Docker daemon that make e2e-kind starts where none answers, as root
+	cd hack/cluster && go test -tags e2e -count 1 ./dockerd
+
 .PHONY: kind-node-image
 kind-node-image: kind-node-packages $(TOOLS)/cluster ## Make an image of kind's nodes of Debian's packages and Go modules, as root; no registry needed
-	$(TOOLS)/cluster kind-image
+	$(KIND_NODE_IMAGE)
 
 # On the cluster that KUBECONFIG names. Tests wait for each other where they need the same node.
 APPLY = base=default; \
 	$(KUBECTL) get --raw /apis/admissionregistration.k8s.io/v1 | grep mutatingadmissionpolicies >/dev/null || base=without-pools; \
-	$(KUBECTL) apply --server-side -k "$(CURDIR)/config/$$base"
+	$(KUBECTL) apply --server-side -k "$(CURDIR)/config/$$base"; \
+	$(KUBECTL) --namespace loadline-system patch deployment loadline-manager --type json --patch "$(FITTING_REPLAYS)"
+# A worker of one core has room for such runs of replays beside its gauge.
+FITTING_REPLAYS = [{op: add, path: /spec/template/spec/containers/0/args/-, value: --replay-cpu=900m}]
 E2E = go test -tags e2e -count 1 -timeout 90m -parallel 8 -v ./test/e2e $(ARGS)
-INSTALL = go test -tags e2e -count 1 -timeout 60m -v ./test/install '-helm=$(TOOLS)/helm' '-kubectl=$(TOOLS)/cluster kubectl'
+HELM_TESTS = go test -tags e2e -count 1 -timeout 60m -v ./test/install '-helm=$(TOOLS)/helm'
+INSTALL = $(HELM_TESTS) '-kubectl=$(TOOLS)/cluster kubectl'
+INSTALL_ON_KIND = $(HELM_TESTS) '-kubectl=$(TOOLS)/cluster --kubeconfig=$(KUBECONFIG) kubectl'
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/dockerd"
+	"loadline.dev/loadline/hack/cluster/kindcluster"
 	"loadline.dev/loadline/hack/cluster/kindnode"
 )
 
@@ -23,12 +25,26 @@ func (c *command) kindImage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	archive, err := kindnode.Archive(ctx, dir, c.stderr)
+	archive, err := kindnode.Archive(ctx, dir, c.debianMirror, c.stderr)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.stdout, archive)
 	return nil
+}
+
+// kindConfig prints the configuration of a cluster of kind on the machine that Docker runs on.
+func (c *command) kindConfig(ctx context.Context) error {
+	module, err := controlplane.ModuleFolder(ctx)
+	if err != nil {
+		return err
+	}
+	config, err := kindcluster.ConfigForDocker(ctx, module)
+	if err != nil {
+		return err
+	}
+	_, err = c.stdout.Write(config)
+	return err
 }
 
 // docker runs a command with the Docker daemon that answers, or else with one that is started for it.

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"loadline.dev/loadline/hack/cluster/kindcluster"
 )
 
 const usage = `Runs a real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, and nodes. Only Go is
@@ -26,7 +28,7 @@ Usage:
   cluster run [FLAGS] COMMAND...            the same for as long as a command runs, with KUBECONFIG set for it
   cluster down                              stop it from another terminal, and wait until it is gone
   cluster kubeconfig                        print the path of its kubeconfig file
-  cluster kubectl ARGUMENT...               run kubectl, of the same version, on it
+  cluster kubectl ARGUMENT...               run kubectl, of the same version, on it, or on the cluster of --kubeconfig
   cluster load PROGRAM...                   make an image loadline/NAME:dev of each static program, on all real nodes
   cluster image FOLDER PROGRAM...           write such images into a folder, for other clusters and for registries, and
                                             what the programs are made of
@@ -35,6 +37,9 @@ Usage:
   cluster node stop NODE                    cut its power
   cluster node kill-kubelet NODE            crash its kubelet; its pods go on
   cluster kind-image                        make an image of nodes of kind, if need be, and print the path of its archive
+  cluster kind-config                       print the configuration of a cluster of kind, for the machine of Docker
+  cluster kind-node start NODE              bring back a node of kind, and what of it is not running; also "stop" and
+                                            "kill-kubelet", as with a real node
   cluster docker COMMAND...                 run a command with a Docker daemon, which is started for it if none runs
 
 Examples, from the root of the repository:
@@ -73,6 +78,8 @@ type command struct {
 	workerCores    int
 	kubernetes     string
 	auditLog       string
+	otherCluster   string
+	debianMirror   string
 	stdout, stderr io.Writer
 }
 
@@ -102,7 +109,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // verbs are what the user can ask for.
-var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "sbom", "node", "kind-image", "docker"}
+var verbs = []string{"up", "run", "down", "kubeconfig", "kubectl", "load", "image", "sbom", "node", "kind-image", "kind-config", "kind-node", "docker"}
 
 // do does what was parsed.
 func (c *command) do(ctx context.Context) error {
@@ -125,6 +132,10 @@ func (c *command) do(ctx context.Context) error {
 		return c.sbom()
 	case "kind-image":
 		return c.kindImage(ctx)
+	case "kind-config":
+		return c.kindConfig(ctx)
+	case "kind-node":
+		return kindcluster.Do(ctx, c.args[0], c.args[1])
 	case "docker":
 		return c.docker(ctx)
 	default:
@@ -179,6 +190,8 @@ func (c *command) flags() (*flag.FlagSet, error) {
 	flags.IntVar(&c.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
 	flags.StringVar(&c.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34; the newest if empty")
 	flags.StringVar(&c.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers; none if empty")
+	flags.StringVar(&c.otherCluster, "kubeconfig", "", "the kubeconfig `file` of another cluster, for kubectl; that of the local control plane if empty")
+	flags.StringVar(&c.debianMirror, "debian-mirror", "", "the `address` of a mirror of Debian, for kind-image; that of this machine's apt if empty")
 	flags.IntVar(&c.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
 	flags.IntVar(&c.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")
 	return flags, nil
@@ -201,7 +214,7 @@ func (c *command) validate() error {
 		return fmt.Errorf("--dir: %s is %d characters too long for a socket in it; %w", c.dir, n-maxSocketPath, errWrongUse)
 	}
 	switch n := len(c.args); c.verb {
-	case "up", "down", "kubeconfig", "kind-image":
+	case "up", "down", "kubeconfig", "kind-image", "kind-config":
 		if n > 0 {
 			return fmt.Errorf("%s takes flags only, got %q; %w", c.verb, c.args, errWrongUse)
 		}
@@ -221,9 +234,9 @@ func (c *command) validate() error {
 		if n != 2 {
 			return fmt.Errorf("sbom takes a program and a file to write, such as bin/loadline-manager sbom.json; %w", errWrongUse)
 		}
-	case "node":
+	case "node", "kind-node":
 		if n != 2 || !slices.Contains(nodeVerbs, c.args[0]) {
-			return fmt.Errorf("node takes one of %s and the name of a node, got %q; %w", strings.Join(nodeVerbs, ", "), c.args, errWrongUse)
+			return fmt.Errorf("%s takes one of %s and the name of a node, got %q; %w", c.verb, strings.Join(nodeVerbs, ", "), c.args, errWrongUse)
 		}
 	}
 	return nil

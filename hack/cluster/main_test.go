@@ -165,7 +165,7 @@ func TestWrongUseIsExplained(t *testing.T) {
 	}{
 		"no verb":           {nil, "want one of up, run, down, kubeconfig"},
 		"two verbs":         {[]string{"up", "down"}, `up takes flags only, got ["down"]`},
-		"an unknown verb":   {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, sbom, node, kind-image, docker, got "start"`},
+		"an unknown verb":   {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, sbom, node, kind-image, kind-config, kind-node, docker, got "start"`},
 		"an unknown flag":   {[]string{"up", "--node", "3"}, "flag provided but not defined: -node"},
 		"a negative number": {[]string{"up", "--nodes", "-3"}, "--nodes: -3 is negative"},
 		"no command":        {[]string{"run", "--nodes", "1"}, "run what?"},

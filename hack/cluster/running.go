@@ -52,11 +52,14 @@ func (c *command) findKubeconfig() (string, error) {
 	return instance.Kubeconfig, nil
 }
 
-// kubectl runs kubectl on the control plane that another process runs.
+// kubectl runs kubectl on the control plane that another process runs, or on the cluster that the user names.
 func (c *command) kubectl(ctx context.Context) error {
-	kubeconfig, err := c.findKubeconfig()
-	if err != nil {
-		return err
+	kubeconfig := c.otherCluster
+	if kubeconfig == "" {
+		var err error
+		if kubeconfig, err = c.findKubeconfig(); err != nil {
+			return err
+		}
 	}
 	binaries, err := controlplane.NodeBinaries(ctx, c.kubernetes, c.stderr)
 	if err != nil {

@@ -24,6 +24,7 @@ var checks = []struct {
 	{"go run ./", "runs until it is stopped, or for long", checkGoRun},
 	{"bin/tools/cluster ", "needs a running cluster with real nodes: test/install", checkClusterTool},
 	{"export KUBECONFIG=$(bin/tools/cluster kubeconfig) ", "names the cluster of the reader", checkNothing},
+	{"export KUBECONFIG=$PWD/out/kind.kubeconfig ", "names the cluster of the reader", checkNothing},
 	{"export PATH=", "is about the reader's shell", checkNothing},
 	{"rm ", "removes what the page's commands made", checkNothing},
 	{".ci/run ", "runs everything, this test included", checkFile},

@@ -4,6 +4,7 @@
 // real nodes for nothing else to run on.
 //
 //	make e2e         # on nodes of this machine, started for it (root), with test/e2e
+//	make e2e-kind    # on kind, likewise
 //	go test -tags e2e ./test/install -kubeconfig ~/.kube/config
 //
 // TestInstallation leaves Loadline installed. TestRights, which comes last of all,

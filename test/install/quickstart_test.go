@@ -4,11 +4,15 @@ package install
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/test/docs/page"
 	"loadline.dev/loadline/test/install/printed"
@@ -22,10 +26,11 @@ func quickStart(t *testing.T) {
 	must(t, err)
 	commands := commandsOf(t, root, "docs/quickstart.md")
 	answers, err := typeIn(t, root, commands)
+	nodes := nodeNames(t)
 	for i, answer := range answers {
 		c := commands[i]
 		t.Logf("line %d: $ %s\n%s", c.Line, c.Text, answer)
-		if c.Printed != "" && !printed.Same(c.Printed, answer) {
+		if c.Printed != "" && !printed.Same(nodes.Replace(c.Printed), nodes.Replace(answer)) {
 			t.Errorf("line %d: %s\nprints\n%s\nand the page shows\n%s", c.Line, c.Text, answer, c.Printed)
 		}
 	}
@@ -35,15 +40,42 @@ func quickStart(t *testing.T) {
 	}
 }
 
+// nodeNames replaces the names of the cluster's nodes by those that the page calls them.
+func nodeNames(t *testing.T) *strings.Replacer {
+	t.Helper()
+	var all corev1.NodeList
+	must(t, cluster.List(t.Context(), &all))
+	called := map[string]string{}
+	for i := range all.Items {
+		called[all.Items[i].Name] = "system"
+	}
+	for i := range cluster.Workers {
+		called[cluster.Workers[i].Name] = fmt.Sprintf("worker-%d", i+1)
+	}
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(called))) { // a name before another that it begins with
+		pairs = append(pairs, name, called[name])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// otherNote is the note of a block that is for another cluster than the one that the tests run on.
+func otherNote() string {
+	if strings.HasPrefix(cluster.Workers[0].Spec.ProviderID, "kind://") {
+		return "on real nodes"
+	}
+	return "on kind"
+}
+
 // commandsOf returns the commands of a page, but for those of which a note says that
-// they are not run.
+// they are not run, or are for another cluster.
 func commandsOf(t *testing.T, root, path string) []page.Command {
 	t.Helper()
 	p, err := page.Read(root, path)
 	must(t, err)
 	var commands []page.Command
 	for i := range p.Blocks {
-		if !strings.HasPrefix(p.Blocks[i].Note, "not run:") {
+		if note := p.Blocks[i].Note; !strings.HasPrefix(note, "not run:") && note != otherNote() {
 			commands = append(commands, p.Blocks[i].Commands()...)
 		}
 	}

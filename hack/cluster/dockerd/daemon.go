@@ -21,6 +21,7 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/mounts"
 	"loadline.dev/loadline/hack/cluster/internal/process"
@@ -32,12 +33,16 @@ const Packages = "docker.io iptables"
 // runDir is what a reboot forgets: sockets, process ids, the bundles of containers.
 const runDir = "/run/loadline-docker"
 
-// cgroup is the cgroup, in every hierarchy, of all containers.
-const cgroup = "loadline-docker"
-
-// settingsFile holds the kernel's settings, below sysDir, as they were before.
 const (
-	settingsFile = runDir + "/settings.json"
+	// cgroup is the cgroup of all containers, and of this process and what it starts.
+	cgroup = "loadline-docker"
+	// programs is the cgroup, within that one, of all that is in no container.
+	programs = "programs"
+)
+
+// settingsFile holds the kernel's settings, below sysDir, as they were before. It outlives a daemon that was killed.
+const (
+	settingsFile = runDir + "-settings.json"
 	sysDir       = "/proc/sys"
 )
 
@@ -53,6 +58,8 @@ func Available(ctx context.Context) bool {
 type Daemon struct {
 	dir     string
 	lock    *filelock.Lock
+	cgroup  cgroupfs.Cgroup
+	back    func() error // moves this process out of our cgroup
 	process *process.Process
 }
 
@@ -73,6 +80,9 @@ func Start(ctx context.Context, dir string) (*Daemon, error) {
 		return nil, err
 	}
 	d := &Daemon{dir: dir, lock: lock}
+	if d.cgroup, err = cgroupfs.Find(cgroup); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
 	if err := d.start(ctx); err != nil {
 		return nil, errors.Join(err, d.clean())
 	}
@@ -111,31 +121,38 @@ func (d *Daemon) Done() <-chan struct{} { return d.process.Exited() }
 // Err says why the daemon has ended by itself; it must have ended.
 func (d *Daemon) Err() error { return d.process.Failure() }
 
-// start starts the daemon and waits until it answers. It finds in [runDir] which containers a daemon before it has left that
-// was killed, and stops them.
+// start starts the daemon and waits until it answers. What another has left that was killed, or whose process was, ends before.
 func (d *Daemon) start(ctx context.Context) error {
-	if err := os.MkdirAll(runDir, 0o700); err != nil {
+	if err := d.removeRemains(); err != nil {
 		return err
 	}
 	if err := saveSettings(sysDir, settingsFile); err != nil {
+		return err
+	}
+	if err := d.enterCgroup(); err != nil {
 		return err
 	}
 	module, err := controlplane.ModuleFolder(ctx)
 	if err != nil {
 		return err
 	}
-	runtime := filepath.Join(d.dir, "runc")
-	if err := image.BuildProgram(ctx, module, "./dockerd/runc", runtime); err != nil {
+	if err := image.BuildProgram(ctx, module, "./dockerd/runc", d.runtime()); err != nil {
 		return err
 	}
+	return d.launch(ctx)
+}
+
+// launch starts the daemon's program and returns when it answers.
+func (d *Daemon) launch(ctx context.Context) error {
 	config, err := json.Marshal(map[string]any{
 		"data-root":       filepath.Join(d.dir, "data"),
 		"exec-root":       runDir,
 		"pidfile":         filepath.Join(runDir, "pid"),
 		"hosts":           []string{host},
-		"runtimes":        map[string]any{"limited": map[string]any{"path": runtime}},
+		"runtimes":        map[string]any{"limited": map[string]any{"path": d.runtime()}},
 		"default-runtime": "limited",
 		"cgroup-parent":   cgroup,
+		"exec-opts":       []string{"native.cgroupdriver=cgroupfs"}, // systemd's takes names of slices only
 		"bridge":          "none",
 		"iptables":        false,
 	})
@@ -143,7 +160,7 @@ func (d *Daemon) start(ctx context.Context) error {
 		return err
 	}
 	configFile := filepath.Join(runDir, "daemon.json")
-	if err := os.WriteFile(configFile, config, 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(runDir, 0o700), os.WriteFile(configFile, config, 0o600)); err != nil {
 		return err
 	}
 	program, err := exec.LookPath("dockerd")
@@ -158,6 +175,25 @@ func (d *Daemon) start(ctx context.Context) error {
 		return err
 	}
 	return d.awaitReady(ctx)
+}
+
+// runtime is the path of what runs containers.
+func (d *Daemon) runtime() string { return filepath.Join(d.dir, "runc") }
+
+// enterCgroup moves this process into our cgroup, whose containers have the processors to themselves also on a machine in use.
+func (d *Daemon) enterCgroup() error {
+	all, err := cores.Online()
+	if err != nil {
+		return err
+	}
+	if err := d.cgroup.Make(programs, all); err != nil {
+		return err
+	}
+	if err := errors.Join(d.cgroup.Weigh("", cgroupfs.MaxWeight), d.cgroup.Weigh(programs, cgroupfs.LowWeight)); err != nil {
+		return err
+	}
+	d.back, err = d.cgroup.Enter(programs)
+	return err
 }
 
 // awaitReady returns when the daemon answers.
@@ -198,20 +234,42 @@ func ping(ctx context.Context, client *http.Client) error {
 	return response.Body.Close()
 }
 
-// Stop removes all containers, stops the daemon and removes what it leaves on the machine but its images.
+// Stop removes all containers, stops the daemon, ends what else was started with it, and removes what they leave on the machine but
+// the daemon's images.
 func (d *Daemon) Stop() error {
-	err := d.removeContainers()
+	err := d.replaceCrashed()
+	if err == nil {
+		err = d.removeContainers()
+	}
 	return errors.Join(err, d.clean())
+}
+
+// replaceCrashed starts a daemon in the place of one that has crashed: another can remove what that has left.
+func (d *Daemon) replaceCrashed() error {
+	select {
+	case <-d.process.Exited():
+	default:
+		return nil
+	}
+	if err := d.removeRemains(); err != nil {
+		return err
+	}
+	return d.launch(context.Background())
+}
+
+// removeRemains ends what was started with a daemon that runs no more, its containers first of all, and removes what it had in
+// runDir, of which another daemon would take it that it still runs. Containers and networks are kept below d.dir, too, which
+// tells the next daemon of them.
+func (d *Daemon) removeRemains() error {
+	if err := d.cgroup.Kill(); err != nil {
+		return err
+	}
+	return errors.Join(mounts.DetachBelow(runDir, d.dir), os.RemoveAll(runDir))
 }
 
 // removeContainers removes all containers, without which the daemon stops at once, with their volumes and networks, and images
 // that have no name any more.
 func (d *Daemon) removeContainers() error {
-	select {
-	case <-d.process.Exited(): // crashed, which [Daemon.Err] says
-		return nil
-	default:
-	}
 	ids, err := d.docker("ps", "--all", "--quiet")
 	if err != nil {
 		return err
@@ -246,21 +304,9 @@ func (d *Daemon) clean() error {
 	if d.process != nil {
 		errs = append(errs, d.process.Stop())
 	}
-	errs = append(errs, restoreSettings(sysDir, settingsFile), mounts.DetachBelow(runDir, d.dir), removeCgroups(), os.RemoveAll(runDir))
+	if d.back != nil {
+		errs = append(errs, d.back())
+	}
+	errs = append(errs, d.removeRemains(), d.cgroup.Remove(""), restoreSettings(sysDir, settingsFile))
 	return errors.Join(append(errs, d.lock.Unlock())...)
-}
-
-// removeCgroups removes the containers' cgroup from every hierarchy: version 1 has one for each controller, below the mount point
-// of version 2.
-func removeCgroups() error {
-	const mountPoint = "/sys/fs/cgroup"
-	folders, err := filepath.Glob(filepath.Join(mountPoint, "*", cgroup))
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, folder := range append(folders, filepath.Join(mountPoint, cgroup)) {
-		errs = append(errs, cgroupfs.RemoveTree(folder))
-	}
-	return errors.Join(errs...)
 }

@@ -40,7 +40,7 @@ func saveSettings(sys, file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// restoreSettings gives the settings the values in a file that saveSettings has written, if there is one.
+// restoreSettings gives the settings the values in a file that saveSettings has written, if there is one, and removes it.
 func restoreSettings(sys, file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -57,5 +57,5 @@ func restoreSettings(sys, file string) error {
 	for name, value := range values {
 		errs = append(errs, os.WriteFile(filepath.Join(sys, name), []byte(value), 0o644))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, os.Remove(file))...)
 }

@@ -36,7 +36,7 @@ func TestTheKernelsSettingsAreWhatTheyWereBeforeTheFirstDaemon(t *testing.T) {
 	if others, err := os.ReadDir(sys); err != nil || len(others) != 1 {
 		t.Errorf("settings that the kernel has not were made: %v, %v", others, err)
 	}
-	if err := restoreSettings(sys, filepath.Join(sys, "none")); err != nil {
-		t.Errorf("without a file: %v", err)
+	if err := restoreSettings(sys, file); err != nil {
+		t.Errorf("once they are restored: %v", err)
 	}
 }

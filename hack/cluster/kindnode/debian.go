@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,8 +19,8 @@ import (
 // suite is the version of Debian: the one whose packages of containerd and runc real nodes are tested with.
 const suite = "bookworm"
 
-// mirror is where Debian's packages come from.
-const mirror = "http://deb.debian.org/debian"
+// defaultMirror is where Debian's packages come from on a machine that does not have them from anywhere itself.
+const defaultMirror = "http://deb.debian.org/debian"
 
 // packages are what a node has besides what every Debian has: those of kind's Dockerfile, without those for storage, and what
 // that Dockerfile builds from source.
@@ -28,8 +29,9 @@ var packages = []string{
 	"ca-certificates", "e2fsprogs", "jq", "procps", "containerd", "runc", "containernetworking-plugins",
 }
 
-// debian returns the folder of a root file system with the packages, below dir, where it is made on the first call.
-func debian(ctx context.Context, dir string, log io.Writer) (string, error) {
+// debian returns the folder of a root file system with the packages, below dir, where it is made on the first call, of what the
+// mirror has; "" is the one of this machine's apt.
+func debian(ctx context.Context, dir, mirror string, log io.Writer) (string, error) {
 	want := strings.Join(packages, ",")
 	root := filepath.Join(dir, fmt.Sprintf("debian-%x", sha256.Sum256([]byte(suite+" "+want)))[:len("debian-")+16])
 	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
@@ -38,8 +40,14 @@ func debian(ctx context.Context, dir string, log io.Writer) (string, error) {
 	if err := removeAll(filepath.Join(dir, "debian-*")); err != nil { // of other packages, and what a killed process left
 		return "", err
 	}
+	if mirror == "" {
+		var err error
+		if mirror, err = machinesMirror(ctx); err != nil {
+			return "", err
+		}
+	}
 	begin := time.Now()
-	fmt.Fprintf(log, "installing Debian's packages into a folder (the first time only, some minutes)\n")
+	fmt.Fprintf(log, "installing Debian's packages from %s into a folder (the first time only, some minutes)\n", mirror)
 	partial := root + ".partial"
 	if _, err := run(ctx, "debootstrap", "--variant=minbase", "--include="+want, suite, partial, mirror); err != nil {
 		if said, logErr := os.ReadFile(filepath.Join(partial, "debootstrap", "debootstrap.log")); logErr == nil {
@@ -49,6 +57,30 @@ func debian(ctx context.Context, dir string, log io.Writer) (string, error) {
 	}
 	fmt.Fprintf(log, "installed them in %.0fs\n", time.Since(begin).Seconds())
 	return root, os.Rename(partial, root)
+}
+
+// machinesMirror returns the mirror that this machine's apt has the suite from, or the default one.
+func machinesMirror(ctx context.Context) (string, error) {
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		return defaultMirror, nil
+	}
+	said, err := run(ctx, "apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages")
+	return mirrorAmong(said), err
+}
+
+// mirrorAmong returns the mirror of the suite among those that apt knows, a line with code name, component and address for each,
+// or the default one. debootstrap cannot take each kind of address that apt can.
+func mirrorAmong(targets string) string {
+	for line := range strings.Lines(targets) {
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] != suite || fields[1] != "main" {
+			continue
+		}
+		if scheme, _, _ := strings.Cut(fields[2], ":"); scheme == "http" || scheme == "https" || scheme == "file" {
+			return fields[2]
+		}
+	}
+	return defaultMirror
 }
 
 // lastLines returns the last n lines of a text.

@@ -33,7 +33,7 @@ func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error
 		return err
 	}
 	for reference := range strings.FieldsSeq(said) {
-		name := program(reference)
+		name := programOf(reference)
 		if name == "pause" { // containerd names another, which is below
 			continue
 		}
@@ -46,20 +46,16 @@ func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error
 			return fmt.Errorf("image %s: %w", reference, err)
 		}
 	}
-	for pkg, reference := range map[string]string{"pause": sandboxImage, "podnet": podnetImage} {
-		binary := filepath.Join(dir, pkg)
-		if err := image.BuildProgram(ctx, p.module, "./"+pkg, binary); err != nil {
-			return err
-		}
-		if err := errors.Join(image.WriteFile(binary+".tar", reference, binary), os.Remove(binary)); err != nil {
+	for name, reference := range map[string]string{"pause": sandboxImage, "podnet": podnetImage} {
+		if err := image.WriteFile(filepath.Join(dir, name+".tar"), reference, filepath.Join(p.own, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// program returns the name of an image's program: the last part of the image's, without its tag.
-func program(reference string) string {
+// programOf returns the name of an image's program: the last part of the image's, without its tag.
+func programOf(reference string) string {
 	name, _, _ := strings.Cut(path.Base(reference), ":")
 	return name
 }

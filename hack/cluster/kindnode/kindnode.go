@@ -15,15 +15,17 @@ import (
 	"time"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/mounts"
 )
 
 // Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
-// takes some minutes, and kept in dir for all later ones that would make the same. log receives what is being done.
+// takes some minutes, and kept in dir for all later ones that would make the same. Debian's packages come from mirror, the one
+// of this machine's apt if it is empty. log receives what is being done.
 //
 // An error about what the machine lacks says what to do.
-func Archive(ctx context.Context, dir string, log io.Writer) (string, error) {
+func Archive(ctx context.Context, dir, mirror string, log io.Writer) (string, error) {
 	if err := able(); err != nil {
 		return "", fmt.Errorf("this machine cannot make the image of a node: %w", err)
 	}
@@ -34,7 +36,7 @@ func Archive(ctx context.Context, dir string, log io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := archive(ctx, dir, log)
+	path, err := archive(ctx, dir, mirror, log)
 	if err != nil {
 		err = fmt.Errorf("make the image of a node: %w", err)
 	}
@@ -53,8 +55,8 @@ func able() error {
 }
 
 // archive does what Archive says; dir is ours alone.
-func archive(ctx context.Context, dir string, log io.Writer) (string, error) {
-	parts, err := gather(ctx, dir, log)
+func archive(ctx context.Context, dir, mirror string, log io.Writer) (string, error) {
+	parts, err := gather(ctx, dir, mirror, log)
 	if err != nil {
 		return "", err
 	}
@@ -102,20 +104,20 @@ func removeAll(pattern string) error {
 
 // parts are what a node is made of.
 type parts struct {
-	module     string   // the folder of the module hack/cluster
 	kind       string   // the folder of kind's module
 	debian     string   // the root of a Debian
 	kubernetes string   // the version, such as v1.36.3
 	programs   []string // folders
+	own        string   // the folder of our own programs, pause and podnet
 }
 
 // gather finds all parts, and makes those that are missing.
-func gather(ctx context.Context, dir string, log io.Writer) (*parts, error) {
+func gather(ctx context.Context, dir, mirror string, log io.Writer) (*parts, error) {
 	module, err := controlplane.ModuleFolder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &parts{module: module}
+	p := &parts{}
 	if p.kind, err = kindFolder(ctx, filepath.Join(filepath.Dir(module), "tools")); err != nil {
 		return nil, err
 	}
@@ -125,8 +127,24 @@ func gather(ctx context.Context, dir string, log io.Writer) (*parts, error) {
 	if p.kubernetes, err = run(ctx, p.program("kubeadm"), "version", "--output=short"); err != nil {
 		return nil, err
 	}
-	p.debian, err = debian(ctx, dir, log)
+	if p.own, err = ownPrograms(ctx, module, filepath.Join(dir, "own")); err != nil {
+		return nil, err
+	}
+	p.debian, err = debian(ctx, dir, mirror, log)
 	return p, err
+}
+
+// own are the names of the programs of this module that a node has.
+var own = []string{"pause", "podnet"}
+
+// ownPrograms builds those programs into a folder, which it returns.
+func ownPrograms(ctx context.Context, module, dir string) (string, error) {
+	for _, name := range own {
+		if err := image.BuildProgram(ctx, module, "./"+name, filepath.Join(dir, name)); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
 }
 
 // programs returns the folders of the programs that package controlplane builds.
@@ -176,12 +194,16 @@ func (p *parts) key() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	file, err := os.Open(self)
-	if err != nil {
-		return "", err
+	paths := []string{self}
+	for _, name := range own {
+		paths = append(paths, filepath.Join(p.own, name))
 	}
-	_, err = io.Copy(hash, file)
-	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), errors.Join(err, file.Close())
+	for _, path := range paths {
+		if err := copyContent(hash, path); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), nil
 }
 
 // run runs a program and returns what it prints, without the final newline. The error quotes what it says on standard error.

@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,15 +21,16 @@ func addLibraries(content tree, root, binary string) error {
 		return fmt.Errorf("%s: %w", binary, err)
 	}
 	names, err := file.ImportedLibraries()
-	if interpreter := interpreterOf(file); interpreter != "" {
-		source, err := resolve(root, interpreter)
-		if err != nil {
-			return errors.Join(fmt.Errorf("%s: its dynamic linker: %w", binary, err), file.Close())
-		}
-		content.copyFile(strings.TrimPrefix(interpreter, "/"), source, 0o755)
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
+	linker, linkerErr := linkerOf(file)
+	if err := errors.Join(err, linkerErr, file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", binary, err)
+	}
+	if linker != "" {
+		source, err := resolve(root, linker)
+		if err != nil {
+			return fmt.Errorf("%s: its dynamic linker: %w", binary, err)
+		}
+		content.copyFile(strings.TrimPrefix(linker, "/"), source, 0o755)
 	}
 	for _, name := range names {
 		if err := addLibrary(content, root, name); err != nil {
@@ -62,19 +64,15 @@ func addLibrary(content tree, root, name string) error {
 	return addLibraries(content, root, source)
 }
 
-// interpreterOf returns the path of the dynamic linker that a program asks for, or "".
-func interpreterOf(file *elf.File) string {
+// linkerOf returns the path of the dynamic linker that a program asks for, or "".
+func linkerOf(file *elf.File) (string, error) {
 	for _, segment := range file.Progs {
-		if segment.Type != elf.PT_INTERP {
-			continue
+		if segment.Type == elf.PT_INTERP {
+			path, err := io.ReadAll(segment.Open())
+			return string(bytes.TrimRight(path, "\x00")), err
 		}
-		path := make([]byte, segment.Filesz)
-		if _, err := segment.ReadAt(path, 0); err != nil {
-			return ""
-		}
-		return string(bytes.TrimRight(path, "\x00"))
 	}
-	return ""
+	return "", nil
 }
 
 // resolve returns where a file of the root file system root is once all symbolic links are followed, which mean paths there.

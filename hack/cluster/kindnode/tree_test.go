@@ -109,7 +109,7 @@ func TestTheProgramOfAnImageIsTheLastPartOfItsName(t *testing.T) {
 	for reference, want := range map[string]string{
 		"registry.k8s.io/kube-apiserver:v1.36.3": "kube-apiserver", "registry.k8s.io/coredns/coredns:v1.14.2": "coredns", "localhost:5000/etcd": "etcd",
 	} {
-		if got := program(reference); got != want {
+		if got := programOf(reference); got != want {
 			t.Errorf("%s: got %q, want %q", reference, got, want)
 		}
 	}
@@ -128,6 +128,21 @@ func TestTheImageOfPodsFirstProcessesIsTheOneThatContainerdNames(t *testing.T) {
 	}
 	if _, err := configureContainerd(tree{}); err == nil {
 		t.Error("a configuration without the line that we change is accepted")
+	}
+}
+
+func TestPackagesComeFromWhereTheMachineHasThem(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ targets, want string }{
+		"a mirror":            {suite + " main http://mirror.example/debian/\n" + suite + "-security main http://mirror.example/security/\n", "http://mirror.example/debian/"},
+		"another suite":       {"noble main http://mirror.example/ubuntu/\n", defaultMirror},
+		"another component":   {suite + " contrib http://mirror.example/debian/\n", defaultMirror},
+		"a list of mirrors":   {suite + " main mirror+file:/etc/apt/mirrors/debian.list\n", defaultMirror},
+		"nothing known to it": {"", defaultMirror},
+	} {
+		if got := mirrorAmong(test.targets); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, fail := context.WithCancelCause(ctx)
+	kept, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	do := func(what func(*corev1.Node) error) func(any) {
 		return func(object any) {
@@ -78,13 +78,13 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	factory.StartWithContext(ctx)
-	<-ctx.Done()
+	factory.StartWithContext(kept)
+	<-kept.Done()
 	factory.Shutdown()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
-		return err
+	if ctx.Err() != nil { // the kubelet ends us
+		return nil
 	}
-	return nil
+	return context.Cause(kept)
 }
 
 // connect configures the network plugins if the node is our own, and lays a route to its pods if it is another. A node without

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 )
 
@@ -41,9 +42,9 @@ func Clean(ctx context.Context, dir string) error {
 
 // removeRemains removes everything that may be left. We must hold the machine.
 func removeRemains(dir string) error {
-	groups, err := findCgroups()
+	groups, err := cgroupfs.Find(ourCgroup)
 	if err != nil {
 		return err
 	}
-	return errors.Join(unplug(), groups.remove(""), os.RemoveAll(dir))
+	return errors.Join(unplug(), groups.Remove(""), os.RemoveAll(dir))
 }

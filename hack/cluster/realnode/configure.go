@@ -43,7 +43,7 @@ func (n *Node) configure() error {
 	}
 	values := settings{
 		Dir: n.dir, Name: n.name, System: n.name == SystemNode,
-		Cgroup: "/" + ourCgroup + "/" + n.name, Reserved: n.machine.cores.all.Difference(n.cores).String(),
+		Cgroup: "/" + ourCgroup + "/" + n.name, Reserved: n.machine.cores.All.Difference(n.cores).String(),
 		AuthorityFile: n.plane.AuthorityFile(),
 		PodNetwork:    podNetwork(n.number), PodNetworks: podNetworks,
 		PauseImage: PauseImage, PluginFolder: plugins, Snapshotter: snapshotter,

@@ -17,8 +17,17 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/process"
+)
+
+const (
+	// ourCgroup is the cgroup that all of ours are in.
+	ourCgroup = "loadline"
+	// machinery is the cgroup, within ourCgroup, of the programs that make up the cluster.
+	machinery = "machinery"
 )
 
 // lockFile says who has real nodes: cores and cgroups are the machine's, so only one cluster at a time can.
@@ -34,8 +43,8 @@ type Machine struct {
 	each     int // cores of a worker
 	log      io.Writer
 	lock     *filelock.Lock
-	cgroups  cgroups
-	cores    plan
+	cgroups  cgroupfs.Cgroup
+	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
 	pause    string       // the path of the program
 	binaries string
@@ -91,7 +100,7 @@ func lockMachine(dir string) (*filelock.Lock, error) {
 
 // prepare does what Claim says, once the machine is ours.
 func (m *Machine) prepare(ctx context.Context) (err error) {
-	if m.cgroups, err = findCgroups(); err != nil {
+	if m.cgroups, err = cgroupfs.Find(ourCgroup); err != nil {
 		return err
 	}
 	if err := removeRemains(m.dir); err != nil {
@@ -115,20 +124,20 @@ func (m *Machine) prepare(ctx context.Context) (err error) {
 
 // placeMachinery decides who runs where and moves this process to its place.
 func (m *Machine) placeMachinery() error {
-	cores, err := onlineCores()
+	online, err := cores.Online()
 	if err != nil {
 		return err
 	}
-	if m.cores, err = planCores(cores, m.workers, m.each); err != nil {
+	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
 		return err
 	}
-	if err := m.cgroups.make(machinery, m.cores.others); err != nil {
+	if err := m.cgroups.Make(machinery, m.cores.Others); err != nil {
 		return err
 	}
-	if err := errors.Join(m.cgroups.weigh("", highWeight), m.cgroups.weigh(machinery, lowWeight)); err != nil {
+	if err := errors.Join(m.cgroups.Weigh("", cgroupfs.MaxWeight), m.cgroups.Weigh(machinery, cgroupfs.LowWeight)); err != nil {
 		return err
 	}
-	m.back, err = m.cgroups.enter(machinery)
+	m.back, err = m.cgroups.Enter(machinery)
 	return err
 }
 
@@ -153,8 +162,8 @@ func (*Machine) Address() string { return machineAddress }
 
 // AddNodes starts the nodes, which belong to plane, and returns when all are ready for pods. It can be called once.
 func (m *Machine) AddNodes(ctx context.Context, plane *controlplane.ControlPlane) error {
-	nodes := []*Node{{name: SystemNode, number: 0, cores: m.cores.others}}
-	for i, cores := range m.cores.workers {
+	nodes := []*Node{{name: SystemNode, number: 0, cores: m.cores.Others}}
+	for i, cores := range m.cores.Workers {
 		nodes = append(nodes, &Node{name: fmt.Sprintf("worker-%d", i+1), number: i + 1, cores: cores})
 	}
 	for _, node := range nodes {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/cpuset"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -106,11 +107,11 @@ func (n *Node) powerOn() (err error) {
 	if err := n.configure(); err != nil {
 		return err
 	}
-	if err := n.machine.cgroups.make(n.name, n.machine.cores.all); err != nil { // the kubelet tells pods which of these are theirs
+	if err := n.machine.cgroups.Make(n.name, n.machine.cores.All); err != nil { // the kubelet tells pods which of these are theirs
 		return err
 	}
 	if n.name == SystemNode {
-		if err := n.machine.cgroups.weigh(n.name, lowWeight); err != nil {
+		if err := n.machine.cgroups.Weigh(n.name, cgroupfs.LowWeight); err != nil {
 			return err
 		}
 	}
@@ -146,7 +147,7 @@ func (n *Node) powerOff() error {
 		errs = append(errs, p.Kill())
 		delete(n.running, name)
 	}
-	errs = append(errs, n.inside.end(), n.machine.cgroups.remove(n.name))
+	errs = append(errs, n.inside.end(), n.machine.cgroups.Remove(n.name))
 	n.inside = nil
 	return errors.Join(errs...)
 }

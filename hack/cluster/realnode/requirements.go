@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
+	"loadline.dev/loadline/hack/cluster/internal/cores"
 )
 
 // Packages are the Debian packages that real nodes need.
@@ -46,18 +49,18 @@ func missing(workers, each int, dir string) []string {
 	if len(absent) > 0 {
 		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), Packages))
 	}
-	if groups, err := findCgroups(); err != nil {
+	if groups, err := cgroupfs.Find(ourCgroup); err != nil {
 		all = append(all, "cgroups: "+err.Error())
-	} else if controllers, err := groups.missing(); err != nil {
+	} else if controllers, err := groups.Missing(); err != nil {
 		all = append(all, "cgroups: "+err.Error())
 	} else if len(controllers) > 0 {
-		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupMount))
-	} else if err := groups.writable(); err != nil {
+		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupfs.Mount))
+	} else if err := groups.Writable(); err != nil {
 		all = append(all, "cgroups that may be made: "+err.Error())
 	}
-	if cores, err := onlineCores(); err != nil {
+	if online, err := cores.Online(); err != nil {
 		all = append(all, "cores: "+err.Error())
-	} else if _, err := planCores(cores, workers, each); err != nil {
+	} else if _, err := cores.Divide(online, workers, each); err != nil {
 		all = append(all, "cores: there are "+err.Error())
 	}
 	for _, folder := range hidden {

@@ -1,4 +1,5 @@
-// Package cgroupfs removes cgroups.
+// Package cgroupfs makes cgroups, gives them processors and weights, and removes them: those of version 2, or those of version 1
+// in each of its hierarchies.
 package cgroupfs
 
 import (

@@ -1,4 +1,4 @@
-package realnode
+package cores
 
 import (
 	"strings"
@@ -22,16 +22,16 @@ func TestEachWorkerHasItsCoresAndEverythingElseTheOthers(t *testing.T) {
 		"two cores each":                      {"0-4", 2, 2, "0-1 2-3, else 4"},
 		"all cores for one worker":            {"0-1", 1, 2, "0-1, else 0-1"},
 	} {
-		p, err := planCores(cores(t, test.cores), test.workers, test.each)
+		p, err := Divide(set(t, test.cores), test.workers, test.each)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var workers []string
-		for _, worker := range p.workers {
+		for _, worker := range p.Workers {
 			workers = append(workers, worker.String())
 		}
-		if got := strings.Join(workers, " ") + ", else " + p.others.String(); got != test.plan {
+		if got := strings.Join(workers, " ") + ", else " + p.Others.String(); got != test.plan {
 			t.Errorf("%s: got %s, want %s", name, got, test.plan)
 		}
 	}
@@ -51,17 +51,17 @@ func TestTooFewCoresAreCounted(t *testing.T) {
 		"no cores, which none lacks": {"", 1, 1, "0 cores"},
 		"too wide a worker":          {"0-2", 2, 2, "3 cores (0-2): 2 workers with 2 each, and something for everything else, need 4"},
 	} {
-		if _, err := planCores(cores(t, test.cores), test.workers, test.each); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Divide(set(t, test.cores), test.workers, test.each); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
 }
 
-func cores(t *testing.T, text string) cpuset.CPUSet {
+func set(t *testing.T, text string) cpuset.CPUSet {
 	t.Helper()
-	set, err := cpuset.Parse(text)
+	cores, err := cpuset.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return cores
 }
