@@ -61,7 +61,7 @@ func debian(ctx context.Context, dir, mirror string, log io.Writer) (string, err
 
 // machinesMirror returns the mirror that this machine's apt has the suite from, or the default one.
 func machinesMirror(ctx context.Context) (string, error) {
-	if _, err := exec.LookPath("apt-get"); err != nil {
+	if _, err := exec.LookPath("apt-get"); errors.Is(err, exec.ErrNotFound) {
 		return defaultMirror, nil
 	}
 	said, err := run(ctx, "apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages")
