@@ -125,23 +125,24 @@ RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
 	}
 
 	// The guard goes first, and what is above the hold on one node may be below it on the other.
-	for name, test := range map[string]struct{ cluster, hold, want string }{
+	for name, test := range map[string]struct{ cluster, scheduler, hold, want string }{
 		"guard and hold": {
-			onlyFullNodes + guardedNamespace, `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`,
+			onlyFullNodes + guardedNamespace, "loadline", `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`,
 			"would wait: the scheduler's guard refuses all 2 nodes that fit.\n",
 		},
 		"for as long as it takes": {
-			onlyFullNodes, `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`, "It waits until it would run less than 1.10× slower on a node.\n",
+			onlyFullNodes, "loadline", `hold: {maxDilation: "1.1", maxWaitSeconds: 0}`, "It waits until it would run less than 1.10× slower on a node.\n",
 		},
 		"one of them": {
-			onlyFullNodes, `hold: {maxDilation: "1.6"}`,
+			onlyFullNodes, "loadline", `hold: {maxDilation: "1.6"}`,
 			"would go to worker-1, the only node that fits. Too busy for now: worker-2 (--nodes says why).\n",
 		},
 		"by another scheduler": {
-			strings.ReplaceAll(onlyFullNodes, "schedulerName: loadline", "schedulerName: other"), "", "would go to worker-1, the cheapest of 2 nodes that fit.\n",
+			onlyFullNodes, "other", `hold: {maxDilation: "1.1"}`, "would go to worker-1, the cheapest of 2 nodes that fit.\n",
 		},
 	} {
-		_, stdout, _ := invoke(t, sortJob, "explain", "--simulate", "-", "-f", write(t, "cluster.yaml", test.cluster), "--scheduler", write(t, "scheduler.yaml", holding(test.hold)))
+		job := strings.Replace(sortJob, "schedulerName: loadline", "schedulerName: "+test.scheduler, 1)
+		_, stdout, _ := invoke(t, job, "explain", "--simulate", "-", "-f", write(t, "cluster.yaml", test.cluster), "--scheduler", write(t, "scheduler.yaml", holding(test.hold)))
 		if !strings.Contains(stdout, test.want) {
 			t.Errorf("%s: %q is not in\n%s", name, test.want, stdout)
 		}

@@ -122,15 +122,15 @@ func (s *site) add() (*outcome, error) {
 	return &outcome{excesses, p.Dilations[len(s.others)]}, err
 }
 
-// holds reports whether the pod is held rather than put on the node.
-func (o *outcome) holds(h Hold) bool { return h.MaxDilation > 0 && o.own > h.MaxDilation }
+// held reports whether the pod is held rather than put on the node.
+func (o *outcome) held(h Hold) bool { return h.MaxDilation > 0 && o.own > h.MaxDilation }
 
 // takesWithout reports whether the guard would let the pod go there if one of the others were gone.
 func (s *site) takesWithout(other int) (bool, error) {
 	rest := *s
 	rest.others, rest.before = slices.Delete(slices.Clone(s.others), other, other+1), nil
 	o, err := rest.add()
-	return err == nil && nodes.Refusing(o.excesses) == nil && !o.holds(s.hold), err
+	return err == nil && nodes.Refusing(o.excesses) == nil && !o.held(s.hold), err
 }
 
 // judge says of a node on which the pod fits what its guard does there, and keeps why it is refused.
@@ -145,7 +145,7 @@ func (x *explainer) judge(n *RankedNode, s *site) {
 	for i := range o.excesses {
 		n.Exceeded = append(n.Exceeded, s.exceeded(&o.excesses[i]))
 	}
-	held := o.holds(x.hold)
+	held := o.held(x.hold)
 	e := nodes.Refusing(o.excesses)
 	if e == nil {
 		if held {

@@ -11,8 +11,8 @@ import (
 // exactly only what is small.
 var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 
-// EstimateSharing returns about the dilations that [PredictSharing] returns, ten to a hundred times sooner where weights or
-// limits are unequal. It is by the model of [Mixes], with the tree of shares made flat, as if all jobs were siblings; limits
+// EstimateSharing returns about the dilations that [PredictSharing] returns, commonly more than ten times sooner where weights
+// or limits are unequal. It is by the model of [Mixes], with the tree of shares made flat, as if all jobs were siblings; limits
 // of groups and bursts do not count. What the largest dilation is above 1 is off by less than 3 % in half of the nodes of
 // TestEstimatesAreNearPredictions, and in nine of ten at most a quarter too low or a tenth too high.
 //

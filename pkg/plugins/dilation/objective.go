@@ -91,7 +91,7 @@ func (d *Dilation) unpacked(ctx context.Context, c *cycle, node fwk.NodeInfo) fl
 // than it may be by the accurate model, either: it solves the best one, and where that does not hold raises its cost and looks
 // at the next, until one holds or none is left.
 func (d *Dilation) confirm(ctx context.Context, c *cycle, scores fwk.NodeScoreList) error {
-	for {
+	for ctx.Err() == nil {
 		best := slices.MinFunc(scores, func(a, b fwk.NodeScore) int { return cmp.Compare(a.Score, b.Score) })
 		if decodeCost(best.Score) >= 1 {
 			return nil // pods would be dilated too much on all
@@ -100,16 +100,17 @@ func (d *Dilation) confirm(ctx context.Context, c *cycle, scores fwk.NodeScoreLi
 		if err != nil {
 			return err
 		}
-		if d.holds(c, node) {
+		if d.withinPacking(c, node) {
 			return nil
 		}
 		at := slices.Index(scores, best)
 		scores[at].Score = encodeCost(d.recost(c, node, d.unpacked(ctx, c, node)))
 	}
+	return ctx.Err()
 }
 
-// holds reports whether no pod of the node would be dilated more than it may be by packing, for sure or by the accurate model.
-func (d *Dilation) holds(c *cycle, node fwk.NodeInfo) bool {
+// withinPacking reports whether no pod of the node would be dilated more than it may be by packing, for sure or by the accurate model.
+func (d *Dilation) withinPacking(c *cycle, node fwk.NodeInfo) bool {
 	t := d.tenantsOf(c, node)
 	if d.surelyPacked(c, t) {
 		return true

@@ -1,6 +1,8 @@
 package dilation
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -101,6 +103,26 @@ func TestTheBestPackedNodeHolds(t *testing.T) {
 	}
 	if wrong == 0 {
 		t.Error("no estimate was too low: there was nothing to confirm")
+	}
+}
+
+func TestPackingEndsWithItsCycle(t *testing.T) {
+	d := guarded(t, func(a *config.DilationArgs) { a.Objective, a.PackingMaxDilation = configv1alpha1.ObjectivePacking, 1.2 }, workload("job", demand("disk", 0.5)))
+	nodes, pod := []fwk.NodeInfo{testNode("free", 4)}, testPod("new", "job")
+	d.knows(nodes...)
+	state := framework.NewCycleState()
+	if status := d.PreScore(t.Context(), state, pod, nodes); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	status := d.NormalizeScore(ctx, state, pod, fwk.NodeScoreList{{Name: "free", Score: encodeCost(0.5)}})
+	if !errors.Is(status.AsError(), context.Canceled) {
+		t.Errorf("%v", status)
+	}
+	status = d.NormalizeScore(t.Context(), state, pod, fwk.NodeScoreList{{Name: "gone", Score: encodeCost(0.5)}})
+	if status.Code() != fwk.Error {
+		t.Errorf("a node that is gone: %v", status)
 	}
 }
 
