@@ -121,7 +121,7 @@ func (d *Daemon) Done() <-chan struct{} { return d.process.Exited() }
 // Err says why the daemon has ended by itself; it must have ended.
 func (d *Daemon) Err() error { return d.process.Failure() }
 
-// start starts the daemon and waits until it answers. What another has left that was killed, or whose process was, ends before.
+// start starts the daemon and waits until it answers. What another has left that was killed, or whose process was, is gone then.
 func (d *Daemon) start(ctx context.Context) error {
 	if err := d.removeRemains(); err != nil {
 		return err
@@ -139,7 +139,10 @@ func (d *Daemon) start(ctx context.Context) error {
 	if err := image.BuildProgram(ctx, module, "./dockerd/runc", d.runtime()); err != nil {
 		return err
 	}
-	return d.launch(ctx)
+	if err := d.launch(ctx); err != nil {
+		return err
+	}
+	return d.removeContainers()
 }
 
 // launch starts the daemon's program and returns when it answers.

@@ -28,6 +28,9 @@ func TestADaemonLeavesNothingOnTheMachine(t *testing.T) { //nolint:paralleltest 
 			must(t, d.back())
 			d, err := Start(t.Context(), dir)
 			must(t, err)
+			if left, err := d.docker("ps", "--all", "--quiet"); err != nil || left != "" {
+				t.Errorf("the other one begins with containers: %s, %v", left, err)
+			}
 			return d
 		},
 	} {
