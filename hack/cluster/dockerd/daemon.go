@@ -154,7 +154,7 @@ func (d *Daemon) launch(ctx context.Context) error {
 		"hosts":           []string{host},
 		"runtimes":        map[string]any{"limited": map[string]any{"path": d.runtime()}},
 		"default-runtime": "limited",
-		"cgroup-parent":   cgroup,
+		"cgroup-parent":   "/" + cgroup,                             // without the slash they would be below those of the daemon
 		"exec-opts":       []string{"native.cgroupdriver=cgroupfs"}, // systemd's takes names of slices only
 		"bridge":          "none",
 		"iptables":        false,

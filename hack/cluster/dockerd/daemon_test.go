@@ -69,8 +69,14 @@ func runContainer(t *testing.T, d *Daemon) {
 		_, err := d.docker(args...)
 		must(t, err)
 	}
-	if running, err := d.docker("ps", "--quiet"); err != nil || running == "" {
-		t.Fatalf("no container runs: %v", err)
+	running, err := d.docker("ps", "--quiet")
+	must(t, err)
+	pid, err := d.docker("inspect", "--format", "{{.State.Pid}}", running)
+	must(t, err)
+	of, err := os.ReadFile("/proc/" + pid + "/cgroup")
+	must(t, err)
+	if strings.Contains(string(of), programs) {
+		t.Errorf("the container is within the daemon's cgroup, not beside it:\n%s", of)
 	}
 }
 
