@@ -81,7 +81,7 @@ func ProfileOf(namespace, app string, nodes ...string) *v1alpha1.WorkloadProfile
 				Target:    &v1alpha1.MeasurementTarget{Kind: v1alpha1.TargetCronJob, Name: app},
 				Resources: []v1alpha1.ProbedResource{{Name: v1alpha1.ProbeCPU}},
 				Nodes:     Named(nodes...),
-				MaxRounds: new(int32(2)),
+				MaxRounds: new(int32(3)), // the interval of two is at times too wide for the result to be used
 			},
 		},
 	}
