@@ -21,7 +21,7 @@ func Alone(v Vector, servers []int, options queueing.Options) (float64, error) {
 	if err := v.validateOn(servers); err != nil {
 		return 0, err
 	}
-	return v.alone(servers, options)
+	return InEffect([]Vector{v}, servers)[0].alone(servers, options)
 }
 
 // alone is [Alone] of a valid vector.
@@ -115,7 +115,7 @@ func (v Vector) aloneToFirstOrder(servers []int) float64 {
 }
 
 // selfWait returns E[(B + 1 − c)^+]/c, B the number of its siblings that a thread
-// finds at a resource with c servers. It takes O(t²) time for t > c > 1 threads.
+// finds at a resource with c servers. It takes O(t) time for t > c > 1 threads.
 func (d Demand) selfWait(servers int) float64 {
 	t := d.threads()
 	switch {
@@ -125,24 +125,18 @@ func (d Demand) selfWait(servers int) float64 {
 		return float64(t-1) * d.Pressure
 	}
 	wait := 0.0
-	for x, p := range d.siblings() {
-		wait += p * crowding(x, servers)
+	low, siblings := d.siblings()
+	for k, p := range siblings {
+		wait += p * crowding(float64(low+k), servers)
 	}
 	return wait
 }
 
-// siblings returns the probabilities that a thread finds 0, 1, … of its siblings at
-// the resource.
-func (d Demand) siblings() []float64 {
-	t := d.threads()
-	p := make([]float64, 1, t+1)
-	p[0] = 1
-	for range t - 1 {
-		p = poissonbinomial.Convolve(p, d.Pressure)
-	}
-	return p
+// siblings returns the probabilities that a thread finds low, low + 1, … of its siblings at the resource.
+func (d Demand) siblings() (low int, probability []float64) {
+	return poissonbinomial.Binomial(d.threads()-1, d.Pressure)
 }
 
 // crowding returns how long a thread waits that finds x others at a resource with c
 // servers, as a multiple of its service: (x + 1 − c)^+/c.
-func crowding(x, c int) float64 { return float64(max(0, x+1-c)) / float64(c) }
+func crowding(x float64, c int) float64 { return max(0, x+1-float64(c)) / float64(c) }

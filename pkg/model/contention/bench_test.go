@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
@@ -152,6 +153,52 @@ func BenchmarkPredictDevices(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					predict(b, jobs, []int{16, 1, 1}, queueing.Options{})
+				}
+			})
+		}
+	}
+}
+
+// What a node takes to price, and a price, whatever its jobs say: as many jobs as a kubelet allows, with as many threads as a vector
+// may have at as many resources, all of them different.
+func BenchmarkHostilePrices(b *testing.B) {
+	for _, servers := range []int{1, 64, contention.MaxServers} {
+		for _, resources := range []int{1, 16} {
+			r := rand.New(rand.NewPCG(1, 39))
+			node := slices.Repeat([]int{servers}, resources)
+			vector := func() contention.Vector {
+				v := make(contention.Vector, resources)
+				for i := range v {
+					v[i] = contention.Demand{Loading: r.Float64() / float64(resources), Pressure: r.Float64(), Threads: contention.MaxThreads - r.IntN(9)}
+				}
+				return v
+			}
+			share := func() contention.Share { return contention.Share{Weight: 1 + 9999*r.Float64()} }
+			load := func() *contention.Load {
+				load := contention.NewSharedLoad(node, 0)
+				for range 250 {
+					load.AddShare(vector(), share())
+				}
+				return load
+			}
+			name := fmt.Sprintf("%d servers/%d resources", servers, resources)
+			b.Run("node/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					load().Prices()
+				}
+			})
+			b.Run("candidate/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					contention.NewShareCandidate(vector(), 0, share())
+				}
+			})
+			b.Run("score/"+name, func(b *testing.B) {
+				prices, candidate := load().Prices(), contention.NewShareCandidate(vector(), 0, share())
+				b.ReportAllocs()
+				for b.Loop() {
+					prices.Of(candidate)
 				}
 			})
 		}

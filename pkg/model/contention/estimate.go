@@ -30,6 +30,7 @@ func EstimateSharing(jobs []Vector, servers []int, sharing Sharing) ([]float64, 
 		return nil, err
 	}
 	_, jobs, servers = split(jobs, servers)
+	jobs = InEffect(jobs, servers)
 	mixes, err := NewMixes(NodeClass{Servers: servers, Processor: sharing.Resource}, estimateOptions)
 	if err != nil {
 		return nil, err

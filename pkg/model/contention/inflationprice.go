@@ -105,7 +105,11 @@ func (l *Load) effectPrices() []effectPrice {
 			jobs[k] = newSlowed(v, 1, of)
 			jobs[k].importance = l.interfering[k].importance
 		}
-		newInterference(jobs, l.servers, of).price(prices, &l.resources[of].present)
+		there := &l.resources[of].present
+		if !l.resources[of].distributed { // of one server, whose thread runs beside none
+			there.Reset()
+		}
+		newInterference(jobs, l.servers, of).price(prices, there)
 	}
 	return prices
 }
@@ -114,15 +118,14 @@ func (l *Load) effectPrices() []effectPrice {
 // not only those with effects, are there.
 func (x *interference) price(prices []effectPrice, there *poissonbinomial.Distribution) {
 	x.sum()
-	if x.servers == 1 {
-		there.Reset()
-	}
 	runs := newChances(there, x.servers-1)
 	for i := range prices {
 		if level, is := x.levelOf(i, &x.shared[i], &x.apart[i], runs); is {
 			prices[i].expect(level)
 		}
-		x.inflict(&prices[i], i, there)
+	}
+	for k := range x.jobs {
+		x.inflict(prices, &x.jobs[k], there)
 	}
 }
 
@@ -135,28 +138,27 @@ func (p *effectPrice) expect(l level) {
 	}
 }
 
-// inflict tables by how much longer the jobs take, over all their threads, beside a thread more.
-func (x *interference) inflict(p *effectPrice, resource int, there *poissonbinomial.Distribution) {
-	for k := range x.jobs {
-		s := &x.jobs[k]
-		if resource >= len(s.vector) || !x.affects(s.vector[resource]) || s.loading == 0 {
+// inflict tables by how much longer a job takes, over all its threads, beside a thread more, at each resource.
+func (x *interference) inflict(prices []effectPrice, s *slowed, there *poissonbinomial.Distribution) {
+	if s.loading == 0 {
+		return
+	}
+	runs, left, room := allRun, 1.0, 1.0
+	if !s.exclusive {
+		x.others.Without(there, s.loading)
+		runs = newChances(&x.others, x.servers-1)
+		left, room = makeRoom(&x.others, x.servers-1)
+	}
+	for i, d := range s.vector {
+		if !x.affects(d) || len(d.Effect.Curve) == 0 {
 			continue
 		}
-		e := s.vector[resource].Effect
-		if len(e.Curve) == 0 {
-			continue
-		}
-		runs, left, room := allRun, 1.0, 1.0
-		if !s.exclusive {
-			x.others.Without(there, s.loading)
-			runs = newChances(&x.others, x.servers-1)
-			left, room = makeRoom(&x.others, x.servers-1)
-		}
-		l, _ := x.level(s, resource, e, runs)
-		slowed := s.importance * float64(s.copies*s.threads) * s.loading * x.domain[resource] * room
+		curve, p := d.Effect.Curve, &prices[i]
+		l, _ := x.level(s, i, d.Effect, runs)
+		slowed := s.importance * float64(s.copies*s.threads) * s.loading * x.domain[i] * room
 		for n, pressure := range tabled {
-			p.inflicted[n] += slowed * ((1-l.chance)*(e.Curve.more(left*l.low+pressure)-e.Curve.more(l.low)) +
-				l.chance*(e.Curve.more(left*l.high+pressure)-e.Curve.more(l.high)))
+			p.inflicted[n] += slowed * ((1-l.chance)*(curve.more(left*l.low+pressure)-curve.more(l.low)) +
+				l.chance*(curve.more(left*l.high+pressure)-curve.more(l.high)))
 		}
 	}
 }

@@ -6,32 +6,39 @@ import (
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
-// Load is what the jobs of one node add up to at each of its resources. Adding a
-// thread takes O(1) time where a resource has one server, and O(n) where it has more,
-// n the number of threads there. A job with t threads at a resource with fewer servers
-// takes O(t²) more. A Load is not safe for concurrent use.
+// Load is what the jobs of one node add up to at each of its resources, with as many of
+// their threads as count there: see [InEffect]. They are added up when it is first asked
+// for something, each thread in O(1) time where a resource has one server, and in O(n)
+// where it has more, n the number of threads there: some milliseconds in all at most,
+// unless there are thousands of jobs. A Load is not safe for concurrent use.
 type Load struct {
-	servers   []int
-	resources []resourceLoad
+	servers []int
+	places  places // of devices, among the resources; nil where all jobs are at the first of each
 
-	processor int
-	weighted  *weightedLoad // of the processor; nil if there is none
-
-	interfering []interferer // jobs with an effect
-
-	places   places      // of devices, among the resources; nil where all jobs are at the first of each
+	jobs     []Vector // at their places
+	claims   []loadedClaim
 	newcomer map[int]int // device by resource
+
+	processor int  // −1 for none
+	shared    bool // by weights
+
+	// What the first jobs add up to, with so many threads of a job at each resource.
+	summed      int
+	limits      []int
+	resources   []resourceLoad
+	weighted    *weightedLoad // of the processor; nil if there is none
+	interfering []interferer  // jobs with an effect
+}
+
+// loadedClaim is what is said of a job of a load besides its vector.
+type loadedClaim struct {
+	weight     float64 // 0 for one without a share
+	importance float64
 }
 
 // NewLoad returns the load of an empty node whose i-th resource has servers[i]
 // servers. The numbers must satisfy [ValidateServers], and stay as they are.
-func NewLoad(servers []int) *Load {
-	l := &Load{servers: servers, resources: make([]resourceLoad, len(servers)), processor: -1}
-	for i, c := range servers {
-		l.resources[i].init(c)
-	}
-	return l
-}
+func NewLoad(servers []int) *Load { return &Load{servers: servers, processor: -1} }
 
 // at returns the vector with each demand at the place of its device.
 func (l *Load) at(v Vector) Vector {
@@ -45,18 +52,12 @@ func (l *Load) grow(add func(servers []int) []int) {
 		l.places, l.servers = places{}, slices.Clone(l.servers) // the first are those of others
 	}
 	l.servers = add(l.servers)
-	for len(l.resources) < len(l.servers) {
-		l.resources = append(l.resources, resourceLoad{})
-		l.resources[len(l.resources)-1].init(l.servers[len(l.resources)-1])
-	}
 }
 
 // NewSharedLoad returns what [NewLoad] does, for a node on which the resource of that index is shared by weights and
 // limits: see [Load.AddShare].
 func NewSharedLoad(servers []int, processor int) *Load {
-	l := NewLoad(servers)
-	l.processor, l.weighted = processor, newWeightedLoad()
-	return l
+	return &Load{servers: servers, processor: processor, shared: true}
 }
 
 // Newcomer says which device of some resources a job gets that comes next, by their indices: [Load.Prices] are of
@@ -82,46 +83,83 @@ func (l *Load) AddShare(v Vector, share Share) { l.AddImportant(v, share, 1) }
 // The importance must be finite and above 0, and is that of other jobs where it is 1.
 func (l *Load) AddImportant(v Vector, share Share, importance float64) {
 	v, _ = v.within(l.processor, share.Limit)
-	l.add(v, importance)
-	if l.processor < len(v) && !v[l.processor].idle() {
-		d := v[l.processor]
-		l.weighted.add(d, share.weight(), importance*d.sensitivity()/v.aloneToFirstOrder(l.servers))
-	}
+	l.add(v, loadedClaim{weight: share.weight(), importance: importance})
 }
 
 // Add adds a job, without a share. The vector must satisfy [Vector.Validate] and have no demand
 // at a resource that the node does not list.
-func (l *Load) Add(v Vector) { l.add(v, 1) }
+func (l *Load) Add(v Vector) { l.add(v, loadedClaim{importance: 1}) }
 
-func (l *Load) add(v Vector, importance float64) {
+func (l *Load) add(v Vector, claim loadedClaim) {
 	if v.elsewhere() {
 		v = l.at(v)
 	}
+	l.jobs, l.claims = append(l.jobs, v), append(l.claims, claim)
+}
+
+// sum adds up the jobs that were added since it was last called, or all of them where fewer of their threads count now.
+func (l *Load) sum() {
+	limits := l.limits
+	if l.summed < len(l.jobs) || len(limits) < len(l.servers) {
+		limits = threadLimits(l.jobs, l.servers)
+	}
+	if !slices.Equal(limits, l.limits) {
+		l.clear(limits)
+	}
+	for ; l.summed < len(l.jobs); l.summed++ {
+		l.include(l.jobs[l.summed], l.claims[l.summed])
+	}
+}
+
+// clear makes it the load of no jobs, of each of which so many threads count.
+func (l *Load) clear(limits []int) {
+	l.limits, l.summed, l.interfering = limits, 0, nil
+	l.resources = make([]resourceLoad, len(l.servers))
+	for i, c := range l.servers {
+		l.resources[i].init(c, c > 1 || l.shared && i == l.processor)
+	}
+	if l.shared {
+		l.weighted = &weightedLoad{}
+	}
+}
+
+// include adds a job to what the others add up to.
+func (l *Load) include(v Vector, claim loadedClaim) {
+	v = v.reduced(l.limits)
 	if v.interferes() {
-		l.interfering = append(l.interfering, interferer{v, importance})
+		l.interfering = append(l.interfering, interferer{v, claim.importance})
 	}
 	alone := v.aloneToFirstOrder(l.servers)
 	for i, d := range v {
 		if d.idle() {
 			continue
 		}
+		sensitivity := claim.importance * d.sensitivity() / alone
 		for range d.threads() {
-			l.resources[i].add(d.Pressure, importance*d.sensitivity()/alone)
+			l.resources[i].add(d.Pressure, sensitivity)
+		}
+		if l.weighted != nil && i == l.processor && claim.weight > 0 {
+			l.weighted.add(d, claim.weight, sensitivity)
 		}
 	}
 }
 
 // TotalLoading returns the total loading of resource i: the expected number of
 // threads at it, by their pressures. The i-th component of p̄ in the paper.
-func (l *Load) TotalLoading(i int) float64 { return l.resources[i].pressure }
+func (l *Load) TotalLoading(i int) float64 {
+	l.sum()
+	return l.resources[i].pressure
+}
 
 // Dilation returns the first-order dilation λ of a job that is part of the
 // load, at least 1, without interference: Eq. (5) of the D-factor paper where every
 // resource has one server. It takes O(m·n) time.
 func (l *Load) Dilation(v Vector) float64 {
+	l.sum()
+	v = v.reduced(l.limits)
 	dilation := 1.0
 	for i := range v {
-		dilation += l.Delay(v, i)
+		dilation += l.delay(v, i)
 	}
 	return dilation
 }
@@ -130,6 +168,11 @@ func (l *Load) Dilation(v Vector) float64 {
 // job that is part of the load, at least 0. Over all resources that adds up to its
 // dilation less 1, so it says which resource is to blame.
 func (l *Load) Delay(v Vector, i int) float64 {
+	l.sum()
+	return l.delay(v.reduced(l.limits), i)
+}
+
+func (l *Load) delay(v Vector, i int) float64 {
 	d := v[i]
 	if d.idle() {
 		return 0
@@ -140,13 +183,14 @@ func (l *Load) Delay(v Vector, i int) float64 {
 
 // resourceLoad is the load on one resource of one node.
 //
-// The sums suffice for one server. For more, present is the distribution of the
-// number of threads at the resource, and marked[y] is the sum over the threads k of
+// The sums suffice for one server. For more, or where weights count, present is the distribution
+// of the number of threads at the resource, and marked[y] is the sum over the threads k of
 // s_k times the probability that y threads other than k are there. Adding a thread
 // convolves both with one Bernoulli variable, which only adds positive numbers; the
 // inverse, to remove one, would lose what is negligible each time.
 type resourceLoad struct {
 	servers     int
+	distributed bool    // whether there are present and marked
 	pressure    float64 // Σ q_k over threads
 	sensitivity float64 // Σ s_k over threads, each times the importance of its job
 	present     poissonbinomial.Distribution
@@ -155,9 +199,9 @@ type resourceLoad struct {
 }
 
 // init makes it the load of an idle resource.
-func (s *resourceLoad) init(servers int) {
-	s.servers = servers
-	if servers > 1 {
+func (s *resourceLoad) init(servers int, distributed bool) {
+	s.servers, s.distributed = servers, distributed
+	if distributed {
 		s.present.Reset()
 		s.marked = []float64{0}
 	}
@@ -168,7 +212,7 @@ func (s *resourceLoad) init(servers int) {
 func (s *resourceLoad) add(pressure, sensitivity float64) {
 	s.pressure += pressure
 	s.sensitivity += sensitivity
-	if s.servers == 1 {
+	if !s.distributed {
 		return
 	}
 	s.marked = poissonbinomial.Convolve(s.marked, pressure)

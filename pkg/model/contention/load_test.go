@@ -172,9 +172,9 @@ func TestThePriceIsWhatTheTotalWaitGrowsBy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { // at sizes that brute force cannot reach
 		const m = 3
 		servers := drawServers(t, m, 96)
-		jobs := drawVectors(t, m, 40, 30)
+		jobs := drawVectors(t, m, contention.MinThreadsInEffect, 30) // of which all count
 		load := loadOf(servers, jobs)
-		candidate := drawVector(t, m, 130)
+		candidate := drawVector(t, m, 20) // as many as prices are exact for
 		before := totalWait(load, jobs)
 		price := load.Prices().Of(contention.NewCandidate(candidate))
 		load.Add(candidate)

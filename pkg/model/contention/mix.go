@@ -140,7 +140,7 @@ func (m *Mixes) local(t *JobType) *localType {
 		m.fail(fmt.Errorf("jobs of type %q: %w", t.Name, err))
 	} else {
 		var held float64
-		l.vector, l.stretch = m.class.On(vector)
+		l.vector, l.stretch = m.class.On(InEffect([]Vector{vector}, m.class.Servers)[0])
 		if l.vector, held, err = l.vector.throttled(m.class.Processor, t.Limit, m.class.Servers, m.options); err != nil {
 			m.fail(fmt.Errorf("jobs of type %q alone: %w", t.Name, err))
 		}
@@ -351,7 +351,7 @@ func (x *Mix) load() *Load {
 	}
 	for _, p := range x.parts {
 		for range p.Copies {
-			if load.weighted != nil {
+			if load.shared {
 				load.AddShare(p.vector, Share{Weight: p.Weight})
 			} else {
 				load.Add(p.vector)

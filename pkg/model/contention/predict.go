@@ -54,24 +54,22 @@ type Prediction struct {
 // of loading over response being at most the number of its servers.
 //
 // A dilation is relative to the neutral time, what the job takes alone on this node
-// by the same solver: see [Alone]. A job that is alone has exactly 1.
+// by the same solver: see [Alone]. A job that is alone has exactly 1. Of jobs with very
+// many threads some count: see [InEffect].
 //
 // The error names the first invalid job or resource.
 func Predict(jobs []Vector, servers []int, options queueing.Options) (*Prediction, error) {
 	if err := ValidateServers(servers); err != nil {
 		return nil, err
 	}
-	threads := 0
 	for j, v := range jobs {
 		if err := v.validateOn(servers); err != nil {
 			return nil, fmt.Errorf("job %d: %w", j, err)
 		}
-		if threads += v.threads(); threads > queueing.MaxJobs {
-			return nil, fmt.Errorf("job %d: threads: %d with those of the jobs before are more than %d", j, threads, queueing.MaxJobs)
-		}
 	}
 	p := &Prediction{given: jobs, givenServers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
-	p.places, p.jobs, servers = split(jobs, servers)
+	p.places, jobs, servers = split(jobs, servers)
+	p.jobs = InEffect(jobs, servers)
 	p.inflated, p.servers = p.jobs, servers
 	p.inflate()
 	solution, err := queueing.Solve(p.network(servers), options)

@@ -326,7 +326,6 @@ func TestEqualJobsAreCopiesOfOneClass(t *testing.T) {
 
 func TestPredictRefusesBadInput(t *testing.T) {
 	good := contention.Loadings(0.5)
-	crowd := contention.Vector{{Loading: 0.1, Threads: contention.MaxThreads}}
 	for name, test := range map[string]struct {
 		jobs    []contention.Vector
 		servers []int
@@ -340,7 +339,6 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		"a negative loading":   {[]contention.Vector{contention.Loadings(-0.1)}, []int{1}, "job 0: resource 0: loading: -0.1 is not a fraction from 0 to 1"},
 		"a sum beyond one":     {[]contention.Vector{contention.Loadings(0.8, 0.3)}, []int{1, 1}, "job 0: loading: 1.1 in all is more than 1: loadings are fractions of the neutral time"},
 		"an unknown resource":  {[]contention.Vector{contention.Loadings(0.1, 0.1)}, []int{1}, "job 0: 2 demands for 1 resources"},
-		"too many threads":     {slices.Repeat([]contention.Vector{crowd}, 5), []int{1}, "job 4: threads: 81920 with those of the jobs before are more than 65536"},
 	} {
 		if _, err := contention.Predict(test.jobs, test.servers, queueing.Options{}); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)

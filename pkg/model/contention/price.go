@@ -28,17 +28,19 @@ type Prices struct {
 // siblings at the resource besides the threads of the load, x = 0..c−1. The
 // siblings alone, x < c, keep it from nothing.
 type price struct {
-	servers   int
-	own       []float64 // E[(N + 1 + x − c)^+] / c
-	inflicted []float64 // Σ_k s_k P(N without k ≥ c − 1 − x) / c
+	servers int
+	own     []float64 // E[(N + 1 + x − c)^+] / c
+	// inflicted is what the first x + 1 threads make the others wait: the sum up to x of Σ_k s_k P(N without k ≥ c − 1 − x) / c.
+	inflicted []float64
 }
 
 // Prices returns the prices of a node with this load, in O(m·(n + c)) time for
 // m resources, n threads and c servers.
 func (l *Load) Prices() *Prices {
+	l.sum()
 	p := &Prices{alone: make([]float64, 2*len(l.resources)), resources: make([]price, len(l.resources)), processor: -1}
 	if l.weighted != nil {
-		p.processor, p.weight, p.factors = l.processor, l.weighted.weight, l.weighted.factors(l.servers[l.processor])
+		p.processor, p.weight, p.factors = l.processor, l.weighted.weight, l.weighted.factors(&l.resources[l.processor])
 	}
 	p.effects = l.effectPrices()
 	size := 0
@@ -66,8 +68,8 @@ func (l *Load) Prices() *Prices {
 	return p
 }
 
-// price computes own[x] = L(c−1−x)/c with L(a) = E[(N − a)^+], and inflicted[x]
-// = M(c−1−x)/c with M(a) = Σ_{y≥a} marked[y], both by summing tails downwards:
+// price computes own[x] = L(c−1−x)/c with L(a) = E[(N − a)^+], and what thread x
+// inflicts, M(c−1−x)/c with M(a) = Σ_{y≥a} marked[y], both by summing tails downwards:
 // L(a) = L(a+1) + P(N > a).
 func (s *resourceLoad) price(p *price) {
 	c := float64(s.servers)
@@ -86,26 +88,50 @@ func (s *resourceLoad) price(p *price) {
 	for y := len(s.marked) - 1; y > last; y-- {
 		markedTail += s.marked[y]
 	}
+	inflicted := 0.0
 	for x := range last {
 		a := last - x
 		if a < len(s.marked) {
 			markedTail += s.marked[a]
 		}
-		p.own[x] = excess / c
-		p.inflicted[x] = markedTail / c
+		inflicted += markedTail / c
+		p.own[x], p.inflicted[x] = excess/c, inflicted
 		if a < len(present) {
 			tail += present[a]
 		}
 		excess += tail
 	}
+	p.inflicted[last] += inflicted
 }
 
-// ownAt extends own beyond x = c−1. Each further sibling is in the way for sure, but
-// it is when the job is alone, too: that is part of the neutral time.
-func (p *price) ownAt(x int) float64 { return p.own[min(x, p.servers-1)] }
+// ownAt returns what a thread waits that finds x ≥ 0 of its siblings: own, extended beyond x = c−1. Each further sibling is in
+// the way for sure, but it is when the job is alone, too: that is part of the neutral time. Between whole numbers it is linear.
+func (p *price) ownAt(x float64) float64 {
+	last := p.servers - 1
+	if x >= float64(last) {
+		return p.own[last]
+	}
+	n := int(x)
+	return p.own[n] + (x-float64(n))*(p.own[n+1]-p.own[n])
+}
 
-// inflictedAt extends inflicted, which grows no further.
-func (p *price) inflictedAt(x int) float64 { return p.inflicted[min(x, p.servers-1)] }
+// inflictedBy returns what n ≥ 0 threads make the others wait: what each inflicts grows up to the c-th. Between whole numbers it
+// is linear.
+func (p *price) inflictedBy(n float64) float64 {
+	last := p.servers - 1
+	switch {
+	case n <= 1:
+		return n * p.inflicted[0]
+	case n > float64(last):
+		each := p.inflicted[last]
+		if last > 0 {
+			each -= p.inflicted[last-1]
+		}
+		return p.inflicted[last] + (n-float64(last+1))*each
+	}
+	k := int(n)
+	return p.inflicted[k-1] + (n-float64(k))*(p.inflicted[k]-p.inflicted[k-1])
+}
 
 // Candidate is a job about to be placed: its vector, prepared once so that
 // pricing it on each node is two dot products. It is read-only once made and
@@ -123,10 +149,73 @@ type Candidate struct {
 
 // bid is the candidate's side of the price of one resource.
 type bid struct {
-	resource  int
-	own       []float64 // t · s · P(x of the t−1 siblings are there), x = 0..t−1
-	inflicted []float64 // P(more than x of the t threads are there), x = 0..t−1
-	pressure  float64
+	resource int
+	pressure float64
+	threads  int
+	own      float64 // what the waits of its threads count
+	// Of several threads: how many of the others one of them finds there, and how many of them are there.
+	siblings, present points
+}
+
+// points are numbers of threads and how probable each is.
+type points struct{ at, probability []float64 }
+
+// maxLookups bounds for how many numbers of threads a score looks up a price, over all resources, which is what keeps it as fast
+// as it is. A job with up to maxLookups / 2 threads in all has one for each number there may be at a resource; one with more has
+// fewer that stand for them, but at least leastLookups.
+const maxLookups, leastLookups = 128, 4
+
+// lookups returns for how many numbers of threads the prices of each resource are looked up.
+func (v Vector) lookups() int {
+	bids, numbers := 0, 0
+	for _, d := range v {
+		if t := d.threads(); t > 1 && !d.idle() {
+			bids++
+			numbers += 2*t + 1
+		}
+	}
+	if numbers <= maxLookups {
+		return maxLookups
+	}
+	return max(leastLookups, maxLookups/(2*bids))
+}
+
+// newBid returns the bid of a demand that is not idle, with so many lookups at most.
+func newBid(resource int, d Demand, lookups int) bid {
+	b := bid{resource: resource, pressure: d.Pressure, threads: d.threads()}
+	b.own = float64(b.threads) * d.sensitivity()
+	if b.threads > 1 {
+		low, probability := d.siblings()
+		b.siblings.at, b.siblings.probability = poissonbinomial.Points(low, probability, lookups)
+		low, probability = poissonbinomial.Binomial(b.threads, d.Pressure)
+		b.present.at, b.present.probability = poissonbinomial.Points(low, probability, lookups)
+	}
+	return b
+}
+
+// on returns what the threads of the bid wait at a resource, and what they make the others wait there.
+func (b *bid) on(p *price) (own, inflicted float64) {
+	if b.threads == 1 {
+		return b.own * p.own[0], b.pressure * p.inflicted[0]
+	}
+	for k, x := range b.siblings.at {
+		own += b.siblings.probability[k] * p.ownAt(x)
+	}
+	for k, n := range b.present.at {
+		inflicted += b.present.probability[k] * p.inflictedBy(n)
+	}
+	return b.own * own, inflicted
+}
+
+// selfWait returns what a resource with so many servers adds to the candidate's neutral time, in own times.
+func (b *bid) selfWait(servers int) float64 {
+	wait := 0.0
+	if b.threads > servers {
+		for k, x := range b.siblings.at {
+			wait += b.siblings.probability[k] * crowding(x, servers)
+		}
+	}
+	return b.own / float64(b.threads) * wait
 }
 
 // NewShareCandidate prepares a job that has a weight and a limit at a resource, the processor. Both must be valid, and
@@ -148,27 +237,15 @@ func (c *Candidate) Important(importance float64) *Candidate {
 	return &other
 }
 
-// NewCandidate prepares a job for pricing. The vector must satisfy
+// NewCandidate prepares a job for pricing, in O(m·t) time for m resources and t threads. The vector must satisfy
 // [Vector.Validate].
 func NewCandidate(v Vector) *Candidate {
 	c := &Candidate{bids: make([]bid, 0, len(v)), effects: newEffectBids(v), importance: 1}
+	lookups := v.lookups()
 	for i, d := range v {
-		if d.idle() {
-			continue
+		if !d.idle() {
+			c.bids = append(c.bids, newBid(i, d, lookups))
 		}
-		t := d.threads()
-		b := bid{resource: i, pressure: d.Pressure, own: make([]float64, t), inflicted: make([]float64, t)}
-		siblings := d.siblings()
-		for x, p := range siblings {
-			b.own[x] = float64(t) * d.sensitivity() * p
-		}
-		tail := 0.0
-		all := poissonbinomial.Convolve(siblings, d.Pressure)
-		for x := t - 1; x >= 0; x-- {
-			tail += all[x+1]
-			b.inflicted[x] = tail
-		}
-		c.bids = append(c.bids, b)
 	}
 	return c
 }
@@ -176,8 +253,8 @@ func NewCandidate(v Vector) *Candidate {
 // Of returns ΔW ≥ 0, by how much the total wait of the node would grow if the
 // candidate were placed there: what its threads would wait for the others plus what
 // they would make the others wait, each relative to the neutral time of its job
-// there. What a job waits counts as many times as it is important. It takes two multiplications per resource and thread of
-// the candidate, six per interference resource, and allocates nothing. The candidate must have no demand at a
+// there. What a job waits counts as many times as it is important. It takes two multiplications per resource where the
+// candidate has one thread, some hundreds in all where it has many, six per interference resource, and allocates nothing. The candidate must have no demand at a
 // resource that the node does not list.
 //
 // For one server per resource and symmetric single-threaded jobs ΔW = 2 p'·p̄:
@@ -196,16 +273,14 @@ func (p *Prices) Parts(c *Candidate) (waits, inflicts float64) {
 	own, inflicted, neutral := 0.0, 0.0, 1.0 // in own times
 	for i := range c.bids {
 		b := &c.bids[i]
-		if len(b.own) == 1 {
-			own += b.own[0] * p.alone[2*b.resource]
-			inflicted += b.inflicted[0] * p.alone[2*b.resource+1]
+		if b.threads == 1 {
+			own += b.own * p.alone[2*b.resource]
+			inflicted += b.pressure * p.alone[2*b.resource+1]
 			continue
 		}
 		r := &p.resources[b.resource]
-		for x := range b.own {
-			own += b.own[x] * r.ownAt(x)
-			inflicted += b.inflicted[x] * r.inflictedAt(x)
-		}
+		ownHere, inflictedHere := b.on(r)
+		own, inflicted = own+ownHere, inflicted+inflictedHere
 		neutral += b.selfWait(r.servers)
 	}
 	if len(c.effects) > 0 && p.effects != nil {
@@ -225,12 +300,9 @@ func (p *Prices) WaitsAt(c *Candidate) []float64 {
 			factor, _ = p.factors.at(c.logWeight, b.pressure)
 		}
 		r := &p.resources[b.resource]
-		for x := range b.own {
-			waits[b.resource] += factor * b.own[x] * r.ownAt(x)
-		}
-		if len(b.own) > 1 {
-			neutral += b.selfWait(r.servers)
-		}
+		own, _ := b.on(r)
+		waits[b.resource] += factor * own
+		neutral += b.selfWait(r.servers)
 	}
 	if p.effects != nil {
 		for k := range c.effects {
@@ -253,26 +325,12 @@ func (p *Prices) weighted(c *Candidate) (waits, inflicts float64) {
 			ownFactor, inflictedFactor = p.factors.at(c.logWeight, b.pressure)
 		}
 		r := &p.resources[b.resource]
-		for x := range b.own {
-			own += ownFactor * b.own[x] * r.ownAt(x)
-			inflicted += inflictedFactor * b.inflicted[x] * r.inflictedAt(x)
-		}
-		if len(b.own) > 1 {
-			neutral += b.selfWait(r.servers)
-		}
+		ownHere, inflictedHere := b.on(r)
+		own, inflicted = own+ownFactor*ownHere, inflicted+inflictedFactor*inflictedHere
+		neutral += b.selfWait(r.servers)
 	}
 	if len(c.effects) > 0 && p.effects != nil {
 		own, inflicted = p.interfere(c, own, inflicted)
 	}
 	return max(0, own/neutral-c.slack), inflicted
-}
-
-// selfWait returns what the resource adds to the candidate's neutral time, in own
-// times.
-func (b *bid) selfWait(servers int) float64 {
-	wait := 0.0
-	for x := servers; x < len(b.own); x++ {
-		wait += b.own[x] * crowding(x, servers)
-	}
-	return wait / float64(len(b.own))
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
 // This file is about how the price of a place at the processor depends on weights. Prices for equal shares are
@@ -23,29 +21,22 @@ import (
 // jobs have one weight and only their numbers of threads differ, factors would order nodes no better than equal shares
 // do (rank correlations of 0.87 and 0.86 with what it costs on one core, 0.91 and 0.92 on two), and are left out.
 
-// weightedLoad is what decides about shares at the processor of a node.
+// weightedLoad is what decides about shares at the processor of a node, besides who is there: see [resourceLoad].
 type weightedLoad struct {
-	weight  float64 // of all jobs, if it is the same; NaN if it is not, 0 without jobs
-	peers   []peer  // by weight
-	present poissonbinomial.Distribution
-	marked  []float64 // see resourceLoad
+	weight float64 // of all jobs, if it is the same; NaN if it is not, 0 without jobs
+	peers  []peer  // by weight
+}
 
+// peer is the threads of one weight, or of several that are near to each other.
+type peer struct {
+	weight                float64 // of a thread
 	pressure, sensitivity float64 // sums over threads, the latter of what add is given
 }
 
-// peer is the threads of one weight.
-type peer struct {
-	weight                float64 // of a thread
-	pressure, sensitivity float64 // sums over threads
-}
+// maxPeers bounds how many weights are told apart: threads of others count as those of the nearest. It bounds what factors take.
+const maxPeers = 64
 
-func newWeightedLoad() *weightedLoad {
-	l := &weightedLoad{marked: []float64{0}}
-	l.present.Reset()
-	return l
-}
-
-// add adds the threads of a job, with a sensitivity as a fraction of its neutral time, times its importance.
+// add adds the threads of a job, each with a sensitivity as a fraction of its neutral time, times its importance.
 func (l *weightedLoad) add(d Demand, weight, sensitivity float64) {
 	switch l.weight {
 	case 0:
@@ -54,23 +45,22 @@ func (l *weightedLoad) add(d Demand, weight, sensitivity float64) {
 	default:
 		l.weight = math.NaN()
 	}
-	w := threadWeight(d, weight)
-	k, found := slices.BinarySearchFunc(l.peers, w, func(p peer, w float64) int { return cmp.Compare(p.weight, w) })
-	if !found {
-		l.peers = slices.Insert(l.peers, k, peer{weight: w})
+	p := l.peer(threadWeight(d, weight))
+	p.pressure += float64(d.threads()) * d.Pressure
+	p.sensitivity += float64(d.threads()) * sensitivity
+}
+
+// peer returns the peer of a weight.
+func (l *weightedLoad) peer(weight float64) *peer {
+	k, found := slices.BinarySearchFunc(l.peers, weight, func(p peer, w float64) int { return cmp.Compare(p.weight, w) })
+	switch {
+	case found:
+	case len(l.peers) < maxPeers:
+		l.peers = slices.Insert(l.peers, k, peer{weight: weight})
+	case k == len(l.peers), k > 0 && weight*weight < l.peers[k-1].weight*l.peers[k].weight: // nearer by its logarithm
+		k--
 	}
-	p := &l.peers[k]
-	for range d.threads() {
-		p.pressure += d.Pressure
-		p.sensitivity += sensitivity
-		l.pressure += d.Pressure
-		l.sensitivity += sensitivity
-		l.marked = poissonbinomial.Convolve(l.marked, d.Pressure)
-		for y, q := range l.present.Probability() {
-			l.marked[y] += sensitivity * q
-		}
-		l.present.Add(d.Pressure)
-	}
+	return &l.peers[k]
 }
 
 // threadWeight returns the weight of one thread of a job, which shares it with the siblings that it finds.
@@ -95,15 +85,15 @@ const (
 	weightMargin = 64
 )
 
-// factors returns the factors at a processor with so many servers, or nil where there are no threads.
-func (l *weightedLoad) factors(servers int) *weightFactors {
-	if l.pressure == 0 || l.sensitivity == 0 {
+// factors returns the factors at a processor with so many threads, or nil where there are none.
+func (l *weightedLoad) factors(there *resourceLoad) *weightFactors {
+	if there.pressure == 0 || there.sensitivity == 0 {
 		return nil
 	}
 	lowest := math.Log2(l.peers[0].weight) - math.Log2(weightMargin)
 	highest := math.Log2(l.peers[len(l.peers)-1].weight) + math.Log2(weightMargin)
 	f := &weightFactors{lowest: lowest, perPoint: (weightPoints - 1) / (highest - lowest)}
-	e := l.states(float64(servers))
+	e := l.states(there)
 	for i := range f.points {
 		f.points[i] = e.factor(math.Exp2(lowest + float64(i)/f.perPoint))
 	}
@@ -113,57 +103,73 @@ func (l *weightedLoad) factors(servers int) *weightFactors {
 // states is what the others do at a processor, whatever the weight of one more.
 type states struct {
 	*weightedLoad
-	servers float64
-	counts  int       // of numbers of others that matter
-	present []float64 // probability of each number of others
-	marked  []float64 // the same, besides one of them, weighed by its sensitivity
-	busy    float64
-	levels  []float64 // scratch: by the number of others, with one more
-	before  float64   // T of one of the others
-	after   float64   // the same with one more
-	served  []float64 // V of each weight
-	scratch []float64
+	servers, pressure, sensitivity float64
+	// Of the numbers of others that matter, from first on: the probability of each, and of each besides one of them, weighed by
+	// its sensitivity.
+	first           int
+	present, marked []float64
+	busy            float64
+	levels          []float64 // scratch: by the number of others, with one more
+	before          float64   // T of one of the others
+	after           float64   // the same with one more
+	served          []float64 // V of each weight
+	scratch         []float64
 }
 
-func (l *weightedLoad) states(servers float64) *states {
-	e := &states{weightedLoad: l, servers: servers, present: l.present.Probability(), marked: make([]float64, len(l.marked))}
+func (l *weightedLoad) states(there *resourceLoad) *states {
+	e := &states{weightedLoad: l, servers: float64(there.servers), pressure: there.pressure, sensitivity: there.sensitivity}
 	e.served, e.scratch = make([]float64, len(l.peers)), make([]float64, len(l.peers))
-	for y, q := range l.marked {
-		e.marked[y] = q / l.sensitivity
-	}
-	for y := range max(len(e.present), len(e.marked)) {
-		if y < len(e.present) && e.present[y] > rare || y < len(e.marked) && e.marked[y] > rare {
-			e.counts = y + 1
-		}
-	}
-	e.levels = make([]float64, e.counts+1)
-	for y, q := range e.present {
-		if float64(y) >= servers {
+	e.matter(there)
+	for y, q := range there.present.Probability() {
+		if y >= there.servers {
 			e.busy += q
 		}
 	}
 	e.busy *= e.busy
-	for y, q := range e.marked[:min(e.counts, len(e.marked))] {
-		n := float64(y + 1)
-		e.before += q * max(1, n/servers)
-		e.after += q * max(1, (n+1)/servers)
+	for k, q := range e.marked {
+		n := float64(e.first + k + 1)
+		e.before += q * max(1, n/e.servers)
+		e.after += q * max(1, (n+1)/e.servers)
 		level := math.Inf(1)
-		if n > servers {
-			level = l.level(n, 0, servers)
+		if n > e.servers {
+			level = e.level(n, 0)
 		}
 		for k := range l.peers {
-			e.served[k] += q * max(1, n/servers) * min(1, l.peers[k].weight*level)
+			e.served[k] += q * max(1, n/e.servers) * min(1, l.peers[k].weight*level)
 		}
 	}
 	return e
 }
 
+// matter finds the numbers of others that matter.
+func (e *states) matter(there *resourceLoad) {
+	present := there.present.Probability()
+	last := -1
+	for y, s := range there.marked {
+		if y < len(present) && present[y] > rare || s/e.sensitivity > rare {
+			if last < 0 {
+				e.first = y
+			}
+			last = y
+		}
+	}
+	count := last + 1 - e.first
+	cells := make([]float64, 3*count+1)
+	e.present, e.marked, e.levels = cells[:count], cells[count:2*count], cells[2*count:]
+	for k := range count {
+		if y := e.first + k; y < len(present) {
+			e.present[k] = present[y]
+		}
+		e.marked[k] = there.marked[e.first+k] / e.sensitivity
+	}
+}
+
 // factor returns the factors for a thread of some weight.
 func (e *states) factor(weight float64) weightFactor {
-	for y := range e.levels {
-		e.levels[y] = math.Inf(1)
-		if n := float64(y + 1); n > e.servers {
-			e.levels[y] = e.level(float64(y), weight, e.servers)
+	for k := range e.levels {
+		e.levels[k] = math.Inf(1)
+		if others := float64(e.first + k); others+1 > e.servers {
+			e.levels[k] = e.level(others, weight)
 		}
 	}
 	return weightFactor{own: e.own(weight), rare: 1, always: 1}.inflicted(e)
@@ -172,10 +178,10 @@ func (e *states) factor(weight float64) weightFactor {
 // own returns the factor of what the thread waits.
 func (e *states) own(weight float64) float64 {
 	total, served := 0.0, 0.0
-	for y, q := range e.present[:min(e.counts, len(e.present))] {
-		lasts := q * max(1, float64(y+1)/e.servers)
+	for k, q := range e.present {
+		lasts := q * max(1, float64(e.first+k+1)/e.servers)
 		total += lasts
-		served += lasts * min(1, weight*e.levels[y])
+		served += lasts * min(1, weight*e.levels[k])
 	}
 	equal := total - 1 // where V is 1, but for what is rare
 	if equal <= rare || served <= 0 {
@@ -187,10 +193,10 @@ func (e *states) own(weight float64) float64 {
 // inflicted sets the factors of what the thread makes others wait.
 func (f weightFactor) inflicted(e *states) weightFactor {
 	clear(e.scratch)
-	for y, q := range e.marked[:min(e.counts, len(e.marked))] {
-		lasts := q * max(1, float64(y+2)/e.servers)
+	for n, q := range e.marked {
+		lasts := q * max(1, float64(e.first+n+2)/e.servers)
 		for k := range e.peers {
-			e.scratch[k] += lasts * min(1, e.peers[k].weight*e.levels[y+1])
+			e.scratch[k] += lasts * min(1, e.peers[k].weight*e.levels[n+1])
 		}
 	}
 	first, rarely, always := 0.0, 0.0, 0.0
@@ -215,21 +221,21 @@ const minFactor = 1e-6
 
 // level returns at which level the processor is shared by one thread of some weight, or none if that is 0, and so many
 // others, whoever they are in proportion to how often they are there.
-func (l *weightedLoad) level(others, weight, servers float64) float64 {
-	each := others / l.pressure
+func (e *states) level(others, weight float64) float64 {
+	each := others / e.pressure
 	rest := 0.0
-	for i := range l.peers {
-		rest += l.peers[i].pressure * l.peers[i].weight
+	for i := range e.peers {
+		rest += e.peers[i].pressure * e.peers[i].weight
 	}
-	room, mine := servers, weight
-	for k := len(l.peers); k > 0; {
+	room, mine := e.servers, weight
+	for k := len(e.peers); k > 0; {
 		level := 0.0
 		if wanted := each*rest + mine; wanted > 0 {
 			level = room / wanted
 		} else if room > 0 { // what is left weighs nothing, but for rounding
 			level = math.Inf(1)
 		}
-		p := &l.peers[k-1]
+		p := &e.peers[k-1]
 		switch {
 		case mine > 0 && mine >= p.weight && mine*level > 1: // has a server
 			room, mine = room-1, 0
@@ -244,7 +250,7 @@ func (l *weightedLoad) level(others, weight, servers float64) float64 {
 	if mine > 0 {
 		return max(0, room/mine)
 	}
-	return 1 / l.peers[0].weight
+	return 1 / e.peers[0].weight
 }
 
 // at returns the factors for a thread of a weight, given by its logarithm, that is there with some probability.

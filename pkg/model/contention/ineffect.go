@@ -1,0 +1,121 @@
+package contention
+
+import "slices"
+
+// This file bounds what the threads of jobs cost to compute with, whatever their vectors say: see [InEffect].
+
+const (
+	// MinThreadsInEffect and ThreadsPerServer bound how many threads of one job count at a resource of a node: as many as
+	// either says.
+	MinThreadsInEffect = 32
+	ThreadsPerServer   = 4
+	// maxThreadSquares bounds the sum of the squares of the numbers of threads at the resources of a node, where jobs have
+	// several. It is worth some milliseconds.
+	maxThreadSquares = 1 << 21
+)
+
+// InEffect returns the jobs of a node as they count there, the given ones where none has more threads than count:
+//
+//   - of one job at one resource [ThreadsPerServer] for each server, and no fewer than [MinThreadsInEffect];
+//   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource: those with the
+//     most threads give them up, and none has to have fewer than one.
+//
+// Threads that count stand for those that do not: each presses as many times harder, and is there for as much longer, as far as
+// a thread can that has only one life. So up to there the job presses on the others as hard as before; beyond it more threads
+// than that would only wait for each other. Servers are those of each resource; the vectors must be valid for them.
+func InEffect(jobs []Vector, servers []int) []Vector {
+	limits := threadLimits(jobs, servers)
+	var reduced []Vector
+	for j, v := range jobs {
+		if v.fits(limits) {
+			continue
+		}
+		if reduced == nil {
+			reduced = slices.Clone(jobs)
+		}
+		reduced[j] = v.reduced(limits)
+	}
+	if reduced == nil {
+		return jobs
+	}
+	return reduced
+}
+
+// threadLimits returns how many threads of one job count at each resource.
+func threadLimits(jobs []Vector, servers []int) []int {
+	limits := make([]int, len(servers))
+	for i, c := range servers {
+		limits[i] = max(MinThreadsInEffect, ThreadsPerServer*c)
+	}
+	squares := func() (sum float64) {
+		for _, n := range countThreads(jobs, limits) {
+			sum += float64(n) * float64(n)
+		}
+		return sum
+	}
+	for squares() > maxThreadSquares {
+		most := slices.Max(limits)
+		if most == 1 {
+			break
+		}
+		for i := range limits {
+			limits[i] = min(limits[i], max(1, most*3/4))
+		}
+	}
+	return limits
+}
+
+// countThreads returns how many threads there are at each resource, if so many of a job count.
+func countThreads(jobs []Vector, limits []int) []int {
+	counts := make([]int, len(limits))
+	for _, v := range jobs {
+		for i, d := range v {
+			if !d.idle() {
+				counts[i] += min(d.threads(), limits[i])
+			}
+		}
+	}
+	return counts
+}
+
+// fits reports whether the job has at most so many threads at each resource.
+func (v Vector) fits(limits []int) bool {
+	for i, d := range v {
+		if d.threads() > limits[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// reduced returns the vector with at most so many threads at each resource: itself if it has no more.
+func (v Vector) reduced(limits []int) Vector {
+	if v.fits(limits) {
+		return v
+	}
+	more, idle := 0.0, 1.0 // time at resources that the threads need more, and that they have
+	for i, d := range v {
+		idle -= d.Loading
+		if d.threads() > limits[i] {
+			more += d.Loading * (d.standsFor(limits[i]) - 1)
+		}
+	}
+	part := 1.0
+	if idle = max(0, idle); more > idle {
+		part = idle / more
+	}
+	w := slices.Clone(v)
+	for i, d := range v {
+		if d.threads() <= limits[i] {
+			continue
+		}
+		times := d.standsFor(limits[i])
+		longer := 1 + part*(times-1)
+		w[i].Loading, w[i].Sensitivity = min(1, d.Loading*longer), min(1, d.Sensitivity*longer)
+		w[i].Pressure, w[i].Threads = min(1, d.Pressure*times), limits[i]
+	}
+	return w
+}
+
+// standsFor returns how many threads of the job each of those stands for that count.
+func (d Demand) standsFor(limit int) float64 { return float64(d.threads()) / float64(limit) }
