@@ -95,14 +95,18 @@ func fraction(q *resource.Quantity, path *field.Path, into *float64) *field.Erro
 	return nil
 }
 
+// MaxThreads is the largest number of threads of a pod at one resource: what many pods on a node cost to compute with grows with
+// it, and few machines run as many.
+const MaxThreads = 1024
+
 // threads reads a number of threads, 1 where there is none.
 func threads(n *int32, path *field.Path, into *int) *field.Error {
 	*into = 1
 	if n == nil {
 		return nil
 	}
-	if *into = int(*n); *into < 1 || *into > contention.MaxThreads {
-		return field.Invalid(path, *n, fmt.Sprintf("is not between 1 and %d", contention.MaxThreads))
+	if *into = int(*n); *into < 1 || *into > MaxThreads {
+		return field.Invalid(path, *n, fmt.Sprintf("is not between 1 and %d", MaxThreads))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -385,15 +386,15 @@ func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) co
 
 // Candidates are a pod as the prices of nodes are for it.
 type Candidates struct {
-	byClass  map[string]*contention.Candidate // of classes on which it is another one than elsewhere
+	byClass  map[string]func() *contention.Candidate // of classes on which it is another one than elsewhere, made once asked for
 	others   *contention.Candidate
 	Profiled bool // whether the pod's vectors are those of a profile
 }
 
 // On returns the candidate for nodes of a class, nil for those that follow no profile.
 func (c *Candidates) On(class *NodeClass) *contention.Candidate {
-	if v, is := c.byClass[class.Class()]; is {
-		return v
+	if candidate, is := c.byClass[class.Class()]; is {
+		return candidate()
 	}
 	return c.others
 }
@@ -421,10 +422,12 @@ func (s *Snapshot) Candidates(pod *corev1.Pod) *Candidates {
 	}
 	all.others = s.candidate(nil, pod, elsewhere)
 	if len(vectors) > 0 {
-		all.byClass = make(map[string]*contention.Candidate, len(vectors))
+		all.byClass = make(map[string]func() *contention.Candidate, len(vectors))
 	}
 	for name, v := range vectors {
-		all.byClass[name] = contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
+		all.byClass[name] = sync.OnceValue(func() *contention.Candidate {
+			return contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
+		})
 	}
 	return all
 }

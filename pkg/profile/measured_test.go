@@ -175,7 +175,7 @@ func TestAnInvalidMeasurementIsRefusedByFieldValueAndRule(t *testing.T) {
 			[]string{
 				"status.measurements[0].resources[0].loading: Required value: every measured resource has it",
 				"status.measurements[0].resources[0].pressure: Required value: every measured resource has it",
-				"status.measurements[0].resources[0].threads: Invalid value: 0: is not between 1 and 16384",
+				"status.measurements[0].resources[0].threads: Invalid value: 0: is not between 1 and 1024",
 			},
 		},
 		"twice the same": {

@@ -95,7 +95,7 @@ func TestAnInvalidObservationIsRefusedByFieldValueAndRule(t *testing.T) {
 				`status.observations[2].nodeProfile: Duplicate value: "big"`,
 				"status.observations[2].time: Required value: say when it was observed",
 				"status.observations[2].recommended.cpuLoading: Required value: every recommendation has it",
-				"status.observations[2].recommended.threads: Invalid value: 0: is not between 1 and 16384",
+				"status.observations[2].recommended.threads: Invalid value: 0: is not between 1 and 1024",
 			},
 		},
 	} {

@@ -29,7 +29,7 @@ func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 		if amount == 0 {
 			continue
 		}
-		threads := min(max(1, math.Ceil(amount*(1-rounding))), contention.MaxThreads)
+		threads := min(max(1, math.Ceil(amount*(1-rounding))), MaxThreads)
 		loading := min(1, rule.Utilization*amount/threads)
 		total += loading
 		v[resources.index[rule.Resource]] = contention.Demand{Loading: loading, Pressure: loading, Threads: int(threads)}

@@ -119,11 +119,11 @@ func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 		},
 		"more threads than the model takes": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1M")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: contention.MaxThreads}, {}, {}, {}, {}, {}},
+			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
 		},
 		"a request beyond all numbers": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1e400")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: contention.MaxThreads}, {}, {}, {}, {}, {}},
+			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
 		},
 	}
 	for name, test := range tests {

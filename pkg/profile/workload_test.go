@@ -88,8 +88,8 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 			},
 			[]string{`spec.resources: Invalid value: "1.14": ` + tooMuch},
 		},
-		"no threads":       {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(0))}), []string{"spec.resources[0].threads: Invalid value: 0: is not between 1 and 16384"}},
-		"too many threads": {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(16385))}), []string{"spec.resources[0].threads: Invalid value: 16385: is not between 1 and 16384"}},
+		"no threads":       {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(0))}), []string{"spec.resources[0].threads: Invalid value: 0: is not between 1 and 1024"}},
+		"too many threads": {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(16385))}), []string{"spec.resources[0].threads: Invalid value: 16385: is not between 1 and 1024"}},
 		"one name twice":   {resources(loading("cpu", "0.1"), loading("cpu", "0.1")), []string{`spec.resources[1].name: Duplicate value: "cpu"`}},
 		"a Unicode name":   {resources(loading("plätte", "0.1")), []string{`spec.resources[0].name: Invalid value: "plätte": ` + notALabel}},
 		"no name":          {resources(loading("", "0.1")), []string{`spec.resources[0].name: Invalid value: "": ` + notALabel}},
@@ -156,8 +156,8 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 		},
 		"a pressure of its own, and threads": {
 			0,
-			[]v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(16384))}},
-			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 16384}, {}, {}, {}, {}, {}},
+			[]v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(1024))}},
+			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 1024}, {}, {}, {}, {}, {}},
 		},
 	}
 	for name, test := range tests {

@@ -189,7 +189,7 @@ type ProbedResource struct {
 	// The result is per thread. It has no meaning for a calibration. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=16384
+	// +kubebuilder:validation:Maximum=1024
 	Threads *int32 `json:"threads,omitempty"`
 }
 

@@ -91,7 +91,7 @@ type RecommendedLoading struct {
 	// threads is how many threads of a pod use the cpu at once.
 	// +required
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=16384
+	// +kubebuilder:validation:Maximum=1024
 	Threads *int32 `json:"threads,omitempty"`
 }
 

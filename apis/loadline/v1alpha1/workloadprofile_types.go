@@ -218,7 +218,7 @@ type ResourceDemand struct {
 	// the neutral time there. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=16384
+	// +kubebuilder:validation:Maximum=1024
 	Threads *int32 `json:"threads,omitempty"`
 }
 

@@ -1,6 +1,10 @@
 package observations
 
-import "math"
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/profile"
+)
 
 const (
 	// MaxLoadingStep is by how much a recommended loading changes at once.
@@ -15,7 +19,7 @@ const (
 	leastLoadingStep = 0.02
 	leastThreadsStep = 0.6
 	// maxThreads is the largest number that a profile can have.
-	maxThreads = 16384
+	maxThreads = profile.MaxThreads
 )
 
 // Recommended is a demand at the cpu that follows what is observed.

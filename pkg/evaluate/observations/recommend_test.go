@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/observations"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 func TestARecommendationFollowsWhatIsObservedTheFasterTheMoreItIs(t *testing.T) {
@@ -50,19 +51,19 @@ func TestARecommendationMovesInBoundedStepsAndArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := summary(rapid.Float64Range(0, 1).Draw(t, "loading"), 0.1, rapid.Float64Range(5, 1000).Draw(t, "samples"))
 		s.Threads = rapid.SampledFrom([]float64{1, 1.3, 2, 7.7, 300, 1e6}).Draw(t, "threads")
-		now := observations.Recommended{CPULoading: rapid.Float64Range(0, 1).Draw(t, "before"), Threads: rapid.IntRange(1, 16384).Draw(t, "threads before")}
+		now := observations.Recommended{CPULoading: rapid.Float64Range(0, 1).Draw(t, "before"), Threads: rapid.IntRange(1, profile.MaxThreads).Draw(t, "threads before")}
 		for range 100 {
 			next := observations.Recommend(now, &s)
 			if !(math.Abs(next.CPULoading-now.CPULoading) <= observations.MaxLoadingStep+1e-12) || !(next.CPULoading >= 0 && next.CPULoading <= 1) {
 				t.Fatalf("the loading goes from %v to %v", now.CPULoading, next.CPULoading)
 			}
-			if next.Threads < 1 || next.Threads > 16384 || next.Threads > 2*now.Threads || 2*next.Threads < now.Threads-1 {
+			if next.Threads < 1 || next.Threads > profile.MaxThreads || next.Threads > 2*now.Threads || 2*next.Threads < now.Threads-1 {
 				t.Fatalf("the threads go from %d to %d", now.Threads, next.Threads)
 			}
 			now = next
 		}
 		// What is left is less than the smallest step: 0.02 of a loading and 0.6 of a thread at a trust of a third or more.
-		if math.Abs(now.CPULoading-s.CPULoading) > 0.06 || math.Abs(float64(now.Threads)-min(s.Threads, 16384)) > 1.9 {
+		if math.Abs(now.CPULoading-s.CPULoading) > 0.06 || math.Abs(float64(now.Threads)-min(s.Threads, profile.MaxThreads)) > 1.9 {
 			t.Fatalf("after 100 steps it is %+v, and %v with %v threads was observed", now, s.CPULoading, s.Threads)
 		}
 	})
