@@ -64,18 +64,23 @@ func (c *Ceiling) Dilation(v Vector) float64 {
 	}
 	dilation := 1.0
 	for i, d := range v {
-		if d.idle() {
-			continue
+		if !d.idle() {
+			dilation += max(d.Loading, d.sensitivity()) * c.wait(i, d)
 		}
-		others, servers := max(0, c.busy[i]-max(d.Pressure, d.Loading)), float64(c.servers[i])
-		if others >= servers {
-			return math.Inf(1)
-		}
-		wait := others / servers / (servers - others)
-		if i == c.processor && c.unequal {
-			wait *= (2*servers - others) / (servers - others)
-		}
-		dilation += max(d.Loading, d.sensitivity()) * wait
 	}
 	return dilation
+}
+
+// wait returns a bound on what a job with a demand at a resource waits there, as a multiple of its service: +Inf where the
+// resource might be overloaded.
+func (c *Ceiling) wait(resource int, d Demand) float64 {
+	others, servers := max(0, c.busy[resource]-max(d.Pressure, d.Loading)), float64(c.servers[resource])
+	if others >= servers {
+		return math.Inf(1)
+	}
+	wait := others / servers / (servers - others)
+	if resource == c.processor && c.unequal {
+		wait *= (2*servers - others) / (servers - others)
+	}
+	return wait
 }

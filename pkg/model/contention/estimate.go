@@ -18,19 +18,10 @@ var estimateOptions = queueing.Options{ExactSteps: 1 << 12, Tolerance: 1e-2}
 //
 // The error is that of [Predict], or names the first invalid share.
 func EstimateSharing(jobs []Vector, servers []int, sharing Sharing) ([]float64, error) {
-	if err := ValidateServers(servers); err != nil {
+	jobs, servers, err := sharing.prepare(jobs, servers)
+	if err != nil {
 		return nil, err
 	}
-	for j, v := range jobs {
-		if err := v.validateOn(servers); err != nil {
-			return nil, fmt.Errorf("job %d: %w", j, err)
-		}
-	}
-	if err := sharing.validate(jobs, servers); err != nil {
-		return nil, err
-	}
-	_, jobs, servers = split(jobs, servers)
-	jobs = InEffect(jobs, servers)
 	mixes, err := NewMixes(NodeClass{Servers: servers, Processor: sharing.Resource}, estimateOptions)
 	if err != nil {
 		return nil, err

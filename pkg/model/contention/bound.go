@@ -1,0 +1,177 @@
+package contention
+
+import (
+	"fmt"
+	"iter"
+)
+
+// BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
+// [PredictSharing] takes them, in O(n·m) time for n jobs and m resources. They hold whatever the others do.
+//
+// At the shared resource a job gets at least what is its due where all the others want it all the time: of each group as much
+// as its weight is of those of all members. So its threads take at most t/due times as long as their service there, and no
+// longer than if each had a server where that is more than t. At any other resource with c servers a job finds no more than all
+// n threads that ever come there, and takes at most n/c times as long. Where that is less, it is the bound of [Ceiling], which
+// knows how much of its time each job is there. Interference makes its service as slow as its curve says at most. The neutral
+// time is at least the own time, and what the work takes that the job has at a resource, by all of its servers or by as many as
+// its limit allows.
+//
+// The error is that of [EstimateSharing].
+func BoundSharing(jobs []Vector, servers []int, sharing Sharing) ([]float64, error) {
+	jobs, servers, err := sharing.prepare(jobs, servers)
+	if err != nil {
+		return nil, err
+	}
+	w := worst{sharing: &sharing, servers: servers, due: sharing.due(jobs, servers[sharing.Resource]), threads: make([]int, len(servers))}
+	w.ceiling = NewCeiling(servers, sharing.Resource)
+	for j, v := range jobs {
+		w.ceiling.Add(v, sharing.Shares[j])
+		for i, d := range v {
+			if !d.idle() {
+				w.threads[i] += d.threads()
+			}
+		}
+	}
+	bounds := make([]float64, len(jobs))
+	for j, v := range jobs {
+		bounds[j] = w.dilation(j, v)
+	}
+	return bounds, nil
+}
+
+// worst is how the jobs of a node fare at worst.
+type worst struct {
+	sharing *Sharing
+	servers []int
+	threads []int     // at each resource
+	due     []float64 // of each job at the shared resource
+	ceiling *Ceiling
+}
+
+// dilation returns a bound on that of job j.
+func (w *worst) dilation(j int, v Vector) float64 {
+	response, neutral := 1.0, 1.0
+	for i, d := range v {
+		if d.idle() {
+			continue
+		}
+		alone := w.alone(j, i)
+		slower := v.slowest(i)
+		response += d.Loading*(slower-1) + max(d.Loading, d.sensitivity())*slower*w.wait(j, i, d)
+		neutral = max(neutral, d.Loading*float64(d.threads())/alone)
+	}
+	return max(1, response/neutral)
+}
+
+// alone returns how many servers of a resource job j may have at most.
+func (w *worst) alone(j, resource int) float64 {
+	if limit := w.sharing.Shares[j].Limit; limit > 0 && resource == w.sharing.Resource {
+		return min(float64(w.servers[resource]), max(limit, minLimit))
+	}
+	return float64(w.servers[resource])
+}
+
+// wait returns a bound on what a thread of job j waits at a resource for others, its siblings and its limit, as a multiple of
+// its service.
+func (w *worst) wait(j, resource int, d Demand) float64 {
+	c := float64(w.servers[resource])
+	wait, limited := float64(w.threads[resource])/c-1, false
+	if resource == w.sharing.Resource {
+		most := w.alone(j, resource)
+		wait, limited = float64(d.threads())/min(w.due[j], most)-1, most < c
+	}
+	if !limited && !w.ceiling.interfering {
+		wait = min(wait, w.ceiling.wait(resource, d))
+	}
+	return max(0, wait)
+}
+
+// slowest returns by how much interference makes the service of the job at a resource slower at most.
+func (v Vector) slowest(resource int) float64 {
+	slower := 1.0
+	for _, d := range v {
+		if d.Effect == nil || d.Effect.Of != resource {
+			continue
+		}
+		worst := 0.0
+		for _, p := range d.Effect.Curve {
+			worst = max(worst, p.Inflation-1)
+		}
+		slower += worst
+	}
+	return slower
+}
+
+// due returns how many of the servers of the shared resource each job gets at least while it wants them.
+func (s *Sharing) due(jobs []Vector, servers int) []float64 {
+	wanting := Sharing{Resource: s.Resource, Groups: s.Groups}
+	var of []int
+	for j, v := range jobs {
+		if s.Resource < len(v) && !v[s.Resource].idle() {
+			of, wanting.Shares = append(of, j), append(wanting.Shares, s.Shares[j])
+		}
+	}
+	flat := wanting.flat()
+	totals := make([]float64, max(1, len(s.Groups))) // of the weights of a group's jobs
+	for k, j := range of {
+		for g := range s.above(s.Shares[j].Group) {
+			totals[g] += flat[k].Weight
+		}
+	}
+	due := make([]float64, len(jobs))
+	for k, j := range of {
+		due[j] = float64(servers) * flat[k].Weight / totals[0]
+		for g := range s.above(s.Shares[j].Group) {
+			if g < len(s.Groups) && s.Groups[g].Limit > 0 {
+				due[j] = min(due[j], s.Groups[g].Limit*flat[k].Weight/totals[g])
+			}
+		}
+	}
+	return due
+}
+
+// above yields a group, and the groups that it is in up to the root.
+func (s *Sharing) above(group int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for g := group; yield(g) && g > 0; {
+			g = s.Groups[g].Parent
+		}
+	}
+}
+
+// Steps returns about how many elementary steps, of a tenth of a microsecond, [PredictSharing] takes for jobs that it takes.
+func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
+	jobs, _, err := s.prepare(jobs, servers)
+	if err != nil {
+		return 0 // it takes none
+	}
+	different := map[*JobType]bool{}
+	threads := 0.0
+	for j, t := range s.types(jobs) {
+		different[t] = true
+		if s.Resource < len(jobs[j]) {
+			threads += float64(jobs[j][s.Resource].threads())
+		}
+	}
+	return float64(len(different)) * threads * (threads + gridPoints)
+}
+
+// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them.
+const gridPoints = 64
+
+// prepare returns the jobs as they count, with a resource of its own for each device, and the servers of these.
+func (s *Sharing) prepare(jobs []Vector, servers []int) ([]Vector, []int, error) {
+	if err := ValidateServers(servers); err != nil {
+		return nil, nil, err
+	}
+	for j, v := range jobs {
+		if err := v.validateOn(servers); err != nil {
+			return nil, nil, fmt.Errorf("job %d: %w", j, err)
+		}
+	}
+	if err := s.validate(jobs, servers); err != nil {
+		return nil, nil, err
+	}
+	_, jobs, servers = split(jobs, servers)
+	return InEffect(jobs, servers), servers, nil
+}

@@ -1,0 +1,142 @@
+package contention_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/queueing"
+)
+
+// drawSharing draws the tree of a node with two classes, and a share for each job.
+func drawSharing(r *rand.Rand, jobs int) contention.Sharing {
+	s := contention.Sharing{Groups: []gps.Group{{}, {Weight: 1 + 100*r.Float64()}, {Weight: 1}}}
+	for range jobs {
+		s.Shares = append(s.Shares, contention.Share{Weight: math.Pow(100, r.Float64()), Group: r.IntN(3)})
+	}
+	return s
+}
+
+// exactDilations returns those of jobs at two resources, of which the first is shared, by the Markov chain of who is where.
+func exactDilations(t *testing.T, jobs []contention.Vector, servers []int, sharing *contention.Sharing) []float64 {
+	t.Helper()
+	n := &gps.Network{Servers: servers, Groups: sharing.Groups}
+	for j, v := range jobs {
+		n.Jobs = append(n.Jobs, gps.Job{
+			Demands: []float64{v[0].Loading, v[1].Loading}, Threads: v[0].Threads, Weight: sharing.Shares[j].Weight, Group: sharing.Shares[j].Group,
+		})
+	}
+	response := func(n *gps.Network) []float64 {
+		s, err := gps.Exact(n, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Responses
+	}
+	dilations := response(n)
+	for j := range dilations {
+		dilations[j] /= response(n.Alone(j))[0]
+	}
+	return dilations
+}
+
+// Random nodes that are small enough for a chain; some jobs are always at the cores, some never.
+func TestNoJobIsDilatedMoreThanItsBound(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(39, 1))
+	tight, jobs := 0, 0
+	for range 150 {
+		servers := []int{1 + r.IntN(3), 1 + r.IntN(2)}
+		all := make([]contention.Vector, 1+r.IntN(4))
+		for j := range all {
+			p := []float64{0, 1, r.Float64(), r.Float64()}[r.IntN(4)]
+			q, threads := (1-p)*r.Float64(), 1+r.IntN(2)
+			all[j] = contention.Vector{{Loading: p, Pressure: p, Threads: threads}, {Loading: q, Pressure: q, Threads: threads}}
+		}
+		sharing := drawSharing(r, len(all))
+		bounds, err := contention.BoundSharing(all, servers, sharing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, dilation := range exactDilations(t, all, servers, &sharing) {
+			jobs++
+			if dilation > bounds[j]*(1+1e-6) { // what the chain settles to
+				t.Errorf("%v on %v by %+v: job %d is dilated %v times, its bound is %v", all, servers, sharing, j, dilation, bounds[j])
+			}
+			if bounds[j] < dilation*1.05 {
+				tight++
+			}
+		}
+	}
+	if tight < jobs/4 {
+		t.Errorf("only %d of %d bounds are within 5 %% of what they bound", tight, jobs)
+	}
+}
+
+// Where all want the processor all the time, what a job gets is what is its due: the bound is exact.
+func TestABoundIsExactWhereAllWantTheProcessorAllTheTime(t *testing.T) {
+	t.Parallel()
+	busy := contention.Loadings(1)
+	sharing := contention.Sharing{Groups: []gps.Group{{}, {Weight: 3}}, Shares: []contention.Share{{Weight: 1}, {Weight: 1, Group: 1}, {Weight: 2, Group: 1}}}
+	bounds, err := contention.BoundSharing([]contention.Vector{busy, busy, busy}, []int{1}, sharing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, want := range []float64{4, 4, 2} {
+		if math.Abs(bounds[j]-want) > 1e-12 {
+			t.Errorf("job %d: %v, want %v", j, bounds[j], want)
+		}
+	}
+}
+
+// What a job presses with is another's word; its weight is not. So a job that claims thousands of threads does not raise the
+// bound of one that has its due.
+func TestABoundDoesNotGrowWithWhatOthersClaim(t *testing.T) {
+	t.Parallel()
+	bound := func(threads int) float64 {
+		jobs := []contention.Vector{contention.Loadings(1), {{Loading: 1, Pressure: 1, Threads: threads}}}
+		bounds, err := contention.BoundSharing(jobs, []int{4}, contention.Sharing{Groups: []gps.Group{{}}, Shares: []contention.Share{{Weight: 20}, {Weight: 1}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bounds[0]
+	}
+	if few, many := bound(1), bound(contention.MaxThreads); few != 1 || many != 1 {
+		t.Errorf("a job with 20 of 21 shares of 4 cores is bounded by %v and %v", few, many)
+	}
+}
+
+func TestInterferenceIsBoundedByTheCurveOfWhoSuffers(t *testing.T) {
+	t.Parallel()
+	job := contention.Vector{contention.Symmetric(0.5), {Effect: &contention.Effect{Pressure: 1, Curve: contention.Curve{{Pressure: 1, Inflation: 1.5}, {Pressure: 4, Inflation: 3}}}}}
+	sharing := contention.Sharing{Groups: []gps.Group{{}}, Shares: []contention.Share{{Weight: 1}, {Weight: 1}}}
+	jobs, servers := []contention.Vector{job, job}, []int{4, 1}
+	bounds, err := contention.BoundSharing(jobs, servers, sharing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := contention.PredictSharing(jobs, servers, sharing, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bounds[0] != 2 || p.Dilations[0] > bounds[0] || p.Dilations[0] == 1 {
+		t.Errorf("bounded by %v, want 2, and dilated %v times", bounds[0], p.Dilations[0])
+	}
+}
+
+func BenchmarkHostileBound(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 39))
+	jobs := make([]contention.Vector, 250)
+	for j := range jobs {
+		jobs[j] = contention.Vector{{Loading: r.Float64(), Pressure: r.Float64(), Threads: contention.MaxThreads}}
+	}
+	sharing := drawSharing(r, len(jobs))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := contention.BoundSharing(jobs, []int{64}, sharing); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
