@@ -139,25 +139,43 @@ func (s *Sharing) above(group int) iter.Seq[int] {
 	}
 }
 
-// Steps returns about how many elementary steps, of a tenth of a microsecond, [PredictSharing] takes for jobs that it takes.
+// Steps returns about how many elementary steps, of a tenth of a microsecond and more, [PredictSharing] takes for jobs that it
+// takes.
 func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
 	jobs, _, err := s.prepare(jobs, servers)
 	if err != nil {
 		return 0 // it takes none
 	}
-	different := map[*JobType]bool{}
-	threads := 0.0
+	return s.steps(jobs)
+}
+
+func (s *Sharing) steps(jobs []Vector) float64 {
+	different, threads := map[*JobType]bool{}, 0.0
 	for j, t := range s.types(jobs) {
-		different[t] = true
-		if s.Resource < len(jobs[j]) {
+		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].idle() {
+			different[t] = true
 			threads += float64(jobs[j][s.Resource].threads())
 		}
 	}
 	return float64(len(different)) * threads * (threads + gridPoints)
 }
 
-// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them.
-const gridPoints = 64
+const (
+	// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them.
+	gridPoints = 64
+	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
+	maxSteps = 24e6
+)
+
+// affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].
+func (s *Sharing) affordable(jobs []Vector, servers []int) []Vector {
+	limits := threadLimits(jobs, servers)
+	for s.steps(jobs) > maxSteps && limits[s.Resource] > 1 {
+		limits[s.Resource] = max(1, limits[s.Resource]*3/4)
+		jobs = reduceAll(jobs, limits)
+	}
+	return jobs
+}
 
 // prepare returns the jobs as they count, with a resource of its own for each device, and the servers of these.
 func (s *Sharing) prepare(jobs []Vector, servers []int) ([]Vector, []int, error) {

@@ -17,14 +17,18 @@ const (
 // InEffect returns the jobs of a node as they count there, the given ones where none has more threads than count:
 //
 //   - of one job at one resource [ThreadsPerServer] for each server, and no fewer than [MinThreadsInEffect];
-//   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource: those with the
-//     most threads give them up, and none has to have fewer than one.
+//   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource, and in some seconds
+//     where they share it by weights ([PredictSharing]): those with the most threads give them up, and each keeps one.
 //
 // Threads that count stand for those that do not: each presses as many times harder, and is there for as much longer, as far as
 // a thread can that has only one life. So up to there the job presses on the others as hard as before; beyond it more threads
 // than that would only wait for each other. Servers are those of each resource; the vectors must be valid for them.
 func InEffect(jobs []Vector, servers []int) []Vector {
-	limits := threadLimits(jobs, servers)
+	return reduceAll(jobs, threadLimits(jobs, servers))
+}
+
+// reduceAll returns the jobs with at most so many threads at each resource: the given ones if they have no more.
+func reduceAll(jobs []Vector, limits []int) []Vector {
 	var reduced []Vector
 	for j, v := range jobs {
 		if v.fits(limits) {

@@ -46,11 +46,11 @@ type Sharing struct {
 //
 // The error is that of Predict, or names the first invalid share.
 func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
-	p, err := Predict(jobs, servers, options)
-	if err != nil {
+	if _, _, err := sharing.prepare(jobs, servers); err != nil {
 		return nil, err
 	}
-	if err := sharing.validate(jobs, servers); err != nil {
+	p, err := Predict(sharing.affordable(jobs, servers), servers, options)
+	if err != nil {
 		return nil, err
 	}
 	n := sharing.network(p.inflated, p.servers)
