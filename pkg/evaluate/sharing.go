@@ -58,6 +58,17 @@ func (n *SharedNode) Estimate() ([]float64, error) {
 	return contention.EstimateSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu))
 }
 
+// Bounds returns bounds from above on the dilations of [SharedNode.Predict]: see [contention.BoundSharing].
+func (n *SharedNode) Bounds() ([]float64, error) {
+	return contention.BoundSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu))
+}
+
+// Steps returns about how many steps [SharedNode.Predict] takes: see [contention.Sharing.Steps].
+func (n *SharedNode) Steps() float64 {
+	sharing := n.Pool.Sharing(n.cpu)
+	return sharing.Steps(n.Vectors, n.Servers)
+}
+
 // Unsure returns those components of vectors that are known to within margins only which count on the node: the CPU of a
 // pod with cores of its own does not.
 func (n *SharedNode) Unsure(unsure []contention.Unsure) []contention.Unsure {

@@ -74,21 +74,22 @@ type site struct {
 	node   *corev1.Node
 	class  *profile.NodeClass
 	others []*corev1.Pod
-	before []float64 // dilations of the others, nil until they are needed
+	before *nodes.Outlook // of the others; nil until it is needed
 }
 
-// dilations returns the dilations of the others. The weights are those that the scheduler goes by.
-func (s *site) dilations() ([]float64, error) {
+// alone returns how the others fare, by bounds from above or by the accurate model.
+func (s *site) alone(bounded bool) *nodes.Outlook {
 	if s.before == nil {
-		n, wrong := nodes.Of(s.snapshot, s.node, s.class, s.others)
-		s.ignore(wrong)
-		p, err := n.Predict()
-		if err != nil {
-			return nil, err
-		}
-		s.before = p.Dilations
+		s.before = s.outlook(s.others, func(float64) bool { return !bounded })
 	}
-	return s.before, nil
+	return s.before
+}
+
+// outlook returns how some pods fare on the node. The weights are those that the scheduler goes by.
+func (s *site) outlook(pods []*corev1.Pod, granted func(steps float64) bool) *nodes.Outlook {
+	n, wrong := nodes.Of(s.snapshot, s.node, s.class, pods)
+	s.ignore(wrong)
+	return n.Outlook(granted)
 }
 
 // bounds returns the bounds of the others, and last that of the pod.
@@ -106,42 +107,31 @@ type outcome struct {
 	own      float64        // dilation of the pod, 1 where nothing depends on it
 }
 
-// add puts the pod on the node. It solves the model if any pod has a bound, or the pod may be held.
-func (s *site) add() (*outcome, error) {
+// add puts the pod on the node. It solves the model if any pod has a bound, or the pod may be held. The scheduler may have to
+// do with bounds from above where it has many nodes to look at.
+func (s *site) add() *outcome {
 	bounds := s.bounds()
 	if s.hold.MaxDilation == 0 && !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
-		return &outcome{own: 1}, nil
+		return &outcome{own: 1}
 	}
-	n, wrong := nodes.Of(s.snapshot, s.node, s.class, append(slices.Clone(s.others), s.Pod))
-	s.ignore(wrong)
-	p, err := n.Predict()
-	if err != nil {
-		return nil, err
-	}
-	excesses, err := nodes.Exceeding(p, bounds, s.dilations)
-	return &outcome{excesses, p.Dilations[len(s.others)]}, err
+	o := s.outlook(append(slices.Clone(s.others), s.Pod), nodes.Granted)
+	return &outcome{nodes.Exceeding(o, bounds, s.alone), o.Dilations[len(s.others)]}
 }
 
 // held reports whether the pod is held rather than put on the node.
 func (o *outcome) held(h Hold) bool { return h.MaxDilation > 0 && o.own > h.MaxDilation }
 
 // takesWithout reports whether the guard would let the pod go there if one of the others were gone.
-func (s *site) takesWithout(other int) (bool, error) {
+func (s *site) takesWithout(other int) bool {
 	rest := *s
 	rest.others, rest.before = slices.Delete(slices.Clone(s.others), other, other+1), nil
-	o, err := rest.add()
-	return err == nil && nodes.Refusing(o.excesses) == nil && !o.held(s.hold), err
+	o := rest.add()
+	return nodes.Refusing(o.excesses) == nil && !o.held(s.hold)
 }
 
 // judge says of a node on which the pod fits what its guard does there, and keeps why it is refused.
 func (x *explainer) judge(n *RankedNode, s *site) {
-	o, err := s.add()
-	if err != nil {
-		if s.hold.MaxDilation > 0 || slices.ContainsFunc(s.bounds(), func(b nodes.Bound) bool { return b.Enforced() > 0 }) {
-			n.Refused = "bounds cannot be checked: " + err.Error()
-		}
-		return
-	}
+	o := s.add()
 	for i := range o.excesses {
 		n.Exceeded = append(n.Exceeded, s.exceeded(&o.excesses[i]))
 	}
@@ -187,15 +177,14 @@ func (s *site) exceeded(e *nodes.Excess) Exceeded {
 		all.Because = name(e.Because)
 	}
 	if e.Pod < len(s.others) {
-		all.Before = &s.before[e.Pod]
+		all.Before = &s.before.Dilations[e.Pod]
 	}
 	return all
 }
 
 // makeRoom says what would make room for the pod, if no node takes it and the guard refuses some.
-func (x *explainer) makeRoom(e *Answer, ranked []RankedNode) (err error) {
+func (x *explainer) makeRoom(e *Answer, ranked []RankedNode) {
 	if len(ranked) > 0 && !ranked[0].Takes() {
-		e.MakesRoom, err = x.refusals.Room(x.bound(x.Pod))
+		e.MakesRoom = x.refusals.Room(x.bound(x.Pod))
 	}
-	return err
 }

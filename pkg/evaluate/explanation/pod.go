@@ -74,9 +74,7 @@ func OfPod(in *Input) (*Answer, error) {
 	}
 	if in.Ranked {
 		e.Nodes = x.rank()
-		if err := x.makeRoom(e, e.Nodes); err != nil {
-			return nil, err
-		}
+		x.makeRoom(e, e.Nodes)
 	}
 	e.IgnoredAnnotations = x.ignored
 	return e, nil

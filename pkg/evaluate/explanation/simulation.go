@@ -88,9 +88,7 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 		Refused: those(ranked, func(n *RankedNode) bool { return n.Refused != "" }),
 		TooBusy: those(ranked, func(n *RankedNode) bool { return n.TooBusy != "" }),
 	}
-	if err := x.makeRoom(e, ranked); err != nil {
-		return nil, err
-	}
+	x.makeRoom(e, ranked)
 	if after.Ranked || e.Simulation.Fits == 0 {
 		e.Nodes = ranked
 	}

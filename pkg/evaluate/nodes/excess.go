@@ -17,6 +17,8 @@ type Excess struct {
 	// Dilation is how much it is dilated, and Bound how much it may be.
 	Dilation float64
 	Bound    Bound
+	// Bounded says that the dilation is a bound from above: the pod might be dilated as much, and it was not worked out whether it is.
+	Bounded bool
 	Cause
 }
 
@@ -31,33 +33,52 @@ const (
 	worseTolerance = 1e-9
 )
 
-// Exceeding returns the pods of a prediction that are dilated more than their bounds allow because of a newcomer, which is
+// Exceeding returns the pods of an outlook that are dilated more than their bounds allow because of a newcomer, which is
 // the last: itself, and those that are dilated more than without it. The one furthest above its bound comes first. before
-// returns the dilations of the others without the newcomer; it is called at most once, and only where one of them is above
-// its bound.
-func Exceeding(p *contention.Prediction, bounds []Bound, before func() ([]float64, error)) ([]Excess, error) {
+// returns the outlook of the others without the newcomer, by bounds from above or not; it is called at most once, and only
+// where one of them is above its bound.
+//
+// Where dilations are bounds from above, only the newcomer, and pods that were within their bounds before, exceed them: a promise
+// that the requests of a pod do not warrant is not kept where it cannot be worked out, so that it keeps no other pod away.
+func Exceeding(o *Outlook, bounds []Bound, before func(bounded bool) *Outlook) []Excess {
 	var all []Excess
-	var without []float64
+	var without *Outlook
 	newcomer := len(bounds) - 1
 	for j, bound := range bounds {
-		if bound.Max == 0 || p.Dilations[j] <= bound.Max*(1+boundTolerance) {
+		if bound.Max == 0 || !bound.exceededBy(o.Dilations[j]) {
 			continue
 		}
 		if j != newcomer {
 			if without == nil {
-				var err error
-				if without, err = before(); err != nil {
-					return nil, err
-				}
+				without = before(o.Bounded())
 			}
-			if p.Dilations[j] <= without[j]*(1+worseTolerance) {
+			if !o.makesWorse(without, j, bound) {
 				continue
 			}
 		}
-		all = append(all, Excess{Pod: j, Dilation: p.Dilations[j], Bound: bound, Cause: CauseOf(p, j)})
+		e := Excess{Pod: j, Dilation: o.Dilations[j], Bound: bound, Bounded: o.Bounded(), Cause: Cause{-1, -1}}
+		if !o.Bounded() {
+			e.Cause = CauseOf(o.Prediction, j)
+		}
+		all = append(all, e)
 	}
 	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.above(), a.above()) })
-	return all, nil
+	return all
+}
+
+// exceededBy reports whether a dilation is more than the bound.
+func (b Bound) exceededBy(dilation float64) bool { return dilation > b.Max*(1+boundTolerance) }
+
+// makesWorse reports whether a pod that exceeds its bound does so because of the newcomer, given the outlook without it.
+func (o *Outlook) makesWorse(without *Outlook, pod int, bound Bound) bool {
+	switch {
+	case o.Bounded():
+		return !bound.exceededBy(without.Dilations[pod])
+	case without.Bounded(): // it is not known how the pod was before
+		return true
+	default:
+		return o.Dilations[pod] > without.Dilations[pod]*(1+worseTolerance)
+	}
 }
 
 // above returns how many times its bound the pod is dilated.
@@ -82,8 +103,19 @@ func (c Cause) ResourceIn(names []string) string {
 	return names[c.Resource]
 }
 
+// UpTo is put before the dilation where that is a bound from above.
+func (e *Excess) UpTo() string {
+	if e.Bounded {
+		return "up to "
+	}
+	return ""
+}
+
 // Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
 func (e *Excess) Reason(whom, times string, resources []string) string {
+	if e.Bounded {
+		return fmt.Sprintf("might slow %s down %s%s, more than its limit of %s: too much runs there to say how much it does", whom, e.UpTo(), times, text.Times(e.Bound.Max))
+	}
 	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, text.Times(e.Bound.Max), e.ResourceIn(resources))
 }
 

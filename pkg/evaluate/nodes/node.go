@@ -72,19 +72,6 @@ func (n *Node) Predict() (*contention.Prediction, error) {
 	return p, nil
 }
 
-// Estimate returns about how much the pods are dilated, in a small part of the time that [Node.Predict] takes.
-func (n *Node) Estimate() ([]float64, error) {
-	shared, err := n.Share()
-	if err != nil {
-		return nil, err
-	}
-	dilations, err := shared.Estimate()
-	if err != nil {
-		return nil, fmt.Errorf("node %s: %w", n.Name, err)
-	}
-	return dilations, nil
-}
-
 // Without returns the node without its pod of index i.
 func (n *Node) Without(i int) *Node {
 	other := *n

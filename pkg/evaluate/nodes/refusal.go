@@ -21,7 +21,7 @@ type Refusal struct {
 	// Raise is how much the newcomer's bound would have to be for the node to take it, 0 where that alone is not enough.
 	Raise float64
 	// Takes reports whether the node would take the newcomer if one of its pods were gone.
-	Takes func(without int) (bool, error)
+	Takes func(without int) bool
 }
 
 // Own reports whether it is the newcomer that would be dilated too much.
@@ -84,17 +84,13 @@ func (r *Refusals) Add(one *Refusal) {
 }
 
 // Room returns what would make room for the newcomer, which has a bound: each of these is enough.
-func (r *Refusals) Room(bound Bound) (ways []string, err error) {
+func (r *Refusals) Room(bound Bound) (ways []string) {
 	for _, one := range r.nearest {
 		pod := one.inTheWay()
 		if pod < 0 {
 			continue
 		}
-		takes, err := one.Takes(pod)
-		if err != nil {
-			return nil, err
-		}
-		if takes {
+		if one.Takes(pod) {
 			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, evaluate.QualifiedName(one.Pods[pod])))
 		}
 	}
@@ -102,7 +98,7 @@ func (r *Refusals) Room(bound Bound) (ways []string, err error) {
 		ways = append(ways, fmt.Sprintf("sla.maxDilation of at least %s for it (now %s)",
 			strings.TrimSuffix(text.TimesAbove(r.raise), "×"), strings.TrimSuffix(text.Times(bound.Max), "×")))
 	}
-	return ways, nil
+	return ways
 }
 
 // RoomLine says what would make room, "" where nothing is known to.

@@ -3,6 +3,8 @@ package contention
 import (
 	"fmt"
 	"iter"
+
+	"loadline.dev/loadline/pkg/model/gps"
 )
 
 // BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
@@ -150,19 +152,29 @@ func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
 }
 
 func (s *Sharing) steps(jobs []Vector) float64 {
-	different, threads := map[*JobType]bool{}, 0.0
+	copies, threads := map[*JobType]int{}, 0.0 // threads of equal jobs, and of all
 	for j, t := range s.types(jobs) {
 		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].idle() {
-			different[t] = true
-			threads += float64(jobs[j][s.Resource].threads())
+			n := jobs[j][s.Resource].threads()
+			copies[t] += n
+			threads += float64(n)
 		}
 	}
-	return float64(len(different)) * threads * (threads + gridPoints)
+	states := 1.0
+	for _, n := range copies {
+		states *= float64(n + 1)
+	}
+	if states <= gps.DefaultStates {
+		return chainSteps * states
+	}
+	return float64(len(copies)) * threads * (threads + gridPoints)
 }
 
 const (
-	// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them.
+	// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them, and chainSteps
+	// what each state takes of a chain that is small enough to be solved.
 	gridPoints = 64
+	chainSteps = 400
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
 	maxSteps = 24e6
 )

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/pkg/evaluate"
@@ -28,7 +27,7 @@ type placement struct {
 }
 
 // Reserve takes down how the pod fares on the node that was chosen, and who is dilated there more than it may be.
-func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
+func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) *fwk.Status {
 	d.waiting.remove(pod.UID)
 	announced := d.events != nil && d.events.TryAccept()
 	if !announced && d.modes.off() {
@@ -46,12 +45,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
 	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
-		o, err := t.add(c.newcomer)
-		if err != nil { // nothing can be said, and the pod is placed all the same
-			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)
-			return nil
-		}
-		p.excesses = o.excesses
+		p.excesses = t.add(c.newcomer, c.budget).excesses
 	}
 	if p.announced || len(p.excesses) > 0 {
 		class := c.snapshot.NodeClass(info.Node())
@@ -65,7 +59,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 func (*Dilation) Unreserve(context.Context, fwk.CycleState, *corev1.Pod, string) {}
 
 // PostBind says in events how the pod fares, and which bounds are exceeded.
-func (d *Dilation) PostBind(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) {
+func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1.Pod, nodeName string) {
 	c, err := cycleOf(state)
 	if err != nil || c.placement == nil {
 		return
@@ -78,21 +72,21 @@ func (d *Dilation) PostBind(ctx context.Context, state fwk.CycleState, pod *core
 		if e.Pod != len(p.node.Pods)-1 {
 			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
 		}
-		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s on %s%s, more than its limit of %s%s",
-			slower(e.Dilation), nodeName, since, text.Times(e.Bound.Max), p.because(e.Cause))
+		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s",
+			e.UpTo(), slower(e.Dilation), nodeName, since, text.Times(e.Bound.Max), p.because(e.Cause))
 	}
 	if !p.announced {
 		return
 	}
-	prediction, err := p.node.Predict()
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot predict how a pod fares", "pod", klog.KObj(pod), "node", nodeName)
-		return
+	outlook, last, cause := p.node.Outlook(nodes.Granted), len(p.node.Pods)-1, nodes.Cause{Resource: -1, Because: -1}
+	much := slower(outlook.Dilations[last])
+	if outlook.Bounded() {
+		much = "at most " + text.Times(outlook.Dilations[last]) + " slower than alone"
+	} else {
+		predictedDilation.Observe(outlook.Dilations[last])
+		cause = nodes.CauseOf(outlook.Prediction, last)
 	}
-	last := len(p.node.Pods) - 1
-	predictedDilation.Observe(prediction.Dilations[last])
-	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s",
-		slower(prediction.Dilations[last]), nodeName, p.because(nodes.CauseOf(prediction, last)))
+	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s", much, nodeName, p.because(cause))
 }
 
 // slower writes how much slower than alone a pod runs.

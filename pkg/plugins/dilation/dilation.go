@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
@@ -51,6 +52,7 @@ type Dilation struct {
 
 	nodes   *nodeTable
 	kinds   *kinds
+	budget  *rate.Limiter // what all cycles may work out: see budget
 	cost    func(context.Context, *cycle, fwk.NodeInfo) float64
 	packs   bool   // whether costs are by packing, and have to be confirmed
 	version uint64 // of the profiles that the metrics are about
@@ -113,7 +115,7 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 }
 
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
-	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds()}
+	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds(), budget: newSharedBudget()}
 	d.modes = newModes(args.GuardMode, log, waiting.changed)
 	d.cost, d.packs = d.costOf(args.Objective), args.Objective == configv1alpha1.ObjectivePacking
 	if n := args.EventsPerSecond; n > 0 {
@@ -138,6 +140,7 @@ type cycle struct {
 	version  version
 	pod      *profile.Candidates // for prices
 	newcomer *newcomer           // for bounds
+	budget   *budget
 
 	refusals  refusals
 	placement *placement // nil if there is nothing to say of it
@@ -174,6 +177,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 		reportProfiles(snapshot)
 	}
 	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	c.budget = newBudget(d.budget, time.Now())
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
 	}

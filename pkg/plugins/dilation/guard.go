@@ -56,21 +56,23 @@ type verdict struct {
 // taken is the verdict that it does.
 var taken = &verdict{code: fwk.Success}
 
-// judge returns whether the node takes a newcomer.
-func (t *tenants) judge(n *newcomer) *verdict {
+// judge returns whether the node takes a newcomer, and whether that holds for the next of its kind.
+func (t *tenants) judge(n *newcomer, b *budget) (v *verdict, lasting bool) {
 	own := n.bound.Enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {
 		own = n.hold
 	}
 	if t.surely(n, own, nodes.Bound.Enforced) {
-		return taken
+		return taken, true
 	}
-	o, err := t.add(n)
-	if err != nil { // of this node alone: another may take the pod
-		return &verdict{code: fwk.Unschedulable, reason: "node(s) where bounds cannot be checked: " + err.Error()}
-	}
+	o := t.add(n, b)
+	return t.verdict(n, o, b), !o.provisional
+}
+
+// verdict returns whether the node takes a newcomer, given how its pods would fare.
+func (t *tenants) verdict(n *newcomer, o *outcome, b *budget) *verdict {
 	if e := nodes.Refusing(o.excesses); e != nil {
-		return &verdict{fwk.Unschedulable, t.reason(e), t.refuse(n, o, e)}
+		return &verdict{fwk.Unschedulable, t.reason(e), t.refuse(n, o, e, b)}
 	}
 	if o.held(n) {
 		const reason = "node(s) too busy for now: the pod would run %s slower, and waits for less than %s"
@@ -97,8 +99,8 @@ func (t *tenants) reason(e *nodes.Excess) string {
 }
 
 // refuse returns that the node refuses a newcomer because of an excess.
-func (t *tenants) refuse(n *newcomer, o *outcome, e *nodes.Excess) *nodes.Refusal {
-	r := &nodes.Refusal{Node: t.node.Name, Pods: t.pods, Excess: e, Takes: func(without int) (bool, error) { return t.without(without).takes(n) }}
+func (t *tenants) refuse(n *newcomer, o *outcome, e *nodes.Excess, b *budget) *nodes.Refusal {
+	r := &nodes.Refusal{Node: t.node.Name, Pods: t.pods, Excess: e, Takes: func(without int) bool { return t.without(without).takes(n, b) }}
 	if !o.held(n) {
 		profile := t.snapshot.Workload(n.pod)
 		r.Raise = nodes.Raised(o.excesses, func(pod int) bool { return pod == len(t.pods) || t.snapshot.Workload(t.pods[pod]) == profile })
@@ -106,13 +108,10 @@ func (t *tenants) refuse(n *newcomer, o *outcome, e *nodes.Excess) *nodes.Refusa
 	return r
 }
 
-// takes reports whether the node takes a newcomer, by the accurate model.
-func (t *tenants) takes(n *newcomer) (bool, error) {
-	o, err := t.add(n)
-	if err != nil {
-		return false, err
-	}
-	return nodes.Refusing(o.excesses) == nil && !o.held(n), nil
+// takes reports whether the node takes a newcomer, by the accurate model as far as the budget allows.
+func (t *tenants) takes(n *newcomer, b *budget) bool {
+	o := t.add(n, b)
+	return nodes.Refusing(o.excesses) == nil && !o.held(n)
 }
 
 // refusals are those of one scheduling cycle.
@@ -159,10 +158,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	if d.current() != c.version { // it changed before the pod was among those to be told
 		d.waiting.changed()
 	}
-	ways, err := r.Room(c.newcomer.bound)
-	if err != nil {
-		return nil, fwk.AsStatus(err)
-	}
+	ways := r.Room(c.newcomer.bound)
 	if len(ways) == 0 {
 		return nil, none
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -375,9 +376,7 @@ func BenchmarkTenants(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			t := newTenants(d.modes, newKinds(), c, nodes[0])
-			if _, err := t.add(c.newcomer); err != nil {
-				b.Fatal(err)
-			}
+			t.add(c.newcomer, newBudget(newSharedBudget(), time.Now()))
 		}
 	})
 }

@@ -126,13 +126,14 @@ func (n *nodeState) finding(k kind) *finding {
 func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
 	n := d.nodes.of(c, node)
 	f := n.finding(c.newcomer.kind)
-	if f == nil {
-		return d.tenantsOf(c, node).judge(c.newcomer)
+	if f != nil && f.verdict != nil {
+		return f.verdict
 	}
-	if f.verdict == nil {
-		f.verdict = d.tenantsOf(c, node).judge(c.newcomer)
+	v, lasting := d.tenantsOf(c, node).judge(c.newcomer, c.budget)
+	if f != nil && lasting {
+		f.verdict = v
 	}
-	return f.verdict
+	return v
 }
 
 // costOn returns what the newcomer costs on a node as it is now.

@@ -42,29 +42,25 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 
 // slaRisk is about how near a pod of the node comes to its bound with the pod there, and among nodes of about the same risk
 // the total: it decides within a hundredth of what a bound allows. A risk has a limit, which that of a bound of 1 would not
-// have; a node that cannot be predicted has it, too.
+// have.
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
 	risk, t := 0.0, d.tenantsOf(c, node)
 	if c.newcomer.bound.Max > 0 || t.bounded() {
-		risk = highest
-		if o, err := t.about(c.newcomer); err == nil {
-			risk = min(o.risk, highest)
-		}
+		risk = min(t.about(c.newcomer).risk, highest)
 	}
 	total := d.total(ctx, c, node)
 	return risk + within*total/(1+total)
 }
 
 // packing is below 1 on a node where, by an estimate, no pod would be dilated more than it may be, and the lower the fuller
-// the node is by requests; on another, and on one that cannot be predicted, it is 1 and what the total is. [Dilation.confirm]
-// tells of the best nodes what the accurate model says.
+// the node is by requests; on another it is 1 and what the total is. [Dilation.confirm] looks at what the accurate model says of
+// the best nodes.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	t := d.tenantsOf(c, node)
 	fits := d.surelyPacked(c, t)
 	if !fits {
-		o, err := t.about(c.newcomer)
-		fits = err == nil && o.worst-1 <= (d.args.PackingMaxDilation-1)*(1+packingMargin)
+		fits = t.about(c.newcomer).worst-1 <= (d.args.PackingMaxDilation-1)*(1+packingMargin)
 	}
 	if fits {
 		return 1 - fullness(node)/2
@@ -115,8 +111,7 @@ func (d *Dilation) withinPacking(c *cycle, node fwk.NodeInfo) bool {
 	if d.surelyPacked(c, t) {
 		return true
 	}
-	o, err := t.add(c.newcomer)
-	return err == nil && o.worst <= d.args.PackingMaxDilation
+	return t.add(c.newcomer, c.budget).worst <= d.args.PackingMaxDilation
 }
 
 // fullness is the part of a node's CPU or memory that its pods request, the larger of the two, from 0 to 1. What the new

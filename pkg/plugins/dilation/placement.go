@@ -2,12 +2,12 @@ package dilation
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -45,32 +45,25 @@ func (d *Dilation) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, g
 		if err != nil {
 			return 0, fwk.AsStatus(err)
 		}
-		dilation, err := slowestMember(snapshot, group, node, come)
-		if err != nil {
-			return 0, fwk.AsStatus(err)
-		}
-		slowest = max(slowest, dilation)
+		slowest = max(slowest, slowestMember(snapshot, group, node, come))
 	}
 	return encodeCost(slowest), nil
 }
 
 // slowestMember returns the largest dilation of the members of a group on a node
-// once some of them have come.
-func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, node fwk.NodeInfo, come []*corev1.Pod) (float64, error) {
+// once some of them have come; a bound from above on it where too much runs there.
+func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, node fwk.NodeInfo, come []*corev1.Pod) float64 {
 	pods := podsOf(node)
 	others := len(pods)
 	pods = append(pods, come...)
-	p, err := nodeWith(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods).Predict()
-	if err != nil {
-		return 0, fmt.Errorf("dilation of pod group %s/%s: %w", group.GetNamespace(), group.GetName(), err)
-	}
+	o := nodeWith(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods).Outlook(nodes.Granted)
 	slowest := 1.0
 	for j, pod := range pods {
 		if j >= others || isMember(pod, group) {
-			slowest = max(slowest, p.Dilations[j])
+			slowest = max(slowest, o.Dilations[j])
 		}
 	}
-	return slowest, nil
+	return slowest
 }
 
 // isMember reports whether a pod belongs to a group.

@@ -80,7 +80,7 @@ type tenants struct {
 	known    *kinds
 
 	with   map[kind]*outcome
-	before []float64 // dilations, nil until they are needed
+	before *nodes.Outlook // without a newcomer; nil until it is needed
 }
 
 // outcome is how the pods of a node fare with a newcomer among them.
@@ -90,6 +90,8 @@ type outcome struct {
 	// risk is how near a pod comes to its bound at worst: (λ − 1) over (bound − 1), 0 where no pod has a bound.
 	risk     float64
 	excesses []nodes.Excess
+	// provisional says that the dilations are bounds from above because the budget of the cycle was exhausted.
+	provisional bool
 }
 
 // newTenants returns the pods of a node.
@@ -131,23 +133,22 @@ func (t *tenants) surely(n *newcomer, own float64, limit func(nodes.Bound) float
 	return true
 }
 
-// add returns how the pods fare with the newcomer. It solves the model, once for nodes and newcomers that are alike.
-func (t *tenants) add(n *newcomer) (*outcome, error) {
+// add returns how the pods fare with the newcomer, by the accurate model as far as the budget allows. It solves the model once for
+// nodes and newcomers that are alike.
+func (t *tenants) add(n *newcomer, b *budget) *outcome {
 	if o, known := t.with[n.kind]; known && n.kind != 0 {
-		return o, nil
+		return o
 	}
 	key, order := t.key(n.kind)
 	var o *outcome
 	if key != "" {
 		o = t.known.outcome(key)
 	}
-	switch {
-	case o != nil:
+	if o != nil {
 		o = o.in(order)
-	default:
-		var err error
-		if o, err = t.solve(n); err != nil {
-			return nil, err
+	} else {
+		if o = t.solve(n, b); o.provisional {
+			return o
 		}
 		if key != "" {
 			t.known.keep(key, o.in(inverse(order)))
@@ -157,32 +158,28 @@ func (t *tenants) add(n *newcomer) (*outcome, error) {
 		t.with = map[kind]*outcome{}
 	}
 	t.with[n.kind] = o
-	return o, nil
+	return o
 }
 
 // solve computes how the pods fare with the newcomer.
-func (t *tenants) solve(n *newcomer) (*outcome, error) {
-	p, err := t.predict(append(slices.Clone(t.pods), n.pod))
-	if err != nil {
-		return nil, err
-	}
+func (t *tenants) solve(n *newcomer, b *budget) *outcome {
+	nodesSolved.Inc()
+	g := grant{budget: b}
+	outlook := t.outlook(append(slices.Clone(t.pods), n.pod), g.granted)
 	bounds := append(slices.Clone(t.bounds), n.bound)
-	o := newOutcome(p.Dilations, bounds)
-	o.excesses, err = nodes.Exceeding(p, bounds, t.alone)
-	return o, err
+	o := newOutcome(outlook.Dilations, bounds)
+	o.excesses, o.provisional = nodes.Exceeding(outlook, bounds, t.alone), g.exhausted
+	return o
 }
 
 // about returns about how the pods fare with the newcomer, without the excesses; what [tenants.add] returned if it was called.
-func (t *tenants) about(n *newcomer) (*outcome, error) {
+func (t *tenants) about(n *newcomer) *outcome {
 	if o, known := t.with[n.kind]; known && n.kind != 0 {
-		return o, nil
+		return o
 	}
 	nodesEstimated.Inc()
-	dilations, err := nodeWith(t.snapshot, t.node, t.class, append(slices.Clone(t.pods), n.pod)).Estimate()
-	if err != nil {
-		return nil, err
-	}
-	return newOutcome(dilations, append(slices.Clone(t.bounds), n.bound)), nil
+	dilations := nodeWith(t.snapshot, t.node, t.class, append(slices.Clone(t.pods), n.pod)).Estimate()
+	return newOutcome(dilations, append(slices.Clone(t.bounds), n.bound))
 }
 
 // newOutcome returns the outcome of dilations of pods with bounds, of which the newcomer is the last, without the excesses.
@@ -196,22 +193,18 @@ func newOutcome(dilations []float64, bounds []nodes.Bound) *outcome {
 	return o
 }
 
-// alone returns the dilations of the pods without a newcomer.
-func (t *tenants) alone() ([]float64, error) {
-	if t.before == nil {
-		p, err := t.predict(t.pods)
-		if err != nil {
-			return nil, err
-		}
-		t.before = p.Dilations
+// alone returns how the pods fare without a newcomer, by bounds from above or by the accurate model.
+func (t *tenants) alone(bounded bool) *nodes.Outlook {
+	if t.before == nil || t.before.Bounded() != bounded {
+		nodesSolved.Inc()
+		t.before = t.outlook(t.pods, func(float64) bool { return !bounded })
 	}
-	return t.before, nil
+	return t.before
 }
 
-// predict solves the model of the node with these pods.
-func (t *tenants) predict(pods []*corev1.Pod) (*contention.Prediction, error) {
-	nodesSolved.Inc()
-	return nodeWith(t.snapshot, t.node, t.class, pods).Predict()
+// outlook returns how some pods fare on the node.
+func (t *tenants) outlook(pods []*corev1.Pod, granted func(steps float64) bool) *nodes.Outlook {
+	return nodeWith(t.snapshot, t.node, t.class, pods).Outlook(granted)
 }
 
 // nodeWith returns a node of a class with pods on it. Annotations that name devices which are not there are ignored, as

@@ -1,0 +1,54 @@
+package dilation
+
+import (
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+)
+
+// A budget bounds what one scheduling cycle works out by the accurate model, in steps of it: whatever pods claim, a cycle takes
+// some tenths of a second at most in the long run. What it cannot afford is judged by bounds from above. All of a cycle's
+// goroutines draw on it.
+type budget struct {
+	left   atomic.Int64
+	shared *rate.Limiter // of all cycles, for what is above
+	now    time.Time
+}
+
+const (
+	// cycleSteps is what each cycle may take, some nodes of thirty pods or one of ten that are all different.
+	cycleSteps = 500_000
+	// burstSteps is what cycles may take besides that at once, and refillSteps what is added to it each second.
+	burstSteps, refillSteps = 100_000_000, 5_000_000
+)
+
+// newSharedBudget returns what all cycles have in common.
+func newSharedBudget() *rate.Limiter { return rate.NewLimiter(refillSteps, burstSteps) }
+
+// newBudget returns the budget of a cycle that begins now.
+func newBudget(shared *rate.Limiter, now time.Time) *budget {
+	b := &budget{shared: shared, now: now}
+	b.left.Store(cycleSteps)
+	return b
+}
+
+// grant is asked for the steps of one node at a time.
+type grant struct {
+	*budget
+	exhausted bool // a node was not worked out for want of steps, not because it would take too many by itself
+}
+
+// granted reports whether so many steps may be taken, and takes them.
+func (g *grant) granted(steps float64) bool {
+	if !nodes.Granted(steps) {
+		return false
+	}
+	if g.left.Add(-int64(steps)) >= 0 || g.shared.AllowN(g.now, int(steps)) {
+		return true
+	}
+	g.exhausted = true
+	return false
+}
