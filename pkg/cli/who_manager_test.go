@@ -136,13 +136,17 @@ func TestTheGaugesAnswerWhereTheManagerDoesNotAndANoteSaysWhy(t *testing.T) {
 		"no right to ask":   {nil, func(s *apiServer) { s.refuse("/api/v1/namespaces/loadline-system/pods/*") }, "is forbidden: not for you"},
 		"an old version":    {fails(saysPod(404, "404 page not found")), nil, themselves + "pod loadline-system/manager-b: 404 page not found"},
 		"it stopped asking": {answers(usage.Collection{AgeSeconds: 600}), nil, themselves + "pod loadline-system/manager-b: it has not asked the gauges for 10m0s"},
-		"an age below 0":    {answers(usage.Collection{AgeSeconds: -1}), nil, themselves + "pod loadline-system/manager-b: it reports what cannot be: ageSeconds: -1 is not at least 0"},
+		"an age below 0":    {answers(usage.Collection{AgeSeconds: -1}), nil, themselves + "pod loadline-system/manager-b: it answers what is no collection of reports: ageSeconds: -1 is not at least 0"},
 		"something else":    {answers("down"), nil, themselves + "pod loadline-system/manager-b: it answers what is no collection of reports"},
 		"nothing":           {answers(), nil, themselves + "pod loadline-system/manager-b: it answers what is no collection of reports: EOF"},
 		"no reports":        {answers(usage.Collection{}, 7), nil, themselves + "pod loadline-system/manager-b: it answers what is no report"},
-		"stale and wrong reports": {collection(func(reports []usage.Report) []usage.Report {
-			reports[0].AgeSeconds = 100
+		"wrong reports": {collection(func(reports []usage.Report) []usage.Report {
 			reports[1].Intervals[3].CPUs = 0
+			return reports
+		}), nil, themselves + "pod loadline-system/manager-b: it answers what is no report: intervals[3].cpus: 0 is less than 1"},
+		"stale and missing reports": {collection(func(reports []usage.Report) []usage.Report {
+			reports[0].AgeSeconds = 100
+			reports[1].Intervals = nil
 			return append(reports, usage.Report{}, reportOf("worker-9", 1, 0))
 		}), nil, "Note: the manager answers for 1 of 3 gauges; the others are asked themselves, because it has nothing fresh of them"},
 	} {
@@ -220,6 +224,21 @@ func TestTheStatusSaysWhoAnswersAboutWhatGaugesObserve(t *testing.T) {
 						return nil, saysPod(403, "forbidden: the user of the token may not get it")
 					}
 				}
+			}
+		},
+		`refused answers warning of the gauges of 1 node: worker-2: intervals[0].pods[0].uid: "\x1b[2J\nOK" is not from 1 to 64 letters, digits and dashes`: func(s *apiServer) {
+			s.special[collectedBy("manager-b")] = collection(func(reports []usage.Report) []usage.Report { return append(reports[:1:1], reports[2:]...) })
+			s.special[answersOf("loadline-gauge", "gauge-worker-2")] = func(*http.Request) (any, error) {
+				lie := reportOf("worker-2", 1, 0, observed("cart", 0.6, 0.5, 0))
+				lie.Intervals[0].Pods[0].UID = "\x1b[2J\nOK"
+				return &lie, nil
+			}
+		},
+		"refused answers warning of the gauges of 9 nodes: worker-2: cpus: 0; worker-7: it lies; and 7 more": func(s *apiServer) {
+			s.special[collectedBy("manager-b")] = func(r *http.Request) (any, error) {
+				answer, err := collection(nil)(r)
+				answer.(lines)[0] = usage.Collection{Refused: []usage.Refusal{{Node: "worker-7", Reason: "it lies"}, {Node: "worker-2", Reason: "cpus: 0"}}, RefusedBesides: 7}
+				return answer, err
 			}
 		},
 		"observations warning cannot tell: asking for a token of service account loadline-gauge/loadline-reader": func(s *apiServer) {

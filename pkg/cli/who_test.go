@@ -203,6 +203,7 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 	t.Parallel()
 	files := slowFiles(t)
 	cluster := files[1]
+	const noList = "--usage usage.json: is no list of reports of gauges, as --save-usage writes it: "
 	good := inJSON(t, []usage.Report{reportOf("worker-1", 1, 0, observed("cart", 0.6, 0.5, 0))})
 	for want, args := range map[string][]string{
 		"--filename: say what the gauges observed, too":                      {"-f", cluster},
@@ -213,12 +214,12 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 		"--all-namespaces and --namespace shop say different things":         append([]string{"-A", "-n", "shop"}, files...),
 		`--node: there is no node "worker-9"`:                                append([]string{"--node", "worker-1,worker-9"}, files...),
 		"--usage: open ":                                                     {"-f", cluster, "--usage", "none.json"},
-		"--usage usage.json: is no list of reports of gauges: unexpected EO": {"-f", cluster, "--usage", write(t, "usage.json", good[:len(good)-9])},
-		"--usage usage.json: is no list of reports of gauges: EOF":           {"-f", cluster, "--usage", write(t, "usage.json", "")},
-		"--usage usage.json: is no list of reports of gauges: json: unknown": {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, "ageSeconds", "âgeSeconds", 1))},
-		"--usage usage.json: has something after the list of reports of gau": {"-f", cluster, "--usage", write(t, "usage.json", good+"\n"+good)},
-		"--usage usage.json: has something after the list of reports of g":   {"-f", cluster, "--usage", write(t, "usage.json", good+"]")},
-		"--usage usage.json: [0].intervals[0].seconds: -10 is not above 0":   {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, `"seconds":10`, `"seconds":-10`, 1))},
+		noList + "[0].intervals[11].pods[0]: ends too early":                 {"-f", cluster, "--usage", write(t, "usage.json", good[:len(good)-9])},
+		noList + "ends too early":                                            {"-f", cluster, "--usage", write(t, "usage.json", "")},
+		noList + "[0].âgeSeconds: is not a known field":                      {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, "ageSeconds", "âgeSeconds", 1))},
+		noList + "goes on after the list\n":                                  {"-f", cluster, "--usage", write(t, "usage.json", good+"\n"+good)},
+		noList + "goes on after the list":                                    {"-f", cluster, "--usage", write(t, "usage.json", good+"]")},
+		noList + "[0].intervals[0].seconds: -10 is not above":                {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, `"seconds":10`, `"seconds":-10`, 1))},
 		"--usage usage.json: [0].intervals: there is none":                   {"-f", cluster, "--usage", write(t, "usage.json", `[{"ageSeconds":1}]`)},
 		`--usage usage.json: [1].intervals[0].node: "worker-1" is there twi`: {"-f", cluster, "--usage", write(t, "usage.json", "["+good[1:len(good)-1]+",\r\n"+good[1:])},
 	} {
@@ -363,15 +364,15 @@ func TestOneGaugeThatFailsIsSaidAndNoMore(t *testing.T) {
 		"proxy/v1/usage is forbidden: not for you": func(s *apiServer, answer string) {
 			s.refuse("/api/v1/" + answer)
 		},
-		"worker-2: its gauge reports what cannot be: intervals[0].cpus: 0 is less than 1": func(s *apiServer, answer string) {
+		"worker-2: the answer of its gauge is refused: intervals[0].cpus: 0 is less than 1": func(s *apiServer, answer string) {
 			r := reportOf("worker-2", 0, 0)
 			s.special[answer] = func(*http.Request) (any, error) { return &r, nil }
 		},
-		`worker-2: its gauge reports about another node, "worker-9"`: func(s *apiServer, answer string) {
+		`worker-2: the answer of its gauge is refused: intervals[0].node: "worker-9" is not the node that it runs on`: func(s *apiServer, answer string) {
 			r := reportOf("worker-9", 1, 0)
 			s.special[answer] = func(*http.Request) (any, error) { return &r, nil }
 		},
-		"worker-2: its gauge answers what is no report": func(s *apiServer, answer string) {
+		`worker-2: the answer of its gauge is refused: begins with "down", not with "{"`: func(s *apiServer, answer string) {
 			s.special[answer] = func(*http.Request) (any, error) { return "down", nil }
 		},
 		"worker-2: its gauge has stopped observing": func(s *apiServer, answer string) {

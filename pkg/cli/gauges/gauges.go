@@ -2,6 +2,9 @@
 // service account that may read it. One that does not answer in time keeps no other from answering. Where a manager collects from
 // the gauges, it is asked first, and only those gauges of which it has nothing fresh are asked themselves.
 //
+// A node may lie: what a gauge answers is read by a usage.Decoder, as the manager reads it, and an answer that is none is read no
+// further than it takes to show it. What errors say is printed, so they are excerpts of one line.
+//
 // Any user who may create pods can give them the labels of a gauge. Asked are therefore only pods that package installation
 // takes for gauges, and the account is one of the pod's own namespace. No other pod gets such a token but those of the manager, in
 // the namespace that the gauges' pods name.
@@ -10,9 +13,9 @@ package gauges
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -34,7 +37,7 @@ import (
 // Answer is what the gauge of a node answered.
 type Answer struct {
 	Node string
-	// Report is nil where there is an error.
+	// Report is nil where there is an error. That is a usage.RefusedError if the gauge answered what cannot be.
 	Report *usage.Report
 	Err    error
 	// FromManager reports whether the manager answered in place of the gauge.
@@ -62,6 +65,11 @@ type Asker struct {
 	Source Source
 	// Note is called with why gauges are asked themselves though there is a manager, if it is not nil.
 	Note func(why string)
+
+	// Refused are the gauges whose last answers the manager refused, and RefusedBesides is how many more there are, by the last answer
+	// of the manager.
+	Refused        []usage.Refusal
+	RefusedBesides int
 
 	rest   rest.Interface
 	tokens map[types.NamespacedName]token // by the service accounts that they are of
@@ -190,6 +198,7 @@ func (a *Asker) prepare(ctx context.Context, pods []corev1.Pod) (err error) {
 	if a.rest == nil {
 		config := rest.CopyConfig(a.Config)
 		config.QPS = -1 // as many as are concurrent
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &brief{next} })
 		config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, scheme.Codecs.WithoutConversion()
 		if a.rest, err = rest.RESTClientFor(config); err != nil {
 			return err
@@ -209,26 +218,23 @@ func (a *Asker) ask(ctx context.Context, pod *corev1.Pod, last int) (*usage.Repo
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answer := a.rest.Get().
+	body, err := a.rest.Get().
 		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.UsagePort(pod), "proxy", usage.Path).
 		Param(usage.LastParameter, strconv.Itoa(min(last, maxIntervals))).SetHeader(usage.TokenHeader, token).
-		Do(ctx)
-	if err := answer.Error(); err != nil { // which says more than the error of Raw
-		return nil, fmt.Errorf("its gauge does not answer: %w", err)
-	}
-	text, err := answer.Raw()
+		Stream(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("its gauge does not answer: %w", err)
+		return nil, fmt.Errorf("its gauge does not answer: %w", excerpt(err))
 	}
-	report := &usage.Report{}
-	if err := json.Unmarshal(text, report); err != nil {
-		return nil, fmt.Errorf("its gauge answers what is no report: %w", err)
+	defer body.Close()
+	report, err := usage.NewDecoder(body, usage.Limits{Bytes: usage.MaxBytes, Intervals: maxIntervals, Objects: usage.MaxObjects}).Report()
+	if err == nil && len(report.Intervals) > 0 && report.Intervals[0].Node != pod.Spec.NodeName {
+		err = &usage.RefusedError{Err: fmt.Errorf("intervals[0].node: %.64q is not the node that it runs on", report.Intervals[0].Node)}
 	}
-	if err := report.Validate(); err != nil {
-		return nil, fmt.Errorf("its gauge reports what cannot be: %w", err)
-	}
-	if len(report.Intervals) > 0 && report.Intervals[0].Node != pod.Spec.NodeName {
-		return nil, fmt.Errorf("its gauge reports about another node, %q", report.Intervals[0].Node)
+	switch refused := (*usage.RefusedError)(nil); {
+	case errors.As(err, &refused):
+		return nil, fmt.Errorf("the answer of its gauge is refused: %w", excerpt(err))
+	case err != nil:
+		return nil, fmt.Errorf("its gauge does not answer to the end: %w", excerpt(err))
 	}
 	return report, nil
 }

@@ -3,7 +3,6 @@ package gauges
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,8 +42,10 @@ const (
 	managerPatience = 20 * time.Second
 	// maxReplicas is how many pods of the manager are asked.
 	maxReplicas = 5
-	// maxBytes is how long its answer may be: twice that about 5,000 nodes of 100 pods.
-	maxBytes = 2 << 30
+	// maxBytes is how long its answer may be: twice that about 5,000 nodes of 100 pods. Of each node maxObjects bounds how many pods of
+	// intervals there may be: an hour of as many pods as an interval may have.
+	maxBytes   = 2 << 30
+	maxObjects = 1 << 18
 	// stale is the age from which on the last round of a manager says nothing: it collects every half a minute.
 	stale = 90 * time.Second
 )
@@ -55,12 +56,17 @@ var errNoManager = errors.New("no manager collects from the gauges: install one 
 // askManager fills in the answers of which the manager has fresh reports. It returns an error only if no gauge is to be asked in place
 // of the manager.
 func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int, answers []Answer) error {
-	reports, err := a.fromManager(ctx, pods, nodes, last)
+	a.Refused, a.RefusedBesides = nil, 0
+	manager, err := a.fromManager(ctx, pods, nodes, last)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if a.Source == Manager && err != nil {
 		return fmt.Errorf("--source %s: %w", Manager, err)
+	}
+	reports := map[string]*usage.Report{}
+	if err == nil {
+		reports, a.Refused, a.RefusedBesides = manager.reports, manager.Refused, manager.RefusedBesides
 	}
 	answered := 0
 	for i := range answers {
@@ -68,7 +74,7 @@ func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []strin
 		report := reports[answer.Node]
 		switch {
 		case a.Source == Manager && report == nil:
-			answer.Err = errors.New("the manager has heard nothing of its gauge")
+			answer.Err = a.unheard(answer.Node)
 		case report != nil && (a.Source == Manager || !findings.Stale(report)):
 			answer.Report, answer.FromManager = report, true
 			answered++
@@ -84,8 +90,18 @@ func (a *Asker) askManager(ctx context.Context, pods []corev1.Pod, nodes []strin
 	return nil
 }
 
+// unheard returns why the manager says nothing about a node.
+func (a *Asker) unheard(node string) error {
+	for _, refused := range a.Refused {
+		if refused.Node == node {
+			return fmt.Errorf("the answer of its gauge is refused: %w", &usage.RefusedError{Err: errors.New(refused.Reason)})
+		}
+	}
+	return errors.New("the manager has heard nothing of its gauge")
+}
+
 // fromManager returns what the manager has of the gauges of some pods, by their nodes.
-func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int) (map[string]*usage.Report, error) {
+func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []string, last int) (*collected, error) {
 	named := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Annotations[installation.ManagerAnnotation] != "" })
 	if named < 0 {
 		return nil, errNoManager
@@ -107,14 +123,14 @@ func (a *Asker) fromManager(ctx context.Context, pods []corev1.Pod, nodes []stri
 }
 
 // fromReplicas asks all replicas at once, of which one leads, and returns what that answers.
-func (a *Asker) fromReplicas(ctx context.Context, replicas []corev1.Pod, nodes []string, last int, token string) (map[string]*usage.Report, error) {
+func (a *Asker) fromReplicas(ctx context.Context, replicas []corev1.Pod, nodes []string, last int, token string) (*collected, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.patience, managerPatience))
 	defer cancel()
 	var (
-		wait    sync.WaitGroup
-		mutex   sync.Mutex
-		reports map[string]*usage.Report
-		errs    []error
+		wait   sync.WaitGroup
+		mutex  sync.Mutex
+		leader *collected
+		errs   []error
 	)
 	for i := range replicas {
 		wait.Go(func() {
@@ -125,24 +141,24 @@ func (a *Asker) fromReplicas(ctx context.Context, replicas []corev1.Pod, nodes [
 				errs = append(errs, fmt.Errorf("pod %s/%s: %w", replicas[i].Namespace, replicas[i].Name, err))
 				return
 			}
-			reports = answer
+			leader = answer
 			cancel() // the others do not lead
 		})
 	}
 	wait.Wait()
-	if reports != nil {
-		return reports, nil
+	if leader != nil {
+		return leader, nil
 	}
 	// What is wrong with a leader says more than that others do not lead.
 	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
-	if leader := slices.IndexFunc(errs, func(err error) bool { return !strings.Contains(err.Error(), usage.NotLeading) }); leader >= 0 {
-		return nil, errs[leader]
+	if of := slices.IndexFunc(errs, func(err error) bool { return !strings.Contains(err.Error(), usage.NotLeading) }); of >= 0 {
+		return nil, errs[of]
 	}
 	return nil, errs[0]
 }
 
-// fromReplica asks one replica. What is no report is left out: the gauge is asked itself.
-func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string, last int, token string) (map[string]*usage.Report, error) {
+// fromReplica asks one replica.
+func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string, last int, token string) (*collected, error) {
 	request := a.rest.Get().
 		AbsPath("/api/v1/namespaces", pod.Namespace, "pods", "https:"+pod.Name+":"+installation.UsagePort(pod), "proxy", usage.NodesPath).
 		Param(usage.LastParameter, strconv.Itoa(last)).SetHeader(usage.TokenHeader, token).MaxRetries(0)
@@ -151,31 +167,40 @@ func (a *Asker) fromReplica(ctx context.Context, pod *corev1.Pod, nodes []string
 	}
 	body, err := request.Stream(ctx)
 	if err != nil {
-		return nil, errors.New(reason(err))
+		return nil, errors.New(usage.Excerpt(reason(err)))
 	}
 	defer body.Close()
-	decoder := json.NewDecoder(io.LimitReader(body, maxBytes))
-	var collection usage.Collection
-	if err := decoder.Decode(&collection); err != nil {
+	return read(body)
+}
+
+// collected is what a manager answers.
+type collected struct {
+	usage.Collection
+
+	reports map[string]*usage.Report // by their nodes
+}
+
+// read reads the answer of a manager.
+func read(body io.Reader) (*collected, error) {
+	decoder := usage.NewDecoder(body, usage.Limits{Bytes: maxBytes, Intervals: usage.MaxIntervals, Objects: maxObjects})
+	collection, err := decoder.Collection()
+	if err != nil {
 		return nil, fmt.Errorf("it answers what is no collection of reports: %w", err)
-	}
-	if err := collection.Validate(); err != nil {
-		return nil, fmt.Errorf("it reports what cannot be: %w", err)
 	}
 	if age := time.Duration(collection.AgeSeconds * float64(time.Second)); age > stale {
 		return nil, fmt.Errorf("it has not asked the gauges for %s", age.Round(time.Second))
 	}
-	reports := map[string]*usage.Report{}
+	answer := &collected{*collection, map[string]*usage.Report{}}
 	for {
-		report := &usage.Report{}
-		switch err := decoder.Decode(report); {
+		report, err := decoder.Report()
+		switch {
 		case errors.Is(err, io.EOF):
-			return reports, nil
+			return answer, nil
 		case err != nil:
 			return nil, fmt.Errorf("it answers what is no report: %w", err)
 		}
-		if report.Validate() == nil && len(report.Intervals) > 0 {
-			reports[report.Intervals[0].Node] = report
+		if len(report.Intervals) > 0 {
+			answer.reports[report.Intervals[0].Node] = report
 		}
 	}
 }

@@ -33,15 +33,15 @@ func TestASlowReplicaIsNotWaitedFor(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	ask := func(patience time.Duration, replicas ...corev1.Pod) (map[string]*usage.Report, error) {
+	ask := func(patience time.Duration, replicas ...corev1.Pod) (*collected, error) {
 		a := &Asker{Config: &rest.Config{Host: server.URL}, patience: patience}
 		if err := a.prepare(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		return a.fromReplicas(t.Context(), replicas, nil, 6, "token")
 	}
-	if reports, err := ask(time.Hour, replica("slow"), replica("leading"), replica("trickling")); err != nil || reports["worker-1"] == nil {
-		t.Errorf("the leader does not count: %v, %v", reports, err)
+	if answer, err := ask(time.Hour, replica("slow"), replica("leading"), replica("trickling")); err != nil || answer.reports["worker-1"] == nil {
+		t.Errorf("the leader does not count: %v, %v", answer, err)
 	}
 	for _, name := range []string{"slow", "trickling"} {
 		if reports, err := ask(50*time.Millisecond, replica(name)); err == nil || !strings.Contains(err.Error(), "pod loadline-system/"+name) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // gatherer finds out the facts. Nothing that it may not see keeps it from
@@ -113,8 +115,16 @@ func (g *gatherer) observed(ctx context.Context) (*installation.ObservedFacts, e
 	}
 	o.Gauges = len(answers)
 	errs := []error{err}
+	refused := map[string]string{} // the reasons, by the nodes
+	for _, r := range asker.Refused {
+		refused[r.Node] = r.Reason
+	}
 	for i := range answers {
 		answer := &answers[i]
+		if why := (*usage.RefusedError)(nil); errors.As(answer.Err, &why) {
+			refused[answer.Node] = usage.Excerpt(why.Error())
+			continue
+		}
 		if answer.Err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", answer.Node, answer.Err))
 			continue
@@ -124,6 +134,10 @@ func (g *gatherer) observed(ctx context.Context) (*installation.ObservedFacts, e
 			o.ByManager++
 		}
 	}
+	for _, node := range slices.Sorted(maps.Keys(refused)) {
+		o.Refused = append(o.Refused, usage.Refusal{Node: node, Reason: refused[node]})
+	}
+	o.RefusedBesides = max(0, len(asker.Refused)+asker.RefusedBesides-len(refused))
 	for _, err := range errs {
 		switch {
 		case gauges.Refused(err):

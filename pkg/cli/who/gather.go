@@ -1,7 +1,6 @@
 package who
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,10 +142,11 @@ func (f *files) look(context.Context) (*seen, error) {
 		return nil, err
 	}
 	name := filepath.Base(f.usage)
-	content, err := os.ReadFile(filepath.Clean(f.usage))
+	content, err := os.Open(filepath.Clean(f.usage))
 	if err != nil {
 		return nil, fmt.Errorf("--usage: %w", err)
 	}
+	defer content.Close() //nolint:errcheck // it was only read
 	reports, err := readReports(content)
 	if err != nil {
 		return nil, fmt.Errorf("--usage %s: %w", name, err)
@@ -158,22 +158,21 @@ func (f *files) look(context.Context) (*seen, error) {
 	return seen, nil
 }
 
+// Limits of what --usage reads: what a manager keeps of 5,000 nodes, twice.
+const (
+	maxUsageBytes   = 2 << 30
+	maxUsageObjects = 1 << 18 // of a node
+)
+
 // readReports reads a list of reports, at most one for each node.
-func readReports(content []byte) ([]usage.Report, error) {
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	var reports []usage.Report
-	if err := decoder.Decode(&reports); err != nil {
-		return nil, fmt.Errorf("is no list of reports of gauges: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("has something after the list of reports of gauges: give it one list, as --save-usage writes it")
+func readReports(in io.Reader) ([]usage.Report, error) {
+	limits := usage.Limits{Bytes: maxUsageBytes, Intervals: usage.MaxIntervals, Objects: maxUsageObjects, Known: true}
+	reports, err := usage.NewDecoder(in, limits).List()
+	if err != nil {
+		return nil, fmt.Errorf("is no list of reports of gauges, as --save-usage writes it: %w", err)
 	}
 	seen := map[string]bool{}
 	for i := range reports {
-		if err := reports[i].Validate(); err != nil {
-			return nil, fmt.Errorf("[%d].%w", i, err)
-		}
 		if len(reports[i].Intervals) == 0 {
 			return nil, fmt.Errorf("[%d].intervals: there is none", i)
 		}

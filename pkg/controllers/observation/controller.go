@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/gauge/collect"
 	"loadline.dev/loadline/pkg/gauge/collected"
+	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -73,6 +75,8 @@ type Controller struct {
 	drifted     map[observations.Key]bool
 	recommended map[observations.Key]time.Time
 	updated     time.Time
+	// refused are the gauges whose last answers were refused, by the last round.
+	refused []usage.Refusal
 
 	mutex     sync.Mutex
 	predicted map[string]time.Time // when, by the names of nodes
@@ -154,17 +158,28 @@ func (c *Controller) token() (string, error) {
 func (c *Controller) done(ctx context.Context, r *collect.Round) {
 	c.Metrics.collected(r)
 	if c.Collected != nil {
-		c.Collected.EndRound()
+		c.Collected.EndRound(r.Refused)
 	}
 	if r.Failed > 0 {
 		c.log.Info("Some gauges did not answer", "gauges", r.Gauges, "asked", r.Asked, "failed", r.Failed)
 	}
+	c.logRefused(r.Refused)
 	if r.Gauges == 0 {
 		return
 	}
 	if err := c.update(ctx); err != nil {
 		c.log.Error(err, "Cannot write what was observed; trying again after the next round")
 	}
+}
+
+// logRefused logs which gauges answer what is refused, and why, when that has changed.
+func (c *Controller) logRefused(refused []usage.Refusal) {
+	for _, r := range refused {
+		if !slices.Contains(c.refused, r) {
+			c.log.Info("The answer of a gauge is refused", "node", r.Node, "reason", r.Reason)
+		}
+	}
+	c.refused = refused
 }
 
 // Receive takes what one gauge observed.

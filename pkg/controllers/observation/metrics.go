@@ -15,6 +15,7 @@ import (
 type Metrics struct {
 	errors    *prometheus.HistogramVec
 	targets   prometheus.Gauge
+	refused   prometheus.Gauge
 	requests  *prometheus.CounterVec
 	intervals prometheus.Counter
 	duration  prometheus.Gauge
@@ -34,6 +35,10 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "loadline_collection_targets",
 			Help: "How many gauges there are to ask what they observed.",
 		}),
+		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "loadline_collection_refused_targets",
+			Help: "How many gauges answered last what is refused, because it breaks the rules of reports or is too large. kubectl loadline status names their nodes.",
+		}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_collection_requests_total",
 			Help: "How many times gauges were asked what they observed, by outcome: answered or failed.",
@@ -48,7 +53,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 		}),
 	}
 	var errs []error
-	for _, c := range []prometheus.Collector{m.errors, m.targets, m.requests, m.intervals, m.duration} {
+	for _, c := range []prometheus.Collector{m.errors, m.targets, m.refused, m.requests, m.intervals, m.duration} {
 		errs = append(errs, registry.Register(c))
 	}
 	for _, direction := range []string{"high", "low"} { // there from the beginning, so that a rate is right from the first on
@@ -63,6 +68,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 // collected takes note of a round.
 func (m *Metrics) collected(r *collect.Round) {
 	m.targets.Set(float64(r.Gauges))
+	m.refused.Set(float64(len(r.Refused)))
 	m.requests.WithLabelValues("answered").Add(float64(r.Asked - r.Failed))
 	m.requests.WithLabelValues("failed").Add(float64(r.Failed))
 	m.intervals.Add(float64(r.Intervals))

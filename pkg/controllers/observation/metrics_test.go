@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/gauge/collect"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 func TestMetricsShowHowCollectingGoesAndHowWellDilationsArePredicted(t *testing.T) {
@@ -20,7 +21,7 @@ func TestMetricsShowHowCollectingGoesAndHowWellDilationsArePredicted(t *testing.
 		t.Fatal(err)
 	}
 	m.collected(&collect.Round{Gauges: 5, Asked: 4, Failed: 1, Intervals: 9, Took: 3 * time.Second})
-	m.collected(&collect.Round{Gauges: 5, Asked: 5, Intervals: 15, Took: 2 * time.Second})
+	m.collected(&collect.Round{Gauges: 5, Asked: 5, Intervals: 15, Refused: []usage.Refusal{{Node: "worker-1", Reason: "it lies"}}, Took: 2 * time.Second})
 	m.predicted(&observations.Prediction{Predicted: 2, Observed: 1.6})
 	m.predicted(&observations.Prediction{Predicted: 1, Observed: 2})
 	want := `
@@ -30,6 +31,9 @@ loadline_collection_duration_seconds 2
 # HELP loadline_collection_intervals_total How many intervals gauges handed on.
 # TYPE loadline_collection_intervals_total counter
 loadline_collection_intervals_total 24
+# HELP loadline_collection_refused_targets How many gauges answered last what is refused, because it breaks the rules of reports or is too large. kubectl loadline status names their nodes.
+# TYPE loadline_collection_refused_targets gauge
+loadline_collection_refused_targets 1
 # HELP loadline_collection_requests_total How many times gauges were asked what they observed, by outcome: answered or failed.
 # TYPE loadline_collection_requests_total counter
 loadline_collection_requests_total{outcome="answered"} 8
@@ -40,6 +44,7 @@ loadline_collection_targets 5
 `
 	names := []string{
 		"loadline_collection_duration_seconds", "loadline_collection_intervals_total", "loadline_collection_requests_total", "loadline_collection_targets",
+		"loadline_collection_refused_targets",
 	}
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), names...); err != nil {
 		t.Error(err)

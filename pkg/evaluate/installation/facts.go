@@ -4,6 +4,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // Facts are what an installation is judged by. An error stands for what could not be
@@ -63,6 +64,10 @@ type SchedulerFacts struct {
 type ObservedFacts struct {
 	// Gauges is how many there are, Answered of how many there was an answer, and ByManager how many of these were the manager's.
 	Gauges, Answered, ByManager int
+	// Refused are the gauges whose answers are refused, by the manager or by who asks, in the order of their nodes, and RefusedBesides
+	// is how many more there are.
+	Refused        []usage.Refusal
+	RefusedBesides int
 	// Problem is why the first of the others did not answer, and Note why the manager did not answer for all.
 	Problem, Note string
 }

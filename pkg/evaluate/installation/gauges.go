@@ -146,5 +146,27 @@ func (f *Facts) judgeObserved() []Check {
 			c.Do = "docs/troubleshooting.md says what to do about it, under who"
 		}
 	}
-	return []Check{c}
+	return append([]Check{c}, o.judgeRefused()...)
+}
+
+// maxNamed is how many gauges are named whose answers are refused.
+const maxNamed = 5
+
+// judgeRefused returns a check that names the gauges whose answers are refused, if there are any.
+func (o *ObservedFacts) judgeRefused() []Check {
+	if len(o.Refused) == 0 {
+		return nil
+	}
+	var named []string
+	for _, r := range o.Refused[:min(len(o.Refused), maxNamed)] {
+		named = append(named, r.Node+": "+r.Reason)
+	}
+	all := len(o.Refused) + o.RefusedBesides
+	if more := all - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return []Check{{
+		Name: "refused answers", State: StateWarning, Message: fmt.Sprintf("of the gauges of %s: %s", text.Counted(all, "node"), strings.Join(named, "; ")),
+		Do: "no gauge of Loadline answers that: see whether the gauges are of the manager's version, and who else has these nodes; docs/troubleshooting.md says more, under who",
+	}}
 }

@@ -3,8 +3,6 @@ package collect
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -26,9 +24,6 @@ const (
 	// longestAge is how old the last interval of a gauge may be.
 	longestAge = 100 * 24 * time.Hour
 )
-
-// errTooLong says that an answer is longer than [MaxBytes].
-var errTooLong = fmt.Errorf("the answer is longer than %d MiB", MaxBytes>>20)
 
 // NewTransport returns a transport for gauges: straight to their addresses, without a proxy, and without a proof of who
 // answers, since gauges sign their certificates themselves. It keeps no connection: thousands would take more memory than
@@ -63,59 +58,34 @@ func (c *Collector) ask(ctx context.Context, g Gauge, last int, token string) (*
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText)) // what there is of it
 		return nil, fmt.Errorf("it answers %s: %q", response.Status, text)
 	}
-	report := &usage.Report{}
-	body := &bounded{response.Body, MaxBytes}
-	if err := json.NewDecoder(body).Decode(report); err != nil {
-		return nil, fmt.Errorf("it answers what is no report: %w", err)
+	report, err := usage.NewDecoder(response.Body, usage.Limits{Bytes: usage.MaxBytes, Intervals: last, Objects: usage.MaxObjects}).Report()
+	if err != nil {
+		return nil, err
 	}
-	return report, check(report, g, last)
+	if err := check(report, g); err != nil {
+		return nil, &usage.RefusedError{Err: err}
+	}
+	return report, nil
 }
 
 // check returns an error that says what a gauge of the node cannot have reported.
-func check(report *usage.Report, g Gauge, last int) error {
-	if err := report.Validate(); err != nil {
-		return fmt.Errorf("it reports what cannot be: %w", err)
-	}
+func check(report *usage.Report, g Gauge) error {
 	if report.AgeSeconds > longestAge.Seconds() {
-		return fmt.Errorf("it reports what cannot be: ageSeconds: %v is more than %v", report.AgeSeconds, longestAge.Seconds())
-	}
-	if len(report.Intervals) > last {
-		return fmt.Errorf("it reports %d intervals, and was asked for %d", len(report.Intervals), last)
+		return fmt.Errorf("ageSeconds: %v is more than %v", report.AgeSeconds, longestAge.Seconds())
 	}
 	for i := range report.Intervals {
 		v := &report.Intervals[i]
 		if v.Node != g.Node {
-			return fmt.Errorf("it runs on node %q, and reports about %q", g.Node, v.Node)
+			return fmt.Errorf("intervals[%d].node: %.64q is not the node that it runs on, %.64q", i, v.Node, g.Node)
 		}
 		if v.Seconds > longestInterval.Seconds() {
-			return fmt.Errorf("it reports what cannot be: intervals[%d].seconds: %v is more than %v", i, v.Seconds, longestInterval.Seconds())
+			return fmt.Errorf("intervals[%d].seconds: %v is more than %v", i, v.Seconds, longestInterval.Seconds())
 		}
 		for k := range v.Pods {
 			if p := &v.Pods[k]; p.Seconds > v.Seconds+1 {
-				return fmt.Errorf("it reports what cannot be: intervals[%d].pods[%d].seconds: %v is more than that of the interval, %v",
-					i, k, p.Seconds, v.Seconds)
+				return fmt.Errorf("intervals[%d].pods[%d].seconds: %v is more than that of the interval, %v", i, k, p.Seconds, v.Seconds)
 			}
 		}
 	}
 	return nil
-}
-
-// bounded reads at most as many bytes as are left, and fails if there are more.
-type bounded struct {
-	io.Reader
-
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		var one [1]byte
-		if n, err := b.Reader.Read(one[:]); n == 0 && errors.Is(err, io.EOF) {
-			return 0, io.EOF
-		}
-		return 0, errTooLong
-	}
-	n, err := b.Reader.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
 }

@@ -66,7 +66,7 @@ func benchmarkRound(b *testing.B, keeping bool) {
 			b.Fatalf("the round is %+v", round)
 		}
 		if keeping {
-			sampler.kept.EndRound()
+			sampler.kept.EndRound(nil)
 		}
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/round")
@@ -89,7 +89,7 @@ func filled(c *cluster, report *usage.Report) *collected.History {
 			}
 			kept.Add(o)
 		}
-		kept.EndRound()
+		kept.EndRound(nil)
 	}
 	return kept
 }

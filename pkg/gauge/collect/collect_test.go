@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,33 +136,70 @@ func TestWhatAGaugeCannotHaveObservedIsRefused(t *testing.T) {
 		change(&v)
 		return says(usage.Report{Intervals: []usage.Interval{v}})
 	}
-	for name, answer := range map[string]http.HandlerFunc{
-		"about another node":     changed(func(v *usage.Interval) { v.Node = "other" }),
-		"of an impossible value": changed(func(v *usage.Interval) { v.Pods[0].Dilation = 0.5 }),
-		"of an endless interval": changed(func(v *usage.Interval) { v.Seconds = 1e300 }),
-		"of a pod for too long":  changed(func(v *usage.Interval) { v.Pods[0].Seconds = 1e6 }),
-		"of an age without end":  says(usage.Report{AgeSeconds: 1e300, Intervals: []usage.Interval{interval("liar", 1, at)}}),
-		"more than was asked for": func(w http.ResponseWriter, r *http.Request) {
-			says(usage.Report{Intervals: make([]usage.Interval, 900)})(w, r)
-		},
-		"what is no report": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
-		"without an end":    func(w http.ResponseWriter, _ *http.Request) { endless(w) },
-		"by sending us away": func(w http.ResponseWriter, r *http.Request) {
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		why    string // it is refused; empty if it is no report at all
+	}{
+		"about another node":      {changed(func(v *usage.Interval) { v.Node = "other" }), `intervals[0].node: "other" is not the node that it runs on, "liar"`},
+		"of an impossible value":  {changed(func(v *usage.Interval) { v.Pods[0].Dilation = 0.5 }), "intervals[0].pods[0].dilation: 0.5 is not at least 1 and finite"},
+		"of an endless interval":  {changed(func(v *usage.Interval) { v.Seconds = 1e300 }), "intervals[0].seconds: 1e+300 is more than 3600"},
+		"of a pod for too long":   {changed(func(v *usage.Interval) { v.Pods[0].Seconds = 1e6 }), "intervals[0].pods[0].seconds: 1e+06 is more than that of the interval, 10"},
+		"of an age without end":   {says(usage.Report{AgeSeconds: 1e300, Intervals: []usage.Interval{interval("liar", 1, at)}}), "ageSeconds: 1e+300 is more than 8.64e+06"},
+		"more than was asked for": {says(usage.Report{Intervals: slices.Repeat([]usage.Interval{interval("liar", 1, at)}, 900)}), "intervals[6]: is too large: there are more than 6"},
+		"what is no report":       {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, "is no JSON at byte 1: invalid character '<' looking for beginning of value"},
+		"without an end":          {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "intervals[0].node: is too large: a value of it is longer than 65536 bytes"},
+		"in colours":              {changed(func(v *usage.Interval) { v.Pods[0].UID = "\x1b[31mRED\n" }), `intervals[0].pods[0].uid: "\x1b[31mRED\n" is not from 1 to 64 letters, digits and dashes`},
+		"by sending us away": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/v1/usage?last=7", http.StatusFound)
-		},
-		"by refusing a token": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "unauthorized", http.StatusUnauthorized) },
+		}, ""},
+		"by refusing a token": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "unauthorized", http.StatusUnauthorized) }, ""},
+		"by breaking off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte("{"))
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t)
-			c.add("liar", answer)
-			if round := c.round(t, time.Minute); round.Failed != 1 || len(c.received.by) != 0 {
+			c.add("liar", test.answer)
+			round := c.round(t, time.Minute)
+			if round.Failed != 1 || len(c.received.by) != 0 {
 				t.Errorf("the round is %+v, and %v arrived", round, c.received.by)
 			}
 			if got := len(c.asked["liar.example:8443"]); got != 1 {
 				t.Errorf("it was asked %d times", got)
 			}
+			var want []usage.Refusal
+			if test.why != "" {
+				want = []usage.Refusal{{Node: "liar", Reason: test.why}}
+			}
+			if diff := cmp.Diff(want, round.Refused); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
 		})
+	}
+}
+
+func TestAGaugeThatIsRefusedIsNamedUntilItsAnswerIsTaken(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	began, lies := c.clock.Now(), true
+	c.add("liar", func(w http.ResponseWriter, r *http.Request) {
+		if lies {
+			says(usage.Report{AgeSeconds: -1})(w, r)
+			return
+		}
+		c.history("liar", began, 0)(w, r)
+	})
+	want := []usage.Refusal{{Node: "liar", Reason: "ageSeconds: -1 is not at least 0 and finite"}}
+	for n := range 3 {
+		if round := c.round(t, 15*time.Second); !cmp.Equal(want, round.Refused) { // in the second it is not asked
+			t.Errorf("round %d refused %+v", n, round.Refused)
+		}
+	}
+	lies = false
+	if round := c.round(t, 5*time.Minute); round.Failed != 0 || len(round.Refused) != 0 {
+		t.Errorf("once it does not lie the round is %+v", round)
 	}
 }
 
@@ -220,7 +258,7 @@ func TestGaugesThatAreGoneAreForgotten(t *testing.T) {
 	gauges := c.gauges
 	c.round(t, time.Minute)
 	c.gauges = nil
-	if round := c.round(t, 30*time.Second); *round != (collect.Round{}) {
+	if round := c.round(t, 30*time.Second); !cmp.Equal(*round, collect.Round{}) {
 		t.Errorf("without gauges the round is %+v", round)
 	}
 	c.gauges = gauges

@@ -26,8 +26,6 @@ const (
 	MaxBackOff = 5 * time.Minute
 	// MaxIntervals is how many intervals a gauge is asked for at most.
 	MaxIntervals = 30
-	// MaxBytes is how long an answer may be, unpacked.
-	MaxBytes = 8 << 20
 )
 
 // Gauge is a gauge that can be asked.
@@ -84,6 +82,8 @@ type Round struct {
 	Gauges, Asked, Failed int
 	// Intervals is how many intervals were handed on.
 	Intervals int
+	// Refused are the gauges whose last answer was refused, in this round or before, in the order of their nodes.
+	Refused []usage.Refusal
 	// Took is how long the round took.
 	Took time.Duration
 }
@@ -99,6 +99,8 @@ type state struct {
 	// failures is how many there were in a row, and notBefore when the gauge may be asked again.
 	failures  int
 	notBefore time.Time
+	// refused says why the last answer was refused, as an excerpt; empty if it was not.
+	refused string
 	// most is for how many intervals the gauge may be asked; 0 means [MaxIntervals].
 	most int
 }
@@ -135,6 +137,7 @@ func (c *Collector) Round(ctx context.Context) (*Round, error) {
 	slices.SortStableFunc(due, func(a, b Gauge) int { return cmp.Compare(c.states[a.ID].failures, c.states[b.ID].failures) })
 	round := &Round{Gauges: len(gauges), Asked: len(due)}
 	if len(due) == 0 {
+		round.Refused = c.refused(gauges)
 		return round, nil
 	}
 	token, err := c.Token()
@@ -164,7 +167,7 @@ func (c *Collector) Round(ctx context.Context) (*Round, error) {
 	}
 	close(queue)
 	wait.Wait()
-	round.Took = c.Clock.Since(began)
+	round.Refused, round.Took = c.refused(gauges), c.Clock.Since(began)
 	return round, ctx.Err()
 }
 
@@ -188,6 +191,19 @@ func (c *Collector) remember(gauges []Gauge) {
 	c.states = states
 }
 
+// refused returns which of the gauges answered last what was refused.
+func (c *Collector) refused(gauges []Gauge) (all []usage.Refusal) {
+	for _, g := range gauges {
+		if why := c.states[g.ID].refused; why != "" {
+			all = append(all, usage.Refusal{Node: g.Node, Reason: why})
+		}
+	}
+	slices.SortFunc(all, func(a, b usage.Refusal) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Reason, b.Reason))
+	})
+	return all
+}
+
 // collect asks one gauge, and returns how many intervals it handed on.
 func (c *Collector) collect(ctx context.Context, g Gauge, s *state, token string) (int, error) {
 	last := s.wanted(c.Clock.Now())
@@ -196,11 +212,11 @@ func (c *Collector) collect(ctx context.Context, g Gauge, s *state, token string
 	if err != nil {
 		if ctx.Err() == nil {
 			s.failed(now, last, err)
-			c.Log.V(1).Info("A gauge failed", "node", g.Node, "address", g.Address, "failures", s.failures, "reason", err.Error())
+			c.Log.V(1).Info("A gauge failed", "node", g.Node, "address", g.Address, "failures", s.failures, "reason", usage.Excerpt(err.Error()))
 		}
 		return 0, err
 	}
-	s.failures, s.notBefore, s.most = 0, time.Time{}, 0
+	s.failures, s.notBefore, s.most, s.refused = 0, time.Time{}, 0, ""
 	fresh, ended := s.fresh(report, now)
 	if len(fresh) > 0 {
 		c.Receiver.Receive(ctx, &Observed{Gauge: g, Intervals: fresh, Ended: ended})

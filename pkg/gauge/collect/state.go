@@ -38,7 +38,11 @@ func (s *state) failed(now time.Time, asked int, err error) {
 	s.failures++
 	// Rounds are a period apart, give or take what the last one took.
 	s.notBefore = now.Add(wait - Period/2)
-	if errors.Is(err, errTooLong) {
+	s.refused = ""
+	if refused := (*usage.RefusedError)(nil); errors.As(err, &refused) {
+		s.refused = usage.Excerpt(refused.Error())
+	}
+	if errors.Is(err, usage.ErrTooLarge) {
 		s.most = max(1, asked/2)
 	}
 }

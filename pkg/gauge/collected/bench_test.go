@@ -31,7 +31,7 @@ func full(b *testing.B) (k *kept, round func()) {
 			}
 			k.Add(o)
 		}
-		k.EndRound()
+		k.EndRound(nil)
 	}
 	for range 40 {
 		round()

@@ -37,13 +37,13 @@ func NewHandler(h *History, leading <-chan struct{}, guard server.Guard) http.Ha
 
 // write writes what is kept of nodes, of all if the query names none, one after another.
 func (h *History) write(w io.Writer, last int, query url.Values) error {
-	age, _ := h.Age() // before the reports, which may become younger, not older
+	collection := h.collection() // before the reports, which may become younger, not older
 	names := h.Nodes()
 	if asked := query[usage.NodeParameter]; len(asked) > 0 {
 		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(asked, name) })
 	}
 	encoder := json.NewEncoder(w)
-	if err := encoder.Encode(usage.Collection{AgeSeconds: age.Seconds()}); err != nil {
+	if err := encoder.Encode(collection); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -56,4 +56,12 @@ func (h *History) write(w io.Writer, last int, query url.Values) error {
 		}
 	}
 	return nil
+}
+
+// collection returns what an answer begins with.
+func (h *History) collection() usage.Collection {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	named := h.refused[:min(len(h.refused), usage.MaxRefused)]
+	return usage.Collection{AgeSeconds: h.clock.Since(h.ended).Seconds(), Refused: named, RefusedBesides: len(h.refused) - len(named)}
 }

@@ -13,11 +13,8 @@ import (
 )
 
 const (
-	// Keep is how much of the past is kept of a node, unless there are too many pods.
+	// Keep is how much of the past is kept of a node, unless that takes more than its share of the memory.
 	Keep = time.Hour
-	// MaxBytes is how long all rows together may be that are kept, of all nodes. That of a busy pod in an interval takes up to 28 bytes:
-	// there is room for an hour of 30,000 such pods, and for seven minutes of 150,000, at an interval in ten seconds.
-	MaxBytes = 64 << 20
 	// Forget is after which time a node is forgotten that was not heard of.
 	Forget = 10 * time.Minute
 
@@ -29,27 +26,30 @@ const (
 
 // History keeps what was collected. Its methods may be called at once, those that add intervals of a node one at a time.
 type History struct {
-	clock    clock.PassiveClock
-	maxBytes int
+	clock                  clock.PassiveClock
+	maxBytes, maxNodeBytes int
 
 	mutex sync.Mutex
 	nodes map[string]*node
 	ended time.Time // the last round, zero before the first
+	// refused are the gauges whose last answers were refused, by the last round.
+	refused []usage.Refusal
 }
 
 // New returns a history that is empty.
 func New(now clock.PassiveClock) *History {
-	return &History{clock: now, maxBytes: MaxBytes, nodes: map[string]*node{}}
+	return &History{clock: now, maxBytes: MaxBytes, maxNodeBytes: MaxNodeBytes, nodes: map[string]*node{}}
 }
 
 // node is what is kept of a node.
 type node struct {
 	until time.Time // by the clock of the history
 	spans []span    // the oldest first
-	// pods are by their UIDs; numbers is how many there have been, and last how many the last interval had.
-	pods    map[string]*identity
-	numbers uint64
-	last    int
+	// pods are by their UIDs: those that some span has.
+	pods map[string]*identity
+	// identified is how many pods there have been, and added how many intervals.
+	identified, added uint64
+	size              int // in bytes, as it is accounted
 }
 
 // Add adds what was observed of a node. Intervals that are there already are left out. After a gap the history of the node begins
@@ -72,9 +72,9 @@ func (h *History) Add(o *collect.Observed) {
 	for i := first; i < len(o.Intervals); i++ {
 		n.spans = append(n.spans, n.newSpan(&o.Intervals[i]))
 	}
-	n.until, n.last = o.Ended, len(o.Intervals[len(o.Intervals)-1].Pods)
+	n.until = o.Ended
 	n.merge()
-	n.trim(len(n.spans))
+	n.trim(h.maxNodeBytes)
 }
 
 // fresh returns the index of the first interval whose middle is not part of the history yet, and when it started.
@@ -101,8 +101,7 @@ func (n *node) merge() {
 		s := &n.spans[i]
 		later -= s.seconds
 		last := len(merged) - 1
-		if last >= 0 && later >= fine.Seconds() && merged[last].seconds+s.seconds <= coarse.Seconds() {
-			merged[last].add(s)
+		if last >= 0 && later >= fine.Seconds() && merged[last].seconds+s.seconds <= coarse.Seconds() && merged[last].add(s) {
 			continue
 		}
 		merged = append(merged, *s)
@@ -110,59 +109,54 @@ func (n *node) merge() {
 	n.spans = merged
 }
 
-// trim keeps at most some number of spans, the latest, and of no more than the time that is kept. It forgets the pods that none of
-// these has when they may be many.
-func (n *node) trim(depth int) {
+// trim keeps of the latest spans as many as take no more than some bytes, at least one, and of no more than the time that is kept.
+func (n *node) trim(limit int) {
+	n.forget()
+	sizes := n.sizes()
 	first, total := len(n.spans), 0.0
-	for first > 0 && len(n.spans)-first < depth && total < Keep.Seconds() {
+	n.size = nodeBytes
+	for first > 0 && total < Keep.Seconds() && (first == len(n.spans) || n.size+sizes[first-1] <= limit) {
 		first--
+		n.size += sizes[first]
 		total += n.spans[first].seconds
 	}
 	n.spans = slices.Clone(n.spans[first:])
-	if len(n.pods) <= 2*n.last {
+	n.forget()
+}
+
+// forget forgets the pods that no span has. A map does not give back what it took when it was larger, so it makes another one.
+func (n *node) forget() {
+	there := 0
+	for _, pod := range n.pods {
+		if pod.last >= n.spans[0].first {
+			there++
+		}
+	}
+	if there == len(n.pods) {
 		return
 	}
-	there := make(map[uint64]bool, len(n.pods))
-	for i := range n.spans {
-		for _, r := range unpack(n.spans[i].packed) {
-			there[r.pod] = true
+	pods := make(map[string]*identity, there)
+	for uid, pod := range n.pods {
+		if pod.last >= n.spans[0].first {
+			pods[uid] = pod
 		}
 	}
-	maps.DeleteFunc(n.pods, func(_ string, pod *identity) bool { return !there[pod.number] })
+	n.pods = pods
 }
 
-// EndRound takes note of the end of a round of asking all gauges. It forgets nodes that were not heard of, and what is too much.
-func (h *History) EndRound() {
+// EndRound takes note of the end of a round of asking all gauges, and of those that it refused. It forgets nodes that were not heard
+// of, and has the nodes that take the most forget what is too much: those that take less than their part of the memory lose nothing.
+func (h *History) EndRound(refused []usage.Refusal) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	h.ended = h.clock.Now()
+	h.ended, h.refused = h.clock.Now(), refused
 	maps.DeleteFunc(h.nodes, func(_ string, n *node) bool { return h.ended.Sub(n.until) > Forget })
-	depth := h.depth()
+	share := h.share()
 	for _, n := range h.nodes {
-		if len(n.spans) > depth {
-			n.trim(depth)
+		if n.size > share {
+			n.trim(share)
 		}
 	}
-}
-
-// depth returns how many spans of each node there is room for, at least 1.
-func (h *History) depth() int {
-	var sizes []int // of all nodes together, by how many spans come after
-	for _, n := range h.nodes {
-		for i := range n.spans {
-			if after := len(n.spans) - 1 - i; after >= len(sizes) {
-				sizes = append(sizes, make([]int, after+1-len(sizes))...)
-			}
-			sizes[len(n.spans)-1-i] += len(n.spans[i].packed)
-		}
-	}
-	total := 0
-	for i := range sizes {
-		if total += sizes[i]; total > h.maxBytes {
-			return max(1, i)
-		}
-	}
-	return max(1, len(sizes))
 }
 
 // Age returns how long ago the last round ended, and whether there was one.

@@ -3,6 +3,7 @@ package collected
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func (k *kept) pass(by time.Duration, pods []usage.Pod, nodes ...string) {
 		}
 		k.Add(o)
 	}
-	k.EndRound()
+	k.EndRound(nil)
 }
 
 // slow is a pod that takes twice as long as alone.
@@ -219,47 +220,141 @@ func TestPodsThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-// size returns how long all rows are together, and how many spans are kept of each node.
-func (k *kept) size() (total int, spans map[string]int) {
-	spans = map[string]int{}
-	for name, n := range k.nodes {
-		for i := range n.spans {
-			total += len(n.spans[i].packed)
-		}
-		spans[name] = len(n.spans)
+// pods are some pods of a node, unlike those of another round if that has another number.
+func pods(n, round int) (all []usage.Pod) {
+	for i := range n {
+		p := slow(fmt.Sprintf("%08d-0000-4000-8000-%012d", i, round))
+		p.Name = "cart-" + p.UID
+		all = append(all, p)
 	}
-	return total, spans
+	return all
 }
 
-func TestTheMemoryIsBoundedAndSharedEqually(t *testing.T) {
+// past returns for how many seconds there is a history of a node.
+func (k *kept) past(t fataler, node string) (total float64) {
+	t.Helper()
+	for _, s := range lengths(k.report(t, node)) {
+		total += s
+	}
+	return total
+}
+
+// sizes returns what is kept of each node, and of all.
+func (k *kept) sizes() (of map[string]int, all int) {
+	of = map[string]int{}
+	for name, n := range k.nodes {
+		of[name] = nodeBytes
+		for _, size := range n.sizes() {
+			of[name] += size
+		}
+		all += of[name]
+	}
+	return of, all
+}
+
+func TestANodeWhoseSpaceIsFullLosesItsOwnPastOnly(t *testing.T) {
 	t.Parallel()
 	k := newKept()
-	var pods []usage.Pod
-	for n := range 5 {
-		pods = append(pods, slow(fmt.Sprint(n)))
+	k.maxNodeBytes = 40_000
+	for round := range 150 {
+		k.clock.SetTime(k.clock.Now().Add(-30 * time.Second))
+		k.pass(30*time.Second, pods(10, 0), "honest")
+		k.pass(30*time.Second, pods(50, round), "liar")
 	}
-	k.pass(10*time.Second, pods, "worker-1")
-	one, _ := k.size() // of an interval
-	if one > 28*len(pods) {
-		t.Errorf("a busy pod in an interval takes %d bytes", one/len(pods))
+	of, _ := k.sizes()
+	if of["liar"] > k.maxNodeBytes || of["liar"] < k.maxNodeBytes/2 {
+		t.Errorf("of the liar %d bytes are kept", of["liar"])
 	}
-	k.maxBytes = 20*one + 10*len(pods) // a minute takes some bytes more
-	for range 20 {
-		k.pass(30*time.Second, pods, "worker-1", "worker-2")
+	if got := len(k.nodes["liar"].pods); got > 40_000/250 {
+		t.Errorf("of the liar %d pods are remembered", got)
 	}
-	total, spans := k.size()
-	if diff := cmp.Diff(map[string]int{"worker-1": 10, "worker-2": 10}, spans); diff != "" || total > k.maxBytes {
-		t.Errorf("%d bytes (-want +got):\n%s", total, diff)
+	if past := k.past(t, "honest"); past < Keep.Seconds() {
+		t.Errorf("of the honest node there are %v seconds", past)
 	}
-	k.pass(30*time.Second, pods, "worker-1", "worker-2", "worker-3", "worker-4", "worker-5") // the cluster grows
-	if total, spans := k.size(); total > k.maxBytes || spans["worker-1"] != 5 || spans["worker-5"] != 3 {
-		t.Errorf("%d bytes, %v", total, spans)
+	if past := k.past(t, "liar"); past < 60 || past > 300 {
+		t.Errorf("of the liar there are %v seconds", past)
+	}
+}
+
+func TestWhereThereIsTooMuchTheNodesWithTheMostLoseTheirPast(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	small, large := []string{"small-1", "small-2"}, []string{"large-1", "large-2", "large-3"}
+	k.maxBytes = 100_000
+	for range 130 {
+		k.clock.SetTime(k.clock.Now().Add(-30 * time.Second))
+		k.pass(30*time.Second, pods(2, 0), small...)
+		k.pass(30*time.Second, pods(20, 0), large...)
+	}
+	of, all := k.sizes()
+	if all > k.maxBytes || all < k.maxBytes*8/10 {
+		t.Errorf("%d bytes are kept: %v", all, of)
+	}
+	for _, node := range small {
+		if past := k.past(t, node); past < Keep.Seconds() {
+			t.Errorf("of %s there are %v seconds", node, past)
+		}
+	}
+	for _, node := range large {
+		if k.past(t, node) != k.past(t, large[0]) || k.past(t, node) < 120 || k.past(t, node) > 3000 {
+			t.Errorf("of %s there are %v seconds", node, k.past(t, node))
+		}
 	}
 	k.maxBytes = 1
-	k.pass(30*time.Second, pods, "worker-1")
-	if _, spans := k.size(); spans["worker-1"] != 1 || spans["worker-5"] != 1 {
-		t.Errorf("without any room %v are kept, and not the newest of each node", spans)
+	k.pass(30*time.Second, pods(20, 0), large...)
+	for _, node := range large {
+		if diff := cmp.Diff([]float64{10}, lengths(k.report(t, node))); diff != "" {
+			t.Errorf("without any room there is not the newest interval of %s alone (-want +got):\n%s", node, diff)
+		}
 	}
+}
+
+// A manager answers only what those who ask it take for a report of a node.
+func TestIntervalsThatHaveTooManyPodsTogetherAreNotMerged(t *testing.T) {
+	t.Parallel()
+	k := newKept()
+	for round := range 12 {
+		k.pass(30*time.Second, pods(700, round/3), "worker-1")
+	}
+	all := lengths(k.report(t, "worker-1")) // which is valid
+	if len(all) < 10 || all[0] < 10 {
+		t.Errorf("the lengths are %v", all)
+	}
+}
+
+// This test is not parallel: it looks at the heap.
+func TestWhatIsAccountedIsWhatTheHeapHas(t *testing.T) {
+	for name, of := range map[string]func(round int) []usage.Pod{
+		"the same pods":          func(int) []usage.Pod { return pods(30, 0) },
+		"others in each round":   func(round int) []usage.Pod { return pods(30, round) },
+		"many, others each time": func(round int) []usage.Pod { return pods(500, round) },
+		"none":                   func(int) []usage.Pod { return nil },
+	} {
+		k := newKept()
+		before := heap()
+		for round := range 25 {
+			for n := range 8 {
+				k.clock.SetTime(k.clock.Now().Add(-30 * time.Second))
+				k.pass(30*time.Second, of(round), fmt.Sprintf("worker-%d", n))
+			}
+			k.clock.SetTime(k.clock.Now().Add(30 * time.Second))
+		}
+		got := heap() - before
+		_, accounted := k.sizes()
+		t.Logf("%s: %d kB accounted, %d kB in the heap", name, accounted>>10, got>>10)
+		if ratio := float64(got) / float64(accounted); ratio < 0.6 || ratio > 1.4 {
+			t.Errorf("%s: %d bytes are accounted, and the heap has %d", name, accounted, got)
+		}
+		runtime.KeepAlive(k)
+	}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what the first one found to be garbage is swept
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Nodes may lie: whatever a valid interval says, the report is valid, and sums are as they were.

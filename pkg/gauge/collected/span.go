@@ -16,18 +16,21 @@ type span struct {
 	cpus, cgroup, leftOut int
 	exclusiveCPUs         bool
 	packed                []byte // the rows of its pods
+	first, last           uint64 // the numbers of the intervals that it is of
 }
 
 // identity is what all rows of a pod have in common.
 type identity struct {
 	number               uint64 // unlike that of any other pod of the node
+	last                 uint64 // the number of the last interval that has it
 	uid, namespace, name string
 }
 
-// newSpan returns the span of an interval.
+// newSpan returns the span of the next interval.
 func (n *node) newSpan(v *usage.Interval) span {
+	n.added++
 	s := span{
-		start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
+		first: n.added, last: n.added, start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
 		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut, exclusiveCPUs: v.ExclusiveCPUs,
 	}
 	rows := make([]row, 0, len(v.Pods))
@@ -50,10 +53,11 @@ func (s *span) pack(rows []row) {
 func (n *node) identify(p *usage.Pod) *identity {
 	pod := n.pods[p.UID]
 	if pod == nil {
-		n.numbers++
-		pod = &identity{number: n.numbers, uid: p.UID}
+		n.identified++
+		pod = &identity{number: n.identified, uid: p.UID}
 		n.pods[p.UID] = pod
 	}
+	pod.last = n.added
 	if p.Name != "" {
 		pod.namespace, pod.name = p.Namespace, p.Name
 	}
@@ -83,14 +87,8 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 	return all
 }
 
-// add adds the span that follows.
-func (s *span) add(next *span) {
-	s.end = next.end
-	s.seconds += next.seconds
-	s.busy += next.busy
-	s.stolen += next.stolen
-	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
-	s.exclusiveCPUs = s.exclusiveCPUs || next.exclusiveCPUs
+// add adds the span that follows, and reports whether it did: not if they have more pods than an interval may.
+func (s *span) add(next *span) bool {
 	rows := unpack(s.packed)
 	at := make(map[uint64]int, len(rows))
 	for i := range rows {
@@ -103,5 +101,15 @@ func (s *span) add(next *span) {
 			rows = append(rows, r)
 		}
 	}
+	if len(rows) > usage.MaxPods {
+		return false
+	}
 	s.pack(rows)
+	s.end, s.last = next.end, next.last
+	s.seconds += next.seconds
+	s.busy += next.busy
+	s.stolen += next.stolen
+	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
+	s.exclusiveCPUs = s.exclusiveCPUs || next.exclusiveCPUs
+	return true
 }

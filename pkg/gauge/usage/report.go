@@ -1,7 +1,5 @@
 package usage
 
-import "fmt"
-
 // Report is what a gauge answers: the latest of what it observed.
 type Report struct {
 	// AgeSeconds is how long ago the last interval ended, by a clock that is never set; 0 if there is none.
@@ -15,30 +13,19 @@ type Report struct {
 type Collection struct {
 	// AgeSeconds is how long ago the manager last ended a round of asking all gauges.
 	AgeSeconds float64 `json:"ageSeconds"`
+	// Refused are the gauges whose last answer the manager refused, in the order of their nodes, [MaxRefused] at most, and
+	// RefusedBesides is how many further ones there are.
+	Refused        []Refusal `json:"refused,omitempty"`
+	RefusedBesides int       `json:"refusedBesides,omitempty"`
 }
 
-// Validate returns an error that names the first field whose value no manager answers.
-func (c *Collection) Validate() error { return amounts(amount{"ageSeconds", c.AgeSeconds}) }
-
-// MaxIntervals is how many intervals a report may have.
-const MaxIntervals = 1000
-
-// Validate returns an error that names the first field whose value no gauge reports.
-func (r *Report) Validate() error {
-	if err := amounts(amount{"ageSeconds", r.AgeSeconds}); err != nil {
-		return err
-	}
-	if len(r.Intervals) > MaxIntervals {
-		return fmt.Errorf("intervals: %d are more than %d", len(r.Intervals), MaxIntervals)
-	}
-	for i := range r.Intervals {
-		v := &r.Intervals[i]
-		if err := v.Validate(); err != nil {
-			return fmt.Errorf("intervals[%d].%w", i, err)
-		}
-		if v.Node != r.Intervals[0].Node {
-			return fmt.Errorf("intervals[%d].node: %q is not that of the interval before, %q", i, v.Node, r.Intervals[0].Node)
-		}
-	}
-	return nil
+// Refusal says that the last answer of a gauge was refused: it broke the rules, or was too large.
+type Refusal struct {
+	// Node is the node that the gauge runs on.
+	Node string `json:"node"`
+	// Reason says which field broke which rule. It is an [Excerpt].
+	Reason string `json:"reason"`
 }
+
+// MaxRefused is how many refusals a collection has.
+const MaxRefused = 50

@@ -1,15 +1,13 @@
 // Package usage defines what a gauge reports of its node: for each interval between two readings of the kernel's
 // accounting, how long the tasks of each pod ran, waited for a processor, were throttled and were blocked, and what
-// follows from it for the pod alone; and how it is asked for that. It holds only types, their rules and constants, so that
-// the gauge, which must stay small, and what reads its reports share nothing else.
+// follows from it for the pod alone; and how it is asked for that. It holds only types, their rules and what reads them
+// from a stream, so that the gauge, which must stay small, and what reads its reports share nothing else.
+//
+// A node may lie. Whoever reads what a gauge answers reads it with a [Decoder], which takes no more memory than its [Limits] say,
+// and returns only what the rules allow.
 package usage
 
-import (
-	"errors"
-	"fmt"
-	"math"
-	"time"
-)
+import "time"
 
 // Interval is what happened on a node between two readings.
 type Interval struct {
@@ -89,112 +87,3 @@ type Times struct {
 
 // Slowed is the dilation from which on a gauge counts for how long a pod is slowed down.
 const Slowed = 1.1
-
-// maxSlowedSeconds is longer than any gauge runs: thirty years.
-const maxSlowedSeconds = 1e9
-
-// MaxPods is how many pods an interval may have, and MaxContainers how many containers each.
-const (
-	MaxPods       = 1000
-	MaxContainers = 100
-)
-
-// Validate returns an error that names the first field whose value no gauge reports. What reads reports asks it: a node
-// may lie.
-func (v *Interval) Validate() error {
-	if v.Node == "" {
-		return errors.New("node: is empty")
-	}
-	if len(v.Pods) > MaxPods {
-		return fmt.Errorf("pods: %d are more than %d", len(v.Pods), MaxPods)
-	}
-	if !(v.Seconds > 0) || math.IsInf(v.Seconds, 0) {
-		return fmt.Errorf("seconds: %v is not above 0 and finite", v.Seconds)
-	}
-	if v.CPUs < 1 {
-		return fmt.Errorf("cpus: %d is less than 1", v.CPUs)
-	}
-	if v.CgroupVersion < 0 || v.CgroupVersion > 2 {
-		return fmt.Errorf("cgroupVersion: %d is not 1 or 2", v.CgroupVersion)
-	}
-	if v.LeftOut < 0 {
-		return fmt.Errorf("leftOut: %d is less than 0", v.LeftOut)
-	}
-	if err := amounts(amount{"busySeconds", v.BusySeconds}, amount{"stolenSeconds", v.StolenSeconds}); err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(v.Pods))
-	for i := range v.Pods {
-		p := &v.Pods[i]
-		if seen[p.UID] {
-			return fmt.Errorf("pods[%d].uid: %q is there twice", i, p.UID)
-		}
-		seen[p.UID] = true
-		if err := p.validate(); err != nil {
-			return fmt.Errorf("pods[%d].%w", i, err)
-		}
-	}
-	return nil
-}
-
-func (p *Pod) validate() error {
-	if p.UID == "" {
-		return errors.New("uid: is empty")
-	}
-	if p.Tasks < 0 {
-		return fmt.Errorf("tasks: %d is less than 0", p.Tasks)
-	}
-	if !(p.Threads >= 1) || math.IsInf(p.Threads, 0) {
-		return fmt.Errorf("threads: %v is not at least 1 and finite", p.Threads)
-	}
-	if !(p.Dilation >= 1) || math.IsInf(p.Dilation, 0) {
-		return fmt.Errorf("dilation: %v is not at least 1 and finite", p.Dilation)
-	}
-	if err := amounts(amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading}, amount{"diskLoading", p.DiskLoading}); err != nil {
-		return err
-	}
-	if !(p.SlowedSeconds >= 0 && p.SlowedSeconds <= maxSlowedSeconds) {
-		return fmt.Errorf("slowedSeconds: %v is not from 0 to %v", p.SlowedSeconds, maxSlowedSeconds)
-	}
-	const rounding = 1e-6
-	if sum := p.CPULoading + p.DiskLoading; sum > 1+rounding {
-		return fmt.Errorf("cpuLoading: with diskLoading it is %v, more than 1", sum)
-	}
-	if p.PressureSeconds != nil {
-		if err := amounts(amount{"pressureSeconds", *p.PressureSeconds}); err != nil {
-			return err
-		}
-	}
-	if err := p.Times.validate(); err != nil {
-		return err
-	}
-	if len(p.Containers) > MaxContainers {
-		return fmt.Errorf("containers: %d are more than %d", len(p.Containers), MaxContainers)
-	}
-	for i := range p.Containers {
-		if err := p.Containers[i].validate(); err != nil {
-			return fmt.Errorf("containers[%d].%w", i, err)
-		}
-	}
-	return nil
-}
-
-func (t *Times) validate() error {
-	return amounts(amount{"runSeconds", t.Run}, amount{"unseenSeconds", t.Unseen}, amount{"waitSeconds", t.Wait},
-		amount{"throttledSeconds", t.Throttled}, amount{"blockedSeconds", t.Blocked})
-}
-
-type amount struct {
-	field string
-	value float64
-}
-
-// amounts returns an error that names the first value that is not finite and at least 0.
-func amounts(all ...amount) error {
-	for _, a := range all {
-		if !(a.value >= 0) || math.IsInf(a.value, 0) {
-			return fmt.Errorf("%s: %v is not at least 0 and finite", a.field, a.value)
-		}
-	}
-	return nil
-}

@@ -1,0 +1,56 @@
+package collected
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+
+	"loadline.dev/loadline/pkg/gauge/fair"
+)
+
+const (
+	// MaxBytes is how much memory is kept of all nodes together: an hour of 30,000 pods, or seven minutes of 150,000, at an interval
+	// in ten seconds. A busy pod takes up to 28 bytes of an interval or a minute, and its identity about 230 bytes.
+	MaxBytes = 104 << 20
+	// MaxNodeBytes is how much is kept of one node: twice what an hour takes of the 1,000 pods that an interval has at most.
+	// A node whose pods are others in each interval loses its own past by that.
+	MaxNodeBytes = 4 << 20
+)
+
+// What things take besides their texts, by which memory is accounted.
+const (
+	// textBytes is what a text takes more than it is long: allocations are rounded up.
+	textBytes = 8
+	// identityBytes is what an identity takes, and its place in a map, which is filled to 7/8 at best and half of that at worst.
+	identityBytes = int(unsafe.Sizeof(identity{})) + 3*textBytes + 2*(int(unsafe.Sizeof(""))+int(unsafe.Sizeof(&identity{}))+1)
+	// spanBytes is what a span takes, of whose list the last growth may be unused.
+	spanBytes = int(unsafe.Sizeof(span{})) + textBytes
+	// nodeBytes is what a node takes.
+	nodeBytes = 512
+)
+
+func (s *span) size() int { return spanBytes + len(s.packed) }
+
+func (i *identity) size() int { return identityBytes + len(i.uid) + len(i.namespace) + len(i.name) }
+
+// sizes returns what each span of a node takes, with the identities of the pods that no later one has.
+func (n *node) sizes() []int {
+	sizes := make([]int, len(n.spans))
+	for i := range n.spans {
+		sizes[i] = n.spans[i].size()
+	}
+	for _, pod := range n.pods {
+		i, _ := slices.BinarySearchFunc(n.spans, pod.last, func(s span, last uint64) int { return cmp.Compare(s.last, last) })
+		sizes[i] += pod.size()
+	}
+	return sizes
+}
+
+// share returns what each node may take, so that all together take no more than there is.
+func (h *History) share() int {
+	wants := make([]int, 0, len(h.nodes))
+	for _, n := range h.nodes {
+		wants = append(wants, n.size)
+	}
+	return fair.Level(h.maxBytes, wants)
+}

@@ -1,0 +1,237 @@
+package usage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// What a report of a gauge may have at most: as much as the largest that a gauge makes in half a minute.
+const (
+	// MaxBytes is how long an answer of a gauge may be, unpacked.
+	MaxBytes = 8 << 20
+	// MaxObjects is how many pods and containers its intervals may have together.
+	MaxObjects = 1 << 16
+)
+
+// maxValue bounds the text of a pod with its containers, and of any other value. A pod of [MaxContainers] containers has 35 kB.
+// And maxFields bounds how many fields a report or an interval has, of which versions to come may have more.
+const (
+	maxValue  = 64 << 10
+	maxFields = 100
+)
+
+// ErrTooLarge is what a decoder's error is of an input that goes beyond the limits of the decoder. Less of it may be within them.
+var ErrTooLarge = errors.New("is too large")
+
+// Limits are what a decoder reads at most.
+type Limits struct {
+	// Bytes is how long the input may be, all reports together.
+	Bytes int64
+	// Intervals is how many intervals each report may have, and Objects how many pods and containers these may have together.
+	Intervals, Objects int
+	// Known refuses fields that reports do not have, which are skipped otherwise.
+	Known bool
+}
+
+// RefusedError is the error of an input that was read, and is refused: it is no report, breaks a rule of reports, or goes beyond the
+// limits of what is read. It names the field, the value, shortened, and the rule. Any other error is one of the input itself.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Decoder reads reports from an input that may be anything. It reads as a stream: whatever the input, it takes no more memory than
+// the objects of one report that its limits allow, at some hundred bytes each, and half a megabyte. What it returns is valid. After
+// an error it can read no more.
+type Decoder struct {
+	json    *json.Decoder
+	in      *meter
+	limits  Limits
+	objects int // which the report may have yet
+	// pods are those of the interval that is being read, so that what is kept of it takes no more than it needs, and before those of
+	// the interval before it.
+	pods, before []Pod
+}
+
+// NewDecoder returns a decoder of an input.
+func NewDecoder(in io.Reader, limits Limits) *Decoder {
+	m := &meter{in: in, all: limits.Bytes}
+	d := &Decoder{json: json.NewDecoder(m), in: m, limits: limits}
+	if limits.Known {
+		d.json.DisallowUnknownFields()
+	}
+	return d
+}
+
+// Collection returns the collection that the input goes on with.
+func (d *Decoder) Collection() (*Collection, error) {
+	c := &Collection{}
+	err := d.value(c)
+	if err == nil {
+		err = rule(c.Validate())
+	}
+	if err != nil {
+		return nil, d.refusal(err)
+	}
+	return c, nil
+}
+
+// Report returns the report that the input goes on with, and [io.EOF] at its end.
+func (d *Decoder) Report() (*Report, error) {
+	r, err := d.report()
+	if err != nil {
+		return nil, d.refusal(err)
+	}
+	return r, nil
+}
+
+// refusal returns what the error is of an input that is refused for a reason, or cannot be read.
+func (d *Decoder) refusal(why error) error {
+	switch {
+	case d.in.failed != nil:
+		return d.in.failed
+	case why == io.EOF: //nolint:errorlint // it is the end of the input only as it is
+		return why
+	}
+	return &RefusedError{why}
+}
+
+func (d *Decoder) report() (*Report, error) {
+	d.objects, d.before = d.limits.Objects, nil
+	r := &Report{}
+	err := d.object(func(field string) error {
+		switch field {
+		case "ageSeconds":
+			return d.value(&r.AgeSeconds)
+		case "intervals":
+			return d.intervals(r)
+		}
+		return d.skip()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, rule(r.validateAge())
+}
+
+// List returns the reports of the list that the input is.
+func (d *Decoder) List() ([]Report, error) {
+	var all []Report
+	err := d.list(func(int) error {
+		r, err := d.report()
+		if err == nil {
+			all = append(all, *r)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, d.refusal(unfinished(err))
+	}
+	if _, err := d.token(); !errors.Is(err, io.EOF) {
+		return nil, d.refusal(errors.New("goes on after the list"))
+	}
+	return all, nil
+}
+
+// intervals reads the intervals of a report.
+func (d *Decoder) intervals(r *Report) error {
+	if r.Intervals != nil {
+		return errTwice
+	}
+	r.Intervals = []Interval{}
+	return d.list(func(i int) error {
+		if limit := min(d.limits.Intervals, MaxIntervals); i >= limit {
+			return fmt.Errorf("%w: there are more than %d", ErrTooLarge, limit)
+		}
+		r.Intervals = append(r.Intervals, Interval{})
+		if err := d.interval(&r.Intervals[i]); err != nil {
+			return err
+		}
+		return rule(r.sameNode(i))
+	})
+}
+
+// interval reads an interval.
+func (d *Decoder) interval(v *Interval) error {
+	err := d.object(func(field string) error {
+		if field == "pods" {
+			return d.podsOf(v)
+		}
+		if to := v.scalar(field); to != nil {
+			return d.value(to)
+		}
+		return d.skip()
+	})
+	if err != nil {
+		return err
+	}
+	return rule(v.validateWhole())
+}
+
+// podsOf reads the pods of an interval.
+func (d *Decoder) podsOf(v *Interval) error {
+	if v.Pods != nil {
+		return errTwice
+	}
+	d.pods = d.pods[:0]
+	err := d.list(func(i int) error {
+		if i >= MaxPods {
+			return fmt.Errorf("%w: there are more than %d", ErrTooLarge, MaxPods)
+		}
+		d.pods = append(d.pods, Pod{})
+		p := &d.pods[i]
+		if err := d.value(p); err != nil {
+			return err
+		}
+		if d.objects -= 1 + len(p.Containers); d.objects < 0 {
+			return fmt.Errorf("%w: with those before there are more than %d pods and containers", ErrTooLarge, d.limits.Objects)
+		}
+		if i < len(d.before) && p.share(&d.before[i]) {
+			return rule(p.validateDoings())
+		}
+		return rule(p.validate())
+	})
+	v.Pods = append([]Pod{}, d.pods...)
+	d.before = v.Pods
+	return err
+}
+
+// share has a pod share the identity of a valid one, and reports whether it is the same. Most pods are in all intervals of a report.
+func (p *Pod) share(valid *Pod) bool {
+	if p.UID != valid.UID || p.Namespace != valid.Namespace || p.Name != valid.Name {
+		return false
+	}
+	p.UID, p.Namespace, p.Name = valid.UID, valid.Namespace, valid.Name
+	return true
+}
+
+// scalar returns where a field of an interval is that is no list, nil if there is none of that name.
+func (v *Interval) scalar(field string) any {
+	switch field {
+	case "node":
+		return &v.Node
+	case "start":
+		return &v.Start
+	case "end":
+		return &v.End
+	case "seconds":
+		return &v.Seconds
+	case "cpus":
+		return &v.CPUs
+	case "busySeconds":
+		return &v.BusySeconds
+	case "stolenSeconds":
+		return &v.StolenSeconds
+	case "cgroupVersion":
+		return &v.CgroupVersion
+	case "exclusiveCPUs":
+		return &v.ExclusiveCPUs
+	case "leftOut":
+		return &v.LeftOut
+	}
+	return nil
+}
