@@ -18,6 +18,7 @@ const twoLevels = `apiVersion: loadline.dev/v1alpha1
 kind: ShareTree
 metadata: {name: company}
 spec:
+  namespaces: [shop]
   groups:
   - {name: web, share: 50}
   - {name: db, share: 50}
@@ -112,6 +113,17 @@ func TestShareSaysNoWhenAnSLACannotBeMet(t *testing.T) {
 	}
 }
 
+func TestShareNamesTheProfilesThatATreeLeavesOut(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, strings.Replace(twoLevels, "namespaces: [shop]", "namespaces: [etl]", 1), "share", "-f", "-")
+	const want = `Left out: shop/orders: the tree takes no WorkloadProfiles of namespace "shop": list it in the tree's spec.namespaces
+Without a workload: db
+`
+	if code != 0 || !strings.HasSuffix(stdout, want) || strings.Contains(stdout, "─ shop/orders") {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+}
+
 func TestShareRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	const never = "never.svg"
@@ -129,7 +141,7 @@ func TestShareRefusesBadInput(t *testing.T) {
 		"a share that is no one": {twoLevels, []string{"-f", "-", "--set", "web=half"}, `--set web=half: "half" is not a whole number of at least 1`},
 		"an unknown name":        {twoLevels, []string{"-f", "-", "--set", "it=2"}, "it: names no group and no workload of the tree"},
 		"an unknown drawing":     {twoLevels, []string{"-f", "-", "--plot", "tree.pdf"}, "--plot: tree.pdf: cannot draw .pdf"},
-		"too busy":               {strings.Replace(twoLevels, `"0.4"`, `"0.7"`, 1), []string{"-f", "-", "--plot", never}, "the workloads keep 1.1 processors busy, and there are 1"},
+		"too busy":               {strings.Replace(twoLevels, `"0.2"`, `"0.9"`, 1), []string{"-f", "-", "--plot", never}, "the workloads keep 1.1 processors busy, and there are 1"},
 		"too costly":             {flatTree(20), []string{"-f", "-", "--method", "permutations"}, "too costly"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -116,6 +116,23 @@ func shareVerdict(n *shares.TreeNode) string {
 	return "SLA " + strings.Join(asked, " and ") + " " + verdict
 }
 
+// ShareLeftOut says which profiles name a tree and are not part of it, and which groups are
+// not because they have no workload; empty if there are none.
+func ShareLeftOut(a *shares.TreeAnswer) []string {
+	const shown = 10
+	var lines []string
+	for i := range a.LeftOut[:min(len(a.LeftOut), shown)] {
+		lines = append(lines, fmt.Sprintf("Left out: %s: %s", a.LeftOut[i].Name, a.LeftOut[i].Message))
+	}
+	if more := len(a.LeftOut) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("Left out: %s more", text.Count(int64(more))))
+	}
+	if len(a.Empty) > 0 {
+		lines = append(lines, "Without a workload: "+strings.Join(a.Empty, ", "))
+	}
+	return lines
+}
+
 // ShareSummary says how good the answer is and what it took.
 func ShareSummary(a *shares.TreeAnswer, elapsed time.Duration) string {
 	quality := fmt.Sprintf("exact to %.0e", math.Max(a.RelativeError, 1e-16))

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -32,6 +34,25 @@ type admission struct {
 	// blocked reports whether the rules in CEL were not applied: the API server does
 	// not when types are wrong, fields missing or lists too long.
 	blocked bool
+}
+
+// Admit returns an object as the API server would store it, pruned and with its defaults,
+// or why it would refuse it. The error says that the object is of no kind of the API.
+func (all *Rules) Admit(ctx context.Context, written map[string]any) (admitted map[string]any, refused field.ErrorList, err error) {
+	kind := (&unstructured.Unstructured{Object: written}).GroupVersionKind()
+	compiled, known := all.kinds[kind]
+	if !known {
+		return nil, nil, fmt.Errorf("%v is no kind of the API", kind)
+	}
+	d, err := compiled()
+	if err != nil {
+		return nil, nil, err
+	}
+	a := d.admit(ctx, written, metav1.NamespaceDefault)
+	for _, r := range a.refusals {
+		refused = append(refused, r.Error)
+	}
+	return a.object, refused, nil
 }
 
 // admit decides on creating an object as the API server does that is asked to validate

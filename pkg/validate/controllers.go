@@ -182,8 +182,7 @@ func (w *world) about(kind string, o metav1.Object) *object {
 	return w.from[ObjectName{kind, o.GetNamespace(), o.GetName()}]
 }
 
-// report adds what an error says about the fields of an object. Fields of a
-// WorkloadProfile are named as such in errors about other objects.
+// report adds what an error says about the fields of an object.
 func (w *world) report(o *object, err error) {
 	for _, each := range errorsIn(err) {
 		problem, is := errors.AsType[*field.Error](each)
@@ -201,19 +200,7 @@ func (w *world) report(o *object, err error) {
 				level, text = Warning, text+inFiles
 			}
 		}
-		at, to := parsePath(problem.Field), o
-		if len(at) > 2 && at[0] == "WorkloadProfile" {
-			namespace, name, qualified := strings.Cut(fmt.Sprint(at[1]), "/")
-			if !qualified {
-				namespace, name = "", namespace
-			}
-			if to = w.from[ObjectName{"WorkloadProfile", namespace, name}]; to == nil {
-				to = o
-			} else {
-				at = at[2:]
-			}
-		}
-		to.add(at, level, text)
+		o.add(parsePath(problem.Field), level, text)
 	}
 }
 
@@ -393,6 +380,9 @@ func (w *world) shareTrees(ctx context.Context) {
 		conditions := shares.SLAAttainable(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree], w.in.Now)
 		if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionSLAAttainable); c != nil && c.Reason == v1alpha1.ReasonTreeNotFound {
 			w.report(o, field.Invalid(field.NewPath("spec", "fairShare", "tree"), p.Spec.FairShare.Tree, c.Message).WithOrigin(evaluate.OriginMissing))
+		}
+		if left := shares.Absence(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree]); left != nil {
+			w.report(o, left)
 		}
 	}
 }

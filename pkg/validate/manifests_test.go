@@ -184,12 +184,20 @@ func TestControllersAreAsked(t *testing.T) {
 			`a.yaml:4: warning: WorkloadProfile a: spec.fairShare.tree: company: there is no ShareTree "company"` + inFiles,
 		},
 		"a group that is not in the tree": {
-			[]string{workload("a", with(", fairShare: {tree: company, group: web, share: 1, utilization: '0.1'}")), tree + "{workloads: [{name: w, share: 1, utilization: '0.1'}]}\n"},
+			[]string{workload("a", with(", fairShare: {tree: company, group: web, share: 1, utilization: '0.1'}")), tree + "{namespaces: [default], workloads: [{name: w, share: 1, utilization: '0.1'}]}\n"},
 			"a.yaml:4: WorkloadProfile a: spec.fairShare.group: web: the tree has no groups: leave it out",
+		},
+		"a tree that takes no profiles": {
+			[]string{workload("a", with(", fairShare: {tree: company, share: 1, utilization: '0.1'}")), tree + "{workloads: [{name: w, share: 1, utilization: '0.1'}]}\n"},
+			"a.yaml:4: WorkloadProfile a: spec.fairShare.tree: company: the tree takes no WorkloadProfiles: list their namespaces in its spec.namespaces",
+		},
+		"a profile that there is no room for": {
+			[]string{workload("a", with(", fairShare: {tree: company, share: 1, utilization: '4096'}")), tree + "{namespaces: [default], workloads: [{name: w, share: 1, utilization: '0.1'}]}\n"},
+			"a.yaml:4: WorkloadProfile a: spec.fairShare.tree: company: it keeps 4096 processors busy, and there is room for 0.89: WorkloadProfiles join while 99% of the 1 processors are busy, and when they do not all fit the oldest of each namespace; take away work, or add processors",
 		},
 		"a group without members": {
 			[]string{tree + "{groups: [{name: web, share: 1}], workloads: [{name: w, share: 1, utilization: '0.1'}]}\n"},
-			"a.yaml:4: warning: ShareTree company: spec.groups[0].name: web: the group has no members: give it some, or remove it" + inFiles,
+			"a.yaml:4: warning: ShareTree company: spec.groups[0].name: web: the group has no members: give it some, list in spec.namespaces where they are, or remove it" + inFiles,
 		},
 		"groups within each other": {
 			[]string{tree + "{groups: [{name: a, share: 1, parent: b}, {name: b, share: 1, parent: a}], workloads: [{name: w, group: a, share: 1, utilization: '0.1'}]}\n"},

@@ -143,6 +143,7 @@ func (o other) check(decode func(string) error, text string) error {
 const (
 	aPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: cart}\n@\n"
 	aWLP = "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfile\nmetadata: {name: cart}\nspec:\n  @\n"
+	aSHT = "apiVersion: loadline.dev/v1alpha1\nkind: ShareTree\nmetadata: {name: company}\nspec:\n  @\n"
 	aTRP = "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: cart}\nspec:\n  @\n"
 	aKSC = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: loadline\n  @\n"
 )
@@ -175,7 +176,10 @@ var others = map[string]map[string]other{
 		"0/3 nodes are available: 2 node(s) would slow the pod down 1.7×, more than its limit of 1.50×, because of disk, 1 node(s) would": {why: "an event, of pkg/plugins/dilation"},
 	},
 	"docs/second-scheduler.md": {"spec:": {within: aPod}},
-	"docs/share.md":            {"fairShare: {tree: company, group: web, share: 75}": {within: aWLP}},
+	"docs/share.md": {
+		"fairShare: {tree: company, group: web, share: 75}": {within: aWLP},
+		"namespaces: [shop, etl]":                           {within: aSHT},
+	},
 	"docs/traces.md": {
 		`trace.csv, line 88,120: arrival "17.2": is before the previous arrival, 17.9; sort the trace, or pass --sort`: {why: "an error, of pkg/trace"},
 		"#loadline-trace/v1": {why: tracesAreTested},

@@ -16,7 +16,10 @@ func TestAShareTreeTellsItsProfilesWhatTheyGet(t *testing.T) {
 	cluster.CreateFrom(t, "testdata/sharetree.yaml", cluster.NewNamespace(t), &cart, &orders)
 	tree := &v1alpha1.ShareTree{
 		ObjectMeta: metav1.ObjectMeta{Name: cart.Spec.FairShare.Tree},
-		Spec:       v1alpha1.ShareTreeSpec{Groups: []v1alpha1.ShareGroup{{Name: "web", Share: new(int32(9))}, {Name: "db", Share: new(int32(1))}}},
+		Spec: v1alpha1.ShareTreeSpec{
+			Namespaces: []string{cart.Namespace},
+			Groups:     []v1alpha1.ShareGroup{{Name: "web", Share: new(int32(9))}, {Name: "db", Share: new(int32(1))}},
+		},
 	}
 	cluster.Make(t, tree)
 

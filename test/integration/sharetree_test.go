@@ -33,6 +33,9 @@ func TestTheServerRefusesBadShareTrees(t *testing.T) {
 		"a negative utilization": {"  workloads: [{name: hi, share: 1, utilization: '-0.1'}]", "spec.workloads[0].utilization: Invalid value: \"-0.1\": a utilization is how many processors are kept busy"},
 		"a percentage":           {"  workloads: [{name: hi, share: 1, utilization: 20%}]", "spec.workloads[0].utilization: Invalid value: "},
 		"no processors":          {"  processors: 0", "spec.processors: Invalid value: 0: spec.processors in body should be greater than or equal to 1"},
+		"namespaces":             {"  namespaces: [shop, etl-2]", ""},
+		"a strange namespace":    {"  namespaces: [Shop/*]", "spec.namespaces[0]: Invalid value: \"Shop/*\": a namespace's name consists of lower-case letters, digits and '-'"},
+		"a namespace twice":      {"  namespaces: [shop, shop]", "spec.namespaces[1]: Duplicate value: \"shop\""},
 		"a strange name":         {"  workloads: [{name: Hi/Lo, share: 1, utilization: '0.1'}]", "spec.workloads[0].name: Invalid value: \"Hi/Lo\": a name consists of lower-case letters, digits, '-' and '.'"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +93,12 @@ func TestAShareTreePredictsResponsesAndTellsItsProfiles(t *testing.T) {
 	p.await(t, tree, func() bool {
 		return has(tree.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalid, "the group has no members")
 	})
-	p.awaitSLA(t, cart, metav1.ConditionUnknown, v1alpha1.ReasonTreeNotReady, "the group has no members")
+	p.awaitSLA(t, cart, metav1.ConditionUnknown, v1alpha1.ReasonNamespaceNotListed, "the tree takes no WorkloadProfiles")
 
+	p.change(t, tree, func() { tree.Spec.Namespaces = []string{p.namespace} })
+	p.await(t, tree, func() bool {
+		return has(tree.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonPredicted, "1 groups have no workload, such as db")
+	})
 	must(t, p.Create(t.Context(), orders))
 	p.awaitSLA(t, cart, metav1.ConditionTrue, v1alpha1.ReasonWithinSLA, "at most 5")
 	p.awaitSLA(t, orders, metav1.ConditionFalse, v1alpha1.ReasonExceedsSLA, "at most 5")
@@ -113,7 +120,10 @@ func TestAShareTreePredictsResponsesAndTellsItsProfiles(t *testing.T) {
 	p.awaitSLA(t, orders, metav1.ConditionTrue, v1alpha1.ReasonWithinSLA, "at most 5")
 
 	p.change(t, cart, func() { cart.Spec.FairShare.Utilization = new(resource.MustParse("0.7")) })
-	p.awaitSLA(t, orders, metav1.ConditionFalse, v1alpha1.ReasonOverloaded, "1.1 processors")
+	p.awaitSLA(t, orders, metav1.ConditionFalse, v1alpha1.ReasonOverloaded, "it keeps 0.4 processors busy, and there is room for 0.29")
+	p.await(t, tree, func() bool {
+		return len(tree.Status.LeftOut) == 1 && tree.Status.LeftOut[0].Name == p.namespace+"/orders" && len(tree.Status.Workloads) == 1
+	})
 
 	p.change(t, cart, func() { cart.Spec.FairShare = nil })
 	p.await(t, cart, func() bool {

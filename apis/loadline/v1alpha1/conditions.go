@@ -140,6 +140,15 @@ const (
 	ReasonTreeNotFound = "TreeNotFound"
 	// ReasonTreeNotReady says that the tree has no response times.
 	ReasonTreeNotReady = "TreeNotReady"
+	// ReasonNamespaceNotListed says that the tree leaves a profile out because its
+	// spec.namespaces does not list the profile's namespace.
+	ReasonNamespaceNotListed = "NamespaceNotListed"
+	// ReasonTooMany says that the tree leaves a profile out because it has as many as
+	// it takes.
+	ReasonTooMany = "TooMany"
+	// ReasonTooCostly says that the tree leaves a profile out because its response times
+	// would take too long to compute.
+	ReasonTooCostly = "TooCostly"
 )
 
 // Condition types and reasons of the measurement of a WorkloadProfile and of the

@@ -6,9 +6,9 @@ import (
 )
 
 // ShareTree is a tree of groups that share some processors by weight. Its leaves
-// are workloads: those of its spec, and the WorkloadProfiles whose fairShare names
-// it. What one leaves, others may use. Its status says how long the jobs of each
-// workload take, on average, while all of them are at work.
+// are workloads: those of its spec, and the WorkloadProfiles of its namespaces whose
+// fairShare names it. What one leaves, others may use. Its status says how long the
+// jobs of each workload take, on average, while all of them are at work.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -17,6 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Utilization",type=string,JSONPath=`.status.utilization`
 // +kubebuilder:printcolumn:name="Workloads",type=integer,JSONPath=`.status.workloadCount`
 // +kubebuilder:printcolumn:name="SLAs missed",type=integer,JSONPath=`.status.missedSLAs`
+// +kubebuilder:printcolumn:name="Left out",type=integer,priority=1,JSONPath=`.status.leftOutCount`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -51,8 +52,20 @@ type ShareTreeSpec struct {
 	// +kubebuilder:validation:Maximum=4096
 	Processors *int32 `json:"processors,omitempty"`
 
-	// groups lists the inner nodes of the tree. Each must have members in the end:
-	// groups, workloads of the spec or WorkloadProfiles.
+	// namespaces lists the namespaces whose WorkloadProfiles join the tree by their
+	// fairShare. Those of other namespaces are left out, and so are those that would
+	// leave the tree without an answer; status.leftOut names them. Left out, no
+	// WorkloadProfile joins.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=63
+	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a namespace's name consists of lower-case letters, digits and '-', and begins and ends with a letter or digit"
+	Namespaces []string `json:"namespaces,omitempty"`
+
+	// groups lists the inner nodes of the tree. In a tree without namespaces each must
+	// have members in the end: groups, or workloads of the spec.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -165,6 +178,19 @@ type ShareTreeStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	MissedSLAs *int32 `json:"missedSLAs,omitempty"`
 
+	// leftOutCount is how many WorkloadProfiles name the tree and are not among its
+	// workloads.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	LeftOutCount *int32 `json:"leftOutCount,omitempty"`
+
+	// leftOut are the first 32 of these, of each namespace in turn.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	LeftOut []ShareTreeLeftOut `json:"leftOut,omitempty"`
+
 	// workloads are the leaves with their response times, in the order of the
 	// tree; the first 1000 of them. Empty while none are predicted.
 	// +optional
@@ -207,6 +233,25 @@ type ShareTreeWorkload struct {
 	SLA string `json:"sla,omitempty"`
 }
 
+// ShareTreeLeftOut is a WorkloadProfile that names the tree and is not part of it.
+type ShareTreeLeftOut struct {
+	// name is namespace/name of the WorkloadProfile.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	Name string `json:"name,omitempty"`
+
+	// reason is why: NamespaceNotListed, Invalid, Overloaded, TooMany or TooCostly.
+	// +required
+	// +kubebuilder:validation:Enum=NamespaceNotListed;Invalid;Overloaded;TooMany;TooCostly
+	Reason string `json:"reason,omitempty"`
+
+	// message says what to do about it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
 // Verdicts on an SLA.
 const (
 	// SLAMet says that the mean response time keeps within the SLA.
@@ -215,7 +260,7 @@ const (
 	SLAMissed = "Missed"
 )
 
-// FairShare puts the jobs of a WorkloadProfile into a ShareTree.
+// FairShare puts the jobs of a WorkloadProfile into a ShareTree that lists its namespace.
 type FairShare struct {
 	// tree is the name of the ShareTree.
 	// +required

@@ -42,8 +42,8 @@ func New(streams verb.Streams) *cobra.Command {
 		Short: "Predict the response times that shares of processors give",
 		Long: `share tells how long the jobs of workloads take, on average, that share processors
 by weight: shares are guarantees, not limits, so what one leaves, others may use. It
-reads a ShareTree, and the WorkloadProfiles whose fairShare names it; that needs no
-cluster. Responses are multiples of the time that a job takes with a processor to
+reads a ShareTree, and the WorkloadProfiles of its namespaces whose fairShare names it;
+that needs no cluster. Responses are multiples of the time that a job takes with a processor to
 itself. Exit code 1 means that a mean response time is above that of an SLA.
 
 With --node it shows the tree of shares that the kubelet makes of the CPU requests of
@@ -220,7 +220,7 @@ func printTree(p *verb.Page, r *treeReport, elapsed time.Duration) error {
 	if err := p.Table(report.ShareTable(r.TreeAnswer)); err != nil {
 		return err
 	}
-	if err := p.Lines(report.ShareSummary(r.TreeAnswer, elapsed)); err != nil {
+	if err := p.Lines(append([]string{report.ShareSummary(r.TreeAnswer, elapsed)}, report.ShareLeftOut(r.TreeAnswer)...)...); err != nil {
 		return err
 	}
 	return printComparedMethods(p, r.Comparison)

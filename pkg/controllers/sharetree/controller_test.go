@@ -103,6 +103,7 @@ func (c *cluster) ready(t *testing.T, name string) (*v1alpha1.ShareTree, *metav1
 func company() *v1alpha1.ShareTree {
 	tree := &v1alpha1.ShareTree{}
 	tree.Name, tree.Generation = "company", 1
+	tree.Spec.Namespaces = []string{"shop"}
 	tree.Spec.Groups = []v1alpha1.ShareGroup{{Name: "web", Share: new(int32(3))}, {Name: "db", Share: new(int32(1))}}
 	return tree
 }
@@ -154,22 +155,53 @@ func TestProfilesHearOfATreeThatIsNotThereOrNotReady(t *testing.T) {
 	if missing := c.attainable(t, "cart"); missing.Status != metav1.ConditionUnknown || missing.Reason != v1alpha1.ReasonTreeNotFound {
 		t.Errorf("unexpected condition: %+v", missing)
 	}
-	if err := c.Create(t.Context(), company()); err != nil {
+	broken := company()
+	broken.Spec.Groups[1].Parent = "it"
+	if err := c.Create(t.Context(), broken); err != nil {
 		t.Fatal(err)
 	}
-	_, emitted := c.reconcile(t, "company") // the group db has no members
-	if _, ready := c.ready(t, "company"); ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonInvalid || !strings.Contains(ready.Message, "the group has no members") {
+	_, emitted := c.reconcile(t, "company")
+	if _, ready := c.ready(t, "company"); ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonInvalid || !strings.Contains(ready.Message, "there is no such group") {
 		t.Errorf("unexpected condition: %+v", ready)
 	}
 	if unknown := c.attainable(t, "cart"); unknown.Reason != v1alpha1.ReasonTreeNotReady || len(emitted) != 1 || !strings.HasPrefix(emitted[0], "Warning Invalid ") {
 		t.Errorf("unexpected condition %+v, events %q", unknown, emitted)
 	}
-	if err := c.Create(t.Context(), leaf("orders", "db", "0.7", "2")); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// What tenants of a tree write is their own trouble, and no other's.
+func TestATreeNamesTheProfilesThatItLeavesOutAndTellsThem(t *testing.T) {
+	t.Parallel()
+	stranger := leaf("stranger", "web", "0.1", "5")
+	stranger.Namespace = "mallory"
+	c := newCluster(t, company(), leaf("cart", "web", "0.4", "5"), leaf("orders", "db", "0.7", "2"), leaf("broken", "it", "0.1", "5"), stranger)
 	c.reconcile(t, "company")
+	tree, ready := c.ready(t, "company")
+	if ready.Status != metav1.ConditionTrue || !strings.Contains(ready.Message, "WorkloadProfiles that are left out: 3, such as mallory/stranger: ") {
+		t.Errorf("unexpected condition: %+v", ready)
+	}
+	var left []string
+	for _, l := range tree.Status.LeftOut {
+		left = append(left, l.Name+" "+l.Reason)
+	}
+	want := []string{"mallory/stranger NamespaceNotListed", "shop/broken Invalid", "shop/orders Overloaded"}
+	if diff := cmp.Diff(want, left); diff != "" || *tree.Status.LeftOutCount != 3 || *tree.Status.WorkloadCount != 1 {
+		t.Errorf("%d are left out, %d are not (-want +got):\n%s", *tree.Status.LeftOutCount, *tree.Status.WorkloadCount, diff)
+	}
+	if met := c.attainable(t, "cart"); met.Reason != v1alpha1.ReasonWithinSLA {
+		t.Errorf("unexpected condition: %+v", met)
+	}
 	if overloaded := c.attainable(t, "orders"); overloaded.Status != metav1.ConditionFalse || overloaded.Reason != v1alpha1.ReasonOverloaded {
 		t.Errorf("unexpected condition: %+v", overloaded)
+	}
+	if broken := c.attainable(t, "broken"); broken.Status != metav1.ConditionUnknown || broken.Reason != v1alpha1.ReasonInvalid || !strings.Contains(broken.Message, "leaves this profile out: spec.fairShare.group") {
+		t.Errorf("unexpected condition: %+v", broken)
+	}
+	if !c.Answers.Apply(stranger, metav1.NewTime(noon)) {
+		t.Fatal("there is no answer for the stranger")
+	}
+	if told := condition(stranger.Status.Conditions); told.Status != metav1.ConditionUnknown || told.Reason != v1alpha1.ReasonNamespaceNotListed || !strings.Contains(told.Message, `namespace "mallory"`) {
+		t.Errorf("unexpected condition: %+v", told)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestAProfileInATreeIsWrittenOnce(t *testing.T) {
 	for name, treeFirst := range map[string]bool{"the tree is computed first": true, "the profiles are": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree := &v1alpha1.ShareTree{ObjectMeta: metav1.ObjectMeta{Name: "company", Generation: 1}}
+			tree := &v1alpha1.ShareTree{ObjectMeta: metav1.ObjectMeta{Name: "company", Generation: 1}, Spec: v1alpha1.ShareTreeSpec{Namespaces: []string{"shop"}}}
 			c := newCluster(t, tree, inTree("cart", "0.4", "5"), inTree("orders", "0.4", "1.5"), declared("alone", "app", "alone", "0.5"))
 			trees := c.withTrees()
 			if !treeFirst {

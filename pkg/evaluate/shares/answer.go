@@ -15,6 +15,10 @@ type TreeAnswer struct {
 	Workloads   int     `json:"workloads"`
 	// Nodes are the groups and workloads, each group before its members.
 	Nodes []TreeNode `json:"nodes"`
+	// LeftOut are the profiles that name the tree and are not part of it, of each
+	// namespace in turn; Empty the groups that have no workload and are not either.
+	LeftOut []LeftOut `json:"leftOut,omitempty"`
+	Empty   []string  `json:"empty,omitempty"`
 	// Exact reports whether the method is; else errors are confidence intervals.
 	Exact bool `json:"exact"`
 	// RelativeError is the largest error relative to its response time.
@@ -26,6 +30,7 @@ type TreeAnswer struct {
 	Evaluations int `json:"evaluations"`
 
 	workloads map[string]int // where the workloads are in Nodes, by name
+	absent    map[string]int // where the profiles are in LeftOut, by name
 }
 
 // TreeNode is a group or a workload of a tree.

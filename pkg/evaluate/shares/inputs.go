@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
-	"loadline.dev/loadline/pkg/profile"
 )
 
-// maxWorkloads bounds the leaves of one tree.
+// maxWorkloads bounds the workloads in the spec of one tree. The API server admits fewer;
+// a file may have more.
 const maxWorkloads = 10_000
 
 // model is a tree as package fairshare takes it.
@@ -24,80 +23,73 @@ type model struct {
 	tree       *fairshare.Tree
 	leaves     map[string]workload // by name
 	timed      bool                // whether service times are known
+	profiles   []string            // the names of the leaves that are profiles
+	leftOut    []LeftOut           // the profiles that are not
+	absent     map[string]int      // where they are in that list, by name
+	empty      []string            // the groups that have no workload, and are not in the tree
 }
 
-// workload is what the model does not know about a workload.
-type workload struct {
-	path    *field.Path // of its service time
-	service *int64      // milliseconds
-	sla     *slaLimits
-}
-
-type slaLimits struct {
-	maxFactor, seconds, probability *float64
-}
-
-// assembly collects the members of a tree and what is wrong with them.
+// assembly collects the members of a tree and what is wrong with its spec.
 type assembly struct {
 	model
+	problems
+
 	members []fairshare.Member
 	groups  map[string]*v1alpha1.ShareGroup
 	at      map[string]*field.Path // where each name is given
-	invalid field.ErrorList
 }
 
-// assemble returns the tree of an input. The error is an [Error].
+// assemble returns the tree of a spec, with the profiles that can join it. The error is an
+// [Error], and due to the spec alone.
 func assemble(in *TreeInput) (*model, error) {
 	s := &assembly{
 		model:  model{name: in.Tree.Name, processors: 1, leaves: map[string]workload{}},
 		groups: map[string]*v1alpha1.ShareGroup{}, at: map[string]*field.Path{},
 	}
-	spec := field.NewPath("spec")
-	if p := in.Tree.Spec.Processors; p != nil {
-		if s.processors = int(*p); s.processors < 1 || s.processors > fairshare.MaxServers {
-			s.refuse(spec.Child("processors"), *p, fmt.Sprintf("must be from 1 to %d", fairshare.MaxServers))
-		}
+	s.readSpec(&in.Tree.Spec)
+	if len(s.invalid) == 0 { // there is a tree to join
+		s.join(in)
 	}
-	for i := range in.Tree.Spec.Groups {
-		s.addGroup(&in.Tree.Spec.Groups[i], spec.Child("groups").Index(i))
-	}
-	for i := range in.Tree.Spec.Workloads {
-		s.addWorkload(&in.Tree.Spec.Workloads[i], spec.Child("workloads").Index(i))
-	}
-	for i := range in.Profiles {
-		if p := &in.Profiles[i]; p.Spec.FairShare != nil && p.Spec.FairShare.Tree == in.Tree.Name {
-			s.addProfile(p)
-		}
-	}
-	s.checkGroups(in.Tree.Spec.Groups, spec.Child("groups"))
+	s.checkGroups(&in.Tree.Spec)
 	if len(s.leaves) == 0 && len(s.invalid) == 0 {
-		missing := field.Required(spec.Child("workloads"), "the tree has no workload: list some, or name the tree in the fairShare of WorkloadProfiles")
+		missing := field.Required(field.NewPath("spec", "workloads"), "the tree has no workload: list some, or in spec.namespaces the namespaces of WorkloadProfiles whose fairShare names the tree")
 		s.invalid = append(s.invalid, missing.WithOrigin(evaluate.OriginMissing))
 	}
-	if len(s.leaves) > maxWorkloads {
-		s.invalid = append(s.invalid, field.TooMany(spec.Child("workloads"), len(s.leaves), maxWorkloads))
-	}
-	s.checkServices()
 	if len(s.invalid) > 0 {
-		return nil, &Error{v1alpha1.ReasonInvalid, s.invalid.ToAggregate()}
+		return nil, s.fail(v1alpha1.ReasonInvalid, s.invalid.ToAggregate())
 	}
-	tree, err := fairshare.Assemble(s.members)
-	if err != nil {
-		return nil, &Error{v1alpha1.ReasonInvalid, err}
+	var err error
+	if s.tree, err = fairshare.Assemble(s.members); err != nil {
+		return nil, s.fail(v1alpha1.ReasonInvalid, err)
 	}
-	s.tree = tree
 	return &s.model, nil
 }
 
-func (s *assembly) refuse(path *field.Path, value any, rule string) {
-	s.invalid = append(s.invalid, field.Invalid(path, value, rule))
+// readSpec adds the groups and the workloads of a spec.
+func (s *assembly) readSpec(spec *v1alpha1.ShareTreeSpec) {
+	path := field.NewPath("spec")
+	if p := spec.Processors; p != nil {
+		if s.processors = int(*p); s.processors < 1 || s.processors > fairshare.MaxServers {
+			s.refuse(path.Child("processors"), *p, fmt.Sprintf("must be from 1 to %d", fairshare.MaxServers))
+		}
+	}
+	for i := range spec.Groups {
+		s.addGroup(&spec.Groups[i], path.Child("groups").Index(i))
+	}
+	for i := range spec.Workloads {
+		s.addWorkload(&spec.Workloads[i], path.Child("workloads").Index(i))
+	}
+	if len(s.leaves) > maxWorkloads {
+		s.invalid = append(s.invalid, field.TooMany(path.Child("workloads"), len(s.leaves), maxWorkloads))
+	}
+	s.checkServices()
 }
 
 // named reports whether a name is new, and refuses it otherwise.
 func (s *assembly) named(name string, path *field.Path) bool {
 	switch other, taken := s.at[name]; {
 	case name == "":
-		s.invalid = append(s.invalid, field.Required(path, "a group or workload needs a name"))
+		s.require(path, "a group or workload needs a name")
 		return false
 	case taken:
 		s.refuse(path, name, fmt.Sprintf("is the name of %s, too; each needs its own", other))
@@ -105,18 +97,6 @@ func (s *assembly) named(name string, path *field.Path) bool {
 	}
 	s.at[name] = path
 	return true
-}
-
-func (s *assembly) share(share *int32, path *field.Path, what string) float64 {
-	switch {
-	case share == nil:
-		s.invalid = append(s.invalid, field.Required(path, "give a share of at least 1: the weight among siblings"))
-		return 1
-	case *share < 1:
-		s.refuse(path, *share, fmt.Sprintf("a share must be at least 1 (remove the %s if it should get nothing)", what))
-		return 1
-	}
-	return float64(*share)
 }
 
 func (s *assembly) addGroup(g *v1alpha1.ShareGroup, path *field.Path) {
@@ -131,65 +111,24 @@ func (s *assembly) addWorkload(w *v1alpha1.ShareWorkload, path *field.Path) {
 	if !s.named(w.Name, path.Child("name")) {
 		return
 	}
-	if w.Utilization == nil {
-		s.invalid = append(s.invalid, field.Required(path.Child("utilization"), `give how many processors the workload keeps busy, such as "0.2"`))
-		return
+	if leaf := s.readWorkload(w, path); leaf != nil {
+		s.checkGroup(&s.problems, leaf.member.Parent, path.Child("group"))
+		s.add(leaf)
 	}
-	s.addLeaf(fairshare.Member{
-		Name: w.Name, Parent: w.Group, Workload: true, Share: s.share(w.Share, path.Child("share"), "workload"),
-		Utilization: s.utilization(w.Utilization, path.Child("utilization")),
-	}, path.Child("group"), workload{path: path.Child("serviceMillis"), service: w.ServiceMillis}, w.SLA, path.Child("sla"))
 }
 
-func (s *assembly) addProfile(p *v1alpha1.WorkloadProfile) {
-	name := evaluate.QualifiedName(p)
-	path := field.NewPath("WorkloadProfile").Key(name).Child("spec")
-	at := path.Child("fairShare")
-	if !s.named(name, path) {
-		return
-	}
-	f, neutral := p.Spec.FairShare, profile.NeutralMillis(p, profile.AnyClass)
-	member := fairshare.Member{Name: name, Parent: f.Group, Workload: true, Share: s.share(f.Share, at.Child("share"), "fairShare")}
-	switch {
-	case f.Utilization != nil:
-		member.Utilization = s.utilization(f.Utilization, at.Child("utilization"))
-	case p.Spec.Arrival != nil && p.Spec.Arrival.RatePerSecond != nil && neutral != nil:
-		if member.Utilization = p.Spec.Arrival.RatePerSecond.AsApproximateFloat64() * float64(*neutral) / 1000; !(member.Utilization >= 0) {
-			s.refuse(path.Child("arrival", "ratePerSecond"), p.Spec.Arrival.RatePerSecond.String(), "a rate is not negative")
-			return
-		}
-	default:
-		s.invalid = append(s.invalid, field.Required(at.Child("utilization"), "the tree must know how busy the workload keeps it: give it, or arrival.ratePerSecond and neutralMillis"))
-		return
-	}
-	s.addLeaf(member, at.Child("group"), workload{path: path.Child("neutralMillis"), service: neutral}, p.Spec.SLA, path.Child("sla"))
+// add adds a workload.
+func (s *assembly) add(leaf *leaf) {
+	s.timed = s.timed || leaf.service != nil
+	s.leaves[leaf.member.Name] = leaf.workload
+	s.members = append(s.members, leaf.member)
 }
 
-func (s *assembly) utilization(q *resource.Quantity, path *field.Path) float64 {
-	u := q.AsApproximateFloat64()
-	if !(u >= 0 && u <= fairshare.MaxServers) {
-		s.refuse(path, q.String(), fmt.Sprintf("a utilization is how many processors are kept busy on average, from 0 to %d", fairshare.MaxServers))
-		return 0
+// checkGroup refuses a group that the tree does not have.
+func (s *assembly) checkGroup(p *problems, group string, path *field.Path) {
+	if _, known := s.groups[group]; !known && group != "" {
+		p.refuse(path, group, s.noSuchGroup())
 	}
-	return u
-}
-
-// addLeaf adds a workload.
-func (s *assembly) addLeaf(m fairshare.Member, group *field.Path, leaf workload, sla *v1alpha1.SLA, path *field.Path) {
-	if _, known := s.groups[m.Parent]; !known && m.Parent != "" {
-		s.refuse(group, m.Parent, s.noSuchGroup())
-	}
-	if leaf.service != nil {
-		if *leaf.service < 1 {
-			s.refuse(leaf.path, *leaf.service, "a service time is at least 1 millisecond")
-			return
-		}
-		m.Service = float64(*leaf.service) / 1000
-		s.timed = true
-	}
-	leaf.sla = s.sla(sla, leaf.service != nil, path)
-	s.leaves[m.Name] = leaf
-	s.members = append(s.members, m)
 }
 
 func (s *assembly) noSuchGroup() string {
@@ -205,58 +144,52 @@ func (s *assembly) noSuchGroup() string {
 	return evaluate.Abridge("there is no such group in spec.groups (there are "+strings.Join(names, ", "), 200) + ")"
 }
 
-// sla reads an SLA, nil if there is none.
-func (s *assembly) sla(sla *v1alpha1.SLA, timed bool, path *field.Path) *slaLimits {
-	if sla == nil {
-		return nil
-	}
-	var read slaLimits
-	if q := sla.MaxDilation; q != nil {
-		if read.maxFactor = new(q.AsApproximateFloat64()); !(*read.maxFactor >= 1) {
-			s.refuse(path.Child("maxDilation"), q.String(), "a dilation is at least 1")
+// checkGroups refuses groups within no group or within each other. Groups without members
+// are refused in a tree that no profile can join; in others they are not part of the
+// tree as long as they have none.
+func (s *assembly) checkGroups(spec *v1alpha1.ShareTreeSpec) {
+	path := field.NewPath("spec", "groups")
+	for i := range spec.Groups {
+		g, path := &spec.Groups[i], path.Index(i)
+		if s.groups[g.Name] != g {
+			continue // its name is taken
+		}
+		s.checkGroup(&s.problems, g.Parent, path.Child("parent"))
+		if way := s.cycle(g); way != nil && slices.Min(way) == g.Name { // said once
+			s.refuse(path.Child("parent"), g.Parent, "makes a cycle: "+strings.Join(append(way, g.Name), " is in "))
 		}
 	}
-	if t := sla.ResponseTimeMillis; t != nil {
-		switch read.seconds = new(float64(*t) / 1000); {
-		case *t < 1:
-			s.refuse(path.Child("responseTimeMillis"), *t, "a response time is at least 1 millisecond")
-		case !timed:
-			s.refuse(path.Child("responseTimeMillis"), *t, "needs the service time of the workload, serviceMillis here or neutralMillis of a WorkloadProfile; or ask for a multiple of it, maxDilation")
-		}
+	if len(spec.Namespaces) > 0 && len(s.invalid) == 0 {
+		s.prune()
+		return
 	}
-	if read.maxFactor == nil && read.seconds == nil {
-		s.invalid = append(s.invalid, field.Required(path, "give responseTimeMillis or maxDilation, or both"))
-	}
-	if q := sla.Probability; q != nil {
-		if read.probability = new(q.AsApproximateFloat64()); !(*read.probability > 0 && *read.probability < 1) {
-			s.refuse(path.Child("probability"), q.String(), "a probability is above 0 and below 1")
-		}
-	}
-	return &read
-}
-
-// checkGroups refuses groups within no group, within each other or without members.
-func (s *assembly) checkGroups(groups []v1alpha1.ShareGroup, path *field.Path) {
 	parents := map[string]bool{}
 	for _, m := range s.members {
 		parents[m.Parent] = true
 	}
-	for i := range groups {
-		g, path := &groups[i], path.Index(i)
-		if s.groups[g.Name] != g {
-			continue // its name is taken
-		}
-		if _, known := s.groups[g.Parent]; !known && g.Parent != "" {
-			s.refuse(path.Child("parent"), g.Parent, s.noSuchGroup())
-		}
-		if way := s.cycle(g); way != nil && slices.Min(way) == g.Name { // said once
-			s.refuse(path.Child("parent"), g.Parent, "makes a cycle: "+strings.Join(append(way, g.Name), " is in "))
-		}
-		if !parents[g.Name] {
-			missing := field.Invalid(path.Child("name"), g.Name, "the group has no members: give it some, or remove it")
+	for i := range spec.Groups {
+		if g := &spec.Groups[i]; s.groups[g.Name] == g && !parents[g.Name] {
+			missing := field.Invalid(path.Index(i).Child("name"), g.Name, "the group has no members: give it some, list in spec.namespaces where they are, or remove it")
 			s.invalid = append(s.invalid, missing.WithOrigin(evaluate.OriginMissing))
 		}
 	}
+}
+
+// prune takes out the groups that have no workload.
+func (s *assembly) prune() {
+	kept := map[string]bool{}
+	for _, m := range s.members {
+		for at := m.Parent; m.Workload && at != "" && !kept[at]; at = s.groups[at].Parent {
+			kept[at] = true
+		}
+	}
+	s.members = slices.DeleteFunc(s.members, func(m fairshare.Member) bool {
+		if m.Workload || kept[m.Name] {
+			return false
+		}
+		s.empty = append(s.empty, m.Name)
+		return true
+	})
 }
 
 // cycle returns the groups from one up to itself, nil if there is an end.
@@ -278,7 +211,7 @@ func (s *assembly) checkServices() {
 	}
 	for _, m := range s.members {
 		if leaf, is := s.leaves[m.Name]; is && leaf.service == nil {
-			s.invalid = append(s.invalid, field.Required(leaf.path, "other workloads of the tree have a service time: give all or none"))
+			s.require(leaf.path, "other workloads of the tree have a service time: give all or none")
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 // TreeInput is what a share tree is about.
 type TreeInput struct {
 	Tree *v1alpha1.ShareTree
-	// Profiles are leaves if their fairShare names the tree; others are left out.
+	// Profiles are leaves if their fairShare names the tree, the tree lists their
+	// namespace and there is room for them. Those that name it and are no leaves are
+	// the answer's LeftOut.
 	Profiles []v1alpha1.WorkloadProfile
 	// Aggregates are siblings to take together, one after the other, before anything is changed.
 	Aggregates []Aggregate
@@ -26,6 +28,9 @@ type TreeInput struct {
 	Changes []Change
 	// Options say how to compute the response times.
 	Options Options
+
+	// alone is why no profile joins the tree, nil if they do.
+	alone error
 }
 
 // Options say how to compute response times. The zero value is a sound choice.
@@ -60,6 +65,10 @@ type Aggregate struct {
 type Error struct {
 	Reason string
 	err    error
+	// leftOut are the profiles that would not be part of the tree if there were an answer,
+	// absent says where they are in the list.
+	leftOut []LeftOut
+	absent  map[string]int
 }
 
 func (e *Error) Error() string { return e.err.Error() }
@@ -77,18 +86,41 @@ func Methods() []string {
 	return names
 }
 
-// OfTree computes the response times of a tree. The error is an [Error];
-// one that wraps [fairshare.ErrTooCostly], [fairshare.ErrNotReached] or names an
-// option; or the context's.
+// OfTree computes the response times of a tree. Profiles cannot leave a tree without an
+// answer that it has by itself: if it has none with them, it is for the workloads of its
+// spec. The error is an [Error]; one that wraps [fairshare.ErrTooCostly],
+// [fairshare.ErrNotReached] or names an option; or the context's.
 func OfTree(ctx context.Context, in TreeInput) (*TreeAnswer, error) {
+	answer, joined, err := in.solve(ctx)
+	if joined && unsolved(err) {
+		in.alone = err
+		answer, _, err = in.solve(ctx)
+	}
+	return answer, err
+}
+
+// unsolved reports whether an error says that the model did not get to an answer.
+func unsolved(err error) bool {
+	return errors.Is(err, fairshare.ErrTooCostly) || errors.Is(err, fairshare.ErrNotReached)
+}
+
+// solve computes the response times, and reports whether profiles are part of the tree.
+func (in *TreeInput) solve(ctx context.Context) (answer *TreeAnswer, joined bool, err error) {
 	options, err := in.Options.model()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	leaves, err := assemble(&in)
+	leaves, err := assemble(in)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	answer, err = in.answer(ctx, leaves, options)
+	return answer, len(leaves.profiles) > 0, err
+}
+
+// answer computes the response times of a tree, before the changes and after them.
+func (in *TreeInput) answer(ctx context.Context, leaves *model, options fairshare.Options) (*TreeAnswer, error) {
+	var err error
 	for _, a := range in.Aggregates {
 		if leaves.tree, err = leaves.aggregate(a); err != nil {
 			return nil, err
@@ -129,22 +161,49 @@ func (o Options) model() (fairshare.Options, error) {
 	return options, nil
 }
 
-// answer solves the tree.
-func (s *model) answer(ctx context.Context, options fairshare.Options) (*TreeAnswer, error) {
+const (
+	// maxEvaluations bounds the work for a tree of the size that the API admits, to a
+	// second or so; see [fairshare.Options]. Larger trees come from files only.
+	maxEvaluations = 150_000_000
+	admittedSize   = 512 + maxProfiles
+	// coarse is the tolerance with which a tree is answered that is not to the default.
+	coarse = 1e-7
+)
+
+// fail returns why the tree has no answer.
+func (s *model) fail(reason string, err error) *Error {
+	return &Error{reason, err, s.leftOut, s.absent}
+}
+
+// result solves the tree.
+func (s *model) result(ctx context.Context, options fairshare.Options) (*fairshare.Result, error) {
 	options.Servers = s.processors
 	if total := s.tree.Utilization(); total >= float64(s.processors) && options.Method != fairshare.Caps {
-		return nil, &Error{v1alpha1.ReasonOverloaded, fmt.Errorf(
-			"the workloads keep %.4g processors busy, and there are %d: jobs would wait without end; take away work, or add processors", total, s.processors)}
+		return nil, s.fail(v1alpha1.ReasonOverloaded, fmt.Errorf(
+			"the workloads keep %.4g processors busy, and there are %d: jobs would wait without end; take away work, or add processors", total, s.processors))
+	}
+	if s.tree.Len() <= admittedSize {
+		options.MaxEvaluations = maxEvaluations
 	}
 	result, err := fairshare.Solve(ctx, s.tree, options)
+	if options.Tolerance == 0 && options.Method == fairshare.Race && unsolved(err) {
+		options.Tolerance = coarse
+		result, err = fairshare.Solve(ctx, s.tree, options)
+	}
+	return result, s.explain(err)
+}
+
+// answer returns what there is to say about the tree.
+func (s *model) answer(ctx context.Context, options fairshare.Options) (*TreeAnswer, error) {
+	result, err := s.result(ctx, options)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	a := &TreeAnswer{
 		Name: s.name, Method: result.Method.String(), Processors: s.processors, Utilization: s.tree.Utilization(),
 		Exact:     options.Method != fairshare.MonteCarlo && options.Method != fairshare.AHMC,
 		Workloads: s.tree.Len(), Residual: result.Residual, Evaluations: result.Evaluations,
-		workloads: make(map[string]int, s.tree.Len()),
+		LeftOut: s.leftOut, Empty: s.empty, absent: s.absent, workloads: make(map[string]int, s.tree.Len()),
 	}
 	for node := range s.tree.Nodes() {
 		if node.Depth == 0 {
@@ -183,15 +242,17 @@ func (s *model) describe(node fairshare.Node, result *fairshare.Result) TreeNode
 }
 
 // explain gives the reason for an error of the model.
-func explain(err error) error {
+func (s *model) explain(err error) error {
 	value, is := errors.AsType[*fairshare.ValueError](err)
 	switch {
+	case unsolved(err):
+		return s.fail(v1alpha1.ReasonTooCostly, err)
 	case !is:
 		return err
 	case value.Field == "utilization":
-		return &Error{v1alpha1.ReasonOverloaded, err}
+		return s.fail(v1alpha1.ReasonOverloaded, err)
 	case value.Field == "service" || value.Path != "":
-		return &Error{v1alpha1.ReasonInvalid, err}
+		return s.fail(v1alpha1.ReasonInvalid, err)
 	default:
 		return err // an option
 	}

@@ -30,7 +30,7 @@ func shareWorkload(name, group string, share int32, utilization string) v1alpha1
 // company has two groups; a profile is a leaf of the second.
 func company() TreeInput {
 	tree := &v1alpha1.ShareTree{}
-	tree.Name = "company"
+	tree.Name, tree.Spec.Namespaces = "company", []string{"shop"}
 	tree.Spec.Groups = []v1alpha1.ShareGroup{shareGroup("web", "", 3), shareGroup("db", "", 1)}
 	tree.Spec.Workloads = []v1alpha1.ShareWorkload{shareWorkload("hi", "web", 2, "200m"), shareWorkload("lo", "web", 1, "0.1")}
 	return TreeInput{Tree: tree, Profiles: []v1alpha1.WorkloadProfile{leafProfile("db"), {}}}
@@ -216,7 +216,7 @@ func TestShareTreesThatMakeNoSenseAreRefused(t *testing.T) {
 		},
 		"its own parent": {func(in *TreeInput) { spec(in).Groups[0].Parent = "web" }, `spec.groups[0].parent: Invalid value: "web": makes a cycle: web is in web`},
 		"a group without members": {
-			func(in *TreeInput) { in.Profiles = nil },
+			func(in *TreeInput) { spec(in).Namespaces = nil },
 			`spec.groups[1].name: Invalid value: "db": the group has no members`,
 		},
 		"nothing": {
@@ -228,14 +228,6 @@ func TestShareTreesThatMakeNoSenseAreRefused(t *testing.T) {
 			`spec.workloads[0].utilization: Invalid value: "-100m": a utilization is how many processors are kept busy`,
 		},
 		"no utilization": {func(in *TreeInput) { spec(in).Workloads[0].Utilization = nil }, "spec.workloads[0].utilization: Required value"},
-		"a profile that does not say how busy": {
-			func(in *TreeInput) { in.Profiles[0].Spec.Arrival = nil },
-			"WorkloadProfile[shop/orders].spec.fairShare.utilization: Required value: the tree must know how busy the workload keeps it",
-		},
-		"a profile in an unknown group": {
-			func(in *TreeInput) { in.Profiles[0].Spec.FairShare.Group = "it" },
-			`WorkloadProfile[shop/orders].spec.fairShare.group: Invalid value: "it": there is no such group`,
-		},
 		"service times of some": {
 			func(in *TreeInput) { spec(in).Workloads[1].ServiceMillis = nil },
 			"spec.workloads[1].serviceMillis: Required value: other workloads of the tree have a service time: give all or none",
@@ -254,7 +246,7 @@ func TestShareTreesThatMakeNoSenseAreRefused(t *testing.T) {
 			`spec.workloads[1].sla.maxDilation: Invalid value: "500m": a dilation is at least 1`,
 		},
 		"too busy": {
-			func(in *TreeInput) { spec(in).Workloads[0].Utilization = new(resource.MustParse("0.6")) },
+			func(in *TreeInput) { spec(in).Workloads[0].Utilization = new(resource.MustParse("0.9")) },
 			"the workloads keep 1 processors busy, and there are 1: jobs would wait without end",
 		},
 		"an unknown method":                 {func(in *TreeInput) { in.Options.Method = "magic" }, `method: "magic" is not one of race, subsets, hierarchical, permutations, monte-carlo, ahmc, caps`},
@@ -321,6 +313,7 @@ func TestTheStatusOfAShareTreeHasResponsesAndMissedSLAs(t *testing.T) {
 	}
 
 	in.Tree.Status = status
+	in.Profiles = nil
 	in.Tree.Spec.Workloads[0].Utilization = new(resource.MustParse("2"))
 	_, why := OfTree(t.Context(), in)
 	status = Status(in.Tree, nil, why, now)
@@ -332,8 +325,8 @@ func TestTheStatusOfAShareTreeHasResponsesAndMissedSLAs(t *testing.T) {
 
 func TestAProfileHearsWhetherItsSLACanBeMet(t *testing.T) {
 	t.Parallel()
-	overloaded := &Error{v1alpha1.ReasonOverloaded, errors.New("too busy")}
-	invalid := &Error{v1alpha1.ReasonInvalid, errors.New("no such group")}
+	overloaded := &Error{Reason: v1alpha1.ReasonOverloaded, err: errors.New("too busy")}
+	invalid := &Error{Reason: v1alpha1.ReasonInvalid, err: errors.New("no such group")}
 	for name, test := range map[string]struct {
 		sla             *v1alpha1.SLA
 		why             error

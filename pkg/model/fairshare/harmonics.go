@@ -110,7 +110,6 @@ func (r *racing) turn(c *contest, around *way, inner []*way) {
 			contribution[i] = cmplx.Rect(1, omega*t.nodes[k].load)
 		}
 		c.multiplyTurns(contribution, fine, half)
-		r.evaluations += len(c.grid.points) * len(c.members)
 		for i, k := range c.members {
 			f, g := around.fineTurn[j]*fine[i], around.halfTurn[j]*half[i]
 			if inner[i] != nil {

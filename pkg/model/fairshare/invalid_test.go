@@ -104,6 +104,7 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		"relativeError: -0.1 is not at least 0 and below 1": {RelativeError: -0.1},
 		"tolerance: -1e-08 is not between 1e-13 and 0.0001": {Tolerance: -1e-8},
 		"samples: -5 is not between 2 and 100000000":        {Samples: -5},
+		"maxEvaluations: -1 is not at least 0":              {MaxEvaluations: -1},
 	} {
 		_, err := fairshare.Solve(t.Context(), tree, o)
 		refused(t, want, err, want)
@@ -166,6 +167,26 @@ func TestHopelessMethodsAreRefusedBeforehand(t *testing.T) {
 	_, err = fairshare.Solve(t.Context(), build(t, deep(40, 0.9)...), fairshare.Options{Method: fairshare.Subsets})
 	if !errors.Is(err, fairshare.ErrTooCostly) {
 		t.Errorf("a deep tree: %v", err)
+	}
+}
+
+// An answer takes as many evaluations as it says: one fewer is not enough, and is refused
+// before they are made.
+func TestRaceIsRefusedWhenItTakesMoreEvaluationsThanItMay(t *testing.T) {
+	t.Parallel()
+	for _, servers := range []int{1, 4} {
+		tree := build(t, inverseSquares(40, 0.9)...)
+		free, err := fairshare.Solve(t.Context(), tree, fairshare.Options{Servers: servers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fairshare.Solve(t.Context(), tree, fairshare.Options{Servers: servers, MaxEvaluations: free.Evaluations}); err != nil {
+			t.Errorf("%d servers, as many evaluations as it takes: %v", servers, err)
+		}
+		_, err = fairshare.Solve(t.Context(), tree, fairshare.Options{Servers: servers, MaxEvaluations: free.Evaluations - 1})
+		if !errors.Is(err, fairshare.ErrTooCostly) {
+			t.Errorf("%d servers, one evaluation fewer: %v", servers, err)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ func race(ctx context.Context, m *model, o Options) (*sums, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.limit = o.MaxEvaluations
 	const rounds = 12
 	off := 0.0
 	for range rounds {
@@ -46,6 +47,7 @@ type racing struct {
 
 	x           *grid
 	evaluations int
+	limit       int // of evaluations, 0 for none
 	// Of each workload, from all nodes, and from every other one of x and of t.
 	fine, halfX, halfT []integrals
 }
@@ -137,6 +139,9 @@ func (r *racing) group(ctx context.Context, group int, ways []*way) error {
 			ways[k] = inner[i]
 		}
 	}
+	if err := r.spend(c); err != nil {
+		return err
+	}
 	behind := make([]float64, len(c.members))
 	for j, x := range r.x.points {
 		if err := ctx.Err(); err != nil {
@@ -150,7 +155,6 @@ func (r *racing) group(ctx context.Context, group int, ways []*way) error {
 		} else {
 			c.multiplyAhead(behind)
 		}
-		r.evaluations += len(c.grid.points) * len(c.members)
 		for i, k := range c.members {
 			fine, half := around.fine[j]*c.fine[i], around.half[j]*c.half[i]
 			fineAhead := around.fineAhead[j]*c.fine[i] + around.fine[j]*c.fineAhead[i]
@@ -171,6 +175,20 @@ func (r *racing) group(ctx context.Context, group int, ways []*way) error {
 	}
 	if r.beyond != nil {
 		r.turn(c, around, inner)
+	}
+	return nil
+}
+
+// spend counts the evaluations that a group takes, and refuses those beyond the limit
+// before they are made.
+func (r *racing) spend(c *contest) error {
+	nodes := len(r.x.points)
+	if r.beyond != nil {
+		nodes += len(r.beyond.turns)
+	}
+	r.evaluations += nodes * len(c.grid.points) * len(c.members)
+	if r.limit > 0 && r.evaluations > r.limit {
+		return fmt.Errorf("%s: %w: more than %d evaluations", Race, ErrTooCostly, r.limit)
 	}
 	return nil
 }

@@ -86,6 +86,10 @@ type Options struct {
 	RelativeError float64
 	// Seed says which orders MonteCarlo and AHMC draw.
 	Seed uint64
+	// MaxEvaluations bounds what Race computes, by [Result].Evaluations, each of which
+	// takes some nanoseconds: an answer that takes more wraps [ErrTooCostly]. Zero is
+	// no bound.
+	MaxEvaluations int
 }
 
 func (o *Options) complete() error {
@@ -106,6 +110,9 @@ func (o *Options) complete() error {
 	}
 	if !(o.RelativeError >= 0 && o.RelativeError < 1) {
 		return &ValueError{"", "relativeError", o.RelativeError, "is not at least 0 and below 1"}
+	}
+	if o.MaxEvaluations < 0 {
+		return &ValueError{"", "maxEvaluations", o.MaxEvaluations, "is not at least 0"}
 	}
 	if o.Samples == 0 {
 		o.Samples = DefaultSamples

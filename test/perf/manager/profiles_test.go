@@ -87,7 +87,7 @@ func (s *setting) create(b *testing.B, site *site) {
 		must(b, site.Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.profile(i).Namespace}}))
 	}
 	if s.shared {
-		must(b, site.Create(b.Context(), &v1alpha1.ShareTree{ObjectMeta: metav1.ObjectMeta{Name: "company"}, Spec: v1alpha1.ShareTreeSpec{Processors: new(int32(64))}}))
+		must(b, site.Create(b.Context(), &v1alpha1.ShareTree{ObjectMeta: metav1.ObjectMeta{Name: "company"}, Spec: v1alpha1.ShareTreeSpec{Processors: new(int32(64)), Namespaces: []string{s.profile(0).Namespace}}}))
 	}
 	group, ctx := errgroup.WithContext(b.Context())
 	group.SetLimit(writers)
