@@ -186,11 +186,11 @@ func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
 			return err
 		}
 	}
-	return p.Lines(summarize(a, files))
+	return p.Lines(summarize(a, files)...)
 }
 
 // summarize says how many objects there are, and what became of them.
-func summarize(a *validate.Answer, files int) string {
+func summarize(a *validate.Answer, files int) []string {
 	text := verb.Counted(a.Objects, "object", "objects") + " in " + verb.Counted(files, "file", "files") + ": "
 	warnings := len(a.Findings) - a.Errors()
 	switch {
@@ -202,18 +202,18 @@ func summarize(a *validate.Answer, files int) string {
 		text += fmt.Sprintf("%s, %s", verb.Counted(a.Errors(), "error", "errors"), verb.Counted(warnings, "warning", "warnings"))
 	}
 	if len(a.Skipped) == 0 {
-		return text
+		return []string{text}
 	}
 	const shown = 3
-	text += "\nSkipped, being of other kinds: "
+	skipped := "Skipped, being of other kinds: "
 	for i, s := range a.Skipped[:min(shown, len(a.Skipped))] {
 		if i > 0 {
-			text += ", "
+			skipped += ", "
 		}
-		text += s.ObjectName.String()
+		skipped += s.ObjectName.String()
 	}
 	if more := len(a.Skipped) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		skipped += fmt.Sprintf(" and %d more", more)
 	}
-	return text
+	return []string{text, skipped}
 }
