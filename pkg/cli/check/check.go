@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -205,15 +206,13 @@ func summarize(a *validate.Answer, files int) []string {
 		return []string{text}
 	}
 	const shown = 3
-	skipped := "Skipped, being of other kinds: "
-	for i, s := range a.Skipped[:min(shown, len(a.Skipped))] {
-		if i > 0 {
-			skipped += ", "
-		}
-		skipped += s.ObjectName.String()
+	var skipped []string
+	for i := range a.Skipped[:min(shown, len(a.Skipped))] {
+		skipped = append(skipped, a.Skipped[i].ObjectName.String())
 	}
+	line := "Skipped, being of other kinds: " + strings.Join(skipped, ", ")
 	if more := len(a.Skipped) - shown; more > 0 {
-		skipped += fmt.Sprintf(" and %d more", more)
+		line += fmt.Sprintf(" and %d more", more)
 	}
-	return []string{text, skipped}
+	return []string{text, line}
 }

@@ -145,7 +145,7 @@ func (r *options) follow(ctx context.Context, pods *recordedPods, profiles []v1a
 	}
 	defer func() {
 		if err != nil && spool.size() > 0 {
-			err = errors.Join(err, fmt.Errorf("What was recorded is in %s: the same command goes on with it", path))
+			err = verb.Below(err, "What was recorded is in %s: the same command goes on with it", path)
 		}
 		err = errors.Join(err, spool.close())
 	}()

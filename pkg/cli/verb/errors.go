@@ -1,6 +1,8 @@
 package verb
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"loadline.dev/loadline/pkg/report/text"
@@ -24,13 +26,18 @@ func ErrorLines(err error) []string {
 	return lines
 }
 
+// Below adds a line below what an error says.
+func Below(err error, format string, args ...any) error {
+	return errors.Join(err, fmt.Errorf(format, args...))
+}
+
 // OneLine returns what an error says on one line.
 func OneLine(err error) string { return strings.Join(ErrorLines(err), "; ") }
 
 // sayError returns what an error says, with line ends only where [errors.Join] put them.
 func sayError(err error) string {
 	rest := err.Error()
-	_, joins := err.(interface{ Unwrap() []error }) //nolint:errorlint // it is about this error, not about those that it wraps
+	_, joins := err.(interface{ Unwrap() []error })
 	var said strings.Builder
 	for _, inner := range wrapped(err) {
 		before, after, found := strings.Cut(rest, inner.Error())

@@ -32,5 +32,5 @@ func NoArguments(command *cobra.Command, args []string) error {
 
 // SeeHelp adds to an error, on a line below, where the use of the command is described.
 func SeeHelp(command *cobra.Command, err error) error {
-	return errors.Join(err, fmt.Errorf("See '%s --help' for usage and examples", command.CommandPath()))
+	return Below(err, "See '%s --help' for usage and examples", command.CommandPath())
 }

@@ -17,7 +17,7 @@ func Printable(s string) string {
 		return s
 	}
 	var b strings.Builder
-	for len(s) > 0 {
+	for s != "" {
 		s = s[appendPrintable(&b, s, ""):]
 	}
 	return b.String()

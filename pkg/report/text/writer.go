@@ -43,7 +43,7 @@ func (w *Writer) write(s string) error {
 		return nil
 	}
 	var b strings.Builder
-	for len(s) > 0 {
+	for s != "" {
 		s = s[appendPrintable(&b, s, kept):]
 	}
 	_, err := io.WriteString(w.to, b.String())
