@@ -171,10 +171,19 @@ func manifestFiles(paths []string, recursive bool) ([]string, error) {
 	return files, nil
 }
 
+// maxShown bounds how many findings are printed for people.
+const maxShown = 100
+
 // printAnswer prints the answer for people, a line per finding.
 func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
-	for i := range a.Findings {
+	shown := min(maxShown, len(a.Findings))
+	for i := range a.Findings[:shown] {
 		if err := p.Lines(a.Findings[i].String()); err != nil {
+			return err
+		}
+	}
+	if more := len(a.Findings) - shown + a.More; more > 0 {
+		if err := p.Lines("and " + text.Count(int64(more)) + " more"); err != nil {
 			return err
 		}
 	}
@@ -193,7 +202,7 @@ func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
 // summarize says how many objects there are, and what became of them.
 func summarize(a *validate.Answer, files int) []string {
 	text := verb.Counted(a.Objects, "object", "objects") + " in " + verb.Counted(files, "file", "files") + ": "
-	warnings := len(a.Findings) - a.Errors()
+	warnings := a.Warnings()
 	switch {
 	case len(a.Findings) == 0:
 		text += "nothing is wrong"
