@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -213,7 +213,7 @@ Put it on your PATH, as kubectl_complete-loadline.`,
 		Args:              verb.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(streams.Out, completionForKubectl)
+			_, err := io.WriteString(streams.Out.Writer(), completionForKubectl)
 			return err
 		},
 	})

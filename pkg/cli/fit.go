@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
@@ -104,7 +103,7 @@ func (f *fitVerb) run() error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, warning := range warnings {
-		if _, err := fmt.Fprintf(f.streams.Err, "Warning: %s: %s\n", name, warning); err != nil {
+		if err := f.streams.Err.Warn("%s: %s", name, warning); err != nil {
 			return err
 		}
 	}
@@ -131,22 +130,15 @@ func (f *fitVerb) writeProfiles(answer *evaluate.FitAnswer) error {
 	if err != nil {
 		return fmt.Errorf("--profiles: %w", err)
 	}
-	objects := []any{&all.Node}
+	manifests := []text.Manifest{{Object: &all.Node}}
 	for i := range all.Workloads {
-		objects = append(objects, &all.Workloads[i])
+		manifests = append(manifests, text.Manifest{Object: &all.Workloads[i]})
 	}
-	return file.Replace(f.profiles, func(w io.Writer) error {
-		for _, object := range objects {
-			manifest, err := yaml.Marshal(object)
-			if err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(w, "---\n%s", manifest); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	content, err := text.Manifests(manifests...)
+	if err != nil {
+		return err
+	}
+	return file.Replace(f.profiles, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
 // draw draws the charts that were asked for.
@@ -215,10 +207,11 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if a.Baselines {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
-	_, err := fmt.Fprintf(p, "%d %s resources, %s, %s%s; ± is the %s confidence interval\n%s\n%d observations in %d runs, off by %s on average, 90%% by less than %s\n",
-		len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence), untold(a),
-		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error))
-	if err != nil {
+	lines := []string{fmt.Sprintf("%d %s resources, %s, %s%s; ± is the %s confidence interval", len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence))}
+	lines = append(lines, untold(a)...)
+	lines = append(lines, "", fmt.Sprintf("%d observations in %d runs, off by %s on average, 90%% by less than %s",
+		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error)))
+	if err := p.Lines(lines...); err != nil {
 		return err
 	}
 	return errors.Join(printCorrection(p, a.Correction), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
@@ -233,18 +226,17 @@ func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
 	if c.Names {
 		names = " and of jobs whose names differ in a number"
 	}
-	_, err := fmt.Fprintf(p, "Predicted dilations are corrected by those of similar pairs%s: off by %s on runs left out, by the vectors alone %s\n",
-		names, text.Percent(c.MeanError), text.Percent(c.Without))
-	return err
+	return p.Lines(fmt.Sprintf("Predicted dilations are corrected by those of similar pairs%s: off by %s on runs left out, by the vectors alone %s",
+		names, text.Percent(c.MeanError), text.Percent(c.Without)))
 }
 
-// untold says why intervals are missing, in a line of its own, "" if none is.
-func untold(a *evaluate.FitAnswer) string {
+// untold says why intervals are missing, in a line of its own, none if none is.
+func untold(a *evaluate.FitAnswer) []string {
 	reasons := a.Unknown()
 	if len(reasons) == 0 {
-		return ""
+		return nil
 	}
-	return "Where there is no ± it cannot be told: " + strings.Join(reasons, "; ") + "\n"
+	return []string{"Where there is no ± it cannot be told: " + strings.Join(reasons, "; ")}
 }
 
 // interval returns a value with how much more it may be, or alone where that
@@ -260,7 +252,7 @@ func printHoldOut(p *verb.Page, h *evaluate.HoldOut) error {
 	if h == nil {
 		return p.Lines("Too few runs to leave some out: how well this predicts other runs is not known.")
 	}
-	if _, err := fmt.Fprintf(p, "\nOn runs that a model has not seen (%d-fold):\n", h.Folds); err != nil {
+	if err := p.Lines("", fmt.Sprintf("On runs that a model has not seen (%d-fold):", h.Folds)); err != nil {
 		return err
 	}
 	table := text.NewTable(text.Left("MODEL"), text.Right("MEAN ERROR"), text.Right("P90 ERROR"), text.Right("WORST"))
@@ -274,7 +266,7 @@ func printLearningCurve(p *verb.Page, curve []evaluate.Learnt) error {
 	if len(curve) == 0 {
 		return nil
 	}
-	if err := p.Lines("\nOn all other runs, when it knows a share of them:"); err != nil {
+	if err := p.Lines("", "On all other runs, when it knows a share of them:"); err != nil {
 		return err
 	}
 	table := text.NewTable(text.Right("KNOWN"), text.Right("RUNS"), text.Right("MEAN ERROR"), text.Right("P90 ERROR"), text.Right("WORST"))
@@ -284,23 +276,17 @@ func printLearningCurve(p *verb.Page, curve []evaluate.Learnt) error {
 	return p.Table(table)
 }
 
-func printDoubts(w io.Writer, doubts []evaluate.Doubt) error {
+func printDoubts(p *verb.Page, doubts []evaluate.Doubt) error {
 	if len(doubts) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintln(w, "\nTo be doubted:"); err != nil {
-		return err
-	}
 	const shown = 10
+	lines := []string{"", "To be doubted:"}
 	for _, d := range doubts[:min(shown, len(doubts))] {
-		if _, err := fmt.Fprintf(w, "  %s\n", d.Message); err != nil {
-			return err
-		}
+		lines = append(lines, "  "+d.Message)
 	}
 	if more := len(doubts) - shown; more > 0 {
-		if _, err := fmt.Fprintf(w, "  and %d more (-o json lists all)\n", more); err != nil {
-			return err
-		}
+		lines = append(lines, fmt.Sprintf("  and %d more (-o json lists all)", more))
 	}
-	return nil
+	return p.Lines(lines...)
 }

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -18,29 +18,36 @@ import (
 )
 
 // Streams are where a command reads and writes.
-type Streams = verb.Streams
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
 
 // Run runs a command line, without the name of the program, and returns the
 // exit code. Errors are printed. When the context ends so does the command, with
 // what it has by then.
 func Run(ctx context.Context, version string, args []string, streams Streams) int {
 	streams.In = verb.Interruptible(ctx, streams.In)
-	root := newRoot(version, streams)
+	root, errs := newRoot(version, streams), verb.NewStream(streams.Err)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := verb.ExitCode(err)
+	what := "Error: "
 	switch code {
 	case verb.ExitDone:
+		return code
 	case verb.ExitInterrupted:
-		fmt.Fprintln(streams.Err, "Interrupted:", err) //nolint:errcheck // nowhere left to report it
-	default:
-		fmt.Fprintln(streams.Err, "Error:", err) //nolint:errcheck // nowhere left to report it
+		what = "Interrupted: "
 	}
+	lines := verb.ErrorLines(err)
+	lines[0] = what + lines[0]
+	errs.Lines(lines...) //nolint:errcheck // nowhere left to report it
 	return code
 }
 
 // newRoot returns the command line as cobra has it.
-func newRoot(version string, streams Streams) *cobra.Command {
+func newRoot(version string, to Streams) *cobra.Command {
+	streams := verb.Streams{In: to.In, Out: verb.NewStream(to.Out), Err: verb.NewStream(to.Err)}
 	root := &cobra.Command{
 		Use:   "kubectl-loadline",
 		Short: "Know how much pods slow each other down, before they are placed",
@@ -88,11 +95,9 @@ another time; 130 interrupted.`,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.Err)
-	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nSee '%s --help' for usage and examples", err, command.CommandPath())
-	})
+	root.SetOut(streams.Out.Writer())
+	root.SetErr(streams.Err.Writer())
+	root.SetFlagErrorFunc(verb.SeeHelp)
 	addGroup(root, "Questions that need no cluster:", check.New(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
 	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))

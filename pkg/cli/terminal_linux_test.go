@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func aTerminal(t *testing.T) (keyboard, screen *os.File) {
 
 //nolint:paralleltest // it changes the environment
 func TestColorsAndProgressAreForTerminalsThatWantThem(t *testing.T) {
-	_, screen := aTerminal(t)
+	keyboard, screen := aTerminal(t)
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,18 +64,41 @@ func TestColorsAndProgressAreForTerminalsThatWantThem(t *testing.T) {
 	} {
 		t.Setenv("TERM", test.term)
 		t.Setenv("NO_COLOR", test.noColor)
-		if lines := verb.NewProgress(screen).Visible(); lines != test.lines {
+		stream := verb.NewStream(screen)
+		if lines := verb.NewProgress(stream).Visible(); lines != test.lines {
 			t.Errorf("%s: lines that move: %t", name, lines)
 		}
-		if colors := verb.Painter(screen)(verb.Red, "failed") == "\x1b[31mfailed\x1b[0m"; colors != test.colors {
-			t.Errorf("%s: colors: %t", name, colors)
+		want := map[bool]string{false: "failed\r\n", true: "\x1b[31mfailed\x1b[0m\r\n"}[test.colors]
+		if got := printed(t, stream, keyboard); got != want {
+			t.Errorf("%s: the line is %q, want %q", name, got, want)
 		}
 	}
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
-	if verb.NewProgress(file).Visible() || verb.NewProgress(&bytes.Buffer{}).Visible() || verb.Painter(file)(verb.Red, "failed") != "failed" {
+	if verb.NewProgress(verb.NewStream(file)).Visible() || verb.NewProgress(verb.NewStream(&bytes.Buffer{})).Visible() {
 		t.Error("a file counts as a terminal")
 	}
+	reader, err := os.Open(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if got := printed(t, verb.NewStream(file), reader); got != "failed\n" {
+		t.Errorf("a file has %q", got)
+	}
+}
+
+// printed prints a colored word on a stream, and returns the line that arrives.
+func printed(t *testing.T, stream *verb.Stream, at *os.File) string {
+	t.Helper()
+	if err := stream.Spans(verb.Span{Text: "failed", Color: verb.Red}); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(at).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
 }
 
 // On a terminal the states of checks are colored, and columns stay where they are.

@@ -92,7 +92,7 @@ func (v *versionVerb) ask(ctx context.Context) (*clusterVersions, error) {
 	access.AnswerWithin(config, patience)
 	found, err := v.versions(ctx, config, own)
 	if err != nil && ctx.Err() == nil {
-		_, err = fmt.Fprintf(v.streams.Err, "Warning: the versions in the cluster are not known: %v; --client does not ask for them\n", err)
+		err = v.streams.Err.Warn("the versions in the cluster are not known: %s; --client does not ask for them", verb.OneLine(err))
 	}
 	return found, err
 }

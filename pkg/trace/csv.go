@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"loadline.dev/loadline/pkg/trace/cells"
 )
 
 // Version is the first line of a trace in our CSV format. A format that older
@@ -159,8 +161,8 @@ func layoutOf(l *lines, columns []string) (*jobLayout, error) {
 func (l *jobLayout) job(r *row) Job {
 	job := Job{
 		Line:     r.line,
-		Name:     strings.Clone(r.optional(l.name)),
-		Type:     intern(r.optional(l.kind)),
+		Name:     strings.Clone(cells.Plain(r.optional(l.name))),
+		Type:     intern(cells.Plain(r.optional(l.kind))),
 		Arrival:  decimal(r.cells[l.arrival]),
 		Neutral:  r.decimalOr(l.neutral, 0),
 		Demands:  l.demandsOf(r),
@@ -168,7 +170,7 @@ func (l *jobLayout) job(r *row) Job {
 		CPULimit: l.limitOf(r),
 		Start:    r.decimalMoment(l.start),
 		End:      r.decimalMoment(l.end),
-		Node:     intern(r.optional(l.node)),
+		Node:     intern(cells.Plain(r.optional(l.node))),
 	}
 	if job.Name == "" {
 		job.Name = strconv.Itoa(r.number)

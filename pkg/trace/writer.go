@@ -3,11 +3,12 @@ package trace
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
+
+	"loadline.dev/loadline/pkg/trace/cells"
 )
 
 // Columns names the resources that a [Writer] has columns for.
@@ -22,13 +23,14 @@ type Columns struct {
 
 // Writer writes jobs in our CSV format. [Jobs] reads back exactly what was
 // written; only [Job.Line], and the order of the demands and requests, become
-// those of the file.
+// those of the file. Names that a spreadsheet would compute are marked as text: see
+// package cells.
 type Writer struct {
 	out     *bufio.Writer
 	columns []string
-	cells   []string // of the row being written
+	cells   []cells.Cell // of the row being written
 	line    bytes.Buffer
-	csv     *csv.Writer // into line
+	rows    *cells.Writer // into line
 }
 
 // NewWriter returns a Writer to out, with the version and the header written. A
@@ -38,7 +40,7 @@ func NewWriter(out io.Writer, columns Columns) (*Writer, error) {
 		out:     bufio.NewWriter(out),
 		columns: []string{columnJob, columnType, columnArrival, columnNeutral, columnStart, columnEnd, columnNode},
 	}
-	w.csv = csv.NewWriter(&w.line)
+	w.rows = cells.NewWriter(&w.line)
 	for _, name := range columns.Demands {
 		w.columns = append(w.columns, demandPrefix+name, threadsPrefix+name)
 	}
@@ -61,8 +63,8 @@ func NewWriter(out io.Writer, columns Columns) (*Writer, error) {
 	if _, err := w.out.WriteString(Version + "\n"); err != nil {
 		return nil, err
 	}
-	w.cells = slices.Clone(w.columns)
-	return w, w.writeRow()
+	w.cells = make([]cells.Cell, len(w.columns))
+	return w, w.writeRow(w.rows.Header(w.columns...))
 }
 
 // Write adds a job, whose [Job.Line] does not matter. A job that breaks a rule
@@ -75,7 +77,7 @@ func (w *Writer) Write(job Job) error {
 	}
 	err := w.fill(&job)
 	if err == nil {
-		err = w.writeRow()
+		err = w.writeRow(w.rows.Write(w.cells...))
 	}
 	if err != nil {
 		return fmt.Errorf("job %q: %w", abridged(job.Name), err)
@@ -89,59 +91,58 @@ func (w *Writer) Flush() error { return w.out.Flush() }
 func (w *Writer) fill(job *Job) error {
 	clear(w.cells)
 	neutral := Moment{At: job.Neutral, Happened: job.Neutral > 0}
-	copy(w.cells, []string{job.Name, job.Type, number(job.Arrival), optional(neutral), optional(job.Start), optional(job.End), job.Node})
+	copy(w.cells, []cells.Cell{
+		cells.Text(job.Name), cells.Text(job.Type), cells.Exactly(job.Arrival), optional(neutral), optional(job.Start), optional(job.End), cells.Text(job.Node),
+	})
 	for _, d := range job.Demands {
-		if err := w.set(demandPrefix+d.Resource, number(d.Seconds)); err != nil {
+		if err := w.set(demandPrefix+d.Resource, cells.Exactly(d.Seconds)); err != nil {
 			return err
 		}
-		if err := w.set(threadsPrefix+d.Resource, strconv.Itoa(d.Threads)); err != nil {
+		if err := w.set(threadsPrefix+d.Resource, cells.Count(d.Threads)); err != nil {
 			return err
 		}
 	}
 	for _, r := range job.Requests {
-		if err := w.set(requestPrefix+r.Resource, number(r.Amount)); err != nil {
+		if err := w.set(requestPrefix+r.Resource, cells.Exactly(r.Amount)); err != nil {
 			return err
 		}
 	}
 	if job.CPULimit > 0 {
-		return w.set(columnLimit, number(job.CPULimit))
+		return w.set(columnLimit, cells.Exactly(job.CPULimit))
 	}
 	return nil
 }
 
 // set fills a cell that is still empty.
-func (w *Writer) set(column, value string) error {
+func (w *Writer) set(column string, value cells.Cell) error {
 	i := slices.Index(w.columns, column)
 	if i < 0 {
 		return fmt.Errorf("the file has no column %s", column)
 	}
-	if w.cells[i] != "" {
+	if !w.cells[i].IsEmpty() {
 		return fmt.Errorf("has %s twice", column)
 	}
 	w.cells[i] = value
 	return nil
 }
 
-func (w *Writer) writeRow() error {
-	w.line.Reset()
-	if err := w.csv.Write(w.cells); err != nil {
+// writeRow writes the row that was given to w.rows, with that error.
+func (w *Writer) writeRow(err error) error {
+	if err := errors.Join(err, w.rows.Flush()); err != nil {
 		return err
 	}
-	w.csv.Flush()
-	if err := w.csv.Error(); err != nil {
-		return err
-	}
+	defer w.line.Reset()
 	if length := w.line.Len() - len("\n"); length > MaxLineBytes {
 		return fmt.Errorf("takes %s bytes; a line may have %s", grouped(int64(length)), grouped(MaxLineBytes))
 	}
-	_, err := w.out.Write(w.line.Bytes())
+	_, err = w.out.Write(w.line.Bytes())
 	return err
 }
 
-// optional writes a moment, or nothing for one that has not happened.
-func optional(m Moment) string {
+// optional returns a moment, or nothing for one that has not happened.
+func optional(m Moment) cells.Cell {
 	if !m.Happened {
-		return ""
+		return cells.Cell{}
 	}
-	return number(m.At)
+	return cells.Exactly(m.At)
 }

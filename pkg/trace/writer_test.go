@@ -40,7 +40,10 @@ func TestWhatIsWrittenIsReadBackExactly(t *testing.T) {
 // jobs draws jobs that keep every rule, with demands and requests in the order
 // of the columns.
 func jobs(columns Columns) *rapid.Generator[Job] {
-	text := rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return printable(string(r)) }))
+	text := rapid.OneOf(
+		rapid.StringOf(rapid.Rune().Filter(func(r rune) bool { return printable(string(r)) })),
+		rapid.StringOf(rapid.SampledFrom([]rune("'=+-@a"))), // what spreadsheets compute
+	)
 	seconds := rapid.OneOf(rapid.Float64Range(0, 1e9), rapid.Map(rapid.IntRange(0, 1e9), func(n int) float64 { return float64(n) }))
 	return rapid.Custom(func(t *rapid.T) Job {
 		job := Job{
@@ -219,5 +222,17 @@ func TestAFullDiskIsReported(t *testing.T) {
 	results = append(results, w.Flush())
 	if !slices.ContainsFunc(results[:10], func(err error) bool { return errors.Is(err, errFull) }) || !errors.Is(results[10], errFull) {
 		t.Errorf("errors = %v, want the disk's from a Write and from Flush", results)
+	}
+}
+
+func TestNoNameIsAFormula(t *testing.T) {
+	t.Parallel()
+	job := Job{Name: "=cmd|' /C calc'!A0", Type: "@SUM(A1)", Node: "-1+2", Arrival: 1, Neutral: 2, Demands: []Demand{{"cpu", 1, 1}}}
+	text, err := written([]Job{job}, Columns{Demands: []string{"cpu"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n'=cmd|' /C calc'!A0,'@SUM(A1),1,2,,,'-1+2,1,1\n"; !strings.HasSuffix(text, want) {
+		t.Errorf("the trace is %q, want the row %q", text, want)
 	}
 }

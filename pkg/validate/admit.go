@@ -119,6 +119,7 @@ func (a *admission) coerce(d *definition, u *unstructured.Unstructured) bool {
 // metadataErrors names the fields of metadata that are no strings where they should be,
 // which the API server does not when it cannot read metadata.
 func metadataErrors(metadata any, err error) (errs field.ErrorList) {
+	const deepest = 3 // metadata.labels[app]: below there are no fields of metadata to be strings
 	root := path{"metadata"}
 	var visit func(p path, value any)
 	visit = func(p path, value any) {
@@ -126,6 +127,9 @@ func metadataErrors(metadata any, err error) (errs field.ErrorList) {
 			errs = append(errs, &field.Error{Type: field.ErrorTypeTypeInvalid, Field: p.String(), BadValue: value, Detail: err.Error()})
 		}
 		fields, _ := value.(map[string]any)
+		if len(p) == deepest {
+			return
+		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			visit(p.child(name), fields[name])
 		}

@@ -158,6 +158,9 @@ func closest(text string, names []string) string {
 		if strings.EqualFold(name, text) {
 			return name
 		}
+		if len(text) > 2*len(name)+2 { // they differ by more than a third of the letters, and long ones take long to compare
+			continue
+		}
 		if d := distance(strings.ToLower(text), strings.ToLower(name)); d < fewest {
 			best, fewest = name, d
 		}

@@ -120,14 +120,35 @@ type Answer struct {
 	// Refused counts those that the API server would refuse.
 	Refused  int       `json:"refused"`
 	Findings []Finding `json:"findings"`
-	Skipped  []Skipped `json:"skipped,omitempty"`
+	// More counts what else is wrong, beyond the findings that are listed; MoreErrors are
+	// those of them that are errors.
+	More       int       `json:"more,omitempty"`
+	MoreErrors int       `json:"moreErrors,omitempty"`
+	Skipped    []Skipped `json:"skipped,omitempty"`
 	// Followers are there if a cluster was asked.
 	Followers []Followers `json:"followers,omitempty"`
 }
 
-// Errors counts the findings that are errors.
+// maxFindings bounds how many findings are listed.
+const maxFindings = 1000
+
+// add adds findings as long as there are not too many, and counts the others.
+func (a *Answer) add(findings ...Finding) {
+	for i := range findings {
+		if len(a.Findings) < maxFindings {
+			a.Findings = append(a.Findings, findings[i])
+			continue
+		}
+		a.More++
+		if findings[i].Level == Error {
+			a.MoreErrors++
+		}
+	}
+}
+
+// Errors counts the findings that are errors, those that are not listed included.
 func (a *Answer) Errors() int {
-	n := 0
+	n := a.MoreErrors
 	for i := range a.Findings {
 		if a.Findings[i].Level == Error {
 			n++
@@ -136,11 +157,14 @@ func (a *Answer) Errors() int {
 	return n
 }
 
+// Warnings counts the findings that are warnings, those that are not listed included.
+func (a *Answer) Warnings() int { return len(a.Findings) + a.More - a.Errors() }
+
 // sort puts findings in the order of the documents, as files gives the order of files.
-func (a *Answer) sort(files []string) {
+func (a *Answer) sort(files map[string]int) {
 	slices.SortStableFunc(a.Findings, func(x, y Finding) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(files, x.File), slices.Index(files, y.File)),
+			cmp.Compare(files[x.File], files[y.File]),
 			cmp.Compare(x.Document, y.Document), cmp.Compare(x.Line, y.Line),
 		)
 	})

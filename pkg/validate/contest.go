@@ -10,17 +10,37 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// contender returns the name of the profile that wins what a profile is for, by age or
-// by name alone, "" where none does. Without a cluster it asks about an object that has
-// the labels that the selector needs and no others.
-func contender[T interface {
+// contender is a profile that may want what another one wants.
+type contender[T any] interface {
 	profile.Ranked
 	EquallySpecific(T) bool
-}](profiles []T, of string, selector *metav1.LabelSelector, name func(T) string) string {
-	matches := profile.NewRanking(profiles).Matches(needed(selector))
+}
+
+// contest ranks the profiles of a namespace, or of the cluster. Of many profiles with the
+// same selector it asks once.
+type contest[T contender[T]] struct {
+	ranking *profile.Ranking[T]
+	name    func(T) string
+	matches map[string][]T // by the labels that a selector needs
+}
+
+func newContest[T contender[T]](profiles []T, name func(T) string) *contest[T] {
+	return &contest[T]{profile.NewRanking(profiles), name, map[string][]T{}}
+}
+
+// winner returns the name of the profile that wins what a profile is for, by age or by
+// name alone, "" where none does. Without a cluster it asks about an object that has the
+// labels that the selector needs and no others.
+func (c *contest[T]) winner(of string, selector *metav1.LabelSelector) string {
+	set := needed(selector)
+	matches, asked := c.matches[set.String()]
+	if !asked {
+		matches = c.ranking.Matches(set)
+		c.matches[set.String()] = matches
+	}
 	for _, p := range matches {
-		if name(p) == of && name(matches[0]) != of && p.EquallySpecific(matches[0]) {
-			return name(matches[0])
+		if c.name(p) == of && c.name(matches[0]) != of && p.EquallySpecific(matches[0]) {
+			return c.name(matches[0])
 		}
 	}
 	return ""

@@ -242,9 +242,10 @@ func (w *world) nodeProfiles() {
 		}
 	}
 	if w.in.Cluster == nil {
+		contest := newContest(valid, func(n *profile.NodeClass) string { return n.Name })
 		for i := range w.nodes {
 			p := &w.nodes[i]
-			if winner := contender(valid, p.Name, p.Spec.Selector, func(n *profile.NodeClass) string { return n.Name }); winner != "" {
+			if winner := contest.winner(p.Name, p.Spec.Selector); winner != "" {
 				w.about("NodeProfile", p).add(path{"spec", "selector"}, Warning, contested("nodes", "NodeProfile "+winner))
 			}
 		}
@@ -314,6 +315,7 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 		in = *w.in.Cluster
 	}
 	statuses := evaluate.WorkloadProfiles(profiles, in.PodLabels[namespace], w.nodes, w.in.Now)
+	contest := newContest(valid, func(v *profile.Workload) string { return v.Name })
 	for i := range profiles {
 		p := &profiles[i]
 		o := w.about("WorkloadProfile", p)
@@ -325,7 +327,7 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 		}
 		if w.in.Cluster != nil {
 			w.follow("WorkloadProfile", p, *statuses[i].Pods, statuses[i].Conditions)
-		} else if winner := contender(valid, p.Name, p.Spec.Selector, func(v *profile.Workload) string { return v.Name }); winner != "" {
+		} else if winner := contest.winner(p.Name, p.Spec.Selector); winner != "" {
 			o.add(path{"spec", "selector"}, Warning, contested("pods", "WorkloadProfile "+winner))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,10 @@ type Document struct {
 
 // maxDocument is how many bytes the API server reads of a request.
 const maxDocument = 3 << 20
+
+// maxItems bounds how many items of a list are checked, and maxValues how many values there
+// may be in an object that is.
+const maxItems, maxValues = 10_000, 20_000
 
 // value is what a document, or an item of a list in it, holds.
 type value struct {
@@ -51,12 +56,12 @@ func (v *value) at(p path, problem string) Finding {
 // is all there is to say.
 func (d *Document) read() (*value, []Finding) {
 	v := &value{place: d.Place, first: d.Line}
+	if len(d.Text) > maxDocument {
+		return nil, []Finding{v.at(nil, fmt.Sprintf("the document has %d bytes: the API server reads %d at most", len(d.Text), maxDocument))}
+	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.Text, &root); err == nil && len(root.Content) == 1 {
 		v.node = root.Content[0]
-	}
-	if len(d.Text) > maxDocument {
-		return nil, []Finding{v.at(nil, fmt.Sprintf("the document has %d bytes: the API server reads %d at most", len(d.Text), maxDocument))}
 	}
 	text := d.Text
 	if !json.Valid(text) {
@@ -101,10 +106,11 @@ func (v *value) syntax(text []byte, err error) Finding {
 
 // notNumbers finds the numbers that YAML has and JSON does not.
 func (v *value) notNumbers() (found []Finding) {
-	eachNode(v.node, nil, func(p path, node *yaml.Node) {
+	eachNode(v.node, nil, func(t *trail, node *yaml.Node) {
 		var number float64
-		if node.Kind == yaml.ScalarNode && node.Tag == "!!float" && node.Decode(&number) == nil && (math.IsNaN(number) || math.IsInf(number, 0)) {
-			found = append(found, v.at(p, node.Value+" is no number that the API takes: write a finite one"))
+		if node.Kind == yaml.ScalarNode && node.Tag == "!!float" && len(found) < maxFindings &&
+			node.Decode(&number) == nil && (math.IsNaN(number) || math.IsInf(number, 0)) {
+			found = append(found, v.at(t.path(), node.Value+" is no number that the API takes: write a finite one"))
 		}
 	})
 	return found
@@ -112,12 +118,15 @@ func (v *value) notNumbers() (found []Finding) {
 
 // duplicates finds fields that stand twice in the same object.
 func (v *value) duplicates() (found []Finding) {
-	eachNode(v.node, nil, func(p path, node *yaml.Node) {
-		first := map[string]int{}
-		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+	eachNode(v.node, nil, func(t *trail, node *yaml.Node) {
+		if node.Kind != yaml.MappingNode {
+			return
+		}
+		first := make(map[string]int, len(node.Content)/2)
+		for i := 0; i+1 < len(node.Content) && len(found) < maxFindings; i += 2 {
 			key := node.Content[i]
 			if line, twice := first[key.Value]; twice {
-				f := v.at(p.child(key.Value), fmt.Sprintf("the field is here twice, first on line %d: remove one of them", v.first+line-1))
+				f := v.at(t.path().child(key.Value), fmt.Sprintf("the field is here twice, first on line %d: remove one of them", v.first+line-1))
 				f.Line = v.first + key.Line - 1
 				found = append(found, f)
 				continue
@@ -128,21 +137,37 @@ func (v *value) duplicates() (found []Finding) {
 	return found
 }
 
+// trail is a path that is being walked, by its last step; nil is the beginning. Few of the
+// values that are visited are named, so a path is made of it only for these.
+type trail struct {
+	above *trail
+	step  any
+}
+
+// path returns the path that was walked.
+func (t *trail) path() (p path) {
+	for ; t != nil; t = t.above {
+		p = append(p, t.step)
+	}
+	slices.Reverse(p)
+	return p
+}
+
 // eachNode visits a node and what is below it. An alias is not followed: what it
 // stands for is visited where it is written.
-func eachNode(node *yaml.Node, p path, visit func(path, *yaml.Node)) {
+func eachNode(node *yaml.Node, t *trail, visit func(*trail, *yaml.Node)) {
 	if node == nil {
 		return
 	}
-	visit(p, node)
+	visit(t, node)
 	switch node.Kind { //nolint:exhaustive // others hold nothing
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
-			eachNode(node.Content[i+1], p.child(node.Content[i].Value), visit)
+			eachNode(node.Content[i+1], &trail{t, node.Content[i].Value}, visit)
 		}
 	case yaml.SequenceNode:
 		for i, item := range node.Content {
-			eachNode(item, p.child(i), visit)
+			eachNode(item, &trail{t, i}, visit)
 		}
 	}
 }
@@ -156,7 +181,7 @@ func (v *value) items() []*value {
 	if !isList || !listed {
 		return []*value{v}
 	}
-	var all []*value
+	all := make([]*value, 0, len(list))
 	for i, item := range list {
 		one := &value{place: v.place, first: v.first, json: item}
 		one.place.Line = v.line(path{"items", i})

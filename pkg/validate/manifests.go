@@ -2,6 +2,7 @@ package validate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,13 +26,15 @@ func (all *Rules) Check(ctx context.Context, in Input) (*Answer, error) {
 	if in.Namespace == "" {
 		in.Namespace = metav1.NamespaceDefault
 	}
-	c := &checker{in: &in, rules: all, answer: &Answer{Findings: []Finding{}}}
-	var files []string
+	c := &checker{in: &in, rules: all, answer: &Answer{Findings: []Finding{}}, trials: maxTrials}
+	files := map[string]int{} // their order
 	for i := range in.Documents {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		files = append(files, in.Documents[i].File)
+		if file := in.Documents[i].File; files[file] == 0 {
+			files[file] = len(files) + 1
+		}
 		c.read(ctx, &in.Documents[i])
 	}
 	c.findDuplicates()
@@ -45,8 +48,9 @@ func (all *Rules) Check(ctx context.Context, in Input) (*Answer, error) {
 		}
 		for _, f := range o.findings {
 			f.Object = &o.name
-			c.answer.Findings = append(c.answer.Findings, *f)
+			c.answer.add(*f)
 		}
+		c.answer.More, c.answer.MoreErrors = c.answer.More+o.more, c.answer.MoreErrors+o.more
 	}
 	c.answer.sort(files)
 	return c.answer, nil
@@ -58,7 +62,12 @@ type checker struct {
 	rules   *Rules
 	objects []*object
 	answer  *Answer
+	trials  int // of advice that are left, in values that are looked at
 }
+
+// maxTrials bounds how many values are looked at to find advice, in all documents: an
+// object is looked at again for each piece of it.
+const maxTrials = 1_000_000
 
 // read reads a document, and asks the rules of the API server about its objects.
 func (c *checker) read(ctx context.Context, d *Document) {
@@ -71,21 +80,31 @@ func (c *checker) read(ctx context.Context, d *Document) {
 			}
 		}
 	}
-	c.answer.Findings = append(c.answer.Findings, found...)
+	c.answer.add(found...)
 	if v == nil || v.json == nil {
 		return
 	}
-	for _, item := range v.items() {
+	items := v.items()
+	if n := len(items); n > maxItems {
+		c.answer.add(v.at(path{"items"}, fmt.Sprintf("there are %d objects in the list: %d are checked at most; check parts of it", n, maxItems)))
+		return
+	}
+	for _, item := range items {
+		if n := valuesIn(item.json); n > maxValues {
+			c.answer.add(item.at(nil, fmt.Sprintf("the object holds %d values: objects of up to %d are checked", n, maxValues)))
+			continue
+		}
 		if c.scheduler(item) {
 			continue
 		}
 		o, skipped, f := c.rules.newObject(item)
 		switch {
 		case f != nil:
-			c.answer.Findings = append(c.answer.Findings, *f)
+			c.answer.add(*f)
 		case skipped != nil:
 			c.answer.Skipped = append(c.answer.Skipped, *skipped)
 		default:
+			o.trials = &c.trials
 			o.admit(ctx, c.in.Namespace)
 			o.refused = o.refused || len(found) > 0
 			c.objects = append(c.objects, o)

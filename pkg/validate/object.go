@@ -27,17 +27,23 @@ type object struct {
 	// admitted is what the API server makes of the mended object, nil if it refuses
 	// that too.
 	admitted map[string]any
+	more     int  // errors beyond the findings
+	trials   *int // that are left, in values that are looked at
+	values   int  // in the object
 }
 
 // maxPasses bounds how many times an object is mended and looked at again.
 const maxPasses = 10
 
+// maxProblems bounds how many fields of an object are explained at a time.
+const maxProblems = 20
+
 // admit finds what the API server would say against the object, and what to write
 // instead. Where there is advice for everything, the object is admitted as advised.
 func (o *object) admit(ctx context.Context, namespace string) {
 	written, _ := o.json.(map[string]any)
-	o.mended, o.renamed = runtime.DeepCopyJSON(written), map[string]string{}
-	for range maxPasses {
+	o.mended, o.renamed, o.values = runtime.DeepCopyJSON(written), map[string]string{}, valuesIn(written)
+	for pass := range maxPasses {
 		a := o.definition.admit(ctx, o.mended, namespace)
 		o.refused = o.refused || len(a.refusals) > 0
 		if len(a.refusals) == 0 {
@@ -45,7 +51,11 @@ func (o *object) admit(ctx context.Context, namespace string) {
 			return
 		}
 		mended := false
-		for _, g := range causes(groups(a.refusals)) {
+		all := causes(groups(a.refusals))
+		if pass == 0 {
+			o.more = max(0, len(all)-maxProblems)
+		}
+		for _, g := range all[:min(maxProblems, len(all))] {
 			mended = o.report(ctx, g, namespace) || mended
 		}
 		if !mended {
@@ -71,12 +81,14 @@ func groups(refusals []refusal) []*group {
 		refusals = of
 	}
 	var all []*group
+	byField := map[string]*group{}
 	for _, r := range refusals {
-		i := slices.IndexFunc(all, func(g *group) bool { return g.path.String() == r.Field })
-		if i < 0 {
-			all, i = append(all, &group{path: parsePath(r.Field)}), len(all)
+		g := byField[r.Field]
+		if g == nil {
+			g = &group{path: parsePath(r.Field)}
+			byField[r.Field], all = g, append(all, g)
 		}
-		all[i].refusals = append(all[i].refusals, r)
+		g.refusals = append(g.refusals, r)
 	}
 	return all
 }
@@ -89,12 +101,18 @@ func causes(all []*group) []*group {
 	if slices.ContainsFunc(all, unknown) {
 		return slices.DeleteFunc(all, func(g *group) bool { return !unknown(g) })
 	}
-	consequence := func(of *group) bool {
-		return slices.ContainsFunc(all, func(g *group) bool { return len(g.path) > len(of.path) && g.path.within(of.path) })
+	above := map[string]bool{} // the paths that lead to another group
+	for _, g := range all {
+		for p := g.path; len(p) > 0; {
+			if p = p.parent(); above[p.String()] {
+				break
+			}
+			above[p.String()] = true
+		}
 	}
 	var first []*group
 	for _, g := range all {
-		if !consequence(g) {
+		if !above[g.path.String()] {
 			first = append(first, g)
 		}
 	}
@@ -120,6 +138,9 @@ func (o *object) report(ctx context.Context, g *group, namespace string) bool {
 	f.WriteInstead, f.Remove = "", false
 	further := ""
 	for _, c := range o.candidates(g) {
+		if *o.trials -= o.values; *o.trials < 0 {
+			break
+		}
 		tried := *o
 		tried.mended = runtime.DeepCopyJSON(o.mended)
 		if !c.apply(tried.mended) {
@@ -244,4 +265,20 @@ func (all *Rules) misnamed(v *value, gv schema.GroupVersion, kind string) *Findi
 		}
 	}
 	return &f
+}
+
+// valuesIn counts the values that a value holds, itself included.
+func valuesIn(value any) int {
+	n := 1
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			n += valuesIn(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			n += valuesIn(inner)
+		}
+	}
+	return n
 }

@@ -75,6 +75,6 @@ func (c *checker) arguments(v *value, name ObjectName, at path, read func(runtim
 		}
 		f := v.at(slices.Concat(at, below), problem)
 		f.By, f.Object = ByScheduler, &name
-		c.answer.Findings = append(c.answer.Findings, f)
+		c.answer.add(f)
 	}
 }

@@ -59,7 +59,7 @@ func (c *Flags) Names(list func() client.ObjectList) cobra.CompletionFunc {
 }
 
 func (c *Flags) listForCompletion(ctx context.Context, list client.ObjectList) error {
-	config, namespace, err := c.Config(io.Discard)
+	config, namespace, err := c.Config(verb.NewStream(io.Discard))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package access
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -66,7 +65,7 @@ var ErrNoKubeconfig = errors.New("there is no kubeconfig, so no cluster to ask: 
 
 // Config returns how to reach the API server, and the namespace that is meant.
 // Warnings of the server go to a stream.
-func (c *Flags) Config(warnings io.Writer) (config *rest.Config, namespace string, err error) {
+func (c *Flags) Config(warnings *verb.Stream) (config *rest.Config, namespace string, err error) {
 	loader, err := c.loader()
 	if err != nil {
 		return nil, "", err
@@ -83,7 +82,7 @@ func (c *Flags) Config(warnings io.Writer) (config *rest.Config, namespace strin
 		return nil, "", err
 	}
 	config = rest.AddUserAgent(config, "kubectl-loadline")
-	config.WarningHandler = rest.NewWarningWriter(warnings, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler = rest.NewWarningWriter(warnings.Writer(), rest.WarningWriterOptions{Deduplicate: true})
 	return config, namespace, nil
 }
 
@@ -92,7 +91,7 @@ func (c *Flags) Namespace() string { return c.overrides.Context.Namespace }
 
 // Connect returns a client and the namespace that is meant. Warnings of the server
 // go to a stream.
-func (c *Flags) Connect(warnings io.Writer) (client.WithWatch, string, error) {
+func (c *Flags) Connect(warnings *verb.Stream) (client.WithWatch, string, error) {
 	config, namespace, err := c.Config(warnings)
 	if err != nil {
 		return nil, "", err

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"loadline.dev/loadline/pkg/cli/verb"
 )
 
 func TestTheFlagsSayWhichClusterIsAskedAndHow(t *testing.T) {
@@ -35,7 +37,7 @@ contexts: [{name: here, context: {cluster: local, user: me, namespace: etl}}]
 		t.Fatal(err)
 	}
 	for range 2 { // asking again changes nothing
-		config, namespace, err := c.Config(io.Discard)
+		config, namespace, err := c.Config(verb.NewStream(io.Discard))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +56,7 @@ contexts: [{name: here, context: {cluster: local, user: me, namespace: etl}}]
 		}
 	}
 	c.userExtra = []string{"scopes"}
-	if _, _, err := c.Config(io.Discard); err == nil || err.Error() != "--as-user-extra scopes: write NAME=VALUE, such as scopes=view" {
+	if _, _, err := c.Config(verb.NewStream(io.Discard)); err == nil || err.Error() != "--as-user-extra scopes: write NAME=VALUE, such as scopes=view" {
 		t.Errorf("the error is %v", err)
 	}
 }

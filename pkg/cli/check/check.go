@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -170,10 +171,19 @@ func manifestFiles(paths []string, recursive bool) ([]string, error) {
 	return files, nil
 }
 
+// maxShown bounds how many findings are printed for people.
+const maxShown = 100
+
 // printAnswer prints the answer for people, a line per finding.
 func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
-	for i := range a.Findings {
+	shown := min(maxShown, len(a.Findings))
+	for i := range a.Findings[:shown] {
 		if err := p.Lines(a.Findings[i].String()); err != nil {
+			return err
+		}
+	}
+	if more := len(a.Findings) - shown + a.More; more > 0 {
+		if err := p.Lines("and " + text.Count(int64(more)) + " more"); err != nil {
 			return err
 		}
 	}
@@ -186,13 +196,13 @@ func printAnswer(p *verb.Page, a *validate.Answer, files int) error {
 			return err
 		}
 	}
-	return p.Lines(summarize(a, files))
+	return p.Lines(summarize(a, files)...)
 }
 
 // summarize says how many objects there are, and what became of them.
-func summarize(a *validate.Answer, files int) string {
+func summarize(a *validate.Answer, files int) []string {
 	text := verb.Counted(a.Objects, "object", "objects") + " in " + verb.Counted(files, "file", "files") + ": "
-	warnings := len(a.Findings) - a.Errors()
+	warnings := a.Warnings()
 	switch {
 	case len(a.Findings) == 0:
 		text += "nothing is wrong"
@@ -202,18 +212,16 @@ func summarize(a *validate.Answer, files int) string {
 		text += fmt.Sprintf("%s, %s", verb.Counted(a.Errors(), "error", "errors"), verb.Counted(warnings, "warning", "warnings"))
 	}
 	if len(a.Skipped) == 0 {
-		return text
+		return []string{text}
 	}
 	const shown = 3
-	text += "\nSkipped, being of other kinds: "
-	for i, s := range a.Skipped[:min(shown, len(a.Skipped))] {
-		if i > 0 {
-			text += ", "
-		}
-		text += s.ObjectName.String()
+	var skipped []string
+	for i := range a.Skipped[:min(shown, len(a.Skipped))] {
+		skipped = append(skipped, a.Skipped[i].ObjectName.String())
 	}
+	line := "Skipped, being of other kinds: " + strings.Join(skipped, ", ")
 	if more := len(a.Skipped) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		line += fmt.Sprintf(" and %d more", more)
 	}
-	return text
+	return []string{text, line}
 }

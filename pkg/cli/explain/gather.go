@@ -17,6 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/report/text"
@@ -102,7 +103,7 @@ func (x *explain) readSettings(ctx context.Context, c client.Client, own string,
 		return nil
 	}
 	if in.Schedulers == nil {
-		if _, err := fmt.Fprintf(x.streams.Err, "Warning: guard.mode is taken to be %s; the rules are %s\n", in.GuardMode, in.Rules); err != nil {
+		if err := x.streams.Err.Warn("guard.mode is taken to be %s; the rules are %s", in.GuardMode, in.Rules); err != nil {
 			return err
 		}
 	}
@@ -114,8 +115,7 @@ func (x *explain) readNamespaces(ctx context.Context, c client.Client, in *expla
 	namespaces := &corev1.NamespaceList{}
 	err := c.List(ctx, namespaces)
 	if apierrors.IsForbidden(err) {
-		_, err = fmt.Fprintf(x.streams.Err, "Warning: %v: labels %s are not known, and guard.mode (%s) is taken to hold in all namespaces\n", err, v1alpha1.GuardLabel, in.GuardMode)
-		return err
+		return x.streams.Err.Warn("%s: labels %s are not known, and guard.mode (%s) is taken to hold in all namespaces", verb.OneLine(err), v1alpha1.GuardLabel, in.GuardMode)
 	}
 	if err != nil {
 		return fmt.Errorf("listing namespaces: %w", err)
@@ -129,8 +129,7 @@ func (x *explain) readProfiles(ctx context.Context, c client.Client, in *explana
 	workloads, classes := &v1alpha1.WorkloadProfileList{}, &v1alpha1.NodeProfileList{}
 	err := errors.Join(c.List(ctx, workloads), c.List(ctx, classes))
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		_, err = fmt.Fprintf(x.streams.Err, "Warning: %v: pods count by their requests\n", deployed.ErrNoProfileKind)
-		return err
+		return x.streams.Err.Warn("%v: pods count by their requests", deployed.ErrNoProfileKind)
 	}
 	if err != nil {
 		return fmt.Errorf("listing profiles: %w", err)
@@ -154,7 +153,7 @@ func (x *explain) readRules(ctx context.Context, c client.Client, own string, in
 		return ctx.Err()
 	}
 	if err != nil {
-		in.Rules = "the defaults, since the scheduler's are not known: " + err.Error()
+		in.Rules = "the defaults, since the scheduler's are not known: " + verb.OneLine(err)
 	}
 	return goBy(scheduler, in)
 }

@@ -13,10 +13,16 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // Open opens a file, or standard input for "-" where that may be. name is for
@@ -29,16 +35,16 @@ func Open(path string, stdin io.Reader) (file io.ReadCloser, name string, err er
 	return file, filepath.Base(path), err
 }
 
-// eachDocument hands over the documents of YAML or JSON files, any number in each,
-// that hold anything. What take says is wrong with one is said of its file and
-// number.
-func eachDocument(paths []string, stdin io.Reader, take func(document []byte) error) error {
+// eachObject hands over the objects of YAML or JSON files, in JSON: those of the documents
+// that hold anything, and of lists the items. What take says is wrong with one is said of
+// its file and number.
+func eachObject(paths []string, stdin io.Reader, take func(object []byte) error) error {
 	for _, path := range paths {
 		file, name, err := Open(path, stdin)
 		if err != nil {
 			return err
 		}
-		err = eachDocumentOf(name, file, take)
+		err = eachObjectOf(name, file, take)
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
@@ -46,16 +52,78 @@ func eachDocument(paths []string, stdin io.Reader, take func(document []byte) er
 	return nil
 }
 
-func eachDocumentOf(name string, file io.Reader, take func(document []byte) error) error {
+func eachObjectOf(name string, file io.Reader, take func(object []byte) error) error {
 	for d, err := range Documents(file) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := take(d.Text); err != nil {
+		if err := takeObjects(d.Text, take); err != nil {
 			return fmt.Errorf("%s, document %d: %w", name, d.Number, err)
 		}
 	}
 	return nil
+}
+
+// takeObjects hands over the object that a document is, or the items of the list.
+func takeObjects(document []byte, take func(object []byte) error) (err error) {
+	if !json.Valid(document) {
+		if document, err = yaml.YAMLToJSONStrict(document); err != nil {
+			return err
+		}
+	}
+	var list struct {
+		metav1.TypeMeta `json:",inline"`
+
+		Items json.RawMessage `json:"items"`
+	}
+	isList := utiljson.Unmarshal(document, &list) == nil && list.Items != nil && strings.HasSuffix(list.Kind, "List")
+	if isList {
+		return takeItems(list.Items, list.GroupVersionKind(), take)
+	}
+	if err := checkObject(document); err != nil {
+		return err
+	}
+	return take(document)
+}
+
+// takeItems hands over the items of a list. In a list such as a PodList they have the kind
+// that it says, if they say none. The first one without a name ends it: items of nothing
+// take few bytes each, and much memory as objects.
+func takeItems(items []byte, list schema.GroupVersionKind, take func(object []byte) error) error {
+	decoder := json.NewDecoder(bytes.NewReader(items))
+	if begin, err := decoder.Token(); err != nil || begin != json.Delim('[') {
+		return errors.Join(errors.New("items: is not a list"), err)
+	}
+	kind := strings.TrimSuffix(list.Kind, "List")
+	for i := 0; decoder.More(); i++ {
+		var item json.RawMessage
+		err := decoder.Decode(&item)
+		if err == nil {
+			err = takeItem(item, list.GroupVersion().String(), kind, take)
+		}
+		if err != nil {
+			return fmt.Errorf("items[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func takeItem(item []byte, apiVersion, kind string, take func(object []byte) error) error {
+	var object metav1.PartialObjectMetadata
+	if err := utiljson.Unmarshal(item, &object); err != nil {
+		return err
+	}
+	if object.Kind == "" && object.APIVersion == "" && kind != "" {
+		said, err := json.Marshal(metav1.TypeMeta{Kind: kind, APIVersion: apiVersion})
+		if err != nil {
+			return err
+		}
+		item = slices.Concat(bytes.TrimSuffix(said, []byte("}")), []byte(","), bytes.TrimPrefix(item, []byte("{")))
+	}
+	if err := takeObjects(item, take); err != nil || object.Name != "" || object.GenerateName != "" {
+		return err
+	}
+	return errors.New("metadata.name: there is none")
 }
 
 // Document is one document of a file. Numbers and lines count from 1.
@@ -69,7 +137,10 @@ type Document struct {
 // mark of UTF-8 and UTF-16, and takes either end of a line.
 func Documents(file io.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		text, err := io.ReadAll(transform.NewReader(file, unicode.BOMOverride(transform.Nop)))
+		text, err := io.ReadAll(io.LimitReader(transform.NewReader(file, unicode.BOMOverride(transform.Nop)), maxFile+1))
+		if err == nil && len(text) > maxFile {
+			err = fmt.Errorf("the file has more than %d MiB; files up to that size are read", maxFile>>20)
+		}
 		if err != nil {
 			yield(Document{}, err)
 			return
@@ -91,7 +162,18 @@ func Documents(file io.Reader) iter.Seq2[Document, error] {
 			for _, one := range objectsOf(part) {
 				number++
 				one.Number, one.Line = number, line+one.Line
-				if len(bytes.TrimSpace(stripComments(one.Text))) > 0 && !yield(one, nil) {
+				if number > maxDocuments {
+					yield(Document{}, fmt.Errorf("the file has more than %d documents; files of up to that many are read", maxDocuments))
+					return
+				}
+				if isEmpty(one.Text) {
+					continue
+				}
+				if err := checkShape(one.Text); err != nil {
+					yield(Document{}, fmt.Errorf("document %d: %w", number, err))
+					return
+				}
+				if !yield(one, nil) {
 					return
 				}
 			}
@@ -108,7 +190,7 @@ func objectsOf(part []byte) []Document {
 		return whole
 	}
 	var all []Document
-	decoder := json.NewDecoder(bytes.NewReader(part))
+	decoder, line, newline := json.NewDecoder(bytes.NewReader(part)), 0, []byte("\n")
 	for begin := int64(0); ; begin = decoder.InputOffset() {
 		var one json.RawMessage
 		err := decoder.Decode(&one)
@@ -119,18 +201,18 @@ func objectsOf(part []byte) []Document {
 			return whole
 		}
 		before, _, _ := bytes.Cut(part[begin:], one)
-		all = append(all, Document{Text: one, Line: bytes.Count(part[:begin], []byte("\n")) + bytes.Count(before, []byte("\n"))})
+		line += bytes.Count(before, newline)
+		all = append(all, Document{Text: one, Line: line})
+		line += bytes.Count(one, newline)
 	}
 }
 
-// stripComments removes comment lines and document markers, to see whether
-// anything is left.
-func stripComments(document []byte) []byte {
-	var rest []byte
+// isEmpty reports whether a document has but comment lines and document markers.
+func isEmpty(document []byte) bool {
 	for line := range bytes.Lines(document) {
-		if text := bytes.TrimSpace(line); !bytes.HasPrefix(text, []byte("#")) && !bytes.Equal(text, []byte("---")) {
-			rest = append(rest, line...)
+		if text := bytes.TrimSpace(line); len(text) > 0 && text[0] != '#' && string(text) != "---" {
+			return false
 		}
 	}
-	return rest
+	return true
 }

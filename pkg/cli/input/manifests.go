@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -32,7 +31,7 @@ func ReadManifests(paths []string, stdin io.Reader) (*Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, eachDocument(paths, stdin, m.add)
+	return m, eachObject(paths, stdin, m.add)
 }
 
 func newManifests() (*Manifests, error) {
@@ -40,52 +39,29 @@ func newManifests() (*Manifests, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.List{})
 	return &Manifests{decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}, nil
 }
 
-// add adds an object or a list of them.
-func (m *Manifests) add(document []byte) error {
-	object, _, err := m.decoder.Decode(document, nil, nil)
+// add adds an object.
+func (m *Manifests) add(object []byte) error {
+	decoded, _, err := m.decoder.Decode(object, nil, nil)
 	if runtime.IsNotRegisteredError(err) {
-		err = unknownKind(document)
+		err = unknownKind(object)
 	}
 	if err != nil {
 		return err
 	}
-	switch o := object.(type) {
+	switch o := decoded.(type) {
 	case *v1alpha1.WorkloadProfile:
 		m.Workloads = append(m.Workloads, *o)
-	case *v1alpha1.WorkloadProfileList:
-		m.Workloads = append(m.Workloads, o.Items...)
 	case *v1alpha1.NodeProfile:
 		m.Nodes = append(m.Nodes, *o)
-	case *v1alpha1.NodeProfileList:
-		m.Nodes = append(m.Nodes, o.Items...)
 	case *v1alpha1.TraceReplay:
 		m.Replays = append(m.Replays, *o)
-	case *v1alpha1.TraceReplayList:
-		m.Replays = append(m.Replays, o.Items...)
 	case *v1alpha1.PoolPlan:
 		m.Plans = append(m.Plans, *o)
-	case *v1alpha1.PoolPlanList:
-		m.Plans = append(m.Plans, o.Items...)
 	case *v1alpha1.ShareTree:
 		m.Trees = append(m.Trees, *o)
-	case *v1alpha1.ShareTreeList:
-		m.Trees = append(m.Trees, o.Items...)
-	case *corev1.List:
-		return eachItem(o, m.add)
-	}
-	return nil
-}
-
-// eachItem hands over the items of a list.
-func eachItem(list *corev1.List, take func(document []byte) error) error {
-	for i := range list.Items {
-		if err := take(list.Items[i].Raw); err != nil {
-			return fmt.Errorf("items[%d]: %w", i, err)
-		}
 	}
 	return nil
 }

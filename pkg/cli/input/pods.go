@@ -24,7 +24,7 @@ func ReadPodsAndNodes(paths []string, stdin io.Reader) (*PodsAndNodes, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, eachDocument(paths, stdin, p.add)
+	return p, eachObject(paths, stdin, p.add)
 }
 
 func newPodsAndNodes() (*PodsAndNodes, error) {
@@ -35,23 +35,17 @@ func newPodsAndNodes() (*PodsAndNodes, error) {
 	return &PodsAndNodes{decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}, nil
 }
 
-// add adds an object or a list of them.
-func (p *PodsAndNodes) add(document []byte) error {
-	object, kind, err := p.decoder.Decode(document, nil, nil)
+// add adds an object.
+func (p *PodsAndNodes) add(object []byte) error {
+	decoded, kind, err := p.decoder.Decode(object, nil, nil)
 	if err != nil {
 		return err
 	}
-	switch o := object.(type) {
+	switch o := decoded.(type) {
 	case *corev1.Pod:
 		p.Pods = append(p.Pods, *o)
-	case *corev1.PodList:
-		p.Pods = append(p.Pods, o.Items...)
 	case *corev1.Node:
 		p.Nodes = append(p.Nodes, *o)
-	case *corev1.NodeList:
-		p.Nodes = append(p.Nodes, o.Items...)
-	case *corev1.List:
-		return eachItem(o, p.add)
 	default:
 		return fmt.Errorf("%s is not read here; give Pods and a Node", kind.Kind)
 	}

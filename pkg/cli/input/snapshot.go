@@ -30,39 +30,26 @@ func ReadSnapshot(paths []string, stdin io.Reader) (*Snapshot, error) {
 		return nil, err
 	}
 	s := &Snapshot{PodsAndNodes: pods, Profiles: profiles}
-	return s, eachDocument(paths, stdin, s.add)
+	return s, eachObject(paths, stdin, s.add)
 }
 
-// add adds an object or a list of them.
-func (s *Snapshot) add(document []byte) error {
+// add adds an object.
+func (s *Snapshot) add(object []byte) error {
 	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
+	if err := yaml.Unmarshal(object, &kind); err != nil {
 		return err
 	}
 	switch gvk := kind.GroupVersionKind(); {
-	case gvk == corev1.SchemeGroupVersion.WithKind("List"):
-		list := &corev1.List{}
-		if err := yaml.Unmarshal(document, list); err != nil {
-			return err
-		}
-		return eachItem(list, s.add)
-	case gvk == corev1.SchemeGroupVersion.WithKind("NamespaceList"):
-		list := &corev1.NamespaceList{}
-		if err := yaml.Unmarshal(document, list); err != nil {
-			return err
-		}
-		s.Namespaces = append(s.Namespaces, list.Items...)
-		return nil
 	case gvk == corev1.SchemeGroupVersion.WithKind("Namespace"):
 		var namespace corev1.Namespace
-		if err := yaml.Unmarshal(document, &namespace); err != nil {
+		if err := yaml.Unmarshal(object, &namespace); err != nil {
 			return err
 		}
 		s.Namespaces = append(s.Namespaces, namespace)
 		return nil
 	case gvk.Group == v1alpha1.GroupVersion.Group:
-		return s.Profiles.add(document)
+		return s.Profiles.add(object)
 	default:
-		return s.PodsAndNodes.add(document)
+		return s.PodsAndNodes.add(object)
 	}
 }

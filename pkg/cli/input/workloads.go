@@ -2,7 +2,6 @@ package input
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,13 +55,13 @@ func ReadWorkloads(paths []string, stdin io.Reader) (*Workloads, error) {
 		}
 	}
 	w := &Workloads{Profiles: profiles, Others: map[string]int{}, decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}
-	return w, eachDocument(paths, stdin, w.add)
+	return w, eachObject(paths, stdin, w.add)
 }
 
-// add adds an object or a list of them.
-func (w *Workloads) add(document []byte) error {
+// add adds an object.
+func (w *Workloads) add(object []byte) error {
 	var kind metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &kind); err != nil {
+	if err := yaml.Unmarshal(object, &kind); err != nil {
 		return err
 	}
 	gvk := kind.GroupVersionKind()
@@ -70,19 +69,9 @@ func (w *Workloads) add(document []byte) error {
 	case gvk.Kind == "":
 		return errors.New("kind: there is none")
 	case gvk.Group == v1alpha1.GroupVersion.Group:
-		return w.Profiles.add(document)
-	case gvk.Version == "v1" && strings.HasSuffix(gvk.Kind, "List"):
-		list := &corev1.List{}
-		if err := yaml.Unmarshal(document, list); err != nil {
-			return err
-		}
-		return eachItem(list, func(item []byte) error { return w.add(typed(item, gvk)) })
+		return w.Profiles.add(object)
 	case isWorkload(gvk):
-		whole, err := yaml.YAMLToJSONStrict(document)
-		if err != nil {
-			return err
-		}
-		return w.addWorkload(whole)
+		return w.addWorkload(object)
 	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
 		return ErrNode
 	case clientgoscheme.Scheme.Recognizes(gvk) && !hasPods(gvk.Kind):
@@ -91,7 +80,7 @@ func (w *Workloads) add(document []byte) error {
 			return nil
 		}
 		var namespace corev1.Namespace
-		if err := yaml.Unmarshal(document, &namespace); err != nil {
+		if err := yaml.Unmarshal(object, &namespace); err != nil {
 			return err
 		}
 		w.Namespaces = append(w.Namespaces, namespace)
@@ -100,20 +89,6 @@ func (w *Workloads) add(document []byte) error {
 		return fmt.Errorf("%s of %q is not read here; give %s, and WorkloadProfile and NodeProfile of %q",
 			gvk.Kind, kind.APIVersion, strings.Join(evaluate.WorkloadKinds(), ", "), v1alpha1.GroupVersion)
 	}
-}
-
-// typed gives an item of a list such as a DeploymentList its kind, if it has none.
-func typed(item []byte, list schema.GroupVersionKind) []byte {
-	var fields map[string]any
-	if err := json.Unmarshal(item, &fields); err != nil || fields["kind"] != nil || list.Kind == "List" {
-		return item
-	}
-	fields["apiVersion"], fields["kind"] = list.GroupVersion().String(), strings.TrimSuffix(list.Kind, "List")
-	whole, err := json.Marshal(fields)
-	if err != nil {
-		return item
-	}
-	return whole
 }
 
 // isWorkload reports whether a kind is one that is read.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,7 +131,7 @@ func (r *options) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.
 	if !errors.Is(err, deployed.ErrNoProfileKind) {
 		return profiles, err
 	}
-	_, err = fmt.Fprintf(r.streams.Err, "Warning: %v: demands are derived from requests\n", err)
+	err = r.streams.Err.Warn("%s: demands are derived from requests", verb.OneLine(err))
 	return nil, err
 }
 
@@ -146,12 +145,12 @@ func (r *options) follow(ctx context.Context, pods *recordedPods, profiles []v1a
 	}
 	defer func() {
 		if err != nil && spool.size() > 0 {
-			err = fmt.Errorf("%w\nWhat was recorded is in %s: the same command goes on with it", err, path)
+			err = verb.Below(err, "What was recorded is in %s: the same command goes on with it", path)
 		}
 		err = errors.Join(err, spool.close())
 	}()
 	if n := spool.size(); n > 0 {
-		if _, err := fmt.Fprintf(r.streams.Err, "Going on with %s that an earlier recording left in %s\n", text.Counted(n, "pod"), path); err != nil {
+		if err := r.streams.Err.Lines(fmt.Sprintf("Going on with %s that an earlier recording left in %s", text.Counted(n, "pod"), path)); err != nil {
 			return err
 		}
 	}
@@ -194,7 +193,7 @@ func (r *options) watchPods(ctx context.Context, pods *recordedPods, spool *spoo
 	})
 	err := pods.watch(ctx, l, func(err error) {
 		progress.Clear()
-		fmt.Fprintf(r.streams.Err, "Warning: %v; trying again\n", err) //nolint:errcheck // nowhere left to report it
+		r.streams.Err.Warn("%s; trying again", verb.OneLine(err)) //nolint:errcheck // nowhere left to report it
 	})
 	return l.unfinished(), err
 }
@@ -210,7 +209,7 @@ func (r *options) latestProfiles(ctx context.Context, pods *recordedPods, first 
 		return latest
 	}
 	if !errors.Is(err, deployed.ErrNoProfileKind) {
-		fmt.Fprintf(r.streams.Err, "Warning: %v; going by those of the start\n", err) //nolint:errcheck // nowhere left to report it
+		r.streams.Err.Warn("%s; going by those of the start", verb.OneLine(err)) //nolint:errcheck // nowhere left to report it
 	}
 	return first
 }
@@ -222,13 +221,12 @@ func (r *options) write(recording *record.Recording) error {
 	}
 	var err error
 	if r.to == "-" {
-		err = recording.Write(r.streams.Out)
+		err = recording.Write(r.streams.Out.Writer())
 	} else {
 		err = replaceTrace(r.to, recording.Write)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the trace: %w", err)
 	}
-	_, err = io.WriteString(r.streams.Err, describe(recording, r.to))
-	return err
+	return r.streams.Err.Lines(describe(recording, r.to)...)
 }

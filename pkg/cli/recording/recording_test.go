@@ -142,7 +142,7 @@ func TestRecordWritesTheFinishedPodsByArrival(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out, errs bytes.Buffer
-			r := &options{streams: verb.Streams{Out: &out, Err: &errs}, to: "-", running: test.running}
+			r := &options{streams: verb.Streams{Out: verb.NewStream(&out), Err: verb.NewStream(&errs)}, to: "-", running: test.running}
 			pods := cluster.pods(t, test.selector)
 			if test.all {
 				pods.namespace = ""
@@ -167,7 +167,7 @@ func TestRecordSaysWhatTheTraceIsWorth(t *testing.T) {
 	cluster := newFakeCluster(t, sortProfile(), other, aPod("a", 90, corev1.PodSucceeded), aPod("c", 5, corev1.PodRunning))
 	path := filepath.Join(t.TempDir(), "trace.csv.gz")
 	var errs bytes.Buffer
-	r := &options{streams: verb.Streams{Err: &errs}, to: path}
+	r := &options{streams: verb.Streams{Err: verb.NewStream(&errs)}, to: path}
 	if err := r.record(t.Context(), cluster.pods(t, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestRecordWatchesUntilItIsEnded(t *testing.T) {
 	cluster := newFakeCluster(t, sortProfile(), aPod("before", 9, corev1.PodSucceeded), running, aPod("runs", 1, corev1.PodRunning))
 	path := filepath.Join(t.TempDir(), "trace.csv")
 	var errs bytes.Buffer
-	r := &options{streams: verb.Streams{Err: &errs}, to: path, watch: true}
+	r := &options{streams: verb.Streams{Err: verb.NewStream(&errs)}, to: path, watch: true}
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- r.record(ctx, cluster.pods(t, "")) }()
@@ -250,7 +250,7 @@ func awaitSpooled(t *testing.T, path string, n int) {
 func TestRecordEndsByItself(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "trace.csv")
-	r := &options{streams: verb.Streams{Err: io.Discard}, to: path, watch: true, limit: 100 * time.Millisecond}
+	r := &options{streams: verb.Streams{Err: verb.NewStream(io.Discard)}, to: path, watch: true, limit: 100 * time.Millisecond}
 	if err := r.record(t.Context(), newFakeCluster(t, sortProfile(), aPod("a", 0, corev1.PodSucceeded)).pods(t, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestRecordWithoutAJobSaysWhyAndWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			r := &options{streams: verb.Streams{Err: io.Discard}, to: filepath.Join(dir, "trace.csv"), watch: test.watch}
+			r := &options{streams: verb.Streams{Err: verb.NewStream(io.Discard)}, to: filepath.Join(dir, "trace.csv"), watch: test.watch}
 			if test.watch {
 				r.limit = 100 * time.Millisecond
 			}
@@ -295,7 +295,7 @@ func TestRecordThatCannotWriteKeepsWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster := newFakeCluster(t, sortProfile(), aPod("a", 0, corev1.PodSucceeded))
-	r := &options{streams: verb.Streams{Err: io.Discard}, to: path, watch: true, limit: 100 * time.Millisecond}
+	r := &options{streams: verb.Streams{Err: verb.NewStream(io.Discard)}, to: path, watch: true, limit: 100 * time.Millisecond}
 	err := r.record(t.Context(), cluster.pods(t, ""))
 	if want := "What was recorded is in " + path + ".spool: the same command goes on with it"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("the error is %v, want %q", err, want)
@@ -304,7 +304,7 @@ func TestRecordThatCannotWriteKeepsWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	var errs bytes.Buffer
-	r.streams.Err = &errs
+	r.streams.Err = verb.NewStream(&errs)
 	if err := r.record(t.Context(), cluster.pods(t, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestRecordNeedsNoResourceDefinitions(t *testing.T) {
 	pods := cluster.pods(t, "")
 	pods.client = cluster
 	var out, errs bytes.Buffer
-	r := &options{streams: verb.Streams{Out: &out, Err: &errs}, to: "-"}
+	r := &options{streams: verb.Streams{Out: verb.NewStream(&out), Err: verb.NewStream(&errs)}, to: "-"}
 	if err := r.record(t.Context(), pods); err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestRecordEndsAtOnceWhereItMayNotLook(t *testing.T) {
 				pods := cluster.pods(t, "")
 				pods.client = cluster
 				dir := t.TempDir()
-				r := &options{streams: verb.Streams{Err: io.Discard}, to: filepath.Join(dir, "trace.csv"), watch: watch}
+				r := &options{streams: verb.Streams{Err: verb.NewStream(io.Discard)}, to: filepath.Join(dir, "trace.csv"), watch: watch}
 				err := r.record(t.Context(), pods)
 				if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), kind+" is forbidden: not for you") {
 					t.Errorf("the error is %v", err)

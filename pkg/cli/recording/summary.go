@@ -14,35 +14,34 @@ import (
 )
 
 // describe says what a recording is, and what it is worth.
-func describe(r *record.Recording, to string) string {
-	var b strings.Builder
+func describe(r *record.Recording, to string) (lines []string) {
 	if to == "-" {
 		to = "standard output"
 	}
 	at := func(job trace.Job) string {
 		return r.Start.Add(time.Duration(job.Arrival) * time.Second).Format(time.RFC3339)
 	}
-	fmt.Fprintf(&b, "Recorded %s of %s in %s: arrivals from %s to %s.\n", text.Counted(len(r.Jobs), "job"),
-		text.Counted(len(r.Profiles), "WorkloadProfile"), to, at(r.Jobs[0]), at(r.Jobs[len(r.Jobs)-1]))
+	lines = append(lines, fmt.Sprintf("Recorded %s of %s in %s: arrivals from %s to %s.", text.Counted(len(r.Jobs), "job"),
+		text.Counted(len(r.Profiles), "WorkloadProfile"), to, at(r.Jobs[0]), at(r.Jobs[len(r.Jobs)-1])))
 	if r.Measured > 0 {
-		fmt.Fprintf(&b, "For %s the neutral time is the time from start to end, which includes what other pods cost.\n", text.Counted(r.Measured, "job"))
+		lines = append(lines, fmt.Sprintf("For %s the neutral time is the time from start to end, which includes what other pods cost.", text.Counted(r.Measured, "job")))
 	}
 	if r.Derived > 0 {
-		fmt.Fprintf(&b, "For %s that no WorkloadProfile matches the demands are derived from requests.\n", text.Counted(r.Derived, "job"))
+		lines = append(lines, fmt.Sprintf("For %s that no WorkloadProfile matches the demands are derived from requests.", text.Counted(r.Derived, "job")))
 	}
 	if len(r.Timeless) > 0 {
-		fmt.Fprintf(&b, "To do better, set neutralMillis in %s.\n", text.Names(slices.Sorted(maps.Keys(r.Timeless))))
+		lines = append(lines, fmt.Sprintf("To do better, set neutralMillis in %s.", text.Names(slices.Sorted(maps.Keys(r.Timeless)))))
 	}
 	if len(r.Columnless) > 0 {
-		fmt.Fprintf(&b, "Requests of %s are left out: no column can be named after them.\n", text.Names(r.Columnless))
+		lines = append(lines, fmt.Sprintf("Requests of %s are left out: no column can be named after them.", text.Names(r.Columnless)))
 	}
 	if r.InvalidProfiles > 0 {
-		fmt.Fprintf(&b, "Ignored %s; kubectl get workloadprofiles tells which are not Ready.\n", text.Counted(r.InvalidProfiles, "invalid WorkloadProfile"))
+		lines = append(lines, fmt.Sprintf("Ignored %s; kubectl get workloadprofiles tells which are not Ready.", text.Counted(r.InvalidProfiles, "invalid WorkloadProfile")))
 	}
 	if left := leftOut(r); left != "" {
-		fmt.Fprintf(&b, "Left out %s.\n", left)
+		lines = append(lines, fmt.Sprintf("Left out %s.", left))
 	}
-	return b.String()
+	return lines
 }
 
 // nothingRecorded is the error for a trace without jobs, which could not be read.

@@ -2,22 +2,21 @@ package replay
 
 import (
 	"bufio"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/trace/cells"
 )
 
 // runFile is a CSV file about a run. Until it is complete its name says that it is
 // not, so that what a run left behind that was killed is not taken for all of it.
 type runFile struct {
-	*csv.Writer
+	*cells.Writer
 	path string // without .csv or .partial.csv
 	file *os.File
 }
@@ -31,8 +30,8 @@ func newRunFile(dir, name string, columns []string) (*runFile, error) {
 	if f.file, err = os.Create(f.partial()); err != nil {
 		return nil, err
 	}
-	f.Writer = csv.NewWriter(bufio.NewWriterSize(f.file, 1<<16))
-	return f, f.Write(columns)
+	f.Writer = cells.NewWriter(bufio.NewWriterSize(f.file, 1<<16))
+	return f, f.Header(columns...)
 }
 
 func (f *runFile) partial() string { return f.path + ".partial.csv" }
@@ -40,8 +39,7 @@ func (f *runFile) partial() string { return f.path + ".partial.csv" }
 // close ends the file. After an error it stays partial; otherwise a partial file of
 // an earlier run goes with its name.
 func (f *runFile) close(runErr error) error {
-	f.Flush()
-	if err := errors.Join(f.Error(), f.file.Close()); err != nil || runErr != nil {
+	if err := errors.Join(f.Flush(), f.file.Close()); err != nil || runErr != nil {
 		return err
 	}
 	return os.Rename(f.partial(), f.path+".csv")
@@ -91,10 +89,10 @@ var (
 // writeJobs returns what writes a row per job.
 func writeJobs(f *runFile, nodes []string) func(*epochs.Outcome) error {
 	return func(o *epochs.Outcome) error {
-		return f.Write([]string{
-			o.Name, o.Type.Name, number(o.Arrival), number(o.Start), number(o.End), nodes[o.Node],
-			number(o.Wait()), number(o.Execution()), number(o.Alone), number(o.Dilation()),
-		})
+		return f.Write(
+			cells.Text(o.Name), cells.Text(o.Type.Name), cells.Number(o.Arrival), cells.Number(o.Start), cells.Number(o.End), cells.Text(nodes[o.Node]),
+			cells.Number(o.Wait()), cells.Number(o.Execution()), cells.Number(o.Alone), cells.Number(o.Dilation()),
+		)
 	}
 }
 
@@ -105,12 +103,8 @@ func writeEpochs(f *runFile, nodes []string) func(*epochs.Epoch) error {
 		for _, part := range e.Mix.Parts() {
 			mix = append(mix, fmt.Sprintf("%d×%s", part.Copies, part.Type.Name))
 		}
-		return f.Write([]string{
-			nodes[e.Node], number(e.Start), number(e.End), strconv.Itoa(e.Mix.Jobs()), number(e.Mix.MaxUtilization()), strings.Join(mix, " "),
-		})
+		return f.Write(
+			cells.Text(nodes[e.Node]), cells.Number(e.Start), cells.Number(e.End), cells.Count(e.Mix.Jobs()), cells.Number(e.Mix.MaxUtilization()), cells.Text(strings.Join(mix, " ")),
+		)
 	}
 }
-
-// number writes a number to as many digits as times since the start of a long
-// trace need.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 15, 64) }

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -26,9 +25,9 @@ type progress struct {
 	arrived []int // jobs, per run
 }
 
-func newProgress(w io.Writer, e *replays.Replay, source *traceSource) *progress {
+func newProgress(stream *verb.Stream, e *replays.Replay, source *traceSource) *progress {
 	return &progress{
-		Progress: verb.NewProgress(w), runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs())),
+		Progress: verb.NewProgress(stream), runs: e.Runs(), jobs: e.Jobs(), source: source, start: time.Now(), arrived: make([]int, len(e.Runs())),
 	}
 }
 

@@ -243,12 +243,7 @@ func (r *replay) answer(a *replays.Answer) error {
 		return err
 	}
 	remarks, err := r.drawings.draw(a, r.version)
-	for _, remark := range remarks {
-		if _, err := fmt.Fprintln(r.streams.Err, remark); err != nil {
-			return err
-		}
-	}
-	return err
+	return errors.Join(r.streams.Err.Lines(remarks...), err)
 }
 
 func printAnswer(p *verb.Page, a *replays.Answer) error {

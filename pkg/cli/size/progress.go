@@ -2,7 +2,6 @@ package size
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"loadline.dev/loadline/pkg/cli/verb"
@@ -19,8 +18,8 @@ type progress struct {
 	start time.Time
 }
 
-func newProgress(w io.Writer) *progress {
-	return &progress{verb.NewProgress(w), time.Now()}
+func newProgress(s *verb.Stream) *progress {
+	return &progress{verb.NewProgress(s), time.Now()}
 }
 
 func (p *progress) show(now sizing.Progress) {

@@ -181,8 +181,7 @@ func (s *size) draw(ctx context.Context, in pools.Input) error {
 	}
 	wrote, err := s.drawings.draw(ctx, in)
 	if len(wrote) > 0 {
-		_, writeErr := fmt.Fprintf(s.streams.Err, "Wrote %s.\n", strings.Join(wrote, ", "))
-		err = errors.Join(err, writeErr)
+		err = errors.Join(err, s.streams.Err.Lines("Wrote "+strings.Join(wrote, ", ")+"."))
 	}
 	return err
 }

@@ -15,7 +15,7 @@ func TestSizeStopsWhenItIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	classes := []string{"name=a,rate=0.6,service=1s,within=3s,probability=0.8", "name=b,rate=3,service=1s,within=5s,probability=0.95"}
-	s := &size{streams: verb.Streams{Out: io.Discard, Err: io.Discard}, flags: planFlags{classes: classes, discipline: "pdp"}}
+	s := &size{streams: verb.Streams{Out: verb.NewStream(io.Discard), Err: verb.NewStream(io.Discard)}, flags: planFlags{classes: classes, discipline: "pdp"}}
 	s.simulation.Replications = 64
 	if err := s.run(ctx); verb.ExitCode(err) != verb.ExitInterrupted || err.Error() != "kept nothing" {
 		t.Errorf("error = %v", err)
@@ -28,5 +28,5 @@ func TestTheProgressOfASimulationSaysWhatIsSimulated(t *testing.T) {
 	if want := "simulating 1 server for 3 classes: 24 replications, 8s"; line != want {
 		t.Errorf("the line is %q, want %q", line, want)
 	}
-	newProgress(io.Discard).show(sizing.Progress{}) // says nothing where nobody looks
+	newProgress(verb.NewStream(io.Discard)).show(sizing.Progress{}) // says nothing where nobody looks
 }

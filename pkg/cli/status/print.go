@@ -2,14 +2,15 @@ package status
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"strings"
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/report/text"
 )
+
+// colors are those of the states.
+var colors = map[installation.State]verb.Color{installation.StateOK: verb.Green, installation.StateWarning: verb.Yellow, installation.StateFailed: verb.Red}
 
 // printAnswer prints the answer for people: each check, and what there is to do.
 func printAnswer(p *verb.Page, a *installation.Answer) error {
@@ -22,30 +23,32 @@ func printAnswer(p *verb.Page, a *installation.Answer) error {
 	if err := table.Write(&text); err != nil {
 		return err
 	}
-	lines := strings.SplitAfter(text.String(), "\n")
-	first := len(lines) - 1 - len(a.Checks) // the lines end in an empty one
-	paint := verb.Painter(p.Writer)
-	colors := map[installation.State]verb.Color{installation.StateOK: verb.Green, installation.StateWarning: verb.Yellow, installation.StateFailed: verb.Red}
-	for i, c := range a.Checks {
-		start := len(c.Name) // the state follows, and names are of letters
-		line := &lines[first+i]
-		*line = (*line)[:start] + strings.Replace((*line)[start:], string(c.State), paint(colors[c.State], string(c.State)), 1)
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	headers := len(lines) - len(a.Checks)
+	if err := p.Lines(lines[:headers]...); err != nil {
+		return err
 	}
-	_, err := io.WriteString(p, strings.Join(lines, "")+advice(a))
-	return err
+	for i, c := range a.Checks {
+		line, state := lines[headers+i], string(c.State)
+		begin := len(c.Name) + strings.Index(line[len(c.Name):], state) // names are of letters
+		err := p.Spans(verb.Span{Text: line[:begin]}, verb.Span{Text: state, Color: colors[c.State]}, verb.Span{Text: line[begin+len(state):]})
+		if err != nil {
+			return err
+		}
+	}
+	return p.Lines(advice(a)...)
 }
 
 // advice says what to do about what is not ok.
-func advice(a *installation.Answer) string {
-	var b strings.Builder
+func advice(a *installation.Answer) (lines []string) {
 	for _, c := range a.Checks {
 		if c.Do == "" {
 			continue
 		}
-		if b.Len() == 0 {
-			b.WriteString("\nTo do:\n")
+		if len(lines) == 0 {
+			lines = append(lines, "", "To do:")
 		}
-		fmt.Fprintf(&b, "  %s: %s\n", c.Name, c.Do)
+		lines = append(lines, "  "+c.Name+": "+c.Do)
 	}
-	return b.String()
+	return lines
 }

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/util/jsonpath"
-	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -27,7 +25,7 @@ type Output struct {
 
 // Page is where an answer is printed for people.
 type Page struct {
-	io.Writer
+	*Stream
 
 	Wide      bool // tables have more columns
 	NoHeaders bool // and no headers
@@ -36,17 +34,17 @@ type Page struct {
 // Table prints a table, without its header if the page has none.
 func (p *Page) Table(t *text.Table) error {
 	t.NoHeader = t.NoHeader || p.NoHeaders
-	return t.Write(p)
+	return t.Write(p.to)
 }
 
-// Lines prints lines of text.
-func (p *Page) Lines(lines ...string) error {
-	for _, line := range lines {
-		if _, err := fmt.Fprintln(p, line); err != nil {
-			return err
-		}
+// Manifests prints documents for kubectl apply.
+func (p *Page) Manifests(documents ...text.Manifest) error {
+	out, err := text.Manifests(documents...)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, err = p.to.Write(out)
+	return err
 }
 
 // Add adds the flag for a verb that has a table, and --no-headers.
@@ -104,39 +102,58 @@ func (o *Output) Set(format string) error {
 func (*Output) Type() string { return "format" }
 
 // Print prints an answer in the chosen format; forPeople prints it with tables.
-func (o *Output) Print(w io.Writer, answer any, forPeople func(*Page) error) error {
+func (o *Output) Print(s *Stream, answer any, forPeople func(*Page) error) error {
 	if o.path != nil {
-		return o.printPath(w, answer)
+		return o.printPath(s, answer)
 	}
+	encode := text.JSON
 	switch o.format {
 	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(answer)
 	case "yaml":
-		out, err := yaml.Marshal(answer)
-		if err == nil {
-			_, err = w.Write(out)
-		}
-		return err
+		encode = text.YAML
 	default:
-		return forPeople(&Page{Writer: w, Wide: o.format == wide, NoHeaders: o.noHeaders})
+		return forPeople(&Page{Stream: s, Wide: o.format == wide, NoHeaders: o.noHeaders})
 	}
+	out, err := encode(answer)
+	if err != nil {
+		return err
+	}
+	_, err = s.to.Write(out)
+	return err
 }
 
-// printPath prints what the template makes of the answer, by the names that JSON has.
-func (o *Output) printPath(w io.Writer, answer any) error {
-	text, err := json.Marshal(answer)
+// printPath prints what the template makes of the answer, by the names that JSON has. Only
+// the template makes lines.
+func (o *Output) printPath(s *Stream, answer any) error {
+	encoded, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
 	var data any
-	if err := utiljson.Unmarshal(text, &data); err != nil {
+	if err := utiljson.Unmarshal(encoded, &data); err != nil {
 		return err
 	}
-	if err := o.path.Execute(w, data); err != nil {
+	if err := o.path.Execute(s.to, printable(data)); err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}
 	return nil
+}
+
+// printable returns a value with all of its strings printable.
+func printable(value any) any {
+	switch v := value.(type) {
+	case string:
+		return text.Printable(v)
+	case []any:
+		for i := range v {
+			v[i] = printable(v[i])
+		}
+	case map[string]any:
+		escaped := make(map[string]any, len(v))
+		for key, inner := range v {
+			escaped[text.Printable(key)] = printable(inner)
+		}
+		return escaped
+	}
+	return value
 }

@@ -2,7 +2,6 @@ package verb
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -19,7 +18,7 @@ type Progress struct {
 }
 
 // NewProgress returns a line for a stream, which is shown if that is a terminal.
-func NewProgress(w io.Writer) *Progress { return &Progress{terminal: terminal(w)} }
+func NewProgress(s *Stream) *Progress { return &Progress{terminal: s.terminal} }
 
 // Visible reports whether the line is shown.
 func (p *Progress) Visible() bool { return p.terminal != nil }
@@ -32,7 +31,7 @@ func (p *Progress) Show(line func(now time.Time) string) {
 		return
 	}
 	p.last = now
-	shown := []rune(line(now))
+	shown := []rune(text.Printable(line(now)))
 	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && len(shown) >= width {
 		shown = shown[:max(0, width-1)]
 	}

@@ -4,6 +4,7 @@
 package verb
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Streams are where a command reads and writes.
+// Streams are where a command reads and prints.
 type Streams struct {
 	In       io.Reader
-	Out, Err io.Writer
+	Out, Err *Stream
 }
 
 // NoArguments refuses arguments of a verb that takes none, and verbs that there are not.
@@ -26,5 +27,10 @@ func NoArguments(command *cobra.Command, args []string) error {
 	if meant := command.SuggestionsFor(args[0]); len(meant) > 0 {
 		text += "; did you mean " + strings.Join(meant, " or ") + "?"
 	}
-	return fmt.Errorf("%s\nSee '%s --help' for usage and examples", text, command.CommandPath())
+	return SeeHelp(command, errors.New(text))
+}
+
+// SeeHelp adds to an error, on a line below, where the use of the command is described.
+func SeeHelp(command *cobra.Command, err error) error {
+	return Below(err, "See '%s --help' for usage and examples", command.CommandPath())
 }

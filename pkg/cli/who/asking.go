@@ -105,12 +105,12 @@ func (a *asking) watching(ctx context.Context, s source, by clock.WithTicker, sh
 		case err != nil && (!answered || ctx.Err() != nil):
 			return err
 		case err != nil:
-			if _, err := fmt.Fprintf(a.streams.Err, "Warning: %v; trying again\n", err); err != nil {
+			if err := a.streams.Err.Warn("%s; trying again", verb.OneLine(err)); err != nil {
 				return err
 			}
 		default:
 			if answered { // what is shown now follows what was shown before
-				if _, err := fmt.Fprintln(a.streams.Out); err != nil {
+				if err := a.streams.Out.Lines(""); err != nil {
 					return err
 				}
 			}

@@ -45,7 +45,7 @@ func watch(t *testing.T, showing map[int]error, results ...error) (out, warnings
 	defer cancel()
 	l := &looks{results: results, clock: testingclock.NewFakeClock(time.Unix(0, 0)), cancel: cancel}
 	var stdout, stderr bytes.Buffer
-	a := &asking{streams: verb.Streams{Out: &stdout, Err: &stderr}, above: findings.DefaultAbove}
+	a := &asking{streams: verb.Streams{Out: verb.NewStream(&stdout), Err: verb.NewStream(&stderr)}, above: findings.DefaultAbove}
 	shown := 0
 	err = a.watching(ctx, l, l.clock, func(*seen, *findings.Answer) error {
 		shown++

@@ -77,12 +77,12 @@ func (a *asking) fromCluster() (source, error) {
 }
 
 // noteOnce returns what prints notes, each unless it was the last one: --watch looks again and again.
-func noteOnce(w io.Writer) func(note string) {
+func noteOnce(s *verb.Stream) func(note string) {
 	last := ""
 	return func(note string) {
 		if note != last {
 			last = note
-			_, _ = fmt.Fprintln(w, "Note:", note) // the answer matters more
+			_ = s.Lines("Note: " + note) // the answer matters more
 		}
 	}
 }

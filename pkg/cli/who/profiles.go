@@ -1,11 +1,9 @@
 package who
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
@@ -59,28 +57,22 @@ want to keep. A measurement says more: how others slow the pods down, and disks.
 	return command
 }
 
-// printSuggestions prints manifests, and in comments what they are by.
+// printSuggestions prints manifests, and in comments what they are by: each suggestion is
+// one object, whatever its workload is called.
 func printSuggestions(p *verb.Page, suggestions []findings.Suggestion) error {
 	if len(suggestions) == 0 {
-		return p.Lines("# Every workload that was observed has a profile.")
+		return p.Manifests(text.Manifest{Comments: []string{"Every workload that was observed has a profile."}})
 	}
+	manifests := make([]text.Manifest, len(suggestions))
 	for i := range suggestions {
-		s := &suggestions[i]
+		s, m := &suggestions[i], &manifests[i]
 		where := text.Counted(s.Pods, "pod") + " on " + text.Counted(s.Nodes, "node")
-		evidence := fmt.Sprintf("# %s: %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, where, s.Seconds, s.Lowest, s.Highest)
+		m.Comments = []string{fmt.Sprintf("%s: %s, observed for %.0fs in all; cpu from %.2f to %.2f.", s.Workload, where, s.Seconds, s.Lowest, s.Highest)}
 		if s.Profile == nil {
-			if err := p.Lines(evidence, "# There is no profile for it: "+s.Problem+"."); err != nil {
-				return err
-			}
-			continue
-		}
-		manifest, err := yaml.Marshal(s.Profile)
-		if err != nil {
-			return err
-		}
-		if err := p.Lines("---", evidence, string(bytes.TrimSpace(manifest))); err != nil {
-			return err
+			m.Comments = append(m.Comments, "There is no profile for it: "+s.Problem+".")
+		} else {
+			m.Object = s.Profile
 		}
 	}
-	return nil
+	return p.Manifests(manifests...)
 }

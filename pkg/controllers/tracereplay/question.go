@@ -16,6 +16,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // questionFile is the key of the question in its ConfigMap, and its file's name.
@@ -76,23 +77,23 @@ func (q *question) parts() []any { return []any{&q.replay, &q.workloads, &q.node
 // configMap returns the question as the runs read it. Its error says what is
 // wrong with the question.
 func (q *question) configMap(owner *v1alpha1.TraceReplay) (*corev1.ConfigMap, error) {
-	var text bytes.Buffer
-	for _, part := range q.parts() {
-		document, err := yaml.Marshal(part)
-		if err != nil {
-			return nil, fmt.Errorf("writing the question down: %w", err)
-		}
-		text.WriteString("---\n")
-		text.Write(document)
+	parts := q.parts()
+	manifests := make([]text.Manifest, len(parts))
+	for i, part := range parts {
+		manifests[i].Object = part
 	}
-	if text.Len() > maxQuestion {
+	written, err := text.Manifests(manifests...)
+	if err != nil {
+		return nil, fmt.Errorf("writing the question down: %w", err)
+	}
+	if len(written) > maxQuestion {
 		return nil, fmt.Errorf("the replay and the %d profiles of its namespace take %d bytes, more than the %d that the runs can be given: move the replay to a namespace with fewer profiles",
-			len(q.workloads.Items), text.Len(), maxQuestion)
+			len(q.workloads.Items), len(written), maxQuestion)
 	}
 	return &corev1.ConfigMap{
 		ObjectMeta: metadata(owner, questionName(owner.Name)),
 		Immutable:  new(true),
-		Data:       map[string]string{questionFile: text.String()},
+		Data:       map[string]string{questionFile: string(written)},
 	}, nil
 }
 

@@ -24,9 +24,10 @@ func Left(header string) Column { return Column{header: header} }
 func Right(header string) Column { return Column{header: header, right: true} }
 
 // Table collects rows and prints them in aligned columns, three spaces apart.
-// Nothing is wrapped or cut; lines carry no trailing spaces. Control
-// characters in cells are printed as escapes. The zero value prints nothing;
-// make a table with [NewTable].
+// Nothing is wrapped; lines carry no trailing spaces. What cannot be seen in cells is
+// printed as [Printable] escapes it, and of a cell of more than a thousand characters the
+// beginning: one long name must not make all rows wide. The zero value prints nothing; make
+// a table with [NewTable].
 type Table struct {
 	// NoHeader leaves the header line out.
 	NoHeader bool
@@ -34,6 +35,9 @@ type Table struct {
 	columns []Column
 	rows    [][]string
 }
+
+// longestCell is how many characters of a cell are printed.
+const longestCell = 1000
 
 // NewTable returns a table without rows.
 func NewTable(columns ...Column) *Table { return &Table{columns: columns} }
@@ -48,7 +52,7 @@ func (t *Table) Add(cells ...string) {
 	}
 	row := make([]string, len(cells))
 	for i, cell := range cells {
-		row[i] = Printable(cell)
+		row[i] = Abridged(Printable(cell), longestCell)
 	}
 	t.rows = append(t.rows, row)
 }

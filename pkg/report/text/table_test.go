@@ -76,7 +76,7 @@ func TestControlCharactersArePrintedAsEscapes(t *testing.T) {
 	t.Parallel()
 	table := NewTable(Left("NAME"), Right("N"))
 	table.Add("a\nb\x1b[31m\u202e\xff", "1")
-	want := lines("NAME                  N", `a\nb\x1b[31m\u202e`+"\ufffd   1")
+	want := lines("NAME                     N", `a\nb\x1b[31m\u202e\xff   1`)
 	if diff := cmp.Diff(want, written(t, table)); diff != "" {
 		t.Errorf("table differs (-want +got):\n%s", diff)
 	}
@@ -134,4 +134,16 @@ func TestARightColumnEndsAtTheSameCellInEveryLine(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestALongCellDoesNotMakeAllRowsWide(t *testing.T) {
+	t.Parallel()
+	table := NewTable(Left("NAME"), Left("N"))
+	table.Add(strings.Repeat("x", 1_000_000), "1")
+	for range 1000 {
+		table.Add("a", "2")
+	}
+	if got := len(written(t, table)); got > 2<<20 {
+		t.Errorf("the table has %d bytes", got)
+	}
 }
