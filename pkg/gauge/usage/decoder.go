@@ -52,7 +52,9 @@ type Decoder struct {
 	in      *meter
 	limits  Limits
 	objects int   // which the report may have yet
-	pods    []Pod // of the interval that is being read, so that those of a report take no more than they need
+	// pods are those of the interval that is being read, so that what is kept of it takes no more than it needs, and before those of
+	// the interval before it.
+	pods, before []Pod
 }
 
 // NewDecoder returns a decoder of an input.
@@ -99,7 +101,7 @@ func (d *Decoder) refusal(why error) error {
 }
 
 func (d *Decoder) report() (*Report, error) {
-	d.objects = d.limits.Objects
+	d.objects, d.before = d.limits.Objects, nil
 	r := &Report{}
 	err := d.object(func(field string) error {
 		switch field {
@@ -188,10 +190,23 @@ func (d *Decoder) podsOf(v *Interval) error {
 		if d.objects -= 1 + len(p.Containers); d.objects < 0 {
 			return fmt.Errorf("%w: with those before there are more than %d pods and containers", ErrTooLarge, d.limits.Objects)
 		}
+		if i < len(d.before) && p.share(&d.before[i]) {
+			return rule(p.validateDoings())
+		}
 		return rule(p.validate())
 	})
 	v.Pods = append([]Pod{}, d.pods...)
+	d.before = v.Pods
 	return err
+}
+
+// share has a pod share the identity of a valid one, and reports whether it is the same. Most pods are in all intervals of a report.
+func (p *Pod) share(valid *Pod) bool {
+	if p.UID != valid.UID || p.Namespace != valid.Namespace || p.Name != valid.Name {
+		return false
+	}
+	p.UID, p.Namespace, p.Name = valid.UID, valid.Namespace, valid.Name
+	return true
 }
 
 // scalar returns where a field of an interval is that is no list, nil if there is none of that name.

@@ -129,6 +129,11 @@ func (p *Pod) validate() error {
 	if err := p.validateIdentity(); err != nil {
 		return err
 	}
+	return p.validateDoings()
+}
+
+// validateDoings checks what a pod did, whichever it is.
+func (p *Pod) validateDoings() error {
 	if p.Tasks < 0 {
 		return fmt.Errorf("tasks: %d is less than 0", p.Tasks)
 	}
