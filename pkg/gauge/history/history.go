@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,13 +16,18 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
+// MaxBytes is how long all intervals are together that are kept, as JSON, but for the newest: 30 of 250 pods of two containers take less
+// than half of that.
+const MaxBytes = 16 << 20
+
 // History keeps intervals. All of its methods may be called at once.
 type History struct {
-	clock clock.PassiveClock
-	keep  int
+	clock          clock.PassiveClock
+	keep, maxBytes int
 
 	mu     sync.RWMutex
 	kept   [][]byte // the oldest first
+	bytes  int      // of all that are kept
 	newest time.Time
 	spells spells
 }
@@ -31,13 +37,13 @@ func New(keep int, now clock.PassiveClock) (*History, error) {
 	if keep < 1 {
 		return nil, fmt.Errorf("keep: %d is not at least 1", keep)
 	}
-	return &History{clock: now, keep: keep}, nil
+	return &History{clock: now, keep: keep, maxBytes: MaxBytes}, nil
 }
 
 // Keep returns how many intervals are kept at most.
 func (h *History) Keep() int { return h.keep }
 
-// Add adds an interval as the newest, in the place of the oldest where there is no room, after it has written into it for how
+// Add adds an interval as the newest, in the place of the oldest ones where there is no room, after it has written into it for how
 // long its pods have been slowed down. An interval that breaks the rules of usage is an error, and is not added.
 func (h *History) Add(v *usage.Interval) error {
 	if v == nil {
@@ -54,11 +60,14 @@ func (h *History) Add(v *usage.Interval) error {
 		return err
 	}
 	h.spells = spells
-	if len(h.kept) == h.keep {
-		copy(h.kept, h.kept[1:])
-		h.kept = h.kept[:h.keep-1]
-	}
 	h.kept = append(h.kept, encoded)
+	h.bytes += len(encoded)
+	first := 0
+	for len(h.kept)-first > h.keep || h.bytes > h.maxBytes && first < len(h.kept)-1 {
+		h.bytes -= len(h.kept[first])
+		first++
+	}
+	h.kept = slices.Delete(h.kept, 0, first)
 	h.newest = h.clock.Now()
 	return nil
 }

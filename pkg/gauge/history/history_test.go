@@ -45,6 +45,26 @@ func newHistory(t *testing.T, keep int) *History {
 	return h
 }
 
+func TestLongIntervalsAreKeptAsFarAsThereIsRoomAndTheNewestAlways(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(interval(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room, want := range map[int][]int{3: {4, 5, 6}, 1: {6}, 0: {6}, 10: {1, 2, 3, 4, 5, 6}} {
+		h := newHistory(t, 10)
+		h.maxBytes = room * len(text)
+		for i := range 6 {
+			if err := h.Add(interval(i + 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, numbers(t, h.Last(10))); diff != "" {
+			t.Errorf("in room for %d (-want +got):\n%s", room, diff)
+		}
+	}
+}
+
 func TestTheLastIntervalsAreKeptTheOldestFirst(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
