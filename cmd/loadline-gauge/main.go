@@ -77,7 +77,7 @@ audience of --audience, in the header Loadline-Token by way of the API server's 
 	flags := command.Flags()
 	o.addTo(flags)
 	flags.DurationVar(&o.interval, "interval", 10*time.Second, "How often to read, from 1s to 5m.")
-	flags.IntVar(&o.keep, "keep", 30, "How many intervals to keep in memory, from 1 to 1000.")
+	flags.IntVar(&o.keep, "keep", 30, "How many intervals to keep in memory, from 1 to 1000, if they take no more than 16 MiB.")
 	flags.IntVar(&o.maxPods, "max-pods", 250, "How many pods have time series of their own in the metrics, from 1 to 1000: those that wait most. The others share one.")
 	flags.StringVar(&o.bindAddress, "bind-address", ":"+usage.Port, "Address to serve on by HTTPS, as HOST:PORT.")
 	flags.StringVar(&o.audience, "audience", usage.Audience, "Audience that tokens for "+usage.Path+" must have. Empty for that of the API server.")
@@ -90,7 +90,7 @@ audience of --audience, in the header Loadline-Token by way of the API server's 
 	return command
 }
 
-// Bounds of the flags. A gauge keeps some MiB at most: an interval of 250 pods has about 200 kB.
+// Bounds of the flags. An interval of 250 pods has about 200 kB, and history.MaxBytes bounds all of them.
 const (
 	minInterval, maxInterval = time.Second, 5 * time.Minute
 	maxKeep, maxPods         = 1000, 1000

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -73,5 +74,5 @@ func (n *node) named() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--node-name: there is none, and the host does not say its own: %w", err)
 	}
-	return name, nil
+	return strings.ToLower(strings.TrimSpace(name)), nil // as the kubelet names its node
 }

@@ -5,18 +5,15 @@ package fair
 import "slices"
 
 // Level returns the most that each may have, so that all together have no more than a budget: the largest number L with
-// Σ min(wᵢ, L) ≤ budget, which is the largest of the wants where all fit. No want may be negative.
+// Σ min(wᵢ, L) ≤ budget, which is the budget itself where all fit. Neither the budget nor a want may be negative.
 func Level(budget int, wants []int) int {
-	sorted := slices.Sorted(slices.Values(wants))
+	sorted, left := slices.Sorted(slices.Values(wants)), budget
 	for i, want := range sorted {
 		more := len(sorted) - i // that want at least as much
-		if want > budget/more {
-			return budget / more
+		if want > left/more {
+			return left / more
 		}
-		budget -= want
+		left -= want
 	}
-	if len(sorted) == 0 {
-		return budget
-	}
-	return sorted[len(sorted)-1]
+	return budget
 }

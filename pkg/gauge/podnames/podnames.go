@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // MaxEntries is how many entries of the folder are looked at. A node runs some hundred pods, and the kubelet removes the
@@ -88,15 +88,5 @@ func parse(folder string) (uid string, found pod, ok bool) {
 		return "", pod{}, false
 	}
 	namespace, name, uid := parts[0], parts[1], parts[2]
-	ok = len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 && isUID(uid)
-	return uid, pod{namespace, name}, ok
-}
-
-// isUID reports whether a text may be a pod's UID: a UUID, or for static pods a hash.
-func isUID(text string) bool {
-	const longest = 64
-	if text == "" || len(text) > longest {
-		return false
-	}
-	return strings.Trim(text, "0123456789abcdef-") == ""
+	return uid, pod{namespace, name}, usage.IsPodName(namespace, name) && usage.IsUID(uid)
 }

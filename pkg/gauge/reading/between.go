@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"loadline.dev/loadline/pkg/gauge/fair"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -38,6 +39,7 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 	interval.ExclusiveCPUs = after.exclusive(ran)
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
+	limitContainers(interval.Pods)
 	slices.SortFunc(interval.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
 	for i := range interval.Pods {
 		if name == nil {
@@ -59,6 +61,24 @@ func longest[T any](all []T, limit int, times func(*T) *usage.Times) []T {
 		return cmp.Compare(y.Run+y.Wait, x.Run+x.Wait)
 	})
 	return slices.Clip(all[:limit])
+}
+
+// limitContainers leaves pods as many containers as an interval may have, by max-min fairness.
+func limitContainers(pods []usage.Pod) {
+	counts := make([]int, len(pods))
+	for i := range pods {
+		counts[i] = len(pods[i].Containers)
+	}
+	level := fair.Level(usage.MaxAllContainers, counts)
+	for i := range pods {
+		limitContainersOf(&pods[i], level)
+	}
+}
+
+// limitContainersOf leaves a pod as many containers as the limit, those that ran and waited longest, in the order of their IDs.
+func limitContainersOf(pod *usage.Pod, limit int) {
+	pod.Containers = longest(pod.Containers, limit, func(c *usage.Container) *usage.Times { return &c.Times })
+	slices.SortFunc(pod.Containers, func(a, b usage.Container) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // comparison is two readings that are being compared.
@@ -122,8 +142,7 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 	if before.Pressure != Unknown && after.Pressure != Unknown {
 		pod.PressureSeconds = new(grown(before.Pressure, after.Pressure))
 	}
-	pod.Containers = longest(pod.Containers, usage.MaxContainers, func(g *usage.Container) *usage.Times { return &g.Times })
-	slices.SortFunc(pod.Containers, func(a, b usage.Container) int { return cmp.Compare(a.ID, b.ID) })
+	limitContainersOf(&pod, usage.MaxContainers)
 	stall, known := stalled(before, after, c.span)
 	rate(&pod, withUnseen(items, gone, &pod, evidence{left: left, stalled: stall, polled: known}))
 	return pod

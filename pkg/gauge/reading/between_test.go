@@ -352,3 +352,37 @@ func TestAnIntervalKeepsThePodsAndContainersThatRanAndWaitedLongest(t *testing.T
 		}
 	}
 }
+
+func TestPodsWithManyContainersTakeNoneFromThoseWithFew(t *testing.T) {
+	t.Parallel()
+	var before, after []reading.Pod
+	id := 0
+	for i := range 120 {
+		was := reading.Pod{UID: fmt.Sprintf("%04d", i), Usage: unknown, Throttled: unknown, Pressure: unknown}
+		is := was
+		containers := usage.MaxContainers
+		if i < 10 {
+			containers = 3
+		}
+		for j := range containers {
+			id++
+			was.Groups = append(was.Groups, group(fmt.Sprintf("%04d", j), old(id, 0, 0)))
+			is.Groups = append(is.Groups, group(fmt.Sprintf("%04d", j), old(id, time.Duration(i)*ms, time.Duration(j)*ms)))
+		}
+		before, after = append(before, was), append(after, is)
+	}
+	got := reading.Between(at(0, before...), at(10*second, after...), "worker-1", nil)
+	if err := got.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	const level = (usage.MaxAllContainers - 10*3) / 110
+	for i := range got.Pods {
+		want, first := level, usage.MaxContainers-level
+		if i < 10 {
+			want, first = 3, 0
+		}
+		if all := got.Pods[i].Containers; len(all) != want || all[0].ID != fmt.Sprintf("%04d", first) {
+			t.Errorf("of pod %d there are %d containers from %s, not %d from %d", i, len(all), all[0].ID, want, first)
+		}
+	}
+}

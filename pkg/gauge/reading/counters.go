@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -15,13 +16,19 @@ func (r *Reader) parse(path string, text func([]byte) error) (err error) {
 	return named(path, text(r.buffer))
 }
 
-// parseIDs reads a list of ids to where it ends, and takes them.
+// parseIDs reads a list of ids, and takes them. A pod can make it as long as it likes, so it is read no further than as many ids take
+// as are read of a pod.
 func (r *Reader) parseIDs(path string) (err error) {
+	const limit = maxPodTasks * len("4194304\n") // the longest of a 64 bit kernel
 	r.ids = r.ids[:0]
-	if r.buffer, err = readWhole(path, r.buffer); err != nil {
+	if r.buffer, err = readWhole(path, r.buffer, limit); err != nil {
 		return err
 	}
-	r.ids, err = ids(r.buffer, r.ids)
+	text := r.buffer
+	if len(text) >= limit { // its last line is not whole
+		text = text[:bytes.LastIndexByte(text, '\n')+1]
+	}
+	r.ids, err = ids(text, r.ids)
 	return named(path, err)
 }
 

@@ -9,17 +9,18 @@ import (
 	"syscall"
 )
 
-// readWhole returns what a file holds, in the buffer or in a larger one.
-func readWhole(path string, buffer []byte) ([]byte, error) {
-	return read(path, buffer, false)
+// readWhole returns what a file holds, in the buffer or in a larger one, and no more after it has read as many bytes as the limit.
+func readWhole(path string, buffer []byte, limit int) ([]byte, error) {
+	return read(path, buffer, limit)
 }
 
 // readRecord is readWhole for a file that the kernel gives in one piece: it saves the call that finds the end.
 func readRecord(path string, buffer []byte) ([]byte, error) {
-	return read(path, buffer, true)
+	return read(path, buffer, 0)
 }
 
-func read(path string, buffer []byte, once bool) ([]byte, error) {
+// read reads a file to its end, or until there are as many bytes as the limit and the buffer is not full.
+func read(path string, buffer []byte, limit int) ([]byte, error) {
 	fd, err := open(path, syscall.O_RDONLY|syscall.O_CLOEXEC)
 	if err != nil {
 		return buffer[:0], &fs.PathError{Op: "open", Path: path, Err: err}
@@ -38,7 +39,7 @@ func read(path string, buffer []byte, once bool) ([]byte, error) {
 			return buffer[:0], &fs.PathError{Op: "read", Path: path, Err: err}
 		}
 		buffer = buffer[:len(buffer)+n]
-		if n == 0 || once && len(buffer) < cap(buffer) {
+		if n == 0 || len(buffer) >= limit && len(buffer) < cap(buffer) {
 			return buffer, nil
 		}
 	}
@@ -53,7 +54,7 @@ func open(path string, flags int) (fd int, err error) {
 	}
 }
 
-// directories appends the names of the directories in a directory. Those of control groups hold dozens of files each, and
+// directories appends the names of the directories in a directory, as many as are listed. Those of control groups hold dozens of files each, and
 // mostly no directory: their link counts say so, which saves listing them.
 func directories(path string, buffer []byte, names []string) ([]string, error) {
 	var about syscall.Stat_t
@@ -79,7 +80,9 @@ func directories(path string, buffer []byte, names []string) ([]string, error) {
 		if n <= 0 {
 			return names, nil
 		}
-		names = entries(path, buffer[:n], names)
+		if names = entries(path, buffer[:n], names); len(names) > maxNames {
+			return names[:maxNames], nil
+		}
 	}
 }
 

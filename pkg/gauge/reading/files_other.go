@@ -9,7 +9,7 @@ import (
 )
 
 // readWhole returns what a file holds.
-func readWhole(path string, _ []byte) ([]byte, error) { return os.ReadFile(path) }
+func readWhole(path string, _ []byte, _ int) ([]byte, error) { return os.ReadFile(path) }
 
 // readRecord is readWhole.
 func readRecord(path string, _ []byte) ([]byte, error) { return os.ReadFile(path) }

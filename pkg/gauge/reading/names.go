@@ -1,6 +1,10 @@
 package reading
 
-import "strings"
+import (
+	"strings"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
+)
 
 // What a directory of control groups is, by its name.
 type kind int
@@ -23,7 +27,7 @@ func directory(name string) (kind, string) {
 		case "burstable", "besteffort", "guaranteed":
 			return class, ""
 		}
-		if uid, ok := strings.CutPrefix(name, "pod"); ok && isUID(uid) {
+		if uid, ok := strings.CutPrefix(name, "pod"); ok && usage.IsUID(uid) {
 			return onePod, uid
 		}
 		return other, ""
@@ -46,7 +50,7 @@ func directory(name string) (kind, string) {
 	if rest == "" {
 		return class, ""
 	}
-	if uid, ok := strings.CutPrefix(rest, "-pod"); ok && isUID(strings.ReplaceAll(uid, "_", "-")) {
+	if uid, ok := strings.CutPrefix(rest, "-pod"); ok && usage.IsUID(strings.ReplaceAll(uid, "_", "-")) {
 		return onePod, strings.ReplaceAll(uid, "_", "-")
 	}
 	return other, ""
@@ -59,16 +63,9 @@ func container(name string) string {
 	if strings.HasPrefix(name, "crio-conmon-") || strings.ContainsRune(name, '.') {
 		return ""
 	}
-	return name[strings.LastIndexByte(name, '-')+1:]
-}
-
-// isUID reports whether a text can be the UID of a pod: one of the API, or the hash of a static pod.
-func isUID(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' {
-			return false
-		}
+	id := name[strings.LastIndexByte(name, '-')+1:]
+	if !usage.IsContainerID(id) { // a pod that may make control groups gave it that name
+		return ""
 	}
-	return text != ""
+	return id
 }

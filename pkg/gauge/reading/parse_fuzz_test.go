@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // parses checks what each parser must do with any text: not panic, name a line within it, and return no time below 0.
@@ -139,7 +141,7 @@ func FuzzDirectory(f *testing.F) {
 	f.Add("kubelet-kubepods.slice")
 	f.Fuzz(func(t *testing.T, name string) {
 		what, uid := directory(name)
-		if (what == onePod) != (uid != "") || uid != "" && !isUID(uid) {
+		if (what == onePod) != (uid != "") || uid != "" && !usage.IsUID(uid) {
 			t.Errorf("%q is %d with UID %q", name, what, uid)
 		}
 		_ = container(name)

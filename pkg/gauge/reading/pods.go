@@ -33,6 +33,8 @@ func (r *Reader) level(reading *Reading, path string) error {
 
 // pod reads a pod.
 func (r *Reader) pod(path string, pod *Pod) (err error) {
+	r.ofTasks.next()
+	r.ofGroups.next()
 	if pod.Pressure, err = r.pressure(path); err != nil {
 		return err
 	}
@@ -52,6 +54,9 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	}
 	for _, name := range names {
 		below := filepath.Join(path, name)
+		if !r.ofGroups.take() {
+			break
+		}
 		id := container(name)
 		if id == "" {
 			if _, err := r.group(below, &own, searched); err != nil {
@@ -89,6 +94,9 @@ func (r *Reader) group(path string, to *Group, levels int) (used time.Duration, 
 	}
 	names, err := r.directories(path)
 	for _, name := range names {
+		if !r.ofGroups.take() {
+			break
+		}
 		if _, err := r.group(filepath.Join(path, name), to, levels-1); err != nil {
 			return used, err
 		}

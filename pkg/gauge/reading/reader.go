@@ -30,6 +30,8 @@ type Reader struct {
 	last, seen map[int]Task
 	lists      map[string]string // of processors that containers may run on
 	began      time.Time
+	// How many tasks and control groups may be read yet.
+	ofTasks, ofGroups allowance
 }
 
 // untilSearch is for how many readings the directories of all pods are taken to be where they were.
@@ -73,8 +75,12 @@ func (r *Reader) prepare() (err error) {
 	if r.buffer == nil {
 		r.buffer = make([]byte, 0, 32<<10)
 		r.last, r.seen, r.lists = map[int]Task{}, map[int]Task{}, map[string]string{}
+		r.ofTasks = allowance{all: maxTasks, most: maxPodTasks, least: minPodTasks}
+		r.ofGroups = allowance{all: maxGroups, most: maxPodGroups, least: minPodGroups}
 	}
 	clear(r.seen)
+	r.ofTasks.reading()
+	r.ofGroups.reading()
 	if r.trees == nil {
 		if r.trees, err = mounted(r.Cgroup); err != nil {
 			return err

@@ -12,6 +12,9 @@ func (r *Reader) tasks(path string, to *Group) error {
 		return err
 	}
 	for _, id := range r.ids {
+		if !r.ofTasks.take() {
+			continue // it counts for how many the pod has
+		}
 		task, err := r.task(id)
 		if gone(err) {
 			continue
@@ -25,7 +28,8 @@ func (r *Reader) tasks(path string, to *Group) error {
 	return nil
 }
 
-// list finds the ids of the tasks of a control group: by its tasks, or if it has no list of them, by its processes.
+// list finds the ids of the tasks of a control group, of as many as are read of a pod: by its tasks, or if it has no list of them, by
+// its processes.
 func (r *Reader) list(path string) error {
 	file := "cgroup.threads"
 	if r.trees.version1 {
@@ -45,6 +49,9 @@ func (r *Reader) list(path string) error {
 	processes := r.ids
 	r.ids = nil
 	for _, process := range processes {
+		if len(r.ids) >= maxPodTasks {
+			break
+		}
 		names, err := directories(filepath.Join(r.Proc, strconv.Itoa(process), "task"), r.buffer, nil)
 		if err != nil && !gone(err) {
 			return err

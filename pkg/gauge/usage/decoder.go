@@ -51,7 +51,7 @@ type Decoder struct {
 	json    *json.Decoder
 	in      *meter
 	limits  Limits
-	objects int   // which the report may have yet
+	objects int // which the report may have yet
 	// pods are those of the interval that is being read, so that what is kept of it takes no more than it needs, and before those of
 	// the interval before it.
 	pods, before []Pod
