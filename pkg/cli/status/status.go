@@ -36,8 +36,8 @@ func New(streams verb.Streams) *cobra.Command {
 		Short: "Report whether Loadline works in the cluster, and what to do if not",
 		Long: `status reports whether Loadline is installed in the cluster and works: whether its
 resource definitions are served, its manager and scheduler are ready and have a
-leader, gauges on how many nodes, and whether they or the manager answer about what they
-observe, its admission policies in force, and how many profiles are ready, measured or in
+leader, gauges on how many nodes, whether they or the manager answer about what they
+observe, and of which nodes the answers are refused, its admission policies in force, and how many profiles are ready, measured or in
 conflict. Exit code 1 means that something is wrong; it says what to do.
 
 It needs the right to list Deployments, DaemonSets and Leases, to get the scheduler's ConfigMap,

@@ -98,7 +98,7 @@ func lies() map[string]lie {
 		"empty-objects":   {endlessly(head, `{},`), "intervals[0].pods[0].uid: is empty"},
 		"long-names":      {same(told("long-names", 0, []usage.Pod{{UID: strings.Repeat("u", 8000), Threads: 1, Dilation: 1}})), `intervals[0].pods[0].uid: "uuuu`},
 		"new-pods":        {text(func(round int) string { return told("new-pods", round, greedy(round)) }), ""},
-		"new-names":       {text(func(round int) string { return told("new-names", round, pods(1000, round)) }), ""},
+		"new-names":       {text(func(round int) string { return told("new-names", round, pods(100, round)) }), ""},
 		"deep-nesting":    {endlessly(`{"x":`, `[`), "x: is no JSON at byte 10004: invalid character '[' exceeded max depth"},
 		"endless-space":   {endlessly("", " "), "is too large: a value of it is longer than 65536 bytes"},
 		"huge-numbers":    {same(head + `{"uid":"a","tasks":99999999999999999999}]}]}`), "intervals[0].pods[0].tasks: number 99999999999999999999 is not of type int"},

@@ -173,7 +173,7 @@ func (p *Pod) validateContainers() error {
 		if !IsContainerID(c.ID) {
 			return fmt.Errorf("containers[%d].id: %.64q is not from 1 to %d letters, digits, dots, dashes and underscores", i, c.ID, maxContainerID)
 		}
-		if err := c.Times.validate(); err != nil {
+		if err := c.validate(); err != nil {
 			return fmt.Errorf("containers[%d].%w", i, err)
 		}
 	}

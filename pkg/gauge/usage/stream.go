@@ -171,7 +171,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.in.Read(p[:min(int64(len(p)), m.all, m.value)])
 	m.all -= int64(n)
 	m.value -= int64(n)
-	if err != nil && err != io.EOF { //nolint:errorlint // the end of the input is no failure, and that of anything else is
+	if err != nil && err != io.EOF {
 		m.failed = err
 	}
 	return n, err
