@@ -148,6 +148,11 @@ func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
 	if err != nil {
 		return 0 // it takes none
 	}
+	for _, share := range s.Shares {
+		if share.Limit > 0 {
+			return throttlingTurns * s.steps(jobs)
+		}
+	}
 	return s.steps(jobs)
 }
 
@@ -175,6 +180,8 @@ const (
 	// what each state takes of a chain that is small enough to be solved.
 	gridPoints = 64
 	chainSteps = 400
+	// throttlingTurns is how often a network is solved, or more, until limits are met.
+	throttlingTurns = 10
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
 	maxSteps = 24e6
 )

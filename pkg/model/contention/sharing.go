@@ -2,6 +2,7 @@ package contention
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -161,8 +162,9 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 	}
 	p.sharing, p.delays = &s, make([][]float64, len(p.jobs))
 	p.paces, p.throttling = make([]float64, len(p.jobs)), make([]float64, len(p.jobs))
+	singles := singles{sharing: &s, servers: p.servers, options: options, known: map[string]single{}}
 	for j, v := range p.inflated {
-		alone, held, err := s.alone(n, j, v, p.servers, options)
+		alone, held, err := singles.of(n, j, v)
 		if err != nil {
 			return fmt.Errorf("job %d alone: %w", j, err)
 		}
@@ -193,9 +195,38 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		with := *n
 		with.Jobs = slices.Clone(n.Jobs)
 		with.Jobs[j].Demands = s.demands(v, len(p.servers))
-		alone, held, err := s.alone(&with, j, v, p.servers, options)
+		alone, held, err := singles.of(&with, j, v)
 		return neutralTime(v, alone, held), err
 	})
+}
+
+// singles are jobs alone, equal ones being solved once.
+type singles struct {
+	sharing *Sharing
+	servers []int
+	options queueing.Options
+	known   map[string]single
+}
+
+// single is what [Sharing.alone] returns.
+type single struct {
+	alone     []float64
+	throttled float64
+}
+
+// of returns how job j of a network, whose vector is v, fares alone.
+func (s *singles) of(n *gps.Network, j int, v Vector) (alone []float64, throttled float64, err error) {
+	share := s.sharing.Shares[j]
+	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(v))), uint64(share.Group))
+	key = v.appendQueueKey(appendFloat(appendFloat(key, share.Limit), share.Burst))
+	found, known := s.known[string(key)]
+	if !known {
+		if found.alone, found.throttled, err = s.sharing.alone(n, j, v, s.servers, s.options); err != nil {
+			return nil, 0, err
+		}
+		s.known[string(key)] = found
+	}
+	return found.alone, found.throttled, nil
 }
 
 // neutralTime returns what a job takes alone, in own times, that is so many times longer than its demand at each resource
