@@ -7,7 +7,6 @@ import (
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Excess is that a pod of a node is dilated more than it may be, and why.
@@ -84,7 +83,7 @@ func (c Cause) ResourceIn(names []string) string {
 
 // Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
 func (e *Excess) Reason(whom, times string, resources []string) string {
-	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, text.Times(e.Bound.Max), e.ResourceIn(resources))
+	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, e.Bound, e.ResourceIn(resources))
 }
 
 // CauseOf returns why a pod of a prediction is dilated.

@@ -45,7 +45,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
+	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, t.boundOf(c.newcomer).Max, func(b nodes.Bound) float64 { return b.Max }) {
 		o, err := t.add(c.newcomer)
 		if err != nil { // nothing can be said, and the pod is placed all the same
 			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)
@@ -79,7 +79,7 @@ func (d *Dilation) PostBind(ctx context.Context, state fwk.CycleState, pod *core
 			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
 		}
 		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s on %s%s, more than its limit of %s%s",
-			slower(e.Dilation), nodeName, since, text.Times(e.Bound.Max), p.because(e.Cause))
+			slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause))
 	}
 	if !p.announced {
 		return

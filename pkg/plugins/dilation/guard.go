@@ -58,7 +58,7 @@ var taken = &verdict{code: fwk.Success}
 
 // judge returns whether the node takes a newcomer.
 func (t *tenants) judge(n *newcomer) *verdict {
-	own := n.bound.Enforced()
+	own := t.boundOf(n).Enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {
 		own = n.hold
 	}
@@ -159,7 +159,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	if d.current() != c.version { // it changed before the pod was among those to be told
 		d.waiting.changed()
 	}
-	ways, err := r.Room(c.newcomer.bound)
+	ways, err := r.Room(c.newcomer.promise)
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
