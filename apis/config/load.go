@@ -34,7 +34,11 @@ func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 		Objective:          versioned.Objective,
 		PackingMaxDilation: versioned.Packing.MaxDilation.AsApproximateFloat64(),
 		GuardMode:          versioned.Guard.Mode,
-		EventsPerSecond:    *versioned.EventsPerSecond,
+		Limits: Limits{
+			MinMaxDilation: versioned.Limits.MinMaxDilation.AsApproximateFloat64(),
+			MaxImportance:  versioned.Limits.MaxImportance.AsApproximateFloat64(),
+		},
+		EventsPerSecond: *versioned.EventsPerSecond,
 	}
 	if hold := versioned.Hold; hold != nil {
 		args.HoldMaxDilation = hold.MaxDilation.AsApproximateFloat64()
@@ -118,12 +122,22 @@ func validatePlacing(args *v1alpha1.DilationArgs) field.ErrorList {
 		errs = append(errs, field.NotSupported(field.NewPath("guard", "mode"), args.Guard.Mode, modes))
 	}
 	errs = append(errs, validateDilation(args.Packing.MaxDilation, field.NewPath("packing", "maxDilation"))...)
+	errs = append(errs, validateLimits(args.Limits, field.NewPath("limits"))...)
 	if hold, path := args.Hold, field.NewPath("hold"); hold != nil {
 		errs = append(errs, validateDilation(hold.MaxDilation, path.Child("maxDilation"))...)
 		errs = append(errs, validateSeconds(path.Child("maxWaitSeconds"), *hold.MaxWaitSeconds, 0)...)
 	}
 	if events := *args.EventsPerSecond; events < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("eventsPerSecond"), events, "must be at least 0"))
+	}
+	return errs
+}
+
+// validateLimits checks what WorkloadProfiles may ask for at most.
+func validateLimits(limits *v1alpha1.Limits, path *field.Path) field.ErrorList {
+	errs := validateDilation(limits.MinMaxDilation, path.Child("minMaxDilation"))
+	if most := limits.MaxImportance.AsApproximateFloat64(); !(most >= 1 && most <= 100) {
+		errs = append(errs, field.Invalid(path.Child("maxImportance"), limits.MaxImportance.String(), "must be from 1, the importance of a profile that sets none, to 100"))
 	}
 	return errs
 }

@@ -28,6 +28,7 @@ func with(change func(*config.DilationArgs)) config.DilationArgs {
 	args := config.DilationArgs{
 		Requests: []config.RequestRule{cpuRule}, SyncTimeoutSeconds: 30, Objective: v1alpha1.ObjectiveTotal,
 		PackingMaxDilation: packing.AsApproximateFloat64(), GuardMode: v1alpha1.GuardOff, EventsPerSecond: 5,
+		Limits: config.Limits{MinMaxDilation: 1.05, MaxImportance: 10},
 	}
 	change(&args)
 	return args
@@ -64,6 +65,14 @@ func TestWhatTheUserLeavesOutGetsItsDefault(t *testing.T) {
 		"a hold that does not say for how long": {
 			written(`{"hold": {"maxDilation": "1.5"}}`),
 			with(func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, 5*time.Minute }),
+		},
+		"one limit of what profiles ask for": {
+			written(`{"limits": {"maxImportance": 1}}`),
+			with(func(a *config.DilationArgs) { a.Limits.MaxImportance = 1 }),
+		},
+		"limits of what profiles ask for": {
+			written(`{"limits": {"minMaxDilation": "1.25", "maxImportance": "100"}}`),
+			with(func(a *config.DilationArgs) { a.Limits = config.Limits{MinMaxDilation: 1.25, MaxImportance: 100} }),
 		},
 		"a guard and an objective": {
 			written(`{"guard": {"mode": "Warn"}, "objective": "Packing", "packing": {"maxDilation": 2}, "eventsPerSecond": 0}`),
@@ -209,6 +218,18 @@ func TestAnInvalidArgumentIsRefusedByFieldValueAndRule(t *testing.T) {
 		"a mode that there is not": {
 			`{"guard": {"mode": "on"}}`,
 			`guard.mode: Unsupported value: "on": supported values: "Off", "Warn", "Enforce"`,
+		},
+		"a lowest bound that holds everything off": {
+			`{"limits": {"minMaxDilation": 1}}`,
+			`limits.minMaxDilation: Invalid value: "1": must be more than 1: how many times longer than alone a pod may take`,
+		},
+		"no importance": {
+			`{"limits": {"maxImportance": "0.5"}}`,
+			`limits.maxImportance: Invalid value: "500m": must be from 1, the importance of a profile that sets none, to 100`,
+		},
+		"an importance that no profile can have": {
+			`{"limits": {"maxImportance": 101}}`,
+			`limits.maxImportance: Invalid value: "101": must be from 1, the importance of a profile that sets none, to 100`,
 		},
 		"an On that YAML takes for true": {
 			`guard: {mode: On}`,

@@ -27,6 +27,8 @@ type DilationArgs struct {
 	PackingMaxDilation float64
 	// GuardMode holds for the bounds of pods in namespaces that do not say.
 	GuardMode v1alpha1.GuardMode
+	// Limits are what WorkloadProfiles may ask for at most.
+	Limits Limits
 	// HoldMaxDilation is how much a pod may be dilated where it need not wait, more than
 	// 1; 0 if none waits.
 	HoldMaxDilation float64
@@ -35,6 +37,15 @@ type DilationArgs struct {
 	// EventsPerSecond is how many pods per second get an event when they are placed, at
 	// least 0.
 	EventsPerSecond int32
+}
+
+// Limits are what the operator of a cluster lets WorkloadProfiles ask for at most: what goes
+// beyond a limit counts as the limit. The zero value has no limits.
+type Limits struct {
+	// MinMaxDilation is the lowest sla.maxDilation that counts, more than 1; 0 for none.
+	MinMaxDilation float64
+	// MaxImportance is the largest importance that counts, from 1 to 100; 0 for none.
+	MaxImportance float64
 }
 
 // RequestRule derives the demand at one resource from one kind of request. A

@@ -15,17 +15,28 @@ const bestEffortWeight = 0.25
 // were no classes, and its limit in cores. The tree of a node (see [NewPool]) says more exactly what a pod gets there,
 // and differs little: the weight of a class is about the sum of those of its pods. Amounts below 0 count as 0.
 func Flat(pod *corev1.Pod) contention.Share {
-	request, limit, simple := simpleCPU(pod)
-	if !simple {
-		actual := InEffect(pod)
-		requests := resourcehelper.PodRequests(actual, resourcehelper.PodResourcesOptions{})
-		request, limit = milli(requests.Cpu()), limitOf(actual)
-	}
+	request, limit, simple := milliCPU(pod)
 	share := contention.Share{Weight: bestEffortWeight, Limit: float64(limit) / 1000}
 	if request > 0 || simple && !bestEffort(pod) || !simple && QoS(pod) != corev1.PodQOSBestEffort {
 		share.Weight = float64(Linear.Weight(Shares(request)))
 	}
 	return share
+}
+
+// MilliCPU returns the CPU that a pod requests, in thousandths of a core, as [Flat] weighs it.
+func MilliCPU(pod *corev1.Pod) int64 {
+	request, _, _ := milliCPU(pod)
+	return request
+}
+
+// milliCPU returns the request and the limit of a pod in thousandths, and whether it is as in simpleCPU.
+func milliCPU(pod *corev1.Pod) (request, limit int64, simple bool) {
+	if request, limit, simple = simpleCPU(pod); simple {
+		return request, limit, true
+	}
+	actual := InEffect(pod)
+	requests := resourcehelper.PodRequests(actual, resourcehelper.PodResourcesOptions{})
+	return milli(requests.Cpu()), limitOf(actual), false
 }
 
 // simpleCPU returns the request and the limit of a pod that has only containers, of which none is being resized, in

@@ -259,3 +259,38 @@ func TestAPodWhoseOnlyOtherNodeIsRefusedStays(t *testing.T) {
 		t.Errorf("exit code %d, errors %q:\n%s", code, stderr, stdout)
 	}
 }
+
+// A pod that is promised to run as fast as alone on all processors of its node, and requests next to nothing.
+const squatting = `---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: squat, namespace: mallory}
+spec: {selector: {matchLabels: {app: squat}}, resources: [{name: cpu, loading: "1", threads: 64}], sla: {maxDilation: "1"}, importance: 100}
+---
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace, metadata: {name: mallory, labels: {loadline.dev/guard: enforce}}}
+- {apiVersion: v1, kind: Node, metadata: {name: worker-1}, status: {allocatable: {cpu: "8", pods: "110"}}}
+- {apiVersion: v1, kind: Pod, metadata: {name: squat-1, namespace: mallory, labels: {app: squat}}, spec: {nodeName: worker-1, containers: [{name: main, resources: {requests: {cpu: 1m}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: squat-2, namespace: mallory, labels: {app: squat}}, spec: {schedulerName: loadline, containers: [{name: main, resources: {requests: {cpu: 1m}}}]}}
+- {apiVersion: v1, kind: Pod, metadata: {name: cart-1, namespace: shop}, spec: {schedulerName: loadline, containers: [{name: main, resources: {requests: {cpu: 500m}}}]}}
+`
+
+func TestAPromiseThatIsNotRequestedKeepsNoPodAway(t *testing.T) {
+	t.Parallel()
+	cluster := write(t, "cluster.yaml", squatting)
+	code, stdout, stderr := invoke(t, "", "explain", "pod", "shop/cart-1", "-f", cluster)
+	if want := "worker-1 is the only node that fits.\n"; code != 0 || stderr != "" || !strings.Contains(stdout, want) {
+		t.Errorf("exit code %d, errors %q, %q is not in\n%s", code, stderr, want, stdout)
+	}
+	code, stdout, stderr = invoke(t, "", "explain", "pod", "mallory/squat-1", "-f", cluster, "--nodes")
+	for _, want := range []string{
+		"That is within its limit of 8.40× (the scheduler's lowest, 1.05×, in place of its profile's 1.00× on 1 of the 8 processors that it can use: its CPU request covers no more).\n",
+		"Its profile has an importance of 100, of which the scheduler lets 10 count: costs count what it waits that many times.\n",
+	} {
+		if code != 0 || stderr != "" || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d, errors %q, %q is not in\n%s", code, stderr, want, stdout)
+		}
+	}
+}

@@ -58,6 +58,14 @@ func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
 // Notify has f called after each change. It must return at once, and be set before the index is fed.
 func (x *Index) Notify(f func()) { x.changed = f }
 
+// LimitImportance has no importance count for more than most. It must be called before the first snapshot is
+// taken.
+func (x *Index) LimitImportance(most float64) {
+	limited := *x.current.Load()
+	limited.maxImportance = most
+	x.current.Store(&limited)
+}
+
 // outdate says that the current snapshot is older than what follows.
 func (x *Index) outdate() {
 	x.stale.Store(true)
@@ -250,6 +258,8 @@ type Snapshot struct {
 	namespaces  sharded[string, *Ranking[*Workload]]
 	nodes       *Ranking[*NodeClass]
 	withDevices []*NodeClass
+
+	maxImportance float64 // that counts, 0 for any
 
 	validWorkloads, invalidWorkloads, invalidNodes int
 }

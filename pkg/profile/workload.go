@@ -53,7 +53,8 @@ type Workload struct {
 	Namespace, Name string
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
-	// Importance is how many times what its pods wait counts where nodes are priced, above 0 and at most 100.
+	// Importance is how many times what its pods wait is to count where nodes are priced, above 0 and at most 100. See
+	// [Snapshot.Importance].
 	Importance float64
 	// SLA is what is promised of the response time of its jobs, nil if nothing.
 	SLA *sizing.SLA
@@ -151,12 +152,18 @@ func importance(q *resource.Quantity) (float64, field.ErrorList) {
 	return times, nil
 }
 
-// Importance returns how many times what a pod waits counts where nodes are priced, 1 if it follows no profile.
+// Importance returns how many times what a pod waits counts where nodes are priced: as its profile says, but no more than
+// [Index.LimitImportance] lets count; 1 if it follows no profile.
 func (s *Snapshot) Importance(pod *corev1.Pod) float64 {
-	if w := s.Workload(pod); w != nil {
+	w := s.Workload(pod)
+	switch {
+	case w == nil:
+		return 1
+	case s.maxImportance > 0:
+		return min(w.Importance, s.maxImportance)
+	default:
 		return w.Importance
 	}
-	return 1
 }
 
 // use fills in the vector.

@@ -16,6 +16,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/pools"
@@ -56,13 +57,19 @@ type world struct {
 	replays   []v1alpha1.TraceReplay
 	// from are the objects of the files, by name.
 	from map[ObjectName]*object
+	// defaults are what profiles may ask for where the operator does not say.
+	defaults config.Limits
 	// broken reports whether an object of the files is in no state to be looked at.
 	broken bool
 }
 
 // newWorld returns the typed objects.
 func (c *checker) newWorld() (*world, error) {
-	w := &world{checker: c, from: map[ObjectName]*object{}}
+	args, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{checker: c, from: map[ObjectName]*object{}, defaults: args.Limits}
 	for _, o := range c.objects {
 		if o.admitted == nil {
 			w.broken = true
@@ -304,6 +311,7 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 				w.report(o, errs.ToAggregate())
 			}
 			w.measurement(o, p)
+			w.limits(o, p)
 			o.followedByAll(evaluate.FollowsAll(p.Spec.Selector, "pod", "namespace"))
 		}
 		if len(errs) == 0 {

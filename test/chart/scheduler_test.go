@@ -104,6 +104,7 @@ scheduler:
   config:
     podInitialBackoffSeconds: 2
     leaderElection: {leaseDuration: 30s}
+limits: {minMaxDilation: "1.25", maxImportance: 2}
 `))
 	same(t, "whose pods it places", schedulerNames(read), []string{"batch"})
 	same(t, "the arguments", dilationArgs(t, read, "batch"), &config.DilationArgs{
@@ -113,6 +114,7 @@ scheduler:
 			{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 1},
 		},
 		Objective: v1alpha1.ObjectivePacking, PackingMaxDilation: 1.5, GuardMode: v1alpha1.GuardEnforce,
+		Limits:          config.Limits{MinMaxDilation: 1.25, MaxImportance: 2},
 		HoldMaxDilation: 2, HoldMaxWait: time.Minute,
 	})
 	weight := int32(0)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -17,6 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"loadline.dev/loadline/apis/config"
 )
 
 // manager and scheduler are what the Deployments are called.
@@ -323,15 +326,17 @@ func TestTheManagerScalesWhereItMay(t *testing.T) {
 func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	t.Parallel()
 	const pools = "pool-placement.loadline.dev"
+	all := []string{"calibration.loadline.dev", "limits.loadline.dev", "measurement.loadline.dev"}
 	tests := map[string]struct {
 		values   string
 		flags    []string
 		validate []string
 		mutate   []string
 	}{
-		"by default":                  {validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{pools}},
-		"where Kubernetes is older":   {flags: []string{"--kube-version", "1.35.2"}, validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{}},
-		"when they are not asked for": {values: "admission: {measurement: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+		"by default":                  {validate: all, mutate: []string{pools}},
+		"where Kubernetes is older":   {flags: []string{"--kube-version", "1.35.2"}, validate: all, mutate: []string{}},
+		"when they are not asked for": {values: "admission: {measurement: false, limits: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+		"when limits are all":         {values: "admission: {measurement: false, poolPlacement: false}", validate: []string{"limits.loadline.dev"}, mutate: []string{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -342,6 +347,34 @@ func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 				same(t, "what is changed", names(all, "MutatingAdmissionPolicy"+suffix), test.mutate)
 			}
 		})
+	}
+}
+
+// The policy and the scheduler have the same limits, which are the plugin's defaults unless values say otherwise.
+func TestLimitsOfProfilesHoldWhereTheyAreWrittenAndWhereTheyCount(t *testing.T) {
+	t.Parallel()
+	defaults, err := config.LoadDilationArgs(nil)
+	must(t, err)
+	for values, want := range map[string]struct {
+		variables map[string]string
+		limits    config.Limits
+	}{
+		"":             {map[string]string{"minMaxDilation": "'1.05'", "maxThreads": "1024", "maxImportance": "'10'"}, defaults.Limits},
+		"limits: null": {map[string]string{"minMaxDilation": "'1.05'", "maxThreads": "1024", "maxImportance": "'10'"}, defaults.Limits}, // values of a chart from before it
+		"limits: {minMaxDilation: 1.25, maxThreads: 64, maxImportance: '2.5'}": {
+			map[string]string{"minMaxDilation": "'1.25'", "maxThreads": "64", "maxImportance": "'2.5'"}, config.Limits{MinMaxDilation: 1.25, MaxImportance: 2.5},
+		},
+	} {
+		all := render(t, values)
+		same(t, "the scheduler's limits", dilationArgs(t, schedulerConfig(t, all), "loadline").Limits, want.limits)
+		policy := as[admissionregistrationv1.ValidatingAdmissionPolicy](t, all, "ValidatingAdmissionPolicy", "limits.loadline.dev")
+		got := map[string]string{}
+		for _, v := range policy.Spec.Variables {
+			if _, limited := want.variables[v.Name]; limited {
+				got[v.Name] = v.Expression
+			}
+		}
+		same(t, "the policy's limits", got, want.variables)
 	}
 }
 

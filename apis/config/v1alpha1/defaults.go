@@ -12,6 +12,8 @@ const (
 	defaultHoldMaxWaitSeconds = 300
 	defaultEventsPerSecond    = 5
 	defaultPackingMaxDilation = "1.2"
+	defaultMinMaxDilation     = "1.05"
+	defaultMaxImportance      = "10"
 	defaultDiscipline         = "PDP"
 	defaultMaxWaitSeconds     = 600
 	defaultWindowSeconds      = 3600
@@ -38,6 +40,13 @@ func (a *DilationArgs) SetDefaults() {
 	}
 	a.Guard = cmp.Or(a.Guard, &Guard{})
 	a.Guard.Mode = cmp.Or(a.Guard.Mode, GuardOff)
+	a.Limits = cmp.Or(a.Limits, &Limits{})
+	if a.Limits.MinMaxDilation == nil {
+		a.Limits.MinMaxDilation = new(resource.MustParse(defaultMinMaxDilation))
+	}
+	if a.Limits.MaxImportance == nil {
+		a.Limits.MaxImportance = new(resource.MustParse(defaultMaxImportance))
+	}
 	if a.Hold != nil && a.Hold.MaxWaitSeconds == nil {
 		a.Hold.MaxWaitSeconds = new(int32(defaultHoldMaxWaitSeconds))
 	}

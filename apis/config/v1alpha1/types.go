@@ -45,6 +45,10 @@ type DilationArgs struct {
 	// of its WorkloadProfile allows.
 	Guard *Guard `json:"guard,omitempty"`
 
+	// limits are what the operator of the cluster lets WorkloadProfiles ask for at most:
+	// who may write a profile in some namespace has no more.
+	Limits *Limits `json:"limits,omitempty"`
+
 	// hold lets pods wait while they would be dilated too much on every node. Without
 	// it none waits for that.
 	Hold *Hold `json:"hold,omitempty"`
@@ -84,6 +88,17 @@ type Guard struct {
 	// mode holds for the bounds of pods in namespaces without the label
 	// loadline.dev/guard, which is off, warn or enforce. Defaults to Off.
 	Mode GuardMode `json:"mode,omitempty"`
+}
+
+// Limits bound what WorkloadProfiles ask for. What goes beyond a limit counts as the limit.
+type Limits struct {
+	// minMaxDilation is the lowest sla.maxDilation that counts, more than 1: a lower one
+	// counts as this. Defaults to 1.05.
+	MinMaxDilation *resource.Quantity `json:"minMaxDilation,omitempty"`
+
+	// maxImportance is the largest importance that counts, from 1 to 100: a larger one
+	// counts as this. Defaults to 10.
+	MaxImportance *resource.Quantity `json:"maxImportance,omitempty"`
 }
 
 // GuardMode is what happens where a pod would be dilated more than it may be.

@@ -113,7 +113,8 @@ type WorkloadProfileSpec struct {
 
 	// importance is how many times as much as that of other workloads the slowdown
 	// of these pods counts when the scheduler chooses a node, for them or for a new
-	// neighbour of theirs: above 0 and at most 100. Defaults to 1.
+	// neighbour of theirs: above 0 and at most 100. Of a larger one than the operator
+	// of the scheduler lets count, 10 by default, that much counts. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
@@ -162,7 +163,9 @@ type SLA struct {
 	Probability *resource.Quantity `json:"probability,omitempty"`
 
 	// maxDilation is how many times longer than the neutral time a job may
-	// take, at least 1.
+	// take, at least 1. Of a WorkloadProfile the scheduler's guard keeps it for the
+	// processors that the CPU request of a pod covers, and counts one that is lower than
+	// the operator allows, 1.05 by default, as that.
 	// +optional
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString

@@ -29,6 +29,14 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with .Values.limits }}
+{{- if le (float64 .minMaxDilation) 1.0 }}
+{{- fail (printf "limits.minMaxDilation: %v must be more than 1: how many times longer than alone a pod may take" .minMaxDilation) }}
+{{- end }}
+{{- if or (lt (float64 .maxImportance) 1.0) (gt (float64 .maxImportance) 100.0) }}
+{{- fail (printf "limits.maxImportance: %v must be from 1, the importance of a profile that sets none, to 100" .maxImportance) }}
+{{- end }}
+{{- end }}
 {{- if eq .Values.scheduler.schedulerName "default-scheduler" }}
 {{- fail "scheduler.schedulerName: default-scheduler is kube-scheduler's: to take its place, set scheduler.replaceDefault to true" }}
 {{- end }}
@@ -36,7 +44,7 @@
 {{- fail "metrics.podMonitor.enabled: with metrics.serviceMonitor.enabled everything would be scraped twice: set one of them to false" }}
 {{- end }}
 {{- if semverCompare "<1.34.0-0" .Capabilities.KubeVersion.Version }}
-{{- $parts := dict "manager.enabled" .Values.manager.enabled "scheduler.enabled" .Values.scheduler.enabled "crds.enabled" .Values.crds.enabled "admission.measurement" .Values.admission.measurement }}
+{{- $parts := dict "manager.enabled" .Values.manager.enabled "scheduler.enabled" .Values.scheduler.enabled "crds.enabled" .Values.crds.enabled "admission.measurement" .Values.admission.measurement "admission.limits" .Values.admission.limits }}
 {{- range $part, $enabled := $parts }}
 {{- if $enabled }}
 {{- fail (printf "%s: it needs Kubernetes 1.34, and the API server is %s: set it to false; the values of values-insight-only.yaml install what runs from 1.30 on" $part $.Capabilities.KubeVersion.Version) }}

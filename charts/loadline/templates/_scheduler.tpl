@@ -4,6 +4,7 @@ kube-scheduler's lease, so that never both of them place the same pods.
 */}}
 {{- define "loadline.schedulerConfig" -}}
 {{- $scheduler := .Values.scheduler -}}
+{{- $limits := .Values.limits | default dict -}}
 {{- $names := list $scheduler.schedulerName -}}
 {{- $lease := dict "name" "loadline-scheduler" "namespace" .Release.Namespace -}}
 {{- if $scheduler.replaceDefault -}}
@@ -12,7 +13,7 @@ kube-scheduler's lease, so that never both of them place the same pods.
 {{- end -}}
 {{- $profiles := list -}}
 {{- range $names -}}
-{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" $scheduler | fromYaml)) -}}
+{{- $profiles = append $profiles (merge (dict "schedulerName" .) (include "loadline.schedulerProfile" (merge (dict "limits" $limits) $scheduler) | fromYaml)) -}}
 {{- end -}}
 {{- $config := dict
   "apiVersion" "kubescheduler.config.k8s.io/v1"
@@ -30,7 +31,7 @@ kube-scheduler's lease, so that never both of them place the same pods.
 {{- mustMergeOverwrite $config (deepCopy ($scheduler.config | default dict)) | toYaml -}}
 {{- end -}}
 
-{{/* A profile of it, but for its name. */}}
+{{/* A profile of it, but for its name, of the values of the scheduler and the limits. */}}
 {{- define "loadline.schedulerProfile" -}}
 {{- $order := .slaOrder | default dict -}}
 plugins:
@@ -73,6 +74,11 @@ pluginConfig:
     {{- with (.dilation.guard | default dict).mode }}
     guard:
       mode: {{ . | quote }}
+    {{- end }}
+    {{- with .limits }}
+    limits:
+      minMaxDilation: {{ .minMaxDilation | toString | quote }}
+      maxImportance: {{ .maxImportance | toString | quote }}
     {{- end }}
     {{- $hold := .dilation.hold | default dict }}
     {{- with $hold.maxDilation }}

@@ -46,7 +46,9 @@ plugin reckons it. Of the nodes it says which do not fit, by requests, taints, n
 selectors and node affinity; the scheduler looks at more. It says which the scheduler's
 guard refuses, or warns of, by guard.mode of the scheduler's configuration and the label
 loadline.dev/guard of namespaces, and on which the pod would be slowed down so much that
-the scheduler lets it wait, by hold of the same configuration.
+the scheduler lets it wait, by hold of the same configuration. How much a pod may be slowed
+down is what its profile says, as far as limits of that configuration let it count and its
+CPU request covers the processors that it can use.
 
 It says what CPU requests and limits do: they are weights and quotas, as the kubelet
 makes control groups of them. --what-if asks what another request or limit of the pod

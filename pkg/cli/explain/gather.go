@@ -184,7 +184,7 @@ func goBy(scheduler *deployed.SchedulerConfig, in *explanation.Input) error {
 	if err != nil {
 		return err
 	}
-	in.Requests, in.GuardMode = args.Requests, args.GuardMode
+	in.Requests, in.GuardMode, in.Limits = args.Requests, args.GuardMode, args.Limits
 	in.Hold = explanation.Hold{MaxDilation: args.HoldMaxDilation, MaxWaitSeconds: args.HoldMaxWait.Seconds()}
 	return nil
 }

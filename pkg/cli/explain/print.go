@@ -49,7 +49,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
 	if e.Importance != nil && e.Nodes != nil {
-		lines = append(lines, fmt.Sprintf("Its profile has an importance of %v: costs count what it waits that many times.", *e.Importance))
+		lines = append(lines, importanceLine(e))
 	}
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
@@ -213,7 +213,7 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 		if *e.Dilation > *e.MaxDilation {
 			verdict = "above"
 		}
-		lines = append(lines, fmt.Sprintf("That is %s its limit of %s.", verdict, text.Times(*e.MaxDilation)))
+		lines = append(lines, fmt.Sprintf("That is %s its limit of %s.", verdict, limitText(*e.MaxDilation, e.MaxDilationReason)))
 	}
 	above := 0
 	for _, n := range e.Neighbours {
@@ -223,7 +223,7 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 		if above++; above > shown && !wide {
 			continue
 		}
-		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, text.Times(n.Dilation), text.Times(*n.MaxDilation))
+		text := fmt.Sprintf("%s is above its limit: %s, and %s is allowed", n.Pod, text.Times(n.Dilation), limitText(*n.MaxDilation, n.MaxDilationReason))
 		if n.Without <= *n.MaxDilation {
 			text += "; without this pod it would not be"
 		}
@@ -233,6 +233,14 @@ func limits(e *explanation.Answer, wide bool) (lines []string) {
 		lines = append(lines, fmt.Sprintf("So are %d more pods.", above-shown))
 	}
 	return lines
+}
+
+// limitText writes how much a pod may be dilated, and why that is not what its profile says, where it is not.
+func limitText(most float64, reason string) string {
+	if reason == "" {
+		return text.Times(most)
+	}
+	return fmt.Sprintf("%s (%s)", text.Times(most), reason)
 }
 
 // vectorLine says where the vector of the pod is from.
@@ -259,6 +267,14 @@ func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string
 		text += "; it leaves out " + strings.Join(v.Ignored, ", ")
 	}
 	return text + "."
+}
+
+// importanceLine says how many times what the pod waits counts.
+func importanceLine(e *explanation.Answer) string {
+	if asked := e.ProfileImportance; asked != nil {
+		return fmt.Sprintf("Its profile has an importance of %v, of which the scheduler lets %v count: costs count what it waits that many times.", *asked, *e.Importance)
+	}
+	return fmt.Sprintf("Its profile has an importance of %v: costs count what it waits that many times.", *e.Importance)
 }
 
 // placedLine says which scheduler placed the pod, nothing if none has.

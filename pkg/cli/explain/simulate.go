@@ -228,14 +228,14 @@ func exceededLines(e *explanation.Answer, wide bool) (lines []string) {
 	const shown = 4
 	all := e.Simulation.Exceeded
 	if e.MaxDilation != nil && e.Dilation != nil && *e.Dilation <= *e.MaxDilation {
-		lines = append(lines, fmt.Sprintf("That is within its limit of %s.", text.Times(*e.MaxDilation)))
+		lines = append(lines, fmt.Sprintf("That is within its limit of %s.", limitText(*e.MaxDilation, e.MaxDilationReason)))
 	}
 	for i, x := range all {
 		if i == shown && !wide {
 			lines = append(lines, fmt.Sprintf("So would %d more pods (-o wide lists all).", len(all)-shown))
 			break
 		}
-		line := fmt.Sprintf("%s would exceed its limit of %s: %s", x.Pod, text.Times(x.MaxDilation), text.Times(x.Dilation))
+		line := fmt.Sprintf("%s would exceed its limit of %s: %s", x.Pod, limitText(x.MaxDilation, x.MaxDilationReason), text.Times(x.Dilation))
 		switch {
 		case x.Before == nil:
 		case *x.Before > x.MaxDilation:

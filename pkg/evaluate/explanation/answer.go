@@ -38,6 +38,8 @@ type Input struct {
 	// are those that may say.
 	GuardMode  configv1alpha1.GuardMode
 	Namespaces []corev1.Namespace
+	// Limits are what that scheduler lets profiles ask for.
+	Limits config.Limits
 	// Hold is when that scheduler lets pods wait.
 	Hold Hold
 }
@@ -75,16 +77,18 @@ type Answer struct {
 	GuardMode configv1alpha1.GuardMode `json:"guardMode"`
 	// Hold is when the scheduler lets the pod wait, absent for never.
 	Hold *Hold `json:"hold,omitempty"`
-	// Importance is how many times what the pod waits counts in costs, absent if once.
-	Importance *float64 `json:"importance,omitempty"`
+	// Importance is how many times what the pod waits counts in costs, absent if once. ProfileImportance is that of its profile
+	// where the scheduler lets less count; then both are there.
+	Importance        *float64 `json:"importance,omitempty"`
+	ProfileImportance *float64 `json:"profileImportance,omitempty"`
 
 	// Dilation is how many times slower than alone the pod runs, by Solver, and
 	// DilationError the half width of its 95 % confidence interval: what follows from
 	// the intervals of the vectors. It is absent where they have none.
-	Dilation       *float64 `json:"dilation,omitempty"`
-	DilationError  *float64 `json:"dilationError,omitempty"`
-	Solver         string   `json:"solver,omitempty"`
-	MaxDilation    *float64 `json:"maxDilation,omitempty"`
+	Dilation      *float64 `json:"dilation,omitempty"`
+	DilationError *float64 `json:"dilationError,omitempty"`
+	Solver        string   `json:"solver,omitempty"`
+	DilationLimit
 	NeutralSeconds *float64 `json:"neutralSeconds,omitempty"`
 	// Request and Limit are the CPU that the pod requests and may use, in effect; no limit is absent. EqualDilation is what the
 	// dilation would be if all pods shared the CPU alike, without limits.
@@ -193,5 +197,14 @@ type Neighbour struct {
 	Dilation      float64  `json:"dilation"`
 	DilationError *float64 `json:"dilationError,omitempty"`
 	Without       float64  `json:"without"`
-	MaxDilation   *float64 `json:"maxDilation,omitempty"`
+	DilationLimit
+}
+
+// DilationLimit is how much a pod may be dilated where it is; of one that waits for a node, where it can use no more processors
+// than its CPU request covers.
+type DilationLimit struct {
+	// MaxDilation is absent where the pod's profile promises nothing.
+	MaxDilation *float64 `json:"maxDilation,omitempty"`
+	// MaxDilationReason says why MaxDilation is not sla.maxDilation of the profile, and is absent where it is.
+	MaxDilationReason string `json:"maxDilationReason,omitempty"`
 }

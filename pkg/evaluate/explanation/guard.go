@@ -59,13 +59,16 @@ func (g *guard) mode(namespace string) configv1alpha1.GuardMode {
 	return cmp.Or(g.namespaces[namespace], g.fallback)
 }
 
-// bound returns the bound of a pod, as the guard has it.
-func (x *explainer) bound(pod *corev1.Pod) nodes.Bound {
-	w := x.snapshot.Workload(pod)
-	if w == nil {
-		return nodes.Bound{}
-	}
-	return nodes.NewBound(w.MaxDilation, x.guard.mode(pod.Namespace))
+// promise returns what a pod is promised, as the guard has it.
+func (x *explainer) promise(pod *corev1.Pod) nodes.Promise {
+	return nodes.NewPromise(pod, x.snapshot.Workload(pod), x.guard.mode(pod.Namespace), x.Limits)
+}
+
+// boundOn returns the bound of a pod with a promise on a node of a class, nil for none.
+func (x *explainer) boundOn(node *corev1.Node, class *profile.NodeClass, pod *corev1.Pod, p nodes.Promise) nodes.Bound {
+	resources := x.snapshot.Resources()
+	cpu := resources.Processor()
+	return p.On(x.snapshot.VectorOn(class.Class(), pod)[cpu], resources.Servers(node, class)[cpu])
 }
 
 // site is a node with other pods than the explained one, on which the guard judges that.
@@ -95,10 +98,10 @@ func (s *site) outlook(pods []*corev1.Pod, granted func(steps float64) bool) *no
 // bounds returns the bounds of the others, and last that of the pod.
 func (s *site) bounds() []nodes.Bound {
 	bounds := make([]nodes.Bound, 0, len(s.others)+1)
-	for _, pod := range s.others {
-		bounds = append(bounds, s.bound(pod))
+	for _, pod := range append(slices.Clone(s.others), s.Pod) {
+		bounds = append(bounds, s.boundOn(s.node, s.class, pod, s.promise(pod)))
 	}
-	return append(bounds, s.bound(s.Pod))
+	return bounds
 }
 
 // outcome is how a node fares with the pod, as far as bounds and holding are concerned.
@@ -170,7 +173,7 @@ func (s *site) exceeded(e *nodes.Excess) Exceeded {
 		return evaluate.QualifiedName(s.others[j])
 	}
 	all := Exceeded{
-		Pod: name(e.Pod), MaxDilation: e.Bound.Max, Dilation: e.Dilation, GuardMode: e.Bound.Mode,
+		Pod: name(e.Pod), MaxDilation: e.Bound.Max, MaxDilationReason: e.Bound.Why(), Dilation: e.Dilation, GuardMode: e.Bound.Mode,
 		Resource: e.ResourceIn(s.snapshot.Resources().Names()), Reason: s.reason(e),
 	}
 	if e.Because >= 0 {
@@ -185,6 +188,6 @@ func (s *site) exceeded(e *nodes.Excess) Exceeded {
 // makeRoom says what would make room for the pod, if no node takes it and the guard refuses some.
 func (x *explainer) makeRoom(e *Answer, ranked []RankedNode) {
 	if len(ranked) > 0 && !ranked[0].Takes() {
-		e.MakesRoom = x.refusals.Room(x.bound(x.Pod))
+		e.MakesRoom = x.refusals.Room(x.promise(x.Pod))
 	}
 }

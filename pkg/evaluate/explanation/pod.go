@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
+	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
@@ -84,9 +85,13 @@ func OfPod(in *Input) (*Answer, error) {
 func (x *explainer) answer() *Answer {
 	a := &Answer{
 		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.guard.fallback,
-		Vector: x.source(x.Pod, profile.AnyClass), MaxDilation: x.maxDilation(x.Pod),
+		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(contention.Demand{}, 1)),
 	}
-	if importance := x.snapshot.Importance(x.Pod); importance != 1 {
+	importance := x.snapshot.Importance(x.Pod)
+	if w := x.snapshot.Workload(x.Pod); w != nil && w.Importance > importance {
+		a.ProfileImportance = &w.Importance
+	}
+	if importance != 1 || a.ProfileImportance != nil {
 		a.Importance = &importance
 	}
 	a.ByDilation = x.byDilation()
@@ -113,6 +118,7 @@ func (x *explainer) byDilation() *bool {
 // explained one; where itself is nil, all are others.
 func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	index := profile.NewIndex(in.Requests, logr.Discard())
+	index.LimitImportance(in.Limits.MaxImportance)
 	x := &explainer{Input: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
 	for i := range in.Workloads {
 		index.OnAdd(&in.Workloads[i], true)
@@ -143,7 +149,7 @@ func (x *explainer) here(e *Answer) error {
 	if class != nil {
 		e.NodeProfile = class.Name
 	}
-	e.Vector = x.source(x.Pod, class.Class())
+	e.Vector, e.DilationLimit = x.source(x.Pod, class.Class()), x.limit(node, class, x.Pod)
 	if p := x.profileOf(x.Pod); p != nil {
 		if millis := profile.NeutralMillis(p, class.Class()); millis != nil {
 			e.NeutralSeconds = new(float64(*millis) / 1000)
@@ -188,7 +194,7 @@ func (x *explainer) here(e *Answer) error {
 	for j, p := range pods[1:] {
 		neighbour := Neighbour{
 			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
-			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], MaxDilation: x.maxDilation(p),
+			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], DilationLimit: x.limit(node, class, p),
 		}
 		neighbour.Request, neighbour.Limit = cgroup.CPU(p)
 		e.Neighbours = append(e.Neighbours, neighbour)
@@ -321,13 +327,21 @@ func (x *explainer) profileOf(pod *corev1.Pod) *v1alpha1.WorkloadProfile {
 // profileName writes namespace/name.
 func profileName(w *profile.Workload) string { return strings.TrimPrefix(w.Namespace+"/"+w.Name, "/") }
 
-// maxDilation returns the limit of a pod's SLA, nil if there is none.
-func (x *explainer) maxDilation(pod *corev1.Pod) *float64 {
-	p := x.profileOf(pod)
-	if p == nil || p.Spec.SLA == nil || p.Spec.SLA.MaxDilation == nil {
-		return nil
+// promised returns what a pod is promised, whatever the guard does about that.
+func (x *explainer) promised(pod *corev1.Pod) nodes.Promise {
+	return nodes.NewPromise(pod, x.snapshot.Workload(pod), configv1alpha1.GuardWarn, x.Limits)
+}
+
+// limit returns how much a pod may be dilated on a node of a class, whatever the guard does about that.
+func (x *explainer) limit(node *corev1.Node, class *profile.NodeClass, pod *corev1.Pod) DilationLimit {
+	return newDilationLimit(x.boundOn(node, class, pod, x.promised(pod)))
+}
+
+func newDilationLimit(b nodes.Bound) DilationLimit {
+	if b.Max == 0 {
+		return DilationLimit{}
 	}
-	return new(p.Spec.SLA.MaxDilation.AsApproximateFloat64())
+	return DilationLimit{&b.Max, b.Why()}
 }
 
 // source says where the vector of a pod on the nodes of a class is from.

@@ -45,12 +45,14 @@ type Simulation struct {
 	Exceeded []Exceeded `json:"exceeded,omitempty"`
 }
 
-// Exceeded is the limit of a pod's dilation, spec.sla.maxDilation of its WorkloadProfile, that would not hold once the
+// Exceeded is the limit of a pod's dilation, by spec.sla.maxDilation of its WorkloadProfile, that would not hold once the
 // explained pod is there.
 type Exceeded struct {
 	Pod         string  `json:"pod"`
 	MaxDilation float64 `json:"maxDilation"`
-	Dilation    float64 `json:"dilation"`
+	// MaxDilationReason says why MaxDilation is not sla.maxDilation of the profile, and is absent where it is.
+	MaxDilationReason string  `json:"maxDilationReason,omitempty"`
+	Dilation          float64 `json:"dilation"`
 	// Before is its dilation without the explained pod, absent for that itself.
 	Before *float64 `json:"before,omitempty"`
 	// GuardMode is what the scheduler's guard does about it, by the namespace of the pod.
@@ -201,7 +203,7 @@ func ties(ranked []RankedNode) (names []string) {
 // exceeded returns the limits that do not hold because of the pod.
 func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 	if e.MaxDilation != nil && *e.Dilation > *e.MaxDilation {
-		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, Dilation: *e.Dilation, GuardMode: x.guard.mode(x.Pod.Namespace)})
+		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, MaxDilationReason: e.MaxDilationReason, Dilation: *e.Dilation, GuardMode: x.guard.mode(x.Pod.Namespace)})
 	}
 	modes := map[string]configv1alpha1.GuardMode{}
 	for _, p := range x.byNode[e.Node] {
@@ -213,7 +215,7 @@ func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 			continue
 		}
 		if n.Without <= *n.MaxDilation || n.Dilation-n.Without >= negligible {
-			all = append(all, Exceeded{Pod: n.Pod, MaxDilation: *n.MaxDilation, Dilation: n.Dilation, Before: &n.Without, GuardMode: modes[n.Pod]})
+			all = append(all, Exceeded{Pod: n.Pod, MaxDilation: *n.MaxDilation, MaxDilationReason: n.MaxDilationReason, Dilation: n.Dilation, Before: &n.Without, GuardMode: modes[n.Pod]})
 		}
 	}
 	return all

@@ -7,7 +7,6 @@ import (
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Excess is that a pod of a node is dilated more than it may be, and why.
@@ -114,9 +113,9 @@ func (e *Excess) UpTo() string {
 // Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
 func (e *Excess) Reason(whom, times string, resources []string) string {
 	if e.Bounded {
-		return fmt.Sprintf("might slow %s down %s%s, more than its limit of %s: too much runs there to say how much it does", whom, e.UpTo(), times, text.Times(e.Bound.Max))
+		return fmt.Sprintf("might slow %s down %s%s, more than its limit of %s: too much runs there to say how much it does", whom, e.UpTo(), times, e.Bound)
 	}
-	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, text.Times(e.Bound.Max), e.ResourceIn(resources))
+	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, e.Bound, e.ResourceIn(resources))
 }
 
 // CauseOf returns why a pod of a prediction is dilated.

@@ -33,24 +33,6 @@ func TestALabelOfANamespaceIsAMode(t *testing.T) {
 	}
 }
 
-func TestABoundIsNoneWhereTheModeIsOff(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		bound    nodes.Bound
-		most     float64
-		enforced float64
-	}{
-		"enforced": {nodes.NewBound(2, configv1alpha1.GuardEnforce), 2, 2},
-		"warned":   {nodes.NewBound(2, configv1alpha1.GuardWarn), 2, 0},
-		"off":      {nodes.NewBound(2, configv1alpha1.GuardOff), 0, 0},
-		"none":     {nodes.NewBound(0, configv1alpha1.GuardEnforce), 0, 0},
-	} {
-		if test.bound.Max != test.most || test.bound.Enforced() != test.enforced {
-			t.Errorf("%s: %+v", name, test.bound)
-		}
-	}
-}
-
 // excesses returns what exceeds its bound on a node of one core, of which the last pod is the newcomer.
 func excesses(t *testing.T, n *nodes.Node, bounds ...nodes.Bound) []nodes.Excess {
 	t.Helper()
@@ -198,11 +180,11 @@ func TestWhatWouldMakeRoomIsSaidOfTheNodesThatAreNearestToABound(t *testing.T) {
 	refuse("itself", 1.8, 0, 1, 1, true)   // the newcomer waits for its own threads
 	refuse("resident", 1.7, 0, 0, 1, true) // a pod there waits for the newcomer
 	want := []string{"near without shop/near", "resident without shop/resident", "sla.maxDilation of at least 1.7 for it (now 1.50)"}
-	got := r.Room(bound)
+	got := r.Room(nodes.Promise{MaxDilation: 1.5, Counted: 1.5, Mode: configv1alpha1.GuardEnforce, Covered: 1})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := r.Room(nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardWarn}); len(got) != 2 {
+	if got := r.Room(nodes.Promise{MaxDilation: 1.5, Counted: 1.5, Mode: configv1alpha1.GuardWarn, Covered: 1}); len(got) != 2 {
 		t.Errorf("a bound that refuses nothing is to be raised: %v", got)
 	}
 	if line := nodes.RoomLine(got[:2]); line != "What would make room: near without shop/near, or resident without shop/resident." || nodes.RoomLine(nil) != "" {

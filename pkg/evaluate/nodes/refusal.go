@@ -18,7 +18,8 @@ type Refusal struct {
 	Pods []*corev1.Pod
 	// Excess is what the node is refused for. The newcomer's index is that after all pods.
 	Excess *Excess
-	// Raise is how much the newcomer's bound would have to be for the node to take it, 0 where that alone is not enough.
+	// Raise is how much sla.maxDilation of the newcomer's profile would have to be for the node to take it, 0 where that alone
+	// is not enough.
 	Raise float64
 	// Takes reports whether the node would take the newcomer if one of its pods were gone.
 	Takes func(without int) bool
@@ -27,10 +28,10 @@ type Refusal struct {
 // Own reports whether it is the newcomer that would be dilated too much.
 func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Pods) }
 
-// Raised returns the bound of the newcomer's profile with which no enforced bound would be exceeded: at least the largest
-// dilation of the pods that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
+// Raised returns the sla.maxDilation of the newcomer's profile with which no enforced bound would be exceeded: that of the pod
+// which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
 // does not help then. follows reports whether the pod of an index, which may be the newcomer, follows the newcomer's profile.
-func Raised(excesses []Excess, follows func(pod int) bool) (bound float64) {
+func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
 	for i := range excesses {
 		e := &excesses[i]
 		if e.Bound.Mode != configv1alpha1.GuardEnforce {
@@ -39,9 +40,9 @@ func Raised(excesses []Excess, follows func(pod int) bool) (bound float64) {
 		if !follows(e.Pod) {
 			return 0
 		}
-		bound = max(bound, e.Dilation)
+		maxDilation = max(maxDilation, e.Dilation/e.Bound.beyond())
 	}
-	return bound
+	return maxDilation
 }
 
 // inTheWay returns the pod of the node without which the newcomer is most likely to fit, -1 if there is none: the one that
@@ -83,8 +84,8 @@ func (r *Refusals) Add(one *Refusal) {
 	r.nearest = r.nearest[:min(len(r.nearest), maxNearest)]
 }
 
-// Room returns what would make room for the newcomer, which has a bound: each of these is enough.
-func (r *Refusals) Room(bound Bound) (ways []string) {
+// Room returns what would make room for the newcomer, which has a promise: each of these is enough.
+func (r *Refusals) Room(promise Promise) (ways []string) {
 	for _, one := range r.nearest {
 		pod := one.inTheWay()
 		if pod < 0 {
@@ -94,9 +95,9 @@ func (r *Refusals) Room(bound Bound) (ways []string) {
 			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, evaluate.QualifiedName(one.Pods[pod])))
 		}
 	}
-	if r.raise > 0 && bound.Enforced() > 0 {
+	if r.raise > 0 && promise.Mode == configv1alpha1.GuardEnforce {
 		ways = append(ways, fmt.Sprintf("sla.maxDilation of at least %s for it (now %s)",
-			strings.TrimSuffix(text.TimesAbove(r.raise), "×"), strings.TrimSuffix(text.Times(bound.Max), "×")))
+			strings.TrimSuffix(text.TimesAbove(r.raise), "×"), strings.TrimSuffix(text.Times(promise.MaxDilation), "×")))
 	}
 	return ways
 }

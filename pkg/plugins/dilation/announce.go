@@ -44,7 +44,7 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
+	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, t.boundOf(c.newcomer).Max, func(b nodes.Bound) float64 { return b.Max }) {
 		p.excesses = t.add(c.newcomer, c.budget).excesses
 	}
 	if p.announced || len(p.excesses) > 0 {
@@ -73,7 +73,7 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
 		}
 		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s",
-			e.UpTo(), slower(e.Dilation), nodeName, since, text.Times(e.Bound.Max), p.because(e.Cause))
+			e.UpTo(), slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause))
 	}
 	if !p.announced {
 		return

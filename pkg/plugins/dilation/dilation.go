@@ -33,6 +33,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -116,7 +117,8 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
 	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds(), budget: newSharedBudget()}
-	d.modes = newModes(args.GuardMode, log, waiting.changed)
+	index.LimitImportance(args.Limits.MaxImportance)
+	d.modes = newModes(args, log, waiting.changed)
 	d.cost, d.packs = d.costOf(args.Objective), args.Objective == configv1alpha1.ObjectivePacking
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
@@ -223,7 +225,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
 		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
-		Importance: n.importance, Bound: n.bound.Max, Mode: n.bound.Mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
+		Importance: n.importance, Promise: n.promise, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
 	if w := n.workload; w != nil {
 		signature.Namespace, signature.Profile = w.Namespace, w.Name
@@ -238,9 +240,8 @@ type podSignature struct {
 	Version    uint64
 	Modes      uint64
 	Importance float64
-	Bound      float64                  `json:",omitempty"`
-	Mode       configv1alpha1.GuardMode `json:",omitempty"`
-	Held       bool                     `json:",omitempty"`
+	Promise    nodes.Promise `json:",omitzero"`
+	Held       bool          `json:",omitempty"`
 	Share      contention.Share
 	Devices    string            `json:",omitempty"`
 	Namespace  string            `json:",omitempty"`

@@ -24,6 +24,7 @@ import (
 type guardedCluster struct {
 	mode       configv1alpha1.GuardMode // where namespaces do not say
 	hold       float64                  // dilation above which pods are held, 0 for none
+	limits     config.Limits
 	namespaces []corev1.Namespace
 	class      *v1alpha1.NodeProfile
 	workloads  []*v1alpha1.WorkloadProfile
@@ -33,7 +34,7 @@ type guardedCluster struct {
 
 func randomGuardedCluster(random *rand.Rand) *guardedCluster {
 	modes := []configv1alpha1.GuardMode{configv1alpha1.GuardOff, configv1alpha1.GuardWarn, configv1alpha1.GuardEnforce, configv1alpha1.GuardEnforce}
-	c := &guardedCluster{mode: modes[random.IntN(len(modes))]}
+	c := &guardedCluster{mode: modes[random.IntN(len(modes))], limits: config.Limits{MinMaxDilation: 1.01 + 0.5*random.Float64(), MaxImportance: 10}}
 	labels := []string{"enforce", "enforce", "enforce", "warn", "off", "bad", ""}
 	for i := range 3 {
 		ns := corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("ns-", i)}}
@@ -42,13 +43,14 @@ func randomGuardedCluster(random *rand.Rand) *guardedCluster {
 		}
 		c.namespaces = append(c.namespaces, ns)
 	}
-	c.class = nodeProfile(map[string]int{"disk": 1})
+	c.class = nodeProfile(map[string]int{"cpu": 1 + random.IntN(2), "disk": 1})
 	c.class.Spec.Devices = gpuProfile(2, v1alpha1.SharingTimeSliced).Spec.Devices
 	apps := 3 + random.IntN(4)
 	for app := range apps {
 		cpu, disk := 0.99*random.Float64(), random.Float64()
 		p := workload(fmt.Sprint("app-", app), demand("cpu", cpu), demand("disk", disk*(1-cpu)), demand("gpu", 0.99*(1-disk)*(1-cpu)))
 		p.Namespace = c.namespaces[app%3].Name
+		p.Spec.Resources[0].Threads = new(int32([]int{1, 1, 1, 3}[random.IntN(4)]))
 		if random.IntN(8) > 0 {
 			bounded(p, 1+3*random.Float64())
 		}
@@ -56,7 +58,7 @@ func randomGuardedCluster(random *rand.Rand) *guardedCluster {
 	}
 	newPod := func(name string, age int) *corev1.Pod {
 		app := random.IntN(apps + 1) // of the last there is no profile
-		pod := requesting(testPod(name, fmt.Sprint("app-", app)), []string{"10m", "50m", "100m"}[random.IntN(3)], "")
+		pod := requesting(testPod(name, fmt.Sprint("app-", app)), []string{"10m", "50m", "100m", "1100m"}[random.IntN(4)], "")
 		pod.Namespace, pod.CreationTimestamp = c.namespaces[app%3].Name, metav1.NewTime(time.Unix(int64(age), 0))
 		if random.IntN(2) == 0 {
 			pod.Spec.Containers[0].Resources.Requests["nvidia.com/gpu"] = resource.MustParse("1")
@@ -64,7 +66,7 @@ func randomGuardedCluster(random *rand.Rand) *guardedCluster {
 		return pod
 	}
 	for n := range 1 + random.IntN(3) {
-		node := testNode(fmt.Sprint("node-", n), 1+random.IntN(2))
+		node := testNode(fmt.Sprint("node-", n), 100)
 		node.Node().Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("100")
 		var there []*corev1.Pod
 		for k := range 2 + random.IntN(6) {
@@ -89,7 +91,7 @@ func (c *guardedCluster) filtered(t *testing.T) (statuses []*fwk.Status, advice 
 	for _, p := range c.workloads {
 		profiles = append(profiles, p)
 	}
-	d := guarded(t, func(a *config.DilationArgs) { a.GuardMode, a.HoldMaxDilation = c.mode, c.hold }, profiles...)
+	d := guarded(t, func(a *config.DilationArgs) { a.GuardMode, a.HoldMaxDilation, a.Limits = c.mode, c.hold, c.limits }, profiles...)
 	for i := range c.namespaces {
 		d.modes.OnAdd(&c.namespaces[i], true)
 	}
@@ -101,7 +103,7 @@ func (c *guardedCluster) explained(t *testing.T) *explanation.Answer {
 	in := &explanation.Input{
 		Pod: &c.pods[len(c.pods)-1], Pods: c.pods, Ranked: true, Classes: []v1alpha1.NodeProfile{*c.class},
 		Requests: defaultArgs(t).Requests, GuardMode: c.mode, Namespaces: c.namespaces,
-		Hold: explanation.Hold{MaxDilation: c.hold},
+		Hold: explanation.Hold{MaxDilation: c.hold}, Limits: c.limits,
 	}
 	for _, n := range c.nodes {
 		in.Nodes = append(in.Nodes, *n.Node())
@@ -121,7 +123,7 @@ func (c *guardedCluster) explained(t *testing.T) *explanation.Answer {
 func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 5))
-	taken, refused, busy, warned, stuck, raised := 0, 0, 0, 0, 0, 0
+	taken, refused, busy, warned, stuck, raised, lowest, beyond := 0, 0, 0, 0, 0, 0, 0, 0
 	for run := range 200 {
 		c := randomGuardedCluster(random)
 		statuses, advice := c.filtered(t)
@@ -142,6 +144,8 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 			switch {
 			case want != "":
 				refused++
+				lowest += strings.Count(want, "the scheduler's lowest")
+				beyond += strings.Count(want, "its CPU request covers no more")
 			case held != "":
 				busy++
 			case len(n.Exceeded) > 0:
@@ -164,8 +168,8 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 			t.Errorf("run %d: the plugin says %q, explain %q", run, advice, got)
 		}
 	}
-	t.Logf("%d nodes take the pod, of which %d are warned of, %d are refused, and %d too busy; %d pods wait, for %d of which a higher bound makes room", taken, warned, refused, busy, stuck, raised)
-	if taken < 100 || refused < 100 || busy < 20 || warned < 20 || stuck < 20 || raised < 5 {
+	t.Logf("%d nodes take the pod, of which %d are warned of, %d are refused, and %d too busy; %d pods wait, for %d of which a higher bound makes room; %d are refused for the lowest bound, and %d for more than a request covers", taken, warned, refused, busy, stuck, raised, lowest, beyond)
+	if taken < 100 || refused < 100 || busy < 20 || warned < 20 || stuck < 20 || raised < 5 || lowest < 10 || beyond < 10 {
 		t.Error("the clusters prove little")
 	}
 }

@@ -58,7 +58,7 @@ var taken = &verdict{code: fwk.Success}
 
 // judge returns whether the node takes a newcomer, and whether that holds for the next of its kind.
 func (t *tenants) judge(n *newcomer, b *budget) (v *verdict, lasting bool) {
-	own := n.bound.Enforced()
+	own := t.boundOf(n).Enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {
 		own = n.hold
 	}
@@ -158,7 +158,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	if d.current() != c.version { // it changed before the pod was among those to be told
 		d.waiting.changed()
 	}
-	ways := r.Room(c.newcomer.bound)
+	ways := r.Room(c.newcomer.promise)
 	if len(ways) == 0 {
 		return nil, none
 	}

@@ -297,8 +297,9 @@ func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j, pod := range pods {
-		if w := s.Workload(pod); w.MaxDilation > 0 && p.Dilations[j] > w.MaxDilation*(1+1e-6) {
+	c := &cycle{snapshot: s}
+	for j, bound := range newTenants(d.modes, d.kinds, c, node).bounds {
+		if bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
 			return 1
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -18,6 +19,7 @@ type kindKey struct {
 	workload *profile.Workload
 	share    contention.Share
 	devices  string
+	promise  nodes.Promise
 	hold     float64
 }
 
@@ -54,7 +56,7 @@ func (k *kinds) number(n *newcomer) kind {
 	if n.workload == nil {
 		return 0
 	}
-	key := kindKey{n.workload, n.share, n.devices, n.hold}
+	key := kindKey{n.workload, n.share, n.devices, n.promise, n.hold}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	number, known := k.of[key]

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
@@ -19,6 +20,7 @@ import (
 // modes are by how much the bounds of pods bind, by their namespaces. It is the handler of an informer of namespaces.
 type modes struct {
 	fallback configv1alpha1.GuardMode // of namespaces that do not say
+	limits   config.Limits            // of what profiles promise
 	log      klog.Logger
 	changed  func()
 	synced   cache.InformerSynced // nil where there is no informer
@@ -31,8 +33,8 @@ type modes struct {
 var _ cache.ResourceEventHandler = &modes{}
 
 // newModes returns the modes before any namespace is known. What is called when one changes must return at once.
-func newModes(fallback configv1alpha1.GuardMode, log klog.Logger, changed func()) *modes {
-	m := &modes{fallback: fallback, log: log, changed: changed}
+func newModes(args *config.DilationArgs, log klog.Logger, changed func()) *modes {
+	m := &modes{fallback: args.GuardMode, limits: args.Limits, log: log, changed: changed}
 	m.labels.Store(&map[string]configv1alpha1.GuardMode{})
 	return m
 }

@@ -46,7 +46,7 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
 	risk, t := 0.0, d.tenantsOf(c, node)
-	if c.newcomer.bound.Max > 0 || t.bounded() {
+	if c.newcomer.promise.MaxDilation > 0 || t.bounded() {
 		risk = min(t.about(c.newcomer).risk, highest)
 	}
 	total := d.total(ctx, c, node)

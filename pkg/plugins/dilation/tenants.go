@@ -19,7 +19,7 @@ type newcomer struct {
 	workload *profile.Workload // nil if it follows none, or one without any vector yet
 	requests contention.Vector // its vector if it follows none
 	share    contention.Share
-	bound    nodes.Bound
+	promise  nodes.Promise
 	// importance is how many times what it waits counts.
 	importance float64
 	// devices are the extended resources of devices that it requests, and what its annotation says of devices.
@@ -29,17 +29,9 @@ type newcomer struct {
 	kind kind
 }
 
-// boundOf returns the bound of a pod that follows a profile, nil for none.
-func (m *modes) boundOf(namespace string, w *profile.Workload) nodes.Bound {
-	if w == nil || w.MaxDilation == 0 {
-		return nodes.Bound{}
-	}
-	return nodes.NewBound(w.MaxDilation, m.of(namespace))
-}
-
 func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
 	w := s.Workload(pod)
-	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), bound: m.boundOf(pod.Namespace, w), importance: s.Importance(pod)}
+	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), promise: nodes.NewPromise(pod, w, m.of(pod.Namespace), m.limits), importance: s.Importance(pod)}
 	n.devices = strings.Join(append(s.RequestedDevices(pod), pod.Annotations[v1alpha1.DevicesAnnotation]), ",")
 	if w == nil || w.Elsewhere() == nil {
 		n.workload, n.requests = nil, s.VectorOn(profile.AnyClass, pod)
@@ -103,10 +95,16 @@ func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
 	t.vectors, t.bounds, t.kinds = make([]contention.Vector, len(t.pods)), make([]nodes.Bound, len(t.pods)), make([]kind, len(t.pods))
 	for j, pod := range t.pods {
 		p := newNewcomer(c.snapshot, m, pod) // as it was when it came
-		t.bounds[j], t.vectors[j], t.kinds[j] = p.bound, p.on(t.class), known.number(p)
+		t.bounds[j], t.vectors[j], t.kinds[j] = t.boundOf(p), p.on(t.class), known.number(p)
 		t.ceiling.Add(t.vectors[j], p.share)
 	}
 	return t
+}
+
+// boundOf returns the bound of a pod on the node.
+func (t *tenants) boundOf(n *newcomer) nodes.Bound {
+	cpu := t.snapshot.Resources().Processor()
+	return n.promise.On(n.on(t.class)[cpu], t.servers[cpu])
 }
 
 // surely reports whether no pod can be dilated more than it may be once the newcomer is there, without solving the model. The
@@ -166,7 +164,7 @@ func (t *tenants) solve(n *newcomer, b *budget) *outcome {
 	nodesSolved.Inc()
 	g := grant{budget: b}
 	outlook := t.outlook(append(slices.Clone(t.pods), n.pod), g.granted)
-	bounds := append(slices.Clone(t.bounds), n.bound)
+	bounds := append(slices.Clone(t.bounds), t.boundOf(n))
 	o := newOutcome(outlook.Dilations, bounds)
 	o.excesses, o.provisional = nodes.Exceeding(outlook, bounds, t.alone), g.exhausted
 	return o
@@ -179,7 +177,7 @@ func (t *tenants) about(n *newcomer) *outcome {
 	}
 	nodesEstimated.Inc()
 	dilations := nodeWith(t.snapshot, t.node, t.class, append(slices.Clone(t.pods), n.pod)).Estimate()
-	return newOutcome(dilations, append(slices.Clone(t.bounds), n.bound))
+	return newOutcome(dilations, append(slices.Clone(t.bounds), t.boundOf(n)))
 }
 
 // newOutcome returns the outcome of dilations of pods with bounds, of which the newcomer is the last, without the excesses.
