@@ -28,7 +28,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -201,7 +200,7 @@ func (o *options) run(command *cobra.Command) error {
 		Scheme:                        scheme,
 		Cache:                         cacheOptions(),
 		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
-		HealthProbeBindAddress:        o.healthAddress,
+		HealthProbeBindAddress:        none, // served by servers
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              "loadline-manager",
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
@@ -210,7 +209,14 @@ func (o *options) run(command *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	if err := o.addControllers(mgr); err != nil {
+	served, err := newServers(mgr)
+	if err != nil {
+		return err
+	}
+	if err := o.addHealth(mgr, served); err != nil {
+		return err
+	}
+	if err := o.addControllers(mgr, served); err != nil {
 		return err
 	}
 	return mgr.Start(command.Context())
@@ -246,7 +252,7 @@ func cacheOptions() cache.Options {
 	}
 }
 
-func (o *options) addControllers(mgr ctrl.Manager) error {
+func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := statuses.NewWriters(o.concurrentWrites)
 	answers := sharetree.NewAnswers()
@@ -274,17 +280,14 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 		return err
 	}
 	if o.gauges {
-		if err := o.addObservation(mgr, recorder, writers); err != nil {
+		if err := o.addObservation(mgr, recorder, writers, served); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
 	if err := conditions.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the metric of conditions: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	return mgr.AddReadyzCheck("ping", healthz.Ping)
+	return nil
 }
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run
