@@ -7,14 +7,19 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadline.dev/loadline/pkg/gauge/access"
 	"loadline.dev/loadline/pkg/gauge/server"
 )
+
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // none is the address of what is not served.
 const none = "0"
@@ -26,8 +31,9 @@ type port struct {
 }
 
 var (
-	usagePort  = port{server.PortHTTPS, "--usage-bind-address"}
-	healthPort = port{server.PortHealth, "--health-probe-bind-address"}
+	usagePort   = port{server.PortHTTPS, "--usage-bind-address"}
+	metricsPort = port{server.PortMetrics, "--metrics-bind-address"}
+	healthPort  = port{server.PortHealth, "--health-probe-bind-address"}
 )
 
 // How long those have who are being answered when the manager ends.
@@ -53,16 +59,36 @@ func newServers(mgr ctrl.Manager) (*servers, error) {
 	return &servers{access.NewGuard(api.Judge, clock.RealClock{}), server.SelfSigned("loadline-manager", clock.RealClock{}), closed}, nil
 }
 
-// addHealth adds what serves health.
-func (o *options) addHealth(mgr ctrl.Manager, s *servers) error {
-	if o.healthAddress == none {
+// metricsOptions are those of the manager's framework, which serves metrics to whoever gets there, if it is to.
+func (o *options) metricsOptions() metricsserver.Options {
+	if o.secureMetrics {
+		return metricsserver.Options{BindAddress: none}
+	}
+	return metricsserver.Options{BindAddress: o.metricsAddress}
+}
+
+// addServers adds what serves health, and metrics to those who may get them.
+func (o *options) addServers(mgr ctrl.Manager, s *servers) error {
+	if o.healthAddress != none {
+		alive := func() error { return nil }
+		err := open(mgr, healthPort, o.healthAddress, func(l net.Listener) *server.Server {
+			return server.NewHealth(l, server.NewHealthHandler(alive), s.closed)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !o.secureMetrics || o.metricsAddress == none {
 		return nil
 	}
-	alive := func() error { return nil }
-	return open(mgr, healthPort, o.healthAddress, func(l net.Listener) *server.Server {
-		return server.NewHealth(l, server.NewHealthHandler(alive), s.closed)
-	})
+	mux := http.NewServeMux()
+	protect := server.Guard(func(path string, next http.Handler) http.Handler { return s.guard.Protect(path, "", next) })
+	mux.Handle("GET "+server.MetricsPath, protect.Protect(server.MetricsPath, promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})))
+	return s.addHTTPS(mgr, metricsPort, o.metricsAddress, mux)
 }
+
+// maxScrapes is how many scrapes are answered at once.
+const maxScrapes = 4
 
 // addHTTPS adds what serves a handler by HTTPS at an address.
 func (s *servers) addHTTPS(mgr ctrl.Manager, at port, address string, h http.Handler) error {

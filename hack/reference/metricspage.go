@@ -52,8 +52,8 @@ func (b book) addMetrics() error {
 	page.Add(
 		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](../alerts.md) what to do when it is out of line.",
 		markdown.Table([]string{"Program", "Where"},
-			[]string{"`loadline-manager`", "`http://POD:8080/metrics` (`--metrics-bind-address`)"},
-			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for those who may `get` the non-resource URL `/metrics`"},
+			[]string{"`loadline-manager`", "`https://POD:8080/metrics` (`--metrics-bind-address`), for those who may `get` the non-resource URL `/metrics`; with `--metrics-secure=false` by HTTP, for all who get there"},
+			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for the same"},
 			[]string{"`loadline-gauge`", "`https://POD:8443/metrics` (`--bind-address`), for the same"},
 		),
 		"`kubectl loadline` and `loadline-probe` serve no metrics. A time series with labels is there once something has happened to tell of: `loadline_pool_scalings_total` after the first scaling.",

@@ -410,9 +410,8 @@ func TestPrometheusFindsTheServices(t *testing.T) {
 		same(t, "the port of the Service", service.Spec.Ports[0].Name, port)
 		same(t, "the interval", endpoint["interval"], any("15s"))
 		same(t, "whom the Service is for", service.Spec.Selector, selectors[name])
-		if token := endpoint["bearerTokenFile"]; (token != nil) != (name != manager) {
-			t.Errorf("%s is shown the token %v", name, token)
-		}
+		same(t, "the token that is shown to "+name, endpoint["bearerTokenFile"], any("/var/run/secrets/kubernetes.io/serviceaccount/token"))
+		same(t, "how it is asked", endpoint["scheme"], any("https"))
 	}
 	reader := as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", "loadline-metrics-reader")
 	same(t, "who reads", reader.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "p", Namespace: "m"}})
@@ -422,16 +421,30 @@ func TestPrometheusFindsTheServices(t *testing.T) {
 
 func TestPrometheusFindsThePods(t *testing.T) {
 	t.Parallel()
-	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
+	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{})
+	same(t, "what is when metrics are for all", names(render(t, "metrics: {secure: false, podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
 	all := render(t, "metrics: {podMonitor: {enabled: true, tokenSecret: {name: s}}}")
 	same(t, "what is scraped with a token", names(all, "PodMonitor"), []string{gauge, manager, scheduler})
-	endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", scheduler).Object, "spec", "podMetricsEndpoints")
+	for name, port := range map[string]string{scheduler: "https", manager: "metrics"} {
+		endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", name).Object, "spec", "podMetricsEndpoints")
+		must(t, err)
+		want := []any{map[string]any{
+			"path": "/metrics", "port": port, "scheme": "https", "tlsConfig": map[string]any{"insecureSkipVerify": true},
+			"authorization": map[string]any{"type": "Bearer", "credentials": map[string]any{"name": "s", "key": "token"}},
+		}}
+		same(t, "how "+name+" is scraped", endpoints, want)
+	}
+}
+
+func TestTheManagersMetricsAreForReadersUnlessOneSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]bool{"": true, "metrics: {secure: false}": false} {
+		all := render(t, values)
+		same(t, "whether the manager is told, with "+values, slices.Contains(deployment(t, all, manager).Spec.Template.Spec.Containers[0].Args, "--metrics-secure=false"), !want)
+	}
+	endpoints, _, err := unstructured.NestedSlice(get(t, render(t, "metrics: {secure: false, serviceMonitor: {enabled: true}}"), "ServiceMonitor", manager).Object, "spec", "endpoints")
 	must(t, err)
-	want := []any{map[string]any{
-		"path": "/metrics", "port": "https", "scheme": "https", "tlsConfig": map[string]any{"insecureSkipVerify": true},
-		"authorization": map[string]any{"type": "Bearer", "credentials": map[string]any{"name": "s", "key": "token"}},
-	}}
-	same(t, "how the scheduler is scraped", endpoints, want)
+	same(t, "how it is scraped then", endpoints, []any{map[string]any{"path": "/metrics", "port": "metrics"}})
 }
 
 func TestRulesAndDashboardsAreThoseOfTheChart(t *testing.T) {
