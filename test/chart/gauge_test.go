@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -258,19 +257,6 @@ func TestTheManagerReadsGaugesWithATokenForThemUnlessOneSaysOtherwise(t *testing
 	}
 }
 
-func TestNetworkPoliciesOfGaugesLetReadersInAndRequestsToTheAPIServerOut(t *testing.T) {
-	t.Parallel()
-	all := render(t, "networkPolicy: {enabled: true, apiServer: {ports: [6443]}, metricsFrom: [{podSelector: {}}]}")
-	tcp, https, api := corev1.ProtocolTCP, intstr.FromString("https"), intstr.FromInt32(6443)
-	d, _ := gaugePods(t, all)
-	same(t, "the policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", gauge).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *d.Spec.Selector, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
-		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &https}}}},
-		Egress:  []networkingv1.NetworkPolicyEgressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &api}}}},
-	})
-	same(t, "where it is", get(t, all, "NetworkPolicy", gauge).GetNamespace(), gauge)
-}
-
 func TestMonitorsOfGaugesKeepTheNamesOfPods(t *testing.T) {
 	t.Parallel()
 	for kind, values := range map[string]string{
@@ -308,7 +294,7 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 	}
 	same(t, "what there is", kinds, map[string][]string{
 		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader", "loadline-test"}, "ClusterRoleBinding": {gauge, gauge + "-reader", "loadline-test"},
-		"DaemonSet": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
+		"DaemonSet": {gauge}, "NetworkPolicy": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
 	})
 	tested, err := os.ReadFile(matrix(t)["insight-only"])
 	must(t, err)
@@ -319,7 +305,7 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 
 func TestWithoutGaugesThereIsNothingOfThem(t *testing.T) {
 	t.Parallel()
-	for _, o := range render(t, "gauge: {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}") {
+	for _, o := range render(t, "gauge: {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}") {
 		if strings.Contains(o.GetName(), "gauge") || strings.Contains(o.GetName(), "reader") && o.GetKind() == "ServiceAccount" {
 			t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,7 +134,7 @@ func TestWhatIsOffLeavesNothingBehind(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := render(t, test.off+": {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}")
+			all := render(t, test.off+": {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}")
 			for _, o := range all {
 				if strings.HasPrefix(o.GetName(), test.mark) || o.GetLabels()["app.kubernetes.io/name"] == test.mark || strings.HasSuffix(o.GetName(), "test-"+test.off) {
 					t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
@@ -343,48 +342,6 @@ func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNetworkPoliciesLetThroughWhatIsNeeded(t *testing.T) {
-	t.Parallel()
-	same(t, "the policies by default", names(render(t, ""), "NetworkPolicy"), []string{})
-	all := render(t, `
-networkPolicy:
-  enabled: true
-  metricsFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
-  apiServer: {cidrs: [10.0.0.1/32], ports: [6443]}
-  egress: [{ports: [{port: 9090, protocol: TCP}]}]
-`)
-	tcp, udp := corev1.ProtocolTCP, corev1.ProtocolUDP
-	port := func(protocol *corev1.Protocol, port intstr.IntOrString) networkingv1.NetworkPolicyPort {
-		return networkingv1.NetworkPolicyPort{Protocol: protocol, Port: &port}
-	}
-	monitoring := []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"name": "monitoring"}}}}
-	egress := []networkingv1.NetworkPolicyEgressRule{
-		{Ports: []networkingv1.NetworkPolicyPort{port(&udp, intstr.FromInt32(53)), port(&tcp, intstr.FromInt32(53))}},
-		{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(6443))}, To: []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.1/32"}}}},
-	}
-	both := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
-
-	same(t, "the scheduler's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", scheduler).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *deployment(t, all, scheduler).Spec.Selector, PolicyTypes: both, Egress: egress,
-		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}, From: monitoring}},
-	})
-	same(t, "the manager's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", manager).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *deployment(t, all, manager).Spec.Selector, PolicyTypes: both,
-		Egress: append(egress, networkingv1.NetworkPolicyEgressRule{
-			Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(8443))},
-			To: []networkingv1.NetworkPolicyPeer{{
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": gauge}},
-				PodSelector:       as[appsv1.DaemonSet](t, all, "DaemonSet", gauge).Spec.Selector,
-			}},
-		}, networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(9090))}}),
-		Ingress: []networkingv1.NetworkPolicyIngressRule{
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("metrics"))}, From: monitoring},
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("health"))}},
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}},
-		},
-	})
 }
 
 func TestPrometheusFindsTheServices(t *testing.T) {
