@@ -34,6 +34,7 @@ type options struct {
 	keep            int
 	maxPods         int
 	bindAddress     string
+	healthAddress   string
 	audience        string
 	certificateFile string
 	keyFile         string
@@ -53,10 +54,12 @@ node's processes, and serves by HTTPS
 
   /v1/usage?last=N   the last N intervals in JSON, the oldest first
   /metrics           metrics for Prometheus
-  /healthz, /readyz  whether it runs, and whether what it has is new
 
 to those who may "get" these non-resource URLs. For /v1/usage they send a token for the
-audience of --audience, in the header Loadline-Token by way of the API server's proxy.`,
+audience of --audience, in the header Loadline-Token by way of the API server's proxy.
+By HTTP, on a port of its own that others cannot fill, it tells the kubelet
+
+  /healthz, /readyz  whether it runs, and whether what it has is new`,
 		Example: `  # In a pod of a DaemonSet
   loadline-gauge --node-name $(NODE_NAME)
 
@@ -80,6 +83,7 @@ audience of --audience, in the header Loadline-Token by way of the API server's 
 	flags.IntVar(&o.keep, "keep", 30, "How many intervals to keep in memory, from 1 to 1000, if they take no more than 16 MiB.")
 	flags.IntVar(&o.maxPods, "max-pods", 250, "How many pods have time series of their own in the metrics, from 1 to 1000: those that wait most. The others share one.")
 	flags.StringVar(&o.bindAddress, "bind-address", ":"+usage.Port, "Address to serve on by HTTPS, as HOST:PORT.")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on by HTTP, as HOST:PORT, or 0 for none.")
 	flags.StringVar(&o.audience, "audience", usage.Audience, "Audience that tokens for "+usage.Path+" must have. Empty for that of the API server.")
 	flags.StringVar(&o.certificateFile, "tls-cert-file", "", "PEM file of the certificate to show, which may be replaced meanwhile. Defaults to one that is made in memory.")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "PEM file of the private key of --tls-cert-file.")

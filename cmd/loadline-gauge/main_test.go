@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -44,7 +46,7 @@ func TestHelpTellsWhatTheGaugeIsForAndHowToRunIt(t *testing.T) {
 	}
 	for _, want := range []string{
 		"accounting of its node", "/v1/usage?last=N", "/metrics", "Loadline-Token", "Examples:", "once", "--interval", "--keep", "--node-name", "--proc",
-		"--cgroup", "--pod-logs", "--bind-address", "--max-pods", "--audience", "--tls-cert-file", "--tls-private-key-file", "--kubeconfig",
+		"--cgroup", "--pod-logs", "--bind-address", "--health-probe-bind-address", "--max-pods", "--audience", "--tls-cert-file", "--tls-private-key-file", "--kubeconfig",
 		"--logging-format", "--version",
 	} {
 		if !strings.Contains(help, want) {
@@ -157,29 +159,31 @@ func TestAKubeconfigFileSaysWhereTheAPIServerIs(t *testing.T) {
 
 // serving is a gauge that serves samples of a test.
 type serving struct {
-	address string
-	client  *http.Client
+	https, health string // SCHEME://HOST:PORT
+	client        *http.Client
 }
 
-// serveSamples serves intervals that come every second, to those with the token "reader".
-func serveSamples(t *testing.T, flags ...string) *serving {
-	t.Helper()
-	o := &options{interval: time.Second, keep: 3, maxPods: 1, audience: "loadline-gauge"}
-	command := &cobra.Command{}
-	o.addTo(command.Flags())
-	if err := command.ParseFlags(flags); err != nil {
-		t.Fatal(err)
+// readerOf returns a token of the reader whom the tests' gauges let in, for an audience.
+func readerOf(audience string) string {
+	return "reader." + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"aud": [%q]}`, audience)) + ".signature"
+}
+
+// judge lets in readers with the usual tokens.
+func judge(_ context.Context, r access.Request) (access.Decision, error) {
+	usual := r.Path == "/v1/usage" && r.Audience == "loadline-gauge" || r.Path == "/metrics" && r.Audience == ""
+	if !strings.HasPrefix(r.Token, "reader") || !usual {
+		return access.Unauthenticated, nil
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	return access.Allowed, nil
+}
+
+// serveSamples serves intervals that come every second, to those whom a judge lets in.
+func serveSamples(t *testing.T, judge access.Judge) *serving {
+	t.Helper()
+	o := &options{interval: time.Second, keep: 3, maxPods: 1, audience: "loadline-gauge", bindAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0"}
+	at, err := o.listen(t.Context())
 	if err != nil {
 		t.Fatal(err)
-	}
-	judge := func(_ context.Context, r access.Request) (access.Decision, error) {
-		usual := r.Path == "/v1/usage" && r.Audience == "loadline-gauge" || r.Path == "/metrics" && r.Audience == ""
-		if r.Token != "reader" || !usual {
-			return access.Unauthenticated, nil
-		}
-		return access.Allowed, nil
 	}
 	from := func(named func(error)) (history.Sampler, error) {
 		named(errors.New("permission denied"))
@@ -189,7 +193,7 @@ func serveSamples(t *testing.T, flags ...string) *serving {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- o.serve(ctx, listener, judge, from) }()
+	go func() { ended <- o.serve(ctx, at, judge, from) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -198,16 +202,30 @@ func serveSamples(t *testing.T, flags ...string) *serving {
 	})
 	insecure := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	t.Cleanup(insecure.CloseIdleConnections)
-	return &serving{listener.Addr().String(), &http.Client{Transport: insecure}}
+	s := &serving{"https://" + at.https.Addr().String(), "http://" + at.health.Addr().String(), &http.Client{Transport: insecure}}
+	s.awaitReady(t)
+	return s
 }
 
-func (s *serving) get(ctx context.Context, path, token string) (status int, body string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.address+path, http.NoBody)
+// awaitReady waits until the gauge says that it is ready.
+func (s *serving) awaitReady(t *testing.T) {
+	t.Helper()
+	if err := wait.PollUntilContextCancel(t.Context(), 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		status, _, err := get(ctx, s.client, s.health+"/readyz", "")
+		return status == http.StatusOK, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get sends a request with a token.
+func get(ctx context.Context, client *http.Client, url, token string) (status int, body string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, "", err
 	}
 	request.Header.Set(usage.TokenHeader, token)
-	response, err := s.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return 0, "", err
 	}
@@ -216,32 +234,47 @@ func (s *serving) get(ctx context.Context, path, token string) (status int, body
 	return response.StatusCode, string(content), err
 }
 
-func TestAGaugeBecomesReadyAndShowsWhatItHasToItsReaders(t *testing.T) {
+func TestAGaugeShowsWhatItHasToItsReaders(t *testing.T) {
 	t.Parallel()
-	s := serveSamples(t)
+	s := serveSamples(t, judge)
 	must := func(path, token string, status int) string {
 		t.Helper()
-		got, body, err := s.get(t.Context(), path, token)
+		got, body, err := get(t.Context(), s.client, s.https+path, token)
 		if err != nil || got != status {
 			t.Fatalf("%s: %d, %v, want %d: %s", path, got, err, status, body)
 		}
 		return body
 	}
-	if err := wait.PollUntilContextCancel(t.Context(), 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		status, _, err := s.get(ctx, "/readyz", "")
-		return status == http.StatusOK, err
-	}); err != nil {
-		t.Fatal(err)
-	}
 	must("/v1/usage", "", http.StatusUnauthorized)
 	must("/metrics", "", http.StatusUnauthorized)
+	must("/readyz", readerOf("loadline-gauge"), http.StatusNotFound)
 	var report usage.Report
-	if err := json.Unmarshal([]byte(must("/v1/usage?last=1000", "reader", http.StatusOK)), &report); err != nil || len(report.Intervals) == 0 {
+	if err := json.Unmarshal([]byte(must("/v1/usage?last=1000", readerOf("loadline-gauge"), http.StatusOK)), &report); err != nil || len(report.Intervals) == 0 {
 		t.Errorf("%d intervals, %v", len(report.Intervals), err)
 	}
-	for _, line := range []string{`loadline_gauge_pod_dilation{namespace="shop",pod="cart"} 1.5`, "loadline_gauge_pod_names_failing 1", "go_goroutines ", "process_cpu_seconds_total "} {
+	for _, line := range []string{
+		`loadline_gauge_pod_dilation{namespace="shop",pod="cart"} 1.5`, "loadline_gauge_pod_names_failing 1", "go_goroutines ", "process_cpu_seconds_total ",
+		`loadline_connections_closed_total{port="https",reason="refused"} 3`,
+	} {
 		if metrics := must("/metrics", "reader", http.StatusOK); !strings.Contains(metrics, line) {
 			t.Errorf("the metrics lack %q:\n%s", line, metrics)
+		}
+	}
+}
+
+func TestAPortThatIsTakenIsNamedByItsFlag(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = taken.Close() })
+	for flag, o := range map[string]*options{
+		"--bind-address":              {bindAddress: taken.Addr().String(), healthAddress: "0"},
+		"--health-probe-bind-address": {bindAddress: "127.0.0.1:0", healthAddress: taken.Addr().String()},
+	} {
+		if _, err := o.listen(t.Context()); err == nil || !strings.HasPrefix(err.Error(), flag+": ") {
+			t.Errorf("got %v, want an error that begins with %s", err, flag)
 		}
 	}
 }
@@ -249,7 +282,7 @@ func TestAGaugeBecomesReadyAndShowsWhatItHasToItsReaders(t *testing.T) {
 func TestANodeThatCannotBeReadIsAnErrorAtOnce(t *testing.T) {
 	t.Parallel()
 	o := &options{interval: time.Second, keep: 1, maxPods: 1, node: node{name: "a", proc: "/proc", cgroup: filepath.Join(t.TempDir(), "cgroup"), podLogs: "/var/log/pods"}}
-	err := o.serve(t.Context(), nil, nil, o.sampler)
+	err := o.serve(t.Context(), ports{}, nil, o.sampler)
 	if err == nil || !strings.Contains(err.Error(), "reading the node") || !strings.Contains(err.Error(), o.cgroup) {
 		t.Errorf("got %v", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -35,21 +36,41 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finding the API server: %w", err)
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.bindAddress)
+	at, err := o.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("--bind-address: %w", err)
+		return err
 	}
-	klog.FromContext(ctx).Info("Serving", "address", listener.Addr().String(), "interval", o.interval)
+	klog.FromContext(ctx).Info("Serving", "address", at.https.Addr().String(), "interval", o.interval)
 	o.stalls = reading.NewStalls()
-	return o.serve(ctx, listener, api.Judge, o.sampler)
+	return o.serve(ctx, at, api.Judge, o.sampler)
+}
+
+// ports are where a gauge serves.
+type ports struct {
+	https  net.Listener
+	health net.Listener // nil where it serves no health
+}
+
+// listen opens the ports of the flags.
+func (o *options) listen(ctx context.Context) (at ports, err error) {
+	if at.https, err = new(net.ListenConfig).Listen(ctx, "tcp", o.bindAddress); err != nil {
+		return ports{}, fmt.Errorf("--bind-address: %w", err)
+	}
+	if o.healthAddress == "0" {
+		return at, nil
+	}
+	if at.health, err = new(net.ListenConfig).Listen(ctx, "tcp", o.healthAddress); err != nil {
+		return ports{}, errors.Join(fmt.Errorf("--health-probe-bind-address: %w", err), at.https.Close())
+	}
+	return at, nil
 }
 
 // source makes a first reading and returns what samples from there on; it tells named whether names of pods can be listed.
 type source func(named func(error)) (history.Sampler, error)
 
 // serve samples a source, and serves what it keeps of it to those whom a judge lets in.
-func (o *options) serve(ctx context.Context, listener net.Listener, judge access.Judge, from source) error {
-	shown, exposed, err := o.newMetrics()
+func (o *options) serve(ctx context.Context, at ports, judge access.Judge, from source) error {
+	shown, err := o.newMetrics()
 	if err != nil {
 		return err
 	}
@@ -61,17 +82,21 @@ func (o *options) serve(ctx context.Context, listener net.Listener, judge access
 	if err != nil {
 		return fmt.Errorf("--tls-cert-file: %w", err)
 	}
-	sample, err := from(nameTrouble(ctx, shown))
+	sample, err := from(nameTrouble(ctx, shown.node))
 	if err != nil {
 		return fmt.Errorf("reading the node: %w", err)
 	}
-	handler := server.NewHandler(kept, o.interval, o.protect(access.NewGuard(judge, clock.RealClock{})), exposed)
+	handler := server.NewHandler(kept, o.protect(access.NewGuard(judge, clock.RealClock{})), shown.exposed)
+	servers := []*server.Server{server.NewHTTPS(server.PortHTTPS, at.https, certificate, handler, shown.servers)}
+	if at.health != nil {
+		servers = append(servers, server.NewHealth(at.health, server.NewHealthHandler(server.Fresh(kept, o.interval)), shown.servers))
+	}
 
 	together, ctx := errgroup.WithContext(ctx)
 	together.Go(func() error {
 		ticker := time.NewTicker(o.interval)
 		defer ticker.Stop()
-		kept.Follow(ctx, ticker.C, sample, shown)
+		kept.Follow(ctx, ticker.C, sample, shown.node)
 		return nil
 	})
 	if o.stalls != nil {
@@ -80,9 +105,9 @@ func (o *options) serve(ctx context.Context, listener net.Listener, judge access
 			return nil
 		})
 	}
-	together.Go(func() error {
-		return server.Serve(ctx, listener, certificate, handler, server.ErrorLog())
-	})
+	for _, s := range servers {
+		together.Go(func() error { return s.Serve(ctx) })
+	}
 	return together.Wait()
 }
 
@@ -97,19 +122,30 @@ func (o *options) protect(guard *access.Guard) server.Guard {
 	}
 }
 
-// newMetrics returns the metrics, with those of Go and of the process, and what serves them.
-func (o *options) newMetrics() (*metrics.Metrics, http.Handler, error) {
+// shownMetrics are the metrics of a gauge, and what serves them.
+type shownMetrics struct {
+	node    *metrics.Metrics
+	servers *server.Metrics
+	exposed http.Handler
+}
+
+// newMetrics returns the metrics, with those of Go and of the process.
+func (o *options) newMetrics() (m shownMetrics, err error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
-			return nil, nil, err
+			return m, err
 		}
 	}
-	shown, err := metrics.New(registry, metrics.Options{MaxPods: o.maxPods, Stale: server.Stale(o.interval), Clock: clock.RealClock{}})
-	if err != nil {
-		return nil, nil, err
+	if m.servers, err = server.NewMetrics(registry); err != nil {
+		return m, err
 	}
-	return shown, promhttp.HandlerFor(shown.Gatherer(registry), promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}), nil
+	m.node, err = metrics.New(registry, metrics.Options{MaxPods: o.maxPods, Stale: server.Stale(o.interval), Clock: clock.RealClock{}})
+	if err != nil {
+		return m, err
+	}
+	m.exposed = promhttp.HandlerFor(m.node.Gatherer(registry), promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
+	return m, nil
 }
 
 // maxScrapes is how many scrapes are answered at once.

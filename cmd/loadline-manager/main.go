@@ -28,8 +28,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/calibration"
@@ -55,6 +53,7 @@ type options struct {
 	leaderElect             bool
 	leaderElectionNamespace string
 	metricsAddress          string
+	secureMetrics           bool
 	healthAddress           string
 	replay                  tracereplay.Worker
 	probes                  probejob.Settings
@@ -125,6 +124,7 @@ keeps the status of
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Let only one of several replicas act at a time.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader election lease. Defaults to the namespace that the manager runs in.")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address to serve Prometheus metrics on, or 0 for none.")
+	flags.BoolVar(&o.secureMetrics, "metrics-secure", true, "Serve metrics by HTTPS, to those who may get the non-resource URL /metrics. Without, by HTTP to all who get to the address: they name every object of Loadline.")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address to serve /healthz and /readyz on, or 0 for none.")
 	flags.StringVar(&o.replay.Image, "replay-image", o.replay.Image, "Image of the pods that carry out TraceReplays, with kubectl-loadline on its PATH. Defaults to that in "+replayImageVariable+".")
 	flags.Var((*quantity)(&o.replay.CPU), "replay-cpu", "CPU that each run of a TraceReplay asks for and is limited to.")
@@ -200,8 +200,8 @@ func (o *options) run(command *cobra.Command) error {
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cacheOptions(),
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
-		HealthProbeBindAddress:        o.healthAddress,
+		Metrics:                       o.metricsOptions(),
+		HealthProbeBindAddress:        none, // served by servers
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              "loadline-manager",
 		LeaderElectionNamespace:       o.leaderElectionNamespace,
@@ -210,7 +210,14 @@ func (o *options) run(command *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("setting up the manager: %w", err)
 	}
-	if err := o.addControllers(mgr); err != nil {
+	served, err := newServers(mgr)
+	if err != nil {
+		return err
+	}
+	if err := o.addServers(mgr, served); err != nil {
+		return err
+	}
+	if err := o.addControllers(mgr, served); err != nil {
 		return err
 	}
 	return mgr.Start(command.Context())
@@ -246,7 +253,7 @@ func cacheOptions() cache.Options {
 	}
 }
 
-func (o *options) addControllers(mgr ctrl.Manager) error {
+func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 	recorder := mgr.GetEventRecorder("loadline-manager")
 	writers := statuses.NewWriters(o.concurrentWrites)
 	answers := sharetree.NewAnswers()
@@ -274,17 +281,14 @@ func (o *options) addControllers(mgr ctrl.Manager) error {
 		return err
 	}
 	if o.gauges {
-		if err := o.addObservation(mgr, recorder, writers); err != nil {
+		if err := o.addObservation(mgr, recorder, writers, served); err != nil {
 			return fmt.Errorf("setting up the collection of what gauges observe: %w", err)
 		}
 	}
 	if err := conditions.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the metric of conditions: %w", err)
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	return mgr.AddReadyzCheck("ping", healthz.Ping)
+	return nil
 }
 
 // addMeasuring adds the controllers that run probes. They share the nodes to run

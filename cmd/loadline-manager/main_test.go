@@ -34,7 +34,7 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
-		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--health-probe-bind-address", "--logging-format", "--version",
+		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--metrics-secure", "--health-probe-bind-address", "--logging-format", "--version",
 		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements",
 		"--concurrent-status-writes",
 	} {
@@ -68,7 +68,7 @@ func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
 
 func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
 	ours := []string{
-		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "health-probe-bind-address",
+		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "metrics-secure", "health-probe-bind-address",
 		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements",
 		"concurrent-status-writes",
 	}

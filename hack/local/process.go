@@ -51,7 +51,7 @@ type Process struct {
 	command *exec.Cmd
 	log     *buffer
 	address string // where it answers, such as https://127.0.0.1:10259
-	ready   string // the path that answers when it is ready
+	ready   string // the URL that answers when it is ready
 	exited  chan struct{}
 	err     error // once exited
 }
@@ -79,28 +79,47 @@ func StartManager(ctx context.Context, binary, kubeconfig string, flags ...strin
 	})
 }
 
-// StartGauge starts a gauge, at all addresses of this machine, and waits until it is ready: it has made its first interval.
+// StartGauge starts a gauge, at all addresses of this machine, and waits until it is ready: it has made its first interval. Health it
+// serves on the loopback.
 func StartGauge(ctx context.Context, binary, kubeconfig string, flags ...string) (*Process, error) {
-	return startOnFreePort(ctx, "https", readyz, binary, func(port string) []string {
-		return append([]string{"--kubeconfig", kubeconfig, "--bind-address", ":" + port}, flags...)
-	})
-}
-
-// startOnFreePort starts a command that listens on a free port, and tries
-// another one if a process has taken that meanwhile.
-func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
-	const tries = 5
-	for try := 1; ; try++ {
+	return again(func() (*Process, error) {
 		port, err := FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p, err := Start(ctx, scheme+"://127.0.0.1:"+port, ready, binary, flags(port)...)
+		health, err := FreePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return start(ctx, loopback("https", port), loopback("http", health)+readyz, binary, append([]string{
+			"--kubeconfig", kubeconfig, "--bind-address", ":" + port, "--health-probe-bind-address", "127.0.0.1:" + health,
+		}, flags...)...)
+	})
+}
+
+// startOnFreePort starts a command that listens on a free port.
+func startOnFreePort(ctx context.Context, scheme, ready, binary string, flags func(port string) []string) (*Process, error) {
+	return again(func() (*Process, error) {
+		port, err := FreePort(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return Start(ctx, loopback(scheme, port), ready, binary, flags(port)...)
+	})
+}
+
+// again starts a process on ports that are free, and tries others if a process has taken one of them meanwhile.
+func again(start func() (*Process, error)) (*Process, error) {
+	const tries = 5
+	for try := 1; ; try++ {
+		p, err := start()
 		if err == nil || try == tries || !strings.Contains(err.Error(), "address already in use") {
 			return p, err
 		}
 	}
 }
+
+func loopback(scheme, port string) string { return scheme + "://127.0.0.1:" + port }
 
 // readyz is where Kubernetes components say that they are ready.
 const readyz = "/readyz"
@@ -108,6 +127,10 @@ const readyz = "/readyz"
 // Start starts a command and waits until it answers at a path of an address, such as /readyz of
 // http://127.0.0.1:8081. The caller ends it with Stop or Kill.
 func Start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
+	return start(ctx, address, address+ready, binary, flags...)
+}
+
+func start(ctx context.Context, address, ready, binary string, flags ...string) (*Process, error) {
 	p := &Process{
 		command: exec.Command(binary, flags...), // ends by Stop or Kill, not with ctx
 		log:     &buffer{},
@@ -135,7 +158,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	ticks := time.NewTicker(50 * time.Millisecond)
 	defer ticks.Stop()
 	for {
-		if _, err := p.Get(ctx, p.ready); err == nil {
+		if _, err := get(ctx, p.ready); err == nil {
 			return nil
 		}
 		select {
@@ -153,11 +176,15 @@ func (p *Process) Address() string { return p.address }
 
 // Get returns what the process answers at a path, such as /metrics.
 func (p *Process) Get(ctx context.Context, path string) (body string, err error) {
+	return get(ctx, p.address+path)
+}
+
+func get(ctx context.Context, url string) (body string, err error) {
 	c := &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // its own certificate, on the loopback
 		DisableKeepAlives: true,
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+path, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return "", err
 	}
@@ -168,7 +195,7 @@ func (p *Process) Get(ctx context.Context, path string) (body string, err error)
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	content, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers %s: %s", path, response.Status, content)
+		err = fmt.Errorf("%s answers %s: %s", url, response.Status, content)
 	}
 	return string(content), err
 }

@@ -29,6 +29,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	gaugemetrics "loadline.dev/loadline/pkg/gauge/metrics"
+	"loadline.dev/loadline/pkg/gauge/server"
 	"loadline.dev/loadline/pkg/plugins/dilation"
 	"loadline.dev/loadline/pkg/plugins/slaorder"
 )
@@ -45,7 +46,7 @@ type metric struct {
 	buckets []float64
 }
 
-// managerMetrics returns what loadline-manager registers, by name. The registry is that
+// managerMetrics returns what loadline-manager alone registers, by name. The registry is that
 // of the process, which takes each metric once.
 var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	var errs []error
@@ -61,10 +62,19 @@ var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
 	return registered(metrics.Registry)
 })
 
-// gaugeMetrics returns what loadline-gauge registers, by name, but for those of Go and of its process.
+// gaugeMetrics returns what loadline-gauge alone registers, by name, but for those of Go and of its process.
 func gaugeMetrics() (map[string]metric, error) {
 	registry := prometheus.NewRegistry()
 	if _, err := gaugemetrics.New(registry, gaugemetrics.Options{MaxPods: 1}); err != nil {
+		return nil, err
+	}
+	return registered(registry)
+}
+
+// serverMetrics returns what loadline-gauge and loadline-manager register of the ports that they serve, by name.
+func serverMetrics() (map[string]metric, error) {
+	registry := prometheus.NewRegistry()
+	if _, err := server.NewMetrics(registry); err != nil {
 		return nil, err
 	}
 	return registered(registry)

@@ -102,7 +102,11 @@ func TestEveryMetricOfTheSourcesIsInTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := slices.Sorted(slices.Values(slices.Concat(oursOf(manager), oursOf(scheduler), oursOf(gauge))))
+	servers, err := serverMetrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := slices.Sorted(slices.Values(slices.Concat(oursOf(manager), oursOf(scheduler), oursOf(gauge), oursOf(servers))))
 	if diff := cmp.Diff(declaredMetrics(t), listed); diff != "" {
 		t.Errorf("declared, but not listed (-), and the other way round (+):\n%s", diff)
 	}

@@ -44,12 +44,16 @@ func (b book) addMetrics() error {
 	if err != nil {
 		return fmt.Errorf("the metrics of loadline-gauge: %w", err)
 	}
+	servers, err := serverMetrics()
+	if err != nil {
+		return fmt.Errorf("the metrics of ports: %w", err)
+	}
 	page := markdown.NewPage("Metrics")
 	page.Add(
 		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](../alerts.md) what to do when it is out of line.",
 		markdown.Table([]string{"Program", "Where"},
-			[]string{"`loadline-manager`", "`http://POD:8080/metrics` (`--metrics-bind-address`)"},
-			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for those who may `get` the non-resource URL `/metrics`"},
+			[]string{"`loadline-manager`", "`https://POD:8080/metrics` (`--metrics-bind-address`), for those who may `get` the non-resource URL `/metrics`; with `--metrics-secure=false` by HTTP, for all who get there"},
+			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for the same"},
 			[]string{"`loadline-gauge`", "`https://POD:8443/metrics` (`--bind-address`), for the same"},
 		),
 		"`kubectl loadline` and `loadline-probe` serve no metrics. A time series with labels is there once something has happened to tell of: `loadline_pool_scalings_total` after the first scaling.",
@@ -75,6 +79,11 @@ func (b book) addMetrics() error {
 			"loadline-gauge",
 			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [The gauge](../gauge.md) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
 			gauge, oursOf(gauge),
+		},
+		{
+			"loadline-manager and loadline-gauge",
+			"Of each port that they serve, `https`, `health` and, of the manager, `metrics`:",
+			servers, oursOf(servers),
 		},
 	}
 	var errs []error

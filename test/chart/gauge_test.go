@@ -1,15 +1,16 @@
 package chart
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -170,12 +171,43 @@ func TestGaugesNameTheManagerThatCollectsFromThem(t *testing.T) {
 			served := slices.ContainsFunc(pod.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == "https" })
 			same(t, "whether it serves what it collected, with "+values, served, want != "")
 			same(t, "its port", installation.UsagePort(pod), usage.Port)
-			same(t, "whether it may ask about its readers, with "+values, slices.Contains(names(all, "ClusterRoleBinding"), name+"-gauge"), want != "")
 		}
 	}
-	binding := as[rbacv1.ClusterRoleBinding](t, render(t, ""), "ClusterRoleBinding", manager+"-gauge")
-	same(t, "what is bound", binding.RoleRef.Name, gauge)
-	same(t, "to whom", binding.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: manager, Namespace: "loadline-system"}})
+}
+
+func TestProgramsThatShowSomethingMayAskWhoReads(t *testing.T) {
+	t.Parallel()
+	all := render(t, "")
+	for _, role := range []string{gauge, manager} {
+		rules := as[rbacv1.ClusterRole](t, all, "ClusterRole", role).Rules
+		for group, resource := range map[string]string{"authentication.k8s.io": "tokenreviews", "authorization.k8s.io": "subjectaccessreviews"} {
+			want := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"create"}}
+			if !slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return cmp.Equal(r, want) }) {
+				t.Errorf("%s may create no %s", role, resource)
+			}
+		}
+	}
+}
+
+// The kubelet asks for health at a port that serves nothing else, which no other port shares.
+func TestHealthHasAPortOfItsOwn(t *testing.T) {
+	t.Parallel()
+	all := render(t, "")
+	_, gauges := gaugePods(t, all)
+	for name, c := range map[string]*corev1.Container{gauge: gauges, manager: &deployment(t, all, manager).Spec.Template.Spec.Containers[0]} {
+		for _, probe := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe} {
+			same(t, "the port of a probe of "+name, probe.HTTPGet.Port.StrVal, "health")
+			same(t, "how it is asked", probe.HTTPGet.Scheme, "")
+		}
+		if !slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == "health" && p.ContainerPort == 8081 }) {
+			t.Errorf("%s has the ports %v", name, c.Ports)
+		}
+		for _, o := range all {
+			if o.GetKind() == "Service" && strings.Contains(fmt.Sprint(o.Object), "health") {
+				t.Errorf("the Service %s leads to it", o.GetName())
+			}
+		}
+	}
 }
 
 func TestGaugesGetAProfileWhereThereIsAManagerThatMakesItAndASchedulerThatUsesIt(t *testing.T) {
@@ -225,19 +257,6 @@ func TestTheManagerReadsGaugesWithATokenForThemUnlessOneSaysOtherwise(t *testing
 	}
 }
 
-func TestNetworkPoliciesOfGaugesLetReadersInAndRequestsToTheAPIServerOut(t *testing.T) {
-	t.Parallel()
-	all := render(t, "networkPolicy: {enabled: true, apiServer: {ports: [6443]}, metricsFrom: [{podSelector: {}}]}")
-	tcp, https, api := corev1.ProtocolTCP, intstr.FromString("https"), intstr.FromInt32(6443)
-	d, _ := gaugePods(t, all)
-	same(t, "the policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", gauge).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *d.Spec.Selector, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
-		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &https}}}},
-		Egress:  []networkingv1.NetworkPolicyEgressRule{{Ports: []networkingv1.NetworkPolicyPort{{Protocol: &tcp, Port: &api}}}},
-	})
-	same(t, "where it is", get(t, all, "NetworkPolicy", gauge).GetNamespace(), gauge)
-}
-
 func TestMonitorsOfGaugesKeepTheNamesOfPods(t *testing.T) {
 	t.Parallel()
 	for kind, values := range map[string]string{
@@ -275,7 +294,7 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 	}
 	same(t, "what there is", kinds, map[string][]string{
 		"Namespace": {gauge}, "ServiceAccount": {gauge, "loadline-reader", "loadline-test"}, "ClusterRoleBinding": {gauge, gauge + "-reader", "loadline-test"},
-		"DaemonSet": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
+		"DaemonSet": {gauge}, "NetworkPolicy": {gauge}, "Service": {gauge + "-metrics"}, "RoleBinding": {"loadline-test-gauge-user"}, "Pod": {"loadline-test-gauge"},
 	})
 	tested, err := os.ReadFile(matrix(t)["insight-only"])
 	must(t, err)
@@ -286,7 +305,7 @@ func TestInsightAloneIsTheGaugesAndWhatTheyNeed(t *testing.T) {
 
 func TestWithoutGaugesThereIsNothingOfThem(t *testing.T) {
 	t.Parallel()
-	for _, o := range render(t, "gauge: {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}") {
+	for _, o := range render(t, "gauge: {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}") {
 		if strings.Contains(o.GetName(), "gauge") || strings.Contains(o.GetName(), "reader") && o.GetKind() == "ServiceAccount" {
 			t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
 		}

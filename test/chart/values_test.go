@@ -12,7 +12,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,7 +137,7 @@ func TestWhatIsOffLeavesNothingBehind(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := render(t, test.off+": {enabled: false}\nnetworkPolicy: {enabled: true}\nmetrics: {serviceMonitor: {enabled: true}}")
+			all := render(t, test.off+": {enabled: false}\nmetrics: {serviceMonitor: {enabled: true}}")
 			for _, o := range all {
 				if strings.HasPrefix(o.GetName(), test.mark) || o.GetLabels()["app.kubernetes.io/name"] == test.mark || strings.HasSuffix(o.GetName(), "test-"+test.off) {
 					t.Errorf("there is a %s %s", o.GetKind(), o.GetName())
@@ -378,48 +377,6 @@ func TestLimitsOfProfilesHoldWhereTheyAreWrittenAndWhereTheyCount(t *testing.T) 
 	}
 }
 
-func TestNetworkPoliciesLetThroughWhatIsNeeded(t *testing.T) {
-	t.Parallel()
-	same(t, "the policies by default", names(render(t, ""), "NetworkPolicy"), []string{})
-	all := render(t, `
-networkPolicy:
-  enabled: true
-  metricsFrom: [{namespaceSelector: {matchLabels: {name: monitoring}}}]
-  apiServer: {cidrs: [10.0.0.1/32], ports: [6443]}
-  egress: [{ports: [{port: 9090, protocol: TCP}]}]
-`)
-	tcp, udp := corev1.ProtocolTCP, corev1.ProtocolUDP
-	port := func(protocol *corev1.Protocol, port intstr.IntOrString) networkingv1.NetworkPolicyPort {
-		return networkingv1.NetworkPolicyPort{Protocol: protocol, Port: &port}
-	}
-	monitoring := []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"name": "monitoring"}}}}
-	egress := []networkingv1.NetworkPolicyEgressRule{
-		{Ports: []networkingv1.NetworkPolicyPort{port(&udp, intstr.FromInt32(53)), port(&tcp, intstr.FromInt32(53))}},
-		{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(6443))}, To: []networkingv1.NetworkPolicyPeer{{IPBlock: &networkingv1.IPBlock{CIDR: "10.0.0.1/32"}}}},
-	}
-	both := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
-
-	same(t, "the scheduler's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", scheduler).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *deployment(t, all, scheduler).Spec.Selector, PolicyTypes: both, Egress: egress,
-		Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}, From: monitoring}},
-	})
-	same(t, "the manager's policy", as[networkingv1.NetworkPolicy](t, all, "NetworkPolicy", manager).Spec, networkingv1.NetworkPolicySpec{
-		PodSelector: *deployment(t, all, manager).Spec.Selector, PolicyTypes: both,
-		Egress: append(egress, networkingv1.NetworkPolicyEgressRule{
-			Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(8443))},
-			To: []networkingv1.NetworkPolicyPeer{{
-				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": gauge}},
-				PodSelector:       as[appsv1.DaemonSet](t, all, "DaemonSet", gauge).Spec.Selector,
-			}},
-		}, networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromInt32(9090))}}),
-		Ingress: []networkingv1.NetworkPolicyIngressRule{
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("metrics"))}, From: monitoring},
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("health"))}},
-			{Ports: []networkingv1.NetworkPolicyPort{port(&tcp, intstr.FromString("https"))}},
-		},
-	})
-}
-
 func TestPrometheusFindsTheServices(t *testing.T) {
 	t.Parallel()
 	all := render(t, "metrics: {serviceMonitor: {enabled: true, labels: {release: p}, interval: 15s}, readers: [{kind: ServiceAccount, name: p, namespace: m}]}")
@@ -443,9 +400,8 @@ func TestPrometheusFindsTheServices(t *testing.T) {
 		same(t, "the port of the Service", service.Spec.Ports[0].Name, port)
 		same(t, "the interval", endpoint["interval"], any("15s"))
 		same(t, "whom the Service is for", service.Spec.Selector, selectors[name])
-		if token := endpoint["bearerTokenFile"]; (token != nil) != (name != manager) {
-			t.Errorf("%s is shown the token %v", name, token)
-		}
+		same(t, "the token that is shown to "+name, endpoint["bearerTokenFile"], any("/var/run/secrets/kubernetes.io/serviceaccount/token"))
+		same(t, "how it is asked", endpoint["scheme"], any("https"))
 	}
 	reader := as[rbacv1.ClusterRoleBinding](t, all, "ClusterRoleBinding", "loadline-metrics-reader")
 	same(t, "who reads", reader.Subjects, []rbacv1.Subject{{Kind: "ServiceAccount", Name: "p", Namespace: "m"}})
@@ -455,16 +411,30 @@ func TestPrometheusFindsTheServices(t *testing.T) {
 
 func TestPrometheusFindsThePods(t *testing.T) {
 	t.Parallel()
-	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
+	same(t, "what is scraped without a token", names(render(t, "metrics: {podMonitor: {enabled: true}}"), "PodMonitor"), []string{})
+	same(t, "what is when metrics are for all", names(render(t, "metrics: {secure: false, podMonitor: {enabled: true}}"), "PodMonitor"), []string{manager})
 	all := render(t, "metrics: {podMonitor: {enabled: true, tokenSecret: {name: s}}}")
 	same(t, "what is scraped with a token", names(all, "PodMonitor"), []string{gauge, manager, scheduler})
-	endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", scheduler).Object, "spec", "podMetricsEndpoints")
+	for name, port := range map[string]string{scheduler: "https", manager: "metrics"} {
+		endpoints, _, err := unstructured.NestedSlice(get(t, all, "PodMonitor", name).Object, "spec", "podMetricsEndpoints")
+		must(t, err)
+		want := []any{map[string]any{
+			"path": "/metrics", "port": port, "scheme": "https", "tlsConfig": map[string]any{"insecureSkipVerify": true},
+			"authorization": map[string]any{"type": "Bearer", "credentials": map[string]any{"name": "s", "key": "token"}},
+		}}
+		same(t, "how "+name+" is scraped", endpoints, want)
+	}
+}
+
+func TestTheManagersMetricsAreForReadersUnlessOneSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	for values, want := range map[string]bool{"": true, "metrics: {secure: false}": false} {
+		all := render(t, values)
+		same(t, "whether the manager is told, with "+values, slices.Contains(deployment(t, all, manager).Spec.Template.Spec.Containers[0].Args, "--metrics-secure=false"), !want)
+	}
+	endpoints, _, err := unstructured.NestedSlice(get(t, render(t, "metrics: {secure: false, serviceMonitor: {enabled: true}}"), "ServiceMonitor", manager).Object, "spec", "endpoints")
 	must(t, err)
-	want := []any{map[string]any{
-		"path": "/metrics", "port": "https", "scheme": "https", "tlsConfig": map[string]any{"insecureSkipVerify": true},
-		"authorization": map[string]any{"type": "Bearer", "credentials": map[string]any{"name": "s", "key": "token"}},
-	}}
-	same(t, "how the scheduler is scraped", endpoints, want)
+	same(t, "how it is scraped then", endpoints, []any{map[string]any{"path": "/metrics", "port": "metrics"}})
 }
 
 func TestRulesAndDashboardsAreThoseOfTheChart(t *testing.T) {

@@ -304,7 +304,7 @@ func TestWhoAsksTheManagerThatLeadsForWhatGaugesObserved(t *testing.T) {
 	at := p.startGauge(t, p.account(t, "gauge", "loadline-gauge"), append(gaugeNode(t), "--node-name", p.nodes[0])...)
 	p.makeGauges(t, at.Port())
 
-	p.startCollector(t, "follower", p.account(t, "follower", "loadline-manager", "loadline-gauge", "loadline-gauge-reader"), "--leader-elect", "--leader-election-namespace", p.namespace)
+	p.startCollector(t, "follower", p.account(t, "follower", "loadline-manager", "loadline-gauge-reader"), "--leader-elect", "--leader-election-namespace", p.namespace)
 	if code, _, stderr := p.ask(t, "who", "--node", p.nodes[0], "--source", "manager"); code == 0 || !strings.Contains(stderr, usage.NotLeading) {
 		t.Errorf("of a follower alone: exit code %d: %s", code, stderr)
 	}
@@ -312,7 +312,7 @@ func TestWhoAsksTheManagerThatLeadsForWhatGaugesObserved(t *testing.T) {
 		t.Errorf("with a follower alone it says %s", notes)
 	}
 
-	p.startCollector(t, "leader", p.account(t, "leader", "loadline-manager", "loadline-gauge", "loadline-gauge-reader"))
+	p.startCollector(t, "leader", p.account(t, "leader", "loadline-manager", "loadline-gauge-reader"))
 	if notes := p.awaitWho(t, append(as, "--source", "manager")...); notes != "" {
 		t.Errorf("of the leader it says %s", notes)
 	}

@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"crypto/tls"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,4 +40,36 @@ func attemptsOf(t *testing.T, process *local.Process) map[string]float64 {
 		}
 	}
 	return attempts
+}
+
+func TestTheManagersMetricsAreForThoseWhoMayReadThem(t *testing.T) {
+	t.Parallel()
+	p := shared.newPlace(t, 0)
+	p.applyRoles(t, "role.yaml", "metrics-reader.yaml")
+	self, reader, other := p.account(t, "manager", "loadline-manager"), p.account(t, "reader", "loadline-metrics-reader"), p.account(t, "other")
+	port, err := local.FreePort(t.Context())
+	must(t, err)
+	p.startManagerAs(t, p.kubeconfigOf(t, self), "--metrics-bind-address", "127.0.0.1:"+port)
+	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	t.Cleanup(insecure.CloseIdleConnections)
+	for _, test := range []struct {
+		who, token string
+		status     int
+		want       string
+	}{
+		{"a reader", p.token(t, reader), http.StatusOK, `loadline_connections_closed_total{port="metrics",reason="refused"} 0`},
+		{"one without the right", p.token(t, other), http.StatusForbidden, "may not get the non-resource URL /metrics"},
+		{"one with a wrong token", p.token(t, reader) + "x", http.StatusUnauthorized, "the token is not valid"},
+		{"one without a token", "", http.StatusUnauthorized, "no token"},
+		{"a reader, later", p.token(t, reader), http.StatusOK, `loadline_connections_closed_total{port="metrics",reason="refused"} 3`},
+	} {
+		header := ""
+		if test.token != "" {
+			header = "Bearer " + test.token
+		}
+		status, body := send(t, insecure, "https://127.0.0.1:"+port+"/metrics", "Authorization", header)
+		if status != test.status || !strings.Contains(body, test.want) {
+			t.Errorf("%s gets %d %.300s, want %d with %q", test.who, status, body, test.status, test.want)
+		}
+	}
 }

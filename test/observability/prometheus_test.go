@@ -31,21 +31,21 @@ type prometheus struct {
 	log     bytes.Buffer
 }
 
-// startPrometheus starts a Prometheus with the shipped rules that scrapes managers
-// and schedulers, each HOST:PORT, until the test ends.
-func startPrometheus(t *testing.T, managers, schedulers []string) *prometheus {
+// startPrometheus starts a Prometheus with the shipped rules that scrapes the managers
+// and schedulers of a site, with the token of a reader, until the test ends.
+func startPrometheus(t *testing.T, s *site) *prometheus {
 	t.Helper()
+	job := func(name string, targets []string) map[string]any {
+		return map[string]any{
+			"job_name": name, "scheme": "https", "tls_config": map[string]bool{"insecure_skip_verify": true},
+			"authorization": map[string]string{"credentials": s.token}, "static_configs": []any{map[string]any{"targets": targets}},
+		}
+	}
 	dir := t.TempDir()
 	config, err := json.Marshal(map[string]any{ // JSON is YAML
-		"global":     map[string]string{"scrape_interval": scrapeInterval.String(), "scrape_timeout": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String()},
-		"rule_files": []string{rulesFile(t)},
-		"scrape_configs": []any{
-			map[string]any{"job_name": "loadline-manager", "static_configs": []any{map[string]any{"targets": managers}}},
-			map[string]any{
-				"job_name": "loadline-scheduler", "scheme": "https", "tls_config": map[string]bool{"insecure_skip_verify": true},
-				"static_configs": []any{map[string]any{"targets": schedulers}},
-			},
-		},
+		"global":         map[string]string{"scrape_interval": scrapeInterval.String(), "scrape_timeout": scrapeInterval.String(), "evaluation_interval": scrapeInterval.String()},
+		"rule_files":     []string{rulesFile(t)},
+		"scrape_configs": []any{job("loadline-manager", s.managers), job("loadline-scheduler", s.schedulers)},
 	})
 	must(t, err)
 	file := filepath.Join(dir, "prometheus.yaml")

@@ -18,7 +18,7 @@ import (
 // Everything is asked of one Prometheus that has watched one site at work.
 func TestQueriesAgainstRealPrograms(t *testing.T) {
 	s := startSite(t)
-	p := startPrometheus(t, s.managers, s.schedulers)
+	p := startPrometheus(t, s)
 	began := time.Now()
 	for _, ours := range []string{"loadline_measurements_active", "loadline_dilation_nodes_repriced_total"} {
 		p.await(t, "one of two programs to lead", func(ctx context.Context) (bool, error) {

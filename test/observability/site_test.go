@@ -11,8 +11,10 @@ import (
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +35,7 @@ type site struct {
 	client.WithWatch
 	plane                *controlplane.ControlPlane
 	managers, schedulers []string // HOST:PORT of their metrics
+	token                string   // of a service account that may read these
 	plugin               string   // the path of kubectl-loadline
 }
 
@@ -60,6 +63,7 @@ func startSite(t *testing.T) *site {
 	c, err := local.NewClient(plane.RESTConfig())
 	must(t, err)
 	s := &site{WithWatch: c, plane: plane, plugin: binaries["kubectl-loadline"]}
+	s.makeReader(t)
 	for range 2 {
 		s.startManager(t, binaries["loadline-manager"])
 		s.startScheduler(t, binaries["loadline-scheduler"])
@@ -71,6 +75,25 @@ func startSite(t *testing.T) *site {
 		must(t, client.IgnoreAlreadyExists(s.Create(t.Context(), account)))
 	}
 	return s
+}
+
+// makeReader makes an account with the role that Prometheus is to have, and takes a token of it.
+func (s *site) makeReader(t *testing.T) {
+	t.Helper()
+	role := &rbacv1.ClusterRole{}
+	content, err := os.ReadFile(filepath.Join(root(t), "config", "rbac", "metrics-reader.yaml"))
+	must(t, err)
+	s.apply(t, string(content), role)
+	reader := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "prometheus"}}
+	must(t, s.Create(t.Context(), reader))
+	must(t, s.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: reader.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: reader.Namespace, Name: reader.Name}},
+	}))
+	request := &authenticationv1.TokenRequest{}
+	must(t, s.SubResource("token").Create(t.Context(), reader, request))
+	s.token = request.Status.Token
 }
 
 func (s *site) startManager(t *testing.T, binary string) {

@@ -80,18 +80,3 @@ readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
 {{- end -}}
-
-{{/* The egress rule of a NetworkPolicy to the API server. */}}
-{{- define "loadline.egressToAPIServer" -}}
-# The API server.
-- ports:
-  {{- range .Values.networkPolicy.apiServer.ports }}
-  - {port: {{ . | int }}, protocol: TCP}
-  {{- end }}
-  {{- with .Values.networkPolicy.apiServer.cidrs }}
-  to:
-  {{- range . }}
-  - ipBlock: {cidr: {{ . | quote }}}
-  {{- end }}
-  {{- end }}
-{{- end -}}

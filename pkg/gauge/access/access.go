@@ -2,8 +2,13 @@
 // (TokenReview) and whether its user may get the path (SubjectAccessReview), and passes the request on or answers it with a
 // status and a text: 401 without a valid token, 403 without the right, 503 where the API server does not answer.
 //
-// Answers are kept for a minute, in a bounded number. Wrong tokens cost the API server a bounded number of requests per
-// second, however many come. Tokens are never kept, only their hashes, and never logged.
+// Answers are kept for a minute, in a bounded number. What is no token for the audience, or has expired by what it says itself, is
+// refused without a question. Of other tokens that were not allowed lately each source, see the package source, may have a bounded
+// number per second and at once judged, and who waits is judged in turn: a source that sends wrong tokens uses up its own budget and
+// no other's, and readers whose tokens are known need none. Requests by way of the API server's proxy share one budget, that of
+// the API server's address; it has authenticated them, and lets only those through who may use the proxy.
+//
+// Tokens are never kept, only their hashes, and never logged.
 package access
 
 import (
@@ -15,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"loadline.dev/loadline/pkg/gauge/source"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -59,7 +65,7 @@ func (g *Guard) Protect(path, audience string, next http.Handler) http.Handler {
 			unauthenticated(w, err.Error())
 			return
 		}
-		decision, err := g.decide(r.Context(), Request{Token: token, Audience: audience, Path: path})
+		decision, err := g.decide(r.Context(), source.Of(r.RemoteAddr), Request{Token: token, Audience: audience, Path: path})
 		switch {
 		case errors.Is(err, errBusy):
 			unavailable(w, err.Error())

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 )
@@ -17,22 +17,20 @@ import (
 const (
 	// lifetime is for how long an answer holds.
 	lifetime = time.Minute
-	// deadline is how long the API server may take to answer.
+	// deadline is how long the API server may take to answer, and how long to wait for one's turn to ask it.
 	deadline = 5 * time.Second
 	// maxAllowed and maxRefused are how many answers are kept of each kind, so that wrong tokens displace no right one.
 	maxAllowed, maxRefused = 256, 1024
 	// atOnce is how many requests to judge at once.
 	atOnce = 4
-	// perSecond and burst bound the requests to judge of tokens that were not allowed lately.
-	perSecond, burst = 5, 20
 )
 
 // Guard judges requests, and remembers the answers. All of its methods may be called at once.
 type Guard struct {
 	judge   Judge
 	clock   clock.PassiveClock
-	limiter flowcontrol.PassiveRateLimiter
-	slots   chan struct{}
+	budgets *budgets
+	slots   chan struct{} // who waits for one gets it in turn
 	flights singleflight.Group
 
 	mu      sync.Mutex
@@ -45,8 +43,7 @@ type Guard struct {
 func NewGuard(judge Judge, now clock.PassiveClock) *Guard {
 	return &Guard{
 		judge: judge, clock: now,
-		limiter: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(perSecond, burst, now),
-		slots:   make(chan struct{}, atOnce),
+		budgets: newBudgets(now), slots: make(chan struct{}, atOnce),
 		allowed: newAnswers(maxAllowed), refused: newAnswers(maxRefused),
 	}
 }
@@ -58,19 +55,29 @@ func keyOf(r Request) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %s", r.Path, r.Audience, r.Token))
 }
 
-// decide returns what is remembered of a request, or asks. Requests alike that come together are asked once. A caller that
-// goes away does not end the question, as others may wait for the answer.
-func (g *Guard) decide(ctx context.Context, r Request) (Decision, error) {
+// decide returns what is remembered of a request, or can be seen by its token, or asks. Requests alike that come together are asked
+// once, for whom it came from first. A caller that goes away does not end the question, as others may wait for the answer.
+func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decision, error) {
 	k := keyOf(r)
 	decision, known := g.remembered(k)
 	if decision != 0 {
 		return decision, nil
 	}
-	if !known && !g.limiter.TryAccept() {
-		return 0, errBusy
+	if !plausible(r.Token, r.Audience, g.clock.Now()) {
+		return Unauthenticated, nil
 	}
 	answer := g.flights.DoChan(hex.EncodeToString(k[:]), func() (any, error) {
-		return g.ask(context.WithoutCancel(ctx), k, r)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deadline)
+		defer cancel()
+		if known { // what was allowed lately costs no one's budget, so that no one can use it up
+			return g.ask(ctx, k, r)
+		}
+		spent, err := g.budgets.of(from).spend(ctx)
+		if err != nil {
+			return Decision(0), err
+		}
+		defer spent()
+		return g.ask(ctx, k, r)
 	})
 	select {
 	case <-ctx.Done():
@@ -100,8 +107,6 @@ func (g *Guard) remembered(k key) (decision Decision, known bool) {
 
 // ask asks the judge once there is a free slot, and remembers the answer.
 func (g *Guard) ask(ctx context.Context, k key, r Request) (Decision, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()

@@ -2,10 +2,13 @@ package access
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +17,9 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+	testingclock "k8s.io/utils/clock/testing"
 
+	"loadline.dev/loadline/pkg/gauge/source"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -37,13 +42,25 @@ func (c *court) judge(_ context.Context, r Request) (Decision, error) {
 	return Unauthenticated, nil
 }
 
+// tokenSaying returns a token that says something of itself, as JSON Web Tokens do.
+func tokenSaying(header, payload string) string {
+	return header + "." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + ".signature"
+}
+
 // served is what is behind the guard.
 var served = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("usage")) })
 
 // get sends a request with a header, and returns the response.
 func get(t *testing.T, h http.Handler, header, value string) *httptest.ResponseRecorder {
 	t.Helper()
+	return getFrom(t, "10.0.0.1", h, header, value)
+}
+
+// getFrom sends it from an address.
+func getFrom(t *testing.T, address string, h http.Handler, header, value string) *httptest.ResponseRecorder {
+	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/usage", http.NoBody)
+	r.RemoteAddr = net.JoinHostPort(address, "4711")
 	if header != "" {
 		r.Header.Set(header, value)
 	}
@@ -54,16 +71,17 @@ func get(t *testing.T, h http.Handler, header, value string) *httptest.ResponseR
 
 func TestTheAnswerSaysWhatIsWrongWithAToken(t *testing.T) {
 	t.Parallel()
+	reader := tokenSaying("reader", `{"aud": ["loadline-gauge"]}`)
 	tests := map[string]struct {
 		header, value string
 		status        int
 		want          string
 	}{
-		"a reader by way of the proxy": {usage.TokenHeader, "reader", http.StatusOK, "usage"},
-		"a reader without a proxy":     {"Authorization", "Bearer reader", http.StatusOK, "usage"},
-		"a scheme in small letters":    {"Authorization", "bearer reader", http.StatusOK, "usage"},
-		"a user without the right":     {usage.TokenHeader, "other", http.StatusForbidden, "may not get the non-resource URL /v1/usage"},
-		"a wrong token":                {usage.TokenHeader, "wrong", http.StatusUnauthorized, `not valid for the audience "loadline-gauge"`},
+		"a reader by way of the proxy": {usage.TokenHeader, reader, http.StatusOK, "usage"},
+		"a reader without a proxy":     {"Authorization", "Bearer " + reader, http.StatusOK, "usage"},
+		"a scheme in small letters":    {"Authorization", "bearer " + reader, http.StatusOK, "usage"},
+		"a user without the right":     {usage.TokenHeader, tokenSaying("other", `{"aud": "loadline-gauge"}`), http.StatusForbidden, "may not get the non-resource URL /v1/usage"},
+		"a wrong token":                {usage.TokenHeader, tokenSaying("wrong", `{"aud": ["loadline-gauge"]}`), http.StatusUnauthorized, `not valid for the audience "loadline-gauge"`},
 		"no token":                     {"", "", http.StatusUnauthorized, "no token: send one in the header Loadline-Token"},
 		"an empty token":               {usage.TokenHeader, " ", http.StatusUnauthorized, "no token"},
 		"a password":                   {"Authorization", "Basic cmVhZGVyOg==", http.StatusUnauthorized, "no token"},
@@ -114,7 +132,7 @@ func TestAnAnswerIsForOnePathAndOneAudience(t *testing.T) {
 	g := NewGuard(c.judge, clock.RealClock{})
 	for _, path := range []string{"/v1/usage", "/metrics"} {
 		for _, audience := range []string{"", "loadline-gauge"} {
-			get(t, g.Protect(path, audience, served), usage.TokenHeader, "reader")
+			get(t, g.Protect(path, audience, served), usage.TokenHeader, tokenSaying("reader", `{"aud": ["loadline-gauge"]}`))
 		}
 	}
 	if n := c.asked.Load(); n != 4 {
@@ -146,35 +164,175 @@ func TestWithoutTheAPIServerCachedAnswersGoOnUntilTheyExpire(t *testing.T) {
 	})
 }
 
-func TestAFloodOfWrongTokensIsBoundedAndShutsNoReaderOut(t *testing.T) {
+// flood sends a thousand wrong tokens from an address, others in each round, and returns how many were judged. The rest are told to
+// come again.
+func flood(t *testing.T, address string, h http.Handler, round int) (judged int) {
+	t.Helper()
+	for i := range 1000 {
+		switch w := getFrom(t, address, h, usage.TokenHeader, fmt.Sprint("wrong", address, round, "-", i)); w.Code {
+		case http.StatusUnauthorized:
+			judged++
+		case http.StatusServiceUnavailable:
+		default:
+			t.Fatalf("a wrong token gets %d", w.Code)
+		}
+	}
+	return judged
+}
+
+func TestAFloodOfWrongTokensUsesUpTheBudgetOfItsAddressOnly(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := new(court)
-		g := NewGuard(c.judge, clock.RealClock{})
-		h := g.Protect("/v1/usage", "", served)
-		get(t, h, usage.TokenHeader, "reader")
-		refused, busy := 0, 0
-		for i := range 10_000 {
-			switch w := get(t, h, usage.TokenHeader, fmt.Sprint("wrong", i)); w.Code {
-			case http.StatusUnauthorized:
-				refused++
-			case http.StatusServiceUnavailable:
-				busy++
-			default:
-				t.Fatalf("a wrong token gets %d", w.Code)
+	c := new(court)
+	now := testingclock.NewFakePassiveClock(time.Unix(0, 0))
+	h := NewGuard(c.judge, now).Protect("/v1/usage", "", served)
+	for second := range 10 {
+		for _, attacker := range []string{"10.0.0.2", "10.0.0.3", "fd00::1"} {
+			want := burst
+			if second > 0 {
+				want = perSecond
+			}
+			if judged := flood(t, attacker, h, second); judged != want {
+				t.Errorf("in second %d, of the tokens from %s %d were judged, want %d", second, attacker, judged, want)
 			}
 		}
-		if refused != burst-1 || busy != 10_000-refused {
-			t.Errorf("%d were judged at once and %d were not, want %d and the rest", refused, busy, burst-1)
+		for _, reader := range []string{"10.0.0.1", "10.0.0.4", "fd00:0:0:1::1"} {
+			if w := getFrom(t, reader, h, usage.TokenHeader, fmt.Sprint("reader", second, reader)); w.Code != http.StatusOK {
+				t.Errorf("in second %d, a new reader at %s gets %d %q", second, reader, w.Code, w.Body)
+			}
 		}
-		time.Sleep(lifetime) //nolint:forbidigo // the clock of the bubble
-		for i := range 2 * burst {
-			get(t, h, usage.TokenHeader, fmt.Sprint("wrong again", i))
+		now.SetTime(now.Now().Add(time.Second))
+	}
+}
+
+func TestAReaderWhoseTokenIsKnownNeedsNoBudget(t *testing.T) {
+	t.Parallel()
+	now := testingclock.NewFakePassiveClock(time.Unix(0, 0))
+	h := NewGuard(new(court).judge, now).Protect("/v1/usage", "", served)
+	get(t, h, usage.TokenHeader, "reader")
+	now.SetTime(now.Now().Add(lifetime))
+	flood(t, "10.0.0.1", h, 0)
+	if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
+		t.Errorf("in a flood from its own address the reader gets %d %q", w.Code, w.Body)
+	}
+	if w := get(t, h, usage.TokenHeader, "reader2"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("a new one gets %d %q", w.Code, w.Body)
+	}
+}
+
+func TestWhatATokenSaysOfItselfIsEnoughToRefuseIt(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	expired := now.Add(-leeway - time.Second).Unix()
+	tests := map[string]struct {
+		token, audience string
+		asked           bool
+	}{
+		"one for the audience":                    {tokenSaying("reader", `{"aud": ["loadline-gauge"], "exp": 1800000001}`), "loadline-gauge", true},
+		"one that has expired by a fast clock":    {tokenSaying("reader", fmt.Sprintf(`{"aud": ["loadline-gauge"], "exp": %d}`, expired+1)), "loadline-gauge", true},
+		"one that has expired":                    {tokenSaying("reader", fmt.Sprintf(`{"aud": ["loadline-gauge"], "exp": %d}`, expired)), "loadline-gauge", false},
+		"one for two audiences":                   {tokenSaying("reader", `{"aud": ["a", "loadline-gauge"]}`), "loadline-gauge", true},
+		"one for an audience alone":               {tokenSaying("reader", `{"aud": "loadline-gauge"}`), "loadline-gauge", true},
+		"one for another audience":                {tokenSaying("reader", `{"aud": ["https://kubernetes.default.svc"]}`), "loadline-gauge", false},
+		"one for no audience":                     {tokenSaying("reader", `{}`), "loadline-gauge", false},
+		"one with an audience that is a number":   {tokenSaying("reader", `{"aud": 7}`), "loadline-gauge", false},
+		"one whose claims are none":               {tokenSaying("reader", `[]`), "loadline-gauge", false},
+		"one that is not encoded":                 {"reader.{}.signature", "loadline-gauge", false},
+		"one of four parts":                       {tokenSaying("reader", `{"aud": "loadline-gauge"}`) + ".x", "loadline-gauge", false},
+		"one that says nothing of itself":         {"reader", "loadline-gauge", false},
+		"such a one for the API server":           {"reader", "", true},
+		"one for the API server's own audience":   {tokenSaying("reader", `{"aud": ["https://kubernetes.default.svc"]}`), "", true},
+		"one for the API server that has expired": {tokenSaying("reader", fmt.Sprintf(`{"exp": %d}`, expired)), "", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := new(court)
+			h := NewGuard(c.judge, testingclock.NewFakePassiveClock(now)).Protect("/v1/usage", test.audience, served)
+			want := map[bool]int{true: http.StatusOK, false: http.StatusUnauthorized}[test.asked]
+			for range 2 * burst {
+				if w := get(t, h, usage.TokenHeader, test.token); w.Code != want {
+					t.Errorf("the answer is %d %q, want %d", w.Code, w.Body, want)
+				}
+			}
+			if asked := c.asked.Load() > 0; asked != test.asked {
+				t.Errorf("the API server is asked: %v, want %v", asked, test.asked)
+			}
+		})
+	}
+}
+
+// One address may not hold all of the slots while the API server is slow.
+func TestAnAddressLeavesSlotsToOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := make(chan struct{})
+		g := NewGuard(func(ctx context.Context, r Request) (Decision, error) {
+			if strings.HasPrefix(r.Token, "reader") {
+				return Allowed, nil
+			}
+			select {
+			case <-slow:
+			case <-ctx.Done():
+			}
+			return Unauthenticated, nil
+		}, clock.RealClock{})
+		h := g.Protect("/v1/usage", "", served)
+		var all sync.WaitGroup
+		for i := range burst {
+			all.Go(func() { getFrom(t, "10.0.0.2", h, usage.TokenHeader, fmt.Sprint("wrong", i)) })
 		}
+		synctest.Wait()
 		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
-			t.Errorf("in a flood the reader gets %d %q", w.Code, w.Body)
+			t.Errorf("meanwhile a new reader gets %d %q", w.Code, w.Body)
 		}
+		close(slow)
+		all.Wait()
 	})
+}
+
+// With many addresses who wait, each has its turn after a bounded number of others.
+func TestWhoWaitsIsJudgedInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const attackers = 100
+		var judged, before atomic.Int64
+		g := NewGuard(func(ctx context.Context, r Request) (Decision, error) {
+			if strings.HasPrefix(r.Token, "reader") {
+				before.Store(judged.Load())
+				return Allowed, nil
+			}
+			judged.Add(1)
+			select {
+			case <-time.After(10 * time.Millisecond): // the clock of the bubble
+			case <-ctx.Done():
+			}
+			return Unauthenticated, nil
+		}, clock.RealClock{})
+		h := g.Protect("/v1/usage", "", served)
+		var all sync.WaitGroup
+		for i := range attackers * burst {
+			all.Go(func() { getFrom(t, fmt.Sprint("10.0.1.", i%attackers), h, usage.TokenHeader, fmt.Sprint("wrong", i)) })
+		}
+		synctest.Wait()
+		if w := get(t, h, usage.TokenHeader, "reader"); w.Code != http.StatusOK {
+			t.Errorf("a new reader gets %d %q", w.Code, w.Body)
+		}
+		if most := int64(attackers*atOnceEach + atOnce); before.Load() > most {
+			t.Errorf("it was judged after %d others, want %d at most", before.Load(), most)
+		}
+		all.Wait()
+	})
+}
+
+func TestWhatIsKeptOfAddressesIsBounded(t *testing.T) {
+	t.Parallel()
+	h := NewGuard(new(court).judge, clock.RealClock{})
+	for i := range 3 * maxBudgets {
+		h.budgets.of(source.Of(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+	}
+	if n := h.budgets.bySource.Len(); n != maxBudgets {
+		t.Errorf("the budgets of %d addresses are kept, want %d", n, maxBudgets)
+	}
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
@@ -260,13 +418,13 @@ func TestACallerThatGoesAwayDoesNotEndTheQuestionOfOthers(t *testing.T) {
 		impatient, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			if d, err := g.decide(impatient, Request{Token: "reader"}); err == nil {
+			if d, err := g.decide(impatient, netip.Prefix{}, Request{Token: "reader"}); err == nil {
 				t.Errorf("a caller that went away got %v", d)
 			}
 		})
 		synctest.Wait()
 		all.Go(func() {
-			if d, err := g.decide(t.Context(), Request{Token: "reader"}); d != Allowed || err != nil {
+			if d, err := g.decide(t.Context(), netip.Prefix{}, Request{Token: "reader"}); d != Allowed || err != nil {
 				t.Errorf("the other caller got %v, %v", d, err)
 			}
 		})

@@ -29,7 +29,7 @@ func TestWhatAGaugeServesArrives(t *testing.T) {
 		return access.Allowed, nil
 	}, c.clock)
 	protect := func(path string, next http.Handler) http.Handler { return guard.Protect(path, "loadline-gauge", next) }
-	c.add("a", gauge.NewHandler(kept, period, protect, http.NotFoundHandler()).ServeHTTP)
+	c.add("a", gauge.NewHandler(kept, protect, http.NotFoundHandler()).ServeHTTP)
 
 	if round := c.round(t, time.Second); !cmp.Equal(*round, collect.Round{Gauges: 1, Asked: 1, Took: round.Took}) {
 		t.Errorf("before there is an interval the round is %+v", round)

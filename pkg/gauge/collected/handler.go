@@ -19,7 +19,7 @@ const maxAnswers = 4
 func NewHandler(h *History, leading <-chan struct{}, guard server.Guard) http.Handler {
 	mux := http.NewServeMux()
 	answer := server.NewUsageHandler(usage.MaxIntervals, maxAnswers, h.write)
-	mux.Handle("GET "+usage.NodesPath, guard(usage.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("GET "+usage.NodesPath, guard.Protect(usage.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-leading:
 		default:

@@ -1,12 +1,17 @@
-// Package server serves what a gauge keeps, by HTTPS:
+// Package server serves what a gauge keeps, by HTTPS on one port:
 //
 //	GET /v1/usage?last=N   the last N intervals, as a usage.Report in JSON
 //	GET /metrics           the metrics for Prometheus
+//
+// and by plain HTTP on another, for the kubelet, so that who fills the one does not touch the other:
+//
 //	GET /healthz           whether the program runs
 //	GET /readyz            whether there is an interval that is not stale
 //
 // It bounds what clients can make it do: how many connections there are, how long each may take, and how many answers are
-// written at once. Who may ask is decided by a guard that is handed in. It reads nothing of the node.
+// written at once. Every connection is accepted at once, and where there are too many, who has the most of them loses one, those
+// that were admitted and those of strangers being counted apart. So no number of connections keeps out a client of another
+// address. Who may ask is decided by a guard that is handed in. It reads nothing of the node.
 package server
 
 import (
@@ -28,52 +33,18 @@ import (
 // MetricsPath is the path of the metrics, which takes a right as usage.Path does.
 const MetricsPath = "/metrics"
 
-// stalePeriods is after how many periods without a new interval the newest is stale.
-const stalePeriods = 3
-
-// Stale returns from which age on an interval is stale, where one comes in each period.
-func Stale(period time.Duration) time.Duration { return stalePeriods * period }
-
 // maxAnswers is how many answers with intervals are written at once: each may be some MiB, and its client slow.
 const maxAnswers = 16
 
-// Guard returns a handler that lets in those only who may get a path; see the package access.
-type Guard func(path string, next http.Handler) http.Handler
-
-// NewHandler returns the handler of all paths. Period is the time between two intervals.
-func NewHandler(kept *history.History, period time.Duration, guard Guard, metrics http.Handler) http.Handler {
+// NewHandler returns the handler of all paths but those of health.
+func NewHandler(kept *history.History, guard Guard, metrics http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET "+usage.Path, guard(usage.Path, NewUsageHandler(kept.Keep(), maxAnswers, func(w io.Writer, last int, _ url.Values) error {
+	mux.Handle("GET "+usage.Path, guard.Protect(usage.Path, NewUsageHandler(kept.Keep(), maxAnswers, func(w io.Writer, last int, _ url.Values) error {
 		age, _ := kept.Age() // before the intervals, which may become younger, not older
 		return writeReport(w, age, kept.Last(last))
 	})))
-	mux.Handle("GET "+MetricsPath, guard(MetricsPath, metrics))
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := ready(kept, period); err != nil {
-			http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		say(w, "ok")
-	})
+	mux.Handle("GET "+MetricsPath, guard.Protect(MetricsPath, metrics))
 	return mux
-}
-
-func say(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, text+"\n") // the client may be gone
-}
-
-// ready returns an error unless there is an interval that is not stale.
-func ready(kept *history.History, period time.Duration) error {
-	age, is := kept.Age()
-	switch {
-	case !is:
-		return errors.New("there is no interval yet")
-	case age >= Stale(period):
-		return fmt.Errorf("the newest interval is %s old, and one should come every %s", age.Round(time.Second), period)
-	}
-	return nil
 }
 
 // usageHandler serves intervals.

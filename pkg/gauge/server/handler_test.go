@@ -43,7 +43,7 @@ func newGauge(t *testing.T, added int) *gauge {
 	if g.kept, err = history.New(5, g.clock); err != nil {
 		t.Fatal(err)
 	}
-	g.Handler = NewHandler(g.kept, period, open, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, "metrics") }))
+	g.Handler = NewHandler(g.kept, open, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, "metrics") }))
 	for i := 1; i <= added; i++ {
 		g.add(t, i)
 	}
@@ -139,29 +139,6 @@ func TestAnAnswerSaysHowOldItIs(t *testing.T) {
 	}
 }
 
-func TestAGaugeIsReadyWhileItsNewestIntervalIsNotStale(t *testing.T) {
-	t.Parallel()
-	g := newGauge(t, 0)
-	ready := func(status int, want string) {
-		t.Helper()
-		if w := g.get(t, "/readyz"); w.Code != status || !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%d %q, want %d with %q", w.Code, w.Body, status, want)
-		}
-		if w := g.get(t, "/healthz"); w.Code != http.StatusOK {
-			t.Errorf("/healthz: %d", w.Code)
-		}
-	}
-	ready(http.StatusServiceUnavailable, "there is no interval yet")
-	g.add(t, 1)
-	ready(http.StatusOK, "ok")
-	g.clock.SetTime(noon.Add(3*period - 1))
-	ready(http.StatusOK, "ok")
-	g.clock.SetTime(noon.Add(3 * period))
-	ready(http.StatusServiceUnavailable, "the newest interval is 30s old, and one should come every 10s")
-	g.add(t, 2)
-	ready(http.StatusOK, "ok")
-}
-
 func TestAnswersAreCompressedForThoseWhoAccept(t *testing.T) {
 	t.Parallel()
 	g := newGauge(t, 3)
@@ -196,15 +173,15 @@ func TestAnswersAreCompressedForThoseWhoAccept(t *testing.T) {
 	}
 }
 
-func TestUsageAndMetricsAreGuardedAndHealthIsNot(t *testing.T) {
+func TestUsageAndMetricsAreGuardedAndNothingElseIsServed(t *testing.T) {
 	t.Parallel()
 	g := newGauge(t, 1)
-	g.Handler = NewHandler(g.kept, period, func(path string, _ http.Handler) http.Handler {
+	g.Handler = NewHandler(g.kept, func(path string, _ http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, path, http.StatusForbidden) })
 	}, http.NotFoundHandler())
 	for path, status := range map[string]int{
 		usage.Path: http.StatusForbidden, usage.Path + "?last=two": http.StatusForbidden, MetricsPath: http.StatusForbidden,
-		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/": http.StatusNotFound, "/v1/usage/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound,
+		"/healthz": http.StatusNotFound, "/readyz": http.StatusNotFound, "/": http.StatusNotFound, "/v1/usage/": http.StatusNotFound, "/debug/pprof/": http.StatusNotFound,
 	} {
 		if w := g.get(t, path); w.Code != status || status == http.StatusForbidden && !strings.HasPrefix(path, strings.TrimSpace(w.Body.String())) {
 			t.Errorf("%s: %d %q, want %d", path, w.Code, w.Body, status)

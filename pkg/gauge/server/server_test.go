@@ -4,44 +4,82 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/utils/clock"
-	testingclock "k8s.io/utils/clock/testing"
 
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // running is a server that runs.
 type running struct {
+	*Server
+	closed  *Metrics
 	address string
 	stop    context.CancelFunc
 	ended   chan error
 }
 
-// run runs a server until the test ends.
-func run(t *testing.T, s *http.Server) *running {
+// admitted is the header of requests that the tests' guard lets in.
+const admitted = "Admitted"
+
+// letIn is a guard that lets in requests that say so themselves.
+func letIn(_ string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(admitted) == "" {
+			http.Error(w, "who is it?", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// listen returns a free port of the loopback, and what counts the connections that its server closes.
+func listen(t *testing.T) (net.Listener, *Metrics) {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	m, err := NewMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, m
+}
+
+// runHTTPS runs a server of a handler, which a test may still change, until the test ends.
+func runHTTPS(t *testing.T, h http.Handler, change ...func(*Server)) *running {
+	t.Helper()
+	l, m := listen(t)
+	return run(t, NewHTTPS(PortHTTPS, l, SelfSigned("a", clock.RealClock{}), h, m), m, change...)
+}
+
+// runHealth runs a server of health in the same way, which is well.
+func runHealth(t *testing.T, change ...func(*Server)) *running {
+	t.Helper()
+	l, m := listen(t)
+	return run(t, NewHealth(l, NewHealthHandler(func() error { return nil }), m), m, change...)
+}
+
+func run(t *testing.T, s *Server, m *Metrics, change ...func(*Server)) *running {
+	t.Helper()
+	s.patience = 50 * time.Millisecond
+	for _, f := range change {
+		f(s)
+	}
 	ctx, stop := context.WithCancel(t.Context())
-	r := &running{listener.Addr().String(), stop, make(chan error, 1)}
-	s.ErrorLog = log.New(io.Discard, "", 0)
+	r := &running{s, m, s.Listener.Addr().String(), stop, make(chan error, 1)}
 	go func() {
 		defer close(r.ended)
-		r.ended <- serve(ctx, listener, SelfSigned("a", clock.RealClock{}), 50*time.Millisecond, s)
+		r.ended <- s.Serve(ctx)
 	}()
 	t.Cleanup(func() { r.end(t) })
 	return r
@@ -56,6 +94,11 @@ func (r *running) end(t *testing.T) {
 	}
 }
 
+// count returns how many connections were closed for a reason.
+func (r *running) count(port Port, reason string) int {
+	return int(testutil.ToFloat64(r.closed.closed.WithLabelValues(string(port), reason)))
+}
+
 // dial returns a TLS connection.
 func (r *running) dial(t *testing.T) net.Conn {
 	t.Helper()
@@ -68,31 +111,44 @@ func (r *running) dial(t *testing.T) net.Conn {
 	return connection
 }
 
-func ask(t *testing.T, connection net.Conn, path string) {
+// ask sends a request with headers.
+func ask(t *testing.T, connection net.Conn, path string, headers ...string) {
 	t.Helper()
-	if _, err := io.WriteString(connection, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(connection, "GET "+path+" HTTP/1.1\r\nHost: a\r\n"+strings.Join(headers, "")+"\r\n"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestAServerServesByHTTPSAndEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	r := run(t, &http.Server{Handler: newGauge(t, 1), ReadHeaderTimeout: readHeaderTimeout})
-	connection := r.dial(t)
-	ask(t, connection, "/readyz")
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+// admittedHeader is what has the tests' guard let a request in.
+const admittedHeader = admitted + ": yes\r\n"
+
+// answer reads an answer to its end, and returns its status, and whether the connection ends with it.
+func answer(t *testing.T, from *bufio.Reader) (status int, ends bool) {
+	t.Helper()
+	response, err := http.ReadResponse(from, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Errorf("status %d", response.StatusCode)
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Close
+}
+
+func TestAServerServesByHTTPSAndEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	r := runHTTPS(t, newGauge(t, 1))
+	connection := r.dial(t)
+	ask(t, connection, usage.Path)
+	if status, _ := answer(t, bufio.NewReader(connection)); status != http.StatusOK {
+		t.Errorf("status %d", status)
 	}
 	if plain, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address); err != nil {
 		t.Error(err)
 	} else {
 		defer plain.Close()
-		ask(t, plain, "/readyz")
+		ask(t, plain, usage.Path)
 		if answer, _ := io.ReadAll(plain); strings.Contains(string(answer), "200") {
 			t.Errorf("without TLS it answers %q", answer)
 		}
@@ -101,9 +157,9 @@ func TestAServerServesByHTTPSAndEndsWithItsContext(t *testing.T) {
 
 func TestAClientThatEndsNoHeaderIsDisconnected(t *testing.T) {
 	t.Parallel()
-	r := run(t, &http.Server{Handler: newGauge(t, 1), ReadHeaderTimeout: 2 * time.Second})
+	r := runHTTPS(t, newGauge(t, 1), func(s *Server) { s.HTTP.ReadHeaderTimeout = 2 * time.Second })
 	connection := r.dial(t)
-	if _, err := io.WriteString(connection, "GET /readyz HTTP/1.1\r\nHost:"); err != nil {
+	if _, err := io.WriteString(connection, "GET /v1/usage HTTP/1.1\r\nHost:"); err != nil {
 		t.Fatal(err)
 	}
 	if answer, _ := io.ReadAll(connection); strings.Contains(string(answer), "200") { // it ends when the server closes
@@ -115,12 +171,59 @@ func TestAClientThatDoesNotReadGivesItsPlaceBack(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 20 // more than buffers on the way hold
 	ended := make(chan error, 1)
-	r := run(t, &http.Server{ReadHeaderTimeout: readHeaderTimeout, WriteTimeout: 2 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	r := runHTTPS(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		ended <- writeReport(w, 0, [][]byte{make([]byte, size)})
-	})})
+	}), func(s *Server) { s.HTTP.WriteTimeout = 2 * time.Second })
 	ask(t, r.dial(t), "/v1/usage")
 	if err := <-ended; err == nil {
 		t.Error("it was written to the end")
+	}
+}
+
+func TestAConnectionStaysOpenWhileItsRequestsAreAdmitted(t *testing.T) {
+	t.Parallel()
+	g := newGauge(t, 1)
+	r := runHTTPS(t, NewHandler(g.kept, letIn, http.NotFoundHandler()))
+	connection := r.dial(t)
+	read := bufio.NewReader(connection)
+	for range 3 {
+		ask(t, connection, usage.Path, admittedHeader)
+		if status, ends := answer(t, read); status != http.StatusOK || ends {
+			t.Errorf("status %d, and the connection ends: %v", status, ends)
+		}
+	}
+	ask(t, connection, usage.Path)
+	if status, ends := answer(t, read); status != http.StatusUnauthorized || !ends {
+		t.Errorf("when it is refused: status %d, and the connection ends: %v", status, ends)
+	}
+	if _, err := read.ReadByte(); err != io.EOF {
+		t.Errorf("after that: %v, want the end", err)
+	}
+	stranger := r.dial(t)
+	ask(t, stranger, "/somewhere", admittedHeader)
+	if status, ends := answer(t, bufio.NewReader(stranger)); status != http.StatusNotFound || !ends {
+		t.Errorf("what is not there: status %d, and the connection ends: %v", status, ends)
+	}
+	if n := r.count(PortHTTPS, refused); n != 2 {
+		t.Errorf("%d connections are counted as refused, want 2", n)
+	}
+}
+
+func TestAConnectionForHealthHasOneRequest(t *testing.T) {
+	t.Parallel()
+	r := runHealth(t)
+	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	ask(t, connection, "/healthz")
+	read := bufio.NewReader(connection)
+	if status, ends := answer(t, read); status != http.StatusOK || !ends {
+		t.Errorf("status %d, and the connection ends: %v", status, ends)
+	}
+	if _, err := read.ReadByte(); err != io.EOF {
+		t.Errorf("after that: %v, want the end", err)
 	}
 }
 
@@ -135,10 +238,10 @@ func TestAFullHouseAnswers503(t *testing.T) {
 func TestASlowClientDoesNotKeepTheServerFromEnding(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
-	r := run(t, &http.Server{ReadHeaderTimeout: readHeaderTimeout, Handler: http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+	r := runHTTPS(t, http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 		close(began)
 		<-request.Context().Done()
-	})})
+	}))
 	ask(t, r.dial(t), "/v1/usage")
 	<-began
 	r.end(t)
@@ -146,91 +249,11 @@ func TestASlowClientDoesNotKeepTheServerFromEnding(t *testing.T) {
 
 func TestAListenerThatFailsEndsTheServer(t *testing.T) {
 	t.Parallel()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
+	l, m := listen(t)
+	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := Serve(t.Context(), listener, SelfSigned("a", clock.RealClock{}), http.NotFoundHandler(), log.New(io.Discard, "", 0)); err == nil {
+	if err := NewHealth(l, http.NotFoundHandler(), m).Serve(t.Context()); err == nil {
 		t.Error("no error")
 	}
-}
-
-func TestACertificateOfOurOwnIsValidAndReplacedInTime(t *testing.T) {
-	t.Parallel()
-	now := testingclock.NewFakePassiveClock(noon)
-	certificate := SelfSigned("node-1", now)
-	get := func() *tls.Certificate {
-		t.Helper()
-		c, err := certificate(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if at := now.Now(); at.Before(c.Leaf.NotBefore) || at.After(c.Leaf.NotAfter) {
-			t.Errorf("at %v it is valid from %v to %v", at, c.Leaf.NotBefore, c.Leaf.NotAfter)
-		}
-		return c
-	}
-	first := get()
-	if err := first.Leaf.VerifyHostname("node-1"); err != nil {
-		t.Error(err)
-	}
-	if get() != first {
-		t.Error("it is made anew at once")
-	}
-	for _, later := range []time.Duration{validity / 2, validity, 10 * validity, -10 * validity} { // the last: the clock was set
-		now.SetTime(noon.Add(later))
-		if second := get(); second.Leaf.SerialNumber.Cmp(first.Leaf.SerialNumber) == 0 {
-			t.Errorf("after %v it is the same", later)
-		}
-	}
-}
-
-// writePair writes a certificate for a name and its key.
-func writePair(t *testing.T, certificateFile, keyFile, name string) {
-	t.Helper()
-	made, err := selfSign(name, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{certificateFile: {Type: "CERTIFICATE", Bytes: made.Certificate[0]}, keyFile: {Type: "PRIVATE KEY", Bytes: key}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestACertificateOfFilesIsReadAgainWhenItIsReplaced(t *testing.T) {
-	t.Parallel()
-	dir, now := t.TempDir(), testingclock.NewFakePassiveClock(noon)
-	certificateFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	if _, err := FromFiles(certificateFile, keyFile, now); err == nil {
-		t.Error("files that are not there are no error")
-	}
-	writePair(t, certificateFile, keyFile, "old")
-	certificate, err := FromFiles(certificateFile, keyFile, now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := func(name string) {
-		t.Helper()
-		if c, err := certificate(nil); err != nil || c.Leaf.Subject.CommonName != name {
-			t.Errorf("got the certificate of %v, %v, want that of %s", c.Leaf.Subject, err, name)
-		}
-	}
-	writePair(t, certificateFile, keyFile, "new")
-	want("old")
-	now.SetTime(noon.Add(rereadAfter))
-	want("new")
-	if err := os.WriteFile(keyFile, []byte("half of a k"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	now.SetTime(noon.Add(2 * rereadAfter))
-	want("new")
 }

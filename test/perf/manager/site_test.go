@@ -62,7 +62,7 @@ func (s *site) startManager(b *testing.B) {
 	must(b, err)
 	s.metrics = listener.Addr().String()
 	must(b, listener.Close())
-	s.manager, err = local.StartManager(b.Context(), s.binary, s.plane.Kubeconfig(), "--metrics-bind-address", s.metrics)
+	s.manager, err = local.StartManager(b.Context(), s.binary, s.plane.Kubeconfig(), "--metrics-bind-address", s.metrics, "--metrics-secure=false")
 	must(b, err)
 	b.Cleanup(func() { must(b, s.manager.Stop()) })
 }
