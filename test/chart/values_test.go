@@ -323,15 +323,17 @@ func TestTheManagerScalesWhereItMay(t *testing.T) {
 func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	t.Parallel()
 	const pools = "pool-placement.loadline.dev"
+	all := []string{"calibration.loadline.dev", "job-labels.loadline.dev", "measurement.loadline.dev", "pod-labels.loadline.dev", "replay.loadline.dev"}
 	tests := map[string]struct {
 		values   string
 		flags    []string
 		validate []string
 		mutate   []string
 	}{
-		"by default":                  {validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{pools}},
-		"where Kubernetes is older":   {flags: []string{"--kube-version", "1.35.2"}, validate: []string{"calibration.loadline.dev", "measurement.loadline.dev"}, mutate: []string{}},
-		"when they are not asked for": {values: "admission: {measurement: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+		"by default":                           {validate: all, mutate: []string{pools}},
+		"where Kubernetes is older":            {flags: []string{"--kube-version", "1.35.2"}, validate: all, mutate: []string{}},
+		"when anyone may have traces replayed": {values: "admission: {replay: false}", validate: all[:4], mutate: []string{pools}},
+		"when they are not asked for":          {values: "admission: {measurement: false, replay: false, labels: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
