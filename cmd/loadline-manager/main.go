@@ -40,6 +40,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
@@ -294,12 +295,12 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 	if err != nil {
 		return err
 	}
-	slots := probejob.NewSlots(o.probes.MaxParallel)
-	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: slots}
+	nodes := slots.New(o.probes.MaxParallel, clock.RealClock{})
+	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: nodes}
 	if err := calibrations.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the calibration controller: %w", err)
 	}
-	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: slots, Writers: writers}
+	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: nodes, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
 	}
