@@ -117,26 +117,8 @@ keeps the status of
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			if o.probes.MaxParallel < 1 {
-				return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
-			}
-			if o.maxReplays < 1 {
-				return fmt.Errorf("--max-replays: %d is not at least 1", o.maxReplays)
-			}
-			if o.replay.MaxParallelism < 1 || o.replay.MaxParallelism > 1000 {
-				return fmt.Errorf("--max-replay-parallelism: %d is not from 1 to 1000", o.replay.MaxParallelism)
-			}
-			if o.replay.Timeout < time.Second {
-				return fmt.Errorf("--replay-timeout: %v is not at least 1s", o.replay.Timeout)
-			}
-			if o.probes.MaxTime < 0 {
-				return fmt.Errorf("--max-measurement-time: %v is negative; 0 is no limit", o.probes.MaxTime)
-			}
-			if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
-				return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
-			}
-			if !observation.IsMode(o.observedProfiles) {
-				return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
+			if err := o.validate(); err != nil {
+				return err
 			}
 			return o.run(command)
 		},
@@ -167,6 +149,32 @@ keeps the status of
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
+}
+
+// validate reports the first flag that is out of its range.
+func (o *options) validate() error {
+	if o.probes.MaxParallel < 1 {
+		return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
+	}
+	if o.maxReplays < 1 {
+		return fmt.Errorf("--max-replays: %d is not at least 1", o.maxReplays)
+	}
+	if o.replay.MaxParallelism < 1 || o.replay.MaxParallelism > 1000 {
+		return fmt.Errorf("--max-replay-parallelism: %d is not from 1 to 1000", o.replay.MaxParallelism)
+	}
+	if o.replay.Timeout < time.Second {
+		return fmt.Errorf("--replay-timeout: %v is not at least 1s", o.replay.Timeout)
+	}
+	if o.probes.MaxTime < 0 {
+		return fmt.Errorf("--max-measurement-time: %v is negative; 0 is no limit", o.probes.MaxTime)
+	}
+	if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
+		return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
+	}
+	if !observation.IsMode(o.observedProfiles) {
+		return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
+	}
+	return nil
 }
 
 // How many statuses are written at once: by default a small part of the requests that

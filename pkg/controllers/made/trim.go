@@ -13,6 +13,9 @@ import (
 // controllers write.
 const maxAnnotation = 16 << 10
 
+// keys are those of the labels and annotations that controllers read.
+type keys []string
+
 // trim leaves of a Job or a pod what controllers read, so that what users write takes little
 // memory: a pod template may have a megabyte. Of what cannot be a controller's it leaves the
 // name alone, without the label: a Job that no object of Loadline controls, and a pod that no
@@ -33,9 +36,6 @@ func (keys keys) trim(object any) (any, error) {
 		return object, nil
 	}
 }
-
-// keys are those of the labels and annotations that controllers read.
-type keys []string
 
 // ofLoadline reports whether an object of Loadline controls a Job.
 func ofLoadline(job *batchv1.Job) bool {
