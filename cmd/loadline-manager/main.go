@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	_ "golang.org/x/crypto/x509roots/fallback" // for images without certificates, and a Prometheus with a public one
@@ -38,6 +39,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/poolplan"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 	"loadline.dev/loadline/pkg/controllers/tracereplay"
 	"loadline.dev/loadline/pkg/controllers/workloadprofile"
@@ -56,6 +58,7 @@ type options struct {
 	secureMetrics           bool
 	healthAddress           string
 	replay                  tracereplay.Worker
+	maxReplays              int
 	probes                  probejob.Settings
 	concurrentWrites        int
 	gauges                  bool
@@ -74,9 +77,15 @@ func main() {
 
 func newCommand() *cobra.Command {
 	o := options{
-		replay: tracereplay.Worker{Image: image(replayImageVariable, "loadline/kubectl-loadline"), CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi")},
-		probes: probejob.Settings{Image: image(probeImageVariable, "loadline/loadline-probe"), Memory: resource.MustParse("512Mi"), MaxParallel: 2, Namespace: ownNamespace()},
-		logs:   logsapi.NewLoggingConfiguration(),
+		replay: tracereplay.Worker{
+			Image: image(replayImageVariable, "loadline/kubectl-loadline"), CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi"),
+			MaxParallelism: 20, Timeout: 24 * time.Hour,
+		},
+		maxReplays: 4,
+		probes: probejob.Settings{
+			Image: image(probeImageVariable, "loadline/loadline-probe"), Memory: resource.MustParse("512Mi"), MaxParallel: 2, MaxTime: 24 * time.Hour, Namespace: ownNamespace(),
+		},
+		logs: logsapi.NewLoggingConfiguration(),
 	}
 	command := &cobra.Command{
 		Use:   "loadline-manager",
@@ -107,14 +116,8 @@ keeps the status of
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			if o.probes.MaxParallel < 1 {
-				return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
-			}
-			if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
-				return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
-			}
-			if !observation.IsMode(o.observedProfiles) {
-				return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
+			if err := o.validate(); err != nil {
+				return err
 			}
 			return o.run(command)
 		},
@@ -129,9 +132,13 @@ keeps the status of
 	flags.StringVar(&o.replay.Image, "replay-image", o.replay.Image, "Image of the pods that carry out TraceReplays, with kubectl-loadline on its PATH. Defaults to that in "+replayImageVariable+".")
 	flags.Var((*quantity)(&o.replay.CPU), "replay-cpu", "CPU that each run of a TraceReplay asks for and is limited to.")
 	flags.Var((*quantity)(&o.replay.Memory), "replay-memory", "Memory that each run of a TraceReplay asks for and is limited to.")
+	flags.IntVar(&o.maxReplays, "max-replays", o.maxReplays, "How many TraceReplays to carry out at once, at least 1, and half as many of one namespace. Others wait, by namespaces in turn.")
+	flags.Int32Var(&o.replay.MaxParallelism, "max-replay-parallelism", o.replay.MaxParallelism, "How many runs of a TraceReplay go on at once at most, from 1 to 1000, whatever its parallelism.")
+	flags.DurationVar(&o.replay.Timeout, "replay-timeout", o.replay.Timeout, "How long a TraceReplay may take from its first run on: runs that have not ended by then have failed.")
 	flags.StringVar(&o.probes.Image, "probe-image", o.probes.Image, "Image of the probes and observers that measure, with loadline-probe on its PATH. Defaults to that in "+probeImageVariable+".")
 	flags.Var((*quantity)(&o.probes.Memory), "probe-memory", "Memory that each probe asks for and is limited to.")
 	flags.IntVar(&o.probes.MaxParallel, "max-measurements", o.probes.MaxParallel, "On how many nodes to measure at once, at least 1. On each there is one measurement at a time.")
+	flags.DurationVar(&o.probes.MaxTime, "max-measurement-time", o.probes.MaxTime, "How long the measurement of a class of nodes may take, whatever the budgetSeconds of its WorkloadProfile; 0 for no limit. A step that has begun may take an hour longer.")
 	flags.StringVar(&o.probes.Namespace, "probe-namespace", o.probes.Namespace, "Namespace of the probes that calibrate nodes. Those that measure a workload run in its own. Defaults to the namespace that the manager runs in.")
 	flags.IntVar(&o.concurrentWrites, "concurrent-status-writes", defaultStatusWrites, "How many statuses of WorkloadProfiles and NodeProfiles to write at once, from 1 to 200. Raise it where thousands of profiles change together and the API server has room.")
 	flags.BoolVar(&o.gauges, "gauges", exists(observation.TokenFile), "Ask the gauges of the nodes what they observe, and compare profiles with it. Defaults to true where the pod has a token for gauges, in the file of --gauge-token-file as it is by default.")
@@ -142,6 +149,32 @@ keeps the status of
 	logsapi.AddFlags(o.logs, flags)
 	verflag.AddFlags(flags)
 	return command
+}
+
+// validate reports the first flag that is out of its range.
+func (o *options) validate() error {
+	if o.probes.MaxParallel < 1 {
+		return fmt.Errorf("--max-measurements: %d is not at least 1", o.probes.MaxParallel)
+	}
+	if o.maxReplays < 1 {
+		return fmt.Errorf("--max-replays: %d is not at least 1", o.maxReplays)
+	}
+	if o.replay.MaxParallelism < 1 || o.replay.MaxParallelism > 1000 {
+		return fmt.Errorf("--max-replay-parallelism: %d is not from 1 to 1000", o.replay.MaxParallelism)
+	}
+	if o.replay.Timeout < time.Second {
+		return fmt.Errorf("--replay-timeout: %v is not at least 1s", o.replay.Timeout)
+	}
+	if o.probes.MaxTime < 0 {
+		return fmt.Errorf("--max-measurement-time: %v is negative; 0 is no limit", o.probes.MaxTime)
+	}
+	if o.concurrentWrites < 1 || o.concurrentWrites > maxStatusWrites {
+		return fmt.Errorf("--concurrent-status-writes: %d is not from 1 to %d", o.concurrentWrites, maxStatusWrites)
+	}
+	if !observation.IsMode(o.observedProfiles) {
+		return fmt.Errorf("--observed-profiles: %q is not one of %s, %s and %s", o.observedProfiles, v1alpha1.ModeOff, v1alpha1.ModeAdvise, v1alpha1.ModeApply)
+	}
+	return nil
 }
 
 // How many statuses are written at once: by default a small part of the requests that
@@ -265,7 +298,10 @@ func (o *options) addControllers(mgr ctrl.Manager, served *servers) error {
 	if err := nodes.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the NodeProfile controller: %w", err)
 	}
-	replays := &tracereplay.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Worker: o.replay, Version: version}
+	replays := &tracereplay.Reconciler{
+		Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Worker: o.replay, Version: version,
+		Slots: slots.NewShared(o.maxReplays, clock.RealClock{}),
+	}
 	if err := replays.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the TraceReplay controller: %w", err)
 	}
@@ -298,12 +334,12 @@ func (o *options) addMeasuring(mgr ctrl.Manager, recorder events.EventRecorder, 
 	if err != nil {
 		return err
 	}
-	slots := probejob.NewSlots(o.probes.MaxParallel)
-	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: slots}
+	nodes := slots.New(o.probes.MaxParallel, clock.RealClock{})
+	calibrations := &calibration.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Settings: &o.probes, Slots: nodes}
 	if err := calibrations.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the calibration controller: %w", err)
 	}
-	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: slots, Writers: writers}
+	measurements := &measurement.Reconciler{Client: mgr.GetClient(), Recorder: recorder, Clock: clock.RealClock{}, Probes: &o.probes, Slots: nodes, Writers: writers}
 	if err := measurements.SetupWithManager(mgr, made); err != nil {
 		return fmt.Errorf("setting up the measurement controller: %w", err)
 	}

@@ -35,7 +35,8 @@ func TestHelpTellsWhatTheManagerIsForAndHowToRunIt(t *testing.T) {
 	for _, want := range []string{
 		"Loadline's operator", "WorkloadProfile", "NodeProfile", "TraceReplay", "Examples:", "loadline-manager --leader-elect",
 		"--kubeconfig", "--leader-election-namespace", "--metrics-bind-address", "--metrics-secure", "--health-probe-bind-address", "--logging-format", "--version",
-		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements",
+		"--replay-image", "--replay-cpu", "--replay-memory", "--probe-image", "--probe-memory", "--probe-namespace", "--max-measurements", "--max-measurement-time",
+		"--max-replays", "--max-replay-parallelism", "--replay-timeout",
 		"--concurrent-status-writes",
 	} {
 		if !strings.Contains(help, want) {
@@ -69,7 +70,8 @@ func TestEveryExampleIsACommandThatTheManagerTakes(t *testing.T) {
 func TestEveryFlagSaysInASentenceWhatItDoes(t *testing.T) {
 	ours := []string{
 		"kubeconfig", "leader-elect", "leader-election-namespace", "metrics-bind-address", "metrics-secure", "health-probe-bind-address",
-		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements",
+		"replay-image", "replay-cpu", "replay-memory", "probe-image", "probe-memory", "probe-namespace", "max-measurements", "max-measurement-time",
+		"max-replays", "max-replay-parallelism", "replay-timeout",
 		"concurrent-status-writes",
 	}
 	flags := newCommand().Flags()
@@ -100,6 +102,10 @@ func TestWrongUseIsAnErrorThatNamesTheMistake(t *testing.T) {
 		"memory that is none":                {[]string{"--replay-memory=much"}, `invalid argument "much" for "--replay-memory" flag: "much" is not a quantity above 0 such as 500m or 2Gi`},
 		"no CPU":                             {[]string{"--replay-cpu=0"}, `"0" is not a quantity above 0 such as 500m or 2Gi`},
 		"no measurement at once":             {[]string{"--max-measurements=0"}, "--max-measurements: 0 is not at least 1"},
+		"a measurement in no time":           {[]string{"--max-measurement-time=-1s"}, "--max-measurement-time: -1s is negative; 0 is no limit"},
+		"no replay at once":                  {[]string{"--max-replays=0"}, "--max-replays: 0 is not at least 1"},
+		"no run at once":                     {[]string{"--max-replay-parallelism=0"}, "--max-replay-parallelism: 0 is not from 1 to 1000"},
+		"a replay in no time":                {[]string{"--replay-timeout=500ms"}, "--replay-timeout: 500ms is not at least 1s"},
 		"no status written at once":          {[]string{"--concurrent-status-writes=0"}, "--concurrent-status-writes: 0 is not from 1 to 200"},
 		"more statuses than the server lets": {[]string{"--concurrent-status-writes=201"}, "--concurrent-status-writes: 201 is not from 1 to 200"},
 		"an argument":                        {[]string{"start"}, `unknown command "start" for "loadline-manager"`},

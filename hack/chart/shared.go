@@ -11,7 +11,9 @@ var shared = map[string][]string{
 	"rbac": {
 		"rbac/role.yaml", "rbac/scaler.yaml", "rbac/users.yaml", "rbac/plugin.yaml", "rbac/metrics-reader.yaml", "rbac/gauge.yaml", "rbac/gauge-user.yaml",
 	},
-	"admission": {"admission/measurement.yaml", "admission/limits.yaml", "admission/pool-placement.yaml"},
+	"admission": {
+		"admission/labels.yaml", "admission/limits.yaml", "admission/measurement.yaml", "admission/pool-placement.yaml", "admission/replay.yaml",
+	},
 }
 
 // copyShared copies the shared files, and removes copies of what is there no more.

@@ -207,7 +207,8 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 `)
 	d := deployment(t, all, manager)
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
-	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi", "-v=2"})
+	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--max-measurement-time=24h", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi",
+		"--max-replays=4", "--max-replay-parallelism=20", "--replay-timeout=24h", "-v=2"})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
 	same(t, "how many variables there are of that name", strings.Count(fmt.Sprint(c.Env), "GOMEMLIMIT"), 1)
 	same(t, "the volumes besides the token for gauges", pod.Volumes[1:], []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{
@@ -325,17 +326,18 @@ func TestTheManagerScalesWhereItMay(t *testing.T) {
 func TestPoliciesAreThereWhereTheAPIServerHasTheirKind(t *testing.T) {
 	t.Parallel()
 	const pools = "pool-placement.loadline.dev"
-	all := []string{"calibration.loadline.dev", "limits.loadline.dev", "measurement.loadline.dev"}
+	all := []string{"calibration.loadline.dev", "job-labels.loadline.dev", "limits.loadline.dev", "measurement.loadline.dev", "pod-labels.loadline.dev", "replay.loadline.dev"}
 	tests := map[string]struct {
 		values   string
 		flags    []string
 		validate []string
 		mutate   []string
 	}{
-		"by default":                  {validate: all, mutate: []string{pools}},
-		"where Kubernetes is older":   {flags: []string{"--kube-version", "1.35.2"}, validate: all, mutate: []string{}},
-		"when they are not asked for": {values: "admission: {measurement: false, limits: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
-		"when limits are all":         {values: "admission: {measurement: false, poolPlacement: false}", validate: []string{"limits.loadline.dev"}, mutate: []string{}},
+		"by default":                           {validate: all, mutate: []string{pools}},
+		"where Kubernetes is older":            {flags: []string{"--kube-version", "1.35.2"}, validate: all, mutate: []string{}},
+		"when anyone may have traces replayed": {values: "admission: {replay: false}", validate: all[:5], mutate: []string{pools}},
+		"when they are not asked for":          {values: "admission: {measurement: false, limits: false, replay: false, labels: false, poolPlacement: false}", validate: []string{}, mutate: []string{}},
+		"when limits are all":                  {values: "admission: {measurement: false, replay: false, labels: false, poolPlacement: false}", validate: []string{"limits.loadline.dev"}, mutate: []string{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,8 @@ type Measurement struct {
 	// +kubebuilder:validation:Maximum=86400
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 
-	// budgetSeconds is how long the measurement of one class of nodes may take.
+	// budgetSeconds is how long the measurement of one class of nodes may take, up to
+	// what the operator allows (--max-measurement-time of loadline-manager).
 	// Defaults to 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=30

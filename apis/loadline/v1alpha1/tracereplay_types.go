@@ -102,7 +102,8 @@ type TraceReplaySpec struct {
 	// +kubebuilder:validation:Enum=equal;requests
 	CPUShares string `json:"cpuShares,omitempty"`
 
-	// parallelism is how many runs go on at once. Defaults to 4.
+	// parallelism is how many runs go on at once, up to what the operator allows
+	// (--max-replay-parallelism of loadline-manager). Defaults to 4.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000

@@ -23,6 +23,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
@@ -48,7 +49,7 @@ type Reconciler struct {
 	Clock    clock.PassiveClock
 	Settings *probejob.Settings
 	// Slots are shared with all controllers that measure.
-	Slots *probejob.Slots
+	Slots *slots.Slots
 	// Metrics count calibrations. SetupWithManager sets them.
 	Metrics *Metrics
 
@@ -72,7 +73,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 	if r.Metrics, err = NewMetrics(); err != nil {
 		return err
 	}
-	toProfile := probejob.ToOwner("NodeProfile", false)
+	toProfile := probejob.ToNodeProfile(r.Settings.Namespace)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("calibration").
 		For(&v1alpha1.NodeProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -84,7 +85,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 
 // Reconcile takes the calibration of one profile a step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if err := r.Slots.Restore(ctx, r.Client); err != nil {
+	if err := probejob.Restore(ctx, r.Client, r.Slots, r.Settings.Namespace); err != nil {
 		return reconcile.Result{}, err
 	}
 	// Read past the cache: a calibration that has just ended must not begin again.
@@ -108,6 +109,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.again}, err
+}
+
+// ownerOf returns a profile as one that has nodes.
+func (r *Reconciler) ownerOf(profile *v1alpha1.NodeProfile) slots.Owner {
+	return slots.Owner{Namespace: r.Settings.Namespace, UID: profile.UID}
 }
 
 // act carries out a plan. What it does twice has the effect of once.

@@ -29,6 +29,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 )
 
 // world is a cluster with a reconciler in it.
@@ -119,7 +120,7 @@ func (w *world) restart() {
 	s := settings()
 	w.Reconciler = &Reconciler{
 		Client: w.Client, API: w.Client, Made: w.Client, Recorder: w.recorder, Clock: w.clock,
-		Settings: s, Slots: probejob.NewSlots(s.MaxParallel), Metrics: w.metrics,
+		Settings: s, Slots: slots.New(s.MaxParallel, w.clock), Metrics: w.metrics,
 	}
 }
 
@@ -299,7 +300,7 @@ func TestAProfileIsCalibratedThoughTheControllerDiesAtEveryStep(t *testing.T) {
 	if diff := cmp.Diff(want, w.profile(t).Status.Resources, sameTime); diff != "" {
 		t.Errorf("unexpected results (-want +got):\n%s", diff)
 	}
-	if len(w.jobs(t)) != 0 || w.profile(t).Status.Calibrating != nil || !w.Slots.Acquire("somebody else", "worker-1") {
+	if len(w.jobs(t)) != 0 || w.profile(t).Status.Calibrating != nil || !w.Slots.Acquire(other, "worker-1") {
 		t.Error("something is left behind")
 	}
 	wantEvents := []string{
@@ -406,7 +407,7 @@ func TestTheNextRunWaitsUntilThePodOfTheLastIsGone(t *testing.T) {
 	for range 2 {
 		w.restart()
 		w.reconcile(t)
-		if len(w.jobs(t)) != 0 || w.Slots.Acquire("other", w.profile(t).Status.Calibrating.Node) {
+		if len(w.jobs(t)) != 0 || w.Slots.Acquire(other, w.profile(t).Status.Calibrating.Node) {
 			t.Errorf("there are %d Jobs, or the node is free, while the pod still runs", len(w.jobs(t)))
 		}
 	}
@@ -461,13 +462,33 @@ func TestACalibrationWaitsForAQuietNode(t *testing.T) {
 	w.job(t)
 }
 
+// other is whoever else measures.
+var other = slots.Owner{Namespace: "shop", UID: "web-uid"}
+
+// probing is a pod of the other's measurement, by its label and its owner.
+func probing() *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: "probe", Labels: map[string]string{probejob.MeasurementKey: "web-uid"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "web", UID: "job-uid", Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{NodeName: "worker-1"},
+	}
+}
+
+func TestAPodIsNotOfAMeasurementForItsLabel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, fast(), ready("worker-1"), probing())
+	w.reconcile(t)
+	w.wantCalibrated(t, "False NoQuietNode: other pods run on every node that was looked at: node worker-1: pod shop/probe runs there")
+}
+
 func TestACalibrationWaitsForThePodsOfMeasurementsThatHaveEnded(t *testing.T) {
 	t.Parallel()
-	probe := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "probe", Labels: map[string]string{probejob.MeasurementKey: "web-uid"}},
-		Spec:       corev1.PodSpec{NodeName: "worker-1"},
-	}
+	probe := probing()
 	w := newWorld(t, fast(), ready("worker-1"), probe)
+	w.Slots.Acquire(other, "worker-1")
+	w.Slots.Release(other.UID)
 	w.reconcile(t)
 	w.wantCalibrated(t, "False Queued: other measurements use the nodes of this profile, or as many go on as may at once")
 	if err := w.Delete(t.Context(), probe); err != nil {
@@ -479,15 +500,15 @@ func TestACalibrationWaitsForThePodsOfMeasurementsThatHaveEnded(t *testing.T) {
 
 func TestACalibrationWaitsForTheMeasurementsOfOthers(t *testing.T) {
 	t.Parallel()
-	other := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "web-uid"}}
-	other.Status.Measuring = &v1alpha1.MeasurementProgress{Node: "worker-2"}
-	w := newWorld(t, fast(), ready("worker-1"), other) // one at a time in the cluster
+	web := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "web-uid"}}
+	web.Status.Measuring = &v1alpha1.MeasurementProgress{Node: "worker-2"}
+	w := newWorld(t, fast(), ready("worker-1"), web) // one at a time in the cluster
 	w.reconcile(t)
 	w.wantCalibrated(t, "False Queued: other measurements use the nodes of this profile, or as many go on as may at once")
 	w.Slots.Release("web-uid")
 	w.reconcile(t)
 	w.job(t)
-	if w.Slots.Acquire("web-uid", "worker-2") {
+	if w.Slots.Acquire(other, "worker-2") {
 		t.Error("the calibration did not take its slot")
 	}
 }
@@ -509,7 +530,7 @@ func TestACalibrationThatNobodyWantsGoesWithItsResults(t *testing.T) {
 	w.reconcile(t)
 	w.reconcile(t)
 	status := w.profile(t).Status
-	if len(w.jobs(t)) != 0 || status.Calibrating != nil || len(status.Resources) != 0 || !w.Slots.Acquire("other", "worker-1") {
+	if len(w.jobs(t)) != 0 || status.Calibrating != nil || len(status.Resources) != 0 || !w.Slots.Acquire(other, "worker-1") {
 		t.Errorf("something is left behind: %+v", status)
 	}
 	if len(status.Conditions) != 1 || status.Conditions[0].Type != v1alpha1.ConditionReady {

@@ -101,7 +101,7 @@ func (r *Reconciler) gatherNewJob(ctx context.Context, in *input) error {
 
 // gatherRun reads the outcome of the current Job, and its node.
 func (r *Reconciler) gatherRun(ctx context.Context, in *input, job *batchv1.Job) error {
-	r.Slots.Acquire(in.profile.UID, in.profile.Status.Calibrating.Node)
+	r.Slots.Acquire(r.ownerOf(in.profile), in.profile.Status.Calibrating.Node)
 	var err error
 	if in.outcome, err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
 		return err
@@ -139,7 +139,13 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 		return "", obstacle{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	class := followers(in.profile.Name, profiles.Items, nodes.Items)
-	names, none := in.candidates(class, func(node string) bool { return r.Slots.Free(in.profile.UID, node) })
+	names, none := in.candidates(class, func(node string) bool {
+		free := r.Slots.Free(in.profile.UID, node)
+		if !free {
+			r.Slots.Await(r.ownerOf(in.profile), node)
+		}
+		return free
+	})
 	if none.reason != "" {
 		return "", none, nil
 	}
@@ -150,16 +156,17 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 		if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
 			return "", obstacle{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
 		}
-		quiet, why := probejob.Quiet(name, probejob.Foreign(pods.Items))
+		here := probejob.Divide(pods.Items, in.profile.UID, r.Slots)
+		quiet, why := probejob.Quiet(name, here.Foreign)
 		if !quiet {
 			busy = append(busy, fmt.Sprintf("node %s: %s", name, why))
 			continue
 		}
-		if probejob.Measured(name, pods.Items, in.profile.UID) {
+		if !probejob.AllEnded(here.Measured) {
 			awaited = true
 			continue
 		}
-		if !r.Slots.Acquire(in.profile.UID, name) {
+		if !r.Slots.Acquire(r.ownerOf(in.profile), name) {
 			return "", queued(), nil
 		}
 		return name, obstacle{}, nil

@@ -1,10 +1,15 @@
-// Package made lets controllers see the objects that they made themselves, and these
-// alone: of the Jobs and pods of a large cluster few are any of their business.
+// Package made lets controllers see the Jobs and pods that they made themselves, and these
+// alone: of those of a large cluster few are any of their business.
+//
+// They are found by a label. Where Loadline's admission policies hold, no one else can set
+// it; where they do not, any user can who may create a pod. So what is found is a claim,
+// which controllers check by what users cannot write, the status of their own objects.
 package made
 
 import (
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -12,9 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 )
 
-// Cache returns a cache of the objects that have a label, whatever its value. The
-// manager runs it.
-func Cache(mgr ctrl.Manager, label string) (cache.Cache, error) {
+// Cache returns a cache of the Jobs and pods that have a label, whatever its value, with as
+// much of them as controllers read, and of their labels and annotations that one and the
+// further ones. The manager runs it.
+func Cache(mgr ctrl.Manager, label string, further ...string) (cache.Cache, error) {
 	has, err := labels.NewRequirement(label, selection.Exists, nil)
 	if err != nil {
 		return nil, err
@@ -22,7 +28,7 @@ func Cache(mgr ctrl.Manager, label string) (cache.Cache, error) {
 	c, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
 		o.Cache.DefaultLabelSelector = labels.NewSelector().Add(*has)
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.DefaultTransform = append(keys{label, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation}, further...).trim
 	})
 	if err != nil {
 		return nil, fmt.Errorf("setting up the cache of objects with the label %s: %w", label, err)

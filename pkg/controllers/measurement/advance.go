@@ -78,6 +78,12 @@ func (in *input) enter() plan {
 	if left := in.memory.resume.Sub(in.now.Time); left > 0 && attempts(m) > 0 {
 		return plan{status: in.unchanged(), remove: others, memory: in.memory, again: left}
 	}
+	if in.yields {
+		found := finding{in.measured(in.measurements), v1alpha1.ReasonQueued, in.here() + " waits: it is another namespace's turn to measure"}
+		return plan{
+			status: in.status(m, in.measurements, found), remove: others, memory: in.memory, again: recheckAfter, news: in.waiting(found), yields: true,
+		}
+	}
 	if where := in.elsewhere(); where != nil {
 		return in.move(where)
 	}
@@ -156,25 +162,25 @@ func (in *input) hindrance() *obstacle {
 	name, withFollowers := in.stepNode()
 	n := in.node(name)
 	if ok, why := n.usable(); !ok {
-		return &obstacle{v1alpha1.ReasonNoNode, on(name, why)}
+		return &obstacle{reason: v1alpha1.ReasonNoNode, message: on(name, why)}
 	}
 	if in.taken.Has(m.Node) || in.taken.Has(m.BaselineNode) {
-		return &obstacle{v1alpha1.ReasonQueued, "others measure there first"}
+		return &obstacle{reason: v1alpha1.ReasonQueued, message: "others measure there first"}
 	}
 	if in.full {
-		return &obstacle{v1alpha1.ReasonQueued, limitReached}
+		return &obstacle{reason: v1alpha1.ReasonQueued, message: limitReached}
 	}
 	if withFollowers && n.followers == 0 {
-		return &obstacle{v1alpha1.ReasonNoRunningPods, on(name, "no pod that follows the profile runs there")}
+		return &obstacle{reason: v1alpha1.ReasonNoRunningPods, message: on(name, "no pod that follows the profile runs there")}
 	}
 	if ok, why := n.quiet(in, withFollowers); !ok {
-		return &obstacle{v1alpha1.ReasonNoQuietNode, on(name, why)}
+		return &obstacle{reason: v1alpha1.ReasonNoQuietNode, message: on(name, why)}
 	}
-	if n.measuredByOthers(in) {
-		return &obstacle{v1alpha1.ReasonQueued, "pods of another measurement have not ended on node " + name}
+	if n.measuredByOthers() {
+		return &obstacle{reason: v1alpha1.ReasonQueued, message: "pods of another measurement have not ended on node " + name}
 	}
-	if pod := n.left(in.profile.UID, nil); pod != "" {
-		return &obstacle{v1alpha1.ReasonMeasuring, fmt.Sprintf("pod %s of the step before has not ended", pod)}
+	if pod := n.left(nil); pod != "" {
+		return &obstacle{reason: v1alpha1.ReasonMeasuring, message: fmt.Sprintf("pod %s of the step before has not ended", pod)}
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/probe/result"
@@ -153,7 +154,7 @@ func (s *simulation) restart() {
 	s.reconciler = &Reconciler{
 		Client: s.Client, API: s.Client, Made: s.Client, Recorder: s.events, Clock: s.clock, Metrics: metrics,
 		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},
-		Slots:  probejob.NewSlots(2),
+		Slots:  slots.New(2, s.clock),
 	}
 }
 
@@ -538,7 +539,7 @@ func (s *simulation) end(ctx context.Context, p *process, container, message str
 // finish ends the Job of a pod.
 func (s *simulation) finish(ctx context.Context, pod *corev1.Pod, how batchv1.JobConditionType, reason string) {
 	job := &batchv1.Job{}
-	s.must(s.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: jobOf(pod)}, job))
+	s.must(s.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: metav1.GetControllerOf(pod).Name}, job))
 	job.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue, Reason: reason}}
 	s.must(s.Status().Update(ctx, job))
 }

@@ -12,10 +12,12 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
@@ -35,7 +37,7 @@ type Reconciler struct {
 	// Probes say what probes run.
 	Probes *probejob.Settings
 	// Slots are shared with the other controllers that measure on nodes.
-	Slots *probejob.Slots
+	Slots *slots.Slots
 	// Writers are those of the controllers that write the rest of a profile's status. Why
 	// a profile waits is written while they do not. Nil is no others.
 	Writers *statuses.Writers
@@ -47,11 +49,12 @@ type Reconciler struct {
 	looks     looks // at nodes
 	running   looks // at namespaces, for pods that run
 	templates templates
+	pace      slots.Pace // of profiles that wait
 }
 
 // Reconcile takes the measurement of one profile a step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if err := r.Slots.Restore(ctx, r.Client); err != nil {
+	if err := probejob.Restore(ctx, r.Client, r.Slots, r.Probes.Namespace); err != nil {
 		return reconcile.Result{}, err
 	}
 	cached := &v1alpha1.WorkloadProfile{}
@@ -63,8 +66,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	again, waits, err := r.wait(ctx, request, cached)
-	if waits || err != nil {
-		return reconcile.Result{RequeueAfter: again}, err
+	if waits || err != nil { // those that are measured go first
+		return reconcile.Result{RequeueAfter: again, Priority: new(handler.LowPriority)}, err
 	}
 	// Read past the cache: a step that is over must not be begun again.
 	p := &v1alpha1.WorkloadProfile{}
@@ -90,13 +93,19 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	r.Metrics.active.Set(float64(r.active.set(request, next.status.Measuring != nil)))
-	return reconcile.Result{RequeueAfter: next.again}, nil
+	return reconcile.Result{RequeueAfter: next.again, Priority: new(0)}, nil
+}
+
+// ownerOf returns the profile as one that has nodes.
+func ownerOf(p *v1alpha1.WorkloadProfile) slots.Owner {
+	return slots.Owner{Namespace: p.Namespace, UID: p.UID}
 }
 
 // forget drops what is kept of a profile that is not measured.
 func (r *Reconciler) forget(request reconcile.Request) {
 	r.memories.forget(request.NamespacedName)
 	r.templates.forget(request.NamespacedName)
+	r.pace.Forget(request.NamespacedName)
 	r.Metrics.active.Set(float64(r.active.set(request, false)))
 }
 
@@ -125,7 +134,7 @@ func (r *Reconciler) reserve(in *input) plan {
 	for {
 		p := decide(in)
 		m := p.status.Measuring
-		if m == nil || r.Slots.Acquire(in.profile.UID, m.Node, m.BaselineNode) {
+		if m == nil || p.yields || r.Slots.Acquire(ownerOf(in.profile), m.Node, m.BaselineNode) {
 			return p
 		}
 		if in.full || in.taken.HasAny(m.Node, m.BaselineNode) { // the plan is to wait
@@ -143,8 +152,11 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 		return err
 	}
 	r.memories.keep(in.profile, p.memory)
-	if p.status.Measuring == nil {
+	if p.status.Measuring == nil || p.yields {
 		r.Slots.Release(in.profile.UID)
+	}
+	for _, node := range p.awaits {
+		r.Slots.Await(ownerOf(in.profile), node)
 	}
 	var errs []error
 	for _, job := range p.remove {

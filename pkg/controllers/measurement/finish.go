@@ -67,8 +67,12 @@ func (in *input) endRound(m *v1alpha1.MeasurementProgress) plan {
 func (in *input) outOfTime() plan {
 	m := in.profile.Status.Measuring
 	if *m.Round == 1 {
+		given := "budgetSeconds"
+		if in.settings.limited {
+			given = "--max-measurement-time of loadline-manager"
+		}
 		return in.fail(in.measurements, v1alpha1.ReasonImprecise,
-			fmt.Sprintf("the %d s of budgetSeconds were used up in the first round; raise it", int(in.settings.budget.Seconds())))
+			fmt.Sprintf("the %d s of %s were used up in the first round; raise it", int(in.settings.budget.Seconds()), given))
 	}
 	result, err := in.estimate(m.Samples, *m.Round-1)
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 // follow looks after the Jobs of the current step.
 func (in *input) follow() plan {
 	m := in.profile.Status.Measuring
+	if in.now.Sub(m.StartTime.Time) > in.settings.budget+longest { // a target that does not end
+		return in.outOfTime()
+	}
 	if why := in.disturbance(); why != "" {
 		return in.beginAgain(v1alpha1.ReasonInterrupted, why)
 	}
@@ -98,18 +101,18 @@ func (in *input) disturbance() string {
 	if ok, why := n.quiet(in, withFollowers); !ok {
 		return on(name, why)
 	}
-	if n.measuredByOthers(in) {
+	if n.measuredByOthers() {
 		return on(name, "pods of another measurement run there")
 	}
 	if withFollowers && n.followers == 0 {
 		return on(name, "no pod that follows the profile runs there any more")
 	}
-	if pod := n.left(in.profile.UID, in.needed()); pod != "" {
+	if pod := n.left(in.needed()); pod != "" {
 		return fmt.Sprintf("pod %s of another step runs on node %s", pod, name)
 	}
 	for _, r := range in.runs {
 		if job := in.job(r.job.Name); job != nil {
-			if pod := n.newcomer(in, job.CreationTimestamp.Time); pod != "" {
+			if pod := n.newcomer(job.CreationTimestamp.Time); pod != "" {
 				return fmt.Sprintf("pod %s came to node %s meanwhile", pod, name)
 			}
 			break

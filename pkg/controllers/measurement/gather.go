@@ -45,7 +45,7 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 	if p.Spec.Measurement == nil {
 		return in, nil
 	}
-	if in.settings, err = newSettings(p.Spec.Measurement); err != nil {
+	if in.settings, err = newSettings(p.Spec.Measurement, r.Probes.MaxTime); err != nil {
 		return nil, err
 	}
 	if err := r.gatherTemplate(ctx, in, how); err != nil {
@@ -128,6 +128,7 @@ func (r *Reconciler) gatherTaken(in *input) {
 			in.taken.Insert(n.name())
 		}
 	}
+	in.yields = r.Slots.Yields(in.profile.UID)
 }
 
 // newNode returns a node whose pods have not been listed yet.
@@ -191,7 +192,7 @@ func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *p
 	for i := range pods {
 		pod := &pods[i]
 		w := snapshot.Workload(pod)
-		if w == nil || w.Name != in.profile.Name || pod.Labels[probejob.MeasurementKey] != "" || !pod.DeletionTimestamp.IsZero() {
+		if w == nil || w.Name != in.profile.Name || probejob.Whose(pod, r.Slots) != "" || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		in.followers[pod.UID] = true
@@ -224,7 +225,7 @@ func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *pro
 		return fmt.Errorf("listing the pods of node %s: %w", n.name(), err)
 	}
 	r.looks.keep(n.name(), pods.Items, in.now.Time)
-	in.see(n, pods.Items, snapshot)
+	in.see(n, probejob.Divide(pods.Items, in.profile.UID, r.Slots), snapshot)
 	return nil
 }
 
@@ -234,24 +235,25 @@ func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *p
 		return nil
 	}
 	if pods, ok := r.looks.recent(n.name(), in.now.Time); ok {
-		in.see(n, pods, snapshot)
+		in.see(n, probejob.Divide(pods, in.profile.UID, r.Slots), snapshot)
 		return nil
 	}
 	return r.look(ctx, in, n, snapshot)
 }
 
 // see takes note of what runs on a node.
-func (in *input) see(n *node, pods []corev1.Pod, snapshot *profile.Snapshot) {
+func (in *input) see(n *node, pods probejob.Pods, snapshot *profile.Snapshot) {
 	n.looked, n.pods = true, pods
 	if !in.settings.correct {
 		return
 	}
-	for i := range pods {
-		pod := &pods[i]
+	others := slices.Concat(pods.Measured, pods.Foreign)
+	for i := range others {
+		pod := &others[i]
 		if in.followers[pod.UID] {
 			continue
 		}
-		if none, _ := probejob.Quiet(n.name(), pods[i:i+1], in.profile.UID); !none {
+		if none, _ := probejob.Quiet(n.name(), others[i:i+1]); !none {
 			n.neighbours = append(n.neighbours, snapshot.VectorOn(n.class, pod))
 		}
 	}

@@ -30,6 +30,8 @@ type input struct {
 	// many as is allowed at once.
 	taken sets.Set[string]
 	full  bool
+	// yields is true where another namespace should have the nodes of the measurement.
+	yields bool
 	// measurements are the results of classes that there are.
 	measurements []v1alpha1.MeasuredVector
 	// questions are what is asked about the classes of the nodes, none while there is

@@ -67,6 +67,7 @@ type run struct {
 func (in *input) stepRuns() ([]run, error) {
 	m, s := in.profile.Status.Measuring, in.current()
 	placement := func(role, node string, deadline time.Duration) probejob.Placement {
+		deadline = min(deadline, in.settings.budget+longest+slack)
 		whole := fmt.Sprint(m.Question, m.StartTime.Unix(), m.NodeProfile, node)
 		hash := sha256.Sum256([]byte(whole))
 		key := fmt.Sprintf("%d-%s-%s-%d-%s", *m.Round, s.name(), role, attempts(m), hex.EncodeToString(hash[:3]))
@@ -201,7 +202,7 @@ func (in *input) weight() int64 {
 			at = 3
 		}
 		// Each observer asks for a little, too.
-		weight = min(weight, n.room(in.profile.UID)/at-1)
+		weight = min(weight, n.room()/at-1)
 	}
 	return max(minWeight, weight)
 }

@@ -12,11 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -248,7 +248,7 @@ func TestNothingIsLeftWhenTheMeasurementIsNoLongerAskedFor(t *testing.T) {
 		t.Errorf("the status is %+v", p.Status)
 	}
 	s.nothingLeft()
-	if !s.reconciler.Slots.Acquire("another", "worker-1") {
+	if !s.reconciler.Slots.Acquire(slots.Owner{Namespace: "shop", UID: "another"}, "worker-1") {
 		t.Error("the node is still taken")
 	}
 }
@@ -256,13 +256,13 @@ func TestNothingIsLeftWhenTheMeasurementIsNoLongerAskedFor(t *testing.T) {
 func TestANodeIsForOneMeasurementAtATime(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
-	other := types.UID("another")
+	other := slots.Owner{Namespace: "shop", UID: "another"}
 	s.reconciler.Slots.Acquire(other, "worker-1")
 	s.reconcile()
 	if c := s.condition(); c.Reason != v1alpha1.ReasonQueued || !strings.Contains(c.Message, "worker-1") {
 		t.Errorf("the condition is %+v", c)
 	}
-	s.reconciler.Slots.Release(other)
+	s.reconciler.Slots.Release(other.UID)
 	s.until(v1alpha1.ReasonMeasured)
 	if !s.reconciler.Slots.Acquire(other, "worker-1") {
 		t.Error("the node is still taken")
@@ -348,6 +348,12 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 	probe := func(of string) *corev1.Pod {
 		pod := service("probe-of-"+of, "", "worker-1")
 		pod.Labels[probejob.MeasurementKey] = of
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "of-" + of, UID: "job", Controller: new(true)}}
+		return pod
+	}
+	forged := func(of string) *corev1.Pod {
+		pod := probe(of)
+		pod.Name = "forged"
 		return pod
 	}
 	ended := func(pod *corev1.Pod) *corev1.Pod { pod.Status.Phase = corev1.PodSucceeded; return pod }
@@ -357,24 +363,29 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 		nodes   []string
 		pods    []*corev1.Pod
 		held    []string // nodes, by others
+		before  string   // a node that others measured until now
 		reason  string
 		says    string
 	}{
 		"a measurement that goes on":                    {nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, held: []string{"worker-1"}, reason: v1alpha1.ReasonQueued, says: "waiting for other measurements to end, which use worker-1"},
 		"a measurement that goes on, between two steps": {nodes: []string{"worker-1"}, held: []string{"worker-1"}, reason: v1alpha1.ReasonQueued, says: "which use worker-1"},
-		"a measurement whose pods have not ended":       {nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonQueued, says: "which use worker-1"},
+		"a measurement whose pods have not ended":       {nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, before: "worker-1", reason: v1alpha1.ReasonQueued, says: "which use worker-1"},
 		"the same beside neighbours": {
-			profile: filecomp(only("cpu"), correct), nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonQueued, says: "which use worker-1",
+			profile: filecomp(only("cpu"), correct), nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other")}, before: "worker-1", reason: v1alpha1.ReasonQueued, says: "which use worker-1",
 		},
 		"as many measurements as there may be": {
 			nodes: []string{"worker-1", "worker-2"}, held: []string{"worker-8", "worker-9"}, reason: v1alpha1.ReasonQueued, says: "as many go on as --max-measurements of loadline-manager allows",
 		},
 		"pods of others beside those of a measurement": {
-			nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other"), service("cart", "cart", "worker-1")}, reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/cart runs there;",
+			nodes: []string{"worker-1"}, pods: []*corev1.Pod{probe("other"), service("cart", "cart", "worker-1")}, before: "worker-1", reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/cart runs there;",
 		},
-		"nothing, beside a probe that has ended":   {nodes: []string{"worker-1"}, pods: []*corev1.Pod{ended(probe("other"))}, reason: v1alpha1.ReasonMeasuring},
-		"nothing, on the other of two nodes":       {nodes: []string{"worker-1", "worker-2"}, held: []string{"worker-1"}, reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
-		"nothing, beside probes on another's node": {nodes: []string{"worker-1", "worker-2"}, pods: []*corev1.Pod{probe("other")}, reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
+		"nothing, beside a probe that has ended":                  {nodes: []string{"worker-1"}, pods: []*corev1.Pod{ended(probe("other"))}, reason: v1alpha1.ReasonMeasuring},
+		"nothing, on the other of two nodes":                      {nodes: []string{"worker-1", "worker-2"}, held: []string{"worker-1"}, reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
+		"nothing, beside probes on another's node":                {nodes: []string{"worker-1", "worker-2"}, pods: []*corev1.Pod{probe("other")}, before: "worker-1", reason: v1alpha1.ReasonMeasuring, says: "worker-2"},
+		"a pod with the label of a measurement that there is not": {nodes: []string{"worker-1"}, pods: []*corev1.Pod{forged("other")}, reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/forged runs there"},
+		"a pod with the label of one on another node":             {nodes: []string{"worker-1"}, pods: []*corev1.Pod{forged("other")}, held: []string{"worker-2"}, reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/forged runs there"},
+		"a pod with the label of the measurement itself":          {nodes: []string{"worker-1"}, pods: []*corev1.Pod{forged("1234")}, reason: v1alpha1.ReasonNoQuietNode, says: "worker-1: pod etl/forged runs there"},
+		"nothing, beside a labelled neighbour":                    {profile: filecomp(only("cpu"), correct), nodes: []string{"worker-1"}, pods: []*corev1.Pod{forged("other")}, reason: v1alpha1.ReasonMeasuring},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -390,8 +401,13 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 				objects = append(objects, pod)
 			}
 			s := newSimulation(t, objects...)
-			if len(test.held) > 0 && !s.reconciler.Slots.Acquire("other", test.held...) {
+			other := slots.Owner{Namespace: "etl", UID: "other"}
+			if len(test.held) > 0 && !s.reconciler.Slots.Acquire(other, test.held...) {
 				t.Fatal("the nodes are not free")
+			}
+			if test.before != "" {
+				s.reconciler.Slots.Acquire(other, test.before)
+				s.reconciler.Slots.Release(other.UID)
 			}
 			s.reconcile()
 			c := s.condition()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/pkg/controllers/probejob"
@@ -30,7 +30,7 @@ type node struct {
 	// looked reports whether what follows is known.
 	looked bool
 	// pods are all pods on the node, also those that have ended.
-	pods []corev1.Pod
+	pods probejob.Pods
 	// neighbours are the vectors of the pods there that are neither ours nor
 	// followers of the profile, as far as any resource goes; resources are the
 	// names of their components and capacity the servers of these.
@@ -69,24 +69,23 @@ func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
 	if in.settings.correct {
 		return true, ""
 	}
-	others := probejob.Foreign(n.pods)
+	others := n.pods.Foreign
 	if withFollowers {
-		others = slices.DeleteFunc(others, func(p corev1.Pod) bool { return in.followers[p.UID] })
+		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return in.followers[p.UID] })
 	}
 	return probejob.Quiet(n.name(), others)
 }
 
-// measuredByOthers reports whether pods of another measurement run on the node.
-func (n *node) measuredByOthers(in *input) bool {
-	return probejob.Measured(n.name(), n.pods, in.profile.UID)
-}
+// measuredByOthers reports whether pods of another measurement run on the node: of one that
+// goes on there, or has ended and whose pods have not yet. They end by themselves, unlike
+// other pods: a measurement waits for them.
+func (n *node) measuredByOthers() bool { return !probejob.AllEnded(n.pods.Measured) }
 
 // left returns the name of a pod of ours on the node that has not ended and
 // belongs to none of these Jobs, "" for none.
-func (n *node) left(owner types.UID, jobs map[string]bool) string {
-	for i := range n.pods {
-		pod := &n.pods[i]
-		if pod.Labels[probejob.MeasurementKey] == string(owner) && !probejob.Ended(pod) && !jobs[jobOf(pod)] {
+func (n *node) left(jobs map[string]bool) string {
+	for i := range n.pods.Own {
+		if pod := &n.pods.Own[i]; !probejob.Ended(pod) && !jobs[metav1.GetControllerOf(pod).Name] {
 			return pod.Name
 		}
 	}
@@ -96,14 +95,15 @@ func (n *node) left(owner types.UID, jobs map[string]bool) string {
 // newcomer returns the name of a pod that was put on the node after a time, also if
 // it has ended since; "" for none. Ours do not count, nor those
 // that belong to the node or the cluster.
-func (n *node) newcomer(in *input, since time.Time) string {
-	for i := range n.pods {
-		pod := n.pods[i].DeepCopy()
+func (n *node) newcomer(since time.Time) string {
+	others := slices.Concat(n.pods.Measured, n.pods.Foreign)
+	for i := range others {
+		pod := others[i].DeepCopy()
 		if !scheduled(pod).After(since) {
 			continue
 		}
 		pod.Status.Phase = corev1.PodRunning
-		if quiet, _ := probejob.Quiet(n.name(), []corev1.Pod{*pod}, in.profile.UID); !quiet {
+		if quiet, _ := probejob.Quiet(n.name(), []corev1.Pod{*pod}); !quiet {
 			return pod.Namespace + "/" + pod.Name
 		}
 	}
@@ -121,27 +121,17 @@ func scheduled(pod *corev1.Pod) time.Time {
 }
 
 // room returns how much CPU is left for the pods of a measurement, in thousandths.
-func (n *node) room(owner types.UID) int64 {
+func (n *node) room() int64 {
 	free := n.object.Status.Allocatable.Cpu().MilliValue()
-	for i := range n.pods {
-		pod := &n.pods[i]
-		if probejob.Ended(pod) || pod.Labels[probejob.MeasurementKey] == string(owner) {
+	others := slices.Concat(n.pods.Measured, n.pods.Foreign)
+	for i := range others {
+		if probejob.Ended(&others[i]) {
 			continue
 		}
-		requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+		requests := resourcehelper.PodRequests(&others[i], resourcehelper.PodResourcesOptions{})
 		free -= requests.Cpu().MilliValue()
 	}
 	return max(free, 0)
-}
-
-// jobOf returns the name of the Job that a pod is of.
-func jobOf(pod *corev1.Pod) string {
-	for _, owner := range pod.OwnerReferences {
-		if owner.Kind == "Job" {
-			return owner.Name
-		}
-	}
-	return ""
 }
 
 // on says why a node cannot be measured on.

@@ -49,6 +49,10 @@ type plan struct {
 	// nil if it does not.
 	rounds int
 	ended  *ending
+	// yields is true where the measurement leaves its nodes to another namespace, and awaits
+	// are nodes that it waits for, which others have.
+	yields bool
+	awaits []string
 }
 
 // ending is how a measurement ended, for the metrics.
@@ -118,7 +122,12 @@ func (in *input) begin() plan {
 		}
 	}
 	found := in.conclusion(classes, covered, first)
+	var awaits []string
+	if first != nil {
+		awaits = first.awaited
+	}
 	return plan{
+		awaits: awaits,
 		status: in.status(nil, in.measurements, found), remove: in.jobsBut(nil), memory: memory, again: again, news: in.waiting(found),
 	}
 }
@@ -127,10 +136,10 @@ func (in *input) begin() plan {
 // to look again, 0 for when something changes.
 func (in *input) startable(class string) (where site, why *obstacle, again time.Duration) {
 	if in.noTemplate != "" {
-		return site{}, &obstacle{v1alpha1.ReasonTargetFailed, in.noTemplate}, 0
+		return site{}, &obstacle{reason: v1alpha1.ReasonTargetFailed, message: in.noTemplate}, 0
 	}
 	if back := in.memory.setbacks[class]; back.holds(in.questions[class], in.now.Time) {
-		return site{}, &obstacle{back.reason, back.message}, back.until.Sub(in.now.Time)
+		return site{}, &obstacle{reason: back.reason, message: back.message}, back.until.Sub(in.now.Time)
 	}
 	where, why = in.choose(class)
 	return where, why, recheckAfter
@@ -182,13 +191,13 @@ func (in *input) conclusion(classes, covered []string, first *obstacle) finding 
 // nowhere says why nothing can be measured on any node.
 func (in *input) nowhere() *obstacle {
 	if in.settings.target == nil && len(in.nodes) > 0 {
-		return &obstacle{v1alpha1.ReasonNoRunningPods, "no pod that follows the profile runs on a usable node"}
+		return &obstacle{reason: v1alpha1.ReasonNoRunningPods, message: "no pod that follows the profile runs on a usable node"}
 	}
 	message := "no usable node is chosen by spec.measurement.nodes"
 	if len(in.nodes) > 0 {
 		message += ": " + probejob.Some(in.unusable(), "; ")
 	}
-	return &obstacle{v1alpha1.ReasonNoNode, message}
+	return &obstacle{reason: v1alpha1.ReasonNoNode, message: message}
 }
 
 // endingRound returns the plan as one that ends a round.

@@ -34,7 +34,7 @@ func TestTheStepsOfARound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := newSettings(test.of.Spec.Measurement)
+			s, err := newSettings(test.of.Spec.Measurement, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +51,7 @@ func TestTheStepsOfARound(t *testing.T) {
 
 func TestTheDefaultsOfAMeasurement(t *testing.T) {
 	t.Parallel()
-	s, err := newSettings(filecomp().Spec.Measurement)
+	s, err := newSettings(filecomp().Spec.Measurement, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTheDefaultsOfAMeasurement(t *testing.T) {
 	if s.timeout != defaultTimeout || s.rounds != 10 || s.minRounds() != 3 || s.method() != v1alpha1.MethodProbes {
 		t.Errorf("unexpected settings: %+v", s)
 	}
-	if s, err = newSettings(filecomp(asService).Spec.Measurement); err != nil || s.timeout != defaultProbeDuration {
+	if s, err = newSettings(filecomp(asService).Spec.Measurement, 0); err != nil || s.timeout != defaultProbeDuration {
 		t.Errorf("a probe of a service runs for %v, want %v (%v)", s.timeout, defaultProbeDuration, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestAProbeThatCountsRequestsChecksItselfLongerAndOnce(t *testing.T) {
 	in := &input{profile: filecomp(only(v1alpha1.ProbeCPU, v1alpha1.ProbeMemoryBandwidth, v1alpha1.ProbeNetwork))}
 	in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Round: new(int32(1))}
 	var err error
-	if in.settings, err = newSettings(in.profile.Spec.Measurement); err != nil {
+	if in.settings, err = newSettings(in.profile.Spec.Measurement, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]time.Duration{v1alpha1.ProbeCPU: 2 * time.Second, v1alpha1.ProbeMemoryBandwidth: 2 * time.Second, v1alpha1.ProbeNetwork: 10 * time.Second}

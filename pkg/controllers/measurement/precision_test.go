@@ -79,7 +79,7 @@ func TestWhatIsImpreciseIsNamedWithItsNumbers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := filecomp(func(m *v1alpha1.Measurement) { m.Precision = new(resource.MustParse(test.precision)) })
-			settings, err := newSettings(p.Spec.Measurement)
+			settings, err := newSettings(p.Spec.Measurement, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,6 +37,7 @@ type settings struct {
 	rounds       int32
 	timeout      time.Duration
 	budget       time.Duration
+	limited      bool // the budget is the operator's limit
 	valid        time.Duration
 }
 
@@ -62,8 +63,8 @@ func (r *probed) waits() bool {
 	}
 }
 
-// newSettings reads the spec of a measurement.
-func newSettings(m *v1alpha1.Measurement) (*settings, error) {
+// newSettings reads the spec of a measurement, which may take at most so long; 0 is no limit.
+func newSettings(m *v1alpha1.Measurement, limit time.Duration) (*settings, error) {
 	s := &settings{
 		target: m.Target, copies: m.Method == v1alpha1.MethodCopies, correct: m.Neighbours == v1alpha1.NeighboursCorrect,
 		nodes: labels.Everything(), precision: defaultPrecision, rounds: ptr.Deref(m.MaxRounds, defaultRounds),
@@ -84,6 +85,9 @@ func newSettings(m *v1alpha1.Measurement) (*settings, error) {
 	override(&s.timeout, m.TimeoutSeconds)
 	override(&s.budget, m.BudgetSeconds)
 	override(&s.valid, m.ValidSeconds)
+	if limit > 0 && s.budget > limit {
+		s.budget, s.limited = limit, true
+	}
 	s.resources = newProbed(m.Resources)
 	for _, i := range m.Interference {
 		s.interference = append(s.interference, probed{Name: i.Name, Job: cmp.Or(i.Job, i.Name), Threads: 1, MebiBytes: ptr.Deref(i.SizeMebi, 0)})

@@ -47,7 +47,6 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 	if r.Metrics, err = NewMetrics(); err != nil {
 		return err
 	}
-	toOwner := probejob.ToOwner("WorkloadProfile", true)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -59,8 +58,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error 
 			builder.WithPredicates(predicate.GenerationChangedPredicate{}, foreign())).
 		WatchesMetadata(&batchv1.CronJob{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget(v1alpha1.TargetCronJob)),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(toOwner))).
-		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, statuses.Delayed(ownDelay, toOwner))).
+		WatchesRawSource(source.Kind[client.Object](made, &batchv1.Job{}, handler.EnqueueRequestsFromMapFunc(probejob.ToWorkloadProfile))).
+		WatchesRawSource(source.Kind[client.Object](made, &corev1.Pod{}, statuses.Delayed(ownDelay, probejob.ToWorkloadProfile))).
 		Complete(r)
 }
 

@@ -24,7 +24,11 @@ func (s *site) baselineName() string {
 }
 
 // obstacle says why there is no site, by one of the condition's reasons.
-type obstacle struct{ reason, message string }
+type obstacle struct {
+	reason, message string
+	// awaited are nodes that would do once others do not measure there any more.
+	awaited []string
+}
 
 // choose returns where a class can be measured now, or why nowhere. The site of the
 // measurement that is going on is preferred.
@@ -79,7 +83,7 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 			busy = append(busy, on(n.name(), why))
 			continue
 		}
-		if n.measuredByOthers(in) {
+		if n.measuredByOthers() {
 			taken = append(taken, n.name())
 			continue
 		}
@@ -89,20 +93,20 @@ func (in *input) pick(class, current string, withFollowers bool) (*node, *obstac
 	}
 	switch {
 	case best != nil && in.full && best.name() != current:
-		return nil, &obstacle{v1alpha1.ReasonQueued, limitReached}
+		return nil, &obstacle{reason: v1alpha1.ReasonQueued, message: limitReached}
 	case best != nil:
 		return best, nil
 	case len(taken) > 0:
-		return nil, &obstacle{v1alpha1.ReasonQueued, "waiting for other measurements to end, which use " + probejob.Some(taken, "; ")}
+		return nil, &obstacle{reason: v1alpha1.ReasonQueued, message: "waiting for other measurements to end, which use " + probejob.Some(taken, "; "), awaited: taken}
 	case len(busy) > 0:
-		return nil, &obstacle{v1alpha1.ReasonNoQuietNode, fmt.Sprintf(
+		return nil, &obstacle{reason: v1alpha1.ReasonNoQuietNode, message: fmt.Sprintf(
 			"other pods run on the nodes of class %s, %s; waiting for a quiet one, or set neighbours: correct to measure beside them", class, probejob.Some(busy, "; "))}
 	case withFollowers:
-		return nil, &obstacle{v1alpha1.ReasonNoRunningPods, fmt.Sprintf("no pod that follows the profile runs on a usable node of class %s", class)}
+		return nil, &obstacle{reason: v1alpha1.ReasonNoRunningPods, message: fmt.Sprintf("no pod that follows the profile runs on a usable node of class %s", class)}
 	case len(no) > 0:
-		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("no node of class %s is usable, %s", class, probejob.Some(no, "; "))}
+		return nil, &obstacle{reason: v1alpha1.ReasonNoNode, message: fmt.Sprintf("no node of class %s is usable, %s", class, probejob.Some(no, "; "))}
 	default:
-		return nil, &obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("there is no node of class %s to measure on", class)}
+		return nil, &obstacle{reason: v1alpha1.ReasonNoNode, message: fmt.Sprintf("there is no node of class %s to measure on", class)}
 	}
 }
 
@@ -118,7 +122,7 @@ func (in *input) unusable() []string {
 }
 
 // limitReached says why a measurement waits that has found a node.
-const limitReached = "waiting for other measurements to end: as many go on as --max-measurements of loadline-manager allows"
+const limitReached = "waiting for other measurements to end: as many go on as --max-measurements of loadline-manager allows, or another namespace is next"
 
 // candidates returns the nodes of a class that may be looked at, in the order in
 // which to do so: another first one every minute, so that each has its turn where

@@ -17,7 +17,7 @@ import (
 const yieldFor = 2 * time.Second
 
 // wait carries out the plan for a profile that can only wait, by the caches alone: of
-// hundreds that do, each is looked at every ten seconds. It reports false where there is
+// those that do, up to fifty in a namespace are looked at every ten seconds. It reports false where there is
 // more to do, which must not be decided on what may be out of date: where a measurement
 // goes on or can begin, where Jobs are left, and where what is not watched was not looked
 // at now and is not looked at again. A profile that has
@@ -26,11 +26,15 @@ func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1a
 	if p.Spec.Measurement == nil || p.Status.Measuring != nil || !p.DeletionTimestamp.IsZero() || r.active.has(request) {
 		return 0, false, nil
 	}
+	if left := r.pace.Left(request.NamespacedName, p.Generation, r.Clock.Now()); left > 0 {
+		return left, true, nil
+	}
 	in, err := r.gather(ctx, p, fromCaches)
 	if err != nil || len(in.jobs) > 0 {
 		return 0, false, err
 	}
 	next := r.reserve(in)
+	again = r.again(request, in, next)
 	if next.status.Measuring != nil || in.settings.target == nil && next.again == 0 {
 		return 0, false, nil
 	}
@@ -41,5 +45,15 @@ func (r *Reconciler) wait(ctx context.Context, request reconcile.Request, p *v1a
 	if apierrors.IsConflict(err) {
 		return 0, false, nil
 	}
-	return next.again, err == nil, err
+	return again, err == nil, err
+}
+
+// again returns when to look again at a profile according to a plan: those that look again
+// soon share the looks of their namespace.
+func (r *Reconciler) again(request reconcile.Request, in *input, p plan) time.Duration {
+	if p.again != recheckAfter || p.status.Measuring != nil {
+		r.pace.Forget(request.NamespacedName)
+		return p.again
+	}
+	return r.pace.Looked(request.NamespacedName, in.profile.Generation, in.now.Time)
 }

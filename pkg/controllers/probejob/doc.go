@@ -6,9 +6,10 @@
 //     an observer to the pods of a workload
 //   - [New] makes the Job that runs such a pod once, on one node; [Apply] creates it
 //   - [Usable], [Alive] and [Quiet] report on which nodes one can measure
-//   - [Slots] lets one measurement at a time use a node, and a number of them the cluster
+//   - [Whose] says of which measurement a pod is, whatever its labels say; [Divide] of all
+//     pods of a node. The nodes that measurements use are those of [slots.Slots]
 //   - [Inspect] returns the outcome of a Job, in words for users; [Look] reads what
 //     that takes from the cluster
 //
-// It decides nothing about what to measure and keeps nothing but the slots.
+// It decides nothing about what to measure and keeps nothing.
 package probejob

@@ -39,6 +39,9 @@ const (
 // maxLabel is how long the value of a label and the name of a Job may be.
 const maxLabel = 63
 
+// maxGrace is how many seconds the containers of a pod have to end at most.
+const maxGrace int64 = 30
+
 // Placement says where a Job belongs and runs.
 type Placement struct {
 	// Owner is the profile that the Job belongs to and goes with.
@@ -72,16 +75,18 @@ func shorten(text, whole string) string {
 // New returns the Job that runs a pod once, on the node of the placement. The pod
 // is scheduled, so that it finds no place where there is none. It has none of the
 // template's labels, so that no Service sends it traffic and no controller takes it
-// for its own; it keeps the template's annotations.
+// for its own, and no finalizers; it keeps the template's annotations. It ends within
+// [maxGrace] once it is deleted: its node is needed for other measurements.
 func New(p Placement, template corev1.PodTemplateSpec) *batchv1.Job {
 	template = *template.DeepCopy()
 	meta := p.metadata()
-	template.Name, template.GenerateName, template.Namespace = "", "", ""
-	template.Labels = meta.Labels
-	if template.Annotations == nil {
-		template.Annotations = map[string]string{}
+	annotations := map[string]string{}
+	maps.Copy(annotations, template.Annotations)
+	maps.Copy(annotations, meta.Annotations)
+	template.ObjectMeta = metav1.ObjectMeta{Labels: meta.Labels, Annotations: annotations}
+	if grace := template.Spec.TerminationGracePeriodSeconds; grace != nil {
+		template.Spec.TerminationGracePeriodSeconds = new(min(*grace, maxGrace))
 	}
-	maps.Copy(template.Annotations, meta.Annotations)
 	template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	template.Spec.NodeName = ""
 	pin(&template.Spec, p.Node)

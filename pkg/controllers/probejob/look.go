@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,21 +20,27 @@ import (
 // NewCache returns a cache of all Jobs of measurements and their pods, which the
 // manager runs. Controllers share one: the Jobs and pods of others are none of
 // their business.
-func NewCache(mgr ctrl.Manager) (cache.Cache, error) { return made.Cache(mgr, MeasurementKey) }
+func NewCache(mgr ctrl.Manager) (cache.Cache, error) {
+	return made.Cache(mgr, MeasurementKey, StepKey, OwnerKey, DeadlineKey)
+}
 
-// ToOwner maps Jobs and their pods to the owners of a kind. Owners are looked for
-// in the namespace of the Job if they have one.
-func ToOwner(kind string, namespaced bool) handler.MapFunc {
+// ToWorkloadProfile maps Jobs and their pods to the WorkloadProfiles that they measure, which
+// are in their own namespace.
+func ToWorkloadProfile(_ context.Context, o client.Object) []reconcile.Request {
+	if kind, name, ok := Owner(o); ok && kind == "WorkloadProfile" {
+		return made.Requests(o.GetNamespace(), name)
+	}
+	return nil
+}
+
+// ToNodeProfile maps the Jobs and pods of the namespace that calibrations run in to the
+// NodeProfiles that they calibrate.
+func ToNodeProfile(namespace string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
-		of, name, ok := Owner(o)
-		if !ok || of != kind {
-			return nil
+		if kind, name, ok := Owner(o); ok && kind == "NodeProfile" && o.GetNamespace() == namespace {
+			return made.Requests("", name)
 		}
-		key := types.NamespacedName{Name: name}
-		if namespaced {
-			key.Namespace = o.GetNamespace()
-		}
-		return []reconcile.Request{{NamespacedName: key}}
+		return nil
 	}
 }
 

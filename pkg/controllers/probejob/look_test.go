@@ -96,17 +96,27 @@ func TestAJobIsAppliedOnce(t *testing.T) {
 
 func TestAJobWakesItsOwner(t *testing.T) {
 	t.Parallel()
+	of := func(owner string) *batchv1.Job {
+		j := job()
+		j.Annotations = map[string]string{probejob.OwnerKey: owner}
+		return j
+	}
 	got := [][]reconcile.Request{
-		probejob.ToOwner("NodeProfile", false)(t.Context(), job()),
-		probejob.ToOwner("NodeProfile", true)(t.Context(), job()),
-		probejob.ToOwner("WorkloadProfile", true)(t.Context(), job()),
-		probejob.ToOwner("NodeProfile", false)(t.Context(), &corev1.Pod{}),
+		probejob.ToNodeProfile("loadline")(t.Context(), job()),
+		probejob.ToWorkloadProfile(t.Context(), of("WorkloadProfile/web")),
+		probejob.ToNodeProfile("elsewhere")(t.Context(), job()),
+		probejob.ToWorkloadProfile(t.Context(), job()),
+		probejob.ToNodeProfile("loadline")(t.Context(), of("WorkloadProfile/web")),
+		probejob.ToNodeProfile("loadline")(t.Context(), &corev1.Pod{}),
+		probejob.ToNodeProfile("")(t.Context(), of("NodeProfile/")),
+		probejob.ToWorkloadProfile(t.Context(), of("WorkloadProfile/")),
+		probejob.ToWorkloadProfile(t.Context(), of("WorkloadProfile/../../secrets")),
+		probejob.ToWorkloadProfile(t.Context(), of("WorkloadProfile")),
 	}
 	want := [][]reconcile.Request{
 		{{NamespacedName: types.NamespacedName{Name: "fast"}}},
-		{{NamespacedName: types.NamespacedName{Namespace: "loadline", Name: "fast"}}},
-		nil,
-		nil,
+		{{NamespacedName: types.NamespacedName{Namespace: "loadline", Name: "web"}}},
+		nil, nil, nil, nil, nil, nil, nil, nil,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected requests (-want +got):\n%s", diff)

@@ -2,12 +2,10 @@ package probejob
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Alive reports whether what runs on a node goes on running, and if not, why. The
@@ -44,16 +42,14 @@ func Usable(node *corev1.Node) (ok bool, why string) {
 	return true, ""
 }
 
-// Quiet reports whether no pods run on a node but those of DaemonSets, static
-// pods, those that the cluster itself cannot do without, and those of measurements of
-// the owners to ignore, and if not, whose do. A pod that is being deleted runs until it
-// is gone.
-func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why string) {
+// Quiet reports whether no pods run on a node but those of DaemonSets, static pods, and those
+// that the cluster itself cannot do without, and if not, whose do. A pod that is being deleted
+// runs until it is gone.
+func Quiet(node string, pods []corev1.Pod) (ok bool, why string) {
 	first, more := "", 0
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Spec.NodeName != node || Ended(pod) || standing(pod) ||
-			slices.Contains(ignore, types.UID(pod.Labels[MeasurementKey])) {
+		if pod.Spec.NodeName != node || Ended(pod) || standing(pod) {
 			continue
 		}
 		if first == "" {
@@ -70,21 +66,6 @@ func Quiet(node string, pods []corev1.Pod, ignore ...types.UID) (ok bool, why st
 	default:
 		return false, fmt.Sprintf("pod %s and %d more run there", first, more)
 	}
-}
-
-// Measured reports whether pods of other measurements than the owner's run on a node: those
-// that go on there, and those that have ended and whose pods have not yet. They end
-// by themselves, unlike other pods: a measurement waits for them.
-func Measured(node string, pods []corev1.Pod, owner types.UID) bool {
-	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
-		of := pod.Labels[MeasurementKey]
-		return pod.Spec.NodeName == node && of != "" && of != string(owner) && !Ended(&pod)
-	})
-}
-
-// Foreign returns the pods that no measurement made.
-func Foreign(pods []corev1.Pod) []corev1.Pod {
-	return slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool { return pod.Labels[MeasurementKey] != "" })
 }
 
 // systemCritical is the priority from which on pods are of the cluster itself, such as

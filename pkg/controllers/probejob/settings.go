@@ -40,6 +40,9 @@ type Settings struct {
 	// MaxParallel is how many nodes of the cluster are measured on at once, at
 	// least 1.
 	MaxParallel int
+	// MaxTime is how long the measurement of a class of nodes may take, whatever its budget;
+	// 0 for no limit.
+	MaxTime time.Duration
 	// Namespace is where calibrations run. Probes of a workload run in the
 	// workload's.
 	Namespace string

@@ -8,8 +8,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -23,6 +23,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/made"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/controllers/statuses"
 )
 
@@ -41,10 +42,14 @@ type Reconciler struct {
 	Recorder events.EventRecorder
 	Clock    clock.PassiveClock
 	Worker   Worker
+	// Slots are for replays that go on.
+	Slots *slots.Slots
 	// Version is the manager's, for the foot of reports.
 	Version string
 	// Metrics count runs. Defaults to those of the manager.
 	Metrics *Metrics
+
+	pace slots.Pace // of replays that have not begun
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=tracereplays,verbs=get;list;watch
@@ -58,7 +63,7 @@ type Reconciler struct {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	cache, err := made.Cache(mgr, replayKey)
+	cache, err := made.Cache(mgr, replayKey, runsKey)
 	if err != nil {
 		return err
 	}
@@ -68,6 +73,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.TraceReplay{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.TraceReplay{}, r.Slots.WhenGone()).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
 			builder.WithPredicates(statuses.ProfileChanged())).
 		Watches(&v1alpha1.NodeProfile{}, handler.EnqueueRequestsFromMapFunc(r.waiting),
@@ -96,28 +102,39 @@ func (r *Reconciler) waiting(ctx context.Context, o client.Object) []reconcile.R
 
 // replayOfPod maps a pod to its replay.
 func replayOfPod(_ context.Context, pod client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetAnnotations()[replayKey]}}}
+	return made.Requests(pod.GetNamespace(), pod.GetAnnotations()[replayKey])
 }
 
 // Reconcile takes one replay a step further.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if err := r.restore(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
+	if left, err := r.waits(ctx, request); left > 0 || err != nil {
+		return reconcile.Result{RequeueAfter: left, Priority: new(handler.LowPriority)}, err
+	}
 	// Read past the cache: a replay that has just ended must not begin again.
 	replay := &v1alpha1.TraceReplay{}
-	if err := r.API.Get(ctx, request.NamespacedName, replay); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if !replay.DeletionTimestamp.IsZero() {
+	err := r.API.Get(ctx, request.NamespacedName, replay)
+	if err == nil && !replay.DeletionTimestamp.IsZero() || apierrors.IsNotFound(err) {
+		r.pace.Forget(request.NamespacedName)
 		return reconcile.Result{}, nil // what was made goes with it
+	}
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 	in, err := r.gather(ctx, replay)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	p, err := decide(in)
+	p, err := r.reserve(in)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: p.again}, r.act(ctx, replay, p)
+	if err := r.act(ctx, replay, p); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: r.again(in, p), Priority: new(0)}, nil
 }
 
 // act carries out a plan. What it does twice has the effect of once.

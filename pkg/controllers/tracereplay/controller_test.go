@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/slots"
 )
 
 // world is a cluster with a reconciler in it.
@@ -52,6 +53,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	c.Reconciler = &Reconciler{
 		Client: c.Client, API: c.Client, Made: c.Client, Recorder: recorder,
 		Clock: testingclock.NewFakePassiveClock(noon.Time), Worker: *asked().worker, Metrics: metrics,
+		Slots: slots.NewShared(4, testingclock.NewFakePassiveClock(noon.Time)),
 	}
 	return c
 }
@@ -212,11 +214,11 @@ func TestAReplayWaitsForItsTrace(t *testing.T) {
 		want string
 	}{
 		{func() error { return nil }, `waiting for ConfigMap "traces", which does not exist`},
-		{func() error { return c.Create(t.Context(), traces) }, `waiting for the key "week.csv" of ConfigMap "traces", which has no keys`},
+		{func() error { return c.Create(t.Context(), traces) }, `waiting for the key "week.csv" of ConfigMap "traces", which has 0 other keys`},
 		{func() error {
 			traces.Data, traces.BinaryData = map[string]string{"a.csv": ""}, map[string][]byte{"b.gz": nil}
 			return c.Update(t.Context(), traces)
-		}, `waiting for the key "week.csv" of ConfigMap "traces", which has the keys a.csv, b.gz`},
+		}, `waiting for the key "week.csv" of ConfigMap "traces", which has 2 other keys`},
 		{func() error {
 			traces.BinaryData["week.csv"] = nil
 			return c.Update(t.Context(), traces)

@@ -55,7 +55,9 @@ func profiled() v1alpha1.WorkloadProfile {
 func asked() *input {
 	return &input{
 		replay: compare(), workloads: []v1alpha1.WorkloadProfile{profiled()}, now: noon,
-		worker: &Worker{Image: "example.test/loadline", CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi")},
+		worker: &Worker{
+			Image: "example.test/loadline", CPU: resource.MustParse("1"), Memory: resource.MustParse("512Mi"), MaxParallelism: 1000, Timeout: 24 * time.Hour,
+		},
 	}
 }
 

@@ -3,7 +3,6 @@ package tracereplay
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // gather reads what the plan for a replay depends on.
@@ -62,7 +62,9 @@ func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
 	if err := r.Made.List(ctx, &jobs, client.InNamespace(in.replay.Namespace), ours); err != nil {
 		return fmt.Errorf("listing Jobs: %w", err)
 	}
-	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, in.replay) })
+	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool {
+		return !metav1.IsControlledBy(&j, in.replay) || !isRound(in.replay.Name, j.Name)
+	})
 	slices.SortFunc(in.jobs, func(a, b batchv1.Job) int {
 		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 			return c
@@ -112,6 +114,11 @@ func inTheWay(kind, name string) string {
 	return fmt.Sprintf("%s %q is in the way: it is not this TraceReplay's, but has the name of one that the replay needs; delete or rename it", kind, name)
 }
 
+// tampered says that an object is not as the controller made it.
+func tampered(kind, name string, why error) string {
+	return fmt.Sprintf("%s %q is not as it was made for this TraceReplay: %v; delete it", kind, name, why)
+}
+
 // gatherConfigMaps reads the ConfigMaps of a replay.
 func (r *Reconciler) gatherConfigMaps(ctx context.Context, in *input) error {
 	name := in.replay.Name
@@ -153,8 +160,8 @@ func (r *Reconciler) missing(ctx context.Context, replay *v1alpha1.TraceReplay) 
 	var claims []string
 	if trace := replay.Spec.Trace; trace != nil {
 		if c := trace.ConfigMap; c != nil {
-			if text, err := r.missingKey(ctx, replay.Namespace, c); text != "" || err != nil {
-				return text, err
+			if why, err := r.missingKey(ctx, replay.Namespace, c); why != "" || err != nil {
+				return why, err
 			}
 		}
 		if c := trace.PersistentVolumeClaim; c != nil {
@@ -187,22 +194,12 @@ func (r *Reconciler) missingKey(ctx context.Context, namespace string, want *v1a
 	if err != nil {
 		return "", fmt.Errorf("reading ConfigMap %s: %w", want.Name, err)
 	}
-	keys := slices.Sorted(maps.Keys(c.Data))
-	keys = append(keys, slices.Sorted(maps.Keys(c.BinaryData))...)
-	if slices.Contains(keys, want.Key) {
+	_, plain := c.Data[want.Key]
+	_, binary := c.BinaryData[want.Key]
+	if plain || binary {
 		return "", nil
 	}
-	return fmt.Sprintf("waiting for the key %q of ConfigMap %q, which has %s", want.Key, want.Name, list(keys)), nil
-}
-
-// list names some keys: "no keys", "the key a", "the keys a, b".
-func list(keys []string) string {
-	switch len(keys) {
-	case 0:
-		return "no keys"
-	case 1:
-		return "the key " + keys[0]
-	default:
-		return "the keys " + strings.Join(keys, ", ")
-	}
+	// Which ones these are is for those only who may read the ConfigMap.
+	keys := text.Counted(len(c.Data)+len(c.BinaryData), "other key")
+	return fmt.Sprintf("waiting for the key %q of ConfigMap %q, which has %s", want.Key, want.Name, keys), nil
 }

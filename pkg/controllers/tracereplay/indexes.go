@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseIndexes reads the indexes in the status of a Job, such as "0,3-5,7".
-func parseIndexes(text string) ([]int, error) {
+// parseIndexes reads the indexes in the status of a Job with n of them, such as "0,3-5,7".
+func parseIndexes(text string, n int) ([]int, error) {
 	var indexes []int
 	if text == "" {
 		return nil, nil
@@ -25,6 +25,9 @@ func parseIndexes(text string) ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is no list of indexes such as 0,3-5: %w", text, err)
 		}
+		if from < 0 || to < from || to >= n {
+			return nil, fmt.Errorf("%s are not among the Job's %d indexes", part, n)
+		}
 		for i := from; i <= to; i++ {
 			indexes = append(indexes, i)
 		}
@@ -41,13 +44,16 @@ func formatRuns(runs []int) string {
 	return text.String()
 }
 
-// parseRuns reads what formatRuns writes.
-func parseRuns(text string) ([]int, error) {
+// parseRuns reads what formatRuns writes of a replay with so many runs.
+func parseRuns(text string, total int) ([]int, error) {
 	var runs []int
 	for line := range strings.Lines(text) {
 		run, err := strconv.Atoi(strings.TrimSpace(line))
 		if err != nil {
-			return nil, fmt.Errorf("%q is no list of runs: %w", text, err)
+			return nil, fmt.Errorf("line %d is not the number of a run: %w", len(runs)+1, err)
+		}
+		if run < 0 || run >= total || len(runs) >= total {
+			return nil, fmt.Errorf("line %d: %d is not another one of the %d runs", len(runs)+1, run, total)
 		}
 		runs = append(runs, run)
 	}

@@ -2,6 +2,7 @@ package tracereplay
 
 import (
 	"path"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,10 @@ type Worker struct {
 	Image string
 	// CPU and Memory are what each run asks for and is limited to.
 	CPU, Memory resource.Quantity
+	// MaxParallelism is how many runs of a replay go on at once at most, at least 1.
+	MaxParallelism int32
+	// Timeout is how long a replay may take from its first run on, at least a second.
+	Timeout time.Duration
 }
 
 // What a pod looks like from inside.
@@ -41,8 +46,12 @@ const defaultParallelism = 4
 // bad input.
 const retries = 2
 
-// job returns the Job that carries out some runs.
-func (w *Worker) job(replay *v1alpha1.TraceReplay, round int, runs []int) *batchv1.Job {
+// kept is for how many seconds a Job stays that has ended, should no manager delete it: its
+// pods have the results, which one that was away for a day can still read.
+const kept = 86_400
+
+// job returns the Job that carries out some runs in the time that is left, at least a second.
+func (w *Worker) job(replay *v1alpha1.TraceReplay, round int, runs []int, left time.Duration) *batchv1.Job {
 	meta := metadata(replay, jobName(replay.Name, round))
 	parallelism := int32(defaultParallelism)
 	if p := replay.Spec.Parallelism; p != nil {
@@ -53,8 +62,11 @@ func (w *Worker) job(replay *v1alpha1.TraceReplay, round int, runs []int) *batch
 		Spec: batchv1.JobSpec{
 			CompletionMode:       new(batchv1.IndexedCompletion),
 			Completions:          new(int32(len(runs))),
-			Parallelism:          new(min(parallelism, int32(len(runs)))),
+			Parallelism:          new(min(parallelism, w.MaxParallelism, int32(len(runs)))),
 			BackoffLimitPerIndex: new(int32(retries)),
+			// Runs end, also those that would not.
+			ActiveDeadlineSeconds:   new(int64(left / time.Second)),
+			TTLSecondsAfterFinished: new(int32(kept)),
 			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 				{ // an evicted run did not fail
 					Action: batchv1.PodFailurePolicyActionIgnore,

@@ -3,6 +3,7 @@ package tracereplay
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +17,7 @@ func TestPodsKeepToTheRestrictedStandardAndHaveNoToken(t *testing.T) {
 	t.Parallel()
 	replay := compare()
 	replay.Spec.Output = &v1alpha1.ReplayOutput{PersistentVolumeClaim: v1alpha1.ClaimPath{ClaimName: "data", Path: "out"}}
-	template := asked().worker.job(replay, 1, []int{0}).Spec.Template
+	template := asked().worker.job(replay, 1, []int{0}, time.Hour).Spec.Template
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestThePodSeesItsTraceAndItsOutput(t *testing.T) {
 			t.Parallel()
 			replay := compare()
 			replay.Spec = test.spec
-			container := asked().worker.job(replay, 1, []int{0}).Spec.Template.Spec.Containers[0]
+			container := asked().worker.job(replay, 1, []int{0}, time.Hour).Spec.Template.Spec.Containers[0]
 			want := "kubectl-loadline replay --filename /etc/loadline/replay/replay.yaml --worker-runs /etc/loadline/replay/runs" +
 				" --worker-index $(JOB_COMPLETION_INDEX) --worker-result /dev/termination-log" + test.args
 			if diff := cmp.Diff(want, strings.Join(container.Command, " ")); diff != "" {
@@ -88,14 +89,18 @@ func TestThePodSeesItsTraceAndItsOutput(t *testing.T) {
 func TestAJobHasNoMorePodsAtOnceThanRuns(t *testing.T) {
 	t.Parallel()
 	replay, worker := compare(), asked().worker
-	if got := *worker.job(replay, 1, make([]int, 3)).Spec.Parallelism; got != 3 {
+	if got := *worker.job(replay, 1, make([]int, 3), time.Hour).Spec.Parallelism; got != 3 {
 		t.Errorf("3 runs: %d pods at once", got)
 	}
-	if got := *worker.job(replay, 1, make([]int, 30)).Spec.Parallelism; got != 4 {
+	if got := *worker.job(replay, 1, make([]int, 30), time.Hour).Spec.Parallelism; got != 4 {
 		t.Errorf("30 runs: %d pods at once, want 4 by default", got)
 	}
 	replay.Spec.Parallelism = new(int32(20))
-	if got := *worker.job(replay, 1, make([]int, 30)).Spec.Parallelism; got != 20 {
+	if got := *worker.job(replay, 1, make([]int, 30), time.Hour).Spec.Parallelism; got != 20 {
 		t.Errorf("30 runs, parallelism 20: %d pods at once", got)
+	}
+	worker.MaxParallelism = 10
+	if got := *worker.job(replay, 1, make([]int, 30), time.Hour).Spec.Parallelism; got != 10 {
+		t.Errorf("30 runs, parallelism 20, of which the operator allows 10: %d pods at once", got)
 	}
 }

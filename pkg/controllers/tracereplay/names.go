@@ -49,6 +49,16 @@ func resultsName(replay string, shard int) string {
 
 func jobName(replay string, round int) string { return fmt.Sprintf("%s-runs-%d", stem(replay), round) }
 
+// isRound reports whether a name is that of a Job of a replay.
+func isRound(replay, name string) bool {
+	for round := 1; round <= maxRounds; round++ {
+		if name == jobName(replay, round) {
+			return true
+		}
+	}
+	return false
+}
+
 // metadata returns the metadata of something that belongs to a replay.
 func metadata(replay *v1alpha1.TraceReplay, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{

@@ -41,13 +41,13 @@ func TestShortNamesStayAsTheyAre(t *testing.T) {
 func TestIndexesAreReadAsTheJobControllerWritesThem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]int{"": nil, "0": {0}, "0,3-5,7": {0, 3, 4, 5, 7}, "10-11": {10, 11}} {
-		got, err := parseIndexes(text)
+		got, err := parseIndexes(text, 12)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v (-want +got):\n%s", text, err, diff)
 		}
 	}
 	for _, text := range []string{"x", "1-", "-", "1,,2", "1-x"} {
-		if got, err := parseIndexes(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+		if got, err := parseIndexes(text, 12); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q gives %v and %v, want an error that names it", text, got, err)
 		}
 	}
@@ -57,12 +57,12 @@ func TestRunsAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		runs := rapid.SliceOfN(rapid.IntRange(0, 999), 1, 20).Draw(t, "runs")
-		got, err := parseRuns(formatRuns(runs))
+		got, err := parseRuns(formatRuns(runs), 1000)
 		if diff := cmp.Diff(runs, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
-	if _, err := parseRuns("1\nx\n"); err == nil {
+	if _, err := parseRuns("1\nx\n", 1000); err == nil {
 		t.Error("what is no number is a run")
 	}
 }

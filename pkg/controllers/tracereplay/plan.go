@@ -15,6 +15,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/jobstatus"
+	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
@@ -23,7 +24,7 @@ const (
 	// maxRounds is how many times a run is begun whose result gets lost.
 	maxRounds = 3
 	// recheckAfter is how long the controller waits for what it does not watch.
-	recheckAfter = 10 * time.Second
+	recheckAfter = slots.Every
 )
 
 // input is what a plan depends on.
@@ -61,8 +62,8 @@ type plan struct {
 func ended(replay *v1alpha1.TraceReplay) bool { return replay.Status.CompletionTime != nil }
 
 // decide plans the next step of a replay. It is pure: the same input gives the
-// same plan. What is wrong with the replay goes to its status; an error means
-// that the cluster holds what the controller cannot have made.
+// same plan. What is wrong with the replay goes to its status, and so does what the
+// controller cannot have made: trying again would not help.
 func decide(in *input) (*plan, error) {
 	p := &plan{}
 	in.replay.Status.DeepCopyInto(&p.status)
@@ -75,8 +76,9 @@ func decide(in *input) (*plan, error) {
 	asked := ask(in.replay, in.workloads, in.nodes)
 	if in.question != nil {
 		var err error
-		if asked, err = readQuestion(in.question); err != nil {
-			return nil, err
+		if asked, err = readQuestion(in.question, in.replay); err != nil {
+			p.pend(in, tampered("ConfigMap", in.question.Name, err))
+			return p, nil
 		}
 	}
 	replayer, err := asked.replayer()
@@ -90,8 +92,7 @@ func decide(in *input) (*plan, error) {
 		return p, nil
 	}
 	if in.obstacle != "" {
-		p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonPending, in.obstacle)
-		p.again = recheckAfter
+		p.pend(in, in.obstacle)
 		return p, nil
 	}
 	if in.question == nil {
@@ -103,9 +104,11 @@ func decide(in *input) (*plan, error) {
 // advance decides on a replay that can go on: whether to wait for runs, to begin
 // some, or to come to an end.
 func (p *plan) advance(in *input, replayer *replays.Replay) error {
-	t, err := count(in.results, in.jobs, in.pods)
+	t, bad, err := count(in.results, in.jobs, in.pods, len(replayer.Runs()))
 	if err != nil {
-		return err
+		p.writes = nil
+		p.pend(in, tampered("Job", bad, err))
+		return nil
 	}
 	for _, run := range slices.Sorted(maps.Keys(t.seconds)) {
 		p.seconds = append(p.seconds, t.seconds[run])
@@ -122,11 +125,16 @@ func (p *plan) advance(in *input, replayer *replays.Replay) error {
 		}
 		return p.goOn(in, replayer, t)
 	}
+	left := in.left()
+	if left < time.Second || in.overdue() {
+		t.giveUp(missing, failure{message: fmt.Sprintf("it had not ended after %v, the --replay-timeout of loadline-manager", in.worker.Timeout)})
+		return p.end(in, replayer, t)
+	}
 	if len(in.jobs) >= maxRounds {
 		t.giveUp(missing, failure{message: fmt.Sprintf("its result was lost %d times", maxRounds)})
 		return p.end(in, replayer, t)
 	}
-	p.start = in.worker.job(in.replay, in.freeRound(), missing)
+	p.start = in.worker.job(in.replay, in.freeRound(), missing, left)
 	if p.status.StartTime == nil {
 		p.status.StartTime = new(in.now)
 	}
@@ -167,6 +175,21 @@ func (in *input) goingOn() bool {
 	return len(in.jobs) > 0 && !jobstatus.Finished(&in.jobs[len(in.jobs)-1])
 }
 
+// left returns how much of its time a replay has left.
+func (in *input) left() time.Duration {
+	if in.replay.Status.StartTime == nil {
+		return in.worker.Timeout
+	}
+	return in.worker.Timeout - in.now.Sub(in.replay.Status.StartTime.Time)
+}
+
+// overdue reports whether the latest Job was ended because it took too long.
+func (in *input) overdue() bool {
+	return len(in.jobs) > 0 && slices.ContainsFunc(in.jobs[len(in.jobs)-1].Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue && c.Reason == batchv1.JobReasonDeadlineExceeded
+	})
+}
+
 // freeRound returns the least number of a round that has no Job.
 func (in *input) freeRound() int {
 	for round := 1; ; round++ {
@@ -191,6 +214,12 @@ func (in *input) made() []client.Object {
 		objects = append(objects, &in.jobs[i])
 	}
 	return objects
+}
+
+// pend says what a replay waits for.
+func (p *plan) pend(in *input, why string) {
+	p.setComplete(in, metav1.ConditionFalse, v1alpha1.ReasonPending, why)
+	p.again = recheckAfter
 }
 
 // refuse says what is wrong with a replay and cleans up. The replay begins when

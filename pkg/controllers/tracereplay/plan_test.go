@@ -329,7 +329,7 @@ func TestMeasuredVectorsAreReplayed(t *testing.T) {
 		t.Fatalf("the replay does not begin: %s", told(p).Condition)
 	}
 	in.begin(t)
-	read, err := readQuestion(in.question)
+	read, err := readQuestion(in.question, in.replay)
 	if err != nil {
 		t.Fatal(err)
 	}

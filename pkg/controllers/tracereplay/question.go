@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
@@ -97,8 +98,8 @@ func (q *question) configMap(owner *v1alpha1.TraceReplay) (*corev1.ConfigMap, er
 	}, nil
 }
 
-// readQuestion reads what configMap wrote.
-func readQuestion(stored *corev1.ConfigMap) (*question, error) {
+// readQuestion reads what configMap wrote for a replay.
+func readQuestion(stored *corev1.ConfigMap, of *v1alpha1.TraceReplay) (*question, error) {
 	q := &question{}
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader([]byte(stored.Data[questionFile]))))
 	for _, part := range q.parts() {
@@ -110,8 +111,12 @@ func readQuestion(stored *corev1.ConfigMap) (*question, error) {
 			err = yaml.Unmarshal(document, part)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading ConfigMap %s: %w", stored.Name, err)
+			return nil, fmt.Errorf("key %s: %w", questionFile, err)
 		}
+	}
+	// Only the API server checks that the numbers are within their ranges.
+	if !equality.Semantic.DeepEqual(q.replay.Spec, of.Spec) {
+		return nil, fmt.Errorf("key %s: it has another spec", questionFile)
 	}
 	return q, nil
 }

@@ -21,14 +21,14 @@ const (
 
 func resultKey(run int) string { return fmt.Sprintf("run-%d", run) }
 
-// readResults decodes what the ConfigMaps hold. What cannot be decoded counts
-// as lost.
-func readResults(stored []*corev1.ConfigMap) map[int]*replays.Result {
+// readResults decodes what the ConfigMaps hold of so many runs. What cannot be decoded
+// counts as lost.
+func readResults(stored []*corev1.ConfigMap, total int) map[int]*replays.Result {
 	results := map[int]*replays.Result{}
 	for _, shard := range stored {
 		for key, text := range shard.Data {
 			var run int
-			if _, err := fmt.Sscanf(key, "run-%d", &run); err != nil || resultKey(run) != key {
+			if _, err := fmt.Sscanf(key, "run-%d", &run); err != nil || resultKey(run) != key || run < 0 || run >= total {
 				continue
 			}
 			if result, err := replays.DecodeResult(text); err == nil {

@@ -36,24 +36,25 @@ type failure struct {
 	badInput bool
 }
 
-// count finds out where each run stands: from the stored results, from the
-// Jobs and from their pods.
-func count(stored []*corev1.ConfigMap, jobs []batchv1.Job, pods []corev1.Pod) (*tally, error) {
-	t := &tally{
-		results: readResults(stored), further: map[int]string{}, seconds: map[int]float64{}, failures: map[int]failure{},
+// count finds out where each of so many runs stands: from the stored results, from the
+// Jobs and from their pods. With an error it returns the name of the Job that is not as
+// it was made.
+func count(stored []*corev1.ConfigMap, jobs []batchv1.Job, pods []corev1.Pod, total int) (t *tally, bad string, err error) {
+	t = &tally{
+		results: readResults(stored, total), further: map[int]string{}, seconds: map[int]float64{}, failures: map[int]failure{},
 	}
 	for i := range jobs {
-		if err := t.countJob(&jobs[i], pods); err != nil {
-			return nil, fmt.Errorf("the Job %s: %w", jobs[i].Name, err)
+		if err := t.countJob(&jobs[i], pods, total); err != nil {
+			return nil, jobs[i].Name, err
 		}
 	}
-	return t, nil
+	return t, "", nil
 }
 
-func (t *tally) countJob(job *batchv1.Job, pods []corev1.Pod) error {
-	runs, err := parseRuns(job.Spec.Template.Annotations[runsKey])
+func (t *tally) countJob(job *batchv1.Job, pods []corev1.Pod, total int) error {
+	runs, err := parseRuns(job.Spec.Template.Annotations[runsKey], total)
 	if err != nil {
-		return err
+		return fmt.Errorf("annotation %s of its pods: %w", runsKey, err)
 	}
 	failed := map[int]*corev1.Pod{}
 	for i := range pods {
@@ -79,14 +80,11 @@ func (t *tally) countJob(job *batchv1.Job, pods []corev1.Pod) error {
 	if job.Status.FailedIndexes == nil {
 		return nil
 	}
-	indexes, err := parseIndexes(*job.Status.FailedIndexes)
+	indexes, err := parseIndexes(*job.Status.FailedIndexes, len(runs))
 	if err != nil {
 		return fmt.Errorf("status.failedIndexes: %w", err)
 	}
 	for _, index := range indexes {
-		if index >= len(runs) {
-			return fmt.Errorf("status.failedIndexes: %d is not one of the Job's %d indexes", index, len(runs))
-		}
 		if run := runs[index]; t.results[run] == nil {
 			t.failures[run] = whyFailed(failed[run])
 		}

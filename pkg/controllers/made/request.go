@@ -1,0 +1,16 @@
+package made
+
+import (
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Requests returns the request for an object that a label or an annotation names, none where
+// no object can have that name: whoever may create a pod writes what he likes there.
+func Requests(namespace, name string) []reconcile.Request {
+	if len(validation.NameIsDNSSubdomain(name, false)) > 0 {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}
