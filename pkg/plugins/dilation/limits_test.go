@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // A pod that requests next to nothing, and is promised to run as fast as alone on all processors, keeps one of them.
@@ -42,33 +43,33 @@ func TestAPromiseKeepsNoMoreProcessorsFromOthersThanAreRequested(t *testing.T) {
 	}
 }
 
-// Requests of 1000m and 1001m have one weight, and cover one processor and two.
+// Requests of 2000m and 2001m have one weight, and cover two processors and three.
 func TestPodsOfOneWeightWhoseRequestsCoverMoreAreOfAnotherKind(t *testing.T) {
 	t.Parallel()
-	job := bounded(workload("job", demand("cpu", 1)), 1.5)
-	neighbour := workload("neighbour", demand("cpu", 1))
-	job.Spec.Resources[0].Threads, neighbour.Spec.Resources[0].Threads = new(int32(2)), new(int32(2))
+	less, more := requesting(testPod("less", "job"), "2000m", ""), requesting(testPod("more", "job"), "2001m", "")
+	if a, b := profile.Share(less), profile.Share(more); a != b {
+		t.Fatalf("the shares differ: %v and %v", a, b)
+	}
+	job, neighbour := bounded(workload("job", demand("cpu", 1)), 1.5), workload("neighbour", demand("cpu", 1))
+	job.Spec.Resources[0].Threads, neighbour.Spec.Resources[0].Threads = new(int32(3)), new(int32(3))
 	d := guarded(t, nil, job, neighbour)
-	node := testNode("node", 2, requesting(testPod("there", "neighbour"), "1", ""))
-	for request, want := range map[string]string{
-		"1000m": "",
-		"1001m": "node(s) would slow the pod down 2×, more than its limit of 1.50×, because of cpu",
-	} {
-		for range 2 {
-			statuses, _ := filter(t, d, requesting(testPod("new", "job"), request, ""), node)
-			if got := statuses[0].Message(); got != want {
-				t.Errorf("%s: %q, want %q", request, got, want)
+	node := testNode("node", 3, requesting(testPod("there", "neighbour"), "2", ""))
+	const refused = "node(s) would slow the pod down 2×, more than its limit of 1.50×, because of cpu"
+	for range 2 {
+		for pod, want := range map[*corev1.Pod]string{less: "", more: refused} {
+			if statuses, _ := filter(t, d, pod, node); statuses[0].Message() != want {
+				t.Errorf("%s: %q, want %q", pod.Name, statuses[0].Message(), want)
 			}
 		}
 	}
-	sign := func(request string) []fwk.SignFragment {
-		signature, status := d.SignPod(t.Context(), requesting(testPod("new", "job"), request, ""))
+	sign := func(pod *corev1.Pod) []fwk.SignFragment {
+		signature, status := d.SignPod(t.Context(), pod)
 		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		return signature
 	}
-	if cmp.Equal(sign("1000m"), sign("1001m")) || !cmp.Equal(sign("1001m"), sign("1001m")) {
+	if cmp.Equal(sign(less), sign(more)) || !cmp.Equal(sign(more), sign(more)) {
 		t.Error("they are signed as if they were alike")
 	}
 }
