@@ -94,6 +94,22 @@ test-cluster: ## Run the tests of hack/cluster, the local control plane
 test-kueue: $(TOOLS)/kueue ## Run the test with Kueue, which it builds the first time (some minutes)
 	go test -tags kueue -count 1 -timeout 20m ./test/kueue -kueue=$(TOOLS)/kueue
 
+# How long each fuzz target runs, which of them do, and the folder in which they are looked for.
+FUZZTIME ?= 1m
+FUZZ ?= .
+FUZZ_IN ?= .
+
+# The go command runs one target of one package at a time. The others run even when one before them has failed; the inputs that
+# failed stay in testdata/fuzz of their packages, where "make test" runs them again.
+.PHONY: fuzz
+fuzz: ## Run every fuzz target, one after the other (FUZZTIME=10s FUZZ=ReadSWF)
+	@targets=$$(grep -rEo --include='*_test.go' $(NOT_SOURCE:%=--exclude-dir=%) --exclude-dir=testdata '^func Fuzz\w*' '$(FUZZ_IN)' | sort | grep -E 'func .*($(FUZZ))') || \
+		{ echo 'no fuzz target is called $(FUZZ)' >&2; exit 2; }; \
+	failed=0; while IFS=: read -r file target; do \
+		target=$${target#func }; echo "fuzz $$target of $$(dirname "$$file")"; \
+		(cd "$$(dirname "$$file")" && go test -run '^$$' -fuzz "^$$target$$" -fuzztime '$(FUZZTIME)' . </dev/null) || failed=1; \
+	done <<<"$$targets"; exit $$failed
+
 # Every module is read even when one before it has failed.
 LINT = run() { failed=0; for module in $(MODULES); do \
 	echo "lint $$module"; (cd "$$module" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml "$$@" ./...) || failed=1; \
@@ -205,7 +221,7 @@ INSTALL_ON_KIND = $(HELM_TESTS) '-kubectl=$(TOOLS)/cluster --kubeconfig=$(KUBECO
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint
-lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release ## Lint every module, the chart and its rules, and what releases are made with
+lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release lint-vulnerabilities ## Lint every module, the chart and its rules, and what releases are made with
 	@$(LINT)
 
 .PHONY: lint-chart
@@ -230,6 +246,28 @@ lint-release: lint-packages $(TOOLS)/actionlint ## Lint workflows, scripts, the 
 .PHONY: lint-rules
 lint-rules: $(TOOLS)/promtool ## Lint the recording rules and alerts
 	@$(TOOLS)/promtool check rules --lint=all --lint-fatal charts/loadline/rules/*.yaml
+
+# The modules whose programs are released, in their folders cmd.
+RELEASED ?= .
+
+# The database of known vulnerabilities. Without it nothing is checked, which is an error where vulnerabilities are "required".
+GOVULNDB ?= https://vuln.go.dev
+VULNERABILITIES ?=
+
+# The database is asked about a module first, whatever it answers: what fails after that is not for want of the database. The standard
+# library that is checked is that of the Go which releases are made with.
+GOVULNCHECK = $(TOOLS)/govulncheck -db '$(GOVULNDB)'
+
+.PHONY: lint-vulnerabilities
+lint-vulnerabilities: $(TOOLS)/govulncheck ## Look for known vulnerabilities in what is released (VULNERABILITIES=required GOVULNDB=file:///path)
+	$(if $(filter-out required,$(VULNERABILITIES)),$(error VULNERABILITIES: "$(VULNERABILITIES)" is neither "required" nor empty))
+	@if ! reason=$$(timeout 20 $(GOVULNCHECK) -json -mode query golang.org/x/vuln@v1.0.0 2>&1 >/dev/null); then \
+		echo "vulnerabilities are not checked: the database at $(GOVULNDB) cannot be reached: $${reason:-no answer within 20 seconds}" >&2; \
+		exit $(if $(VULNERABILITIES),1,0); \
+	fi; \
+	for module in $(RELEASED); do \
+		echo "lint vulnerabilities of $$module"; (cd "$$module" && $(RELEASE_GO) $(GOVULNCHECK) ./cmd/...); \
+	done
 
 .PHONY: lint-fix
 lint-fix: $(TOOLS)/golangci-lint ## Lint every module and repair what has one right repair
@@ -394,10 +432,10 @@ bin/tools/%: $(TOOLS)/% ;
 $(TOOLS)/golangci-lint: TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 $(TOOLS)/controller-gen: TOOL = sigs.k8s.io/controller-tools/cmd/controller-gen
 $(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat
-
 $(TOOLS)/kind: TOOL = sigs.k8s.io/kind
+$(TOOLS)/govulncheck: TOOL = golang.org/x/vuln/cmd/govulncheck
 
-$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind: hack/tools/go.mod hack/tools/go.sum
+$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind $(TOOLS)/govulncheck: hack/tools/go.mod hack/tools/go.sum
 	@echo "build $(@F) (the first time takes a minute)"
 	@cd hack/tools && go build -o $@ $(TOOL)
 	@touch $@
