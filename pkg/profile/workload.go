@@ -51,6 +51,9 @@ type InUse struct {
 // Workload is a valid WorkloadProfile, ready for use.
 type Workload struct {
 	Namespace, Name string
+	// State numbers the states that an [Index] compiled, of all profiles, from 1: another state of this one has another number.
+	// It is 0 of a profile that is in no index.
+	State uint64
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
 	// Importance is how many times what its pods wait counts where nodes are priced, above 0 and at most 100.
@@ -152,11 +155,14 @@ func importance(q *resource.Quantity) (float64, field.ErrorList) {
 }
 
 // Importance returns how many times what a pod waits counts where nodes are priced, 1 if it follows no profile.
-func (s *Snapshot) Importance(pod *corev1.Pod) float64 {
-	if w := s.Workload(pod); w != nil {
-		return w.Importance
+func (s *Snapshot) Importance(pod *corev1.Pod) float64 { return ImportanceOf(s.Workload(pod)) }
+
+// ImportanceOf returns how many times counts what pods wait that follow a profile, 1 for those that follow none, nil.
+func ImportanceOf(w *Workload) float64 {
+	if w == nil {
+		return 1
 	}
-	return 1
+	return w.Importance
 }
 
 // use fills in the vector.

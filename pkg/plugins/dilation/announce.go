@@ -45,7 +45,8 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
+	t := d.tenantsOf(c, info)
+	if !t.surely(c.newcomer, c.newcomer.bound.Max, func(b nodes.Bound) float64 { return b.Max }) {
 		o, err := t.add(c.newcomer)
 		if err != nil { // nothing can be said, and the pod is placed all the same
 			klog.FromContext(ctx).Error(err, "Cannot predict how the pods of a node fare", "pod", klog.KObj(pod), "node", nodeName)
@@ -54,8 +55,7 @@ func (d *Dilation) Reserve(ctx context.Context, state fwk.CycleState, pod *corev
 		p.excesses = o.excesses
 	}
 	if p.announced || len(p.excesses) > 0 {
-		class := c.snapshot.NodeClass(info.Node())
-		p.node = nodeWith(c.snapshot, info.Node(), class, append(podsOf(info), pod))
+		p.node = t.and(c.newcomer)
 		c.placement = p
 	}
 	return nil

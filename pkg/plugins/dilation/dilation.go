@@ -7,9 +7,9 @@
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
 // on, and what weight and limit at the processor its requests and limits make; Score
 // multiplies that of the node's class with the prices of the node, two dot products
-// (see package contention), after pricing the node again if its pods have changed. What
-// Filter and Score find for one pod holds for the next of its kind until the node's pods
-// change, and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
+// (see package contention), after pricing the node again if its pods, or what they follow, have
+// changed. What Filter and Score find for one pod holds for the next of its kind until then,
+// and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
 // framework's snapshot, which counts assumed pods, is the only source of which pod is
 // where: there is no informer lag, and in a burst each pod sees all those before it.
 // PostFilter says what would make room for a pod that no node takes, which then waits
@@ -85,7 +85,7 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	if err := d.watch(handle.SharedInformerFactory()); err != nil {
 		return nil, err
 	}
-	index.Notify(d.waiting.changed)
+	index.Notify(func(string) { d.waiting.changed() })
 	go d.waiting.run(ctx)
 	synced, err := index.Watch(ctx, handle.KubeConfig())
 	if err != nil {
@@ -173,7 +173,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.NodesVersion, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
 	}
@@ -183,9 +183,9 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	return c, nil
 }
 
-// current returns the version of what is known now.
-func (d *Dilation) current() version {
-	return version{d.index.Snapshot().Version, d.modes.version.Load()}
+// changedSince reports whether profiles or modes have changed since a cycle began.
+func (d *Dilation) changedSince(c *cycle) bool {
+	return d.index.Snapshot().Version != c.snapshot.Version || d.modes.version.Load() != c.version.modes
 }
 
 // PreScore prepares the pod for prices.

@@ -1,6 +1,7 @@
 package dilation
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -25,10 +27,16 @@ import (
 	"loadline.dev/loadline/test/oracle"
 )
 
-// defaultRules are the plugin's own for pods without a profile.
-func defaultRules(t testing.TB) []config.RequestRule { return defaultArgs(t).Requests }
+// testingT is a test, a benchmark or a property: a *testing.T, *testing.B or *rapid.T.
+type testingT interface {
+	rapid.TB
+	Context() context.Context
+}
 
-func defaultArgs(t testing.TB) *config.DilationArgs {
+// defaultRules are the plugin's own for pods without a profile.
+func defaultRules(t testingT) []config.RequestRule { return defaultArgs(t).Requests }
+
+func defaultArgs(t testingT) *config.DilationArgs {
 	args, err := config.LoadDilationArgs(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +124,7 @@ func testNode(name string, cores int, pods ...*corev1.Pod) fwk.NodeInfo {
 }
 
 // scores runs one scheduling cycle's scoring.
-func scores(t testing.TB, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
+func scores(t testingT, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
 	t.Helper()
 	d.knows(nodes...)
 	state := framework.NewCycleState()

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -60,7 +61,8 @@ func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, node fwk.
 	pods := podsOf(node)
 	others := len(pods)
 	pods = append(pods, come...)
-	p, err := nodeWith(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods).Predict()
+	with, _ := nodes.Of(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods) // wrong annotations are ignored, as in prices
+	p, err := with.Predict()
 	if err != nil {
 		return 0, fmt.Errorf("dilation of pod group %s/%s: %w", group.GetNamespace(), group.GetName(), err)
 	}

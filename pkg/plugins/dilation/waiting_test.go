@@ -50,7 +50,7 @@ func TestPodsThatWereRefusedAreTriedAgainWhenProfilesChange(t *testing.T) {
 		d := guarded(t, nil, job)
 		again := &activated{times: map[string]int{}}
 		d.waiting.activator = again
-		d.index.Notify(d.waiting.changed)
+		d.index.Notify(func(string) { d.waiting.changed() })
 		go d.waiting.run(t.Context())
 		node := testNode("node", 4, testPod("there", "job"))
 		d.cluster = cluster{nodes: []fwk.NodeInfo{node}}
