@@ -22,6 +22,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
@@ -85,7 +86,7 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	if err := d.watch(handle.SharedInformerFactory()); err != nil {
 		return nil, err
 	}
-	index.Notify(func(string) { d.waiting.changed() })
+	index.Notify(d.waiting.changed)
 	go d.waiting.run(ctx)
 	synced, err := index.Watch(ctx, handle.KubeConfig())
 	if err != nil {
@@ -114,7 +115,7 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
 	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds()}
-	d.modes = newModes(args.GuardMode, log, waiting.changed)
+	d.modes = newModes(args.GuardMode, log, func() { waiting.changed(metav1.NamespaceAll) })
 	d.cost, d.packs = d.costOf(args.Objective), args.Objective == configv1alpha1.ObjectivePacking
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
@@ -183,9 +184,16 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	return c, nil
 }
 
-// changedSince reports whether profiles or modes have changed since a cycle began.
-func (d *Dilation) changedSince(c *cycle) bool {
-	return d.index.Snapshot().Version != c.snapshot.Version || d.modes.version.Load() != c.version.modes
+// retrySince has the pods that wait tried again for what has changed since a cycle began: a pod that waits since is told of
+// that late.
+func (d *Dilation) retrySince(c *cycle) {
+	now := d.index.Snapshot()
+	for _, namespace := range now.Changed(c.snapshot) {
+		d.waiting.changed(namespace)
+	}
+	if (version{now.NodesVersion, d.modes.version.Load()}) != c.version {
+		d.waiting.changed(metav1.NamespaceAll)
+	}
 }
 
 // PreScore prepares the pod for prices.

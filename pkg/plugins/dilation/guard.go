@@ -155,9 +155,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	}
 	reportRefusals(r)
 	d.waiting.add(pod, c, d.args.HoldMaxWait)
-	if d.changedSince(c) { // something changed before the pod was among those to be told
-		d.waiting.changed()
-	}
+	d.retrySince(c)
 	ways, err := r.Room(c.newcomer.bound)
 	if err != nil {
 		return nil, fwk.AsStatus(err)
