@@ -219,19 +219,24 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	return encodeCost(d.costOn(ctx, c, node)), nil
 }
 
-// SignPod tells pods apart that the plugin would score differently. Two pods
-// with one signature have the same weight and limit, and follow the same profile,
-// or have the same vector from their requests, as of the same state of the profiles.
+// SignPod tells pods apart that the plugin would score differently. Two pods with one signature have the same weight and limit,
+// and follow the same state of a profile, or have the same vector from their requests.
+//
+// Profiles that the pod does not follow are left out, though its neighbours may follow them: a signature stands for the pod,
+// and not for the nodes. The scheduler takes the next best node of a cycle for the next pod of the signature for half a second at
+// most, in which nodes may change as well as profiles, and runs Filter there first, which looks at all as it is then: no
+// bound is exceeded by that, and at worst the node is the best of half a second ago.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
-		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
+		Nodes: snapshot.NodesVersion, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
 		Importance: n.importance, Bound: n.bound.Max, Mode: n.bound.Mode, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
-	if w := n.workload; w != nil {
-		signature.Namespace, signature.Profile = w.Namespace, w.Name
-	} else {
+	if n.follows != nil {
+		signature.Profile = n.follows.State
+	}
+	if n.workload == nil {
 		signature.Vector = n.requests
 	}
 	return []fwk.SignFragment{{Key: Name, Value: signature}}, nil
@@ -239,7 +244,7 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 
 // podSignature is all that the score of a pod, and whether a node takes it, depend on, besides the nodes.
 type podSignature struct {
-	Version    uint64
+	Nodes      uint64 // version of the NodeProfiles
 	Modes      uint64
 	Importance float64
 	Bound      float64                  `json:",omitempty"`
@@ -247,7 +252,6 @@ type podSignature struct {
 	Held       bool                     `json:",omitempty"`
 	Share      contention.Share
 	Devices    string            `json:",omitempty"`
-	Namespace  string            `json:",omitempty"`
-	Profile    string            `json:",omitempty"`
+	Profile    uint64            `json:",omitempty"` // its state
 	Vector     contention.Vector `json:",omitempty"`
 }
