@@ -334,20 +334,25 @@ func (t *Tied) names() string {
 
 // VectorsOn returns the vectors of the pods of a node of a class, tied to devices: see [Resources.Tie].
 func (s *Snapshot) VectorsOn(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (*Tied, error) {
-	vectors := make([]contention.Vector, len(pods))
-	for j, pod := range pods {
-		vectors[j] = s.VectorOn(c.Class(), pod)
-	}
-	return s.resources.Tie(node, c, pods, vectors)
+	return s.tie(node, c, s.Follow(pods))
 }
 
-// Prices returns what it costs to put a pod on a node of a class with these pods. The error is that of [Resources.Tie], and
-// the prices can be used all the same.
-func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (*contention.Prices, error) {
+// tie ties pods to the devices of a node of a class.
+func (s *Snapshot) tie(node *corev1.Node, c *NodeClass, f *Followed) (*Tied, error) {
+	vectors := make([]contention.Vector, len(f.Pods))
+	for j, pod := range f.Pods {
+		vectors[j] = s.vectorOf(pod, f.Workloads[j], c.Class())
+	}
+	return s.resources.Tie(node, c, f.Pods, vectors)
+}
+
+// Prices returns what it costs to put a pod on a node of a class with these pods, by what they follow. The error is that of
+// [Resources.Tie], and the prices can be used all the same.
+func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*contention.Prices, error) {
 	load := contention.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
-	tied, err := s.VectorsOn(node, c, pods)
+	tied, err := s.tie(node, c, f)
 	for j, v := range tied.Vectors {
-		load.AddImportant(v, Share(pods[j]), s.Importance(pods[j]))
+		load.AddImportant(v, Share(f.Pods[j]), s.ImportanceOf(f.Workloads[j]))
 	}
 	load.Newcomer(tied.tying.Newcomer())
 	return load.Prices(), err

@@ -173,7 +173,7 @@ func TestPricesAreOfTheDeviceThatANewcomerGets(t *testing.T) {
 	price := func(name string, candidate *corev1.Pod, pods ...*corev1.Pod) float64 {
 		n := node(name, "8")
 		class := s.NodeClass(n)
-		prices, err := s.Prices(n, class, pods)
+		prices, err := s.Prices(n, class, s.Follow(pods))
 		if err != nil {
 			t.Fatal(err)
 		}

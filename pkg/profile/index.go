@@ -28,7 +28,7 @@ type Index struct {
 	log      logr.Logger
 	requests []config.RequestRule
 
-	changed func() // nil if no one asked for it
+	changed func(namespace string) // nil if no one asked for it
 	current atomic.Pointer[Snapshot]
 	stale   atomic.Bool // current is older than what follows
 
@@ -36,7 +36,8 @@ type Index struct {
 	workloads map[types.NamespacedName]*entry
 	outdated  map[types.NamespacedName]*entry // those of workloads that changed
 	nodes     map[string]*v1alpha1.NodeProfile
-	nodesDiff bool // nodes changed
+	nodesDiff bool   // nodes changed
+	compiled  uint64 // states of WorkloadProfiles
 }
 
 var _ cache.ResourceEventHandler = &Index{}
@@ -55,8 +56,9 @@ func NewIndex(requests []config.RequestRule, log logr.Logger) *Index {
 	return x
 }
 
-// Notify has f called after each change. It must return at once, and be set before the index is fed.
-func (x *Index) Notify(f func()) { x.changed = f }
+// Notify has f called after each change, with the namespace of the profile, [metav1.NamespaceAll] for a NodeProfile. It must
+// return at once, and be set before the index is fed.
+func (x *Index) Notify(f func(namespace string)) { x.changed = f }
 
 // LimitImportance has no importance count for more than most. It must be called before the first snapshot is
 // taken.
@@ -66,11 +68,11 @@ func (x *Index) LimitImportance(most float64) {
 	x.current.Store(&limited)
 }
 
-// outdate says that the current snapshot is older than what follows.
-func (x *Index) outdate() {
+// outdate says that the current snapshot is older than what follows, which is of a profile of some namespace.
+func (x *Index) outdate(namespace string) {
 	x.stale.Store(true)
 	if x.changed != nil {
-		x.changed()
+		x.changed(namespace)
 	}
 }
 
@@ -100,14 +102,14 @@ func (x *Index) OnDelete(obj any) {
 			delete(x.workloads, name)
 			delete(x.outdated, name)
 		}
+		x.outdate(p.Namespace)
 	case *v1alpha1.NodeProfile:
 		delete(x.nodes, p.Name)
 		x.nodesDiff = true
+		x.outdate(metav1.NamespaceAll)
 	default:
 		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
-		return
 	}
-	x.outdate()
 }
 
 func (x *Index) set(obj any) {
@@ -125,17 +127,17 @@ func (x *Index) set(obj any) {
 			return
 		}
 		e.profile, x.outdated[name] = p, e
+		x.outdate(p.Namespace)
 	case *v1alpha1.NodeProfile:
 		if old, ok := x.nodes[p.Name]; ok && SameNodeClass(old, p) {
 			return
 		}
 		x.nodes[p.Name] = p
 		x.nodesDiff = true
+		x.outdate(metav1.NamespaceAll)
 	default:
 		x.log.Error(nil, "Ignored an object that is not a profile", "type", fmt.Sprintf("%T", obj))
-		return
 	}
-	x.outdate()
 }
 
 // Snapshot returns the state of the index, with every change that came before
@@ -159,6 +161,7 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 	next := *old
 	next.Version++
 	if x.nodesDiff {
+		next.NodesVersion++
 		classes := x.compileNodes()
 		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
 		next.withDevices = slices.DeleteFunc(slices.Clone(classes), func(c *NodeClass) bool { return len(c.devices) == 0 })
@@ -180,7 +183,8 @@ type entry struct {
 }
 
 // compileWorkloads compiles the profiles that are outdated, and ranks them among those
-// of their namespaces, which stay where they are.
+// of their namespaces, which stay what they are. Where none of a namespace is ranked that was
+// not before, its ranking stays, too.
 func (x *Index) compileWorkloads(next *Snapshot) {
 	changes := map[string]*change[*Workload]{} // by namespace
 	for name, e := range x.outdated {
@@ -208,11 +212,16 @@ func (x *Index) compileWorkloads(next *Snapshot) {
 			next.invalidWorkloads++
 			continue
 		}
+		x.compiled++
+		e.ranked.State = x.compiled
 		c.added = append(c.added, e.ranked)
 	}
 	x.outdated = map[types.NamespacedName]*entry{}
 	namespaces := next.namespaces.edit()
 	for name, c := range changes {
+		if len(c.added)+len(c.removed) == 0 {
+			continue // invalid as before
+		}
 		ranking := namespaces.get(name)
 		if ranking == nil {
 			ranking = &Ranking[*Workload]{}
@@ -250,8 +259,12 @@ func (x *Index) report(kind string, p metav1.Object, errs field.ErrorList) {
 // Snapshot is the state of an [Index] at one moment. It is immutable.
 type Snapshot struct {
 	// Version grows with each change. Numbers that were computed from a
-	// snapshot hold for as long as its version does.
+	// snapshot hold for as long as its version does, and longer where [Followed.In]
+	// says so.
 	Version uint64
+	// NodesVersion grows with each change of a NodeProfile, by which the resources may
+	// change that all vectors are about.
+	NodesVersion uint64
 
 	requests    []config.RequestRule
 	resources   *Resources
@@ -287,18 +300,13 @@ func (s *Snapshot) Resources() *Resources { return s.resources }
 
 // Workload returns the profile that a pod follows, nil if none.
 func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
-	ranking := s.namespaces.get(pod.Namespace)
-	if ranking == nil {
-		return nil
-	}
-	w, _ := ranking.Winner(labels.Set(pod.Labels))
-	return w
+	return follows(s.namespaces.get(pod.Namespace), pod)
 }
 
 // Workloads returns all profiles that pods can follow, in any order.
 func (s *Snapshot) Workloads() iter.Seq[*Workload] {
 	return func(yield func(*Workload) bool) {
-		for ranking := range s.namespaces.values() {
+		for _, ranking := range s.namespaces.all() {
 			for w := range ranking.all() {
 				if !yield(w) {
 					return
@@ -308,11 +316,44 @@ func (s *Snapshot) Workloads() iter.Seq[*Workload] {
 	}
 }
 
+// WorkloadsIn returns the profiles that pods of a namespace can follow, in any order.
+func (s *Snapshot) WorkloadsIn(namespace string) iter.Seq[*Workload] {
+	if ranking := s.namespaces.get(namespace); ranking != nil {
+		return ranking.all()
+	}
+	return func(func(*Workload) bool) {}
+}
+
+// Changed returns the namespaces whose profiles are not those of another snapshot of the
+// index, in any order. It takes time in the number of namespaces, not in that of profiles.
+func (s *Snapshot) Changed(since *Snapshot) []string {
+	var changed []string
+	if s == since {
+		return nil
+	}
+	for namespace, ranking := range s.namespaces.all() {
+		if since.namespaces.get(namespace) != ranking {
+			changed = append(changed, namespace)
+		}
+	}
+	for namespace := range since.namespaces.all() {
+		if s.namespaces.get(namespace) == nil {
+			changed = append(changed, namespace)
+		}
+	}
+	return changed
+}
+
 // VectorOn returns the vector of a pod on the nodes of a class, which must not be
 // changed: that of the profile that it follows (see [Workload.On]), or one derived
 // from its requests. It is as long as the snapshot's list of resources.
 func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
-	if w := s.Workload(pod); w != nil {
+	return s.vectorOf(pod, s.Workload(pod), class)
+}
+
+// vectorOf returns the vector of a pod that follows a profile, nil for none, on the nodes of a class.
+func (s *Snapshot) vectorOf(pod *corev1.Pod, w *Workload, class string) contention.Vector {
+	if w != nil {
 		if v := w.On(class); v != nil {
 			return v.Vector
 		}

@@ -203,7 +203,7 @@ func visitList[T Ranked](items []T, set labels.Set, visit func(T) bool) {
 // all returns the items, in any order.
 func (r *Ranking[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for items := range r.byLabel.values() {
+		for _, items := range r.byLabel.all() {
 			for _, item := range items {
 				if !yield(item) {
 					return

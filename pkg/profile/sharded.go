@@ -34,12 +34,12 @@ func (m *sharded[K, V]) get(key K) (value V) {
 	return value
 }
 
-// values returns all values, in any order.
-func (m *sharded[K, V]) values() iter.Seq[V] {
-	return func(yield func(V) bool) {
+// all returns all keys with their values, in any order.
+func (m *sharded[K, V]) all() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
 		for _, shard := range m.shards {
-			for _, value := range shard {
-				if !yield(value) {
+			for key, value := range shard {
+				if !yield(key, value) {
 					return
 				}
 			}

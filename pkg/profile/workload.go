@@ -51,6 +51,9 @@ type InUse struct {
 // Workload is a valid WorkloadProfile, ready for use.
 type Workload struct {
 	Namespace, Name string
+	// State numbers the states that an [Index] compiled, of all profiles, from 1: another state of this one has another number.
+	// It is 0 of a profile that is in no index.
+	State uint64
 	// MaxDilation is how many times longer than alone a pod may take by its SLA, at least 1; 0 if that says nothing of it.
 	MaxDilation float64
 	// Importance is how many times what its pods wait is to count where nodes are priced, above 0 and at most 100. See
@@ -152,10 +155,12 @@ func importance(q *resource.Quantity) (float64, field.ErrorList) {
 	return times, nil
 }
 
-// Importance returns how many times what a pod waits counts where nodes are priced: as its profile says, but no more than
-// [Index.LimitImportance] lets count; 1 if it follows no profile.
-func (s *Snapshot) Importance(pod *corev1.Pod) float64 {
-	w := s.Workload(pod)
+// Importance returns how many times what a pod waits counts where nodes are priced: see [Snapshot.ImportanceOf].
+func (s *Snapshot) Importance(pod *corev1.Pod) float64 { return s.ImportanceOf(s.Workload(pod)) }
+
+// ImportanceOf returns how many times counts what pods wait that follow a profile, nil for none: as the profile says, but no more
+// than [Index.LimitImportance] lets count; 1 for pods that follow none.
+func (s *Snapshot) ImportanceOf(w *Workload) float64 {
 	switch {
 	case w == nil:
 		return 1

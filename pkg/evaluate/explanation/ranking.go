@@ -110,7 +110,7 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	prices, wrong := x.snapshot.Prices(node, class, others)
+	prices, wrong := x.snapshot.Prices(node, class, x.snapshot.Follow(others))
 	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)
 	n.Cost = prices.Of(candidate)

@@ -38,9 +38,17 @@ type Node struct {
 // Of returns a node of a class, nil for none, with pods on it, as profiles have their vectors. The error names the pods whose
 // annotations of devices are wrong; these are ignored, and the node can be used all the same.
 func Of(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod) (*Node, error) {
-	tied, wrong := s.VectorsOn(node, class, pods)
-	resources := s.Resources()
-	return &Node{Name: node.Name, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor()}, wrong
+	vectors := make([]contention.Vector, len(pods))
+	for j, pod := range pods {
+		vectors[j] = s.VectorOn(class.Class(), pod)
+	}
+	return Tied(s.Resources(), node, class, pods, vectors)
+}
+
+// Tied is [Of] where the vectors that pods have on nodes of the class are at hand, before the pods are tied to devices.
+func Tied(r *profile.Resources, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod, vectors []contention.Vector) (*Node, error) {
+	tied, wrong := r.Tie(node, class, pods, vectors)
+	return &Node{Name: node.Name, Pods: pods, Vectors: tied.Vectors, Servers: r.Servers(node, class), CPU: r.Processor()}, wrong
 }
 
 // Share returns how the pods share the node's cores. The error names the node, and the pod if it is about one.

@@ -44,12 +44,12 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 		return fwk.AsStatus(err)
 	}
 	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	if t := d.tenantsOf(c, info); !t.surely(c.newcomer, t.boundOf(c.newcomer).Max, func(b nodes.Bound) float64 { return b.Max }) {
+	t := d.tenantsOf(c, info)
+	if !t.surely(c.newcomer, t.boundOf(c.newcomer).Max, func(b nodes.Bound) float64 { return b.Max }) {
 		p.excesses = t.add(c.newcomer, c.budget).excesses
 	}
 	if p.announced || len(p.excesses) > 0 {
-		class := c.snapshot.NodeClass(info.Node())
-		p.node = nodeWith(c.snapshot, info.Node(), class, append(podsOf(info), pod))
+		p.node = t.and(c.newcomer)
 		c.placement = p
 	}
 	return nil

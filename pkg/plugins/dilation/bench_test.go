@@ -102,7 +102,7 @@ func BenchmarkPrice(b *testing.B) {
 			c := &cycle{snapshot: d.index.Snapshot()}
 			b.ReportAllocs()
 			for b.Loop() {
-				price(b.Context(), c, nodes[0])
+				price(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(podsOf(nodes[0])))
 			}
 		})
 	}
@@ -131,6 +131,62 @@ func BenchmarkScoreMeasured(b *testing.B) {
 	}
 }
 
+// scoring returns what runs a scoring cycle over all nodes, in one goroutine: PreScore, Score of each node, NormalizeScore.
+func scoring(b *testing.B, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) func() {
+	list := make(fwk.NodeScoreList, len(nodes))
+	return func() {
+		state := framework.NewCycleState()
+		d.PreScore(b.Context(), state, pod, nodes)
+		for n, node := range nodes {
+			list[n].Score, _ = d.Score(b.Context(), state, pod, node)
+		}
+		d.NormalizeScore(b.Context(), state, pod, list)
+	}
+}
+
+// BenchmarkHostileProfileChanges reports the time of a scoring cycle over 1,000 nodes before each of which a user changes a
+// profile in a namespace of theirs, which has pods on no node, on one, and on all; and without any change, to compare.
+func BenchmarkHostileProfileChanges(b *testing.B) {
+	const count = 1000
+	for _, test := range []struct {
+		name    string
+		changes bool
+		pods    int // of the namespace, on as many nodes
+	}{{"none", false, 0}, {"pods=0", true, 0}, {"pods=1", true, 1}, {"pods=1000", true, count}} {
+		b.Run(test.name, func(b *testing.B) {
+			d, nodes, pod := benchCluster(b, 4)
+			nodes = nodes[:count]
+			for n, node := range nodes[:test.pods] {
+				theirs := testPod(fmt.Sprint("theirs-", n), "theirs")
+				theirs.Namespace = "theirs"
+				info, err := framework.NewPodInfo(theirs)
+				if err != nil {
+					b.Fatal(err)
+				}
+				node.AddPodInfo(info)
+			}
+			profile := workload("theirs", demand("disk", 0.1))
+			profile.Namespace = "theirs"
+			d.index.OnAdd(profile, false)
+			d.knows(nodes...)
+			cycle := scoring(b, d, pod, nodes)
+			for range 2 { // the first time the nodes are new
+				cycle()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if test.changes {
+					next := profile.DeepCopy()
+					next.Generation++
+					d.index.OnUpdate(profile, next)
+					profile = next
+				}
+				cycle()
+			}
+		})
+	}
+}
+
 // BenchmarkCycle reports the time of a whole scoring cycle over all nodes, in
 // one goroutine: PreScore, Score of each node, NormalizeScore. Either nothing
 // has changed since the last cycle, or one node has a pod more or less.
@@ -143,15 +199,7 @@ func BenchmarkCycle(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				list := make(fwk.NodeScoreList, len(nodes))
-				cycle := func() {
-					state := framework.NewCycleState()
-					d.PreScore(b.Context(), state, pod, nodes)
-					for n, node := range nodes {
-						list[n].Score, _ = d.Score(b.Context(), state, pod, node)
-					}
-					d.NormalizeScore(b.Context(), state, pod, list)
-				}
+				cycle := scoring(b, d, pod, nodes)
 				cycle()
 				b.ReportAllocs()
 				n := 0

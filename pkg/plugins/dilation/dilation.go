@@ -7,9 +7,9 @@
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
 // on, and what weight and limit at the processor its requests and limits make; Score
 // multiplies that of the node's class with the prices of the node, two dot products
-// (see package contention), after pricing the node again if its pods have changed. What
-// Filter and Score find for one pod holds for the next of its kind until the node's pods
-// change, and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
+// (see package contention), after pricing the node again if its pods, or what they follow, have
+// changed. What Filter and Score find for one pod holds for the next of its kind until then,
+// and is looked up without a lock or an allocation (see nodeTable). NormalizeScore maps the costs to the framework's range. The
 // framework's snapshot, which counts assumed pods, is the only source of which pod is
 // where: there is no informer lag, and in a burst each pod sees all those before it.
 // PostFilter says what would make room for a pod that no node takes, which then waits
@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
@@ -118,7 +119,7 @@ func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 func newPlugin(args *config.DilationArgs, index *profile.Index, cluster fwk.SharedLister, waiting *waiting, log klog.Logger) *Dilation {
 	d := &Dilation{args: args, index: index, cluster: cluster, waiting: waiting, nodes: newNodeTable(), kinds: newKinds(), budget: newSharedBudget()}
 	index.LimitImportance(args.Limits.MaxImportance)
-	d.modes = newModes(args, log, waiting.changed)
+	d.modes = newModes(args, log, func() { waiting.changed(metav1.NamespaceAll) })
 	d.cost, d.packs = d.costOf(args.Objective), args.Objective == configv1alpha1.ObjectivePacking
 	if n := args.EventsPerSecond; n > 0 {
 		d.events = flowcontrol.NewTokenBucketPassiveRateLimiter(float32(n), int(n))
@@ -178,7 +179,7 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.Version, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.NodesVersion, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
 	c.budget = newBudget(d.budget, time.Now())
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
 		c.newcomer.hold = d.args.HoldMaxDilation
@@ -189,9 +190,16 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	return c, nil
 }
 
-// current returns the version of what is known now.
-func (d *Dilation) current() version {
-	return version{d.index.Snapshot().Version, d.modes.version.Load()}
+// retrySince has the pods that wait tried again for what has changed since a cycle began: a pod that waits since is told of
+// that late.
+func (d *Dilation) retrySince(c *cycle) {
+	now := d.index.Snapshot()
+	for _, namespace := range now.Changed(c.snapshot) {
+		d.waiting.changed(namespace)
+	}
+	if (version{now.NodesVersion, d.modes.version.Load()}) != c.version {
+		d.waiting.changed(metav1.NamespaceAll)
+	}
 }
 
 // PreScore prepares the pod for prices.
@@ -217,19 +225,24 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	return encodeCost(d.costOn(ctx, c, node)), nil
 }
 
-// SignPod tells pods apart that the plugin would score differently. Two pods
-// with one signature have the same weight and limit, and follow the same profile,
-// or have the same vector from their requests, as of the same state of the profiles.
+// SignPod tells pods apart that the plugin would score differently. Two pods with one signature have the same weight and limit,
+// and follow the same state of a profile, or have the same vector from their requests.
+//
+// Profiles that the pod does not follow are left out, though its neighbours may follow them: a signature stands for the pod,
+// and not for the nodes. The scheduler takes the next best node of a cycle for the next pod of the signature for half a second at
+// most, in which nodes may change as well as profiles, and runs Filter there first, which looks at all as it is then: no
+// bound is exceeded by that, and at worst the node is the best of half a second ago.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
 	n := newNewcomer(snapshot, d.modes, pod)
 	signature := podSignature{
-		Version: snapshot.Version, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
+		Nodes: snapshot.NodesVersion, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
 		Importance: n.importance, Promise: n.promise, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
 	}
-	if w := n.workload; w != nil {
-		signature.Namespace, signature.Profile = w.Namespace, w.Name
-	} else {
+	if n.follows != nil {
+		signature.Profile = n.follows.State
+	}
+	if n.workload == nil {
 		signature.Vector = n.requests
 	}
 	return []fwk.SignFragment{{Key: Name, Value: signature}}, nil
@@ -237,14 +250,13 @@ func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragme
 
 // podSignature is all that the score of a pod, and whether a node takes it, depend on, besides the nodes.
 type podSignature struct {
-	Version    uint64
+	Nodes      uint64 // version of the NodeProfiles
 	Modes      uint64
 	Importance float64
 	Promise    nodes.Promise `json:",omitzero"`
 	Held       bool          `json:",omitempty"`
 	Share      contention.Share
 	Devices    string            `json:",omitempty"`
-	Namespace  string            `json:",omitempty"`
-	Profile    string            `json:",omitempty"`
+	Profile    uint64            `json:",omitempty"` // its state
 	Vector     contention.Vector `json:",omitempty"`
 }

@@ -1,6 +1,7 @@
 package dilation
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -25,10 +27,16 @@ import (
 	"loadline.dev/loadline/test/oracle"
 )
 
-// defaultRules are the plugin's own for pods without a profile.
-func defaultRules(t testing.TB) []config.RequestRule { return defaultArgs(t).Requests }
+// testingT is a test, a benchmark or a property: a *testing.T, *testing.B or *rapid.T.
+type testingT interface {
+	rapid.TB
+	Context() context.Context
+}
 
-func defaultArgs(t testing.TB) *config.DilationArgs {
+// defaultRules are the plugin's own for pods without a profile.
+func defaultRules(t testingT) []config.RequestRule { return defaultArgs(t).Requests }
+
+func defaultArgs(t testingT) *config.DilationArgs {
 	args, err := config.LoadDilationArgs(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +124,7 @@ func testNode(name string, cores int, pods ...*corev1.Pod) fwk.NodeInfo {
 }
 
 // scores runs one scheduling cycle's scoring.
-func scores(t testing.TB, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
+func scores(t testingT, d *Dilation, pod *corev1.Pod, nodes []fwk.NodeInfo) (raw, normalized fwk.NodeScoreList) {
 	t.Helper()
 	d.knows(nodes...)
 	state := framework.NewCycleState()
@@ -526,9 +534,44 @@ func TestSignPodTellsApartWhatScoresDifferently(t *testing.T) {
 			t.Errorf("pods of different weights or limits share %v", a)
 		}
 	}
-	before := sign(small)
-	d.index.OnAdd(workload("third", demand("cpu", 1)), false)
-	if after := sign(small); before == after {
-		t.Errorf("the signature %v outlives a change of the profiles", after)
+}
+
+// The signature of a pod changes with the profile that it follows, and with those of the nodes, and with no other.
+func TestTheSignatureOfAPodOutlivesChangesOfOtherProfiles(t *testing.T) {
+	t.Parallel()
+	job, other, canary := workload("job", demand("disk", 0.5)), workload("other", demand("disk", 0.5)), workload("canary", demand("disk", 0.1))
+	canary.Spec.Selector.MatchLabels = map[string]string{"app": "job", "track": "canary"}
+	heavier := func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Loading = quantity(0.6) }
+	for name, test := range map[string]struct {
+		change any
+		want   bool // that it is another one
+	}{
+		"its profile":                     {changed(job, heavier), true},
+		"a more specific one":             {canary, true},
+		"one of the nodes":                {nodeProfile(map[string]int{"disk": 2}), true},
+		"another one of its namespace":    {changed(other, heavier), false},
+		"one of another namespace":        {in("foreign", workload("job", demand("disk", 0.1))), false},
+		"one for pods that follow none":   {workload("none", demand("disk", 0.1)), false},
+		"the same state of its profile":   {job, false},
+		"an invalid one of its namespace": {changed(other, func(p *v1alpha1.WorkloadProfile) { p.Spec.Selector = nil }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := testPlugin(t, job, other)
+			pod := testPod("new", "job")
+			pod.Labels["track"] = "canary"
+			sign := func() string {
+				fragments, status := d.SignPod(t.Context(), pod)
+				if !status.IsSuccess() {
+					t.Fatal(status)
+				}
+				return fmt.Sprint(fragments)
+			}
+			before := sign()
+			d.index.OnUpdate(nil, test.change)
+			if after := sign(); (after != before) != test.want {
+				t.Errorf("the signature is %s, was %s", after, before)
+			}
+		})
 	}
 }

@@ -91,19 +91,18 @@ func (t *tenants) reason(e *nodes.Excess) string {
 	if e.Pod < len(t.pods) {
 		pod := t.pods[e.Pod]
 		whom = "pods of " + evaluate.QualifiedName(pod)
-		if w := t.snapshot.Workload(pod); w != nil {
+		if w := t.workloads[e.Pod]; w != nil {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}
 	}
-	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), t.snapshot.Resources().Names())
+	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), t.resources.Names())
 }
 
 // refuse returns that the node refuses a newcomer because of an excess.
 func (t *tenants) refuse(n *newcomer, o *outcome, e *nodes.Excess, b *budget) *nodes.Refusal {
 	r := &nodes.Refusal{Node: t.node.Name, Pods: t.pods, Excess: e, Takes: func(without int) bool { return t.without(without).takes(n, b) }}
 	if !o.held(n) {
-		profile := t.snapshot.Workload(n.pod)
-		r.Raise = nodes.Raised(o.excesses, func(pod int) bool { return pod == len(t.pods) || t.snapshot.Workload(t.pods[pod]) == profile })
+		r.Raise = nodes.Raised(o.excesses, func(pod int) bool { return pod == len(t.pods) || t.workloads[pod] == n.follows })
 	}
 	return r
 }
@@ -155,9 +154,7 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	}
 	reportRefusals(r)
 	d.waiting.add(pod, c, d.args.HoldMaxWait)
-	if d.current() != c.version { // it changed before the pod was among those to be told
-		d.waiting.changed()
-	}
+	d.retrySince(c)
 	ways := r.Room(c.newcomer.promise)
 	if len(ways) == 0 {
 		return nil, none

@@ -19,11 +19,13 @@ import (
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
 
 // guarded returns a plugin whose arguments were changed.
-func guarded(t testing.TB, change func(*config.DilationArgs), profiles ...any) *Dilation {
+func guarded(t testingT, change func(*config.DilationArgs), profiles ...any) *Dilation {
 	args := defaultArgs(t)
 	args.GuardMode = configv1alpha1.GuardEnforce
 	if change != nil {
@@ -43,7 +45,7 @@ func bounded(p *v1alpha1.WorkloadProfile, most float64) *v1alpha1.WorkloadProfil
 }
 
 // filter runs one scheduling cycle up to PostFilter, and returns the status of each node and what PostFilter says.
-func filter(t testing.TB, d *Dilation, pod *corev1.Pod, nodes ...fwk.NodeInfo) (statuses []*fwk.Status, advice string) {
+func filter(t testingT, d *Dilation, pod *corev1.Pod, nodes ...fwk.NodeInfo) (statuses []*fwk.Status, advice string) {
 	t.Helper()
 	d.knows(nodes...)
 	state := framework.NewCycleState()
@@ -286,6 +288,20 @@ func randomRun(t testing.TB, mode configv1alpha1.GuardMode, random *rand.Rand) (
 	return placed, afterComing, afterGoing
 }
 
+// predicted returns how pods fare on a node by the accurate model.
+func predicted(t testing.TB, s *profile.Snapshot, node fwk.NodeInfo, pods []*corev1.Pod) *contention.Prediction {
+	t.Helper()
+	with, err := nodes.Of(s, node.Node(), s.NodeClass(node.Node()), pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := with.Predict()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // exceeded returns 1 if some pod of a node is dilated more than its bound allows, by the model, and by more than rounding.
 func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	s := d.index.Snapshot()
@@ -293,12 +309,9 @@ func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	if len(pods) == 0 {
 		return 0
 	}
-	p, err := nodeWith(s, node.Node(), s.NodeClass(node.Node()), pods).Predict()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predicted(t, s, node, pods)
 	c := &cycle{snapshot: s}
-	for j, bound := range newTenants(d.modes, d.kinds, c, node).bounds {
+	for j, bound := range newTenants(d.modes, d.kinds, c, node.Node(), s.Follow(pods)).bounds {
 		if bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
 			return 1
 		}
@@ -370,13 +383,13 @@ func BenchmarkTenants(b *testing.B) {
 	b.Run("take in", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newTenants(d.modes, d.kinds, c, nodes[0])
+			newTenants(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
 		}
 	})
 	b.Run("solve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			t := newTenants(d.modes, newKinds(), c, nodes[0])
+			t := newTenants(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
 			t.add(c.newcomer, newBudget(newSharedBudget(), time.Now()))
 		}
 	})
@@ -399,7 +412,7 @@ func TestNodesThatAreAlikeAreSolvedOnce(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, advice, want)
 		}
 	}
-	if n := len(d.kinds.outcomes); n != 2 { // with both pods, and without the one that is in the way
+	if n := d.kinds.outcomes.Len(); n != 2 { // with both pods, and without the one that is in the way
 		t.Errorf("%d outcomes are kept", n)
 	}
 	if statuses, _ := filter(t, d, testPod("new", "job"), testNode("other", 4, testPod("quiet-3", "quiet"))); !statuses[0].IsSuccess() {

@@ -3,20 +3,23 @@ package dilation
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
+	"k8s.io/utils/lru"
+
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/profile"
 )
 
-// kind numbers pods that fare alike on any node, and make others fare alike, from 1; 0 is a pod of its own kind.
-type kind uint32
+// kind numbers pods that fare alike on any node, and make others fare alike, from 1.
+type kind uint64
 
-// kindKey is what pods of one kind have in common.
+// kindKey is what pods of one kind have in common. It holds no profile, so that none is kept that is gone.
 type kindKey struct {
-	workload *profile.Workload
+	profile  uint64 // its state, 0 if they follow none
+	requests string // their vector where it is from their requests
 	share    contention.Share
 	devices  string
 	promise  nodes.Promise
@@ -24,75 +27,84 @@ type kindKey struct {
 }
 
 // kinds hands out numbers, and keeps how nodes fare whose pods are of the same kinds. It is safe for concurrent use.
+//
+// Of both it keeps a number, those that were used last. What was of a state of a profile that is gone is never
+// asked for again, and goes when that is reached. A kind that comes again then has another number, and is looked into again.
 type kinds struct {
 	mu       sync.Mutex
 	last     kind
-	of       map[kindKey]kind
+	of       *lru.Cache // kind by kindKey
 	version  version
-	outcomes map[string]*outcome // by the kinds of the pods: see tenants.key
+	outcomes *lru.Cache // *outcome by the kinds of the pods: see tenants.key
 }
 
-// maxKinds and maxOutcomes bound what is kept; what is above that begins anew, with numbers that were never used.
+// maxKinds and maxOutcomes bound what is kept.
 const (
 	maxKinds    = 100_000
 	maxOutcomes = 20_000
 )
 
-func newKinds() *kinds { return &kinds{of: map[kindKey]kind{}, outcomes: map[string]*outcome{}} }
+func newKinds() *kinds { return &kinds{of: lru.New(maxKinds), outcomes: lru.New(maxOutcomes)} }
 
-// begin forgets what was of another version: profiles that have changed since are not kept.
+// begin forgets what was of another version.
 func (k *kinds) begin(v version) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.version != v {
 		k.version = v
-		clear(k.of)
-		clear(k.outcomes)
+		k.of.Clear()
+		k.outcomes.Clear()
 	}
 }
 
-// number returns the kind of a pod. One whose vector is from its requests is a kind of its own.
+// number returns the kind of a pod.
 func (k *kinds) number(n *newcomer) kind {
-	if n.workload == nil {
-		return 0
+	key := kindKey{share: n.share, devices: n.devices, promise: n.promise, hold: n.hold}
+	if n.follows != nil {
+		key.profile = n.follows.State
 	}
-	key := kindKey{n.workload, n.share, n.devices, n.promise, n.hold}
+	if n.workload == nil {
+		key.requests = encode(n.requests)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	number, known := k.of[key]
-	if !known {
-		if len(k.of) == maxKinds {
-			clear(k.of)
-		}
-		k.last++
-		number = k.last
-		k.of[key] = number
+	known, _ := k.of.Get(key)
+	if number, is := known.(kind); is {
+		return number
 	}
-	return number
+	k.last++
+	k.of.Add(key, k.last)
+	return k.last
+}
+
+// encode returns a string that two vectors from requests, which have loadings, pressures and threads, share if they are equal.
+func encode(v contention.Vector) string {
+	buffer := make([]byte, 0, 64)
+	for i, d := range v {
+		if d != (contention.Demand{}) {
+			buffer = binary.AppendUvarint(buffer, uint64(i))
+			buffer = binary.AppendUvarint(buffer, math.Float64bits(d.Loading))
+			buffer = binary.AppendUvarint(buffer, math.Float64bits(d.Pressure))
+			buffer = binary.AppendUvarint(buffer, uint64(d.Threads))
+		}
+	}
+	return string(buffer)
 }
 
 // outcome returns what was kept under a key, nil for nothing.
 func (k *kinds) outcome(key string) *outcome {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.outcomes[key]
+	kept, _ := k.outcomes.Get(key)
+	o, _ := kept.(*outcome)
+	return o
 }
 
 // keep keeps an outcome.
-func (k *kinds) keep(key string, o *outcome) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.outcomes) == maxOutcomes {
-		clear(k.outcomes)
-	}
-	k.outcomes[key] = o
-}
+func (k *kinds) keep(key string, o *outcome) { k.outcomes.Add(key, o) }
 
-// key returns what an outcome of the node depends on, if the pods are all of kinds that others may be of, and the order in
-// which it counts them: equal for nodes of one class and number of cores with pods of the same kinds. It is empty for a node
-// that is not known to be like any other.
+// key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class
+// and number of cores with pods of the same kinds. It is empty for a node with devices, which is not known to be like any other.
 func (t *tenants) key(newcomer kind) (key string, order []int) {
-	if newcomer == 0 || t.class.HasDevices() || slices.Contains(t.kinds, 0) {
+	if t.class.HasDevices() {
 		return "", nil
 	}
 	order = make([]int, len(t.kinds))

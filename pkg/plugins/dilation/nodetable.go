@@ -7,13 +7,18 @@ import (
 	"sync"
 
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"loadline.dev/loadline/pkg/profile"
 )
 
-// version is of all that is known of a node besides its NodeInfo: the profiles, and by how much their bounds bind.
-type version struct{ profiles, modes uint64 }
+// version is of what concerns all nodes: the NodeProfiles, with the resources, and by how much bounds bind.
+type version struct{ nodes, modes uint64 }
 
-// nodeTable holds what is known about each node, as of one generation of its NodeInfo,
-// which changes whenever a pod comes or goes, assumed ones included, and one version.
+// nodeTable holds what is known about each node. That holds for as long as the generation of
+// its NodeInfo, which changes whenever a pod comes or goes, assumed ones included, the version,
+// and the profiles that its own pods follow. Whoever changes other profiles, of any namespace,
+// has the node's pods looked at again at most, where they are of that namespace, and not the
+// node priced and its model solved.
 //
 // It finds a node by its NodeInfo in the scheduler's snapshot, which stays in its place as long as
 // there is the node, so that neither names nor Node objects are read. Copies, in which preemption tries
@@ -35,9 +40,11 @@ type nodeTable struct {
 type nodeState struct {
 	generation int64
 	version    version
-	kinds      []kind // of what was found, apart to be found fast
+	profiles   uint64            // Version of the last snapshot that what is known holds in
+	followed   *profile.Followed // by the pods; nil until anything is known
+	kinds      []kind            // of what was found, apart to be found fast
 	found      []finding
-	next       int // of found, to be overwritten
+	next       int // of found, to be overwritten if it was not used
 	prices     *nodePrices
 	tenants    *tenants
 }
@@ -49,6 +56,7 @@ const maxPerNode = 64
 type finding struct {
 	cost    float64
 	priced  bool     // whether the cost is known
+	used    bool     // for another pod, since room was last looked for here
 	verdict *verdict // nil if it is not known
 }
 
@@ -78,20 +86,33 @@ func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	if holdsSibling(c.newcomer.pod, node) {
 		return &nodeState{}
 	}
-	generation := node.GetGeneration()
 	n := t.nodes[node]
 	switch {
 	case n == nil:
 		return t.add(c, node)
-	case n.generation != generation || n.version != c.version:
-		*n = nodeState{generation: generation, version: c.version, kinds: n.kinds[:0], found: n.found[:0]}
+	case !n.holds(c, node):
+		*n = nodeState{
+			generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version, kinds: n.kinds[:0], found: n.found[:0],
+		}
 	}
 	return n
 }
 
+// holds reports whether what is known of a node holds in a cycle.
+func (n *nodeState) holds(c *cycle, node fwk.NodeInfo) bool {
+	if n.generation != node.GetGeneration() || n.version != c.version {
+		return false
+	}
+	if n.profiles == c.snapshot.Version {
+		return true
+	}
+	n.profiles = c.snapshot.Version
+	return n.followed == nil || n.followed.In(c.snapshot)
+}
+
 // add begins what is known of a node that is not in the map, and keeps it if it is one of the snapshot.
 func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
-	n := &nodeState{generation: node.GetGeneration(), version: c.version}
+	n := &nodeState{generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version}
 	if known, err := c.nodes.Get(node.Node().Name); err != nil || known != node {
 		return n
 	}
@@ -104,11 +125,10 @@ func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
 	return n
 }
 
-// finding returns what is known for newcomers of a kind, room for it if nothing is; nil if the pod is of its own kind.
+// finding returns what is known for newcomers of a kind, room for it if nothing is. Where all is taken, that is the room of a
+// kind for which nothing was used since room was last looked for there: pods that are all of different kinds take it from
+// each other, and leave it to kinds of which there are many.
 func (n *nodeState) finding(k kind) *finding {
-	if k == 0 {
-		return nil
-	}
 	if i := slices.Index(n.kinds, k); i >= 0 {
 		return &n.found[i]
 	}
@@ -116,21 +136,32 @@ func (n *nodeState) finding(k kind) *finding {
 		n.kinds, n.found = append(n.kinds, k), append(n.found, finding{})
 		return &n.found[len(n.found)-1]
 	}
+	for n.found[n.next].used {
+		n.found[n.next].used = false
+		n.next = (n.next + 1) % maxPerNode
+	}
 	i := n.next
 	n.next = (i + 1) % maxPerNode
 	n.kinds[i], n.found[i] = k, finding{}
 	return &n.found[i]
 }
 
+// use takes down that what was found was used for another pod.
+func (f *finding) use() {
+	if !f.used { // or all processors would write where they only read
+		f.used = true
+	}
+}
+
 // verdictOn returns whether a node as it is now takes the newcomer.
 func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
-	n := d.nodes.of(c, node)
-	f := n.finding(c.newcomer.kind)
-	if f != nil && f.verdict != nil {
+	f := d.nodes.of(c, node).finding(c.newcomer.kind)
+	if f.verdict != nil {
+		f.use()
 		return f.verdict
 	}
 	v, lasting := d.tenantsOf(c, node).judge(c.newcomer, c.budget)
-	if f != nil && lasting {
+	if lasting {
 		f.verdict = v
 	}
 	return v
@@ -138,30 +169,35 @@ func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
 
 // costOn returns what the newcomer costs on a node as it is now.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	n := d.nodes.of(c, node)
-	f := n.finding(c.newcomer.kind)
-	if f == nil {
-		return d.cost(ctx, c, node)
-	}
+	f := d.nodes.of(c, node).finding(c.newcomer.kind)
 	if !f.priced {
 		f.cost, f.priced = d.cost(ctx, c, node), true
+	} else {
+		f.use()
 	}
 	return f.cost
 }
 
 // recost keeps another cost for the newcomer on a node as it is now, and returns it.
 func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
-	if f := d.nodes.of(c, node).finding(c.newcomer.kind); f != nil {
-		f.cost, f.priced = cost, true
-	}
+	f := d.nodes.of(c, node).finding(c.newcomer.kind)
+	f.cost, f.priced = cost, true
 	return cost
+}
+
+// follow returns which profiles the pods of the node follow.
+func (n *nodeState) follow(c *cycle, node fwk.NodeInfo) *profile.Followed {
+	if n.followed == nil {
+		n.followed = c.snapshot.Follow(podsOf(node))
+	}
+	return n.followed
 }
 
 // pricesOf returns the prices of a node as it is now.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
 	n := d.nodes.of(c, node)
 	if n.prices == nil {
-		n.prices = price(ctx, c, node)
+		n.prices = price(ctx, c, node.Node(), n.follow(c, node))
 	}
 	return n.prices
 }
@@ -170,7 +206,7 @@ func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *n
 func (d *Dilation) tenantsOf(c *cycle, node fwk.NodeInfo) *tenants {
 	n := d.nodes.of(c, node)
 	if n.tenants == nil {
-		n.tenants = newTenants(d.modes, d.kinds, c, node)
+		n.tenants = newTenants(d.modes, d.kinds, c, node.Node(), n.follow(c, node))
 	}
 	return n.tenants
 }

@@ -129,12 +129,7 @@ func TestPackingEndsWithItsCycle(t *testing.T) {
 // worstWith returns the largest dilation on a node with one more pod, by the accurate model.
 func worstWith(t *testing.T, d *Dilation, node fwk.NodeInfo, pod *corev1.Pod) float64 {
 	t.Helper()
-	s := d.index.Snapshot()
-	p, err := nodeWith(s, node.Node(), s.NodeClass(node.Node()), append(podsOf(node), pod)).Predict()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Max(p.Dilations)
+	return slices.Max(predicted(t, d.index.Snapshot(), node, append(podsOf(node), pod)).Dilations)
 }
 
 // Own looks at the pod alone: one that presses on others and hardly waits itself goes where the others are many.

@@ -56,7 +56,8 @@ func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, node fwk.
 	pods := podsOf(node)
 	others := len(pods)
 	pods = append(pods, come...)
-	o := nodeWith(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods).Outlook(nodes.Granted)
+	with, _ := nodes.Of(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods) // wrong annotations are ignored, as in prices
+	o := with.Outlook(nodes.Granted)
 	slowest := 1.0
 	for j, pod := range pods {
 		if j >= others || isMember(pod, group) {

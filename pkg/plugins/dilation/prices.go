@@ -17,16 +17,16 @@ type nodePrices struct {
 	class  *profile.NodeClass // of the node, nil if it follows no profile
 }
 
-// price computes the prices of a node from the pods on it, each with the vector
+// price computes the prices of a node from the pods on it and what they follow, each with the vector
 // that it has on nodes of this class, and the share of the processor that its
 // requests and limits make. Annotations that name devices which are not there are
 // ignored, and logged.
-func price(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
+func price(ctx context.Context, c *cycle, node *corev1.Node, f *profile.Followed) *nodePrices {
 	nodesRepriced.Inc()
-	class := c.snapshot.NodeClass(node.Node())
-	prices, err := c.snapshot.Prices(node.Node(), class, podsOf(node))
+	class := c.snapshot.NodeClass(node)
+	prices, err := c.snapshot.Prices(node, class, f)
 	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(node.Node()), "err", err)
+		klog.FromContext(ctx).V(2).Info("Ignored annotations of pods that name wrong devices", "node", klog.KObj(node), "err", err)
 	}
 	return &nodePrices{prices: prices, class: class}
 }

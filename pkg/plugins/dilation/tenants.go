@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
@@ -16,8 +15,9 @@ import (
 // newcomer is the pod that is being placed, as bounds are checked for it.
 type newcomer struct {
 	pod      *corev1.Pod
-	workload *profile.Workload // nil if it follows none, or one without any vector yet
-	requests contention.Vector // its vector if it follows none
+	follows  *profile.Workload // nil if it follows none
+	workload *profile.Workload // the same, nil if that has no vector yet
+	requests contention.Vector // its vector where workload is nil
 	share    contention.Share
 	promise  nodes.Promise
 	// importance is how many times what it waits counts.
@@ -30,8 +30,15 @@ type newcomer struct {
 }
 
 func newNewcomer(s *profile.Snapshot, m *modes, pod *corev1.Pod) *newcomer {
-	w := s.Workload(pod)
-	n := &newcomer{pod: pod, workload: w, share: profile.GroupedShare(pod), promise: nodes.NewPromise(pod, w, m.of(pod.Namespace), m.limits), importance: s.Importance(pod)}
+	return newFollower(s, m, pod, s.Workload(pod))
+}
+
+// newFollower returns a pod that follows a profile, nil for none.
+func newFollower(s *profile.Snapshot, m *modes, pod *corev1.Pod, w *profile.Workload) *newcomer {
+	n := &newcomer{
+		pod: pod, follows: w, workload: w, share: profile.GroupedShare(pod), importance: s.ImportanceOf(w),
+		promise: nodes.NewPromise(pod, w, m.of(pod.Namespace), m.limits),
+	}
 	n.devices = strings.Join(append(s.RequestedDevices(pod), pod.Annotations[v1alpha1.DevicesAnnotation]), ",")
 	if w == nil || w.Elsewhere() == nil {
 		n.workload, n.requests = nil, s.VectorOn(profile.AnyClass, pod)
@@ -58,18 +65,20 @@ func (n *newcomer) anywhere() contention.Vector {
 	return n.workload.On(profile.AnyClass).Vector
 }
 
-// tenants are the pods of one node, as bounds are checked for them.
+// tenants are the pods of one node, as bounds are checked for them. They are kept through many snapshots of the profiles (see
+// nodeTable), and so hold what they need of one, and not the snapshot.
 type tenants struct {
-	snapshot *profile.Snapshot
-	node     *corev1.Node
-	class    *profile.NodeClass
-	pods     []*corev1.Pod
-	vectors  []contention.Vector // without devices
-	bounds   []nodes.Bound
-	servers  []int
-	ceiling  *contention.Ceiling
-	kinds    []kind
-	known    *kinds
+	resources *profile.Resources
+	node      *corev1.Node
+	class     *profile.NodeClass
+	pods      []*corev1.Pod
+	workloads []*profile.Workload // that they follow, nil for none
+	vectors   []contention.Vector // without devices
+	bounds    []nodes.Bound
+	servers   []int
+	ceiling   *contention.Ceiling
+	kinds     []kind
+	known     *kinds
 
 	with   map[kind]*outcome
 	before *nodes.Outlook // without a newcomer; nil until it is needed
@@ -86,15 +95,14 @@ type outcome struct {
 	provisional bool
 }
 
-// newTenants returns the pods of a node.
-func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
-	t := &tenants{snapshot: c.snapshot, node: node.Node(), class: c.snapshot.NodeClass(node.Node()), pods: podsOf(node), known: known}
-	resources := c.snapshot.Resources()
-	t.servers = resources.Servers(t.node, t.class)
-	t.ceiling = contention.NewCeiling(t.servers, resources.Processor())
+// newTenants returns the pods of a node, by what they follow.
+func newTenants(m *modes, known *kinds, c *cycle, node *corev1.Node, f *profile.Followed) *tenants {
+	t := &tenants{resources: c.snapshot.Resources(), node: node, class: c.snapshot.NodeClass(node), pods: f.Pods, workloads: f.Workloads, known: known}
+	t.servers = t.resources.Servers(t.node, t.class)
+	t.ceiling = contention.NewCeiling(t.servers, t.resources.Processor())
 	t.vectors, t.bounds, t.kinds = make([]contention.Vector, len(t.pods)), make([]nodes.Bound, len(t.pods)), make([]kind, len(t.pods))
 	for j, pod := range t.pods {
-		p := newNewcomer(c.snapshot, m, pod) // as it was when it came
+		p := newFollower(c.snapshot, m, pod, t.workloads[j]) // as it was when it came
 		t.bounds[j], t.vectors[j], t.kinds[j] = t.boundOf(p), p.on(t.class), known.number(p)
 		t.ceiling.Add(t.vectors[j], p.share)
 	}
@@ -103,7 +111,7 @@ func newTenants(m *modes, known *kinds, c *cycle, node fwk.NodeInfo) *tenants {
 
 // boundOf returns the bound of a pod on the node.
 func (t *tenants) boundOf(n *newcomer) nodes.Bound {
-	cpu := t.snapshot.Resources().Processor()
+	cpu := t.resources.Processor()
 	return n.promise.On(n.on(t.class)[cpu], t.servers[cpu])
 }
 
@@ -134,7 +142,7 @@ func (t *tenants) surely(n *newcomer, own float64, limit func(nodes.Bound) float
 // add returns how the pods fare with the newcomer, by the accurate model as far as the budget allows. It solves the model once for
 // nodes and newcomers that are alike.
 func (t *tenants) add(n *newcomer, b *budget) *outcome {
-	if o, known := t.with[n.kind]; known && n.kind != 0 {
+	if o, known := t.with[n.kind]; known {
 		return o
 	}
 	key, order := t.key(n.kind)
@@ -161,9 +169,8 @@ func (t *tenants) add(n *newcomer, b *budget) *outcome {
 
 // solve computes how the pods fare with the newcomer.
 func (t *tenants) solve(n *newcomer, b *budget) *outcome {
-	nodesSolved.Inc()
 	g := grant{budget: b}
-	outlook := t.outlook(append(slices.Clone(t.pods), n.pod), g.granted)
+	outlook := outlookOf(t.and(n), g.granted)
 	bounds := append(slices.Clone(t.bounds), t.boundOf(n))
 	o := newOutcome(outlook.Dilations, bounds)
 	o.excesses, o.provisional = nodes.Exceeding(outlook, bounds, t.alone), g.exhausted
@@ -172,12 +179,11 @@ func (t *tenants) solve(n *newcomer, b *budget) *outcome {
 
 // about returns about how the pods fare with the newcomer, without the excesses; what [tenants.add] returned if it was called.
 func (t *tenants) about(n *newcomer) *outcome {
-	if o, known := t.with[n.kind]; known && n.kind != 0 {
+	if o, known := t.with[n.kind]; known {
 		return o
 	}
 	nodesEstimated.Inc()
-	dilations := nodeWith(t.snapshot, t.node, t.class, append(slices.Clone(t.pods), n.pod)).Estimate()
-	return newOutcome(dilations, append(slices.Clone(t.bounds), t.boundOf(n)))
+	return newOutcome(t.and(n).Estimate(), append(slices.Clone(t.bounds), t.boundOf(n)))
 }
 
 // newOutcome returns the outcome of dilations of pods with bounds, of which the newcomer is the last, without the excesses.
@@ -194,31 +200,38 @@ func newOutcome(dilations []float64, bounds []nodes.Bound) *outcome {
 // alone returns how the pods fare without a newcomer, by bounds from above or by the accurate model.
 func (t *tenants) alone(bounded bool) *nodes.Outlook {
 	if t.before == nil || t.before.Bounded() != bounded {
-		nodesSolved.Inc()
-		t.before = t.outlook(t.pods, func(float64) bool { return !bounded })
+		t.before = outlookOf(t.alike(t.pods, t.vectors), func(float64) bool { return !bounded })
 	}
 	return t.before
 }
 
-// outlook returns how some pods fare on the node.
-func (t *tenants) outlook(pods []*corev1.Pod, granted func(steps float64) bool) *nodes.Outlook {
-	return nodeWith(t.snapshot, t.node, t.class, pods).Outlook(granted)
+// and returns the node with the newcomer, the last of its pods.
+func (t *tenants) and(n *newcomer) *nodes.Node {
+	return t.alike(append(slices.Clone(t.pods), n.pod), append(slices.Clone(t.vectors), n.on(t.class)))
 }
 
-// nodeWith returns a node of a class with pods on it. Annotations that name devices which are not there are ignored, as
-// they are where nodes are priced, which logs them.
-func nodeWith(s *profile.Snapshot, node *corev1.Node, class *profile.NodeClass, pods []*corev1.Pod) *nodes.Node {
-	with, _ := nodes.Of(s, node, class, pods)
-	return with
+// alike returns the node with these pods on it, with their vectors. Annotations that name devices which are not there are
+// ignored, as they are where nodes are priced, which logs them.
+func (t *tenants) alike(pods []*corev1.Pod, vectors []contention.Vector) *nodes.Node {
+	node, _ := nodes.Tied(t.resources, t.node, t.class, pods, vectors)
+	return node
+}
+
+// outlookOf returns how the pods of a node fare.
+func outlookOf(node *nodes.Node, granted func(steps float64) bool) *nodes.Outlook {
+	nodesSolved.Inc()
+	return node.Outlook(granted)
 }
 
 // without returns the pods of the node but for one. It has no ceiling.
 func (t *tenants) without(pod int) *tenants {
 	return &tenants{
-		snapshot: t.snapshot, node: t.node, class: t.class, servers: t.servers, known: t.known,
-		pods:   slices.Delete(slices.Clone(t.pods), pod, pod+1),
-		bounds: slices.Delete(slices.Clone(t.bounds), pod, pod+1),
-		kinds:  slices.Delete(slices.Clone(t.kinds), pod, pod+1),
+		resources: t.resources, node: t.node, class: t.class, servers: t.servers, known: t.known,
+		pods:      slices.Delete(slices.Clone(t.pods), pod, pod+1),
+		workloads: slices.Delete(slices.Clone(t.workloads), pod, pod+1),
+		vectors:   slices.Delete(slices.Clone(t.vectors), pod, pod+1),
+		bounds:    slices.Delete(slices.Clone(t.bounds), pod, pod+1),
+		kinds:     slices.Delete(slices.Clone(t.kinds), pod, pod+1),
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 // from which it learns which are gone.
 //
 // Pods are tried again by events: see [Dilation.EventsToRegister] for those that the scheduler knows. Changes of profiles
-// and of namespaces it does not know, and for these, and when a pod has waited for long enough, the pods are activated.
+// and of namespaces it does not know, and for these, at a pace (see pace), and when a pod has waited for long enough, the pods
+// are activated, which leaves their backoff out.
 type waiting struct {
 	activator fwk.PodActivator // nil where there is no scheduler
 	log       klog.Logger
@@ -27,6 +28,7 @@ type waiting struct {
 	mu   sync.Mutex
 	pods map[types.UID]*waitingPod
 	held int // of them
+	pace pace
 }
 
 // waitingPod is one of them.
@@ -109,49 +111,65 @@ func (w *waiting) report() {
 	waitingPods.WithLabelValues(byGuard).Set(float64(len(w.pods) - w.held))
 }
 
-// activate has pods tried again, all of them where none is named.
-func (w *waiting) activate(uids ...types.UID) {
-	if w.activator == nil {
-		return
-	}
+// activate has one of the pods tried again.
+func (w *waiting) activate(uid types.UID) {
 	w.mu.Lock()
-	pods := map[string]*corev1.Pod{}
-	for uid, p := range w.pods {
-		if len(uids) == 0 || uid == uids[0] {
-			pods[p.pod.Namespace+"/"+p.pod.Name] = p.pod
-		}
-	}
+	p := w.pods[uid]
 	w.mu.Unlock()
-	if len(pods) > 0 {
+	if p != nil && w.activator != nil {
+		w.activator.Activate(w.log, map[string]*corev1.Pod{p.pod.Namespace + "/" + p.pod.Name: p.pod})
+	}
+}
+
+// activateAll has all pods tried again.
+func (w *waiting) activateAll() {
+	w.mu.Lock()
+	pods := make(map[string]*corev1.Pod, len(w.pods))
+	for _, p := range w.pods {
+		pods[p.pod.Namespace+"/"+p.pod.Name] = p.pod
+	}
+	w.pace.tried(len(pods), time.Now()) // what changes from now on may come too late for a cycle
+	w.mu.Unlock()
+	if len(pods) > 0 && w.activator != nil {
 		w.activator.Activate(w.log, pods)
 	}
 }
 
-// changed says that profiles or modes have changed, so that there may be room now. It returns at once.
-func (w *waiting) changed() {
+// changed says that the profiles of a namespace have changed, or for [metav1.NamespaceAll] what concerns all, so that there
+// may be room now. It returns at once.
+func (w *waiting) changed(namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.pods) == 0 {
+		return
+	}
+	w.pace.change(namespace, time.Now())
 	select {
 	case w.wake <- struct{}{}:
-	default: // they will be tried again anyway
+	default: // it is looked at anyway
 	}
 }
 
-// wakeInterval is the shortest time between two times that all pods are tried again: while thousands of profiles come in,
-// each would have them tried.
-const wakeInterval = time.Second
+// due returns when all pods are to be tried again, false if nothing has changed since they were.
+func (w *waiting) due() (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pace.due()
+}
 
 // run has the pods tried again when something has changed, until the context ends.
 func (w *waiting) run(ctx context.Context) {
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-			w.activate()
+		var due <-chan time.Time // never
+		if at, is := w.due(); is {
+			due = time.After(time.Until(at))
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wakeInterval):
+		case <-w.wake: // it may be due earlier
+		case <-due:
+			w.activateAll()
 		}
 	}
 }

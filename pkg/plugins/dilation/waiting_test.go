@@ -81,6 +81,39 @@ func TestPodsThatWereRefusedAreTriedAgainWhenProfilesChange(t *testing.T) {
 	})
 }
 
+// A user who changes a profile of theirs ten times a second does not have the pods of all others tried again each second.
+func TestAProfileThatChangesAllTheTimeHasPodsTriedAgainSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		theirs := in("theirs", workload("theirs", demand("disk", 0.1)))
+		d := guarded(t, nil, bounded(workload("job", demand("disk", 1)), 1.5), theirs)
+		again := &activated{times: map[string]int{}}
+		d.waiting.activator = again
+		d.index.Notify(d.waiting.changed)
+		go d.waiting.run(t.Context())
+		node := testNode("node", 4, testPod("there", "job"))
+		change := func() {
+			next := changed(theirs, func(*v1alpha1.WorkloadProfile) {})
+			d.index.OnUpdate(theirs, next)
+			theirs = next
+		}
+		for range 6000 {
+			change()
+			state, pod := framework.NewCycleState(), testPod("new", "job")
+			if _, status := d.PreFilter(t.Context(), state, pod, nil); !status.IsSuccess() {
+				t.Fatal(status)
+			}
+			change() // in the middle of a cycle, too
+			d.Filter(t.Context(), state, pod, node)
+			d.PostFilter(t.Context(), state, pod, nil)
+			<-time.After(100 * time.Millisecond) // by the clock of the test
+		}
+		most := retriesAtOnce + int(10*time.Minute/retryInterval)
+		if n := again.sofar()["default/new"]; n > most || n < most-1 {
+			t.Errorf("tried again %d times in 10 minutes, want %d", n, most)
+		}
+	})
+}
+
 // What changes while a pod is tried may come too early for it to be told.
 func TestAChangeDuringTheCycleHasThePodTriedAgain(t *testing.T) {
 	job := bounded(workload("job", demand("disk", 1)), 1.5)

@@ -51,23 +51,28 @@ func BenchmarkLess(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate reports the time to take in a changed profile of 10,000, with 10,000
-// pods that wait.
+// BenchmarkUpdate reports the time to take in a changed profile, with 10,000 profiles and pods that wait in one namespace: one of
+// these, and one of another namespace.
 func BenchmarkUpdate(b *testing.B) {
-	var profiles []*v1alpha1.WorkloadProfile
-	for i := range 10_000 {
-		profiles = append(profiles, promising(fmt.Sprintf("app-%d", i), 3, 0.9))
-	}
-	o := newTested(config.HOL, 600, 3600, profiles...)
-	for i := range 10_000 {
-		o.waiting.OnAdd(pod(fmt.Sprint(i), fmt.Sprintf("app-%d", i), 0), false)
-	}
-	changed := profiles[0]
-	for b.Loop() {
-		changed = changed.DeepCopy()
-		changed.Generation++
-		o.index.OnUpdate(profiles[0], changed)
-		o.update()
+	for _, namespace := range []string{"default", "other"} {
+		b.Run("namespace="+namespace, func(b *testing.B) {
+			var profiles []*v1alpha1.WorkloadProfile
+			for i := range 10_000 {
+				profiles = append(profiles, promising(fmt.Sprintf("app-%d", i), 3, 0.9))
+			}
+			o := newTested(config.HOL, 600, 3600, profiles...)
+			for i := range 10_000 {
+				o.waiting.OnAdd(pod(fmt.Sprint(i), fmt.Sprintf("app-%d", i), 0), false)
+			}
+			changed := promising("app-0", 3, 0.9)
+			changed.Namespace = namespace
+			for b.Loop() {
+				changed = changed.DeepCopy()
+				changed.Generation++
+				o.index.OnUpdate(nil, changed)
+				o.update()
+			}
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package slaorder
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 
 	"loadline.dev/loadline/apis/config"
@@ -77,7 +79,7 @@ type known struct {
 
 func newClasses(d config.Discipline, window time.Duration, index *profile.Index, clk clock.PassiveClock) *classes {
 	c := &classes{discipline: d, width: window / windowParts, index: index, clock: clk, byName: map[types.NamespacedName]*class{}}
-	c.current.Store(&known{snapshot: index.Snapshot()})
+	c.current.Store(&known{snapshot: &profile.Snapshot{}, of: map[*profile.Workload]*class{}}) // of no profile yet
 	return c
 }
 
@@ -90,28 +92,48 @@ func (c *classes) of(pod *corev1.Pod) *class {
 	return nil
 }
 
-// refresh takes in the profiles, and reports whether any has changed since the last
-// time.
-func (c *classes) refresh() bool {
+// refresh takes in the profiles, and returns the namespaces in which any has changed since the last time. It takes time in the
+// number of their profiles, and little in that of all classes, unless classes change that metrics show.
+func (c *classes) refresh() (changed sets.Set[string]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	snapshot := c.index.Snapshot()
-	if last := c.current.Load(); last.of != nil && last.snapshot.Version == snapshot.Version {
-		return false
+	last, snapshot := c.current.Load(), c.index.Snapshot()
+	changed = sets.New(snapshot.Changed(last.snapshot)...)
+	if len(changed) == 0 {
+		return nil
 	}
-	next := &known{snapshot: snapshot, of: map[*profile.Workload]*class{}}
-	old := c.byName
-	c.byName = make(map[types.NamespacedName]*class, len(old))
-	for w := range snapshot.Workloads() {
-		if w.SLA != nil {
-			one := c.next(w, old)
-			next.of[w] = one
-			c.byName[one.NamespacedName] = one
-		}
+	next := &known{snapshot: snapshot, of: maps.Clone(last.of)}
+	others := false // whether there are other classes now
+	for namespace := range changed {
+		others = c.replace(namespace, last, next) || others
 	}
 	c.current.Store(next)
-	c.show()
-	return true
+	if others {
+		c.show()
+	}
+	return changed
+}
+
+// replace has the classes of a namespace follow its profiles, and reports whether any is another one now.
+func (c *classes) replace(namespace string, last, next *known) (others bool) {
+	old := map[types.NamespacedName]*class{}
+	for w := range last.snapshot.WorkloadsIn(namespace) {
+		if one := last.of[w]; one != nil {
+			old[one.NamespacedName] = one
+			delete(c.byName, one.NamespacedName)
+			delete(next.of, w)
+		}
+	}
+	n := 0
+	for w := range next.snapshot.WorkloadsIn(namespace) {
+		if w.SLA != nil {
+			one := c.next(w, old)
+			next.of[w], c.byName[one.NamespacedName] = one, one
+			others = others || one != old[one.NamespacedName]
+			n++
+		}
+	}
+	return others || n != len(old)
 }
 
 // next returns the class of a profile: the one that it had if what it promises is the

@@ -47,7 +47,8 @@
 // ordered anew.
 //
 // Less takes no lock and allocates nothing. A pod's class is found when an informer sees
-// the pod, and again, within a second, when a profile changes.
+// the pod, and again, within a second, when a profile of its namespace changes: however often
+// that is, pods of other namespaces are left alone.
 package slaorder
 
 import (
@@ -154,8 +155,8 @@ func (o *Order) run(ctx context.Context) {
 
 // update takes in changes of profiles, and moves the windows of the classes.
 func (o *Order) update() {
-	if o.classes.refresh() {
-		o.waiting.classify()
+	if changed := o.classes.refresh(); len(changed) > 0 {
+		o.waiting.classify(changed)
 	}
 	o.classes.advance()
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 )
@@ -94,17 +95,38 @@ func (w *waitingPods) set(pod *corev1.Pod) {
 	}
 }
 
-// classify finds the classes of all pods again.
-func (w *waitingPods) classify() {
+// classify finds the classes again of all pods of some namespaces.
+func (w *waitingPods) classify(namespaces sets.Set[string]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.table {
-		var list *waitingPod
-		for old := w.table[i].Load(); old != nil; old = old.next {
-			list = &waitingPod{hash: old.hash, class: w.classes.of(old.pod), next: list, pod: old.pod, since: old.since}
+		if old := w.table[i].Load(); old.in(namespaces) {
+			w.table[i].Store(w.classified(old, namespaces))
 		}
-		w.table[i].Store(list)
 	}
+}
+
+// in reports whether a list has a pod of some namespaces.
+func (p *waitingPod) in(namespaces sets.Set[string]) bool {
+	for ; p != nil; p = p.next {
+		if namespaces.Has(p.pod.Namespace) {
+			return true
+		}
+	}
+	return false
+}
+
+// classified returns a list in which the pods of some namespaces have their classes as of now.
+func (w *waitingPods) classified(list *waitingPod, namespaces sets.Set[string]) (next *waitingPod) {
+	for ; list != nil; list = list.next {
+		one := *list
+		one.next = next
+		if namespaces.Has(one.pod.Namespace) {
+			one.class = w.classes.of(one.pod)
+		}
+		next = &one
+	}
+	return next
 }
 
 // report shows in the metrics how many pods of the scheduler wait, by class.

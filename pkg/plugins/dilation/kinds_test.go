@@ -1,0 +1,96 @@
+package dilation
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// A pod without a profile is of the kind of all that request as much, and one whose profile has no vector yet of that of the
+// pods of this profile that do.
+func TestPodsThatCountByTheirRequestsAreLookedUp(t *testing.T) {
+	t.Parallel()
+	unmeasured := workload("unmeasured")
+	unmeasured.Spec.Measurement = &v1alpha1.Measurement{}
+	d := testPlugin(t, unmeasured, workload("job", demand("disk", 0.5)))
+	costs := countCosts(d)
+	list := []fwk.NodeInfo{testNode("node", 1, requesting(testPod("there", "none"), "1", ""))}
+	scores(t, d, testPod("first", "job"), list) // the node is not new after this
+	for name, pod := range map[string]*corev1.Pod{
+		"without a profile":       requesting(testPod("new", "none"), "500m", ""),
+		"that request more":       requesting(testPod("new", "none"), "700m", ""),
+		"that request two CPUs":   requesting(testPod("new", "none"), "2", ""),
+		"that have a limit":       requesting(testPod("new", "none"), "500m", "1"),
+		"that are not measured":   requesting(testPod("new", "unmeasured"), "500m", ""),
+		"that are in a namespace": in("other", requesting(testPod("new", "none"), "300m", "")),
+	} {
+		before := *costs
+		for range 3 {
+			scores(t, d, pod.DeepCopy(), list)
+		}
+		if n := *costs - before; n != 1 {
+			t.Errorf("of three pods %s the costs of %d were found, want 1", name, n)
+		}
+	}
+}
+
+// Where each pod requests something else, what is known for kinds of which there are many stays, and the memory is bounded.
+func TestPodsOfAKindOfTheirOwnLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	const kinds = 20
+	d := testPlugin(t, workload("job", demand("cpu", 0.5)))
+	costs := countCosts(d)
+	node := testNode("node", 1, testPod("there", "job"))
+	list := []fwk.NodeInfo{node}
+	requests := 0
+	score := func(request string, app string) { scores(t, d, requesting(testPod("new", app), request, ""), list) }
+	round := func() {
+		for k := range kinds {
+			score(fmt.Sprintf("%dm", 100+k), "job")
+			score(fmt.Sprintf("%dm", 1000+requests), "none")
+			requests++
+		}
+	}
+	for range 10 {
+		round()
+	}
+	before := *costs
+	for range 10 {
+		round()
+	}
+	if n := *costs - before; n != 10*kinds {
+		t.Errorf("%d costs were found for %d pods of a kind of their own, beside others", n, 10*kinds)
+	}
+	if n := d.nodes.nodes[node]; len(n.kinds) != maxPerNode || len(n.found) != maxPerNode {
+		t.Errorf("%d findings of %d kinds are kept, want %d", len(n.found), len(n.kinds), maxPerNode)
+	}
+}
+
+func TestKindsAndOutcomesThatAreKeptAreBounded(t *testing.T) {
+	t.Parallel()
+	k := newKinds()
+	n := func(i int) *newcomer { return &newcomer{hold: float64(i)} }
+	first := k.number(n(0))
+	for i := range maxKinds {
+		k.number(n(i + 1))
+		if i == maxKinds/2 && k.number(n(0)) != first {
+			t.Error("a kind has another number while there is room")
+		}
+	}
+	if k.number(n(1)) == k.number(n(0)) || k.number(n(0)) != first {
+		t.Error("a kind that was used last is not kept")
+	}
+	for i := range maxOutcomes + 1 {
+		k.keep(fmt.Sprint(i), &outcome{})
+	}
+	if kinds, outcomes := k.of.Len(), k.outcomes.Len(); kinds != maxKinds || outcomes != maxOutcomes {
+		t.Errorf("%d kinds and %d outcomes are kept, want %d and %d", kinds, outcomes, maxKinds, maxOutcomes)
+	}
+	if k.outcome("0") != nil || k.outcome("1") == nil {
+		t.Error("the outcome that was used first is not the one that went")
+	}
+}
