@@ -38,8 +38,8 @@ var hostileTexts = map[string]string{
 }
 
 // hostileVerbs are command lines of each verb with names from outside. {FILE:word,word} is a file of the repository in
-// which each of these words has a hostile text before and after it, in all places alike; {dir} is a folder
-// and {server} an API server all of whose answers are errors that say the text.
+// which each of these words has a hostile text before and after it, in all places alike, and so have the names of
+// owners if one of the words is owners; {dir} is a folder and {server} an API server all of whose answers are errors that say the text.
 var hostileVerbs = map[string][]string{
 	"check": {
 		"-f {config/samples/workloadprofile.yaml:filecomp,cpu,disk,app}", "-f {docs/examples/checkout.yaml:checkout,search}",
@@ -51,10 +51,10 @@ var hostileVerbs = map[string][]string{
 	"fit":              {"-f {observations.csv:filecomp,sort} --max-resources 1 --folds 2 --plot {dir}/p.svg --heat-map {dir}/h.svg --profiles {dir}/profiles.yaml"},
 	"replay":           {"--trace {jobs.csv:first,worker} --nodes 2 --jobs-to {dir} --epochs-to {dir} --report {dir}/r.html --plot-nodes {dir}/n.svg", "-f {profiles.yaml:filecomp,disk} --generate 5 --every 60s --jobs-to {dir} --epochs-to {dir} --report {dir}/r.html"},
 	"share":            {"-f {config/samples/sharetree.yaml:batch,web} --plot {dir}/s.svg --compare", "--pods {docs/examples/node.yaml:main,default} --plot {dir}/n.svg", "--node worker-1 --server {server}"},
-	"who":              {"-f {docs/examples/who/cluster.yaml:cart,sort,node-1,agent} --usage {docs/examples/who/usage.json:node-1} --report {dir}/w.html", "--server {server}"},
-	"top pods":         {"-f {docs/examples/who/cluster.yaml:cart,sort,node-1,agent} --usage {docs/examples/who/usage.json:node-1}", "--server {server}"},
+	"who":              {"-f {docs/examples/who/cluster.yaml:owners} --usage {docs/examples/who/usage.json:} --workload --report {dir}/w.html", "-f {docs/examples/who/cluster.yaml:cart,sort,node-1,agent} --usage {docs/examples/who/usage.json:node-1} --report {dir}/w.html", "--server {server}"},
+	"top pods":         {"-f {docs/examples/who/cluster.yaml:owners} --usage {docs/examples/who/usage.json:}", "-f {docs/examples/who/cluster.yaml:cart,sort,node-1,agent} --usage {docs/examples/who/usage.json:node-1}", "--server {server}"},
 	"top nodes":        {"-f {docs/examples/who/cluster.yaml:node-1,node-2} --usage {docs/examples/who/usage.json:node-1,node-2}", "--server {server}"},
-	"profiles suggest": {"-f {docs/examples/who/cluster.yaml:cart,sort,agent,app} --usage {docs/examples/who/usage.json:}", "--server {server}"},
+	"profiles suggest": {"-f {docs/examples/who/cluster.yaml:owners} --usage {docs/examples/who/usage.json:}", "-f {docs/examples/who/cluster.yaml:cart,sort,agent,app} --usage {docs/examples/who/usage.json:}", "--server {server}"},
 	"explain":          {"pod etl/filecomp-7 -f {cluster:worker-1,std-io,disk} --nodes", "pod etl/filecomp-7 --server {server}"},
 	"status":           {"--server {server}"},
 	"version":          {"--server {server}"},
@@ -206,6 +206,9 @@ func renamed(t *testing.T, file, content string, words []string, hostile string)
 	}
 	var all []byte
 	for _, document := range documentsOf(t, content) {
+		if slices.Contains(words, "owners") {
+			renameOwners(document, hostile)
+		}
 		all = append(append(all, encoded(t, renamedIn(document, rename))...), "---\n"...)
 	}
 	return all
@@ -261,6 +264,26 @@ func renamedIn(value any, rename func(string) string) any {
 		return all
 	}
 	return value
+}
+
+// renameOwners puts a hostile text behind the names of those that control objects, which the API server lets be any.
+func renameOwners(value any, hostile string) {
+	switch v := value.(type) {
+	case []any:
+		for _, inner := range v {
+			renameOwners(inner, hostile)
+		}
+	case map[string]any:
+		owners, _ := v["ownerReferences"].([]any)
+		for _, owner := range owners {
+			if o, is := owner.(map[string]any); is {
+				o["name"], o["kind"] = fmt.Sprint(o["name"], hostile), fmt.Sprint("Custom", hostile)
+			}
+		}
+		for _, inner := range v {
+			renameOwners(inner, hostile)
+		}
+	}
 }
 
 // refusingServer answers that something is wrong, and what it says is hostile.
