@@ -149,7 +149,7 @@ func filled(t *testing.T, line, dir, hostile string) string {
 		file, words, _ := strings.Cut(what, ":")
 		content, built := map[string]string{"observations.csv": exampleObservations(), "jobs.csv": threeJobs, "profiles.yaml": examplesProfiles, "cluster": fiveWorkers}[file]
 		if !built {
-			read, err := os.ReadFile(filepath.Join("../..", file))
+			read, err := os.ReadFile(filepath.Join("..", "..", file))
 			if err != nil {
 				t.Fatal(err)
 			}

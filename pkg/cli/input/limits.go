@@ -89,7 +89,7 @@ func withoutStrings(document []byte) []byte {
 	return bytes.Join(bytes.Fields(jsonString.ReplaceAll(document, nil)), nil)
 }
 
-var anchor, alias = regexp.MustCompile(`&[^\s]`), regexp.MustCompile(`\*[^\s]`)
+var anchor, alias = regexp.MustCompile(`&\S`), regexp.MustCompile(`\*\S`)
 
 func mayHaveAliases(document []byte) bool { return alias.Match(document) && anchor.Match(document) }
 
