@@ -2,12 +2,13 @@ package evaluate
 
 import (
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/pkg/report/text"
 )
 
 // Fraction returns a quantity, to a millionth.
@@ -30,10 +31,10 @@ func SetConditions(conditions *[]metav1.Condition, generation int64, now metav1.
 // carry the message: the API server refuses events with a longer note.
 const maxMessage = 1024
 
-// ConditionMessage makes a text the message of a condition: what is too long is
-// cut off, and what is no text replaced.
+// ConditionMessage makes a text the message of a condition or an event, which people see on
+// terminals: what cannot be seen is escaped, and what is too long cut off.
 func ConditionMessage(message string) string {
-	return Abridge(strings.ToValidUTF8(message, "\uFFFD"), maxMessage)
+	return Abridge(text.Printable(message), maxMessage)
 }
 
 // Abridge cuts a text to a number of bytes, and marks that it did.

@@ -137,10 +137,7 @@ type Document struct {
 // mark of UTF-8 and UTF-16, and takes either end of a line.
 func Documents(file io.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		text, err := io.ReadAll(io.LimitReader(transform.NewReader(file, unicode.BOMOverride(transform.Nop)), maxFile+1))
-		if err == nil && len(text) > maxFile {
-			err = fmt.Errorf("the file has more than %d MiB; files up to that size are read", maxFile>>20)
-		}
+		text, err := readAll(file)
 		if err != nil {
 			yield(Document{}, err)
 			return
@@ -162,15 +159,11 @@ func Documents(file io.Reader) iter.Seq2[Document, error] {
 			for _, one := range objectsOf(part) {
 				number++
 				one.Number, one.Line = number, line+one.Line
-				if number > maxDocuments {
-					yield(Document{}, fmt.Errorf("the file has more than %d documents; files of up to that many are read", maxDocuments))
-					return
-				}
-				if isEmpty(one.Text) {
+				if isEmpty(one.Text) && number <= maxDocuments {
 					continue
 				}
-				if err := checkShape(one.Text); err != nil {
-					yield(Document{}, fmt.Errorf("document %d: %w", number, err))
+				if err := one.check(); err != nil {
+					yield(Document{}, err)
 					return
 				}
 				if !yield(one, nil) {
@@ -180,6 +173,26 @@ func Documents(file io.Reader) iter.Seq2[Document, error] {
 			line += bytes.Count(part, newline)
 		}
 	}
+}
+
+// readAll reads a file up to its limit.
+func readAll(file io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(transform.NewReader(file, unicode.BOMOverride(transform.Nop)), maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("the file has more than %d MiB; files up to that size are read", maxFile>>20)
+	}
+	return text, err
+}
+
+// check refuses a document that is one too many, or of a shape that is not read.
+func (d *Document) check() error {
+	if d.Number > maxDocuments {
+		return fmt.Errorf("the file has more than %d documents; files of up to that many are read", maxDocuments)
+	}
+	if err := checkShape(d.Text); err != nil {
+		return fmt.Errorf("document %d: %w", d.Number, err)
+	}
+	return nil
 }
 
 // objectsOf returns the JSON objects that follow each other in a document, which is one

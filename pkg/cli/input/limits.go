@@ -89,7 +89,7 @@ func withoutStrings(document []byte) []byte {
 	return bytes.Join(bytes.Fields(jsonString.ReplaceAll(document, nil)), nil)
 }
 
-var anchor, alias = regexp.MustCompile(`&[^\s]`), regexp.MustCompile(`\*[^\s]`)
+var anchor, alias = regexp.MustCompile(`&\S`), regexp.MustCompile(`\*\S`)
 
 func mayHaveAliases(document []byte) bool { return alias.Match(document) && anchor.Match(document) }
 
@@ -142,19 +142,35 @@ func checkObject(object []byte) error {
 	if len(object) > maxObject {
 		return fmt.Errorf("the object has %s bytes; the API server takes %s at most", text.Count(int64(len(object))), text.Count(maxObject))
 	}
+	if values := valuesIn(object); values > maxValues {
+		return fmt.Errorf("the object holds %s values; %s are read at most", text.Count(int64(values)), text.Count(maxValues))
+	}
+	return nil
+}
+
+// valuesIn counts the values in JSON: what comes after a colon, and the items of lists, those
+// that are empty counted as if they had one.
+func valuesIn(object []byte) int {
 	values, quoted := 1, false
+	var open []byte // the brackets
 	for i := 0; i < len(object); i++ {
-		switch c := object[i]; {
+		c := object[i]
+		switch {
 		case quoted && c == '\\':
 			i++
 		case c == '"':
 			quoted = !quoted
-		case !quoted && (c == ',' || c == '[' || c == '{'):
+		case quoted:
+		case c == '[' || c == '{':
+			open = append(open, c)
+			if c == '[' {
+				values++
+			}
+		case c == ']' || c == '}':
+			open = open[:max(0, len(open)-1)]
+		case c == ':', c == ',' && len(open) > 0 && open[len(open)-1] == '[':
 			values++
 		}
 	}
-	if values > maxValues {
-		return fmt.Errorf("the object holds %s values; %s are read at most", text.Count(int64(values)), text.Count(maxValues))
-	}
-	return nil
+	return values
 }

@@ -77,3 +77,27 @@ func TestAWarningIsEmittedWhenAConditionTurnsBadAndNotWhileItIsUnderWay(t *testi
 		})
 	}
 }
+
+func TestMessagesArePrintableWhereverTheyAreFrom(t *testing.T) {
+	t.Parallel()
+	before := &v1alpha1.ShareTree{}
+	after := before.DeepCopy()
+	after.Status.Conditions = []metav1.Condition{{Type: "Ready", Message: "no\x1b[2J\nOK: all well"}}
+	recorder := events.NewFakeRecorder(1)
+	event := statuses.Event{Type: "Warning", Reason: "Failed", Message: "no\x1b[2J\nOK: all well"}
+	if written, err := statuses.Write(t.Context(), accepting{}, recorder, before, after, event); !written || err != nil {
+		t.Fatalf("written: %t, %v", written, err)
+	}
+	const want = `no\x1b[2J\nOK: all well`
+	if got := after.Status.Conditions[0].Message; got != want {
+		t.Errorf("the condition says %q, want %q", got, want)
+	}
+	if diff := cmp.Diff("Warning Failed "+want, <-recorder.Events); diff != "" {
+		t.Errorf("the event differs (-want +got):\n%s", diff)
+	}
+	again := before.DeepCopy()
+	again.Status.Conditions = []metav1.Condition{{Type: "Ready", Message: "no\x1b[2J\nOK: all well"}}
+	if written, err := statuses.Write(t.Context(), accepting{}, recorder, after, again); written || err != nil {
+		t.Errorf("what was written already is written again: %t, %v", written, err)
+	}
+}

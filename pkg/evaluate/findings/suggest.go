@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
@@ -83,6 +85,10 @@ func suggest(workload string, members []*Pod, objects []*corev1.Pod, all []corev
 		return s
 	}
 	_, name, _ := strings.Cut(workload, "/")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 { // names of owners may be any
+		s.Problem = fmt.Sprintf("%q is no name that a profile may have", name)
+		return s
+	}
 	demand := v1alpha1.ResourceDemand{Name: string(corev1.ResourceCPU), Loading: hundredths(cpu / s.Seconds)}
 	if n := int32(math.Round(min(threads/s.Seconds, maxSuggestedThreads))); n > 1 {
 		demand.Threads = &n

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"image/color"
+	"sort"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -107,10 +108,7 @@ func fit(style draw.TextStyle, text string, width vg.Length) string {
 		return text
 	}
 	runes := []rune(text)
-	for len(runes) > 0 && style.Width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
+	return longest(style, len(runes), width, func(kept int) string { return string(runes[:kept]) + "…" })
 }
 
 // fitMiddle is fit for names, which often differ in their ends only: it keeps
@@ -120,13 +118,17 @@ func fitMiddle(style draw.TextStyle, text string, width vg.Length) string {
 		return text
 	}
 	runes := []rune(text)
-	for kept := len(runes) - 1; kept > 0; kept-- {
-		head, tail := (kept+1)/2, kept/2
-		if cut := string(runes[:head]) + "…" + string(runes[len(runes)-tail:]); style.Width(cut) <= width {
-			return cut
-		}
-	}
-	return "…"
+	return longest(style, len(runes), width, func(kept int) string {
+		return string(runes[:(kept+1)/2]) + "…" + string(runes[len(runes)-kept/2:])
+	})
+}
+
+// longest returns the longest cut of a text that fits, of those that keep fewer than all
+// of its characters, or the one that keeps none. It measures few of them: names may be long.
+func longest(style draw.TextStyle, all int, width vg.Length, cut func(kept int) string) string {
+	const longestText = 1000 // no chart has room for more
+	tooWide := sort.Search(min(all, longestText), func(kept int) bool { return style.Width(cut(kept)) > width })
+	return cut(max(0, tooWide-1))
 }
 
 // NewPlot returns an empty plot in the look of charts, its axes not yet labelled.
