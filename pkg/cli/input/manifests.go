@@ -20,6 +20,8 @@ type Manifests struct {
 	Replays   []v1alpha1.TraceReplay
 	Plans     []v1alpha1.PoolPlan
 	Trees     []v1alpha1.ShareTree
+	// Namespaces are there for their labels.
+	Namespaces []corev1.Namespace
 
 	decoder runtime.Decoder
 }
@@ -40,7 +42,7 @@ func newManifests() (*Manifests, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.List{})
+	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.List{}, &corev1.Namespace{})
 	return &Manifests{decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}, nil
 }
 
@@ -74,6 +76,8 @@ func (m *Manifests) add(document []byte) error {
 		m.Trees = append(m.Trees, *o)
 	case *v1alpha1.ShareTreeList:
 		m.Trees = append(m.Trees, o.Items...)
+	case *corev1.Namespace:
+		m.Namespaces = append(m.Namespaces, *o)
 	case *corev1.List:
 		return eachItem(o, m.add)
 	}
@@ -97,5 +101,5 @@ func unknownKind(document []byte) error {
 	if err := yaml.Unmarshal(document, &kind); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
+	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of %q, and Namespaces", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
 }
