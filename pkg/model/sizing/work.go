@@ -49,6 +49,6 @@ func trying(classes []Class, d Discipline) float64 {
 	case load < few:
 		return erlang + 10_000 + 4_000*n
 	default:
-		return erlang + 40_000 + 5_000*n
+		return erlang + 40_000 + 10_000*n
 	}
 }
