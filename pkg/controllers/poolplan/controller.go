@@ -205,7 +205,8 @@ func news(before, after []metav1.Condition, scaled bool) []statuses.Event {
 // eventType is Warning for what needs attention.
 func eventType(c metav1.Condition) string {
 	switch c.Reason {
-	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData, v1alpha1.ReasonTooCostly, v1alpha1.ReasonProfileNotAllowed,
+	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,
+		v1alpha1.ReasonTooCostly, v1alpha1.ReasonProfileNotAllowed,
 		v1alpha1.ReasonLimited, v1alpha1.ReasonHPAConflict, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetUnavailable:
 		return corev1.EventTypeWarning
 	default:

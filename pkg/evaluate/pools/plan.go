@@ -56,7 +56,7 @@ func Plan(ctx context.Context, in Input) (*Answer, error) {
 	}
 	chosen, err := p.choose(ctx)
 	if err != nil {
-		return nil, p.explain(ctx, err)
+		return nil, explain(ctx, err)
 	}
 	answer := &Answer{
 		Name: in.Plan.Name, Discipline: disciplineName(p.options.Discipline), Strategy: strategyName(chosen.Strategy), Given: len(p.pools) > 0,
@@ -68,11 +68,29 @@ func Plan(ctx context.Context, in Input) (*Answer, error) {
 	for i := range chosen.Pools {
 		pool, err := p.answer(ctx, i, &chosen.Pools[i])
 		if err != nil {
-			return nil, p.explain(ctx, err)
+			return nil, explain(ctx, err)
 		}
 		answer.Pools = append(answer.Pools, *pool)
 	}
 	return answer, p.compare(ctx, answer, &chosen)
+}
+
+// planner sizes the pools of a plan.
+type planner struct {
+	in      *Input
+	inputs  *resolved
+	classes []sizing.Class
+	options sizing.Options
+	// aside is for what is worth less than the answer itself.
+	aside   *sizing.Work
+	pools   []v1alpha1.PlannedPool
+	members [][]int        // the classes of each of the pools
+	faults  map[int]*Error // why some of the pools have no answer
+	// strategy is for a plan that lists no pools, angle why it was chosen.
+	strategy string
+	angle    *Angle
+	// tolerance is the fraction more arrivals that pools are kept for.
+	tolerance float64
 }
 
 // answer returns what there is to say about a pool of the chosen ones.
@@ -105,27 +123,9 @@ func (p *planner) compare(ctx context.Context, answer *Answer, chosen *sizing.Pl
 		answer.Compared, answer.Alternatives, err = false, nil, nil
 	}
 	if err != nil {
-		return p.explain(ctx, err)
+		return explain(ctx, err)
 	}
 	return nil
-}
-
-// planner sizes the pools of a plan.
-type planner struct {
-	in      *Input
-	inputs  *resolved
-	classes []sizing.Class
-	options sizing.Options
-	// aside is for what is worth less than the answer itself.
-	aside   *sizing.Work
-	pools   []v1alpha1.PlannedPool
-	members [][]int        // the classes of each of the pools
-	faults  map[int]*Error // why some of the pools have no answer
-	// strategy is for a plan that lists no pools, angle why it was chosen.
-	strategy string
-	angle    *Angle
-	// tolerance is the fraction more arrivals that pools are kept for.
-	tolerance float64
 }
 
 func newPlanner(in *Input) (*planner, error) {
@@ -231,21 +231,13 @@ func explainInput(err error) error {
 	case errors.As(err, &infeasible):
 		return &Error{v1alpha1.ReasonInfeasible, err}
 	case errors.Is(err, sizing.ErrTooCostly):
-		return &Error{v1alpha1.ReasonTooCostly, err}
+		return &Error{v1alpha1.ReasonTooCostly, fmt.Errorf("%w; list pools of fewer classes each, give classes of a pool one service time and leave out scv, or take the discipline fcfs", err)}
 	default:
 		return &Error{v1alpha1.ReasonInvalid, err}
 	}
 }
 
 // explain gives the reason for an error of the model, and says how to ask for less.
-func (p *planner) explain(ctx context.Context, err error) error {
-	if errors.Is(err, sizing.ErrTooCostly) {
-		err = fmt.Errorf("%w; list pools of fewer classes each, give classes of a pool one service time and leave out scv, or take the discipline fcfs", err)
-	}
-	return explain(ctx, err)
-}
-
-// explain gives the reason for an error of the model.
 func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -320,9 +312,10 @@ func (p *planner) endure(i int, err error) bool {
 		if !p.inputs.mayFail(p.in, k) {
 			continue
 		}
-		p.faults[i] = &Error{v1alpha1.ReasonInvalid, err}
-		if because, is := errors.AsType[*Error](explainInput(err)); is {
-			p.faults[i].Reason = because.Reason
+		if because, is := errors.AsType[*Error](err); is { // it is explained already
+			p.faults[i] = because
+		} else {
+			p.faults[i], _ = errors.AsType[*Error](explainInput(err))
 		}
 		return true
 	}

@@ -211,6 +211,7 @@ func TestAMillionJobsASecondTakeLessThanAMillisecond(t *testing.T) {
 // Whatever is asked, no more is computed than may be: the number of pools that are looked
 // at grows with the logarithm of the servers, and with the classes.
 func TestQuestionsThatTakeMoreThanTheyMayAreRefused(t *testing.T) {
+	t.Parallel()
 	var many []sizing.Class
 	for i := range 64 {
 		c := class(1e6, 3, 0.94)

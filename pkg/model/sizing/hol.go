@@ -106,9 +106,10 @@ func loosestFirst(classes []Class, o Options) ([]int, error) {
 		return nil, err
 	}
 	o.Discipline = FCFS
-	need, err := make([]int, len(classes)), error(nil)
+	need := make([]int, len(classes))
 	for k, c := range classes {
 		c.Arrival = arrivals(classes)
+		var err error
 		need[k], err = count([]Class{c}, 1, queueing.MaxQueueServers, o)
 		if err != nil {
 			return nil, err
