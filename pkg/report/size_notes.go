@@ -20,6 +20,14 @@ func SizeNotes(a *pools.Answer) []string {
 	if beyond := a.BeyondCluster(); beyond != "" {
 		notes = append(notes, strings.ToUpper(beyond[:1])+beyond[1:]+".")
 	}
+	for i := range a.Pools {
+		if p := &a.Pools[i]; p.Refused != "" {
+			notes = append(notes, fmt.Sprintf("Pool %s is not scaled: %s.", p.Name, p.Refused))
+		}
+	}
+	if a.Assumed != "" {
+		notes = append(notes, strings.ToUpper(a.Assumed[:1])+a.Assumed[1:]+": give the Namespaces, too, to know.")
+	}
 	for _, note := range []string{chosenByAngle(a), roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a)} {
 		if note != "" {
 			notes = append(notes, note)

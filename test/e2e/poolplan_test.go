@@ -100,7 +100,7 @@ func pool(t *testing.T, target client.Object) v1alpha1.PlannedPool {
 	t.Helper()
 	kind, err := cluster.GroupVersionKindFor(target)
 	must(t, err)
-	return v1alpha1.PlannedPool{Name: target.GetName(), Classes: []string{target.GetName()}, ScaleTarget: &v1alpha1.ScaleTarget{
+	return v1alpha1.PlannedPool{Name: target.GetName(), Classes: []string{target.GetName()}, MaxServers: new(int32(100)), ScaleTarget: &v1alpha1.ScaleTarget{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: target.GetNamespace(), Name: target.GetName(),
 	}}
 }

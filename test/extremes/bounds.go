@@ -26,7 +26,7 @@ func ends(s *apiextensionsv1.JSONSchemaProps) []any {
 	return integerEnds(s)
 }
 
-var integerRule = regexp.MustCompile(`self (>=|<=) ([0-9]+)`)
+var integerRule = regexp.MustCompile(`self (>=|<=) (\d+)`)
 
 // integerEnds takes bounds from the schema, from rules such as self >= 1, and else from
 // the format.

@@ -94,14 +94,8 @@ func (v *visitor) add(at []string, value string, change func(any) any) {
 
 // shown returns a path as one writes it: classes[].sla.probability.
 func shown(at []string) string {
-	text := "spec"
-	for _, step := range at {
-		if step != eachItem && step != firstItem {
-			text += "."
-		}
-		text += step
-	}
-	return text
+	text := strings.Join(append([]string{"spec"}, at...), ".")
+	return strings.NewReplacer("."+eachItem, eachItem, "."+firstItem, firstItem).Replace(text)
 }
 
 // put changes the values at a path.

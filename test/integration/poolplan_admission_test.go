@@ -22,7 +22,7 @@ func TestTheServerRefusesBadPoolPlans(t *testing.T) {
 		}
 		text.WriteString("  mode: apply\n  pools:\n")
 		for i := range n {
-			fmt.Fprintf(&text, "  - {name: a%d, classes: [a%d], %s}\n", i, i, strings.Replace(target, "web", fmt.Sprintf("web-%d", i), 1))
+			fmt.Fprintf(&text, "  - {name: a%d, classes: [a%d], %s, maxServers: 20}\n", i, i, strings.Replace(target, "web", fmt.Sprintf("web-%d", i), 1))
 		}
 		return text.String()
 	}
@@ -58,6 +58,7 @@ func TestTheServerRefusesBadPoolPlans(t *testing.T) {
 
 		"apply without pools":        {class(good) + "  mode: apply", "spec.pools: Invalid value: the mode apply scales pools: list them, each with its scaleTarget"},
 		"apply without a target":     {class(good) + "  mode: apply\n  pools: [{name: p, classes: [a]}]", "spec.pools: Invalid value: the mode apply scales pools"},
+		"apply without a maximum":    {class(good) + "  mode: apply\n  pools: [{name: p, classes: [a], " + target + "}]", "spec.pools: Invalid value: the mode apply scales pools: write for each how many servers it may have at most, such as maxServers: 20"},
 		"pools and a strategy":       {class(good) + "  strategy: shared\n  pools: [{name: p, classes: [a]}]", "spec.strategy: Invalid value: the pools that are listed say how classes share them"},
 		"a pool twice":               {class(good) + "  pools: [{name: p, classes: [a]}, {name: p, classes: [a]}]", `spec.pools[1]: Duplicate value: {"name":"p"}`},
 		"a class in two pools":       {class(good) + "  pools: [{name: p, classes: [a]}, {name: q, classes: [a]}]", "spec.pools: Invalid value: when pools are listed, each class belongs to exactly one of them"},

@@ -120,8 +120,8 @@ classes:
 - {name: checkout, arrival: %s, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}
 - {name: search, arrival: %s, service: {meanMillis: 50}, sla: {responseTimeMillis: 200}}
 pools:
-- {name: checkout, classes: [checkout], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %[4]s, name: checkout}, serversPerReplica: 5}
-- {name: search, classes: [search], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %[4]s, name: search}, serversPerReplica: 5}
+- {name: checkout, classes: [checkout], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %[4]s, name: checkout}, maxServers: 500, serversPerReplica: 5}
+- {name: search, classes: [search], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %[4]s, name: search}, maxServers: 500, serversPerReplica: 5}
 scaling: {stabilizationSeconds: 3, minSecondsBetweenSteps: 1, maxStepServers: 5}
 `, s.address, checkout, search, s.namespace), &plan.Spec))
 	return plan

@@ -242,7 +242,7 @@ spec:
   classes:
   - {name: checkout, arrival: {ratePerSecond: "20"}, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}
   pools:
-  - {name: checkout, classes: [checkout], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %s, name: checkout}}
+  - {name: checkout, classes: [checkout], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: %s, name: checkout}, maxServers: 40}
 `, shop), plan)
 	s.awaitCondition(t, plan, &plan.Status.Conditions, v1alpha1.ConditionReady, v1alpha1.ReasonPlanned)
 }

@@ -77,6 +77,9 @@ const (
 	ReasonBeyondCluster = "BeyondCluster"
 	// ReasonInfeasible says that no number of servers meets an SLA.
 	ReasonInfeasible = "Infeasible"
+	// ReasonProfileNotAllowed says that a pool is not scaled because a class of it
+	// follows a profile of a namespace that does not allow it.
+	ReasonProfileNotAllowed = "ProfileNotAllowed"
 	// ReasonUnstable says that the servers that a pool may have at most cannot
 	// keep up with the arrivals.
 	ReasonUnstable = "Unstable"
@@ -146,8 +149,8 @@ const (
 	// ReasonTooMany says that the tree leaves a profile out because it has as many as
 	// it takes.
 	ReasonTooMany = "TooMany"
-	// ReasonTooCostly says that the tree leaves a profile out because its response times
-	// would take too long to compute.
+	// ReasonTooCostly says that an answer would take too long to compute, of a ShareTree
+	// with or without its profiles, or of a PoolPlan.
 	ReasonTooCostly = "TooCostly"
 )
 

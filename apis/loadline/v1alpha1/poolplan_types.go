@@ -40,6 +40,7 @@ type PoolPlan struct {
 // PoolPlanSpec is the question, and how its answer is applied.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'apply' || (has(self.pools) && self.pools.all(p, has(p.scaleTarget)))",fieldPath=".pools",message="the mode apply scales pools: list them, each with its scaleTarget"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'apply' || !has(self.pools) || self.pools.all(p, has(p.maxServers))",fieldPath=".pools",message="the mode apply scales pools: write for each how many servers it may have at most, such as maxServers: 20"
 // +kubebuilder:validation:XValidation:rule="!has(self.pools) || !has(self.strategy) || self.strategy == 'auto'",fieldPath=".strategy",message="the pools that are listed say how classes share them: leave out either pools or strategy"
 // +kubebuilder:validation:XValidation:rule="!has(self.pools) || self.classes.all(c, self.pools.filter(p, c.name in p.classes).size() == 1)",fieldPath=".pools",message="when pools are listed, each class belongs to exactly one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.pools) || self.pools.all(p, p.classes.all(n, self.classes.exists(c, c.name == n)))",fieldPath=".pools",message="a pool names a class that is not in spec.classes"
@@ -134,7 +135,9 @@ type PoolClass struct {
 
 	// profile is the WorkloadProfile that has what is left out here: its
 	// arrival.ratePerSecond, its neutralMillis as the mean service time, and the
-	// response time and probability of its sla.
+	// response time and probability of its sla. A pool that is scaled takes profiles of
+	// the namespace of its scaleTarget, and of those with the label
+	// loadline.dev/pools=allow.
 	// +optional
 	Profile *ProfileReference `json:"profile,omitempty"`
 
@@ -276,7 +279,8 @@ type PlannedPool struct {
 	// +kubebuilder:validation:Maximum=1000000
 	MinServers *int32 `json:"minServers,omitempty"`
 
-	// maxServers is how many servers the pool has at most. Defaults to no limit.
+	// maxServers is how many servers the pool has at most. The mode apply needs it; else
+	// it defaults to no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
@@ -330,7 +334,8 @@ type PoolScaling struct {
 	StabilizationSeconds *int32 `json:"stabilizationSeconds,omitempty"`
 
 	// maxStepServers is by how many servers a pool is scaled at once, up or down,
-	// rounded up to whole replicas. Defaults to no limit.
+	// rounded up to whole replicas. Left out, a pool is at most doubled, or scaled up by
+	// four replicas if that is more, and at most halved.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000

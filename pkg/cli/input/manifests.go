@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -19,6 +20,8 @@ type Manifests struct {
 	Replays   []v1alpha1.TraceReplay
 	Plans     []v1alpha1.PoolPlan
 	Trees     []v1alpha1.ShareTree
+	// Namespaces are there for their labels.
+	Namespaces []corev1.Namespace
 
 	decoder runtime.Decoder
 }
@@ -39,6 +42,7 @@ func newManifests() (*Manifests, error) {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
+	scheme.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Namespace{})
 	return &Manifests{decoder: serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()}, nil
 }
 
@@ -62,6 +66,8 @@ func (m *Manifests) add(object []byte) error {
 		m.Plans = append(m.Plans, *o)
 	case *v1alpha1.ShareTree:
 		m.Trees = append(m.Trees, *o)
+	case *corev1.Namespace:
+		m.Namespaces = append(m.Namespaces, *o)
 	}
 	return nil
 }
@@ -73,5 +79,5 @@ func unknownKind(document []byte) error {
 	if err := yaml.Unmarshal(document, &kind); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of %q", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
+	return fmt.Errorf("%s of %q is not read here; give WorkloadProfile, NodeProfile, PoolPlan, ShareTree and TraceReplay of %q, and Namespaces", kind.Kind, kind.APIVersion, v1alpha1.GroupVersion)
 }

@@ -50,6 +50,7 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=loadline.dev,resources=poolplans,verbs=get;list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=poolplans/status,verbs=patch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -64,6 +65,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&v1alpha1.PoolPlan{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.plansOfProfile),
 			builder.WithPredicates(statuses.ProfileChanged())).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.plansOfNamespace),
+			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, handler.EnqueueRequestsFromMapFunc(r.plansOfAutoscaler),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: parallelPlans}).
@@ -75,6 +78,18 @@ func (r *Reconciler) plansOfProfile(ctx context.Context, o client.Object) []reco
 	return r.plansThat(ctx, func(spec *v1alpha1.PoolPlanSpec) bool {
 		for i := range spec.Classes {
 			if p := spec.Classes[i].Profile; p != nil && p.Namespace == o.GetNamespace() && p.Name == o.GetName() {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// plansOfNamespace maps a namespace to the plans that name a profile in it.
+func (r *Reconciler) plansOfNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.plansThat(ctx, func(spec *v1alpha1.PoolPlanSpec) bool {
+		for i := range spec.Classes {
+			if p := spec.Classes[i].Profile; p != nil && p.Namespace == o.GetName() {
 				return true
 			}
 		}
@@ -191,6 +206,7 @@ func news(before, after []metav1.Condition, scaled bool) []statuses.Event {
 func eventType(c metav1.Condition) string {
 	switch c.Reason {
 	case v1alpha1.ReasonBeyondCluster, v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonUnstable, v1alpha1.ReasonMissingData, v1alpha1.ReasonStaleData,
+		v1alpha1.ReasonTooCostly, v1alpha1.ReasonProfileNotAllowed,
 		v1alpha1.ReasonLimited, v1alpha1.ReasonHPAConflict, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetUnavailable:
 		return corev1.EventTypeWarning
 	default:

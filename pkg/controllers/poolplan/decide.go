@@ -21,9 +21,11 @@ const (
 type input struct {
 	plan     *v1alpha1.PoolPlan
 	profiles []v1alpha1.WorkloadProfile
-	measured []pools.Measurement
-	targets  map[string]*target // by pool; none for a pool without one
-	now      time.Time
+	// namespaces are the labels of the namespaces of the profiles, by their name.
+	namespaces map[string]map[string]string
+	measured   []pools.Measurement
+	targets    map[string]*target // by pool; none for a pool without one
+	now        time.Time
 }
 
 // decision is what to do about a plan.
@@ -40,7 +42,7 @@ type decision struct {
 // input gives the same decision. What is wrong with the plan goes to its status;
 // the error is the context's.
 func decide(ctx context.Context, in *input) (*decision, error) {
-	question := pools.Input{Plan: in.plan, Profiles: in.profiles, Measured: in.measured, Quick: true}
+	question := pools.Input{Plan: in.plan, Profiles: in.profiles, Namespaces: in.namespaces, Measured: in.measured, Quick: true}
 	answer, why := pools.Plan(ctx, question)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -68,18 +70,35 @@ func (d *decision) move(in *input, rules rules, answer *pools.Pool, status *v1al
 	if t == nil {
 		return
 	}
-	m := move{pool: answer.Name, bounds: *answer.Bounds, servers: answer.Servers}
-	if t.problem != nil {
-		m.fail(t.problem)
+	m := move{pool: answer.Name, servers: answer.Servers}
+	if answer.Bounds != nil {
+		m.bounds = *answer.Bounds
+	}
+	if t.replicas != nil {
+		m.from = *t.replicas
+	}
+	if why := hindrance(t, answer); why != nil {
+		m.fail(why)
 		status.FewerSince, status.FewerReplicas = nil, nil
 	} else {
-		m.from = *t.replicas
 		again := rules.next(&m, status, in.now, held)
 		if again > 0 {
 			d.again = min(d.again, again)
 		}
 	}
 	d.moves = append(d.moves, m)
+}
+
+// hindrance returns why a pool stays as it is, nil if it may be scaled.
+func hindrance(t *target, answer *pools.Pool) *problem {
+	switch {
+	case answer.Fault != "":
+		return &problem{answer.FaultReason, answer.Fault}
+	case answer.Refused != "":
+		return &problem{v1alpha1.ReasonProfileNotAllowed, answer.Refused}
+	default:
+		return t.problem
+	}
 }
 
 // forgetWaits makes pools begin anew to wait for being scaled down: for how long

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"pgregory.net/rapid"
@@ -37,7 +38,7 @@ prometheus: {address: "http://prometheus"}
 classes:
 - {name: a, arrival: {query: rate}, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}
 pools:
-- {name: p, classes: [a], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}}
+- {name: p, classes: [a], scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: web}, maxServers: 9000}
 scaling: {stabilizationSeconds: 60, minSecondsBetweenSteps: 10}
 `
 
@@ -169,7 +170,7 @@ func TestStepsAreLimitedInSizeAndRate(t *testing.T) {
 		w.expect(t, want, no, v1alpha1.ReasonStepping, fmt.Sprintf("scaled from %d to %d replicas", want-3, want))
 		w.now = w.now.Add(9 * time.Second)
 		w.step(t)
-		w.expect(t, want, no, v1alpha1.ReasonStepping, "was scaled less than 10s ago")
+		w.expect(t, want, no, v1alpha1.ReasonStepping, "scaled less than 10s ago")
 		w.now = w.now.Add(time.Second)
 	}
 	w.step(t)
@@ -258,7 +259,7 @@ func TestAdviceScalesNothing(t *testing.T) {
 
 func TestBoundsLimitAPool(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.Replace(measuredPlan, "classes: [a],", "classes: [a], minServers: 2, maxServers: 7,", 1), 1)
+	w := newWorld(t, strings.Replace(measuredPlan, "maxServers: 9000", "minServers: 2, maxServers: 7", 1), 4)
 	w.reading.Value = needs(t, 9)
 	w.step(t)
 	w.expect(t, 7, no, v1alpha1.ReasonLimited, "it needs 9 servers and may have 7")
@@ -269,14 +270,114 @@ func TestBoundsLimitAPool(t *testing.T) {
 	w.step(t)
 	w.now = w.now.Add(time.Hour)
 	w.step(t)
+	w.expect(t, 4, yes, v1alpha1.ReasonWaitingToScaleDown, "scaled from 7 to 4")
+	w.now = w.now.Add(time.Hour)
+	w.step(t)
 	w.expect(t, 2, yes, v1alpha1.ReasonScaled, "")
+}
+
+// One number that is wrong takes no pool far at once.
+func TestAPoolIsAtMostDoubledAndAtMostHalvedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(measuredPlan, "maxServers: 9000", "maxServers: 40", 1), 3)
+	w.reading.Value = 1e6
+	for _, want := range []int32{7, 14, 28} {
+		w.step(t)
+		w.expect(t, want, no, v1alpha1.ReasonStepping, fmt.Sprintf("on the way: %d of 40", want))
+		w.now = w.now.Add(10 * time.Second)
+	}
+	w.step(t)
+	w.expect(t, 40, no, v1alpha1.ReasonLimited, "scaled from 28 to 40 replicas")
+	w.reading.Value = needs(t, 1)
+	w.step(t)
+	w.now = w.now.Add(time.Minute)
+	for _, want := range []int32{20, 10, 5, 3, 2} {
+		w.step(t)
+		w.expect(t, want, yes, v1alpha1.ReasonWaitingToScaleDown, "")
+		w.now = w.now.Add(10 * time.Second)
+	}
+	w.step(t)
+	w.expect(t, 1, yes, v1alpha1.ReasonScaled, "scaled from 2 to 1")
+}
+
+// Plans that were stored before maxServers had to be given scale nothing.
+func TestAPoolWithoutMaxServersIsNotScaled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(measuredPlan, ", maxServers: 9000", "", 1), 3)
+	w.reading.Value = needs(t, 9)
+	w.step(t)
+	w.expect(t, 3, unknown, v1alpha1.ReasonInvalid, "spec.pools[0].maxServers: Required value: the mode apply scales the pool: write how many servers it may have at most, such as maxServers: 20")
+}
+
+// twoPools has a pool of a class that follows a profile of a tenant, and one of the plan's
+// own.
+const twoPools = `
+mode: apply
+classes:
+- {name: a, profile: {namespace: mallory, name: w}, sla: {responseTimeMillis: 2000}}
+- {name: b, arrival: {ratePerSecond: "40"}, service: {meanMillis: 100}, sla: {responseTimeMillis: 2000}}
+pools:
+- {name: pa, classes: [a], maxServers: 40, scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: a}}
+- {name: pb, classes: [b], maxServers: 40, scaleTarget: {apiVersion: apps/v1, kind: Deployment, namespace: shop, name: b}}
+`
+
+func TestWhatAProfileOfANamespaceMayScale(t *testing.T) {
+	t.Parallel()
+	allowing := map[string]map[string]string{"mallory": {v1alpha1.PoolsLabel: v1alpha1.PoolsAllow}}
+	tests := map[string]struct {
+		rate, millis string
+		namespaces   map[string]map[string]string
+		target       string // namespace
+		a, b         int32  // replicas, of 3
+		reason       string
+		message      string
+	}{
+		"nothing of another namespace":                 {"30", "100", map[string]map[string]string{"mallory": nil}, "shop", 3, 5, v1alpha1.ReasonProfileNotAllowed, `label it loadline.dev/pools=allow if they may`},
+		"nothing by another value of the label":        {"30", "100", map[string]map[string]string{"mallory": {v1alpha1.PoolsLabel: "yes"}}, "shop", 3, 5, v1alpha1.ReasonProfileNotAllowed, "does not let its profiles scale Deployment"},
+		"what is in its own namespace":                 {"30", "100", map[string]map[string]string{"mallory": nil}, "mallory", 4, 5, v1alpha1.ReasonScaled, ""},
+		"what its namespace lets it":                   {"30", "100", allowing, "shop", 4, 5, v1alpha1.ReasonScaled, ""},
+		"up to maxServers, step by step":               {"1000000", "100", allowing, "shop", 7, 5, v1alpha1.ReasonStepping, "on the way: 7 of 40"},
+		"nothing with a rate that makes no sense":      {"-1", "100", allowing, "shop", 3, 5, v1alpha1.ReasonInvalid, "must be a number from 0 to 1e+09"},
+		"nothing with an SLA that cannot be met":       {"30", "1000000", allowing, "shop", 3, 5, v1alpha1.ReasonInfeasible, "cannot be met by any number of servers"},
+		"nothing with more servers than are looked at": {"1000000000", "100", allowing, "shop", 3, 5, v1alpha1.ReasonInvalid, "servers"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := readPlan(t, twoPools)
+			plan.Spec.Pools[0].ScaleTarget.Namespace = test.target
+			p := v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "mallory", Name: "w"}}
+			p.Spec.Arrival = &v1alpha1.Arrival{RatePerSecond: new(resource.MustParse(test.rate))}
+			millis := resource.MustParse(test.millis)
+			p.Spec.NeutralMillis = new(millis.Value())
+			in := &input{
+				plan: plan, profiles: []v1alpha1.WorkloadProfile{p}, namespaces: test.namespaces,
+				targets: map[string]*target{"pa": {replicas: new(int32(3))}, "pb": {replicas: new(int32(3))}},
+			}
+			d, err := decide(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int32{}
+			for _, m := range d.moves {
+				got[m.pool] = m.to
+			}
+			if diff := cmp.Diff(map[string]int32{"pa": test.a, "pb": test.b}, got); diff != "" {
+				t.Errorf("unexpected replicas (-want +got):\n%s", diff)
+			}
+			applied := meta.FindStatusCondition(d.settled(in, d.moves).Conditions, v1alpha1.ConditionApplied)
+			if applied.Reason != test.reason || !strings.Contains(applied.Message, test.message) {
+				t.Errorf("Applied is %s %s %q, want %s %q", applied.Status, applied.Reason, applied.Message, test.reason, test.message)
+			}
+		})
+	}
 }
 
 // Whatever the rate does, these hold.
 func TestScalingKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t, strings.Replace(measuredPlan, "classes: [a],", "classes: [a], minServers: 2, maxServers: 40, serversPerReplica: 2,", 1), rapid.Int32Range(0, 30).Draw(t, "replicas"))
+		w := newWorld(t, strings.Replace(measuredPlan, "maxServers: 9000", "minServers: 2, maxServers: 40, serversPerReplica: 2", 1), rapid.Int32Range(0, 30).Draw(t, "replicas"))
 		w.plan.Spec.Scaling.MaxStepServers = new(rapid.Int32Range(1, 20).Draw(t, "step"))
 		step := (*w.plan.Spec.Scaling.MaxStepServers + 1) / 2
 		var lastScaled, fewerSince time.Time
@@ -320,6 +421,7 @@ func TestNoiseAtABoundaryDoesNotFlap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, measuredPlan, 1)
+		w.plan.Spec.Scaling.MaxStepServers = new(int32(9000))
 		center := rapid.Float64Range(5, 200).Draw(t, "center")
 		scalings := 0
 		for i := range 60 {

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/pools"
@@ -25,7 +27,7 @@ const (
 
 // gather reads what the decision on a plan depends on.
 func (r *Reconciler) gather(ctx context.Context, plan *v1alpha1.PoolPlan) (*input, error) {
-	in := &input{plan: plan, targets: map[string]*target{}}
+	in := &input{plan: plan, namespaces: map[string]map[string]string{}, targets: map[string]*target{}}
 	for i := range plan.Spec.Classes {
 		if err := r.gatherProfile(ctx, in, plan.Spec.Classes[i].Profile); err != nil {
 			return nil, err
@@ -61,6 +63,19 @@ func (r *Reconciler) gatherProfile(ctx context.Context, in *input, ref *v1alpha1
 		return fmt.Errorf("reading WorkloadProfile %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	in.profiles = append(in.profiles, p)
+	return r.gatherNamespace(ctx, in, ref.Namespace)
+}
+
+// gatherNamespace reads the labels of a namespace. One that does not exist has none.
+func (r *Reconciler) gatherNamespace(ctx context.Context, in *input, name string) error {
+	if _, known := in.namespaces[name]; known {
+		return nil
+	}
+	var namespace corev1.Namespace
+	if err := r.Client.Get(ctx, types.NamespacedName{Name: name}, &namespace); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading namespace %s: %w", name, err)
+	}
+	in.namespaces[name] = namespace.Labels
 	return nil
 }
 

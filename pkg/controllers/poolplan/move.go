@@ -39,7 +39,7 @@ func (m *move) fail(p *problem) { m.stay(p.reason, "%s", p.message) }
 type rules struct {
 	stabilization time.Duration
 	betweenSteps  time.Duration
-	maxStep       int // servers
+	maxStep       int // servers; 0 leaves it to the pool's size
 }
 
 func newRules(spec *v1alpha1.PoolScaling) rules {
@@ -49,7 +49,6 @@ func newRules(spec *v1alpha1.PoolScaling) rules {
 	r := rules{
 		stabilization: seconds(spec.StabilizationSeconds, defaultStabilization),
 		betweenSteps:  seconds(spec.MinSecondsBetweenSteps, defaultBetweenSteps),
-		maxStep:       math.MaxInt32,
 	}
 	if spec.MaxStepServers != nil {
 		r.maxStep = int(*spec.MaxStepServers)
@@ -82,13 +81,14 @@ func (r rules) next(m *move, status *v1alpha1.PoolStatus, now time.Time, held st
 // up takes a step up, if one may be taken now.
 func (r rules) up(m *move, status *v1alpha1.PoolStatus, want int32, now time.Time) (again time.Duration) {
 	if wait := r.wait(status, now); wait > 0 {
-		m.stay(v1alpha1.ReasonStepping, "%s, has %d, and was scaled less than %v ago", m.target(), m.from, r.betweenSteps)
+		m.stay(v1alpha1.ReasonStepping, "%s; on the way: %d of %d, scaled less than %v ago", m.target(), m.from, want, r.betweenSteps)
 		return wait
 	}
-	m.to = min(want, m.from+r.step(m))
+	m.to = min(want, m.from+r.step(m, max(m.from, leastStep)))
 	m.reason, m.message = v1alpha1.ReasonScaled, fmt.Sprintf("scaled from %d to %d replicas: %s", m.from, m.to, m.target())
 	if m.to < want {
 		m.reason = v1alpha1.ReasonStepping
+		m.message += fmt.Sprintf("; on the way: %d of %d", m.to, want)
 		return r.betweenSteps
 	}
 	if m.bounds.Limited {
@@ -114,7 +114,7 @@ func (r rules) down(m *move, status *v1alpha1.PoolStatus, keep int32, now time.T
 		m.stay(v1alpha1.ReasonWaitingToScaleDown, "%s; goes from %d to %d when that has been enough for %v", m.target(), m.from, keep, r.stabilization)
 		return r.stabilization
 	}
-	m.to = max(goal, m.from-r.step(m))
+	m.to = max(goal, m.from-r.step(m, max(m.from/2, 1)))
 	m.reason, m.message = v1alpha1.ReasonScaled, fmt.Sprintf("scaled from %d to %d replicas: %s", m.from, m.to, m.target())
 	if m.to > goal {
 		m.reason = v1alpha1.ReasonWaitingToScaleDown
@@ -132,8 +132,15 @@ func (r rules) wait(status *v1alpha1.PoolStatus, now time.Time) time.Duration {
 	return status.LastScaleTime.Add(r.betweenSteps).Sub(now)
 }
 
-// step returns the most replicas by which a pool is scaled at once.
-func (r rules) step(m *move) int32 {
+// leastStep is by how many replicas a pool may be scaled up at once, however few it has.
+const leastStep = 4
+
+// step returns the most replicas by which a pool is scaled at once: as the plan says, or
+// otherwise.
+func (r rules) step(m *move, otherwise int32) int32 {
+	if r.maxStep == 0 {
+		return otherwise
+	}
 	each := max(m.bounds.Servers/max(m.bounds.Replicas, 1), 1)
 	return int32(min((r.maxStep-1)/each+1, math.MaxInt32/2))
 }

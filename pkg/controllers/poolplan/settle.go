@@ -15,6 +15,7 @@ import (
 // severity lists the reasons of the condition Applied, the worst first: of
 // several pools the worst one gives the reason.
 var severity = []string{
+	v1alpha1.ReasonInvalid, v1alpha1.ReasonInfeasible, v1alpha1.ReasonTooCostly, v1alpha1.ReasonProfileNotAllowed,
 	v1alpha1.ReasonTargetForbidden, v1alpha1.ReasonTargetNotFound, v1alpha1.ReasonTargetUnavailable, v1alpha1.ReasonHPAConflict,
 	v1alpha1.ReasonLimited, v1alpha1.ReasonStepping, v1alpha1.ReasonScaled, v1alpha1.ReasonWaitingToScaleDown, v1alpha1.ReasonAtTarget,
 }

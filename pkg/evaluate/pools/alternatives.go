@@ -17,7 +17,9 @@ func (p *planner) alternatives(ctx context.Context, chosen *sizing.Plan) ([]Alte
 	var list []Alternative
 	known := []*sizing.Plan{chosen}
 	for _, find := range []func(context.Context, []sizing.Class, sizing.Options) (sizing.Plan, error){sizing.Shared, sizing.Dedicated, sizing.Best} {
-		plan, err := find(ctx, p.classes, p.options)
+		o := p.options
+		o.Work = p.aside
+		plan, err := find(ctx, p.classes, o)
 		if errors.Is(err, sizing.ErrDifferentRates) {
 			continue // these classes cannot share
 		}

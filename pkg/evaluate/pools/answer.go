@@ -1,5 +1,7 @@
 package pools
 
+import "fmt"
+
 // Answer is how many servers the classes of a plan need.
 type Answer struct {
 	// Name is that of the PoolPlan.
@@ -28,6 +30,9 @@ type Answer struct {
 	Alternatives []Alternative `json:"alternatives,omitempty"`
 	// Inputs are what the answer is based on, one for each class.
 	Inputs []ClassInput `json:"inputs"`
+	// Assumed says what is taken for granted of namespaces that are not known; empty if
+	// nothing is.
+	Assumed string `json:"assumed,omitempty"`
 	// Held says why nothing must be scaled down now, though a plan is found:
 	// there was no new answer to a query. Empty for no reason.
 	Held string `json:"held,omitempty"`
@@ -70,9 +75,28 @@ type Pool struct {
 	// Absent where not computed, or without limit.
 	MaxArrivalFactor *float64 `json:"maxArrivalFactor,omitempty"`
 	MinServiceFactor *float64 `json:"minServiceFactor,omitempty"`
+	// Fault says why the pool has no answer, though others of the plan have: a class of
+	// it follows a profile that cannot be sized. Empty for pools with an answer.
+	// FaultReason is the reason for it, a constant of the API.
+	Fault       string `json:"fault,omitempty"`
+	FaultReason string `json:"faultReason,omitempty"`
+	// Refused says why the pool is not scaled, whatever the mode: it follows a profile
+	// of a namespace that does not allow it. Empty if it may be.
+	Refused string `json:"refused,omitempty"`
 	// Bounds is what becomes of it within the bounds of the plan's pool; absent
 	// where the plan lists no pools.
 	Bounds *Bounds `json:"bounds,omitempty"`
+}
+
+// Faults say why pools have no answer; empty if all have one.
+func (a *Answer) Faults() []string {
+	var all []string
+	for i := range a.Pools {
+		if p := &a.Pools[i]; p.Fault != "" {
+			all = append(all, fmt.Sprintf("pool %q: %s", p.Name, p.Fault))
+		}
+	}
+	return all
 }
 
 // Bounds is a pool in whole replicas, within its bounds.

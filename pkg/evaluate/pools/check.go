@@ -85,6 +85,9 @@ func (p *planner) checkTarget(pool *v1alpha1.PlannedPool, targets map[string]str
 }
 
 func (p *planner) checkBounds(pool *v1alpha1.PlannedPool, path *field.Path) {
+	if pool.MaxServers == nil && p.in.Plan.Spec.Mode == v1alpha1.ModeApply {
+		p.inputs.require(path.Child("maxServers"), "the mode apply scales the pool: write how many servers it may have at most, such as maxServers: 20")
+	}
 	for _, bound := range []struct {
 		name  string
 		value *int32

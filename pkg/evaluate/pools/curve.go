@@ -42,6 +42,9 @@ func ServersByRate(ctx context.Context, in Input) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.faultless(); err != nil {
+		return nil, err
+	}
 	curve := &Curve{}
 	curve.From, curve.To, curve.Log = rateAxis(p.classes)
 	for _, class := range p.classes {

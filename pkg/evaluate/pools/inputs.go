@@ -60,15 +60,31 @@ type resolved struct {
 	held    string // why no reading is newer, for one that is still good
 	invalid field.ErrorList
 	missing error // the first reading of no use, a *Error
+	// faults are why a class cannot be sized that follows a profile, by its index, in a
+	// plan that lists pools: its pool has no answer then, and the others have theirs.
+	faults map[int]error
 }
 
 // resolve finds the rates and times of every class.
 func resolve(in *Input) *resolved {
-	r := &resolved{}
+	r := &resolved{faults: map[int]error{}}
 	for i := range in.Plan.Spec.Classes {
+		before := r.invalid
+		r.invalid = nil
 		r.add(in, i)
+		if len(r.invalid) > 0 && r.mayFail(in, i) {
+			r.faults[i] = &Error{v1alpha1.ReasonInvalid, r.invalid.ToAggregate()}
+			r.invalid = nil
+		}
+		r.invalid = append(before, r.invalid...)
 	}
 	return r
+}
+
+// mayFail reports whether a class may be without an answer while others have one: it follows
+// a profile, which others may have written than the plan, and the plan lists pools.
+func (*resolved) mayFail(in *Input, i int) bool {
+	return len(in.Plan.Spec.Pools) > 0 && in.Plan.Spec.Classes[i].Profile != nil
 }
 
 // err returns why the classes cannot be sized, nil if they can.

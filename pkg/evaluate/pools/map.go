@@ -39,6 +39,9 @@ func CompareByRates(ctx context.Context, in Input) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.faultless(); err != nil {
+		return nil, err
+	}
 	if len(p.classes) != 2 {
 		return nil, fmt.Errorf("a map has two axes, and there are %d classes: it takes two", len(p.classes))
 	}

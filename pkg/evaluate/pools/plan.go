@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
@@ -24,6 +26,10 @@ type Input struct {
 	// Profiles are those that classes may name. One without a namespace is
 	// found by its name alone.
 	Profiles []v1alpha1.WorkloadProfile
+	// Namespaces are the labels of the namespaces of profiles, by their name: whether
+	// they let their profiles count for pools of other namespaces. Nil if they are not
+	// known; then all are taken to.
+	Namespaces map[string]map[string]string
 	// Measured are the answers to the queries of classes.
 	Measured []Measurement
 	// Quick leaves out what takes a simulated discipline long: how far rates may
@@ -54,28 +60,19 @@ func Plan(ctx context.Context, in Input) (*Answer, error) {
 	}
 	answer := &Answer{
 		Name: in.Plan.Name, Discipline: disciplineName(p.options.Discipline), Strategy: strategyName(chosen.Strategy), Given: len(p.pools) > 0,
-		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Compared: !p.skips(), Angle: p.angle,
+		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Assumed: p.assumed(), Compared: !p.skips(), Angle: p.angle,
 	}
 	if !answer.Given && p.strategy == v1alpha1.StrategyAuto {
 		answer.Gap = chosen.Gap
 	}
 	for i := range chosen.Pools {
-		pool, err := p.describe(ctx, &chosen.Pools[i])
+		pool, err := p.answer(ctx, i, &chosen.Pools[i])
 		if err != nil {
 			return nil, explain(ctx, err)
 		}
-		if answer.Given {
-			pool.Name = p.pools[i].Name
-			if pool.Bounds, err = p.bound(ctx, &p.pools[i], &chosen.Pools[i]); err != nil {
-				return nil, explain(ctx, err)
-			}
-		}
 		answer.Pools = append(answer.Pools, *pool)
 	}
-	if answer.Alternatives, err = p.alternatives(ctx, &chosen); err != nil {
-		return nil, explain(ctx, err)
-	}
-	return answer, nil
+	return answer, p.compare(ctx, answer, &chosen)
 }
 
 // planner sizes the pools of a plan.
@@ -84,8 +81,11 @@ type planner struct {
 	inputs  *resolved
 	classes []sizing.Class
 	options sizing.Options
+	// aside is for what is worth less than the answer itself.
+	aside   *sizing.Work
 	pools   []v1alpha1.PlannedPool
-	members [][]int // the classes of each of the pools
+	members [][]int        // the classes of each of the pools
+	faults  map[int]*Error // why some of the pools have no answer
 	// strategy is for a plan that lists no pools, angle why it was chosen.
 	strategy string
 	angle    *Angle
@@ -93,10 +93,45 @@ type planner struct {
 	tolerance float64
 }
 
+// answer returns what there is to say about a pool of the chosen ones.
+func (p *planner) answer(ctx context.Context, i int, chosen *sizing.Pool) (*Pool, error) {
+	if len(p.pools) == 0 {
+		return p.describe(ctx, chosen)
+	}
+	spec := &p.pools[i]
+	if fault := p.faults[i]; fault != nil {
+		return &Pool{Name: spec.Name, Fault: fault.Error(), FaultReason: fault.Reason}, nil
+	}
+	pool, err := p.describe(ctx, chosen)
+	if err == nil {
+		pool.Name, pool.Refused = spec.Name, p.refusal(spec)
+		pool.Bounds, err = p.bound(ctx, spec, chosen)
+	}
+	if err != nil && ctx.Err() == nil && p.endure(i, err) {
+		return &Pool{Name: spec.Name, Fault: p.faults[i].Error(), FaultReason: p.faults[i].Reason}, nil
+	}
+	return pool, err
+}
+
+// compare adds other ways to share pools to an answer, unless that takes too long.
+func (p *planner) compare(ctx context.Context, answer *Answer, chosen *sizing.Plan) (err error) {
+	if answer.Compared = answer.Compared && len(p.faults) == 0; !answer.Compared {
+		return nil
+	}
+	answer.Alternatives, err = p.alternatives(ctx, chosen)
+	if errors.Is(err, sizing.ErrTooCostly) || errors.Is(err, sizing.ErrTooLarge) {
+		answer.Compared, answer.Alternatives, err = false, nil, nil
+	}
+	if err != nil {
+		return explain(ctx, err)
+	}
+	return nil
+}
+
 func newPlanner(in *Input) (*planner, error) {
 	inputs := resolve(in)
-	p := &planner{in: in, inputs: inputs, classes: inputs.classes, pools: in.Plan.Spec.Pools, tolerance: defaultTolerance}
-	p.options.Simulation = in.Simulation
+	p := &planner{in: in, inputs: inputs, classes: inputs.classes, pools: in.Plan.Spec.Pools, faults: map[int]*Error{}, tolerance: defaultTolerance}
+	p.options.Simulation, p.options.MaxServers = in.Simulation, maxServers
 	spec := field.NewPath("spec")
 	if len(p.classes) == 0 {
 		inputs.require(spec.Child("classes"), "there is no class")
@@ -119,11 +154,72 @@ func newPlanner(in *Input) (*planner, error) {
 	if s := in.Plan.Spec.Scaling; s != nil && s.Tolerance != nil {
 		p.tolerance = inputs.number(s.Tolerance, 1, spec.Child("scaling", "tolerance"))
 	}
+	p.limit()
 	p.checkPools(spec.Child("pools"))
 	if err := inputs.err(); err != nil {
 		return nil, err
 	}
-	return p, explainInput(sizing.Validate(p.classes))
+	return p, p.validate()
+}
+
+// validate checks what the classes come to, each by itself: one that follows a profile, in
+// a plan that lists pools, leaves its pool alone without an answer.
+func (p *planner) validate() error {
+	for k := range p.classes {
+		if p.inputs.faults[k] != nil {
+			continue
+		}
+		err := explainInput(named(k, sizing.Validate(p.classes[k:k+1])))
+		if err != nil && p.inputs.mayFail(p.in, k) {
+			p.inputs.faults[k] = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named names the class of an error about it alone by its place among all.
+func named(k int, err error) error {
+	if infeasible, is := errors.AsType[*sizing.InfeasibleError](err); is {
+		infeasible.Index = k
+	}
+	if value, is := errors.AsType[*queueing.ValueError](err); is {
+		value.Field = strings.Replace(value.Field, "classes[0]", fmt.Sprintf("classes[%d]", k), 1)
+	}
+	return err
+}
+
+// faultless returns the first fault of a class, for questions that take all of them.
+func (p *planner) faultless() error {
+	for k := range p.classes {
+		if fault := p.inputs.faults[k]; fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
+const (
+	// maxServers is how many servers a pool is looked at with, as many as the API lets it
+	// have.
+	maxServers = 1_000_000
+	// quickSteps and patientSteps are what an answer may take, by [sizing.Work]: half a
+	// second for a controller, and ten for a person, who may also wait for a simulation.
+	quickSteps, patientSteps = 5_000_000, 100_000_000
+	// asideSteps is what may be added for what is worth less: how far the answer holds, and
+	// the alternatives.
+	asideSteps = 3_000_000
+)
+
+// limit bounds what the answer takes.
+func (p *planner) limit() {
+	switch {
+	case p.in.Quick:
+		p.options.Work, p.aside = sizing.NewWork(quickSteps), sizing.NewWork(asideSteps)
+	case !p.options.Discipline.Simulated():
+		p.options.Work, p.aside = sizing.NewWork(patientSteps), sizing.NewWork(patientSteps)
+	}
 }
 
 // explainInput gives the reason for an error about the input.
@@ -134,12 +230,14 @@ func explainInput(err error) error {
 		return nil
 	case errors.As(err, &infeasible):
 		return &Error{v1alpha1.ReasonInfeasible, err}
+	case errors.Is(err, sizing.ErrTooCostly):
+		return &Error{v1alpha1.ReasonTooCostly, fmt.Errorf("%w; list pools of fewer classes each, give classes of a pool one service time and leave out scv, or take the discipline fcfs", err)}
 	default:
 		return &Error{v1alpha1.ReasonInvalid, err}
 	}
 }
 
-// explain gives the reason for an error of the model.
+// explain gives the reason for an error of the model, and says how to ask for less.
 func explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -188,19 +286,50 @@ func (p *planner) given(ctx context.Context) (sizing.Plan, error) {
 	}
 	for i, members := range p.members {
 		pool, err := p.fewest(ctx, members, 1)
-		if err != nil {
+		if ctx.Err() != nil {
+			return sizing.Plan{}, ctx.Err()
+		}
+		if err != nil && !p.endure(i, err) {
 			return sizing.Plan{}, fmt.Errorf("pool %q: %w", p.pools[i].Name, err)
 		}
 		plan.Pools = append(plan.Pools, pool)
 		plan.Servers += pool.Servers
 		plan.Cost += pool.Cost
 	}
+	for i := range p.pools {
+		if len(p.faults) == len(p.pools) {
+			return sizing.Plan{}, p.faults[i]
+		}
+	}
 	return plan, nil
+}
+
+// endure notes why a pool has no answer, and reports whether the others have one all the
+// same: they do where the pool has a class that follows a profile, which others may have
+// written than the plan.
+func (p *planner) endure(i int, err error) bool {
+	for _, k := range p.members[i] {
+		if !p.inputs.mayFail(p.in, k) {
+			continue
+		}
+		if because, is := errors.AsType[*Error](err); is { // it is explained already
+			p.faults[i] = because
+		} else {
+			p.faults[i], _ = errors.AsType[*Error](explainInput(err))
+		}
+		return true
+	}
+	return false
 }
 
 // fewest sizes a pool for some of the classes, with their arrivals times a
 // factor.
 func (p *planner) fewest(ctx context.Context, members []int, factor float64) (sizing.Pool, error) {
+	for _, k := range members {
+		if fault := p.inputs.faults[k]; fault != nil {
+			return sizing.Pool{}, fault
+		}
+	}
 	pool, err := sizing.Fewest(ctx, p.some(members, factor), p.options)
 	if err != nil {
 		return pool, err
@@ -244,11 +373,11 @@ func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error
 		}
 		answer.Classes = append(answer.Classes, class)
 	}
-	if !p.skips() {
-		s, err := sizing.Sensitive(ctx, p.classes, *pool, p.options)
-		if err != nil {
-			return nil, err
-		}
+	s, err := p.sensitivity(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	if s != nil {
 		answer.MaxArrivalFactor, answer.MinServiceFactor = finite(s.AllArrivals), finite(s.AllServices)
 		for i, k := range pool.Classes {
 			answer.Classes[i].MaxArrival = finite(s.Arrival[i] * p.classes[k].Arrival)
@@ -258,6 +387,29 @@ func (p *planner) describe(ctx context.Context, pool *sizing.Pool) (*Pool, error
 		return cmp.Compare(p.priority(pool, a.Name), p.priority(pool, b.Name))
 	})
 	return answer, nil
+}
+
+// sensitivity returns how far rates may move, nil where that takes too long.
+func (p *planner) sensitivity(ctx context.Context, pool *sizing.Pool) (*sizing.Sensitivity, error) {
+	if p.skips() {
+		return nil, nil //nolint:nilnil // it is not computed, which is no error
+	}
+	members := slices.Clone(pool.Classes)
+	alone := *pool
+	alone.Classes, alone.Order = make([]int, len(members)), nil
+	for i := range members {
+		alone.Classes[i] = i
+	}
+	for _, k := range pool.Order {
+		alone.Order = append(alone.Order, slices.Index(members, k))
+	}
+	o := p.options
+	o.Work = p.aside
+	s, err := sizing.Sensitive(ctx, p.some(members, 1), alone, o)
+	if errors.Is(err, sizing.ErrTooCostly) {
+		return nil, nil //nolint:nilnil // the same
+	}
+	return &s, err
 }
 
 // skips reports whether what takes long is left out.

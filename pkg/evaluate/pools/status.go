@@ -42,6 +42,10 @@ func (a *Answer) describe(status *v1alpha1.PoolPlanStatus) {
 		if known := slices.IndexFunc(before, func(p v1alpha1.PoolStatus) bool { return p.Name == pool.Name }); known >= 0 {
 			next = before[known]
 		}
+		if pool.Fault != "" { // what it needed last stays
+			status.Pools = append(status.Pools, next)
+			continue
+		}
 		next.Servers, next.Classes = count(pool.Servers), nil
 		for k := range pool.Classes {
 			next.Classes = append(next.Classes, pool.Classes[k].status())
@@ -118,6 +122,10 @@ func (a *Answer) ready(why error) metav1.Condition {
 		}
 		return c
 	}
+	if i := slices.IndexFunc(a.Pools, func(p Pool) bool { return p.Fault != "" }); i >= 0 {
+		c.Reason, c.Message = a.Pools[i].FaultReason, strings.Join(a.Faults(), "; ")+"; the other pools have an answer: "+a.Summary()
+		return c
+	}
 	for i := range a.Pools {
 		if p := &a.Pools[i]; p.Bounds != nil && p.Bounds.Unstable {
 			c.Reason = v1alpha1.ReasonUnstable
@@ -129,6 +137,11 @@ func (a *Answer) ready(why error) metav1.Condition {
 	c.Message += a.approximated()
 	if a.Held != "" {
 		c.Message += "; " + a.Held
+	}
+	for i := range a.Pools {
+		if p := &a.Pools[i]; p.Refused != "" {
+			c.Message += fmt.Sprintf("; pool %q is not scaled: %s", p.Name, p.Refused)
+		}
 	}
 	if beyond := a.BeyondCluster(); beyond != "" {
 		c.Reason = v1alpha1.ReasonBeyondCluster
@@ -142,7 +155,9 @@ func (a *Answer) ready(why error) metav1.Condition {
 func (a *Answer) Summary() string {
 	var pools []string
 	for i := range a.Pools {
-		pools = append(pools, fmt.Sprintf("%s %d", a.Pools[i].Name, a.Pools[i].Servers))
+		if a.Pools[i].Fault == "" {
+			pools = append(pools, fmt.Sprintf("%s %d", a.Pools[i].Name, a.Pools[i].Servers))
+		}
 	}
 	plural := "pools"
 	if len(a.Pools) == 1 {
@@ -162,7 +177,7 @@ func (a *Answer) optimal() metav1.Condition {
 	case a == nil:
 		c.Message = "there is no plan"
 	case !a.Compared:
-		c.Message = "other ways to share pools take long to simulate; kubectl loadline size compares them"
+		c.Message = "other ways to share pools take long to compare, or a pool has no answer; kubectl loadline size takes more time"
 	case len(a.Alternatives) > 0 && a.Alternatives[0].Cost < a.Cost*(1-1e-9):
 		best := &a.Alternatives[0]
 		c.Status, c.Reason = metav1.ConditionFalse, v1alpha1.ReasonCheaperStrategy

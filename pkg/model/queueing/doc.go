@@ -12,8 +12,8 @@
 //	[MGm]       first come first       any variation, classes    exact where that is quick; its Error otherwise
 //	[Priority]  higher classes first   exponential, one rate     exact to 1e-9
 //
-// [Queues] and [MixedQueues] give one queue after the other, with one server more each,
-// to find how many are enough.
+// [Queues] gives one queue after the other, with one server more each, to find how many
+// are enough.
 //
 // # Closed networks
 //

@@ -1,7 +1,5 @@
 package queueing
 
-import "iter"
-
 // Stream is a class of jobs that arrive at random at a queue with general service
 // times.
 type Stream struct {
@@ -55,26 +53,6 @@ func NewMGm(streams []Stream, servers int) (*MGm, error) {
 		return nil, err
 	}
 	return mix.queue(queue), nil
-}
-
-// MixedQueues returns the stable queues with the given classes and atLeast
-// servers or more, from the fewest up. The errors are those of [NewMGm].
-func MixedQueues(streams []Stream, atLeast int) (iter.Seq[*MGm], error) {
-	mix, err := newMixture(streams)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := Queues(mix.arrival, mix.service)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(*MGm) bool) {
-		for queue := range queues {
-			if queue.servers >= atLeast && !yield(mix.queue(queue)) {
-				return
-			}
-		}
-	}, nil
 }
 
 // Servers returns the number of servers m.

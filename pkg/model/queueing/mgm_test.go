@@ -178,8 +178,8 @@ func TestGeneralServiceRefusesBadInput(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := queueing.MixedQueues(nil, 1); err == nil {
-		t.Error("there are queues with no classes")
+	if _, err := queueing.NewMGm(nil, 1); err == nil {
+		t.Error("there is a queue with no classes")
 	}
 }
 

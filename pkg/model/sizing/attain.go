@@ -56,7 +56,16 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 		t, err := s.try(ctx, servers)
 		return t.attained, err
 	}
-	s, err := computedPoolWith(classes, servers, o.Discipline)
+	if err := o.Work.spend(trying(classes, o.Discipline)); err != nil {
+		return nil, err
+	}
+	var s computedPool
+	var err error
+	if prioritized(classes, o.Discipline) {
+		s, err = holPoolWith(classes, servers, indices(classes))
+	} else {
+		s, err = fcfsPoolWith(classes, servers)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +75,4 @@ func attain(ctx context.Context, classes []Class, servers int, order []int, o Op
 		}
 	}
 	return s.attained(order), nil
-}
-
-// computedPoolWith returns the pool with a number of servers, which must be stable.
-func computedPoolWith(classes []Class, servers int, d Discipline) (computedPool, error) {
-	if d == HOL {
-		return holPoolWith(classes, servers)
-	}
-	return fcfsPoolWith(classes, servers)
 }

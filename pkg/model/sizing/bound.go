@@ -25,11 +25,11 @@ func lowerBound(classes []Class, o Options) float64 {
 			continue
 		}
 		var pool Pool
-		if err := pool.analyze([]Class{c}, 1, FCFS); err != nil {
+		if err := pool.analyze([]Class{c}, 1, Options{MaxServers: o.MaxServers, Work: o.Work}); err != nil {
 			continue // no bound from this class
 		}
 		alone = max(alone, c.cost()*float64(pool.Servers))
-		if fifo {
+		if fifo && o.Work.spend(capacityTries*trying([]Class{c}, FCFS)) == nil {
 			spare = max(spare, c.cost()*(float64(pool.Servers)-capacity(c.Service, pool.Servers, c.SLA)))
 		}
 	}
@@ -50,6 +50,9 @@ func commonCost(classes []Class) float64 {
 	}
 	return classes[0].cost()
 }
+
+// capacityTries is how many loads capacity tries, at most.
+const capacityTries = 100
 
 // capacity returns the largest load with which an M/M/m queue meets a feasible SLA.
 func capacity(service float64, servers int, sla SLA) float64 {

@@ -1,8 +1,6 @@
 package sizing
 
 import (
-	"iter"
-
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -12,7 +10,6 @@ type fcfsPool struct {
 	size    int
 	within  func(k int, x float64) float64
 	off     float64 // a bound of the error of within
-	suspect *int    // the class that missed its SLA last, and is looked at first
 }
 
 func (s fcfsPool) servers() int { return s.size }
@@ -24,12 +21,8 @@ func (s fcfsPool) meets(k int) bool {
 }
 
 func (s fcfsPool) order() ([]int, bool) {
-	if !s.meets(*s.suspect) {
-		return nil, false
-	}
 	for k := range s.classes {
 		if !s.meets(k) {
-			*s.suspect = k
 			return nil, false
 		}
 	}
@@ -42,41 +35,6 @@ func (s fcfsPool) attained([]int) []float64 {
 		attained[k] = s.within(k, c.SLA.Within)
 	}
 	return attained
-}
-
-func fcfsPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
-	if uniform(classes) {
-		return uniformPools(classes, atLeast)
-	}
-	queues, err := queueing.MixedQueues(streams(classes), atLeast)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(computedPool) bool) {
-		suspect := new(int)
-		for q := range queues {
-			if !yield(fcfsPool{classes, q.Servers(), q.ResponseWithin, q.Error(), suspect}) {
-				return
-			}
-		}
-	}, nil
-}
-
-// uniformPools are for classes with one rate of exponential service: M/M/m.
-func uniformPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
-	queues, err := queueing.Queues(arrivals(classes), classes[0].Service)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(computedPool) bool) {
-		suspect := new(int)
-		for q := range queues {
-			within := func(_ int, x float64) float64 { return q.ResponseWithin(x) }
-			if q.Servers() >= atLeast && !yield(fcfsPool{classes, q.Servers(), within, 0, suspect}) {
-				return
-			}
-		}
-	}, nil
 }
 
 // uniform reports whether all service times are exponential with one rate.
@@ -105,13 +63,13 @@ func fcfsPoolWith(classes []Class, servers int) (computedPool, error) {
 		if err != nil {
 			return nil, err
 		}
-		return fcfsPool{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, 0, new(int)}, nil
+		return fcfsPool{classes, servers, func(_ int, x float64) float64 { return q.ResponseWithin(x) }, 0}, nil
 	}
 	q, err := queueing.NewMGm(streams(classes), servers)
 	if err != nil {
 		return nil, err
 	}
-	return fcfsPool{classes, servers, q.ResponseWithin, q.Error(), new(int)}, nil
+	return fcfsPool{classes, servers, q.ResponseWithin, q.Error()}, nil
 }
 
 func streams(classes []Class) []queueing.Stream {

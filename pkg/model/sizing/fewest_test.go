@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,18 +200,73 @@ func TestClassesWithDifferentRatesShare(t *testing.T) {
 	}
 }
 
+// Ten thousand steps are a millisecond.
 func TestAMillionJobsASecondTakeLessThanAMillisecond(t *testing.T) {
 	c := []sizing.Class{class(1e6, 3, 0.94)}
-	if m := fewest(t, c, sizing.Options{}).Servers; m <= 1_000_000 || m > 1_000_010 {
+	if m := fewest(t, c, sizing.Options{Work: sizing.NewWork(10_000)}).Servers; m <= 1_000_000 || m > 1_000_010 {
 		t.Fatalf("%d servers", m)
 	}
-	result := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			fewest(b, c, sizing.Options{})
+}
+
+// Whatever is asked, no more is computed than may be: the number of pools that are looked
+// at grows with the logarithm of the servers, and with the classes.
+func TestQuestionsThatTakeMoreThanTheyMayAreRefused(t *testing.T) {
+	t.Parallel()
+	var many []sizing.Class
+	for i := range 64 {
+		c := class(1e6, 3, 0.94)
+		c.Name, c.Service = strconv.Itoa(i), 1+float64(i)/64
+		many = append(many, c)
+	}
+	for name, ask := range map[string]func(o sizing.Options) error{
+		"a pool": func(o sizing.Options) error {
+			_, err := sizing.Fewest(t.Context(), many, o)
+			return err
+		},
+		"the best of 64 classes": func(o sizing.Options) error {
+			_, err := sizing.Best(t.Context(), many, o)
+			return err
+		},
+		"the best of 12 classes": func(o sizing.Options) error {
+			_, err := sizing.Best(t.Context(), many[:12], o)
+			return err
+		},
+		"dedicated pools that are simulated": func(o sizing.Options) error {
+			o.Discipline = sizing.LateLast
+			_, err := sizing.Dedicated(t.Context(), many, o)
+			return err
+		},
+		"sensitivity": func(o sizing.Options) error {
+			pool := sizing.Pool{Servers: 64_000_001}
+			for k := range many {
+				pool.Classes = append(pool.Classes, k)
+			}
+			_, err := sizing.Sensitive(t.Context(), many, pool, o)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := ask(sizing.Options{Work: sizing.NewWork(1_000_000)}); !errors.Is(err, sizing.ErrTooCostly) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+// A class alone has no one to let pass, so its service times may vary as they like.
+func TestAClassAloneIsServedInOrderOfArrivalByHOL(t *testing.T) {
+	varied, constant := class(1, 5, 0.9), class(2, 5, 0.9)
+	varied.Name, varied.SCV = "varied", 2
+	constant.Name, constant.SCV = "constant", sizing.Constant
+	plan, err := sizing.Best(t.Context(), []sizing.Class{varied, constant}, sizing.Options{Discipline: sizing.HOL})
+	if err != nil || plan.Strategy != sizing.DedicatedPools {
+		t.Fatalf("%+v, error %v", plan, err)
+	}
+	for i, c := range []sizing.Class{varied, constant} {
+		if alone := fewest(t, []sizing.Class{c}, sizing.Options{}); plan.Pools[i].Servers != alone.Servers {
+			t.Errorf("%s has %d servers, and needs %d", c.Name, plan.Pools[i].Servers, alone.Servers)
 		}
-	})
-	if took := result.NsPerOp(); took > 1_000_000 {
-		t.Errorf("it takes %d ns", took)
 	}
 }
 

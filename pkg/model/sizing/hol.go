@@ -3,7 +3,6 @@ package sizing
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -77,26 +76,9 @@ func (s holPool) within(place int, rates []float64, x float64) float64 {
 	return q.ResponseWithin(place, x)
 }
 
-func holPools(classes []Class, atLeast int) (iter.Seq[computedPool], error) {
-	loosest, err := loosestFirst(classes)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := queueing.Queues(arrivals(classes), classes[0].Service)
-	if err != nil {
-		return nil, err
-	}
-	return func(yield func(computedPool) bool) {
-		for q := range queues {
-			if q.Servers() >= atLeast && !yield(holPool{classes, loosest, q}) {
-				return
-			}
-		}
-	}, nil
-}
-
-// holPoolWith returns the pool with a number of servers.
-func holPoolWith(classes []Class, servers int) (computedPool, error) {
+// holPoolWith returns the pool with a number of servers, in which classes are tried at the
+// bottom in the order given.
+func holPoolWith(classes []Class, servers int, loosest []int) (computedPool, error) {
 	if err := checkRates(classes); err != nil {
 		return nil, err
 	}
@@ -104,7 +86,7 @@ func holPoolWith(classes []Class, servers int) (computedPool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return holPool{classes, indices(classes), q}, nil
+	return holPool{classes, loosest, q}, nil
 }
 
 func checkRates(classes []Class) error {
@@ -119,17 +101,19 @@ func checkRates(classes []Class) error {
 
 // loosestFirst returns the classes in the order of the servers that their SLAs would
 // need without priorities.
-func loosestFirst(classes []Class) ([]int, error) {
+func loosestFirst(classes []Class, o Options) ([]int, error) {
 	if err := checkRates(classes); err != nil {
 		return nil, err
 	}
+	o.Discipline = FCFS
 	need := make([]int, len(classes))
 	for k, c := range classes {
-		m, err := servers(arrivals(classes), c.Service, c.SLA)
+		c.Arrival = arrivals(classes)
+		var err error
+		need[k], err = count([]Class{c}, 1, queueing.MaxQueueServers, o)
 		if err != nil {
 			return nil, err
 		}
-		need[k] = m
 	}
 	order := indices(classes)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(need[a], need[b]) })

@@ -1,6 +1,7 @@
 package sizing
 
 import (
+	"cmp"
 	"fmt"
 
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -13,6 +14,12 @@ type Options struct {
 	// partitions, at most 16. 0 means 12, or 4 where pools are simulated.
 	MaxExactClasses int
 	Simulation      Simulation // for PDP and LateLast
+	// MaxServers is how many servers a pool that is computed is looked at with, at most:
+	// one that needs more is [ErrTooLarge]. 0 means [queueing.MaxQueueServers].
+	MaxServers int
+	// Work bounds what may be computed: an answer that takes more is [ErrTooCostly].
+	// Nil is no bound.
+	Work *Work
 }
 
 // exactClassesLimit bounds the 3^n steps and 2^n pools of all partitions.
@@ -45,5 +52,10 @@ func (o Options) validate() error {
 	if o.MaxExactClasses < 0 || o.MaxExactClasses > exactClassesLimit {
 		return &queueing.ValueError{Field: "maxExactClasses", Value: float64(o.MaxExactClasses), Rule: fmt.Sprintf("is not between 0 and %d", exactClassesLimit)}
 	}
+	if o.MaxServers < 0 || o.MaxServers > queueing.MaxQueueServers {
+		return &queueing.ValueError{Field: "maxServers", Value: float64(o.MaxServers), Rule: fmt.Sprintf("is not between 0 and %d", queueing.MaxQueueServers)}
+	}
 	return o.Simulation.validate()
 }
+
+func (o Options) maxServers() int { return cmp.Or(o.MaxServers, queueing.MaxQueueServers) }

@@ -133,7 +133,7 @@ func optionOf(ctx context.Context, classes []Class, members []int, atLeast int, 
 		return option{}, err
 	}
 	atMost := limit * (1 + 1e-9) / costOf(chosen, 1)
-	servers, err := count(chosen, atLeast, atMost, o.Discipline)
+	servers, err := count(chosen, atLeast, atMost, o)
 	switch {
 	case errors.Is(err, ErrDifferentRates):
 		return option{cost: math.Inf(1)}, nil

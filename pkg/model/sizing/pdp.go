@@ -140,13 +140,13 @@ func (s *simulator) smallest(ctx context.Context, fewest, m int) (int, error) {
 func (s *simulator) bounds(atLeast int) (fewest, first int, err error) {
 	fewest = max(atLeast, int(s.load)+1)
 	var fifo Pool
-	if err := fifo.analyze(s.classes, 1, FCFS); err != nil {
+	if err := fifo.analyze(s.classes, 1, Options{MaxServers: s.options.MaxServers, Work: s.options.Work}); err != nil {
 		return 0, 0, err
 	}
 	if s.options.Discipline == PDP {
 		for _, c := range s.classes {
 			var alone Pool
-			if err := alone.analyze([]Class{c}, 1, FCFS); err != nil {
+			if err := alone.analyze([]Class{c}, 1, Options{MaxServers: s.options.MaxServers, Work: s.options.Work}); err != nil {
 				return 0, 0, err
 			}
 			fewest = max(fewest, alone.Servers)
@@ -200,6 +200,10 @@ func (s *simulator) try(ctx context.Context, servers int) (trial, error) {
 // replicate plays the replications from one number to another, several at a time.
 func (s *simulator) replicate(ctx context.Context, servers int, crowds []int, from, to int) ([][]tally, error) {
 	jobs := s.options.Simulation.jobs(s.load / float64(servers))
+	// A job is drawn, waits for its turn among the classes, and is served.
+	if err := s.options.Work.spend(float64(to-from) * float64(jobs) * (2 + float64(len(s.classes))/4)); err != nil {
+		return nil, err
+	}
 	tallies := make([][]tally, to-from)
 	numbers := make(chan int)
 	var workers sync.WaitGroup

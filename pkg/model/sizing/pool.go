@@ -3,9 +3,11 @@ package sizing
 import (
 	"context"
 	"errors"
-	"iter"
+	"fmt"
 	"math"
 	"slices"
+
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Pool is a number of servers with one queue. Slices per class are in the order of
@@ -76,7 +78,7 @@ func fewest(ctx context.Context, classes []Class, members []int, atLeast int, o 
 	if o.simulates(chosen) {
 		err = pool.simulate(ctx, chosen, atLeast, o)
 	} else {
-		err = pool.analyze(chosen, atLeast, o.Discipline)
+		err = pool.analyze(chosen, atLeast, o)
 	}
 	if err != nil {
 		return Pool{}, err
@@ -124,75 +126,162 @@ type computedPool interface {
 	bound() float64
 }
 
-// computedPools returns the stable ones for the classes with atLeast servers or more,
-// from the fewest up.
-func computedPools(classes []Class, atLeast int, d Discipline) (iter.Seq[computedPool], error) {
-	if d == HOL {
-		return holPools(classes, atLeast)
+// prioritized reports whether the classes of a pool take turns by priority: a class alone
+// has none.
+func prioritized(classes []Class, d Discipline) bool { return d == HOL && len(classes) > 1 }
+
+// computedPools returns the function that returns the pool with a number of servers, which
+// must be stable.
+func computedPools(classes []Class, o Options) (func(servers int) (computedPool, error), error) {
+	steps := trying(classes, o.Discipline)
+	if !prioritized(classes, o.Discipline) {
+		return func(servers int) (computedPool, error) {
+			if err := o.Work.spend(steps); err != nil {
+				return nil, err
+			}
+			return fcfsPoolWith(classes, servers)
+		}, nil
 	}
-	return fcfsPools(classes, atLeast)
+	loosest, err := loosestFirst(classes, o)
+	if err != nil {
+		return nil, err
+	}
+	return func(servers int) (computedPool, error) {
+		if err := o.Work.spend(steps); err != nil {
+			return nil, err
+		}
+		return holPoolWith(classes, servers, loosest)
+	}, nil
+}
+
+// ErrTooLarge is wrapped by the error for pools that need more servers than are looked at.
+var ErrTooLarge = errors.New("too many servers")
+
+// stable returns the fewest servers, at least some number, that keep up with the load, or
+// one fewer, for the load is a sum that is rounded.
+func stable(classes []Class, atLeast int, o Options) (int, error) {
+	load := 0.0
+	for _, c := range classes {
+		load += c.load()
+	}
+	if load >= float64(o.maxServers()) {
+		return 0, fmt.Errorf("classes: %w: jobs keep %.4g servers busy, and up to %d are looked at", ErrTooLarge, load, o.maxServers())
+	}
+	return max(atLeast, int(load)+1), nil
+}
+
+// smallest returns the smallest pool with a number of servers or more that meets all SLAs:
+// what classes attain grows with the servers. From the smallest one that keeps up with the
+// load it takes steps that double, and then halves the last one. It looks at no pool with
+// more servers than atMost, and returns nil if none of the others will do.
+func smallest(classes []Class, atLeast int, atMost float64, o Options, with func(servers int) (computedPool, error)) (computedPool, error) {
+	low, err := stable(classes, atLeast, o)
+	if err != nil {
+		return nil, err
+	}
+	meeting := func(servers int) (computedPool, error) {
+		s, err := with(servers)
+		if errors.Is(err, queueing.ErrUnstable) {
+			return nil, nil //nolint:nilnil // no pool, and no error
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := s.order(); !ok {
+			return nil, nil //nolint:nilnil // the same
+		}
+		return s, nil
+	}
+	limit := int(min(atMost, float64(o.maxServers())))
+	var enough computedPool
+	for step := 1; enough == nil; step *= 2 {
+		if low > limit {
+			return nil, nil //nolint:nilnil // there is none
+		}
+		at := min(low+step-1, limit)
+		if enough, err = meeting(at); err != nil {
+			return nil, err
+		}
+		if enough == nil {
+			low = at + 1
+		}
+	}
+	for high := enough.servers(); low < high; high = enough.servers() {
+		middle, err := meeting(low + (high-low)/2)
+		if err != nil {
+			return nil, err
+		}
+		if middle != nil {
+			enough = middle
+		} else {
+			low += (high-low)/2 + 1
+		}
+	}
+	return enough, nil
 }
 
 // count returns the fewest servers, at least the number known to be needed, where
 // nothing else is asked for. Above a limit it returns some number above it that is not
 // too large.
-func count(classes []Class, atLeast int, atMost float64, d Discipline) (int, error) {
-	load := 0.0
-	for _, c := range classes {
-		load += c.load()
-	}
-	if stable := max(atLeast, int(load)+1); float64(stable) > atMost {
-		return stable, nil
-	}
-	candidates, err := computedPools(classes, atLeast, d)
+func count(classes []Class, atLeast int, atMost float64, o Options) (int, error) {
+	with, err := computedPools(classes, o)
 	if err != nil {
 		return 0, err
 	}
-	for s := range candidates {
-		if _, ok := s.order(); ok {
-			return s.servers(), nil
-		}
-		if next := s.servers() + 1; float64(next) > atMost {
-			return next, nil
-		}
+	s, err := smallest(classes, atLeast, atMost, o, with)
+	switch {
+	case err != nil:
+		return 0, err
+	case s != nil:
+		return s.servers(), nil
+	case atMost >= float64(o.maxServers()):
+		return 0, tooLarge(o)
+	default:
+		return stable(classes, max(atLeast, int(atMost)+1), o)
 	}
-	return 0, errTooLarge
 }
 
-// errTooLarge is for SLAs beyond queueing.MaxQueueServers.
-var errTooLarge = errors.New("classes: the SLAs need more servers than can be computed")
+func tooLarge(o Options) error {
+	return fmt.Errorf("classes: %w: the SLAs need more than %d, which are looked at", ErrTooLarge, o.maxServers())
+}
 
 // analyze sizes the pool, given a lower bound of its servers.
-func (p *Pool) analyze(classes []Class, atLeast int, d Discipline) error {
-	candidates, err := computedPools(classes, atLeast-1, d)
+func (p *Pool) analyze(classes []Class, atLeast int, o Options) error {
+	with, err := computedPools(classes, o)
 	if err != nil {
 		return err
 	}
-	var fewer computedPool
-	for s := range candidates {
-		if p.Servers > 0 { // the one after the answer
-			p.WithMore, p.Error = s.attained(p.Order), max(p.Error, s.bound())
-			break
-		}
-		if s.servers() >= atLeast {
-			if order, ok := s.order(); ok {
-				p.Servers, p.Order, p.Attained, p.Error = s.servers(), order, s.attained(order), s.bound()
-				p.MoreMayBeNeeded = margin(classes, p.Attained) < s.bound()
-				if fewer != nil {
-					p.WithFewer = fewer.attained(order)
-					p.Binding = furthestBelow(classes, p.WithFewer)
-					p.Error = max(p.Error, fewer.bound())
-					p.FewerMayDo = -margin(classes, p.WithFewer) < fewer.bound()
-				}
-				continue
-			}
-		}
-		fewer = s
+	s, err := smallest(classes, atLeast, float64(o.maxServers()), o, with)
+	if err != nil {
+		return err
 	}
-	if p.Servers == 0 {
-		return errTooLarge
+	if s == nil {
+		return tooLarge(o)
 	}
-	p.Order = slices.Clone(p.Order)
+	order, _ := s.order()
+	p.Servers, p.Order, p.Attained, p.Error = s.servers(), slices.Clone(order), s.attained(order), s.bound()
+	p.MoreMayBeNeeded = margin(classes, p.Attained) < s.bound()
+	if p.Servers > 1 {
+		fewer, err := with(p.Servers - 1)
+		switch {
+		case errors.Is(err, queueing.ErrUnstable):
+		case err != nil:
+			return err
+		default:
+			p.WithFewer = fewer.attained(order)
+			p.Binding = furthestBelow(classes, p.WithFewer)
+			p.Error = max(p.Error, fewer.bound())
+			p.FewerMayDo = -margin(classes, p.WithFewer) < fewer.bound()
+		}
+	}
+	if p.Servers == queueing.MaxQueueServers {
+		return nil
+	}
+	more, err := with(p.Servers + 1)
+	if err != nil {
+		return err
+	}
+	p.WithMore, p.Error = more.attained(order), max(p.Error, more.bound())
 	return nil
 }
 

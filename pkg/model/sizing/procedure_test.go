@@ -232,14 +232,17 @@ func serversByG(classes [2]Class) (int, error) {
 	if second > first {
 		order = []int{1, 0}
 	}
-	candidates, err := holPools(classes[:], 1)
+	least, err := stable(classes[:], 1, Options{})
 	if err != nil {
 		return 0, err
 	}
-	for s := range candidates {
+	for m := least; ; m++ {
+		s, err := holPoolWith(classes[:], m, order)
+		if err != nil {
+			return 0, err
+		}
 		if furthestBelow(classes[:], s.attained(order)) < 0 {
-			return s.servers(), nil
+			return m, nil
 		}
 	}
-	return 0, errTooLarge
 }

@@ -12,7 +12,7 @@ import (
 // the best partition into runs of that order, and then moves single classes between
 // pools and merges pools while that helps.
 func search(ctx context.Context, classes []Class, o Options) (Plan, error) {
-	s := &searcher{classes: classes, known: map[string]option{}}
+	s := &searcher{classes: classes, alone: Options{MaxServers: o.MaxServers, Work: o.Work}, known: map[string]option{}}
 	s.size = func(members []int) (option, error) { return optionOf(ctx, classes, members, 1, math.Inf(1), o) }
 	groups, err := s.runs()
 	if err != nil {
@@ -39,11 +39,15 @@ func search(ctx context.Context, classes []Class, o Options) (Plan, error) {
 type searcher struct {
 	classes []Class
 	size    func(members []int) (option, error)
+	alone   Options // for a class alone
 	known   map[string]option
 }
 
 // option returns the smallest pool for some classes.
 func (s *searcher) option(members []int) (option, error) {
+	if err := s.alone.Work.spend(1 + float64(len(members))/4); err != nil { // to look it up
+		return option{}, err
+	}
 	members = slices.Sorted(slices.Values(members))
 	key := make([]rune, len(members))
 	for i, k := range members {
@@ -113,7 +117,7 @@ func (s *searcher) bySLA() ([]int, error) {
 	for k, c := range s.classes {
 		c.Arrival = load * c.Service
 		var pool Pool
-		if err := pool.analyze([]Class{c}, 1, FCFS); err != nil {
+		if err := pool.analyze([]Class{c}, 1, s.alone); err != nil {
 			return nil, err
 		}
 		need[k] = pool.Servers
