@@ -205,7 +205,7 @@ INSTALL_ON_KIND = $(HELM_TESTS) '-kubectl=$(TOOLS)/cluster --kubeconfig=$(KUBECO
 KUBECTL = go -C hack/cluster/binaries/node tool kubectl
 
 .PHONY: lint
-lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release ## Lint every module, the chart and its rules, and what releases are made with
+lint: $(TOOLS)/golangci-lint lint-chart lint-rules lint-release lint-vulnerabilities ## Lint every module, the chart and its rules, and what releases are made with
 	@$(LINT)
 
 .PHONY: lint-chart
@@ -230,6 +230,28 @@ lint-release: lint-packages $(TOOLS)/actionlint ## Lint workflows, scripts, the 
 .PHONY: lint-rules
 lint-rules: $(TOOLS)/promtool ## Lint the recording rules and alerts
 	@$(TOOLS)/promtool check rules --lint=all --lint-fatal charts/loadline/rules/*.yaml
+
+# The modules whose programs are released, in their folders cmd.
+RELEASED ?= .
+
+# The database of known vulnerabilities. Without it nothing is checked, which is an error where vulnerabilities are "required".
+GOVULNDB ?= https://vuln.go.dev
+VULNERABILITIES ?=
+
+# The database is asked about a module first, whatever it answers: what fails after that is not for want of the database. The standard
+# library that is checked is that of the Go which releases are made with.
+GOVULNCHECK = $(TOOLS)/govulncheck -db '$(GOVULNDB)'
+
+.PHONY: lint-vulnerabilities
+lint-vulnerabilities: $(TOOLS)/govulncheck ## Look for known vulnerabilities in what is released (VULNERABILITIES=required GOVULNDB=file:///path)
+	$(if $(filter-out required,$(VULNERABILITIES)),$(error VULNERABILITIES: "$(VULNERABILITIES)" is neither "required" nor empty))
+	@if ! reason=$$(timeout 20 $(GOVULNCHECK) -json -mode query golang.org/x/vuln@v1.0.0 2>&1 >/dev/null); then \
+		echo "vulnerabilities are not checked: the database at $(GOVULNDB) cannot be reached: $${reason:-no answer within 20 seconds}" >&2; \
+		exit $(if $(VULNERABILITIES),1,0); \
+	fi; \
+	for module in $(RELEASED); do \
+		echo "lint vulnerabilities of $$module"; (cd "$$module" && $(RELEASE_GO) $(GOVULNCHECK) ./cmd/...); \
+	done
 
 .PHONY: lint-fix
 lint-fix: $(TOOLS)/golangci-lint ## Lint every module and repair what has one right repair
@@ -386,7 +408,7 @@ cluster-down: $(TOOLS)/cluster ## Stop the local control plane
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' Makefile
 
 # Rules are for absolute paths, as recipes run in other folders. This one is for "make bin/tools/helm".
 bin/tools/%: $(TOOLS)/% ;
@@ -394,10 +416,10 @@ bin/tools/%: $(TOOLS)/% ;
 $(TOOLS)/golangci-lint: TOOL = github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 $(TOOLS)/controller-gen: TOOL = sigs.k8s.io/controller-tools/cmd/controller-gen
 $(TOOLS)/benchstat: TOOL = golang.org/x/perf/cmd/benchstat
-
 $(TOOLS)/kind: TOOL = sigs.k8s.io/kind
+$(TOOLS)/govulncheck: TOOL = golang.org/x/vuln/cmd/govulncheck
 
-$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind: hack/tools/go.mod hack/tools/go.sum
+$(TOOLS)/golangci-lint $(TOOLS)/controller-gen $(TOOLS)/benchstat $(TOOLS)/kind $(TOOLS)/govulncheck: hack/tools/go.mod hack/tools/go.sum
 	@echo "build $(@F) (the first time takes a minute)"
 	@cd hack/tools && go build -o $@ $(TOOL)
 	@touch $@

@@ -23,14 +23,10 @@ func TestMakeBuildsEveryToolByTheNameThatPagesGiveIt(t *testing.T) {
 	if len(rules) == 0 || named["helm"] == "" || named["cluster"] == "" {
 		t.Fatalf("found %d rules and the tools %v", len(rules), named)
 	}
-	absolute, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, where := range named {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			relative, full := dryRun(t, "bin/tools/"+name), dryRun(t, filepath.Join(absolute, "bin", "tools", name))
+			relative, full := dryRun(t, "bin/tools/"+name), dryRun(t, absolute(t, "bin/tools/"+name))
 			if relative != full {
 				t.Errorf("%s names bin/tools/%s, for which make runs\n%s\nand for its absolute path\n%s", where, name, relative, full)
 			}
@@ -52,7 +48,13 @@ func TestMakeRefusesAToolThatItDoesNotKnow(t *testing.T) {
 // makeDry is make that prints what it would run for a target that is not there yet.
 func makeDry(t *testing.T, target string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "make", "--dry-run", "--always-make", "--no-print-directory", target)
+	return makeNow(t, target, "--dry-run", "--always-make")
+}
+
+// makeNow is make for a target, with settings of variables and flags.
+func makeNow(t *testing.T, target string, settings ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "make", append([]string{"--no-print-directory", target}, settings...)...)
 	c.Dir = root
 	// The make that may have started this test passes on no flags.
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS=") })

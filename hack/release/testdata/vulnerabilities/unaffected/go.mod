@@ -1,0 +1,3 @@
+module example.com/unaffected
+
+go 1.26.0
