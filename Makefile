@@ -94,6 +94,22 @@ test-cluster: ## Run the tests of hack/cluster, the local control plane
 test-kueue: $(TOOLS)/kueue ## Run the test with Kueue, which it builds the first time (some minutes)
 	go test -tags kueue -count 1 -timeout 20m ./test/kueue -kueue=$(TOOLS)/kueue
 
+# How long each fuzz target runs, which of them do, and the folder in which they are looked for.
+FUZZTIME ?= 1m
+FUZZ ?= .
+FUZZ_IN ?= .
+
+# The go command runs one target of one package at a time. The others run even when one before them has failed; the inputs that
+# failed stay in testdata/fuzz of their packages, where "make test" runs them again.
+.PHONY: fuzz
+fuzz: ## Run every fuzz target, one after the other (FUZZTIME=10s FUZZ=ReadSWF)
+	@targets=$$(grep -rEo --include='*_test.go' $(NOT_SOURCE:%=--exclude-dir=%) --exclude-dir=testdata '^func Fuzz\w*' '$(FUZZ_IN)' | sort | grep -E 'func .*($(FUZZ))') || \
+		{ echo 'no fuzz target is called $(FUZZ)' >&2; exit 2; }; \
+	failed=0; while IFS=: read -r file target; do \
+		target=$${target#func }; echo "fuzz $$target of $$(dirname "$$file")"; \
+		(cd "$$(dirname "$$file")" && go test -run '^$$' -fuzz "^$$target$$" -fuzztime '$(FUZZTIME)' . </dev/null) || failed=1; \
+	done <<<"$$targets"; exit $$failed
+
 # Every module is read even when one before it has failed.
 LINT = run() { failed=0; for module in $(MODULES); do \
 	echo "lint $$module"; (cd "$$module" && $(TOOLS)/golangci-lint run --config $(CURDIR)/.golangci.yml "$$@" ./...) || failed=1; \

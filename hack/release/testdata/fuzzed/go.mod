@@ -1,0 +1,3 @@
+module example.com/fuzzed
+
+go 1.26.0
