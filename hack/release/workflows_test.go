@@ -8,28 +8,40 @@ import (
 
 // workflow is what is tested of a workflow.
 type workflow struct {
+	On          triggers `json:"true"` // which "on" is in YAML 1.1
 	Permissions map[string]string
 	Concurrency struct{ Group string }
 	Jobs        map[string]job
+}
+
+type triggers struct {
+	Schedule []struct{ Cron string }
 }
 
 type job struct {
 	Uses           string
 	TimeoutMinutes int `json:"timeout-minutes"`
 	Permissions    map[string]string
-	Steps          []struct {
-		Uses string
-		With map[string]any
-	}
+	Steps          []step
+}
+
+type step struct {
+	Uses string
+	With map[string]any
+	Run  string
+	Env  map[string]string
+	If   string
 }
 
 // writes are the rights to change something that jobs have, and what they have them for.
 var writes = map[string]string{
-	"release.yaml images id-token":       "signs",
-	"release.yaml chart id-token":        "signs",
-	"release.yaml archives id-token":     "signs",
-	"release.yaml archives contents":     "makes the release",
-	"release.yaml archives attestations": "says where it comes from",
+	"codeql.yaml go security-events":           "reports what it finds",
+	"scorecard.yaml scorecard security-events": "reports what it finds",
+	"release.yaml images id-token":             "signs",
+	"release.yaml chart id-token":              "signs",
+	"release.yaml archives id-token":           "signs",
+	"release.yaml archives contents":           "makes the release",
+	"release.yaml archives attestations":       "says where it comes from",
 }
 
 func TestWorkflowsHaveNoRightThatTheyDoNotNeed(t *testing.T) {
@@ -101,13 +113,69 @@ func TestActionsArePinnedByCommit(t *testing.T) {
 				continue
 			}
 			name, commit, _ := strings.Cut(action, "@")
-			if other := commits[name]; other != "" && other != commit {
-				t.Errorf("%s: %s is used at %s and at %s", path, name, other, commit)
+			repository := strings.Join(strings.Split(name, "/")[:2], "/") // which may have several actions
+			if other := commits[repository]; other != "" && other != commit {
+				t.Errorf("%s: %s is used at %s and at %s", path, repository, other, commit)
 			}
-			commits[name] = commit
+			commits[repository] = commit
 		}
 	}
 	if len(commits) == 0 {
 		t.Error("no action is used, which cannot be")
 	}
+}
+
+func TestWorkflowsThatLookForVulnerabilitiesFailWithoutTheirDatabase(t *testing.T) {
+	t.Parallel()
+	looks := regexp.MustCompile(`\.ci/run|make (ci|lint|lint-vulnerabilities)\b`)
+	for _, name := range []string{"ci.yaml", "vulnerabilities.yaml"} {
+		found := false
+		for _, step := range steps(t, name) {
+			if !looks.MatchString(step.Run) {
+				continue
+			}
+			found = true
+			if step.Env["VULNERABILITIES"] != "required" {
+				t.Errorf("%s: %q passes when vulnerabilities are not checked", name, step.Run)
+			}
+		}
+		if !found {
+			t.Errorf("%s does not look for vulnerabilities", name)
+		}
+	}
+}
+
+func TestWorkflowsThatFindWhatNoChangeBroughtRunByThemselves(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"codeql.yaml", "e2e.yaml", "fuzz.yaml", "scorecard.yaml", "vulnerabilities.yaml"} {
+		var w workflow
+		decode(t, ".github/workflows/"+name, &w)
+		if len(w.On.Schedule) != 1 || w.On.Schedule[0].Cron == "" {
+			t.Errorf("%s has the schedule %v", name, w.On.Schedule)
+		}
+	}
+}
+
+func TestTheFuzzWorkflowRunsEveryTargetAndKeepsWhatFails(t *testing.T) {
+	t.Parallel()
+	ran, kept := false, false
+	for _, step := range steps(t, "fuzz.yaml") {
+		ran = ran || step.Run == "make fuzz FUZZTIME=1m"
+		kept = kept || ran && strings.HasPrefix(step.Uses, "actions/upload-artifact@") && step.If == "failure()" && step.With["path"] == "**/testdata/fuzz/**"
+	}
+	if !ran || !kept {
+		t.Errorf("it runs make fuzz: %t, and keeps the inputs that fail: %t", ran, kept)
+	}
+}
+
+// steps returns the steps of all jobs of a workflow.
+func steps(t *testing.T, name string) []step {
+	t.Helper()
+	var w workflow
+	decode(t, ".github/workflows/"+name, &w)
+	var all []step
+	for _, job := range w.Jobs {
+		all = append(all, job.Steps...)
+	}
+	return all
 }
