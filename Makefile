@@ -312,14 +312,21 @@ TAG = $(VERSION:v%=%)
 RELEASE_URL ?= https://loadline.dev/releases/download
 
 .PHONY: release-snapshot
-release-snapshot: $(TOOLS)/goreleaser $(TOOLS)/cluster ## Make the files of a release in out/release, and publish nothing
+release-snapshot: vex $(TOOLS)/goreleaser $(TOOLS)/cluster ## Make the files of a release in out/release, and publish nothing
 	$(GORELEASER) release --snapshot --clean --skip=sign
 
 .PHONY: release
-release: $(TOOLS)/goreleaser $(TOOLS)/cluster ## Publish the files of a release; the workflow does
+release: vex $(TOOLS)/goreleaser $(TOOLS)/cluster ## Publish the files of a release; the workflow does
 	$(GORELEASER) release --clean
 
 GORELEASER = $(RELEASE_GO) LDFLAGS='$(LDFLAGS)' RELEASE_URL='$(RELEASE_URL)' PATH="$(TOOLS):$$PATH" $(TOOLS)/goreleaser
+
+VEX := $(CURDIR)/out/vex/loadline.openvex.json
+
+.PHONY: vex
+vex: ## Say what the vulnerabilities in security/vex.yaml mean for a release, in out/vex (VERSION=v1.2.3)
+	@mkdir -p $(dir $(VEX))
+	@cd hack/release && go run ./vex '$(CURDIR)/security/vex.yaml' '$(VERSION)' '$(COMMIT_DATE)' '$(VEX)'
 
 .PHONY: push-images
 push-images: registry $(TOOLS)/crane ## Push what "make images" made (REGISTRY=host/path VERSION=v1.2.3); the workflow does
@@ -328,13 +335,14 @@ push-images: registry $(TOOLS)/crane ## Push what "make images" made (REGISTRY=h
 	done | tee out/images/pushed.txt
 
 .PHONY: sign-images
-sign-images: $(TOOLS)/crane
+sign-images: vex $(TOOLS)/crane
 	@while read -r image; do \
 		cosign sign --yes "$$image" </dev/null; \
 		for platform in $(PLATFORMS); do \
 			digest=$$($(TOOLS)/crane digest --platform "$$platform" "$$image"); \
 			program=$${image%@*}; \
 			cosign attest --yes --type cyclonedx --predicate "out/images/$${program##*/}_$${platform/\//_}.cdx.json" "$$program@$$digest" </dev/null; \
+			cosign attest --yes --type openvex --predicate '$(VEX)' "$$program@$$digest" </dev/null; \
 		done; \
 	done <out/images/pushed.txt
 
@@ -424,7 +432,7 @@ cluster-down: $(TOOLS)/cluster ## Stop the local control plane
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' Makefile
 
 # Rules are for absolute paths, as recipes run in other folders. This one is for "make bin/tools/helm".
 bin/tools/%: $(TOOLS)/% ;

@@ -14,6 +14,8 @@ require (
 	github.com/goreleaser/goreleaser/v2 v2.15.1
 	github.com/moby/buildkit v0.34.2
 	github.com/moby/patternmatcher v0.6.1
+	github.com/openvex/go-vex v0.2.9
+	github.com/package-url/packageurl-go v0.1.7
 	golang.org/x/mod v0.41.0
 	sigs.k8s.io/yaml v1.6.0
 )

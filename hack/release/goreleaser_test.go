@@ -1,7 +1,9 @@
 package release_test
 
 import (
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +33,35 @@ func TestGoReleaserTakesItsConfiguration(t *testing.T) {
 	}
 	if len(project.SBOMs) != 1 {
 		t.Errorf("it makes %d kinds of bills of materials, want one", len(project.SBOMs))
+	}
+}
+
+// What "make" has made beside it is published, and signed with the checksums.
+func TestWhatAReleaseSaysOfItselfIsPublishedAndSigned(t *testing.T) {
+	t.Parallel()
+	project, err := config.Load(filepath.Join(root, ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []string{"out/images/loadline-manager_linux_amd64.cdx.json", "out/vex/loadline.openvex.json", "out/charts/loadline-1.2.3.tgz"} {
+		for list, files := range map[string][]config.ExtraFile{"checksum": project.Checksum.ExtraFiles, "release": project.Release.ExtraFiles} {
+			if !slices.ContainsFunc(files, func(f config.ExtraFile) bool { matches, err := path.Match(f.Glob, made); return err == nil && matches }) {
+				t.Errorf("%s: the extra files lack %s", list, made)
+			}
+		}
+	}
+}
+
+// An image has the bill of materials of its program, and what vulnerabilities mean for it.
+func TestReleasesMakeAndAttestTheOpenVEXDocument(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"release", "release-snapshot", "sign-images"} {
+		if commands := dryRun(t, target); !regexp.MustCompile(`go run \./vex \S+/security/vex\.yaml' .*/out/vex/loadline\.openvex\.json'`).MatchString(commands) {
+			t.Errorf("make %s does not make the OpenVEX document:\n%s", target, commands)
+		}
+	}
+	if commands := dryRun(t, "sign-images"); !regexp.MustCompile(`cosign attest --yes --type openvex --predicate \S+/out/vex/loadline\.openvex\.json'`).MatchString(commands) {
+		t.Errorf("make sign-images does not attest the OpenVEX document:\n%s", commands)
 	}
 }
 
