@@ -202,18 +202,26 @@ func TestOnlyLoadlineMarksJobsAndPodsAsItsOwn(t *testing.T) {
 	s := newTenants(t)
 	const jobs, pods = "only Loadline marks Jobs as its own, and mallory may not patch workloadprofiles/status", "only Loadline marks pods as its own, by way of Jobs, and mallory may not update jobs/status"
 	all := map[string]attempt{
-		"an ordinary pod":           {by: s.mallory, do: creating(plainPod("plain"))},
-		"an ordinary Job":           {by: s.mallory, do: creating(plainJob("plain"))},
-		"a pod in alice's":          {by: s.mallory, do: func(ctx context.Context, c client.Client) error { p := plainPod("x"); p.Namespace = "alice"; return c.Create(ctx, p) }, refused: `cannot create resource "pods"`},
-		"a marked Job by Loadline":  {by: s.manager, do: creating(markedJob("made", probejob.MeasurementKey))},
-		"a marked pod by Loadline":  {by: s.manager, do: creating(markedPod("made", probejob.MeasurementKey)), refused: `cannot create resource "pods"`},
-		"a label of one's own":      {prepare: func() []client.Object { return []client.Object{plainPod("team")} }, by: s.mallory, do: patching(plainPod("team"), `{"metadata":{"labels":{"team":"a"}}}`)},
-		"a mark added to a pod":     {prepare: func() []client.Object { return []client.Object{plainPod("later")} }, by: s.mallory, do: patching(plainPod("later"), `{"metadata":{"labels":{"loadline.dev/measurement":"x"}}}`), refused: pods},
-		"a mark changed on a pod":   {prepare: func() []client.Object { return []client.Object{markedPod("probe", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("probe"), `{"metadata":{"labels":{"loadline.dev/measurement":"y"}}}`), refused: pods},
-		"a mark kept on a pod":      {prepare: func() []client.Object { return []client.Object{markedPod("kept", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("kept"), `{"metadata":{"labels":{"team":"a"}}}`)},
-		"a mark taken off a pod":    {prepare: func() []client.Object { return []client.Object{markedPod("off", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("off"), `{"metadata":{"labels":{"loadline.dev/measurement":null}}}`)},
-		"a mark added to a Job":     {prepare: func() []client.Object { return []client.Object{plainJob("later")} }, by: s.mallory, do: patching(plainJob("later"), `{"metadata":{"annotations":{"loadline.dev/measurement-of":"NodeProfile/fast"}}}`), refused: jobs},
-		"a deadline changed of one": {prepare: func() []client.Object { j := plainJob("late"); j.Annotations = map[string]string{probejob.DeadlineKey: "60"}; return []client.Object{j} }, by: s.mallory, do: patching(plainJob("late"), `{"metadata":{"annotations":{"loadline.dev/deadline-seconds":"600000"}}}`), refused: jobs},
+		"an ordinary pod": {by: s.mallory, do: creating(plainPod("plain"))},
+		"an ordinary Job": {by: s.mallory, do: creating(plainJob("plain"))},
+		"a pod in alice's": {by: s.mallory, do: func(ctx context.Context, c client.Client) error {
+			p := plainPod("x")
+			p.Namespace = "alice"
+			return c.Create(ctx, p)
+		}, refused: `cannot create resource "pods"`},
+		"a marked Job by Loadline": {by: s.manager, do: creating(markedJob("made", probejob.MeasurementKey))},
+		"a marked pod by Loadline": {by: s.manager, do: creating(markedPod("made", probejob.MeasurementKey)), refused: `cannot create resource "pods"`},
+		"a label of one's own":     {prepare: func() []client.Object { return []client.Object{plainPod("team")} }, by: s.mallory, do: patching(plainPod("team"), `{"metadata":{"labels":{"team":"a"}}}`)},
+		"a mark added to a pod":    {prepare: func() []client.Object { return []client.Object{plainPod("later")} }, by: s.mallory, do: patching(plainPod("later"), `{"metadata":{"labels":{"loadline.dev/measurement":"x"}}}`), refused: pods},
+		"a mark changed on a pod":  {prepare: func() []client.Object { return []client.Object{markedPod("probe", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("probe"), `{"metadata":{"labels":{"loadline.dev/measurement":"y"}}}`), refused: pods},
+		"a mark kept on a pod":     {prepare: func() []client.Object { return []client.Object{markedPod("kept", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("kept"), `{"metadata":{"labels":{"team":"a"}}}`)},
+		"a mark taken off a pod":   {prepare: func() []client.Object { return []client.Object{markedPod("off", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainPod("off"), `{"metadata":{"labels":{"loadline.dev/measurement":null}}}`)},
+		"a mark added to a Job":    {prepare: func() []client.Object { return []client.Object{plainJob("later")} }, by: s.mallory, do: patching(plainJob("later"), `{"metadata":{"annotations":{"loadline.dev/measurement-of":"NodeProfile/fast"}}}`), refused: jobs},
+		"a deadline changed of one": {prepare: func() []client.Object {
+			j := plainJob("late")
+			j.Annotations = map[string]string{probejob.DeadlineKey: "60"}
+			return []client.Object{j}
+		}, by: s.mallory, do: patching(plainJob("late"), `{"metadata":{"annotations":{"loadline.dev/deadline-seconds":"600000"}}}`), refused: jobs},
 		"a Job that is unsuspended": {prepare: func() []client.Object { return []client.Object{markedJob("suspended", probejob.MeasurementKey)} }, by: s.mallory, do: patching(plainJob("suspended"), `{"spec":{"suspend":false}}`)},
 	}
 	for _, key := range []string{probejob.MeasurementKey, probejob.OwnerKey, probejob.StepKey, probejob.DeadlineKey, "loadline.dev/trace-replay", "loadline.dev/runs"} {
@@ -273,17 +281,21 @@ func TestOnlyWhoMayReplayATraceThemselvesMayHaveItReplayed(t *testing.T) {
 	}
 	other := func(spec *v1alpha1.TraceReplaySpec) { spec.Trace.ConfigMap.Name = "secrets" }
 	s.attempts(t, map[string]attempt{
-		"an editor replays a trace":             {by: s.mallory, do: creating(replaying("a"))},
-		"an editor writes to a volume":          {by: s.mallory, do: creating(replaying("b", to("out")))},
-		"an editor of one namespace in another": {by: s.mallory, do: func(ctx context.Context, c client.Client) error { r := replaying("x"); r.Namespace = "alice"; return c.Create(ctx, r) }, refused: `cannot create resource "tracereplays"`},
-		"without the right to create Jobs":      {by: alone, do: creating(replaying("c", generated)), refused: "a TraceReplay has Jobs run in the namespace mallory, and eve may not create jobs.batch there"},
-		"generated jobs need no file":           {by: withoutFiles, do: creating(replaying("d", generated))},
-		"without the right to the ConfigMap":    {by: withoutFiles, do: creating(replaying("e")), refused: "the status of a TraceReplay can quote the trace, and carol may not get the ConfigMap week in the namespace mallory"},
-		"with the right to the ConfigMap":       {by: ofTheWeek, do: creating(replaying("f"))},
-		"with the right to another ConfigMap":   {by: ofTheWeek, do: creating(replaying("g", other)), refused: "dave may not get the ConfigMap secrets"},
-		"without the right to the volume":       {by: withoutFiles, do: creating(replaying("h", onVolume("traces"))), refused: "carol may not get the PersistentVolumeClaims traces in the namespace mallory"},
-		"with the right to the volume":          {by: ofTheWeek, do: creating(replaying("i", onVolume("traces")))},
-		"onto another volume":                   {by: ofTheWeek, do: creating(replaying("j", onVolume("traces"), to("out"))), refused: "dave may not get the PersistentVolumeClaims traces, out in the namespace mallory"},
-		"who may not may yet label one":         {prepare: func() []client.Object { return []client.Object{replaying("k")} }, by: alone, do: patching(replaying("k"), `{"metadata":{"labels":{"team":"a"}}}`)},
+		"an editor replays a trace":    {by: s.mallory, do: creating(replaying("a"))},
+		"an editor writes to a volume": {by: s.mallory, do: creating(replaying("b", to("out")))},
+		"an editor of one namespace in another": {by: s.mallory, do: func(ctx context.Context, c client.Client) error {
+			r := replaying("x")
+			r.Namespace = "alice"
+			return c.Create(ctx, r)
+		}, refused: `cannot create resource "tracereplays"`},
+		"without the right to create Jobs":    {by: alone, do: creating(replaying("c", generated)), refused: "a TraceReplay has Jobs run in the namespace mallory, and eve may not create jobs.batch there"},
+		"generated jobs need no file":         {by: withoutFiles, do: creating(replaying("d", generated))},
+		"without the right to the ConfigMap":  {by: withoutFiles, do: creating(replaying("e")), refused: "the status of a TraceReplay can quote the trace, and carol may not get the ConfigMap week in the namespace mallory"},
+		"with the right to the ConfigMap":     {by: ofTheWeek, do: creating(replaying("f"))},
+		"with the right to another ConfigMap": {by: ofTheWeek, do: creating(replaying("g", other)), refused: "dave may not get the ConfigMap secrets"},
+		"without the right to the volume":     {by: withoutFiles, do: creating(replaying("h", onVolume("traces"))), refused: "carol may not get the PersistentVolumeClaims traces in the namespace mallory"},
+		"with the right to the volume":        {by: ofTheWeek, do: creating(replaying("i", onVolume("traces")))},
+		"onto another volume":                 {by: ofTheWeek, do: creating(replaying("j", onVolume("traces"), to("out"))), refused: "dave may not get the PersistentVolumeClaims traces, out in the namespace mallory"},
+		"who may not may yet label one":       {prepare: func() []client.Object { return []client.Object{replaying("k")} }, by: alone, do: patching(replaying("k"), `{"metadata":{"labels":{"team":"a"}}}`)},
 	})
 }
