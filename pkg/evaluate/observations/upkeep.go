@@ -20,7 +20,7 @@ const (
 	// KeepUnseen is for how long a profile that the manager made is kept without being observed: CronJobs of once a week keep
 	// theirs.
 	KeepUnseen = 8 * 24 * time.Hour
-	// MaxMade is how many profiles the manager makes in a namespace.
+	// MaxMade is how many profiles the manager makes in a namespace. Of those that claim to be made, it looks at no more at once.
 	MaxMade = 500
 )
 
@@ -73,15 +73,15 @@ func Upkeep(in *UpkeepInput) (*Changes, error) {
 	for i := range in.Profiles {
 		p := &in.Profiles[i]
 		byName[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = p
-		if !made(p) || p.DeletionTimestamp != nil {
+		if !made(p) || p.DeletionTimestamp != nil || count[p.Namespace] == MaxMade {
 			continue
 		}
+		count[p.Namespace]++
 		mode := in.Mode(p.Namespace)
 		if mode == v1alpha1.ModeOff || in.Now.Sub(lastSeen(p)) > KeepUnseen {
 			c.Delete = append(c.Delete, p)
 			continue
 		}
-		count[p.Namespace]++
 		if p.Spec.Observation.Mode != mode {
 			next := p.DeepCopy()
 			next.Spec.Observation.Mode = mode

@@ -166,6 +166,23 @@ func TestAProfileThatSaysMoreThanTheManagerWritesIsLeftAlone(t *testing.T) {
 	}
 }
 
+// The manager changes profiles one after another, those of all namespaces.
+func TestOfProfilesThatClaimToBeMadeABoundedNumberIsChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	var claim []v1alpha1.WorkloadProfile
+	for k := range 3 * observations.MaxMade {
+		p := madeBefore(fmt.Sprint("claim-", k), "x", v1alpha1.ModeApply)
+		p.Namespace = "off"
+		claim = append(claim, p)
+	}
+	advised := madeBefore("advised", "advised", v1alpha1.ModeApply)
+	advised.Namespace = "advise"
+	got := upkeep(t, nil, append(claim, advised))
+	if len(got) != observations.MaxMade+1 || !slices.Contains(got, "update advise/advised loadline-manager advise app=advised") {
+		t.Errorf("%d changes", len(got))
+	}
+}
+
 func TestWhatIsNotThereAgainGetsNoProfile(t *testing.T) {
 	t.Parallel()
 	once := member("shop", "cart", "cart")
