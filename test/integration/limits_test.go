@@ -20,22 +20,28 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// beyond is a profile that asks for as much as its definition lets it.
+// beyond is a profile that asks for more than the limits, as its definition lets it.
 func beyond(name string) *v1alpha1.WorkloadProfile {
 	p := asking("default", name)
-	p.Spec.Resources[0].Threads = new(int32(4096))
-	p.Spec.Measurement.Resources = []v1alpha1.ProbedResource{{Name: "disk", Job: v1alpha1.ProbeDiskRead, Threads: new(int32(2048))}}
+	p.Spec.Resources[0].Threads = new(int32(1024))
+	p.Spec.Measurement.Resources = []v1alpha1.ProbedResource{{Name: "disk", Job: v1alpha1.ProbeDiskRead, Threads: new(int32(512))}}
 	p.Spec.SLA = &v1alpha1.SLA{MaxDilation: new(resource.MustParse("1"))}
 	p.Spec.Importance = new(resource.MustParse("100"))
 	return p
 }
 
-// applyLimits applies the policy of limits, and waits until it counts.
+// applyLimits applies the policy of limits, of an operator who allows 64 threads, fewer than the definition does, and waits until
+// it counts.
 func (e *environment) applyLimits(t *testing.T) {
 	t.Helper()
-	e.createFrom(t, "config/admission/limits.yaml", &admissionregistrationv1.ValidatingAdmissionPolicy{}, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
+	e.createFrom(t, "config/admission/limits.yaml", policy, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{})
+	threads := slices.IndexFunc(policy.Spec.Variables, func(v admissionregistrationv1.Variable) bool { return v.Name == "maxThreads" })
+	e.change(t, policy, func() { policy.Spec.Variables[threads].Expression = "64" })
+	trial := beyond("trial")
+	trial.Spec.SLA = nil // what is refused first is the threads
 	must(t, wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		return apierrors.IsInvalid(e.Create(ctx, beyond("trial"), client.DryRunAll)), nil
+		return apierrors.IsInvalid(e.Create(ctx, trial, client.DryRunAll)), nil
 	}))
 }
 
@@ -62,8 +68,8 @@ func TestAProfileAsksForNoMoreThanTheLimits(t *testing.T) {
 	}
 	const (
 		lowest  = "spec.sla.maxDilation: 1 is less than 1.05, the lowest that a profile may promise" + limitsBy
-		many    = "spec.resources[cpu].threads: 1025 is more than 1024, the most that a pod may be said to have" + limitsBy
-		probed  = "spec.measurement.resources[disk].threads: 1025 is more than 1024, the most that a pod may be said to have" + limitsBy
+		many    = "spec.resources[cpu].threads: 65 is more than 64, the most that a pod may be said to have" + limitsBy
+		probed  = "spec.measurement.resources[disk].threads: 65 is more than 64, the most that a pod may be said to have" + limitsBy
 		largest = "spec.importance: 11 is more than 10, the largest that a profile may have" + limitsBy
 	)
 	for name, test := range map[string]struct {
@@ -77,10 +83,10 @@ func TestAProfileAsksForNoMoreThanTheLimits(t *testing.T) {
 		"just below the lowest": {sla("1.049"), "spec.sla.maxDilation: "},
 		"no maxDilation":        {func(p *v1alpha1.WorkloadProfile) { p.Spec.SLA = nil }, ""},
 		"another promise":       {func(p *v1alpha1.WorkloadProfile) { p.Spec.SLA = &v1alpha1.SLA{ResponseTimeMillis: new(int64(5))} }, ""},
-		"as many threads":       {threads(1024), ""},
-		"more threads":          {threads(1025), many},
-		"as many as measured":   {measured(1024), ""},
-		"more that measure":     {measured(1025), probed},
+		"as many threads":       {threads(64), ""},
+		"more threads":          {threads(65), many},
+		"as many as measured":   {measured(64), ""},
+		"more that measure":     {measured(65), probed},
 		"as important":          {importance("10"), ""},
 		"more important":        {importance("11"), largest},
 		"just more important":   {importance("10.001"), "spec.importance: "},
@@ -88,8 +94,8 @@ func TestAProfileAsksForNoMoreThanTheLimits(t *testing.T) {
 		"without what measure":  {func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement = nil }, ""},
 		"one of two resources": {
 			func(p *v1alpha1.WorkloadProfile) {
-				p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceDemand{Name: "network", Loading: new(resource.MustParse("0.1")), Threads: new(int32(1100))})
-			}, "spec.resources[network].threads: 1100 is more than 1024",
+				p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceDemand{Name: "network", Loading: new(resource.MustParse("0.1")), Threads: new(int32(100))})
+			}, "spec.resources[network].threads: 100 is more than 64",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,11 +133,11 @@ func (e *environment) keepsWhatItHad(t *testing.T, before *v1alpha1.WorkloadProf
 		}, ""},
 		"within the limits":  {func(p *v1alpha1.WorkloadProfile) { p.Spec.SLA.MaxDilation = new(resource.MustParse("1.2")) }, ""},
 		"nearer to the one":  {func(p *v1alpha1.WorkloadProfile) { p.Spec.SLA.MaxDilation = new(resource.MustParse("1.01")) }, "spec.sla.maxDilation: "},
-		"fewer, too many":    {func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Threads = new(int32(2000)) }, "spec.resources[cpu].threads: 2000"},
-		"fewer that measure": {func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement.Resources[0].Threads = new(int32(2000)) }, "spec.measurement.resources[disk].threads: 2000"},
+		"fewer, too many":    {func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Threads = new(int32(200)) }, "spec.resources[cpu].threads: 200"},
+		"fewer that measure": {func(p *v1alpha1.WorkloadProfile) { p.Spec.Measurement.Resources[0].Threads = new(int32(200)) }, "spec.measurement.resources[disk].threads: 200"},
 		"less important":     {func(p *v1alpha1.WorkloadProfile) { p.Spec.Importance = new(resource.MustParse("50")) }, "spec.importance: 50"},
 		"of another resource": {
-			func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Name = "network" }, "spec.resources[network].threads: 4096",
+			func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Name = "network" }, "spec.resources[network].threads: 1024",
 		},
 	} {
 		p := before.DeepCopy()

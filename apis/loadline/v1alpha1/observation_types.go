@@ -28,7 +28,8 @@ const ModeOff = "off"
 
 // ManagedByLabel marks with the value [ManagedByManager] the WorkloadProfiles that the
 // manager made, and changes or deletes as the label of their namespace says. One whose
-// label was removed belongs to its namespace's users.
+// label was removed, or whose spec has more than a selector and an observation, belongs
+// to its namespace's users.
 const ManagedByLabel = "app.kubernetes.io/managed-by"
 
 // ManagedByManager is the value of [ManagedByLabel] on what the manager made.

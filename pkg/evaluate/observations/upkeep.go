@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -19,7 +20,7 @@ const (
 	// KeepUnseen is for how long a profile that the manager made is kept without being observed: CronJobs of once a week keep
 	// theirs.
 	KeepUnseen = 8 * 24 * time.Hour
-	// MaxMade is how many profiles the manager makes in a namespace.
+	// MaxMade is how many profiles the manager makes in a namespace. Of those that claim to be made, it looks at no more at once.
 	MaxMade = 500
 )
 
@@ -56,10 +57,12 @@ func Recurs(workload string) bool {
 	return !strings.HasPrefix(workload, "Pod ") && !strings.HasPrefix(workload, "Job ")
 }
 
-// made reports whether a profile is one that the manager made, and still nothing but that.
+// made reports whether a profile is labelled as one that the manager made, and says nothing but what the manager writes. Who may
+// write profiles can set the label, so it is no proof; of a profile that says no more than that, nothing is lost.
 func made(p *v1alpha1.WorkloadProfile) bool {
+	written := v1alpha1.WorkloadProfileSpec{Selector: p.Spec.Selector, Observation: p.Spec.Observation}
 	return p.Labels[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByManager &&
-		p.Spec.Observation != nil && p.Spec.Measurement == nil && len(p.Spec.Resources) == 0
+		p.Spec.Observation != nil && equality.Semantic.DeepEqual(p.Spec, written)
 }
 
 // Upkeep returns what to do so that the workloads of the namespaces that want it have a profile that follows what is observed.
@@ -70,15 +73,15 @@ func Upkeep(in *UpkeepInput) (*Changes, error) {
 	for i := range in.Profiles {
 		p := &in.Profiles[i]
 		byName[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] = p
-		if !made(p) || p.DeletionTimestamp != nil {
+		if !made(p) || p.DeletionTimestamp != nil || count[p.Namespace] == MaxMade {
 			continue
 		}
+		count[p.Namespace]++
 		mode := in.Mode(p.Namespace)
 		if mode == v1alpha1.ModeOff || in.Now.Sub(lastSeen(p)) > KeepUnseen {
 			c.Delete = append(c.Delete, p)
 			continue
 		}
-		count[p.Namespace]++
 		if p.Spec.Observation.Mode != mode {
 			next := p.DeepCopy()
 			next.Spec.Observation.Mode = mode

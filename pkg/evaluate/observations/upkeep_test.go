@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -128,6 +129,57 @@ func TestProfilesThatWereMadeFollowTheirNamespace(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected changes (-want +got):\n%s", diff)
+	}
+}
+
+// Anyone who may write profiles can set the label, and may add to what the manager made.
+func TestAProfileThatSaysMoreThanTheManagerWritesIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	added := func(name string, add func(*v1alpha1.WorkloadProfileSpec)) v1alpha1.WorkloadProfile {
+		p := madeBefore(name, "old", v1alpha1.ModeApply)
+		add(&p.Spec)
+		return p
+	}
+	var all []v1alpha1.WorkloadProfile
+	for field, add := range map[string]func(*v1alpha1.WorkloadProfileSpec){
+		"resources":     func(s *v1alpha1.WorkloadProfileSpec) { s.Resources = []v1alpha1.ResourceDemand{given.CPU("0.5")} },
+		"interference":  func(s *v1alpha1.WorkloadProfileSpec) { s.Interference = []v1alpha1.Interference{{Name: "llc"}} },
+		"measurement":   func(s *v1alpha1.WorkloadProfileSpec) { s.Measurement = &v1alpha1.Measurement{} },
+		"neutralmillis": func(s *v1alpha1.WorkloadProfileSpec) { s.NeutralMillis = new(int64(100)) },
+		"arrival":       func(s *v1alpha1.WorkloadProfileSpec) { s.Arrival = &v1alpha1.Arrival{} },
+		"sla":           func(s *v1alpha1.WorkloadProfileSpec) { s.SLA = &v1alpha1.SLA{ResponseTimeMillis: new(int64(100))} },
+		"importance":    func(s *v1alpha1.WorkloadProfileSpec) { s.Importance = new(resource.MustParse("2")) },
+		"fairshare":     func(s *v1alpha1.WorkloadProfileSpec) { s.FairShare = &v1alpha1.FairShare{} },
+		"none":          func(s *v1alpha1.WorkloadProfileSpec) { s.Observation = nil },
+	} {
+		unwanted, unseen, taken := added(field, add), added(field, add), added("deployment-cart", add)
+		unwanted.Namespace = "off"
+		unseen.CreationTimestamp = metav1.NewTime(noon.Add(-observations.KeepUnseen - time.Hour))
+		all = append(all, unwanted, unseen)
+		got := upkeep(t, []corev1.Pod{member("shop", "cart", "cart")}, []v1alpha1.WorkloadProfile{taken}, "Deployment shop/cart")
+		if diff := cmp.Diff([]string{"Deployment shop/cart: there is another profile of the name deployment-cart"}, got); diff != "" {
+			t.Errorf("%s, in place of one that is made (-want +got):\n%s", field, diff)
+		}
+	}
+	if got := upkeep(t, nil, all); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The manager changes profiles one after another, those of all namespaces.
+func TestOfProfilesThatClaimToBeMadeABoundedNumberIsChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	var claim []v1alpha1.WorkloadProfile
+	for k := range 3 * observations.MaxMade {
+		p := madeBefore(fmt.Sprint("claim-", k), "x", v1alpha1.ModeApply)
+		p.Namespace = "off"
+		claim = append(claim, p)
+	}
+	advised := madeBefore("advised", "advised", v1alpha1.ModeApply)
+	advised.Namespace = "advise"
+	got := upkeep(t, nil, append(claim, advised))
+	if len(got) != observations.MaxMade+1 || !slices.Contains(got, "update advise/advised loadline-manager advise app=advised") {
+		t.Errorf("%d changes", len(got))
 	}
 }
 
