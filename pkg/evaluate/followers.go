@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/profile"
@@ -22,33 +23,102 @@ type followers struct {
 	loses map[string]int // to equally specific profiles
 }
 
-// follow returns, by the names of the profiles, which objects follow them.
+// following is which objects follow which profiles.
+type following struct {
+	followers map[string]followers // by the names of the profiles
+	ignored   sets.Set[string]     // the names of those that are, because there are too many
+	uncounted int                  // objects that were not looked at
+}
+
+// maxKinds is how many objects are compared with selectors at most, of those that the
+// selectors may tell apart.
+const maxKinds = 5_000
+
+// follow returns which objects follow which profiles. It takes time in the number of
+// objects, and of no more kinds of them than maxKinds, and compares each kind with no more
+// than [profile.MaxCompared] selectors.
 func follow[T interface {
 	profile.Ranked
 	EquallySpecific(T) bool
-}](profiles []T, objects []labels.Set, name func(T) string) map[string]followers {
+}](profiles []T, objects []labels.Set, name func(T) string) following {
 	ranking := profile.NewRanking(profiles)
 	all := make(map[string]followers, len(profiles))
 	for _, p := range profiles {
 		all[name(p)] = followers{wins: map[string]int{}, loses: map[string]int{}}
 	}
-	for _, object := range objects {
-		matches := ranking.Matches(object)
+	kinds, uncounted := kindsOf(ranking.Asked(), objects)
+	for _, kind := range kinds {
+		matches := ranking.Matches(kind.labels)
 		if len(matches) == 0 {
 			continue
 		}
 		winner := matches[0]
 		f := all[name(winner)]
-		f.count++
+		f.count += int32(kind.objects)
 		all[name(winner)] = f
 		for _, p := range matches[1:] {
 			if p.EquallySpecific(winner) {
-				f.wins[name(p)]++
-				all[name(p)].loses[name(winner)]++
+				f.wins[name(p)] += kind.objects
+				all[name(p)].loses[name(winner)] += kind.objects
 			}
 		}
 	}
-	return all
+	ignored := sets.New[string]()
+	for _, p := range ranking.Ignored() {
+		ignored.Insert(name(p))
+	}
+	return following{all, ignored, uncounted}
+}
+
+// kind are the objects that selectors cannot tell apart.
+type kind struct {
+	name    string // the labels as one text
+	labels  labels.Set
+	objects int
+}
+
+// kindsOf returns the kinds of objects of most objects, maxKinds of them at most, and how
+// many objects are of others. They are the same in whichever order the objects come.
+func kindsOf(asked profile.Asked, objects []labels.Set) (kinds []kind, others int) {
+	at := map[string]int{}
+	for _, object := range objects {
+		of := asked.Of(object)
+		name := of.String()
+		i, known := at[name]
+		if !known {
+			i = len(kinds)
+			at[name] = i
+			kinds = append(kinds, kind{name: name, labels: of})
+		}
+		kinds[i].objects++
+	}
+	slices.SortFunc(kinds, func(a, b kind) int {
+		return cmp.Or(cmp.Compare(b.objects, a.objects), cmp.Compare(a.name, b.name))
+	})
+	shown := min(len(kinds), maxKinds)
+	for _, k := range kinds[shown:] {
+		others += k.objects
+	}
+	return kinds[:shown], others
+}
+
+// of returns the followers of a profile.
+func (f *following) of(name string) followers { return f.followers[name] }
+
+// about adds to the condition Ready of a profile what limits do to it. What follows it is
+// named by the first word, where it is by the second.
+func (f *following) about(ready metav1.Condition, name, object, place string) metav1.Condition {
+	if f.ignored.Has(name) {
+		return metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTooManySelectors,
+			Message: fmt.Sprintf("the scheduler ignores this profile: a %s of the %s would be compared with more than %d selectors, and older profiles go first; "+
+				"add a label to spec.selector.matchLabels that only the %ss of this profile have, or delete profiles", object, place, profile.MaxCompared, object),
+		}
+	}
+	if f.uncounted > 0 {
+		ready.Message += fmt.Sprintf("; %d %ss of the %s are not counted, since selectors tell more than %d kinds of %ss apart by their labels", f.uncounted, object, place, maxKinds, object)
+	}
+	return ready
 }
 
 // conflicted returns the condition of the profile that the followers are of,

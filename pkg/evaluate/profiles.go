@@ -58,8 +58,9 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 				status.NeutralMillis = new(*n)
 			}
 		}
-		f := following[p.Name]
+		f := following.of(p.Name)
 		status.Pods = new(f.count)
+		ready = following.about(ready, p.Name, "pod", "namespace")
 		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
 	}
 	return statuses
@@ -96,8 +97,9 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 			}
 			status.Servers = serversInUse(class, p)
 		}
-		f := following[p.Name]
+		f := following.of(p.Name)
 		status.Nodes = new(f.count)
+		ready = following.about(ready, p.Name, "node", "cluster")
 		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
 	}
 	return statuses

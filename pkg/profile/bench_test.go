@@ -9,15 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
 )
 
-// manyProfiles returns n profiles of one namespace, nine of ten for the pods of
-// an app of their own, the others for every app but one.
+// manyProfiles returns n profiles of one namespace for the pods of an app of their own.
+// One of ten is for every app but one in place of that, of no more than can be in use.
 func manyProfiles(n int) []any {
 	profiles := make([]any, n)
 	for i := range profiles {
 		p := declared(fmt.Sprintf("app-%d", i), loading("cpu", "0.5"), loading("disk", "0.25"))
-		if i%10 == 9 {
+		if i%10 == 9 && i/10 < profile.MaxCompared-1 {
 			p.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 				{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{p.Name}},
 			}}

@@ -14,7 +14,8 @@
 // pods from what a team declared. Then the one with the most requirements wins,
 // since it is the most specific; among equals the oldest, so that a new profile
 // never takes pods from one that works; among those of one age the first by name.
-// Invalid profiles match nothing.
+// Invalid profiles match nothing, and neither do the youngest of so many that an object
+// would be compared with more than [MaxCompared] selectors.
 //
 // # Which vector
 //

@@ -164,6 +164,7 @@ func (x *Index) compile(old *Snapshot) *Snapshot {
 		next.NodesVersion++
 		classes := x.compileNodes()
 		next.nodes, next.invalidNodes = NewRanking(classes), len(x.nodes)-len(classes)
+		x.reportIgnored("NodeProfile", metav1.NamespaceAll, len(next.nodes.ignored), len(old.nodes.ignored))
 		next.withDevices = slices.DeleteFunc(slices.Clone(classes), func(c *NodeClass) bool { return len(c.devices) == 0 })
 		if r := NewResources(classes, ruled(x.requests)...); !r.equal(old.resources) {
 			next.resources = r
@@ -186,11 +187,12 @@ type entry struct {
 // of their namespaces, which stay what they are. Where none of a namespace is ranked that was
 // not before, its ranking stays, too.
 func (x *Index) compileWorkloads(next *Snapshot) {
-	changes := map[string]*change[*Workload]{} // by namespace
+	type change struct{ added, removed []*Workload }
+	changes := map[string]*change{} // by namespace
 	for name, e := range x.outdated {
 		c := changes[name.Namespace]
 		if c == nil {
-			c = &change[*Workload]{}
+			c = &change{}
 			changes[name.Namespace] = c
 		}
 		if e.ranked != nil {
@@ -226,9 +228,12 @@ func (x *Index) compileWorkloads(next *Snapshot) {
 		if ranking == nil {
 			ranking = &Ranking[*Workload]{}
 		}
-		next.validWorkloads += len(c.added) - len(c.removed)
-		if ranking = ranking.with(c.added, c.removed); ranking.size > 0 {
-			namespaces.set(name, ranking)
+		after := ranking.with(c.added, c.removed)
+		next.rankedWorkloads += after.size - ranking.size
+		next.excessWorkloads += len(after.ignored) - len(ranking.ignored)
+		x.reportIgnored("WorkloadProfile", name, len(after.ignored), len(ranking.ignored))
+		if after.size > 0 {
+			namespaces.set(name, after)
 		} else {
 			namespaces.remove(name)
 		}
@@ -256,6 +261,14 @@ func (x *Index) report(kind string, p metav1.Object, errs field.ErrorList) {
 	}
 }
 
+// reportIgnored logs that valid profiles are ignored because there are too many, where their number changed.
+func (x *Index) reportIgnored(kind, namespace string, ignored, before int) {
+	if ignored > 0 && ignored != before {
+		x.log.Error(nil, "Ignored profiles, since an object would be compared with too many selectors: give them labels that only their objects have",
+			"kind", kind, "namespace", namespace, "ignored", ignored, "maxCompared", MaxCompared)
+	}
+}
+
 // Snapshot is the state of an [Index] at one moment. It is immutable.
 type Snapshot struct {
 	// Version grows with each change. Numbers that were computed from a
@@ -274,7 +287,8 @@ type Snapshot struct {
 
 	maxImportance float64 // that counts, 0 for any
 
-	validWorkloads, invalidWorkloads, invalidNodes int
+	rankedWorkloads, excessWorkloads int // valid, and those of them that are ignored
+	invalidWorkloads, invalidNodes   int
 }
 
 func newSnapshot(requests []config.RequestRule) *Snapshot {
@@ -307,7 +321,7 @@ func (s *Snapshot) Workload(pod *corev1.Pod) *Workload {
 func (s *Snapshot) Workloads() iter.Seq[*Workload] {
 	return func(yield func(*Workload) bool) {
 		for _, ranking := range s.namespaces.all() {
-			for w := range ranking.all() {
+			for w := range ranking.used() {
 				if !yield(w) {
 					return
 				}
@@ -319,7 +333,7 @@ func (s *Snapshot) Workloads() iter.Seq[*Workload] {
 // WorkloadsIn returns the profiles that pods of a namespace can follow, in any order.
 func (s *Snapshot) WorkloadsIn(namespace string) iter.Seq[*Workload] {
 	if ranking := s.namespaces.get(namespace); ranking != nil {
-		return ranking.all()
+		return ranking.used()
 	}
 	return func(func(*Workload) bool) {}
 }
@@ -390,5 +404,6 @@ func (s *Snapshot) Servers(node *corev1.Node) []int {
 
 // Counts returns how many profiles of both kinds are used and ignored.
 func (s *Snapshot) Counts() (valid, ignored int) {
-	return s.validWorkloads + s.nodes.size, s.invalidWorkloads + s.invalidNodes
+	excess := s.excessWorkloads + len(s.nodes.ignored)
+	return s.rankedWorkloads + s.nodes.size - excess, s.invalidWorkloads + s.invalidNodes + excess
 }

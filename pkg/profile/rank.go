@@ -5,108 +5,44 @@ import (
 	"iter"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-// matcher is a selector and its rank among others. See the package comment for
-// the rule.
-type matcher struct {
-	selector     labels.Selector
-	learned      bool // its vector is only observed
-	requirements int
-	created      metav1.Time
-	name         string
-
-	key   label // all that matches has this label, if keyed
-	keyed bool
-}
-
-// newMatcher compiles a selector, or says what is wrong with it, in an order
-// that is the same each time.
-func newMatcher(meta *metav1.ObjectMeta, selector *metav1.LabelSelector) (matcher, field.ErrorList) {
-	path := field.NewPath("spec", "selector")
-	if selector == nil {
-		return matcher{}, field.ErrorList{field.Required(path, "say which labels to match; {} matches all")}
-	}
-	errs := validation.ValidateLabelSelector(selector, validation.LabelSelectorValidationOptions{}, path)
-	if len(errs) > 0 {
-		slices.SortFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
-		return matcher{}, errs
-	}
-	compiled, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil { // never of a valid selector
-		return matcher{}, field.ErrorList{field.InternalError(path, err)}
-	}
-	requirements, _ := compiled.Requirements()
-	m := matcher{selector: compiled, requirements: len(requirements), created: meta.CreationTimestamp, name: meta.Name}
-	m.key, m.keyed = keyOf(compiled)
-	return m, nil
-}
-
-// compare orders matchers by who wins: negative if m does.
-func (m *matcher) compare(other *matcher) int {
-	if m.learned != other.learned {
-		if m.learned {
-			return 1
-		}
-		return -1
-	}
-	if d := cmp.Compare(other.requirements, m.requirements); d != 0 {
-		return d
-	}
-	if d := m.created.Compare(other.created.Time); d != 0 {
-		return d
-	}
-	return cmp.Compare(m.name, other.name)
-}
-
-// keyOf returns a label that everything that matches carries, so that selectors
-// can be found by it. ok is false where there is none.
-func keyOf(selector labels.Selector) (l label, ok bool) {
-	requirements, _ := selector.Requirements()
-	for _, r := range requirements {
-		if value, found := selector.RequiresExactMatch(r.Key()); found {
-			return label{r.Key(), value}, true
-		}
-	}
-	return label{}, false
-}
-
-// label is one label of an object.
-type label struct{ key, value string }
 
 // Ranked is a profile in use: a [Workload] or a [NodeClass].
 type Ranked interface{ rank() *matcher }
 
 // Ranking finds which profile an object follows, among those of one namespace
 // or among those of all nodes. It is immutable once made.
+//
+// It finds profiles by the labels that their selectors require exactly. Selectors that
+// require the same keys are one shape, and those of them that require the same values
+// one family: of each shape an object is compared with the family that has its values
+// (tuple space search, Srinivasan, Suri and Varghese, SIGCOMM 1999). See [MaxCompared]
+// for how many selectors that may be.
 type Ranking[T Ranked] struct {
-	byLabel sharded[label, []T] // best first
-	others  []T                 // those without a label to find them by, best first
-	size    int
+	families sharded[family, []T] // best first
+	shapes   []shape              // by name
+	size     int
+	compared int // with how many selectors an object is compared at most
+
+	inUse   *Ranking[T] // nil: all are
+	ignored []T
 }
 
 // NewRanking returns a ranking of the profiles, given in any order.
 func NewRanking[T Ranked](items []T) *Ranking[T] { return (&Ranking[T]{}).with(items, nil) }
 
 // with returns the ranking that has some items more, and others, which it has, no
-// longer. It takes time in their number and in that of the items that have a label in
-// common with them, and little in that of all items.
+// longer. It takes time in their number, in that of the items of their families and
+// in that of the shapes, and little in that of all items, as long as all are in use.
 func (r *Ranking[T]) with(added, removed []T) *Ranking[T] {
-	byLabel := map[label]*change[T]{}
-	var others change[T]
+	changes := map[family]*change[T]{}
 	changeOf := func(item T) *change[T] {
 		m := item.rank()
-		if !m.keyed {
-			return &others
+		if changes[m.family] == nil {
+			changes[m.family] = &change[T]{of: m}
 		}
-		if byLabel[m.key] == nil {
-			byLabel[m.key] = &change[T]{}
-		}
-		return byLabel[m.key]
+		return changes[m.family]
 	}
 	for _, item := range added {
 		c := changeOf(item)
@@ -116,25 +52,33 @@ func (r *Ranking[T]) with(added, removed []T) *Ranking[T] {
 		c := changeOf(item)
 		c.removed = append(c.removed, item)
 	}
-	lists := r.byLabel.edit()
-	for key, c := range byLabel {
-		if list := c.apply(r.byLabel.get(key)); len(list) > 0 {
-			lists.set(key, list)
+	families, shapes := r.families.edit(), editShapes(r.shapes)
+	for f, c := range changes {
+		before := r.families.get(f)
+		after := c.apply(before)
+		if len(after) > 0 {
+			families.set(f, after)
 		} else {
-			lists.remove(key)
+			families.remove(f)
 		}
+		shapes.resize(c.of, len(before), len(after))
 	}
-	return &Ranking[T]{byLabel: lists.done(), others: others.apply(r.others), size: r.size + len(added) - len(removed)}
+	next := &Ranking[T]{families: families.done(), shapes: shapes.done(), size: r.size + len(added) - len(removed)}
+	for i := range next.shapes {
+		next.compared += next.shapes[i].widest
+	}
+	next.limit()
+	return next
 }
 
-// change is what becomes of a list of items.
-type change[T Ranked] struct{ added, removed []T }
+// change is what becomes of a family.
+type change[T Ranked] struct {
+	of             *matcher // some member
+	added, removed []T
+}
 
 // apply returns what becomes of a list, best first as the list is.
 func (c *change[T]) apply(list []T) []T {
-	if len(c.added)+len(c.removed) == 0 {
-		return list
-	}
 	removed := make(map[*matcher]bool, len(c.removed))
 	for _, item := range c.removed {
 		removed[item.rank()] = true
@@ -158,8 +102,8 @@ func (c *change[T]) apply(list []T) []T {
 func compareRanks[T Ranked](a, b T) int { return a.rank().compare(b.rank()) }
 
 // Winner returns the item that an object with these labels follows. It takes
-// time in the number of labels and of selectors that share one with the object,
-// not in that of all selectors.
+// time in the number of shapes and of selectors of the object's families, not in
+// that of all selectors.
 func (r *Ranking[T]) Winner(set labels.Set) (best T, ok bool) {
 	r.each(set, func(item T) bool {
 		if !ok || item.rank().compare(best.rank()) < 0 {
@@ -170,7 +114,7 @@ func (r *Ranking[T]) Winner(set labels.Set) (best T, ok bool) {
 	return best, ok
 }
 
-// Matches returns every item that matches, the winner first.
+// Matches returns every item in use that matches, the winner first.
 func (r *Ranking[T]) Matches(set labels.Set) []T {
 	var all []T
 	r.each(set, func(item T) bool {
@@ -181,15 +125,15 @@ func (r *Ranking[T]) Matches(set labels.Set) []T {
 	return all
 }
 
-// each visits the matching items, list by list, best first in each list, going
-// on within a list while visit returns true.
+// each visits the matching items, family by family, best first in each, going
+// on within a family while visit returns true.
 func (r *Ranking[T]) each(set labels.Set, visit func(T) bool) {
-	if r.byLabel.size > 0 {
-		for key, value := range set {
-			visitList(r.byLabel.get(label{key, value}), set, visit)
+	r = cmp.Or(r.inUse, r)
+	for i := range r.shapes {
+		if f, has := r.shapes[i].familyOf(set); has {
+			visitList(r.families.get(f), set, visit)
 		}
 	}
-	visitList(r.others, set, visit)
 }
 
 func visitList[T Ranked](items []T, set labels.Set, visit func(T) bool) {
@@ -200,20 +144,22 @@ func visitList[T Ranked](items []T, set labels.Set, visit func(T) bool) {
 	}
 }
 
-// all returns the items, in any order.
+// all returns the items, in use or not, in any order.
 func (r *Ranking[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, items := range r.byLabel.all() {
+		for _, items := range r.families.all() {
 			for _, item := range items {
 				if !yield(item) {
 					return
 				}
 			}
 		}
-		for _, item := range r.others {
-			if !yield(item) {
-				return
-			}
-		}
 	}
 }
+
+// used returns the items that objects can follow, in any order.
+func (r *Ranking[T]) used() iter.Seq[T] { return cmp.Or(r.inUse, r).all() }
+
+// Ignored returns the items that no object follows, because there are too many: see
+// [MaxCompared]. The list must not be changed.
+func (r *Ranking[T]) Ignored() []T { return r.ignored }

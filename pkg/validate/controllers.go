@@ -248,6 +248,14 @@ func (w *world) nodeProfiles() {
 			valid = append(valid, class)
 		}
 	}
+	in := Cluster{}
+	if w.in.Cluster != nil {
+		in = *w.in.Cluster
+	}
+	statuses := evaluate.NodeProfiles(w.nodes, in.NodeLabels, w.in.Now)
+	for i := range w.nodes {
+		w.ignored(w.about("NodeProfile", &w.nodes[i]), statuses[i].Conditions)
+	}
 	if w.in.Cluster == nil {
 		contest := newContest(valid, func(n *profile.NodeClass) string { return n.Name })
 		for i := range w.nodes {
@@ -258,7 +266,6 @@ func (w *world) nodeProfiles() {
 		}
 		return
 	}
-	statuses := evaluate.NodeProfiles(w.nodes, w.in.Cluster.NodeLabels, w.in.Now)
 	for i := range w.nodes {
 		w.follow("NodeProfile", &w.nodes[i], *statuses[i].Nodes, statuses[i].Conditions)
 	}
@@ -333,11 +340,20 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 		if ready := meta.FindStatusCondition(statuses[i].Conditions, v1alpha1.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonUnknownResource {
 			w.reportMissing(o, path{"spec", "resources"}, ready.Message)
 		}
+		w.ignored(o, statuses[i].Conditions)
 		if w.in.Cluster != nil {
 			w.follow("WorkloadProfile", p, *statuses[i].Pods, statuses[i].Conditions)
 		} else if winner := contest.winner(p.Name, p.Spec.Selector); winner != "" {
 			o.add(path{"spec", "selector"}, Warning, contested("pods", "WorkloadProfile "+winner))
 		}
+	}
+}
+
+// ignored warns of a valid profile that is ignored because there are too many.
+func (*world) ignored(o *object, conditions []metav1.Condition) {
+	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
+	if o != nil && ready != nil && ready.Reason == v1alpha1.ReasonTooManySelectors {
+		o.add(path{"spec", "selector"}, Warning, ready.Message)
 	}
 }
 
@@ -353,12 +369,12 @@ func (w *world) reportMissing(o *object, at path, text string) {
 }
 
 // measurement checks what only the controller of measurements reads.
-func (*world) measurement(o *object, p *v1alpha1.WorkloadProfile) {
+func (w *world) measurement(o *object, p *v1alpha1.WorkloadProfile) {
 	if p.Spec.Measurement == nil || p.Spec.Measurement.Nodes == nil {
 		return
 	}
-	if _, err := metav1.LabelSelectorAsSelector(p.Spec.Measurement.Nodes); err != nil {
-		o.add(path{"spec", "measurement", "nodes"}, Error, err.Error())
+	if _, errs := profile.Selector(p.Spec.Measurement.Nodes, field.NewPath("spec", "measurement", "nodes")); len(errs) > 0 {
+		w.report(o, errs.ToAggregate())
 	}
 }
 

@@ -1,6 +1,7 @@
 package validate_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/validate"
 )
 
@@ -148,6 +150,19 @@ items:
 const loads = "spec: {selector: {matchLabels: {app: x}}, resources: [{name: cpu, loading: '0.5'}]%s}\n"
 
 func with(more string) string { return strings.Replace(loads, "%s", more, 1) }
+
+// Of profiles whose selectors others cannot rule out, the scheduler uses so many, with a cluster or without.
+func TestProfilesThatAreIgnoredBecauseThereAreTooManyAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	var documents []string
+	for i := range profile.MaxCompared + 1 {
+		documents = append(documents, workload(fmt.Sprintf("w-%03d", i), strings.Replace(with(""), "matchLabels: {app: x}", "matchExpressions: [{key: app, operator: Exists}]", 1)))
+	}
+	want := "warning: WorkloadProfile w-100: spec.selector: the scheduler ignores this profile: a pod of the namespace would be compared with more than 100 selectors"
+	if got := strings.Join(check(t, documents...), "\n"); strings.Count(got, "the scheduler ignores this profile") != 1 || !strings.Contains(got, want) {
+		t.Errorf("it does not warn of one profile alone, that %s", want)
+	}
+}
 
 func TestControllersAreAsked(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,21 @@ func quantityEnds(s *apiextensionsv1.JSONSchemaProps) []any {
 // up to a MiB or so.
 const unbounded = 1000
 
+// bounded returns a field of an object with the length that a rule of the object gives
+// it, such as size(self.matchExpressions) <= 8.
+func bounded(property, object *apiextensionsv1.JSONSchemaProps, name string) apiextensionsv1.JSONSchemaProps {
+	with := *property
+	size := regexp.MustCompile(`size\(self\.` + regexp.QuoteMeta(name) + `\) <= (\d+)`)
+	for _, rule := range object.XValidations {
+		if m := size.FindStringSubmatch(rule.Rule); m != nil && with.MaxItems == nil {
+			if bound, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+				with.MaxItems = &bound
+			}
+		}
+	}
+	return with
+}
+
 // length returns how many items a list may have.
 func length(s *apiextensionsv1.JSONSchemaProps) int {
 	if s.MaxItems == nil {

@@ -14,7 +14,7 @@
 //	            and, where these have several, in the first item only
 //	a list      its largest length, by copies of its last item with keys of their own
 //
-// A bound is that of the schema or of a rule of the field itself, such as self <= 4096,
-// else that of the type. What the API server would refuse is left out. Strings and maps
+// A bound is that of the schema or of a rule of the field itself, such as self <= 4096, or
+// of the object around a list, such as size(self.items) <= 8, else that of the type. What the API server would refuse is left out. Strings and maps
 // stay as they are.
 package extremes

@@ -34,7 +34,8 @@ func (v *visitor) visit(s *apiextensionsv1.JSONSchemaProps, at []string, values 
 		v.list(s, at, values)
 	case s.Type == "object":
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			property, below := s.Properties[name], append(slices.Clone(at), name)
+			field := s.Properties[name]
+			property, below := bounded(&field, s, name), append(slices.Clone(at), name)
 			var inner []any
 			for _, value := range values {
 				fields, _ := value.(map[string]any)

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -29,6 +30,15 @@ func admit(t *testing.T, header, spec string) string {
 		t.Fatalf("the server refuses for another reason: %v", err)
 	}
 	return err.Error()
+}
+
+// words returns a map of YAML with n entries, each by a format of its number.
+func words(n int, format string) string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(format, i)
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
 }
 
 func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
@@ -84,25 +94,30 @@ func TestTheServerRefusesBadWorkloadProfiles(t *testing.T) {
 			"  selector: {}\n  resources: [{name: cpu, demandMillis: 300}]",
 			"spec.neutralMillis: Required value: demandMillis is turned into a loading by dividing it by neutralMillis",
 		},
-		"a negative demand":         {"  selector: {}\n  resources: [{name: cpu, demandMillis: -1}]\n  neutralMillis: 10", "spec.resources[0].demandMillis: Invalid value: -1"},
-		"a neutral time of zero":    {"  selector: {}\n  resources: [{name: cpu, loading: '0.1'}]\n  neutralMillis: 0", "spec.neutralMillis: Invalid value: 0"},
-		"zero threads":              {"  selector: {}\n  resources: [{name: cpu, loading: '0.1', threads: 0}]", "spec.resources[0].threads: Invalid value: 0"},
-		"too many threads":          {"  selector: {}\n  resources: [{name: cpu, loading: '0.1', threads: 20000}]", "spec.resources[0].threads: Invalid value: 20000"},
-		"a resource named twice":    {"  selector: {}\n  resources: [{name: cpu, loading: '0.1'}, {name: cpu, loading: '0.2'}]", `spec.resources[1]: Duplicate value: {"name":"cpu"}`},
-		"no resources":              {"  selector: {}\n  resources: []", "spec.resources: Invalid value"},
-		"resources left out":        {"  selector: {}", "spec.resources: Required value: list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"},
-		"observed":                  {"  selector: {}\n  observation: {mode: apply}", ""},
-		"observed, of no mode":      {"  selector: {}\n  observation: {}", ""},
-		"observed and declared":     {"  selector: {}\n  observation: {}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.observation: Invalid value: resources declares the vector, and observation has it follow what gauges observe: leave one of them out"},
-		"observed, of another mode": {"  selector: {}\n  observation: {mode: 'on'}", `spec.observation.mode: Unsupported value: "on": supported values: "advise", "apply"`},
-		"too many resources":        {"  selector: {}\n  resources: [" + strings.TrimSuffix(strings.Repeat("{name: rX, loading: '0.01'},", 17), ",") + "]", "spec.resources: Too many: 17: must have at most 16 items"},
-		"a name in capitals":        {"  selector: {}\n  resources: [{name: CPU, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "CPU": a resource name consists of lower-case letters, digits and '-'`},
-		"a name in another script":  {"  selector: {}\n  resources: [{name: процессор, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "процессор": a resource name consists of`},
-		"a name that is too long":   {"  selector: {}\n  resources: [{name: " + strings.Repeat("a", 64) + ", loading: '0.1'}]", "spec.resources[0].name: Too long: may not be more than 63 bytes"},
-		"no selector":               {"  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Required value"},
-		"an unknown operator":       {"  selector: {matchExpressions: [{key: app, operator: Is, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
-		"In without values":         {"  selector: {matchExpressions: [{key: app, operator: In}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values; Exists and DoesNotExist take none"},
-		"Exists with values":        {"  selector: {matchExpressions: [{key: app, operator: Exists, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values"},
+		"a negative demand":                      {"  selector: {}\n  resources: [{name: cpu, demandMillis: -1}]\n  neutralMillis: 10", "spec.resources[0].demandMillis: Invalid value: -1"},
+		"a neutral time of zero":                 {"  selector: {}\n  resources: [{name: cpu, loading: '0.1'}]\n  neutralMillis: 0", "spec.neutralMillis: Invalid value: 0"},
+		"zero threads":                           {"  selector: {}\n  resources: [{name: cpu, loading: '0.1', threads: 0}]", "spec.resources[0].threads: Invalid value: 0"},
+		"too many threads":                       {"  selector: {}\n  resources: [{name: cpu, loading: '0.1', threads: 20000}]", "spec.resources[0].threads: Invalid value: 20000"},
+		"a resource named twice":                 {"  selector: {}\n  resources: [{name: cpu, loading: '0.1'}, {name: cpu, loading: '0.2'}]", `spec.resources[1]: Duplicate value: {"name":"cpu"}`},
+		"no resources":                           {"  selector: {}\n  resources: []", "spec.resources: Invalid value"},
+		"resources left out":                     {"  selector: {}", "spec.resources: Required value: list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"},
+		"observed":                               {"  selector: {}\n  observation: {mode: apply}", ""},
+		"observed, of no mode":                   {"  selector: {}\n  observation: {}", ""},
+		"observed and declared":                  {"  selector: {}\n  observation: {}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.observation: Invalid value: resources declares the vector, and observation has it follow what gauges observe: leave one of them out"},
+		"observed, of another mode":              {"  selector: {}\n  observation: {mode: 'on'}", `spec.observation.mode: Unsupported value: "on": supported values: "advise", "apply"`},
+		"too many resources":                     {"  selector: {}\n  resources: [" + strings.TrimSuffix(strings.Repeat("{name: rX, loading: '0.01'},", 17), ",") + "]", "spec.resources: Too many: 17: must have at most 16 items"},
+		"a name in capitals":                     {"  selector: {}\n  resources: [{name: CPU, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "CPU": a resource name consists of lower-case letters, digits and '-'`},
+		"a name in another script":               {"  selector: {}\n  resources: [{name: процессор, loading: '0.1'}]", `spec.resources[0].name: Invalid value: "процессор": a resource name consists of`},
+		"a name that is too long":                {"  selector: {}\n  resources: [{name: " + strings.Repeat("a", 64) + ", loading: '0.1'}]", "spec.resources[0].name: Too long: may not be more than 63 bytes"},
+		"no selector":                            {"  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Required value"},
+		"an unknown operator":                    {"  selector: {matchExpressions: [{key: app, operator: Is, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
+		"In without values":                      {"  selector: {matchExpressions: [{key: app, operator: In}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values; Exists and DoesNotExist take none"},
+		"Exists with values":                     {"  selector: {matchExpressions: [{key: app, operator: Exists, values: [a]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: operators In and NotIn need values"},
+		"too many labels":                        {"  selector: {matchLabels: " + words(9, "k%d: a") + "}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: a selector has at most 8 matchLabels"},
+		"as many as may be":                      {"  selector: {matchLabels: " + words(8, "k%d: a") + ", matchExpressions: [" + strings.Repeat("{key: app, operator: NotIn, values: [a, b, c, d, e, f, g, h]}, ", 8) + "]}\n  resources: [{name: cpu, loading: '0.1'}]", ""},
+		"too many expressions":                   {"  selector: {matchExpressions: [" + strings.Repeat("{key: app, operator: Exists}, ", 9) + "]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: a selector has at most 8 matchExpressions"},
+		"too many values":                        {"  selector: {matchExpressions: [{key: app, operator: NotIn, values: [" + strings.Repeat("a, ", 65) + "]}]}\n  resources: [{name: cpu, loading: '0.1'}]", "spec.selector: Invalid value: the matchExpressions of a selector have at most 64 values in all"},
+		"too many labels of nodes to measure on": {"  selector: {}\n  measurement: {nodes: {matchLabels: " + words(9, "k%d: a") + "}}", "spec.measurement.nodes: Invalid value: a selector has at most 8 matchLabels"},
 		"interference": {
 			"  selector: {}\n  resources: [{name: cpu, loading: '0.5'}]\n  interference: [{name: llc, pressure: '0.7', curve: [{pressure: '0.5', inflation: '1.3'}, {pressure: 1, inflation: 1800m}]}, {name: core, pressure: 2}]", "",
 		},
@@ -173,6 +188,10 @@ func TestTheServerRefusesBadNodeProfiles(t *testing.T) {
 		"a device and a resource":      {"  selector: {}\n  resources: [{name: gpu, servers: 1}]\n  devices: [{name: gpu, count: 1}]", "spec.devices: Invalid value: a resource is the node's or a device's: list it under devices, or under resources or interference, and not under both"},
 		"an unknown operator":          {"  selector: {matchExpressions: [{key: a, operator: is}]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: operator must be In, NotIn, Exists or DoesNotExist"},
 		"NotIn without values":         {"  selector: {matchExpressions: [{key: a, operator: NotIn, values: []}]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: operators In and NotIn need values"},
+		"too many labels":              {"  selector: {matchLabels: " + words(9, "k%d: a") + "}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: a selector has at most 8 matchLabels"},
+		"as many as may be":            {"  selector: {matchLabels: " + words(8, "k%d: a") + ", matchExpressions: [" + strings.Repeat("{key: app, operator: NotIn, values: [a, b, c, d, e, f, g, h]}, ", 8) + "]}\n  resources: [{name: disk, servers: 1}]", ""},
+		"too many expressions":         {"  selector: {matchExpressions: [" + strings.Repeat("{key: app, operator: Exists}, ", 9) + "]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: a selector has at most 8 matchExpressions"},
+		"too many values":              {"  selector: {matchExpressions: [{key: app, operator: NotIn, values: [" + strings.Repeat("a, ", 65) + "]}]}\n  resources: [{name: disk, servers: 1}]", "spec.selector: Invalid value: the matchExpressions of a selector have at most 64 values in all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

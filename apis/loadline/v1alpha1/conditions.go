@@ -20,6 +20,9 @@ const (
 	ReasonUnknownResource = "UnknownResource"
 	// ReasonInvalid says that the profile is ignored because its spec is wrong.
 	ReasonInvalid = "Invalid"
+	// ReasonTooManySelectors says that the profile is ignored because pods, or nodes,
+	// would be compared with too many selectors.
+	ReasonTooManySelectors = "TooManySelectors"
 	// ReasonSelectorOverlap says that another selector matches the same objects.
 	ReasonSelectorOverlap = "SelectorOverlap"
 	// ReasonNoOverlap says that no other selector matches the same objects.

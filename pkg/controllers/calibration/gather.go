@@ -10,10 +10,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // gather reads what the plan for a profile depends on.
@@ -127,12 +129,12 @@ func (r *Reconciler) node(ctx context.Context, name string) (*corev1.Node, error
 // the cache, which holds little of them.
 func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why obstacle, err error) {
 	var profiles v1alpha1.NodeProfileList
-	if err := r.Client.List(ctx, &profiles); err != nil {
+	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 		return "", obstacle{}, fmt.Errorf("listing profiles: %w", err)
 	}
-	selector, err := metav1.LabelSelectorAsSelector(in.profile.Spec.Selector)
-	if err != nil {
-		return "", obstacle{v1alpha1.ReasonNoNode, fmt.Sprintf("spec.selector: %v", err)}, nil
+	selector, errs := profile.Selector(in.profile.Spec.Selector, field.NewPath("spec", "selector"))
+	if len(errs) > 0 {
+		return "", obstacle{v1alpha1.ReasonNoNode, errs.ToAggregate().Error()}, nil
 	}
 	var nodes corev1.NodeList
 	if err := r.API.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: selector}); err != nil {

@@ -22,8 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -42,6 +44,7 @@ const tick = 100 * time.Millisecond
 // targets run, slow each other down, and report.
 type simulation struct {
 	client.Client
+	cache      client.Client // what the controller reads, see shared
 	t          *testing.T
 	reconciler *Reconciler
 	clock      *clocktesting.FakePassiveClock
@@ -125,18 +128,32 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
 		predicted: map[string]*prediction{},
 	}
-	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.WorkloadProfile{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.Node{}).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", field(func(p *corev1.Pod) string { return p.Spec.NodeName })).
-		WithIndex(&corev1.Pod{}, "status.phase", field(func(p *corev1.Pod) string { return string(p.Status.Phase) })).
-		WithIndex(&corev1.Event{}, "involvedObject.uid", field(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) })).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", indexed(func(p *corev1.Pod) string { return p.Spec.NodeName })).
+		WithIndex(&corev1.Pod{}, "status.phase", indexed(func(p *corev1.Pod) string { return string(p.Status.Phase) })).
+		WithIndex(&corev1.Event{}, "involvedObject.uid", indexed(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) })).
 		Build()
+	s.Client, s.cache = server, interceptor.NewClient(server, interceptor.Funcs{List: s.shared})
 	s.restart()
 	return s
 }
 
-// field lets lists select by a field of a kind of objects.
-func field[T client.Object](of func(T) string) client.IndexerFunc {
+// shared lists from the cache. A plan only reads the nodes and profiles of a cluster, of
+// which there may be many: none may be copied.
+func (s *simulation) shared(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+	options := (&client.ListOptions{}).ApplyOptions(opts)
+	switch list.(type) {
+	case *corev1.NodeList, *v1alpha1.NodeProfileList, *v1alpha1.WorkloadProfileList:
+		if !ptr.Deref(options.UnsafeDisableDeepCopy, false) {
+			s.t.Errorf("%T is copied", list)
+		}
+	}
+	return c.List(ctx, list, opts...)
+}
+
+// indexed lets lists select by a field of a kind of objects.
+func indexed[T client.Object](of func(T) string) client.IndexerFunc {
 	return func(o client.Object) []string {
 		if o, ok := o.(T); ok {
 			return []string{of(o)}
@@ -152,7 +169,7 @@ func (s *simulation) restart() {
 		s.t.Fatal(err)
 	}
 	s.reconciler = &Reconciler{
-		Client: s.Client, API: s.Client, Made: s.Client, Recorder: s.events, Clock: s.clock, Metrics: metrics,
+		Client: s.cache, API: s.Client, Made: s.Client, Recorder: s.events, Clock: s.clock, Metrics: metrics,
 		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},
 		Slots:  slots.New(2, s.clock),
 	}

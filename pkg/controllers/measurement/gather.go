@@ -78,7 +78,7 @@ func (r *Reconciler) jobs(ctx context.Context, p *v1alpha1.WorkloadProfile) ([]b
 }
 
 // gatherNodes reads the nodes that the spec chooses, and the profiles that say what
-// they are like.
+// they are like. They are the cache's own, which must not be changed.
 func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snapshot, error) {
 	args, err := config.LoadDilationArgs(nil) // the rules for pods without a profile
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	}
 	index := profile.NewIndex(args.Requests, logr.Discard()) // other controllers say what is wrong with a profile
 	var classes v1alpha1.NodeProfileList
-	if err := r.Client.List(ctx, &classes); err != nil {
+	if err := r.Client.List(ctx, &classes, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing node profiles: %w", err)
 	}
 	known := sets.New(v1alpha1.NoNodeProfile)
@@ -98,9 +98,9 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	var workloads v1alpha1.WorkloadProfileList
 	switch {
 	case in.settings.correct: // neighbours may be of any namespace
-		err = r.Client.List(ctx, &workloads)
+		err = r.Client.List(ctx, &workloads, client.UnsafeDisableDeepCopy)
 	case in.settings.target == nil:
-		err = r.Client.List(ctx, &workloads, client.InNamespace(in.profile.Namespace))
+		err = r.Client.List(ctx, &workloads, client.InNamespace(in.profile.Namespace), client.UnsafeDisableDeepCopy)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing workload profiles: %w", err)
@@ -111,7 +111,7 @@ func (r *Reconciler) gatherNodes(ctx context.Context, in *input) (*profile.Snaps
 	snapshot := index.Snapshot()
 
 	var nodes corev1.NodeList
-	if err := r.Client.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: in.settings.nodes}); err != nil {
+	if err := r.Client.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: in.settings.nodes}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
 	for i := range nodes.Items {

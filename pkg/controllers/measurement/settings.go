@@ -2,11 +2,10 @@ package measurement
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -74,9 +73,9 @@ func newSettings(m *v1alpha1.Measurement, limit time.Duration) (*settings, error
 		s.timeout = defaultProbeDuration
 	}
 	if m.Nodes != nil {
-		var err error
-		if s.nodes, err = metav1.LabelSelectorAsSelector(m.Nodes); err != nil {
-			return nil, fmt.Errorf("spec.measurement.nodes: %w", err)
+		var errs field.ErrorList
+		if s.nodes, errs = profile.Selector(m.Nodes, field.NewPath("spec", "measurement", "nodes")); len(errs) > 0 {
+			return nil, errs.ToAggregate()
 		}
 	}
 	if m.Precision != nil {

@@ -104,7 +104,7 @@ func (r *Reconciler) ofTarget(kind string) handler.MapFunc {
 // profiles returns those of a namespace, or of all, whose measurement is as wanted.
 func (r *Reconciler) profiles(ctx context.Context, namespace string, wanted func(*v1alpha1.Measurement) bool) []reconcile.Request {
 	var all v1alpha1.WorkloadProfileList
-	if err := r.Client.List(ctx, &all, client.InNamespace(namespace)); err != nil {
+	if err := r.Client.List(ctx, &all, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Cannot list WorkloadProfiles from the cache")
 		return nil
 	}

@@ -24,11 +24,11 @@ func Restore(ctx context.Context, reader client.Reader, nodes *slots.Slots, name
 // held has the nodes held of all profiles that are measured.
 func held(ctx context.Context, reader client.Reader, namespace string, hold func(slots.Owner, ...string)) error {
 	var classes v1alpha1.NodeProfileList
-	if err := reader.List(ctx, &classes); err != nil {
+	if err := reader.List(ctx, &classes, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing node profiles: %w", err)
 	}
 	var workloads v1alpha1.WorkloadProfileList
-	if err := reader.List(ctx, &workloads); err != nil {
+	if err := reader.List(ctx, &workloads, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing workload profiles: %w", err)
 	}
 	for i := range classes.Items {

@@ -91,7 +91,7 @@ func (r *Reconciler) overwritten() predicate.Predicate {
 // every namespace that has profiles.
 func (r *Reconciler) allNamespaces(ctx context.Context, _ client.Object) []reconcile.Request {
 	var profiles v1alpha1.WorkloadProfileList
-	if err := r.Client.List(ctx, &profiles); err != nil {
+	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Cannot list WorkloadProfiles from the cache")
 		return nil
 	}
