@@ -84,7 +84,8 @@ func lease(component, namespace string, renewed time.Time) *coordinationv1.Lease
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "loadline-" + component},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: new("loadline-" + component + "-7d9-abc_0b1c"), LeaseDurationSeconds: new(int32(15)), RenewTime: new(metav1.NewMicroTime(renewed)),
+			HolderIdentity: new("loadline-" + component + "-7d9-abc_0b1c"), LeaseDurationSeconds: new(int32(3600)), // longer than any test takes
+			RenewTime: new(metav1.NewMicroTime(renewed)),
 		},
 	}
 }

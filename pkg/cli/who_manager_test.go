@@ -237,7 +237,9 @@ func TestTheStatusSaysWhoAnswersAboutWhatGaugesObserve(t *testing.T) {
 		"refused answers warning of the gauges of 9 nodes: worker-2: cpus: 0; worker-7: it lies; and 7 more": func(s *apiServer) {
 			s.special[collectedBy("manager-b")] = func(r *http.Request) (any, error) {
 				answer, err := collection(nil)(r)
-				answer.(lines)[0] = usage.Collection{Refused: []usage.Refusal{{Node: "worker-7", Reason: "it lies"}, {Node: "worker-2", Reason: "cpus: 0"}}, RefusedBesides: 7}
+				if all, is := answer.(lines); is {
+					all[0] = usage.Collection{Refused: []usage.Refusal{{Node: "worker-7", Reason: "it lies"}, {Node: "worker-2", Reason: "cpus: 0"}}, RefusedBesides: 7}
+				}
 				return answer, err
 			}
 		},

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -48,10 +49,15 @@ func workloadReady(p *v1alpha1.WorkloadProfile, w *profile.Workload) metav1.Cond
 		}
 	}
 	c.Message += notUsed(w)
-	var leftOut, unknown []string
+	var leftOut, unknown, many []string
 	for _, v := range used {
 		leftOut = append(leftOut, v.LeftOut...)
 		unknown = append(unknown, v.Unknown...)
+		many = append(many, manyThreads(v)...)
+	}
+	if len(many) > 0 {
+		c.Message += fmt.Sprintf("; of the threads at %s no more count on a node than %d for each of its servers, and at least %d",
+			once(many), contention.ThreadsPerServer, contention.MinThreadsInEffect)
 	}
 	if len(leftOut) > 0 {
 		c.Message += fmt.Sprintf("; it leaves out %s of spec.resources where, with what was measured, the loadings would add up to more than 1", once(leftOut))
@@ -61,6 +67,16 @@ func workloadReady(p *v1alpha1.WorkloadProfile, w *profile.Workload) metav1.Cond
 		c.Message = fmt.Sprintf("the scheduler ignores the demand at %s: no NodeProfile names such a resource; correct the name, or add it to the profile of the nodes that have it", once(unknown))
 	}
 	return c
+}
+
+// manyThreads returns the resources at which pods have so many threads that on some nodes not all of them count.
+func manyThreads(v *profile.InUse) (names []string) {
+	for _, d := range v.Demands {
+		if d.Threads > contention.MinThreadsInEffect {
+			names = append(names, d.Resource)
+		}
+	}
+	return names
 }
 
 // noneInUse returns the reason why a profile has no vector in use, and says for how long that is so.

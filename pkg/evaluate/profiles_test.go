@@ -61,6 +61,13 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 		want    string
 	}{
 		"one that is valid": {profile: given.Workload("web", 0, given.CPU("0.5")), want: used},
+		"one of so many threads that not all of them count": {
+			profile: given.Workload("web", 0, v1alpha1.ResourceDemand{Name: "cpu", Loading: new(resource.MustParse("0.1")), Threads: new(int32(1024))}),
+			want:    used + "; of the threads at cpu no more count on a node than 4 for each of its servers, and at least 32",
+		},
+		"one of threads that all count": {
+			profile: given.Workload("web", 0, v1alpha1.ResourceDemand{Name: "cpu", Loading: new(resource.MustParse("0.1")), Threads: new(int32(32))}), want: used,
+		},
 		"one with a resource of some node": {
 			profile: given.Workload("web", 0, gpu), nodes: []v1alpha1.NodeProfile{given.Class("big", given.GPUs(8))}, want: used,
 		},

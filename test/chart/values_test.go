@@ -207,8 +207,10 @@ podSecurity: {runAsUser: 1234567890, runAsGroup: 5, seccompProfile: {type: Local
 `)
 	d := deployment(t, all, manager)
 	pod, c := d.Spec.Template.Spec, container(t, all, manager)
-	same(t, "the flags", c.Args, []string{"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--max-measurement-time=24h", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi",
-		"--max-replays=4", "--max-replay-parallelism=20", "--replay-timeout=24h", "-v=2"})
+	same(t, "the flags", c.Args, []string{
+		"--leader-elect", "--concurrent-status-writes=200", "--gauge-namespace=" + gauge, "--observed-profiles=advise", "--max-measurements=10000", "--max-measurement-time=24h", "--probe-memory=1Gi", "--replay-cpu=250m", "--replay-memory=2Gi",
+		"--max-replays=4", "--max-replay-parallelism=20", "--replay-timeout=24h", "-v=2",
+	})
 	same(t, "the variable", variable(c, "GOMEMLIMIT"), "900MiB")
 	same(t, "how many variables there are of that name", strings.Count(fmt.Sprint(c.Env), "GOMEMLIMIT"), 1)
 	same(t, "the volumes besides the token for gauges", pod.Volumes[1:], []corev1.Volume{{Name: "authorities", VolumeSource: corev1.VolumeSource{

@@ -204,12 +204,12 @@ const (
 	// maxServers is how many servers a pool is looked at with, as many as the API lets it
 	// have.
 	maxServers = 1_000_000
-	// quickSteps and patientSteps are what an answer may take, by [sizing.Work]: half a
+	// quickSteps and patientSteps are what an answer may take, by [sizing.Work]: less than a
 	// second for a controller, and ten for a person, who may also wait for a simulation.
-	quickSteps, patientSteps = 5_000_000, 100_000_000
+	quickSteps, patientSteps = 4_000_000, 100_000_000
 	// asideSteps is what may be added for what is worth less: how far the answer holds, and
 	// the alternatives.
-	asideSteps = 3_000_000
+	asideSteps = 2_000_000
 )
 
 // limit bounds what the answer takes.

@@ -4,11 +4,13 @@ import "slices"
 
 // This file bounds what the threads of jobs cost to compute with, whatever their vectors say: see [InEffect].
 
+// Of one job as many threads count at a resource of a node as either of these says.
 const (
-	// MinThreadsInEffect and ThreadsPerServer bound how many threads of one job count at a resource of a node: as many as
-	// either says.
 	MinThreadsInEffect = 32
-	ThreadsPerServer   = 4
+	ThreadsPerServer   = 4 // times the servers
+)
+
+const (
 	// maxThreadSquares bounds the sum of the squares of the numbers of threads at the resources of a node, where jobs have
 	// several. It is worth some milliseconds.
 	maxThreadSquares = 1 << 21

@@ -182,15 +182,6 @@ func (v Vector) validateOn(servers []int) error {
 	return nil
 }
 
-// threads returns the largest number of threads that the job has anywhere.
-func (v Vector) threads() int {
-	largest := 1
-	for _, d := range v {
-		largest = max(largest, d.threads())
-	}
-	return largest
-}
-
 // network returns the closed network that the jobs make, equal jobs as copies of
 // one class, and notes the class of each.
 func (p *Prediction) network(servers []int) *queueing.Network {

@@ -33,22 +33,23 @@ func (w *Work) spend(steps float64) error {
 // trying returns the steps that it takes to find out whether a number of servers is enough
 // for some classes: Erlang's recursion, and then one probability for each class, or, for
 // HOL, for each class in each place. Queues of several service times are approximated,
-// which takes milliseconds, fewer where a server or few are kept busy.
+// which takes up to some milliseconds, as measured: less where fewer servers than some are
+// kept busy, and for a class alone that varies no more than exponentially.
 func trying(classes []Class, d Discipline) float64 {
 	n, load := float64(len(classes)), 0.0
 	for _, c := range classes {
 		load += c.load()
 	}
-	const few = 8
+	const steady, mixed, some = 4_000, 35_000, 30
 	erlang := 1 + math.Sqrt(load)/2
 	switch {
 	case prioritized(classes, d):
 		return erlang + 18*n*(n+1)
 	case uniform(classes):
 		return erlang + 3*n
-	case load < few:
-		return erlang + 10_000 + 4_000*n
+	case len(classes) == 1 && classes[0].scv() <= 1:
+		return erlang + steady
 	default:
-		return erlang + 40_000 + 10_000*n
+		return erlang + mixed*min(1, 0.2+load/some) + 2_000*n
 	}
 }
