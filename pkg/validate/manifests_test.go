@@ -77,7 +77,7 @@ func TestFindingsSayWhatToWrite(t *testing.T) {
 		"{name: CPU, loading: '1'}":               about + `name: "CPU": a resource name consists of lower-case letters, digits and '-', and starts with a letter, such as cpu, disk or memory-bandwidth: write name: "cpu"`,
 		"{name: cpu, loading: '1', threads: '4'}": about + `threads: "4" is a string where the API wants a whole number: write threads: 4`,
 		"{name: cpu, loading: '1', threads: 2.5}": about + "threads: 2.5 is a number where the API wants a whole number: write threads: 3",
-		"{name: cpu, loading: '1', threads: 0}":   about + "threads: 0: must be a whole number from 1 to 16384",
+		"{name: cpu, loading: '1', threads: 0}":   about + "threads: 0: must be a whole number from 1 to 1024",
 		"{loading: '1'}":                          about + "name: is missing: name is the resource: cpu, disk, network, or any other name that the nodes' profiles use (more rules apply once this is mended)",
 		"{name: cpu, loading: '1', loading: '0'}": about + "loading: the field is here twice, first on line 6: remove one of them",
 	} {
