@@ -137,15 +137,13 @@ func (c *cluster) observe(tCtx ktesting.TContext, _ *scheduler.Scheduler, _ *sch
 	}
 	c.before, c.after = c.after, state{processor: processor}
 	now := &c.after
-	for _, namespace := range namespaces() {
-		list, err := tCtx.Client().CoreV1().Pods(namespace).List(tCtx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for i := range list.Items {
-			if list.Items[i].Spec.NodeName != "" {
-				now.scheduled++
-			}
+	list, err := tCtx.Client().CoreV1().Pods(metav1.NamespaceAll).List(tCtx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if list.Items[i].Spec.NodeName != "" {
+			now.scheduled++
 		}
 	}
 	if now.scheduled == 0 {
@@ -202,11 +200,17 @@ func processorTime() (time.Duration, error) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), nil
 }
 
-// check returns what is wrong with the outcome, which should be that all of so
-// many pods were scheduled, each scored by its profile where Dilation runs or
-// batched, that pods were batched where the topic batches and nowhere else, and
-// that pods which fit no node were tried meanwhile where the topic has such.
-func (c *cluster) check(topic *Topic, pods int) error {
+// check returns what is wrong with the outcome, which should be that all pods
+// were scheduled, each scored by its profile where Dilation runs and more than
+// one node fits, or batched, that pods were batched where the topic batches and
+// nowhere else, and that pods which fit no node were tried meanwhile where the
+// topic has such.
+func (c *cluster) check(topic *Topic, sizes Sizes) error {
+	pods := sizes.HostilePods + sizes.FirstPods + sizes.Pods
+	scored := pods
+	if sizes.HostilePods > 0 {
+		scored -= hostileOnOneNode // fit no other
+	}
 	switch {
 	case c.after.scheduled != pods:
 		return fmt.Errorf("%d of %d pods were scheduled", c.after.scheduled, pods)
@@ -217,9 +221,9 @@ func (c *cluster) check(topic *Topic, pods int) error {
 			c.after.batched, pods, topic.Spreading, topic.Batches())
 	case c.variant == Default:
 		return nil
-	case c.after.byRequests > 0 || c.after.byProfile+c.after.batched < float64(pods):
+	case c.after.byRequests > 0 || c.after.byProfile+c.after.batched < float64(scored):
 		return fmt.Errorf("of %d pods, Dilation scored %v by their profiles and %v by their requests, %v were batched; want all by their profiles or batched",
-			pods, c.after.byProfile, c.after.byRequests, c.after.batched)
+			scored, c.after.byProfile, c.after.byRequests, c.after.batched)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func measure(b *testing.B, topic *Topic, variant Variant) Figures {
 		b.FailNow()
 	}
 	sizes := topic.Sizes(*nodes, *pods)
-	if err := c.check(topic, sizes.FirstPods+sizes.Pods); err != nil {
+	if err := c.check(topic, sizes); err != nil {
 		b.Fatal(err)
 	}
 	figures, err := readFigures(dir)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Topic is one of the workloads of upstream's benchmark, by the name that it has there, or OnePodPerNode, which is ours:
-// nodes are created, then a first lot of pods, then the pods whose scheduling is measured, while other objects may come and
+// Topic is one of the workloads of upstream's benchmark, by the name that it has there, or one of ours, OnePodPerNode and
+// HostileTenant: nodes are created, then a first lot of pods, then the pods whose scheduling is measured, while other objects may come and
 // go.
 type Topic struct {
 	Name string
@@ -24,6 +24,9 @@ type Topic struct {
 	NodesPerPod float64
 	// First and Measured are what the pods are made of, a file of testdata each.
 	First, Measured string
+	// HostilePerNode is how many pods of another tenant there are for each node, besides hostileOnOneNode on a node of their own;
+	// 0 for no such tenant. Its profiles claim all that they may, and every second one changes that all of its pods follow.
+	HostilePerNode float64
 	// Churn is what comes and goes meanwhile, nil for nothing.
 	Churn *Churn
 }
@@ -38,6 +41,9 @@ type Churn struct {
 	IntervalMillis int
 	Files          []string
 }
+
+// hostileOnOneNode is how many pods of a hostile tenant are on one node, see testdata/hostile-pod.yaml.
+const hostileOnOneNode = 250
 
 // Topics returns all topics.
 func Topics() []Topic {
@@ -68,6 +74,10 @@ func Topics() []Topic {
 			Name: "OnePodPerNode", Spreading: "List", MeasuredPart: 0.4, NodesPerPod: 1.25,
 			First: "pod.yaml", Measured: "pod-port.yaml",
 		},
+		{
+			Name: "HostileTenant", Spreading: "System", FirstPerNode: 0.2, MeasuredPart: 1, HostilePerNode: 0.2,
+			First: "pod.yaml", Measured: "pod.yaml",
+		},
 	}
 }
 
@@ -93,21 +103,25 @@ func FindTopics(names string) ([]Topic, error) {
 	return found, nil
 }
 
-// Sizes are how many nodes a topic has, how many pods there are before the measured ones, and how many are measured, at
-// least 1.
+// Sizes are how many nodes a topic has, but for the one that a hostile tenant fills, how many pods there are before the measured
+// ones, of a hostile tenant and of others, and how many are measured, at least 1.
 type Sizes struct {
-	Nodes, FirstPods, Pods int
+	Nodes, HostilePods, FirstPods, Pods int
 }
 
 // Sizes returns the sizes of the topic for -perf-nodes and -perf-pods. The nodes are more than asked for where the measured
 // pods would not fit.
 func (t *Topic) Sizes(nodes, pods int) Sizes {
 	measured := max(1, int(t.MeasuredPart*float64(pods)))
-	return Sizes{
+	sizes := Sizes{
 		Nodes:     max(nodes, int(math.Ceil(t.NodesPerPod*float64(measured)))),
 		FirstPods: int(t.FirstPerNode * float64(nodes)),
 		Pods:      measured,
 	}
+	if t.HostilePerNode > 0 {
+		sizes.HostilePods = hostileOnOneNode + int(t.HostilePerNode*float64(nodes))
+	}
+	return sizes
 }
 
 // Batches reports whether pods of the topic can be placed by the scores of the pod before them.

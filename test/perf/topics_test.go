@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/pkg/validate"
 )
 
 func TestTopicsAreFoundByTheirNames(t *testing.T) {
@@ -22,12 +26,14 @@ func TestTopicsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-// The proportions are those of upstream's largest workloads, at 5,000 nodes; OnePodPerNode has room for all its pods.
+// The proportions are those of upstream's largest workloads, at 5,000 nodes; OnePodPerNode has room for all its pods, and HostileTenant is
+// SchedulingBasic beside 1,250 pods.
 func TestTopicsHaveTheSizesOfUpstream(t *testing.T) {
 	t.Parallel()
 	want := map[string]Sizes{
-		"SchedulingBasic": {5000, 1000, 10000}, "SchedulingWithMixedChurn": {5000, 0, 10000}, "Unschedulable": {5000, 100, 10000},
-		"SchedulingPodAffinity": {5000, 5000, 5000}, "TopologySpreading": {5000, 5000, 5000}, "OnePodPerNode": {5000, 0, 4000},
+		"SchedulingBasic": {5000, 0, 1000, 10000}, "SchedulingWithMixedChurn": {5000, 0, 0, 10000}, "Unschedulable": {5000, 0, 100, 10000},
+		"SchedulingPodAffinity": {5000, 0, 5000, 5000}, "TopologySpreading": {5000, 0, 5000, 5000}, "OnePodPerNode": {5000, 0, 0, 4000},
+		"HostileTenant": {5000, 1250, 1000, 10000},
 	}
 	for _, topic := range Topics() {
 		if got := topic.Sizes(5000, 10000); got != want[topic.Name] {
@@ -64,5 +70,25 @@ func TestEveryPodOfATopicFollowsAProfile(t *testing.T) {
 				t.Errorf("%s, %s: the pods have no label that a profile selects", topic.Name, name)
 			}
 		}
+	}
+}
+
+// Upstream goes on without a word where it cannot create what comes and goes.
+func TestTheChangeOfAHostileTenantIsAdmitted(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "hostile-change.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := validate.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, refused, err := rules.Admit(t.Context(), object); err != nil || len(refused) > 0 {
+		t.Errorf("%v, refused: %v", err, refused)
 	}
 }

@@ -78,7 +78,8 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 	if !p.announced {
 		return
 	}
-	outlook, last, cause := p.node.Outlook(nodes.Granted), len(p.node.Pods)-1, nodes.Cause{Resource: -1, Because: -1}
+	g := grant{budget: c.budget}
+	outlook, last, cause := p.node.Outlook(g.granted), len(p.node.Pods)-1, nodes.Cause{Resource: -1, Because: -1}
 	much := slower(outlook.Dilations[last])
 	if outlook.Bounded() {
 		much = "at most " + text.Times(outlook.Dilations[last]) + " slower than alone"

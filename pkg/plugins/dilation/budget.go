@@ -9,9 +9,9 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
-// A budget bounds what one scheduling cycle works out by the accurate model, in steps of it: whatever pods claim, a cycle takes
-// some tenths of a second at most in the long run. What it cannot afford is judged by bounds from above. All of a cycle's
-// goroutines draw on it.
+// A budget bounds what one scheduling cycle works out by the accurate model, in steps of it, to judge nodes and to say how a pod
+// fares: whatever pods claim, a cycle takes some tenths of a second at most in the long run. What it cannot afford is judged by
+// bounds from above. All of a cycle's goroutines draw on it.
 type budget struct {
 	left   atomic.Int64
 	shared *rate.Limiter // of all cycles, for what is above

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
 	"k8s.io/utils/lru"
 
 	"loadline.dev/loadline/pkg/evaluate/nodes"
@@ -36,6 +37,7 @@ type kinds struct {
 	of       *lru.Cache // kind by kindKey
 	version  version
 	outcomes *lru.Cache // *outcome by the kinds of the pods: see tenants.key
+	solving  singleflight.Group
 }
 
 // maxKinds and maxOutcomes bound what is kept.
@@ -91,15 +93,22 @@ func encode(v contention.Vector) string {
 	return string(buffer)
 }
 
-// outcome returns what was kept under a key, nil for nothing.
-func (k *kinds) outcome(key string) *outcome {
-	kept, _ := k.outcomes.Get(key)
+// outcome returns what was kept under a key, else what solve returns, which it keeps unless that is provisional. Of callers that ask
+// for the same at the same time, as a cycle's goroutines do of nodes that are alike, one solves it for all.
+func (k *kinds) outcome(key string, solve func() *outcome) *outcome {
+	kept, _, _ := k.solving.Do(key, func() (any, error) { // which never fails
+		if kept, is := k.outcomes.Get(key); is {
+			return kept, nil
+		}
+		o := solve()
+		if !o.provisional {
+			k.outcomes.Add(key, o)
+		}
+		return o, nil
+	})
 	o, _ := kept.(*outcome)
 	return o
 }
-
-// keep keeps an outcome.
-func (k *kinds) keep(key string, o *outcome) { k.outcomes.Add(key, o) }
 
 // key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class
 // and number of cores with pods of the same kinds. It is empty for a node with devices, which is not known to be like any other.

@@ -2,7 +2,11 @@ package dilation
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -85,12 +89,40 @@ func TestKindsAndOutcomesThatAreKeptAreBounded(t *testing.T) {
 		t.Error("a kind that was used last is not kept")
 	}
 	for i := range maxOutcomes + 1 {
-		k.keep(fmt.Sprint(i), &outcome{})
+		k.outcome(fmt.Sprint(i), func() *outcome { return &outcome{} })
 	}
 	if kinds, outcomes := k.of.Len(), k.outcomes.Len(); kinds != maxKinds || outcomes != maxOutcomes {
 		t.Errorf("%d kinds and %d outcomes are kept, want %d and %d", kinds, outcomes, maxKinds, maxOutcomes)
 	}
-	if k.outcome("0") != nil || k.outcome("1") == nil {
+	none := &outcome{}
+	solve := func() *outcome { return none }
+	if k.outcome("2", solve) == none || k.outcome("0", solve) != none {
 		t.Error("the outcome that was used first is not the one that went")
 	}
+}
+
+// However many goroutines of a cycle come to nodes that are alike at the same time, one of them works out how they fare.
+func TestNodesThatAreAlikeAreWorkedOutOnceAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := newKinds()
+		var solved atomic.Int32
+		var group sync.WaitGroup
+		for range 16 {
+			group.Go(func() {
+				o := k.outcome("alike", func() *outcome {
+					solved.Add(1)
+					time.Sleep(time.Second) // of the bubble: until all others wait, too
+					return &outcome{own: 2}
+				})
+				if o.own != 2 {
+					t.Errorf("a node's outcome is %+v", o)
+				}
+			})
+		}
+		group.Wait()
+		if n := solved.Load(); n != 1 {
+			t.Errorf("worked out %d times, want once", n)
+		}
+	})
 }

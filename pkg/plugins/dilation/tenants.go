@@ -145,20 +145,14 @@ func (t *tenants) add(n *newcomer, b *budget) *outcome {
 	if o, known := t.with[n.kind]; known {
 		return o
 	}
-	key, order := t.key(n.kind)
 	var o *outcome
-	if key != "" {
-		o = t.known.outcome(key)
-	}
-	if o != nil {
-		o = o.in(order)
+	if key, order := t.key(n.kind); key == "" {
+		o = t.solve(n, b)
 	} else {
-		if o = t.solve(n, b); o.provisional {
-			return o
-		}
-		if key != "" {
-			t.known.keep(key, o.in(inverse(order)))
-		}
+		o = t.known.outcome(key, func() *outcome { return t.solve(n, b).in(inverse(order)) }).in(order)
+	}
+	if o.provisional {
+		return o
 	}
 	if t.with == nil || len(t.with) == maxPerNode {
 		t.with = map[kind]*outcome{}

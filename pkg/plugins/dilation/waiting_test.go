@@ -230,6 +230,29 @@ func TestPlacementsAreAnnounced(t *testing.T) {
 	}
 }
 
+// What an event costs is bounded as what Filter costs is: without steps for the accurate model it names a bound.
+func TestPlacementsAreAnnouncedByBoundsForWantOfSteps(t *testing.T) {
+	d := guarded(t, func(a *config.DilationArgs) { a.EventsPerSecond = 1 }, workload("job", demand("disk", 0.5)))
+	recorder := events.NewFakeRecorder(1)
+	d.recorder = recorder
+	d.budget.SetBurst(0)
+	d.cluster = cluster{nodes: []fwk.NodeInfo{testNode("node", 4, testPod("there", "job"))}}
+	state, pod := framework.NewCycleState(), testPod("new", "job")
+	if status := d.Reserve(t.Context(), state, pod, "node"); !status.IsSuccess() {
+		t.Fatal(status)
+	}
+	c, err := cycleOf(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.budget.left.Store(0)
+	d.PostBind(t.Context(), state, pod, "node")
+	const want = "Normal DilationPredicted Predicted to run at most 1.50× slower than alone on node"
+	if got := <-recorder.Events; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestSignaturesTellApartWhatBoundsTellApart(t *testing.T) {
 	d := guarded(t, func(a *config.DilationArgs) { a.HoldMaxDilation, a.HoldMaxWait = 1.5, time.Nanosecond }, bounded(workload("job", demand("disk", 1)), 1.5))
 	sign := func() any {
