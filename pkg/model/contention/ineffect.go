@@ -29,7 +29,7 @@ func InEffect(jobs []Vector, servers []int) []Vector {
 	return reduceAll(jobs, threadLimits(jobs, servers))
 }
 
-// reduceAll returns the jobs with at most so many threads at each resource: the given ones if they have no more.
+// reduceAll returns the jobs with at most limits[i] threads of each at resource i: the given ones if they have no more.
 func reduceAll(jobs []Vector, limits []int) []Vector {
 	var reduced []Vector
 	for j, v := range jobs {
@@ -71,7 +71,7 @@ func threadLimits(jobs []Vector, servers []int) []int {
 	return limits
 }
 
-// countThreads returns how many threads there are at each resource, if so many of a job count.
+// countThreads returns the number of threads at each resource, of each job at most limits[i] at resource i.
 func countThreads(jobs []Vector, limits []int) []int {
 	counts := make([]int, len(limits))
 	for _, v := range jobs {
@@ -84,7 +84,7 @@ func countThreads(jobs []Vector, limits []int) []int {
 	return counts
 }
 
-// fits reports whether the job has at most so many threads at each resource.
+// fits reports whether the job has at most limits[i] threads at resource i.
 func (v Vector) fits(limits []int) bool {
 	for i, d := range v {
 		if d.threads() > limits[i] {
@@ -94,7 +94,7 @@ func (v Vector) fits(limits []int) bool {
 	return true
 }
 
-// reduced returns the vector with at most so many threads at each resource: itself if it has no more.
+// reduced returns the vector with at most limits[i] threads at resource i: itself if it has no more.
 func (v Vector) reduced(limits []int) Vector {
 	if v.fits(limits) {
 		return v

@@ -20,7 +20,7 @@ func TestAllThreadsOfOrdinaryJobsCount(t *testing.T) {
 	})
 }
 
-// What a job presses with the threads that count is what it presses with all, as far as so many can press, and it asks for no
+// What a job presses with the threads that count is what it presses with all, as far as that number can press, and it asks for no
 // less of what it waits for; vectors stay valid, and no job loses its last thread.
 func TestThreadsThatCountStandForTheOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

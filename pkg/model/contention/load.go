@@ -22,7 +22,7 @@ type Load struct {
 	processor int  // −1 for none
 	shared    bool // by weights
 
-	// What the first jobs add up to, with so many threads of a job at each resource.
+	// What the first summed jobs add up to, each with at most limits[i] threads at resource i.
 	summed      int
 	limits      []int
 	resources   []resourceLoad
@@ -111,7 +111,7 @@ func (l *Load) sum() {
 	}
 }
 
-// clear makes it the load of no jobs, of each of which so many threads count.
+// clear makes it the load of no jobs, with limits of the threads of a job that count at each resource.
 func (l *Load) clear(limits []int) {
 	l.limits, l.summed, l.interfering = limits, 0, nil
 	l.resources = make([]resourceLoad, len(l.servers))

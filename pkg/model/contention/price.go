@@ -180,7 +180,7 @@ func (v Vector) lookups() int {
 	return max(leastLookups, maxLookups/(2*bids))
 }
 
-// newBid returns the bid of a demand that is not idle, with so many lookups at most.
+// newBid returns the bid of a demand that is not idle, with a limit of its lookups.
 func newBid(resource int, d Demand, lookups int) bid {
 	b := bid{resource: resource, pressure: d.Pressure, threads: d.threads()}
 	b.own = float64(b.threads) * d.sensitivity()
@@ -207,7 +207,7 @@ func (b *bid) on(p *price) (own, inflicted float64) {
 	return b.own * own, inflicted
 }
 
-// selfWait returns what a resource with so many servers adds to the candidate's neutral time, in own times.
+// selfWait returns what a resource with a number of servers adds to the candidate's neutral time, in own times.
 func (b *bid) selfWait(servers int) float64 {
 	wait := 0.0
 	if b.threads > servers {

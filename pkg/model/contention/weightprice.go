@@ -85,7 +85,7 @@ const (
 	weightMargin = 64
 )
 
-// factors returns the factors at a processor with so many threads, or nil where there are none.
+// factors returns the factors at a processor with the given load, or nil where that has no threads.
 func (l *weightedLoad) factors(there *resourceLoad) *weightFactors {
 	if there.pressure == 0 || there.sensitivity == 0 {
 		return nil

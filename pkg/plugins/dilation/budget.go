@@ -41,7 +41,7 @@ type grant struct {
 	exhausted bool // a node was not worked out for want of steps, not because it would take too many by itself
 }
 
-// granted reports whether so many steps may be taken, and takes them.
+// granted reports whether a number of steps may be taken, and takes them.
 func (g *grant) granted(steps float64) bool {
 	if !nodes.Granted(steps) {
 		return false
