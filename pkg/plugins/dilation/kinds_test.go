@@ -112,7 +112,7 @@ func TestNodesThatAreAlikeAreWorkedOutOnceAtATime(t *testing.T) {
 			group.Go(func() {
 				o := k.outcome("alike", func() *outcome {
 					solved.Add(1)
-					time.Sleep(time.Second) // of the bubble: until all others wait, too
+					<-time.After(time.Second) // of the bubble: when all others wait, too
 					return &outcome{own: 2}
 				})
 				if o.own != 2 {
