@@ -172,7 +172,21 @@ func (s *Sharing) steps(jobs []Vector) float64 {
 	if states <= gps.DefaultStates {
 		return chainSteps * states
 	}
-	return float64(len(copies)) * threads * (threads + gridPoints)
+	return float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
+}
+
+// others returns how many resources besides the shared one some job needs.
+func (s *Sharing) others(jobs []Vector) (count int) {
+	needed := map[int]bool{s.Resource: true}
+	for _, v := range jobs {
+		for i, d := range v {
+			if !d.idle() && !needed[i] {
+				needed[i] = true
+				count++
+			}
+		}
+	}
+	return count
 }
 
 const (
@@ -182,8 +196,10 @@ const (
 	chainSteps = 400
 	// throttlingTurns is how often a network is solved, or more, until limits are met.
 	throttlingTurns = 10
+	// stationParts is how many other resources take as long as the shared one.
+	stationParts = 4
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
-	maxSteps = 24e6
+	maxSteps = 48e6
 )
 
 // affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].

@@ -140,3 +140,23 @@ func BenchmarkHostileBound(b *testing.B) {
 		}
 	}
 }
+
+// What a prediction takes grows with the resources that jobs need, and so do the steps that are counted for it.
+func TestStepsCountAllResources(t *testing.T) {
+	t.Parallel()
+	steps := func(resources int) float64 {
+		var jobs []contention.Vector
+		sharing := contention.Sharing{Groups: []gps.Group{{}}}
+		for j := range 65 {
+			v := make(contention.Vector, 16)
+			for i := range resources {
+				v[i] = contention.Symmetric(float64(1+j) / 65 / 16)
+			}
+			jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, contention.Share{Weight: 1})
+		}
+		return sharing.Steps(jobs, []int{8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+	}
+	if one, five, all := steps(1), steps(5), steps(16); five != 2*one || all <= five {
+		t.Errorf("%v steps for one resource, %v for five and %v for sixteen", one, five, all)
+	}
+}

@@ -22,7 +22,7 @@ const (
 	// cycleSteps is what each cycle may take, some nodes of thirty pods or one of ten that are all different.
 	cycleSteps = 500_000
 	// burstSteps is what cycles may take besides that at once, and refillSteps what is added to it each second.
-	burstSteps, refillSteps = 100_000_000, 5_000_000
+	burstSteps, refillSteps = 50_000_000, 5_000_000
 )
 
 // newSharedBudget returns what all cycles have in common.
