@@ -174,6 +174,8 @@ var others = map[string]map[string]other{
 		"spec:":         {within: aPod},
 		"pluginConfig:": {within: aKSC},
 		"0/3 nodes are available: 2 node(s) would slow the pod down 1.7×, more than its limit of 1.50×, because of disk, 1 node(s) would": {why: "an event, of pkg/plugins/dilation"},
+		"more than its limit of 96.00× (1.50× on 1 of the 64 processors that it can use: its CPU request covers no more)":                 {why: "a part of such an event"},
+		"node(s) might slow the pod down up to 2.3×, more than its limit of 1.50×: too much runs there to say how much it does":           {why: "another"},
 	},
 	"docs/second-scheduler.md": {"spec:": {within: aPod}},
 	"docs/share.md": {
