@@ -176,7 +176,9 @@ func eachNode(node *yaml.Node, t *trail, visit func(*trail, *yaml.Node)) {
 func (v *value) items() []*value {
 	object, _ := v.json.(map[string]any)
 	kind, _ := object["kind"].(string)
-	list, isList := object["items"].([]any)
+	items, given := object["items"]
+	list, isList := items.([]any)
+	isList = isList || given && items == nil // null, as Go encodes a list of none
 	of, listed := strings.CutSuffix(kind, "List")
 	if !isList || !listed {
 		return []*value{v}

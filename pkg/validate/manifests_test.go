@@ -147,6 +147,15 @@ items:
 	}
 }
 
+func TestAListOfNoneIsNoObject(t *testing.T) {
+	t.Parallel()
+	for _, items := range []string{"null", "[]"} {
+		if got := check(t, "apiVersion: loadline.dev/v1alpha1\nkind: WorkloadProfileList\nitems: "+items+"\n"); len(got) > 0 {
+			t.Errorf("items: %s: %q", items, got)
+		}
+	}
+}
+
 const loads = "spec: {selector: {matchLabels: {app: x}}, resources: [{name: cpu, loading: '0.5'}]%s}\n"
 
 func with(more string) string { return strings.Replace(loads, "%s", more, 1) }

@@ -87,11 +87,14 @@ func takeObjects(document []byte, take func(object []byte) error) (err error) {
 }
 
 // takeItems hands over the items of a list. In a list such as a PodList they have the kind
-// that it says, if they say none. The first one without a name ends it: items of nothing
+// that it says, if they say none. Null is a list of none. The first one without a name ends it: items of nothing
 // take few bytes each, and much memory as objects.
 func takeItems(items []byte, list schema.GroupVersionKind, take func(object []byte) error) error {
 	decoder := json.NewDecoder(bytes.NewReader(items))
-	if begin, err := decoder.Token(); err != nil || begin != json.Delim('[') {
+	switch begin, err := decoder.Token(); {
+	case err == nil && begin == nil: // null, as Go encodes a list of none
+		return nil
+	case err != nil || begin != json.Delim('['):
 		return errors.Join(errors.New("items: is not a list"), err)
 	}
 	kind := strings.TrimSuffix(list.Kind, "List")

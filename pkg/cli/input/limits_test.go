@@ -97,6 +97,7 @@ func TestAListHandsOverItsItems(t *testing.T) {
 		"a PodList":           `{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "a"}}]}` + "\n---\n" + `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b"}}`,
 		"in YAML":             "apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: a}\n---\napiVersion: v1\nkind: NodeList\nitems: [{metadata: {name: b}}]\n",
 		"JSON after JSON":     `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}` + "\n" + `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b"}}`,
+		"lists of none":       "apiVersion: v1\nkind: NodeList\nitems: null\n---\napiVersion: v1\nkind: PodList\nitems: []\n---\napiVersion: v1\nkind: PodList\nitems: [{metadata: {name: a}}]\n---\n" + `{"apiVersion": "v1", "kind": "NodeList", "items": null}` + "\n" + `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b"}}`,
 		"brackets in a text":  "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n    art: |\n      " + strings.Repeat("[{", 200) + "\n---\n" + `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "b"}}`,
 		"an alias of a value": "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: &l {x: z}, annotations: *l}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b}\n",
 	} {
