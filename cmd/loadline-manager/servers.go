@@ -59,7 +59,7 @@ func newServers(mgr ctrl.Manager) (*servers, error) {
 	return &servers{access.NewGuard(api.Judge, clock.RealClock{}), server.SelfSigned("loadline-manager", clock.RealClock{}), closed}, nil
 }
 
-// metricsOptions are those of the manager's framework, which serves metrics to whoever gets there, if it is to.
+// metricsOptions are those of the manager's framework, which serves metrics without asking for a token, if it is to.
 func (o *options) metricsOptions() metricsserver.Options {
 	if o.secureMetrics {
 		return metricsserver.Options{BindAddress: none}
