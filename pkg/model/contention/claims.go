@@ -18,12 +18,19 @@ import (
 // with odds θ such that each thread comes as often as it leaves at the share that it has by its weight. With equal
 // weights θ_k is the mean time of a visit over that elsewhere, and this is exact. What a thread gets when n are
 // there is what water-filling gives it on average: the other n − 1 are who they are with the probabilities that P
-// gives, and what they take together is as in the mean, or more or less by its standard deviation.
+// gives, and what they take together is as in the mean, or more or less by its standard deviation. Whatever that makes of
+// single threads, they take together what there is, and each gets what water-filling gives it where all threads are there,
+// or more.
+//
+// A job with a limit is throttled for as long as brings its usage down to the limit, which is the shorter the longer it
+// waits, and not at all where the others leave it less.
 
 // claim is equal threads of jobs that share the processor.
 type claim struct {
 	weight   float64 // of a job, above 0
-	away     float64 // how long a thread is elsewhere per unit of its service, above 0
+	away     float64 // how long a thread is elsewhere per unit of its service, at least 0, when its job is not throttled
+	round    float64 // how long that and the time at the processor are at least, by the limit of its job; 0 for no limit
+	held     float64 // how long a thread is throttled where shares are equal
 	jobs     int
 	siblings int // other threads of the same job
 
@@ -34,6 +41,9 @@ type claim struct {
 
 func (c *claim) threads() int { return c.jobs * (1 + c.siblings) }
 
+// elsewhere returns how long a thread is elsewhere per unit of its service, throttled or not, that has a mean share.
+func (c *claim) elsewhere(rate float64) float64 { return max(minAway, c.away, c.round-1/rate) }
+
 // claims solves how some claims share a number of servers. It is scratch memory for one after the other.
 type claims struct {
 	servers float64
@@ -42,12 +52,14 @@ type claims struct {
 	number  []float64   // probability of each number of threads at the processor
 	given   [][]float64 // of each claim, by the number, the probability that one thread of it is there
 	share   []float64   // of each claim, with one number
+	least   []float64   // that a thread of each claim gets while it is there, whoever else is
 	order   []int       // claims by falling weight of a thread
 	sums    []claimSums // of the claims before each one in that order, with one number
 	hint    int         // how many claims were found to have a server per thread
 	chance  []float64
 	all     poissonbinomial.Distribution
 	without poissonbinomial.Distribution
+	sets    threadSets
 }
 
 // claimSums are sums over threads, given how likely each is there: of the probabilities and of weights by them, of their
@@ -67,49 +79,78 @@ const (
 	rare = 1e-6
 	// minAway is the shortest time elsewhere: less is none.
 	minAway = 1e-6
+	// leastShare is what is more than nothing.
+	leastShare = math.SmallestNonzeroFloat64 * 1e16
+	// scalings bounds the steps to the factor of shares.
+	scalings = 50
 )
 
-// stretches returns by how much longer a thread of each claim is at the processor than its service takes, with
-// equal weights and with those that the claims have.
-func (p *claims) stretches(servers int, list []claim) (equal, weighted []float64) {
-	p.servers, p.claims = float64(servers), list
-	n := 0
-	p.given = slices.Grow(p.given[:0], len(list))[:len(list)]
-	p.order, p.hint = p.order[:0], 0
+// stretches returns by how much longer a thread of each claim is at the processor than its service takes: with equal
+// shares and throttling as it is then, with the weights and limits that the claims have, and at most.
+func (p *claims) stretches(servers int, list []claim) (equal, weighted, most []float64) {
+	p.reset(servers, list)
+	equal, weighted, most = make([]float64, len(list)), make([]float64, len(list)), make([]float64, len(list))
+	limited := false
 	for l := range list {
-		p.order = append(p.order, l)
-		list[l].odds = -math.Log(max(minAway, list[l].away))
-		list[l].present = 1 / (1 + list[l].away)
-		n += list[l].threads()
+		list[l].start(list[l].away + list[l].held)
+		limited = limited || list[l].round > 0
 	}
-	p.number = slices.Grow(p.number[:0], n+1)[:n+1]
-	p.share = slices.Grow(p.share[:0], len(list))[:len(list)]
-	p.sums = slices.Grow(p.sums[:0], len(list)+1)[:len(list)+1]
-	p.chance = slices.Grow(p.chance[:0], len(list))[:len(list)]
-	p.weights = slices.Grow(p.weights[:0], len(list))[:len(list)]
-	equal, weighted = make([]float64, len(list)), make([]float64, len(list))
-
-	p.distribute()
-	p.measure(func(k int) {
-		for l := range p.share {
-			p.share[l] = min(1, p.servers/float64(k))
-		}
-	})
+	p.measure(true)
 	for l := range list {
 		equal[l] = 1 / list[l].rate
 	}
+	if limited { // throttling grows from none to what it must be
+		for l := range list {
+			list[l].start(list[l].away)
+		}
+	}
 	for range claimRounds {
 		p.setWeights()
-		p.measure(p.divide)
+		p.measure(false)
 		if p.balance() < claimTolerance {
 			break
 		}
-		p.distribute()
 	}
 	for l := range list {
-		weighted[l] = 1 / list[l].rate
+		weighted[l], most[l] = 1/list[l].rate, 1/p.least[l]
 	}
-	return equal, weighted
+	return equal, weighted, most
+}
+
+// reset makes room for some claims, and finds what each gets at least.
+func (p *claims) reset(servers int, list []claim) {
+	p.servers, p.claims = float64(servers), list
+	n := 0
+	p.order, p.hint = p.order[:0], 0
+	for l := range list {
+		p.order = append(p.order, l)
+		n += list[l].threads()
+	}
+	p.given = slices.Grow(p.given[:0], len(list))[:len(list)]
+	p.number = slices.Grow(p.number[:0], n+1)[:n+1]
+	p.sums = slices.Grow(p.sums[:0], len(list)+1)[:len(list)+1]
+	for _, values := range []*[]float64{&p.share, &p.least, &p.chance, &p.weights} {
+		*values = slices.Grow((*values)[:0], len(list))[:len(list)]
+	}
+	for l := range list {
+		p.weights[l] = list[l].weight / float64(1+list[l].siblings)
+	}
+	p.sortByWeight()
+	weight := 0.0 // of the threads of a claim and of all lighter ones
+	for _, l := range slices.Backward(p.order) {
+		weight += float64(list[l].threads()) * p.weights[l]
+		p.least[l] = p.weights[l] / weight
+	}
+	left := p.servers
+	for _, l := range p.order { // water-filling: the heaviest have a server first
+		p.least[l] = max(leastShare, min(1, p.least[l]*left))
+		left = max(0, left-float64(list[l].threads())*p.least[l])
+	}
+}
+
+// start has the threads of a claim be where they would be if they never waited.
+func (c *claim) start(away float64) {
+	c.odds, c.present = -math.Log(max(minAway, away)), 1/(1+away)
 }
 
 // setWeights sets the weight of a thread of each claim: that of its job, shared with the siblings that are there.
@@ -118,6 +159,18 @@ func (p *claims) setWeights() {
 		c := &p.claims[l]
 		p.weights[l] = c.weight / (1 + float64(c.siblings)*c.present)
 	}
+	p.sortByWeight()
+}
+
+// weightAmong returns the weight of a thread of a claim of which a number of threads are there.
+func (p *claims) weightAmong(l, there int) float64 {
+	if c := &p.claims[l]; c.jobs == 1 {
+		return c.weight / float64(max(1, there))
+	}
+	return p.weights[l]
+}
+
+func (p *claims) sortByWeight() {
 	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(p.weights[b], p.weights[a]) })
 }
 
@@ -176,22 +229,13 @@ func (p *claims) distribute() {
 	}
 }
 
-// measure sets how likely each thread is there and which share it has, divide giving the shares for each number
-// of threads.
-func (p *claims) measure(divide func(k int)) {
-	for l := range p.claims {
-		p.claims[l].present, p.claims[l].rate = 0, 0
-	}
-	for k, probability := range p.number {
-		if probability == 0 || k == 0 {
-			continue
-		}
-		divide(k)
-		for l := range p.claims {
-			there := probability * p.given[l][k]
-			p.claims[l].present += there
-			p.claims[l].rate += there * p.share[l]
-		}
+// measure sets how likely each thread is there and which share it has, an equal one or by its weight.
+func (p *claims) measure(equal bool) {
+	if fewSets(p.claims) {
+		p.sets.measure(p, equal)
+	} else {
+		p.distribute()
+		p.add(equal)
 	}
 	for l := range p.claims {
 		c := &p.claims[l]
@@ -201,7 +245,31 @@ func (p *claims) measure(divide func(k int)) {
 		if c.present == 0 || c.rate > 1 {
 			c.rate = 1
 		}
-		c.rate = max(c.rate, math.SmallestNonzeroFloat64*1e16)
+		c.rate = max(c.rate, leastShare)
+	}
+}
+
+// add sets the sums, over the numbers of threads, of how likely each thread is there and of its share.
+func (p *claims) add(equal bool) {
+	for l := range p.claims {
+		p.claims[l].present, p.claims[l].rate = 0, 0
+	}
+	for k, probability := range p.number {
+		if probability == 0 || k == 0 {
+			continue
+		}
+		if equal {
+			for l := range p.share {
+				p.share[l] = min(1, p.servers/float64(k))
+			}
+		} else {
+			p.divide(k)
+		}
+		for l := range p.claims {
+			there := probability * p.given[l][k]
+			p.claims[l].present += there
+			p.claims[l].rate += there * p.share[l]
+		}
 	}
 }
 
@@ -211,9 +279,8 @@ func (p *claims) balance() float64 {
 	worst := 0.0
 	for l := range p.claims {
 		c := &p.claims[l]
-		away := max(minAway, c.away)
 		present := max(math.SmallestNonzeroFloat64, min(1-1e-12, c.present))
-		due := -math.Log(c.rate*away) - math.Log(present/(1-present))
+		due := -math.Log(c.rate*c.elsewhere(c.rate)) - math.Log(present/(1-present))
 		worst = max(worst, math.Abs(due))
 		c.odds += oddsStep * max(-maxOddsStep, min(maxOddsStep, due))
 	}
@@ -246,6 +313,42 @@ func (p *claims) divide(k int) {
 	p.sums[len(p.order)] = s
 	for at := range p.order {
 		p.share[p.order[at]] = p.shareOf(at, k)
+	}
+	p.conserve(k)
+}
+
+// conserve scales the shares of k threads, more than there are servers, until they take all servers together, each thread
+// at least what is its due and at most a server. What is taken grows with the factor, piecewise linearly (Newton's
+// method between bounds).
+func (p *claims) conserve(k int) {
+	factor, low, high := 1.0, 0.0, math.Inf(1)
+	for range scalings {
+		taken, slope := 0.0, 0.0
+		for l, share := range p.share {
+			there := float64(p.claims[l].threads()) * p.given[l][k]
+			scaled := max(p.least[l], min(1, share*factor))
+			taken += there * scaled
+			if scaled == share*factor {
+				slope += there * share
+			}
+		}
+		if math.Abs(taken-p.servers) <= roundings*p.servers {
+			break
+		}
+		if taken > p.servers {
+			high = factor
+		} else {
+			low = factor
+		}
+		if factor += (p.servers - taken) / slope; !(factor > low && factor < high) { // also where the slope is 0
+			factor = min(2*low, low+(high-low)/2)
+			if low == 0 {
+				factor = high / 2
+			}
+		}
+	}
+	for l, share := range p.share {
+		p.share[l] = max(p.least[l], min(1, share*factor))
 	}
 }
 

@@ -50,16 +50,25 @@ func TestALimitIsPartOfTheNeutralTime(t *testing.T) {
 	}
 }
 
-// A CPU-bound job that may use 0.25 of the processor is there for a quarter of its time. What it waits it is throttled
-// less.
+// A CPU-bound job that may use 0.25 of the processor is there for a quarter of its time, and for longer where it waits, as it
+// is throttled for less then. So the other waits longer than beside a
+// job that computes for a quarter of its time, and less than beside one without a limit.
 func TestAJobThatIsHeldBackIsInTheWayForLess(t *testing.T) {
 	t.Parallel()
 	held, free := &contention.JobType{Vector: contention.Loadings(1), Limit: 0.25}, &contention.JobType{Vector: contention.Loadings(0.5)}
-	as := &contention.JobType{Vector: contention.Loadings(0.25)}
+	as, always := &contention.JobType{Vector: contention.Loadings(0.25)}, &contention.JobType{Vector: contention.Loadings(1)}
 	mixes := typesOn(t, 1)
-	limited, measured := mixes.Empty().With(held).With(free), mixes.Empty().With(as).With(free)
-	if got, want := limited.Dilation(free), measured.Dilation(free); !closeTo(got, want) || limited.Dilation(held) != 1 {
-		t.Errorf("dilated by %v, want %v, and %v, want 1", got, want, limited.Dilation(held))
+	limited, measured, unlimited := mixes.Empty().With(held).With(free), mixes.Empty().With(as).With(free), mixes.Empty().With(always).With(free)
+	p, err := contention.PredictSharing([]contention.Vector{held.Vector, free.Vector}, []int{1}, contention.Sharing{Shares: []contention.Share{{Limit: 0.25}, {}}}, queueing.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := limited.Dilation(free)
+	if math.Abs(got/p.Dilations[1]-1) > 1e-3 || limited.Dilation(held) != 1 {
+		t.Errorf("dilated by %v, want %v, and %v, want 1", got, p.Dilations[1], limited.Dilation(held))
+	}
+	if least, most := measured.Dilation(free), unlimited.Dilation(free); !(got > least && got < most) {
+		t.Errorf("dilated by %v, not between %v and %v", got, least, most)
 	}
 	if got, want := limited.Price(free), measured.Price(free); !closeTo(got, want) {
 		t.Errorf("price %v, want %v", got, want)

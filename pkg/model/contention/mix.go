@@ -377,26 +377,18 @@ func (x *Mix) predict() {
 	slowing := x.inflate(classes)
 	defer func() { x.slow(classes, slowing) }()
 	solution := x.solution(classes)
-	if solution != nil && x.unequal() {
+	if solution != nil && (x.unequal() || throttled(classes)) {
 		x.predictUnequal(classes, solution)
 		return
 	}
-	held := false
 	for c, class := range classes {
 		response := class.alone
 		if solution != nil && waitsForOthers(classes, solution, c) {
-			response = max(response, class.vector.response(solution.Waits[c])-class.slack)
-			held = held || class.slack > 0
+			response = max(response, class.vector.response(solution.Waits[c]))
 		}
 		for k := class.first; k < class.end; k++ {
 			x.parts[k].dilation = response / class.alone
 		}
-	}
-	if held {
-		x.conserve(classes, solution)
-	}
-	for _, class := range classes {
-		response := x.parts[class.first].dilation * class.alone
 		for i, d := range class.vector {
 			x.utilization[i] += float64(class.copies*d.threads()) * d.Loading / (response * float64(servers[i]))
 		}

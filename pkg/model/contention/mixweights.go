@@ -1,6 +1,10 @@
 package contention
 
-import "loadline.dev/loadline/pkg/model/queueing"
+import (
+	"slices"
+
+	"loadline.dev/loadline/pkg/model/queueing"
+)
 
 // unequal reports whether threads of different weights share the processor. Where jobs have none they share it by threads.
 func (x *Mix) unequal() bool {
@@ -28,93 +32,116 @@ func (v Vector) computes(processor int) bool {
 	return processor >= 0 && processor < len(v) && v[processor].Loading > leastLoading
 }
 
-// predictUnequal fills in dilations and utilizations where weights differ.
+// throttled reports whether the limit of some job holds it back when it is alone.
+func throttled(classes []class) bool {
+	return slices.ContainsFunc(classes, func(c class) bool { return c.slack > 0 })
+}
+
+// predictUnequal fills in dilations and utilizations where weights differ, or limits hold jobs back.
 func (x *Mix) predictUnequal(classes []class, solution *queueing.Solution) {
-	responses := x.weigh(classes, solution)
+	responses, slowest := x.weigh(classes, solution)
 	for c, class := range classes {
 		waits := waitsForOthers(classes, solution, c)
 		for k := class.first; k < class.end; k++ {
-			response := class.alone
+			x.parts[k].dilation = 1
 			if waits {
-				response = max(response, responses[k]-class.slack)
+				x.parts[k].dilation = max(1, responses[k]/class.alone)
 			}
-			x.parts[k].dilation = response / class.alone
 		}
 	}
-	x.conserve(classes, solution)
+	x.conserve(classes, solution, slowest)
 	for _, class := range classes {
 		for k := class.first; k < class.end; k++ {
-			response := x.parts[k].dilation * class.alone
-			for i, d := range class.vector {
-				x.utilization[i] += float64(x.parts[k].Copies*d.threads()) * d.Loading / (response * float64(x.of.class.Servers[i]))
+			for i := range class.vector {
+				x.utilization[i] += x.used(class, k, i) / float64(x.of.class.Servers[i])
 			}
 		}
 	}
 	x.setBusiest()
 }
 
-const (
-	// leastWait is what a job that does not wait counts as waiting where the others alone cannot wait enough.
-	leastWait = 1e-9
-	// overfull is by which fraction a processor may be used by more than it has, as rounding leaves it.
-	overfull = 1e-10
-)
+// used returns how much of a resource the jobs of a part use, which is of a class.
+func (x *Mix) used(class class, k, resource int) float64 {
+	d := class.vector[resource]
+	return float64(x.parts[k].Copies*d.threads()) * d.Loading / (class.alone * x.parts[k].dilation)
+}
 
-// conserve makes waiting jobs wait longer, all by the same factor, where the processor would do more than it can: what
-// weights and limits change is found for each job on its own, and they do not change how much there is.
-func (x *Mix) conserve(classes []class, solution *queueing.Solution) {
+// overfull is by which fraction a processor may be used by more than it has, as rounding leaves it.
+const overfull = 1e-10
+
+// conserve has jobs use less of the processor where they would use more than there is, which other resources and the errors of
+// the solution bring about: each gives up the same part of what it would use above its guaranteed share, with which a job takes as
+// long as slowest says. What is guaranteed to all is no more than there is.
+func (x *Mix) conserve(classes []class, solution *queueing.Solution, slowest []float64) {
 	at := x.of.class.Processor
-	if at < 0 || at >= len(x.of.class.Servers) {
-		return
-	}
-	there := 0.0 // by equal shares; jobs that press less than they load may take more than there is
+	there, used, guaranteed := 0.0, 0.0, 0.0
 	for c, class := range classes {
-		if class.vector.computes(at) {
-			there += float64(class.copies*class.vector[at].threads()) * class.vector[at].Loading / class.vector.response(solution.Waits[c])
+		if !class.vector.computes(at) {
+			continue
+		}
+		// By equal shares; jobs that press less than they load may take more than there is.
+		there += float64(class.copies*class.vector[at].threads()) * class.vector[at].Loading / class.vector.response(solution.Waits[c])
+		for k := class.first; k < class.end; k++ {
+			used += x.used(class, k, at)
+			guaranteed += x.used(class, k, at) * x.parts[k].dilation / x.parts[k].slowest(class, slowest[k])
 		}
 	}
 	there = max(there, float64(x.of.class.Servers[at])) * (1 + overfull)
-	if x.used(classes, at, 1) <= there {
+	if used <= there || used <= guaranteed {
 		return
 	}
-	low, high := 1.0, 2.0
-	for x.used(classes, at, high) > there {
-		low, high = high, 2*high
-	}
-	for range bisections {
-		if middle := low + (high-low)/2; x.used(classes, at, middle) > there {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	for k := range x.parts {
-		x.parts[k].dilation = x.parts[k].slower(high)
-	}
-}
-
-// slower returns the dilation of jobs that wait so many times as long.
-func (p *part) slower(times float64) float64 { return 1 + max(p.dilation-1, leastWait)*times }
-
-// used returns how much of a resource is used when all jobs wait so many times as long.
-func (x *Mix) used(classes []class, resource int, times float64) float64 {
-	sum := 0.0
+	kept := max(0, there-guaranteed) / (used - guaranteed) // of what is used above that
 	for _, class := range classes {
-		if !class.vector.computes(resource) {
-			continue
-		}
-		d := class.vector[resource]
-		for k := class.first; k < class.end; k++ {
-			sum += float64(x.parts[k].Copies*d.threads()) * d.Loading / (class.alone * x.parts[k].slower(times))
+		for k := class.first; k < class.end && class.vector.computes(at); k++ {
+			p := &x.parts[k]
+			least := p.dilation / p.slowest(class, slowest[k])
+			p.dilation /= least + kept*(1-least)
 		}
 	}
-	return sum
 }
 
-// weigh returns how long a job of each part takes, in own times, where weights differ: what the solution for equal
-// shares says, corrected by what weights change. At the processor that is by how much they stretch a job's time
-// there; at the other resources a job is met the less often the longer it takes.
-func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
+// slowest returns the dilation of jobs that take that long, no less than what they are dilated.
+func (p *part) slowest(class class, response float64) float64 {
+	return max(p.dilation, response/class.alone)
+}
+
+// weigh returns how long a job of each part takes, in own times without what its limit holds it back, where weights differ
+// or limits hold jobs back: what the solution for equal shares says, corrected by what weights and limits change. At the
+// processor that is by how much they stretch a job's time there; at the other resources a job is met the less often the
+// longer it takes. It also returns how long a job would take if it never had more than its guaranteed share.
+func (x *Mix) weigh(classes []class, solution *queueing.Solution) (responses, slowest []float64) {
+	at := x.of.class.Processor
+	equal, weighted, most := x.of.shares.stretches(x.of.class.Servers[at], x.claims(classes, solution))
+	responses, slowest = make([]float64, len(x.parts)), make([]float64, len(x.parts))
+	paces := make([]float64, len(x.parts))
+	n := 0
+	for c, class := range classes {
+		before := class.vector.response(solution.Waits[c])
+		for k := class.first; k < class.end; k++ {
+			responses[k] = before - class.slack
+			if class.vector.computes(at) {
+				stretch := 1 + solution.Waits[c][at]
+				now := max(1, min(most[n], stretch*weighted[n]/equal[n]))
+				responses[k] += class.vector[at].Loading * (now - stretch)
+				slowest[k] = class.vector[at].Loading * (most[n] - now)
+				n++
+			}
+			paces[k] = before / max(class.alone, responses[k])
+		}
+	}
+	for i := range x.of.class.Servers {
+		if i != at {
+			x.meet(classes, solution, i, responses, paces)
+		}
+	}
+	for k := range slowest {
+		slowest[k] += responses[k]
+	}
+	return responses, slowest
+}
+
+// claims returns those of the jobs on the processor, by part.
+func (x *Mix) claims(classes []class, solution *queueing.Solution) []claim {
 	m := x.of
 	at := m.class.Processor
 	claims := m.list[:0]
@@ -122,36 +149,22 @@ func (x *Mix) weigh(classes []class, solution *queueing.Solution) []float64 {
 		if !class.vector.computes(at) {
 			continue
 		}
-		away := class.vector.response(solution.Waits[c]) - class.vector[at].Loading*(1+solution.Waits[c][at])
+		d := class.vector[at]
+		away := class.vector.response(solution.Waits[c]) - d.Loading*(1+solution.Waits[c][at]) - class.slack
+		one := claim{away: max(0, away) / d.Loading, held: class.slack / d.Loading}
+		if class.slack > 0 {
+			one.round = class.alone / d.Loading
+		}
 		for k := class.first; k < class.end; k++ {
-			claims = append(claims, claim{
-				weight: x.parts[k].JobType.weight(), away: max(0, away) / class.vector[at].Loading,
-				jobs: x.parts[k].Copies, siblings: class.vector[at].threads() - 1,
-			})
+			one.weight, one.jobs, one.siblings = x.parts[k].JobType.weight(), x.parts[k].Copies, d.threads()-1
+			if !m.weighted { // each thread by itself
+				one.weight, one.jobs, one.siblings = 1, one.jobs*d.threads(), 0
+			}
+			claims = append(claims, one)
 		}
 	}
 	m.list = claims
-	equal, weighted := m.shares.stretches(m.class.Servers[at], claims)
-
-	responses, paces := make([]float64, len(x.parts)), make([]float64, len(x.parts))
-	n := 0
-	for c, class := range classes {
-		for k := class.first; k < class.end; k++ {
-			before := class.vector.response(solution.Waits[c])
-			responses[k] = before
-			if class.vector.computes(at) {
-				responses[k] += class.vector[at].Loading * (1 + solution.Waits[c][at]) * (weighted[n]/equal[n] - 1)
-				n++
-			}
-			paces[k] = before / responses[k]
-		}
-	}
-	for i := range m.class.Servers {
-		if i != at {
-			x.meet(classes, solution, i, responses, paces)
-		}
-	}
-	return responses
+	return claims
 }
 
 // meet adds to the responses what changes at a resource other than the processor when jobs come there at other paces,
