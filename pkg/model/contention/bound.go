@@ -52,17 +52,26 @@ type worst struct {
 
 // dilation returns a bound on that of job j.
 func (w *worst) dilation(j int, v Vector) float64 {
-	response, neutral := 1.0, 1.0
+	response := 1.0
 	for i, d := range v {
 		if d.idle() {
 			continue
 		}
-		alone := w.alone(j, i)
 		slower := v.slowest(i)
 		response += d.Loading*(slower-1) + max(d.Loading, d.sensitivity())*slower*w.wait(j, i, d)
-		neutral = max(neutral, d.Loading*float64(d.threads())/alone)
 	}
-	return max(1, response/neutral)
+	return max(1, response/w.neutral(j, v))
+}
+
+// neutral returns a bound from below on what job j takes alone, in own times.
+func (w *worst) neutral(j int, v Vector) float64 {
+	neutral := 1.0
+	for i, d := range v {
+		if !d.idle() {
+			neutral = max(neutral, d.Loading*float64(d.threads())/w.alone(j, i))
+		}
+	}
+	return neutral
 }
 
 // alone returns how many servers of a resource job j may have at most.

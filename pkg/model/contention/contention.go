@@ -69,9 +69,11 @@
 package contention
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // MaxThreads is the largest number of threads that a [Demand] may have, and
@@ -141,6 +143,12 @@ func Loadings(p ...float64) Vector {
 		v[i] = Symmetric(loading)
 	}
 	return v
+}
+
+// Equal reports whether jobs of two vectors load a node alike.
+func (v Vector) Equal(w Vector) bool {
+	device := func(a, b Demand) bool { return a.idle() && b.idle() || max(1, a.Device) == max(1, b.Device) }
+	return slices.EqualFunc(v, w, device) && bytes.Equal(v.appendKey(nil), w.appendKey(nil))
 }
 
 // A DemandError says which demand of a vector is invalid and why.
