@@ -63,6 +63,17 @@ func (n *SharedNode) Bounds() ([]float64, error) {
 	return contention.BoundSharing(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu))
 }
 
+// DepartureBounds returns bounds from above on the dilations of [SharedNode.Predict] that hold whichever other pods are gone: see
+// [contention.BoundDepartures].
+func (n *SharedNode) DepartureBounds() ([]float64, error) {
+	return contention.BoundDepartures(n.Vectors, n.Servers, n.Pool.Sharing(n.cpu))
+}
+
+// Alike reports whether two pods are in each other's place without a difference.
+func (n *SharedNode) Alike(a, b int) bool {
+	return n.Pool.Shares[a] == n.Pool.Shares[b] && n.Pool.Exclusive[a] == n.Pool.Exclusive[b] && n.Vectors[a].Equal(n.Vectors[b])
+}
+
 // Steps returns about how many steps [SharedNode.Predict] takes: see [contention.Sharing.Steps].
 func (n *SharedNode) Steps() float64 {
 	sharing := n.Pool.Sharing(n.cpu)

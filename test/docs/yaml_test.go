@@ -175,6 +175,7 @@ var others = map[string]map[string]other{
 		"pluginConfig:": {within: aKSC},
 		"0/3 nodes are available: 2 node(s) would slow the pod down 1.7×, more than its limit of 1.50×, because of disk, 1 node(s) would": {why: "an event, of pkg/plugins/dilation"},
 		"more than its limit of 96.00× (1.50× on 1 of the 64 processors that it can use: its CPU request covers no more)":                 {why: "a part of such an event"},
+		"node(s) would slow pods of shop/cart down 1.5×, more than its limit of 1.10×, because of disk, once other pods there are gone":   {why: "another"},
 		"node(s) might slow the pod down up to 2.3×, more than its limit of 1.50×: too much runs there to say how much it does":           {why: "another"},
 	},
 	"docs/second-scheduler.md": {"spec:": {within: aPod}},

@@ -83,16 +83,16 @@ type site struct {
 // alone returns how the others fare, by bounds from above or by the accurate model.
 func (s *site) alone(bounded bool) *nodes.Outlook {
 	if s.before == nil {
-		s.before = s.outlook(s.others, func(float64) bool { return !bounded })
+		s.before = s.with(s.others).Outlook(func(float64) bool { return !bounded })
 	}
 	return s.before
 }
 
-// outlook returns how some pods fare on the node. The weights are those that the scheduler goes by.
-func (s *site) outlook(pods []*corev1.Pod, granted func(steps float64) bool) *nodes.Outlook {
+// with returns the node with some pods. The weights are those that the scheduler goes by.
+func (s *site) with(pods []*corev1.Pod) *nodes.Node {
 	n, wrong := nodes.Of(s.snapshot, s.node, s.class, pods)
 	s.ignore(wrong)
-	return n.Outlook(granted)
+	return n
 }
 
 // bounds returns the bounds of the others, and last that of the pod.
@@ -117,8 +117,9 @@ func (s *site) add() *outcome {
 	if s.hold.MaxDilation == 0 && !slices.ContainsFunc(bounds, func(b nodes.Bound) bool { return b.Max > 0 }) {
 		return &outcome{own: 1}
 	}
-	o := s.outlook(append(slices.Clone(s.others), s.Pod), nodes.Granted)
-	return &outcome{nodes.Exceeding(o, bounds, s.alone), o.Dilations[len(s.others)]}
+	n := s.with(append(slices.Clone(s.others), s.Pod))
+	o := n.Outlook(nodes.Granted)
+	return &outcome{nodes.Exceeding(n, o, bounds, s.alone, nodes.Granted), o.Dilations[len(s.others)]}
 }
 
 // held reports whether the pod is held rather than put on the node.
@@ -159,28 +160,38 @@ func (x *explainer) judge(n *RankedNode, s *site) {
 func (s *site) reason(e *nodes.Excess) string {
 	whom := "the pod"
 	if e.Pod < len(s.others) {
-		whom = evaluate.QualifiedName(s.others[e.Pod])
+		whom = s.name(e.Pod)
 	}
-	return e.Reason(whom, text.Times(e.Dilation), s.snapshot.Resources().Names())
+	return e.Reason(whom, text.Times(e.Dilation), s.gone(e), s.snapshot.Resources().Names())
+}
+
+// name returns that of one of the others, or of the pod, which is the last.
+func (s *site) name(j int) string {
+	if j == len(s.others) {
+		return evaluate.QualifiedName(s.Pod)
+	}
+	return evaluate.QualifiedName(s.others[j])
+}
+
+// gone returns the names of the pods that are gone by an excess.
+func (s *site) gone(e *nodes.Excess) (names []string) {
+	for _, j := range e.Gone {
+		names = append(names, s.name(j))
+	}
+	return names
 }
 
 // exceeded writes an excess.
 func (s *site) exceeded(e *nodes.Excess) Exceeded {
-	name := func(j int) string {
-		if j == len(s.others) {
-			return evaluate.QualifiedName(s.Pod)
-		}
-		return evaluate.QualifiedName(s.others[j])
-	}
 	all := Exceeded{
-		Pod: name(e.Pod), MaxDilation: e.Bound.Max, MaxDilationReason: e.Bound.Why(), Dilation: e.Dilation, GuardMode: e.Bound.Mode,
+		Pod: s.name(e.Pod), Gone: s.gone(e), MaxDilation: e.Bound.Max, MaxDilationReason: e.Bound.Why(), Dilation: e.Dilation, GuardMode: e.Bound.Mode,
 		Resource: e.ResourceIn(s.snapshot.Resources().Names()), Reason: s.reason(e),
 	}
 	if e.Because >= 0 {
-		all.Because = name(e.Because)
+		all.Because = s.name(e.Because)
 	}
 	if e.Pod < len(s.others) {
-		all.Before = &s.before.Dilations[e.Pod]
+		all.Before = &s.alone(false).Dilations[e.Pod]
 	}
 	return all
 }

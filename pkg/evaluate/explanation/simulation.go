@@ -57,6 +57,8 @@ type Exceeded struct {
 	Before *float64 `json:"before,omitempty"`
 	// GuardMode is what the scheduler's guard does about it, by the namespace of the pod.
 	GuardMode configv1alpha1.GuardMode `json:"guardMode,omitempty"`
+	// Gone are the pods of a node of a ranking that are gone when the limit would not hold; none where all are there.
+	Gone []string `json:"gone,omitempty"`
 	// Of a node of a ranking: the resource at which the pod waits most, mostly because of which pod, and all in words.
 	Resource string `json:"resource,omitempty"`
 	Because  string `json:"because,omitempty"`

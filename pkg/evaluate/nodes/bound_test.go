@@ -86,8 +86,8 @@ func TestAHigherBoundIsSaidAsWhatTheProfileHasToSay(t *testing.T) {
 	t.Parallel()
 	const enforce = configv1alpha1.GuardEnforce
 	all := []nodes.Excess{
-		{Pod: 0, Dilation: 9, Bound: nodes.Bound{Max: 6, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 1}}, // 2.25 would be enough
-		{Pod: 1, Dilation: 2.4, Bound: nodes.Bound{Max: 1.5, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 4}},
+		{Pod: 0, Worst: 9, Bound: nodes.Bound{Max: 6, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 1}}, // 2.25 would be enough
+		{Pod: 1, Worst: 2.4, Bound: nodes.Bound{Max: 1.5, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 4}},
 	}
 	if got := nodes.Raised(all, func(int) bool { return true }); got != 2.4 {
 		t.Errorf("of both: %v", got)

@@ -4,18 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// Excess is that a pod of a node is dilated more than it may be, and why.
+// Excess is that a pod of a node is dilated more than it may be, or is once others are gone, and why.
 type Excess struct {
 	// Pod is the index of the pod.
 	Pod int
+	// Gone are the pods that are gone by then, in order; none where it is dilated so with all there.
+	Gone []int
 	// Dilation is how much it is dilated, and Bound how much it may be.
 	Dilation float64
 	Bound    Bound
+	// Worst is a bound from above on how much it is dilated, whichever other pods go.
+	Worst float64
 	// Bounded says that the dilation is a bound from above: the pod might be dilated as much, and it was not worked out whether it is.
 	Bounded bool
 	Cause
@@ -32,14 +37,32 @@ const (
 	worseTolerance = 1e-9
 )
 
-// Exceeding returns the pods of an outlook that are dilated more than their bounds allow because of a newcomer, which is
-// the last: itself, and those that are dilated more than without it. The one furthest above its bound comes first. before
-// returns the outlook of the others without the newcomer, by bounds from above or not; it is called at most once, and only
-// where one of them is above its bound.
+// Exceeding returns the pods of a node, of that outlook, that are dilated more than their bounds allow because of a newcomer, which
+// is the last: itself, and those that are dilated more than without it; with all pods there, or once any of the others are gone.
+// The one furthest above its bound comes first. before returns the outlook of the others without the newcomer, by bounds from
+// above or not; it is called at most once, and only where one of them is above its bound. What may be left of the node is worked
+// out as far as its steps are granted, and judged by [Node.DepartureBounds] beyond.
 //
 // Where dilations are bounds from above, only the newcomer, and pods that were within their bounds before, exceed them: a promise
-// that the requests of a pod do not warrant is not kept where it cannot be worked out, so that it keeps no other pod away.
-func Exceeding(o *Outlook, bounds []Bound, before func(bounded bool) *Outlook) []Excess {
+// that the requests of a pod do not warrant is not kept where it cannot be worked out, so that it keeps no other pod away. Such
+// bounds hold whatever pods go.
+func Exceeding(n *Node, o *Outlook, bounds []Bound, before func(bounded bool) *Outlook, granted func(steps float64) bool) []Excess {
+	all := exceedingNow(o, bounds, before)
+	if bounded := func(b Bound) bool { return b.Max > 0 }; !o.Bounded() && slices.ContainsFunc(bounds, bounded) {
+		d := newDepartures(n, bounds, granted)
+		if Refusing(all) == nil {
+			all = slices.Concat(all, d.excesses(all))
+		}
+		for i := range all {
+			all[i].Worst = max(all[i].Dilation, d.most[all[i].Pod])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.above(), a.above()) })
+	return all
+}
+
+// exceedingNow returns what exceeds its bound with all pods there.
+func exceedingNow(o *Outlook, bounds []Bound, before func(bounded bool) *Outlook) []Excess {
 	var all []Excess
 	var without *Outlook
 	newcomer := len(bounds) - 1
@@ -55,13 +78,12 @@ func Exceeding(o *Outlook, bounds []Bound, before func(bounded bool) *Outlook) [
 				continue
 			}
 		}
-		e := Excess{Pod: j, Dilation: o.Dilations[j], Bound: bound, Bounded: o.Bounded(), Cause: Cause{-1, -1}}
+		e := Excess{Pod: j, Dilation: o.Dilations[j], Worst: o.Dilations[j], Bound: bound, Bounded: o.Bounded(), Cause: Cause{-1, -1}}
 		if !o.Bounded() {
 			e.Cause = CauseOf(o.Prediction, j)
 		}
 		all = append(all, e)
 	}
-	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.above(), a.above()) })
 	return all
 }
 
@@ -110,12 +132,28 @@ func (e *Excess) UpTo() string {
 	return ""
 }
 
-// Reason says what a node would do: whom it would slow down, how many times, and because of which of the resources.
-func (e *Excess) Reason(whom, times string, resources []string) string {
+// Reason says what a node would do: whom it would slow down, how many times, because of which of the resources, and once which
+// pods are gone, by their names, or some where there are no names for them.
+func (e *Excess) Reason(whom, times string, gone, resources []string) string {
 	if e.Bounded {
 		return fmt.Sprintf("might slow %s down %s%s, more than its limit of %s: too much runs there to say how much it does", whom, e.UpTo(), times, e.Bound)
 	}
-	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s", whom, times, e.Bound, e.ResourceIn(resources))
+	return fmt.Sprintf("would slow %s down %s, more than its limit of %s, because of %s%s", whom, times, e.Bound, e.ResourceIn(resources), e.Once(gone))
+}
+
+// Once says once which pods are gone, by their names, the pod is dilated so; "" where all are there.
+func (e *Excess) Once(gone []string) string {
+	const named = 3
+	switch {
+	case len(e.Gone) == 0:
+		return ""
+	case len(gone) == 0 || len(gone) > named:
+		return ", once other pods there are gone"
+	case len(gone) == 1:
+		return ", once " + gone[0] + " is gone"
+	default:
+		return ", once " + strings.Join(gone, " and ") + " are gone"
+	}
 }
 
 // CauseOf returns why a pod of a prediction is dilated.

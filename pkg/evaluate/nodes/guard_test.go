@@ -37,12 +37,12 @@ func TestALabelOfANamespaceIsAMode(t *testing.T) {
 func excesses(t *testing.T, n *nodes.Node, bounds ...nodes.Bound) []nodes.Excess {
 	t.Helper()
 	always := func(float64) bool { return true }
-	return nodes.Exceeding(n.Outlook(always), bounds, func(bounded bool) *nodes.Outlook {
+	return nodes.Exceeding(n, n.Outlook(always), bounds, func(bounded bool) *nodes.Outlook {
 		if bounded {
 			t.Error("a node that is worked out is compared with bounds")
 		}
 		return n.Without(len(n.Pods) - 1).Outlook(always)
-	})
+	}, always)
 }
 
 // Three equal pods that always run take three times as long as alone, and two twice.
@@ -98,14 +98,14 @@ func TestWhereOnlyBoundsAreKnownAPromiseThatRequestsDoNotWarrantKeepsNoPodAway(t
 		n := one(test.requests...)
 		n.Allocatable = 0
 		var got []int
-		for _, e := range nodes.Exceeding(n.Outlook(never), test.bounds, func(bounded bool) *nodes.Outlook {
+		for _, e := range nodes.Exceeding(n, n.Outlook(never), test.bounds, func(bounded bool) *nodes.Outlook {
 			if !bounded {
 				t.Errorf("%s: bounds are compared with what is worked out", name)
 			}
 			return n.Without(2).Outlook(never)
-		}) {
-			if !e.Bounded || e.Resource >= 0 || e.Because >= 0 || !strings.HasPrefix(e.Reason("it", "3×", nil), "might slow it down up to 3×, more than its limit of 1.50×") {
-				t.Errorf("%s: %+v: %s", name, e, e.Reason("it", "3×", nil))
+		}, never) {
+			if !e.Bounded || e.Resource >= 0 || e.Because >= 0 || !strings.HasPrefix(e.Reason("it", "3×", nil, nil), "might slow it down up to 3×, more than its limit of 1.50×") {
+				t.Errorf("%s: %+v: %s", name, e, e.Reason("it", "3×", nil, nil))
 			}
 			got = append(got, e.Pod)
 		}
@@ -153,7 +153,7 @@ func TestANodeThatWouldTakeLongIsBounded(t *testing.T) {
 func TestAHigherBoundIsEnoughOnlyForPodsOfTheProfile(t *testing.T) {
 	t.Parallel()
 	bound := nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardEnforce}
-	all := []nodes.Excess{{Pod: 1, Dilation: 1.7, Bound: bound}, {Pod: 0, Dilation: 1.6, Bound: bound}, {Pod: 2, Dilation: 9, Bound: nodes.Bound{Max: 2, Mode: configv1alpha1.GuardWarn}}}
+	all := []nodes.Excess{{Pod: 1, Dilation: 1.5, Worst: 1.7, Bound: bound}, {Pod: 0, Dilation: 1.6, Worst: 1.6, Bound: bound}, {Pod: 2, Dilation: 9, Worst: 9, Bound: nodes.Bound{Max: 2, Mode: configv1alpha1.GuardWarn}}}
 	for name, test := range map[string]struct {
 		followers map[int]bool
 		want      float64

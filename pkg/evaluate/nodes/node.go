@@ -88,6 +88,16 @@ func (n *Node) Without(i int) *Node {
 	return &other
 }
 
+// only returns the node with some of its pods, by index.
+func (n *Node) only(pods []int) *Node {
+	other := *n
+	other.Pods, other.Vectors = make([]*corev1.Pod, len(pods)), make([]contention.Vector, len(pods))
+	for k, j := range pods {
+		other.Pods[k], other.Vectors[k] = n.Pods[j], n.Vectors[j]
+	}
+	return &other
+}
+
 // With returns the node with one more pod, the last.
 func (n *Node) With(pod *corev1.Pod, vector contention.Vector) *Node {
 	other := *n

@@ -56,6 +56,33 @@ func (n *Node) bounds(shared *evaluate.SharedNode) []float64 {
 	return n.flatBounds()
 }
 
+// DepartureBounds returns bounds from above on the dilations of the pods that hold whichever others are gone: see
+// [contention.BoundDepartures]; where its steps are not granted, those of [contention.BoundSharing], which hold then, too.
+func (n *Node) DepartureBounds(granted func(steps float64) bool) []float64 {
+	shared, err := n.Share()
+	if err == nil && granted(shared.Steps()) {
+		if bounds, err := shared.DepartureBounds(); err == nil {
+			return bounds
+		}
+	}
+	return n.bounds(shared)
+}
+
+// alike returns for each pod the first that fares like it and makes others fare like it does, and that has the same bound.
+func (n *Node) alike(bounds []Bound) []int {
+	alike := make([]int, len(n.Pods))
+	shared, err := n.Share()
+	for j := range alike {
+		alike[j] = j
+		for k := 0; k < j && err == nil && alike[j] == j; k++ {
+			if alike[k] == k && bounds[k] == bounds[j] && shared.Alike(k, j) {
+				alike[j] = k
+			}
+		}
+	}
+	return alike
+}
+
 // flatBounds returns bounds on the dilations of pods as if there were no classes among them.
 func (n *Node) flatBounds() []float64 {
 	sharing := contention.Sharing{Resource: n.CPU, Groups: []gps.Group{{}}}

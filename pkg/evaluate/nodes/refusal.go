@@ -28,8 +28,8 @@ type Refusal struct {
 // Own reports whether it is the newcomer that would be dilated too much.
 func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Pods) }
 
-// Raised returns the sla.maxDilation of the newcomer's profile with which no enforced bound would be exceeded: that of the pod
-// which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
+// Raised returns the sla.maxDilation of the newcomer's profile with which no enforced bound would be exceeded, whatever pods go: that
+// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
 // does not help then. follows reports whether the pod of an index, which may be the newcomer, follows the newcomer's profile.
 func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
 	for i := range excesses {
@@ -40,7 +40,7 @@ func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64)
 		if !follows(e.Pod) {
 			return 0
 		}
-		maxDilation = max(maxDilation, e.Dilation/e.Bound.beyond())
+		maxDilation = max(maxDilation, e.Worst/e.Bound.beyond())
 	}
 	return maxDilation
 }

@@ -72,8 +72,8 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 		if e.Pod != len(p.node.Pods)-1 {
 			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
 		}
-		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s",
-			e.UpTo(), slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause))
+		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s%s",
+			e.UpTo(), slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause), e.Once(p.named(e.Gone)))
 	}
 	if !p.announced {
 		return
@@ -88,6 +88,14 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 		cause = nodes.CauseOf(outlook.Prediction, last)
 	}
 	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s", much, nodeName, p.because(cause))
+}
+
+// named returns the names of some pods.
+func (p *placement) named(pods []int) (names []string) {
+	for _, j := range pods {
+		names = append(names, evaluate.QualifiedName(p.node.Pods[j]))
+	}
+	return names
 }
 
 // slower writes how much slower than alone a pod runs.

@@ -95,7 +95,7 @@ func (t *tenants) reason(e *nodes.Excess) string {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}
 	}
-	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), t.resources.Names())
+	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), nil, t.resources.Names())
 }
 
 // refuse returns that the node refuses a newcomer because of an excess.

@@ -148,7 +148,11 @@ func (o *outcome) in(at []int) *outcome {
 	}
 	for i := range moved.excesses {
 		e := &moved.excesses[i]
-		e.Pod, e.Because = move(e.Pod), move(e.Because)
+		e.Pod, e.Because, e.Gone = move(e.Pod), move(e.Because), slices.Clone(e.Gone)
+		for k, j := range e.Gone {
+			e.Gone[k] = move(j)
+		}
+		slices.Sort(e.Gone)
 	}
 	return &moved
 }

@@ -164,10 +164,12 @@ func (t *tenants) add(n *newcomer, b *budget) *outcome {
 // solve computes how the pods fare with the newcomer.
 func (t *tenants) solve(n *newcomer, b *budget) *outcome {
 	g := grant{budget: b}
-	outlook := outlookOf(t.and(n), g.granted)
+	node := t.and(n)
+	outlook := outlookOf(node, g.granted)
 	bounds := append(slices.Clone(t.bounds), t.boundOf(n))
 	o := newOutcome(outlook.Dilations, bounds)
-	o.excesses, o.provisional = nodes.Exceeding(outlook, bounds, t.alone), g.exhausted
+	o.excesses = nodes.Exceeding(node, outlook, bounds, t.alone, g.granted)
+	o.provisional = g.exhausted
 	return o
 }
 
