@@ -153,19 +153,19 @@ func (s *Sharing) above(group int) iter.Seq[int] {
 // Steps returns about how many elementary steps, of a tenth of a microsecond and more, [PredictSharing] takes for jobs that it
 // takes.
 func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
-	jobs, _, err := s.prepare(jobs, servers)
+	jobs, servers, err := s.prepare(jobs, servers)
 	if err != nil {
 		return 0 // it takes none
 	}
 	for _, share := range s.Shares {
 		if share.Limit > 0 {
-			return throttlingTurns * s.steps(jobs)
+			return throttlingTurns * s.steps(jobs, servers)
 		}
 	}
-	return s.steps(jobs)
+	return s.steps(jobs, servers)
 }
 
-func (s *Sharing) steps(jobs []Vector) float64 {
+func (s *Sharing) steps(jobs []Vector, servers []int) float64 {
 	copies, threads := map[*JobType]int{}, 0.0 // threads of equal jobs, and of all
 	for j, t := range s.types(jobs) {
 		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].idle() {
@@ -174,14 +174,16 @@ func (s *Sharing) steps(jobs []Vector) float64 {
 			threads += float64(n)
 		}
 	}
-	states := 1.0
-	for _, n := range copies {
-		states *= float64(n + 1)
+	states, closures := s.network(jobs, servers).States(gps.Options{})
+	steps := chainSteps * float64(states)
+	if closures {
+		closure := float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
+		steps += closure
+		if states > 0 { // of as many jobs that are alike, with a closure, too
+			steps += closure
+		}
 	}
-	if states <= gps.DefaultStates {
-		return chainSteps * states
-	}
-	return float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
+	return steps
 }
 
 // others returns how many resources besides the shared one some job needs.
@@ -214,7 +216,7 @@ const (
 // affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].
 func (s *Sharing) affordable(jobs []Vector, servers []int) []Vector {
 	limits := threadLimits(jobs, servers)
-	for s.steps(jobs) > maxSteps && limits[s.Resource] > 1 {
+	for s.steps(jobs, servers) > maxSteps && limits[s.Resource] > 1 {
 		limits[s.Resource] = max(1, limits[s.Resource]*3/4)
 		jobs = reduceAll(jobs, limits)
 	}

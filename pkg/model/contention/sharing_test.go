@@ -133,7 +133,7 @@ var (
 )
 
 // The Markov chain of the same jobs, which knows nothing of corrections. The study is
-// `go test ./pkg/model/contention -run TestSharedPredictionsAreNearTheChain -sets 1000 -jobs 8 -v -timeout 90m`.
+// `go test ./pkg/model/contention -run TestSharedPredictionsAreNearTheChain -sets 1000 -jobs 6 -v -timeout 30m`.
 func TestSharedPredictionsAreNearTheChain(t *testing.T) {
 	t.Parallel()
 	sum, worst, count := 0.0, 0.0, 0.0

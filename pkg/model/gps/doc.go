@@ -22,8 +22,8 @@
 // # Solutions
 //
 // [Exact] solves the Markov chain of which thread is where: C(t + m, m) states for each leaf of t equal threads at m
-// stations, multiplied. [Solve] solves the processor by itself; all other places are one place, where a thread stays the
-// longer the more threads are there. How much longer is told from package queueing, such that equal shares have its
+// stations, multiplied. [Solve] does so where they are few. Else it solves the processor by itself; all other places are one
+// place, where a thread stays the longer the more threads are there. How much longer is told from package queueing, such that equal shares have its
 // solution. The processor is a Markov chain while it has few states, t + 1 for each leaf of t threads; above that the
 // distribution of the set A of threads that are there is taken to be
 //
@@ -31,5 +31,6 @@
 //
 // with odds θ such that every thread comes as often as it leaves, and factors Φ such that their number grows as often
 // as it shrinks. Both are true of the chain. So the closure is exact for two threads of any weights, and for any number
-// of equal ones; with many it is a mean field.
+// of equal ones; with many it is a mean field. Where jobs are nearly alike it is corrected by the chain of jobs that are, the
+// less the more they differ, so that no result jumps where jobs begin to.
 package gps

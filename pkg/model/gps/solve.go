@@ -1,6 +1,7 @@
 package gps
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,17 +34,18 @@ type Solution struct {
 	// Responses holds how long each job takes, in own times: the sum of its demands, stretched, and of its idle
 	// time.
 	Responses []float64
-	// Chain reports whether the processor was solved as a Markov chain.
+	// Chain reports whether the processor was solved as a Markov chain, by itself or with the other stations.
 	Chain bool
 }
 
-// Solve returns how the jobs fare. The processor is solved by itself, as the Markov chain of which threads are there, or
-// for many different ones by a closure (see the package comment). What the others do is idle or wait at other stations,
-// and the longer the more of them there are: see rest. What that makes of equal shares is corrected to be what
-// [queueing.Solve] says of them, and the correction holds for unequal ones, too.
+// Solve returns how the jobs fare. Where other stations matter and there are few states the Markov chain of which thread is where
+// is solved. Else the processor is solved by itself, as the Markov chain of which threads are there, or for many different ones by a
+// closure (see the package comment). What the others do is idle or wait at other stations, and the longer the more of them there
+// are: see rest. What that makes of equal shares is corrected to be what [queueing.Solve] says of them, and the correction holds for
+// unequal ones, too. Where many jobs are different, but nearly alike, the closure is corrected by the chain of as many that are alike.
 //
-// The result is exact for a processor without other stations up to the states that the options allow, and as exact as
-// that of package queueing for equal shares without limits.
+// The result is exact for few states of all stations, for a processor without other stations up to the states that the options
+// allow, and as exact as that of package queueing for equal shares without limits.
 //
 // The error names the first invalid value, or wraps [ErrUnsettled].
 func Solve(n *Network, o Options) (*Solution, error) {
@@ -53,7 +55,59 @@ func Solve(n *Network, o Options) (*Solution, error) {
 	if o.States == 0 {
 		o.States = DefaultStates
 	}
-	return newDecomposition(n, o.States).solve()
+	if _, small := n.small(); small {
+		return solveChain(n, smallStates, nearlySettled)
+	}
+	s, err := newDecomposition(n, o.States).solve()
+	if err != nil || s.Chain {
+		return s, err
+	}
+	return blend(n, o, s)
+}
+
+// smallStates is up to how many states of all stations [Solve] uses the Markov chain of them, which takes some milliseconds.
+const smallStates = 256
+
+// small returns how many states the chain of which thread is where has, if they are few and the other stations matter: else the
+// processor is solved by itself, or equal shares as a queueing network.
+func (n *Network) small() (states int, small bool) {
+	if len(n.Servers) == 1 || newTree(n).alike() {
+		return 0, false
+	}
+	states = 1
+	for _, leaf := range leavesOf(n) {
+		if states *= compositionCount(leaf.tokens, len(itineraryOf(leaf.job).places)); states > smallStates {
+			return 0, false
+		}
+	}
+	return states, true
+}
+
+// States returns how many states the chain has that [Solve] solves of a valid network, 0 for none, and whether it solves closures.
+func (n *Network) States(o Options) (states int, closures bool) {
+	if states, small := n.small(); small {
+		return states, false
+	}
+	most := cmp.Or(o.States, DefaultStates)
+	if states = processorStates(n, most); states <= most {
+		return states, false
+	}
+	merged, _ := n.merged(most)
+	if merged == nil {
+		return 0, true
+	}
+	return processorStates(merged, most), true
+}
+
+// processorStates returns how many states the processor has, or a number above the most.
+func processorStates(n *Network, most int) int {
+	states := 1
+	for _, leaf := range leavesOf(n) {
+		if states *= leaf.tokens + 1; states > most {
+			break
+		}
+	}
+	return states
 }
 
 // Exact returns how the jobs fare by the Markov chain of which thread is where, if it has at most that many
@@ -62,6 +116,11 @@ func Exact(n *Network, states int) (*Solution, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
+	return solveChain(n, states, settled)
+}
+
+// solveChain solves a valid network as the chain of which thread is where.
+func solveChain(n *Network, states int, tolerance float64) (*Solution, error) {
 	t := newTree(n)
 	itineraries := make([]itinerary, len(t.leaves))
 	for l := range t.leaves {
@@ -71,18 +130,20 @@ func Exact(n *Network, states int) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.solve(settled); err != nil {
+	if err := c.solve(tolerance); err != nil {
 		return nil, err
 	}
 	stretches := c.stretches()
-	return n.solution(t, func(l, station int) float64 {
+	s := n.solution(t, func(l, station int) float64 {
 		for a, p := range itineraries[l].places {
 			if p.station == station {
 				return stretches[l][a]
 			}
 		}
 		return 1
-	}), nil
+	})
+	s.Chain = true
+	return s, nil
 }
 
 // solution returns the solution in which a leaf's time at a station is stretched by that.
