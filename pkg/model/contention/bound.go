@@ -174,16 +174,19 @@ func (s *Sharing) steps(jobs []Vector, servers []int) float64 {
 			threads += float64(n)
 		}
 	}
-	states, closures := s.network(jobs, servers).States(gps.Options{})
-	steps := chainSteps * float64(states)
-	if closures {
-		closure := float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
-		steps += closure
-		if states > 0 { // of as many jobs that are alike, with a closure, too
-			steps += closure
-		}
+	different := 1.0 // states of the processor
+	for _, n := range copies {
+		different *= float64(n + 1)
 	}
-	return steps
+	states, _ := s.network(jobs, servers).States(gps.Options{})
+	if different <= gps.DefaultStates {
+		return chainSteps * max(different, float64(states))
+	}
+	closure := float64(len(copies)) * threads * (threads + gridPoints) * (1 + float64(s.others(jobs))/stationParts)
+	if states == 0 {
+		return closure
+	}
+	return 2*closure + chainSteps*float64(states) // of jobs that are nearly alike, with a closure, too
 }
 
 // others returns how many resources besides the shared one some job needs.

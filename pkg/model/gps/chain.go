@@ -3,8 +3,6 @@ package gps
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // chain is the Markov chain of which tokens are where: times at places are
@@ -237,14 +235,14 @@ func (c *chain) normalize() {
 // than others (Takahashi's aggregation and disaggregation).
 func (c *chain) aggregate(w *walker) {
 	n := len(w.compositions)
-	before, flow := make([]float64, n), mat.NewDense(n, n, nil)
+	before, flow := make([]float64, n), make([]float64, n*n)
 	for s, p := range c.probability {
 		own := s / w.stride % n
 		before[own] += p
 		for _, m := range w.moves[own] {
 			from := s + (m.from-own)*w.stride
 			v := c.probability[from] * c.rates[from*c.width+w.offset+m.place] * m.probability
-			flow.Set(m.from, own, flow.At(m.from, own)+v)
+			flow[m.from*n+own] += v
 		}
 	}
 	for i := range n {
@@ -252,31 +250,34 @@ func (c *chain) aggregate(w *walker) {
 			return
 		}
 		for k := range n {
-			flow.Set(i, k, flow.At(i, k)/before[i])
+			flow[i*n+k] /= before[i]
 		}
 	}
-	after := stationary(flow)
+	after := stationary(flow, n)
 	for s := range c.probability {
 		own := s / w.stride % n
 		c.probability[s] *= after[own] / before[own]
 	}
 }
 
-// stationary returns the stationary distribution of a chain with these rates, from row to
-// column, by the elimination of Grassmann, Taksar and Heyman (Operations Research 33, 1985),
-// which subtracts nothing.
-func stationary(rates *mat.Dense) []float64 {
-	n, _ := rates.Dims()
+// stationary returns the stationary distribution of a chain of n states with these rates, from row to column, by the elimination of
+// Grassmann, Taksar and Heyman (Operations Research 33, 1985), which subtracts nothing.
+func stationary(rates []float64, n int) []float64 {
 	for k := n - 1; k > 0; k-- {
+		last := rates[k*n : k*n+k]
 		out := 0.0
-		for j := range k {
-			out += rates.At(k, j)
+		for _, rate := range last {
+			out += rate
 		}
 		for i := range k {
-			rates.Set(i, k, rates.At(i, k)/out)
-			for j := range k {
+			row := rates[i*n : i*n+k+1]
+			if row[k] == 0 {
+				continue
+			}
+			row[k] /= out
+			for j, rate := range last {
 				if i != j {
-					rates.Set(i, j, rates.At(i, j)+rates.At(i, k)*rates.At(k, j))
+					row[j] += row[k] * rate
 				}
 			}
 		}
@@ -286,7 +287,7 @@ func stationary(rates *mat.Dense) []float64 {
 	total := 1.0
 	for k := 1; k < n; k++ {
 		for i := range k {
-			p[k] += p[i] * rates.At(i, k)
+			p[k] += p[i] * rates[i*n+k]
 		}
 		total += p[k]
 	}
@@ -294,6 +295,22 @@ func stationary(rates *mat.Dense) []float64 {
 		p[k] /= total
 	}
 	return p
+}
+
+// eliminate finds the stationary distribution without iterating, however unlike the rates are. It takes O(n³) time for n states.
+func (c *chain) eliminate() {
+	rates := make([]float64, c.states*c.states)
+	for s := range c.states {
+		for l := range c.leaves {
+			w := &c.leaves[l]
+			own := s / w.stride % len(w.compositions)
+			for _, m := range w.moves[own] {
+				from := s + (m.from-own)*w.stride
+				rates[from*c.states+s] += c.rates[from*c.width+w.offset+m.place] * m.probability
+			}
+		}
+	}
+	c.probability = stationary(rates, c.states)
 }
 
 // aggregations is in how many sweeps, from the first, leaves are aggregated, too, and once in as many after that.

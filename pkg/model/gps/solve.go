@@ -56,7 +56,10 @@ func Solve(n *Network, o Options) (*Solution, error) {
 		o.States = DefaultStates
 	}
 	if _, small := n.small(); small {
-		return solveChain(n, smallStates, nearlySettled)
+		return solveChain(n, smallStates, func(c *chain) error {
+			c.eliminate()
+			return nil
+		})
 	}
 	s, err := newDecomposition(n, o.States).solve()
 	if err != nil || s.Chain {
@@ -116,11 +119,11 @@ func Exact(n *Network, states int) (*Solution, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	return solveChain(n, states, settled)
+	return solveChain(n, states, func(c *chain) error { return c.solve(settled) })
 }
 
 // solveChain solves a valid network as the chain of which thread is where.
-func solveChain(n *Network, states int, tolerance float64) (*Solution, error) {
+func solveChain(n *Network, states int, solve func(*chain) error) (*Solution, error) {
 	t := newTree(n)
 	itineraries := make([]itinerary, len(t.leaves))
 	for l := range t.leaves {
@@ -130,7 +133,7 @@ func solveChain(n *Network, states int, tolerance float64) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.solve(tolerance); err != nil {
+	if err := solve(c); err != nil {
 		return nil, err
 	}
 	stretches := c.stretches()
