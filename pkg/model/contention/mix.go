@@ -147,6 +147,8 @@ func (m *Mixes) local(t *JobType) *localType {
 		if held > 1 {
 			l.stretch *= held
 			l.slack = 1 - 1/held
+		}
+		if held > 1 || t.Limit > 0 && l.vector.interferes() {
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
 		}
 		if l.vector.computes(m.class.Processor) {

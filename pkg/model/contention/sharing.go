@@ -50,7 +50,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if _, _, err := sharing.prepare(jobs, servers); err != nil {
 		return nil, err
 	}
-	p, err := Predict(sharing.affordable(jobs, servers), servers, options)
+	p, err := predict(sharing.affordable(jobs, servers), servers, &sharing, options)
 	if err != nil {
 		return nil, err
 	}
