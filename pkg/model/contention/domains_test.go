@@ -71,7 +71,7 @@ func TestAFullNodeIsFullWhoeverHasItsServers(t *testing.T) {
 	t.Parallel()
 	shared := interfering{1, 1, siblingsCurve}.vector()
 	apart := contention.Vector{{}, {Effect: &contention.Effect{Pressure: 1, Curve: siblingsCurve, Exclusive: 1}}}
-	for own := 0; own < 8; own++ {
+	for own := range 8 {
 		jobs := append(slices.Repeat([]contention.Vector{shared}, 8-own), slices.Repeat([]contention.Vector{apart}, own)...)
 		p := predict(t, jobs, []int{8 - own, 4}, queueing.Options{})
 		for j, got := range p.Dilations {
