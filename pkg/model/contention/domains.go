@@ -16,7 +16,7 @@ import (
 // neighbours returns how many of n ≥ 1 threads that run are in the domain of one of them besides it, on average over these: of
 // each it is that number rounded down or up.
 func neighbours(n, domains int) float64 {
-	each, more := n/domains, n%domains // so many domains have one more
+	each, more := n/domains, n%domains // more of the domains have one thread more than each
 	return float64(more*(each+1)*each+(domains-more)*each*(each-1)) / float64(n)
 }
 

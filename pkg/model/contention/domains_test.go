@@ -67,7 +67,7 @@ func TestEightBusyHyperThreadsAllHaveABusySibling(t *testing.T) {
 }
 
 // Cores that jobs have for themselves lie in the domains, too: where all servers of a node are busy, so is every sibling.
-func TestAFullNodeIsFullWhoeverHasItsServers(t *testing.T) {
+func TestAFullNodeIsFullWhicheverJobsHaveItsServers(t *testing.T) {
 	t.Parallel()
 	shared := interfering{1, 1, siblingsCurve}.vector()
 	apart := contention.Vector{{}, {Effect: &contention.Effect{Pressure: 1, Curve: siblingsCurve, Exclusive: 1}}}

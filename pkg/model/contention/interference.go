@@ -74,7 +74,7 @@ type interference struct {
 	cuts                []float64
 }
 
-// newInterference returns that of some jobs, on a node where at most so many threads share the processor.
+// newInterference returns that of some jobs, on a node where no more threads share the processor than sharing says.
 func newInterference(jobs []slowed, servers []int, of, sharing int) *interference {
 	x := &interference{
 		of: of, jobs: jobs, spreads: make([]*spread, len(servers)),
