@@ -115,7 +115,7 @@ func claimThreads(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := contention.Predict([]contention.Vector{two, two}, []int{1}, queueing.Options{})
+	pair, err := contention.PredictSharing([]contention.Vector{two, two}, []int{1}, contention.EqualShares(0, 2), queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

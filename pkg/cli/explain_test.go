@@ -349,7 +349,7 @@ items:
 func TestExplainSaysWhatWeightDoesAndWhatAnotherRequestWould(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[string]string{
-		"": "Its neighbour shop/batch-0 has 6 times its weight; with equal shares it would be 1.60 times slower." +
+		"": "It requests 50m of the CPU and its neighbour shop/batch-0 300m, which gets 6 times as much where both want it; with equal requests it would be 1.60 times slower." +
 			" A request of 600m (now 50m) would make it 1.30 times, and shop/batch-0 1.86 times (now 1.15).\n",
 		"request=200m":           "With a request of 200m it would be 1.90 times slower than alone (now 4.60), and shop/batch-0 1.46 times (now 1.15).\n",
 		"dilation=1.5":           "The smallest request that keeps it below 1.50× is 362m (now 50m): it would be 1.48 times slower than alone (now 4.60), and shop/batch-0 1.68 times (now 1.15).\n",

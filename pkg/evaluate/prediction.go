@@ -52,7 +52,7 @@ type PredictionInput struct {
 	// Solver is one of [Solvers]; empty is the first.
 	Solver string
 	// Requests and Limits hold the CPU that each pod requests, and may use, by names as in Pods. They replace what the
-	// manifest says, and leave the vector as it is. Without them and without workloads all pods share alike; else the
+	// manifest says, and leave the vector as it is. Without them and without workloads all pods share alike, each by the same weight; else the
 	// request of every pod must be known. A limit of 0 is none.
 	Requests, Limits map[string]resource.Quantity
 	// Weights say how requests become weights, and whether pods may have cores of their own.
@@ -195,7 +195,7 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		return nil, err
 	}
 	options := queueing.Options{Solver: solver}
-	equal, err := contention.Predict(n.vectors, n.servers, options)
+	equal, err := contention.PredictSharing(n.vectors, n.servers, n.equalShares(), options)
 	if err != nil {
 		return nil, err
 	}

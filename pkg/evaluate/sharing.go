@@ -126,8 +126,16 @@ func (n *sharedNode) share(in *PredictionInput, known *catalog) error {
 			pods = append(pods, *g.sharer)
 		}
 	}
-	n.shared, err = Share(pods, n.vectors, n.servers, slices.Index(n.names, string(corev1.ResourceCPU)), in.Weights)
+	n.shared, err = Share(pods, n.vectors, n.servers, n.cpu(), in.Weights)
 	return err
+}
+
+// cpu returns the index of the CPU among the resources.
+func (n *sharedNode) cpu() int { return slices.Index(n.names, string(corev1.ResourceCPU)) }
+
+// equalShares returns how the pods share the CPU if all request the same and have no limits.
+func (n *sharedNode) equalShares() contention.Sharing {
+	return contention.EqualShares(n.cpu(), len(n.vectors))
 }
 
 // told returns the quantities of some pods by whose they are.
@@ -161,7 +169,7 @@ func bare() *corev1.Pod {
 // completions returns when runs, one for each pod, are done.
 func (n *sharedNode) completions(runs []contention.Run, options queueing.Options) ([]float64, error) {
 	if n.shared == nil {
-		return contention.CompletionsBy(runs, n.servers, options)
+		return contention.CompletionsSharing(runs, n.servers, n.equalShares(), options)
 	}
 	for j := range runs {
 		runs[j].Vector = n.shared.Vectors[j]

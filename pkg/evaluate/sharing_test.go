@@ -80,3 +80,26 @@ func TestBadRequestsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// One thread beside a pod of fifteen, on two cores, has one for itself: with requests that are equal, if they were, and where
+// nothing is said of them.
+func TestEqualRequestsShareByPod(t *testing.T) {
+	t.Parallel()
+	one, many := busy("a"), busy("b")
+	many.Spec.Resources[0].Threads = new(int32(15))
+	for name, told := range map[string]map[string]resource.Quantity{"none told": nil, "equal": requests("1", "1"), "ten times": requests("50m", "500m")} {
+		in := evaluate.PredictionInput{Cores: 2, Profiles: []v1alpha1.WorkloadProfile{one, many}, Requests: told}
+		p, err := evaluate.Predict(in)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for g, want := range []float64{1, 2} {
+			if got := p.Pods[g].Dilation; name != "ten times" && math.Abs(got/want-1) > 0.01 {
+				t.Errorf("%s: pod %d is dilated by %v, want %v", name, g, got, want)
+			}
+			if told != nil && math.Abs(*p.Pods[g].EqualDilation/want-1) > 0.01 {
+				t.Errorf("%s: pod %d would be dilated by %v if requests were equal, want %v", name, g, *p.Pods[g].EqualDilation, want)
+			}
+		}
+	}
+}

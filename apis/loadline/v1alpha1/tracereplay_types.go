@@ -94,10 +94,10 @@ type TraceReplaySpec struct {
 	Queue string `json:"queue,omitempty"`
 
 	// cpuShares says how the jobs on a node share its cores where they want more
-	// than there are: equal gives each thread the same; requests shares them by
-	// what the jobs request of the cpu, as Kubernetes does on cgroup v2. Jobs
-	// without a request are then BestEffort. Limits count with either. Defaults
-	// to equal.
+	// than there are: equal gives each job the same, as if all requested the
+	// same; requests shares them by what the jobs request of the cpu, as
+	// Kubernetes does on cgroup v2. Jobs without a request are then BestEffort.
+	// Limits count with either. Defaults to equal.
 	// +optional
 	// +kubebuilder:validation:Enum=equal;requests
 	CPUShares string `json:"cpuShares,omitempty"`
@@ -144,7 +144,7 @@ const (
 
 	// QueueBackfill lets jobs that fit go ahead of those that do not.
 	QueueBackfill = "backfill"
-	// CPUSharesEqual gives each thread the same share of the cores.
+	// CPUSharesEqual gives each job the same weight, whatever it requests; its threads share it.
 	CPUSharesEqual = "equal"
 	// CPUSharesRequests shares the cores by what jobs request of the cpu.
 	CPUSharesRequests = "requests"

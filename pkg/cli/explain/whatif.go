@@ -72,14 +72,22 @@ func weightLines(e *explanation.Answer) (lines []string) {
 		lines = append(lines, fmt.Sprintf("It has %s for itself.", text.Counted(e.ExclusiveCores, "core")))
 	}
 	if w := e.Weight; w != nil {
-		line := fmt.Sprintf("Its neighbour %s has %s times its weight; with equal shares it would be %s times slower.",
-			w.Neighbour, strings.TrimSuffix(text.Decimal(w.Times, 1), ".0"), times(*e.EqualDilation))
+		line := fmt.Sprintf("It requests %s of the CPU and its neighbour %s %s, which gets %s times as much where both want it; with equal requests it would be %s times slower.",
+			requested(e.Request), w.Neighbour, requested(&w.Request), strings.TrimSuffix(text.Decimal(w.Times, 1), ".0"), times(*e.EqualDilation))
 		if w.Remedy != nil {
 			line += fmt.Sprintf(" A request of %s (now %s) would make it %s times%s.", w.Remedy.Request, e.Request, times(w.Remedy.Dilation), changed(w.Remedy))
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// requested writes a request.
+func requested(cpu *resource.Quantity) string {
+	if cpu == nil || cpu.IsZero() {
+		return "nothing"
+	}
+	return cpu.String()
 }
 
 // whatIfLines answer what another request or limit would do.

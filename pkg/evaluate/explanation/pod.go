@@ -218,7 +218,7 @@ func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *cont
 			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)
 		}
 	}
-	equal, err := contention.Predict(h.Vectors, h.Servers, solverOptions)
+	equal, err := contention.PredictSharing(h.Vectors, h.Servers, contention.EqualShares(h.CPU, len(h.Pods)), solverOptions)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", h.Name, err)
 	}

@@ -11,10 +11,12 @@ import (
 
 // Weight is what it does to a pod that others have more weight.
 type Weight struct {
-	// Neighbour is the pod that it waits for most at the CPU, and Times how many times the weight of the pod that one has: what
-	// both get of the CPU while all pods want it.
-	Neighbour string  `json:"neighbour"`
-	Times     float64 `json:"times"`
+	// Neighbour is the pod that it waits for most at the CPU, and Request what that one requests of it.
+	Neighbour string            `json:"neighbour"`
+	Request   resource.Quantity `json:"request"`
+	// Times is how many times the weight of the pod the neighbour has: as many times as much of the CPU it gets while all pods
+	// want it.
+	Times float64 `json:"times"`
 	// Remedy is how it would fare if it requested what it needs, absent if it does, or if that is not left.
 	Remedy *WhatIf `json:"remedy,omitempty"`
 }
@@ -44,6 +46,9 @@ func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) 
 	}
 	w := &Weight{Neighbour: evaluate.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
 	needs := nodes.Needs(h.Vectors[0][h.CPU])
+	if request, _ := cgroup.CPU(h.Pods[most]); request != nil {
+		w.Request = *request
+	}
 	request, limit := cgroup.CPU(h.Pods[0])
 	if limit != nil {
 		needs = min(needs, limit.MilliValue())

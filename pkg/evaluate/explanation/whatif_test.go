@@ -57,6 +57,26 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	}
 }
 
+// One thread beside fifteen of a neighbour with ten times its weight, on two cores: with equal requests it would have a core.
+func TestAnExplanationNamesTheWeightWhateverTheThreads(t *testing.T) {
+	t.Parallel()
+	in := busyPods("50m", "500m")
+	in.Nodes[0].Status.Allocatable = cores("2")
+	crowd := given.Workload("crowd", 0, given.CPU("1"))
+	crowd.Spec.Resources[0].Threads = new(int32(15))
+	in.Workloads, in.Pods[1].Labels = append(in.Workloads, crowd), map[string]string{"app": "crowd"}
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !near(*e.Dilation, 5.5) || !near(*e.EqualDilation, 1) || e.Weight == nil || !near(e.Weight.Times, 10) || e.Weight.Request.String() != "500m" {
+		t.Errorf("%v times slower, %v with equal requests: %+v", *e.Dilation, *e.EqualDilation, e.Weight)
+	}
+	if r := e.Weight.Remedy; r == nil || r.Request.String() != "1" || !near(r.Dilation, 1) {
+		t.Errorf("remedy %+v", r)
+	}
+}
+
 func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")

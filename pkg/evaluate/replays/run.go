@@ -24,8 +24,8 @@ type Result struct {
 	FirstDrop string `json:"firstDrop,omitempty"`
 	Skipped   int    `json:"skipped,omitempty"`
 	FirstSkip string `json:"firstSkip,omitempty"`
-	// UnequalRequests reports whether some jobs would have more than twice the weight of others, as a whole and by
-	// thread, if cores were shared by requests, where the TraceReplay does not say how they are.
+	// UnequalRequests reports whether some jobs would have more than twice the weight of others if cores were shared by
+	// requests, where the TraceReplay does not say how they are.
 	UnequalRequests bool `json:"unequalRequests,omitempty"`
 	// MakespanSeconds is the time from the first arrival to the last completion.
 	MakespanSeconds float64 `json:"makespanSeconds"`

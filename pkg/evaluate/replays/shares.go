@@ -68,22 +68,8 @@ func (s share) sharing(t *contention.JobType) *contention.JobType {
 	return &shared
 }
 
-// claims is how far apart the weights are that jobs which compute would have by their requests: of a job, and of each of
-// its threads.
-type claims struct{ ofJobs, ofThreads span }
-
-// span is the smallest and the largest of some numbers above 0.
-type span struct{ least, most float64 }
-
-func (s *span) add(x float64) {
-	if s.most == 0 {
-		s.least = x
-	}
-	s.least, s.most = min(s.least, x), max(s.most, x)
-}
-
-// unequal reports whether some are more than twice as large as others.
-func (s *span) unequal() bool { return s.most > 2*s.least }
+// claims is the smallest and the largest of the weights that jobs which compute would have by their requests, 0 without jobs.
+type claims struct{ least, most float64 }
 
 // add adds a job of a type, with what it says that it requests, and its limit.
 func (c *claims) add(t *contention.JobType, said []trace.Request, limit float64) {
@@ -91,10 +77,11 @@ func (c *claims) add(t *contention.JobType, said []trace.Request, limit float64)
 		return
 	}
 	weight := weightOf(said, limit)
-	c.ofJobs.add(weight)
-	c.ofThreads.add(weight / float64(max(1, t.Vector[0].Threads)))
+	if c.most == 0 {
+		c.least = weight
+	}
+	c.least, c.most = min(c.least, weight), max(c.most, weight)
 }
 
-// unequal reports whether it would matter that cores are shared by requests: requests that are in proportion to threads
-// share them much as no requests do.
-func (c *claims) unequal() bool { return c.ofJobs.unequal() && c.ofThreads.unequal() }
+// unequal reports whether some weights are more than twice as large as others.
+func (c *claims) unequal() bool { return c.most > 2*c.least }

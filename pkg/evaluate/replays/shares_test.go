@@ -111,7 +111,7 @@ func TestUnequalRequestsAreNoted(t *testing.T) {
 		"as is asked for":               {"0,1,,0.5,,\n0,1,,0.05,,\n", "requests", false},
 		"as is said not to matter":      {"0,1,,0.5,,\n0,1,,0.05,,\n", "equal", false},
 		"less than twice as much":       {"0,1,,0.5,,\n0,1,,0.9,,\n", "", false},
-		"in proportion to threads":      {"0,1,8,8,,\n0,1,1,1,,\n", "", false},
+		"in proportion to threads":      {"0,1,8,8,,\n0,1,1,1,,\n", "", true},
 		"nothing, with several threads": {"0,1,8,,,\n0,1,1,,,\n", "", false},
 		"of one that does not compute":  {"0,1,,0.5,,\n0,,,0.05,,1\n", "", false},
 	} {

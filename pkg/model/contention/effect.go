@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"sort"
 )
 
 // Effect is what a job has to do with an interference resource: one that is shared without a queue, such as a
@@ -59,7 +58,14 @@ func (c Curve) more(pressure float64) float64 {
 	if len(c) == 0 || pressure <= 0 {
 		return 0
 	}
-	at := sort.Search(len(c), func(k int) bool { return c[k].Pressure >= pressure })
+	at := 0
+	for above := len(c); at < above; { // as sort.Search, without a call for each point
+		if middle := (at + above) / 2; c[middle].Pressure < pressure {
+			at = middle + 1
+		} else {
+			above = middle
+		}
+	}
 	if at == len(c) {
 		return c[at-1].Inflation - 1
 	}

@@ -16,11 +16,14 @@ import "slices"
 // resources at once, so the pressures at all of them are taken to be high and low together.
 //
 // Thread k is at the processor for a fraction u_k of its time. Of N threads that j finds there, M = min(N, c−1) run beside
-// it on c servers, any of them alike, so that k is one of them with probability u_k·E[M]/E[N], k and another l with
-// u_k·u_l·E[M(M−1)]/E[N(N−1)], and so on; and each is in j's domain with a probability δ. On a single core M is 0: who waits
+// it on c servers, and K of these in its domain: see domains.go. They are any of them alike, so that k is one of the K with
+// probability u_k·E[K]/E[N], k and another l with u_k·u_l·E[K(K−1)]/E[N(N−1)], and so on. On a single core M is 0: who waits
 // for the core does not press on who has it. The u_k depend on the inflations, and are found with them, by a fixed point
 // that needs no solution of the node. Where service is slowed at several resources, what that does at one of them to the
 // time that a job takes counts for its presence at the others.
+//
+// A job with a limit is at the processor for no more of its time than that allows: while it is throttled it presses on no
+// other. All of its threads are throttled at once, so that those that run find their siblings as if there were no limit.
 
 // inflation is what interference does to one vector.
 type inflation struct {
@@ -92,20 +95,42 @@ func (v Vector) inflated(f *inflation, alone bool, to Vector) Vector {
 // couplings is how often each service is looked at again where several are slowed: what one does to the others is small.
 const couplings = 3
 
-// inflate returns what interference does to each of some vectors, copies[k] jobs of vectors[k] being on one node. It takes
-// O(n²) time for n threads, and as much again per round.
-func inflate(vectors []Vector, copies, servers []int) []inflation {
+// kind is equal jobs on one node.
+type kind struct {
+	vector Vector
+	copies int
+	limit  float64 // of each, see [Share]
+	slack  float64 // see [hold]
+}
+
+// hold returns what the limit on the processor, the resource of that index, does to the jobs where service at another, or the same,
+// is slower.
+func (k *kind) hold(processor, slower int) hold {
+	if k.limit == 0 || !k.vector.computes(processor) {
+		return hold{}
+	}
+	d := k.vector[processor]
+	return hold{least: float64(d.threads()) * d.Loading / max(k.limit, minLimit), computes: slower == processor, slack: k.slack}
+}
+
+// inflate returns what interference does to each of some kinds of jobs on one node, whose limits are on the resource of the index
+// processor. It takes O(n²) time for n threads, and as much again per round.
+func inflate(kinds []kind, servers []int, processor int) []inflation {
+	vectors := make([]Vector, len(kinds))
+	for k := range kinds {
+		vectors[k] = kinds[k].vector
+	}
 	slower := slowedServices(vectors)
 	f := newInflations(vectors, len(servers))
 	pressures := make([]*interference, 0, len(slower))
 	services := make([]int, len(vectors)) // of each vector, that are slowed
 	coupled := false
 	for _, of := range slower {
-		jobs := make([]slowed, 0, len(vectors)/len(slower)+1)
+		jobs, sharing := make([]slowed, 0, len(vectors)/len(slower)+1), 0
 		for k, v := range vectors {
-			if s := newSlowed(v, copies[k], of); s.loading > 0 { // a job that is never there neither presses nor suffers
-				s.number = k
-				jobs = append(jobs, s)
+			if s := newSlowed(v, kinds[k].copies, of); s.loading > 0 { // a job that is never there neither presses nor suffers
+				s.number, s.hold = k, kinds[k].hold(processor, of)
+				jobs, sharing = append(jobs, s), sharing+s.copies*s.threads
 				services[k]++
 				coupled = coupled || services[k] > 1
 			}
@@ -113,7 +138,7 @@ func inflate(vectors []Vector, copies, servers []int) []inflation {
 		if len(jobs) == 0 || len(jobs) == 1 && jobs[0].copies*jobs[0].threads == 1 {
 			continue // one thread has nothing that presses on it
 		}
-		x := newInterference(jobs, servers, of)
+		x := newInterference(jobs, servers, of, sharing)
 		x.settle()
 		pressures = append(pressures, x)
 	}
@@ -191,30 +216,39 @@ func (f *inflation) take(x *interference, k int, servers []int) {
 		alone = s.inflation
 	default:
 		single := []slowed{newSlowed(s.vector, 1, x.of)}
-		newInterference(single, servers, x.of).settle()
+		single[0].hold = s.hold
+		newInterference(single, servers, x.of, s.threads).settle()
 		alone = min(single[0].inflation, s.inflation)
 	}
 	f.services = append(f.services, slowerService{resource: x.of, loading: s.loading, together: s.inflation, alone: alone})
 }
 
-// inflateAll returns what interference does to each of the jobs, equal ones being found once.
-func inflateAll(jobs []Vector, servers []int) []inflation {
-	var vectors []Vector
-	var copies []int
-	class, known := make([]int, len(jobs)), make(map[string]int, len(jobs))
+// inflateAll returns what interference does to each of the jobs, equal ones being found once. Sharing says what limits they have;
+// nil is none.
+func inflateAll(jobs []Vector, servers []int, sharing *Sharing) []inflation {
+	var kinds []kind
+	class, known, processor := make([]int, len(jobs)), make(map[string]int, len(jobs)), -1
+	if sharing != nil {
+		processor = sharing.Resource
+	}
 	key := make([]byte, 0, 256)
 	for j, v := range jobs {
 		key = v.appendKey(key[:0])
+		of := kind{vector: v}
+		if sharing != nil {
+			of.limit = sharing.Shares[j].Limit
+			key = appendFloat(key, of.limit)
+		}
 		at, is := known[string(key)]
 		if !is {
-			at = len(vectors)
+			at = len(kinds)
 			known[string(key)] = at
-			vectors, copies = append(vectors, v), append(copies, 0)
+			kinds = append(kinds, of)
 		}
-		copies[at]++
+		kinds[at].copies++
 		class[j] = at
 	}
-	found := inflate(vectors, copies, servers)
+	found := inflate(kinds, servers, processor)
 	all := make([]inflation, len(jobs))
 	for j := range jobs {
 		all[j] = found[class[j]]

@@ -169,8 +169,8 @@ func TestJobsInOtherDomainsDoNotInterfere(t *testing.T) {
 	jobs := []contention.Vector{interfering{1, 1, steep}.vector(), interfering{1, 1, steep}.vector()}
 	for _, test := range []struct {
 		cores, domains int
-		want           float64 // service at 1/2 of full speed for as long as both are in one domain
-	}{{4, 1, 2}, {4, 2, 1 / (2./3 + 1./3/2)}, {4, 4, 1}, {2, 5, 1}} {
+		want           float64
+	}{{4, 1, 2}, {4, 2, 1}, {4, 4, 1}, {2, 5, 1}} {
 		p := predict(t, jobs, []int{test.cores, test.domains}, queueing.Options{})
 		if got := p.Dilations[0]; math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%d cores, %d domains: %v, want %v", test.cores, test.domains, got, test.want)
@@ -266,7 +266,7 @@ func TestInterferenceIsAddedUpAndReplayed(t *testing.T) {
 				}
 			}
 		}
-		mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers}, queueing.Options{})
+		mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers, Processor: -1}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

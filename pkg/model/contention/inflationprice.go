@@ -109,7 +109,8 @@ func (l *Load) effectPrices() []effectPrice {
 		if !l.resources[of].distributed { // of one server, whose thread runs beside none
 			there.Reset()
 		}
-		newInterference(jobs, l.servers, of).price(prices, there)
+		_, sharing := there.Range()
+		newInterference(jobs, l.servers, of, sharing+1).price(prices, there)
 	}
 	return prices
 }
@@ -118,62 +119,55 @@ func (l *Load) effectPrices() []effectPrice {
 // not only those with effects, are there.
 func (x *interference) price(prices []effectPrice, there *poissonbinomial.Distribution) {
 	x.sum()
-	runs := newChances(there, x.servers-1)
+	x.there = *there // which is only read from here on
+	candidate := surroundings{threads: &x.there, servers: x.servers - 1, own: x.own}
 	for i := range prices {
-		if level, is := x.levelOf(i, &x.shared[i], &x.apart[i], runs); is {
-			prices[i].expect(level)
+		if x.spreads[i] == nil {
+			continue
+		}
+		near := candidate.chances(x.spreads[i])
+		m := near.moments(&x.shared[i], &x.apart[i])
+		if low, high, chance := m.values(0, x.shared[i].bounds+x.apart[i].bounds); high > 0 {
+			prices[i].expect(low, high, chance)
 		}
 	}
 	for k := range x.jobs {
-		x.inflict(prices, &x.jobs[k], there)
+		x.inflict(prices, &x.jobs[k])
 	}
 }
 
 // expect makes weights of a table of the two values that stand for a pressure.
-func (p *effectPrice) expect(l level) {
-	for n, value := range [...]struct{ pressure, chance float64 }{{l.low, 1 - l.chance}, {l.high, l.chance}} {
+func (p *effectPrice) expect(low, high, chance float64) {
+	for n, value := range [...]struct{ pressure, chance float64 }{{low, 1 - chance}, {high, chance}} {
 		at, part := between(tabled[:], value.pressure)
 		p.at[2*n], p.at[2*n+1] = at, at+1
 		p.weight[2*n], p.weight[2*n+1] = value.chance*(1-part), value.chance*part
 	}
 }
 
-// inflict tables by how much longer a job takes, over all its threads, beside a thread more, at each resource.
-func (x *interference) inflict(prices []effectPrice, s *slowed, there *poissonbinomial.Distribution) {
+// inflict tables by how much longer a job takes, over all its threads, beside a thread more that always runs, at each resource.
+func (x *interference) inflict(prices []effectPrice, s *slowed) {
 	if s.loading == 0 {
 		return
 	}
-	runs, left, room := allRun, 1.0, 1.0
 	if !s.exclusive {
-		x.others.Without(there, s.loading)
-		runs = newChances(&x.others, x.servers-1)
-		left, room = makeRoom(&x.others, x.servers-1)
+		x.others.Without(&x.there, s.loading)
 	}
 	for i, d := range s.vector {
 		if !x.affects(d) || len(d.Effect.Curve) == 0 {
 			continue
 		}
-		curve, p := d.Effect.Curve, &prices[i]
-		l, _ := x.level(s, i, d.Effect, runs)
-		slowed := s.importance * float64(s.copies*s.threads) * s.loading * x.domain[i] * room
+		around, curve := x.around(s), d.Effect.Curve
+		near := around.chances(x.spreads[i])
+		shared, apart := x.pressing(s, i, d.Effect)
+		m, limit := near.moments(&shared, &apart), shared.bounds+apart.bounds
+		without := m.slows(curve, 0, limit)
+		around.more = 1
+		near = around.chances(x.spreads[i])
+		m = near.moments(&shared, &apart)
+		slowed := s.importance * float64(s.copies*s.threads) * s.loading
 		for n, pressure := range tabled {
-			p.inflicted[n] += slowed * ((1-l.chance)*(curve.more(left*l.low+pressure)-curve.more(l.low)) +
-				l.chance*(curve.more(left*l.high+pressure)-curve.more(l.high)))
+			prices[i].inflicted[n] += slowed * (m.slows(curve, pressure, limit) - without)
 		}
 	}
-}
-
-// makeRoom returns how often a newcomer runs on some servers that it shares with others, and which part of those that ran
-// without it still do so then.
-func makeRoom(others *poissonbinomial.Distribution, servers int) (left, runs float64) {
-	before, after := 0.0, 0.0
-	for n, p := range others.Probability() {
-		runs += p * min(1, float64(servers)/float64(n+1))
-		before += p * float64(min(n, servers))
-		after += p * float64(min(n, max(0, servers-1)))
-	}
-	if before == 0 {
-		return 1, runs
-	}
-	return after / before, runs
 }

@@ -17,8 +17,10 @@ type slowed struct {
 
 	loading   float64 // fraction of its own time that each thread is served there
 	threads   int
-	exclusive bool    // on servers of its own
+	exclusive bool // on servers of its own
+	hold      hold
 	presence  float64 // fraction of its time that each thread is there, waiting included
+	awake     float64 // fraction of its time for which it is not throttled: all its threads are at once
 	elsewhere float64 // what slower service at other resources adds to its own time
 	inflation float64 // g
 	parts     []float64
@@ -26,7 +28,7 @@ type slowed struct {
 
 // newSlowed returns what of some equal jobs matters to interference with service at a resource.
 func newSlowed(v Vector, copies, resource int) slowed {
-	s := slowed{vector: v, copies: copies, importance: 1, inflation: 1, threads: 1}
+	s := slowed{vector: v, copies: copies, importance: 1, inflation: 1, threads: 1, awake: 1}
 	if resource < len(v) {
 		s.loading, s.threads = v[resource].Loading, v[resource].threads()
 	}
@@ -39,44 +41,78 @@ func newSlowed(v Vector, copies, resource int) slowed {
 	return s
 }
 
+// hold is what a limit on the processor does to a job.
+type hold struct {
+	// least is how long its own time takes at least: its service at the processor over the limit, 0 without one.
+	least float64
+	// computes reports whether that service is the one that interference slows, so that least grows with it.
+	computes bool
+	// slack is which fraction of its own time it is idle for no reason but the limit.
+	slack float64
+}
+
+// takes returns how long the own time takes at least with service that is so much slower.
+func (h *hold) takes(inflation float64) float64 {
+	if h.computes {
+		return h.least * inflation
+	}
+	return h.least
+}
+
 // interference is the pressures on service at one resource of a node. Here that is called the processor.
 type interference struct {
 	of      int
 	jobs    []slowed
 	servers int       // of the processor
-	cores   int       // with those that jobs have for themselves
-	domain  []float64 // δ by resource, 0 at those with a queue
+	own     int       // that jobs have for themselves besides
+	spreads []*spread // by resource
 
-	there, others poissonbinomial.Distribution // threads at the processor
-	shared        []pressures                  // by resource, of the threads that share the processor
-	apart         []pressures                  // and of those with cores of their own
-	levels        []level
-	cuts          []float64
+	there, others, rest poissonbinomial.Distribution // threads at the processor
+	shared              []pressures                  // by resource, of the threads that share the processor
+	apart               []pressures                  // and of those with cores of their own
+	levels              []level
+	cuts                []float64
 }
 
-func newInterference(jobs []slowed, servers []int, of int) *interference {
+// newInterference returns that of some jobs, on a node where no more threads share the processor than sharing says.
+func newInterference(jobs []slowed, servers []int, of, sharing int) *interference {
 	x := &interference{
-		of: of, jobs: jobs, domain: make([]float64, len(servers)),
+		of: of, jobs: jobs, spreads: make([]*spread, len(servers)),
 		shared: make([]pressures, len(servers)), apart: make([]pressures, len(servers)),
 	}
 	if len(servers) == 0 {
 		return x
 	}
-	x.servers, x.cores = servers[of], servers[of]
+	x.servers = servers[of]
 	for k := range jobs {
 		if jobs[k].exclusive {
-			x.cores += jobs[k].copies * jobs[k].threads
+			x.own += jobs[k].copies * jobs[k].threads
 		}
 	}
-	for i, domains := range servers {
-		x.domain[i] = domainChance(x.cores, domains)
-	}
+	x.spread(servers, min(x.servers, sharing)+x.own)
 	parts := make([]float64, len(jobs)*len(servers))
 	for k := range jobs {
 		size := len(jobs[k].vector)
 		jobs[k].parts, parts = parts[:size:size], parts[size:]
 	}
 	return x
+}
+
+// spread finds how up to as many other threads are spread over the domains of each resource at which some job presses.
+func (x *interference) spread(domains []int, others int) {
+	for k := range x.jobs {
+		for i, d := range x.jobs[k].vector {
+			if !x.affects(d) || x.spreads[i] != nil {
+				continue
+			}
+			same := func(s *spread) bool { return s != nil && s.domains == domains[i] }
+			if at := slices.IndexFunc(x.spreads, same); at >= 0 {
+				x.spreads[i] = x.spreads[at]
+			} else {
+				x.spreads[i] = newSpread(domains[i], others)
+			}
+		}
+	}
 }
 
 const (
@@ -109,9 +145,9 @@ func (x *interference) round() (change float64) {
 		if s.loading < leastLoading {
 			continue
 		}
-		beside, wait := x.beside(s)
+		wait := x.lookBeside(s)
 		before := s.inflation
-		s.inflation = x.inflation(s, beside)
+		s.inflation = x.inflation(s)
 		change = max(change, math.Abs(s.inflation-before))
 		s.presence = s.present(wait)
 	}
@@ -119,13 +155,16 @@ func (x *interference) round() (change float64) {
 }
 
 // present returns the fraction of its time that a thread is at the processor if it waits there for so many times its
-// service.
+// service, and notes for which it is not throttled.
 func (s *slowed) present(wait float64) float64 {
 	if s.exclusive {
 		wait = 0
 	}
 	there := s.loading * s.inflation * (1 + wait)
-	return there / (1 - s.loading + s.elsewhere + there)
+	takes := max(0, 1-s.loading-s.hold.slack) + s.elsewhere + there
+	least := s.hold.takes(s.inflation)
+	s.awake = min(1, takes/least)
+	return there / max(takes, least)
 }
 
 // sum adds up who is at the processor and who presses where.
@@ -146,7 +185,7 @@ func (x *interference) sum() {
 		}
 		for i, d := range s.vector {
 			if x.affects(d) {
-				to[i].add(d.Effect.Pressure, s.presence, float64(n))
+				to[i].addTogether(d.Effect.Pressure, s.presence, s.awake, s.threads, float64(s.copies))
 			}
 		}
 	}
@@ -155,62 +194,78 @@ func (x *interference) sum() {
 // affects reports whether a demand is an effect on the service.
 func (x *interference) affects(d Demand) bool { return d.Effect != nil && d.Effect.Of == x.of }
 
-// beside returns how the threads at the processor run while one of the job does, and how long that waits there, as a
+// lookBeside finds the threads that share the processor while one of the job is there, and returns how long that waits, as a
 // multiple of its service.
-func (x *interference) beside(s *slowed) (runs chances, wait float64) {
+func (x *interference) lookBeside(s *slowed) (wait float64) {
 	if s.exclusive {
-		return newChances(&x.there, x.servers), 0
+		return 0
 	}
 	x.others.Without(&x.there, s.presence)
-	return newChances(&x.others, x.servers-1), x.others.Excess(x.servers) / float64(x.servers)
+	if s.threads > 1 && s.awake < 1 { // its siblings are not throttled meanwhile
+		for range s.threads - 1 {
+			x.rest.Without(&x.others, s.presence)
+			x.others, x.rest = x.rest, x.others
+		}
+		for range s.threads - 1 {
+			x.others.Add(s.unthrottled())
+		}
+	}
+	return x.others.Excess(x.servers) / float64(x.servers)
 }
 
-// inflation returns that of a job, and notes which resource adds what to it.
-func (x *interference) inflation(s *slowed, runs chances) float64 {
+// unthrottled returns the presence of a thread while its job is not throttled.
+func (s *slowed) unthrottled() float64 { return min(1, s.presence/s.awake) }
+
+// inflation returns that of a job beside those that [interference.lookBeside] found, and notes which resource adds what to it.
+func (x *interference) inflation(s *slowed) float64 {
 	clear(s.parts)
 	x.levels = x.levels[:0]
+	around := x.around(s)
+	var near chances
+	var last *spread // that near is for
 	for i, d := range s.vector {
 		if !x.affects(d) || len(d.Effect.Curve) == 0 {
 			continue
 		}
-		if l, pressed := x.level(s, i, d.Effect, runs); pressed {
-			x.levels = append(x.levels, l)
+		if last != x.spreads[i] {
+			last = x.spreads[i]
+			near = around.chances(last)
+		}
+		shared, apart := x.pressing(s, i, d.Effect)
+		m := near.moments(&shared, &apart)
+		if low, high, chance := m.values(0, shared.bounds+apart.bounds); high > 0 {
+			x.levels = append(x.levels, level{d.Effect.Curve, i, low, high, chance})
 		}
 	}
 	return x.combine(s.parts)
 }
 
-// level returns what stands for the pressure of the others on a thread of the job at one resource.
-func (x *interference) level(s *slowed, resource int, e *Effect, runs chances) (level, bool) {
-	shared, apart := x.shared[resource], x.apart[resource]
+// around returns what a thread of the job finds, after [interference.lookBeside].
+func (x *interference) around(s *slowed) surroundings {
 	if s.exclusive {
-		apart.add(e.Pressure, s.presence, -1)
-	} else {
-		shared.add(e.Pressure, s.presence, -1)
+		return surroundings{threads: &x.there, servers: x.servers, own: x.own - 1}
 	}
-	l, pressed := x.levelOf(resource, &shared, &apart, runs)
-	l.curve = e.Curve
-	return l, pressed
+	return surroundings{threads: &x.others, servers: x.servers - 1, own: x.own}
 }
 
-// levelOf returns what stands for the pressure of some threads at a resource; false is none.
-func (x *interference) levelOf(resource int, shared, apart *pressures, runs chances) (level, bool) {
-	var cumulants [3]float64
-	limit := 0.0
-	if shared.threads > 0.5 { // else there is only what rounding left
-		shared.cumulants(runs, x.domain[resource], &cumulants)
-		limit += shared.bounds
+// pressing returns the pressures on a thread of the job at a resource: of threads that share servers, and of those that have
+// their own.
+func (x *interference) pressing(s *slowed, resource int, e *Effect) (shared, apart pressures) {
+	shared, apart = x.shared[resource], x.apart[resource]
+	to := &shared
+	if s.exclusive {
+		to = &apart
 	}
-	if apart.threads > 0.5 {
-		apart.cumulants(allRun, x.domain[resource], &cumulants)
-		limit += apart.bounds
+	if s.threads > 1 && s.awake < 1 {
+		to.addTogether(e.Pressure, s.presence, s.awake, s.threads, -1)
+		to.add(e.Pressure, s.unthrottled(), float64(s.threads-1))
+	} else {
+		to.add(e.Pressure, s.presence, -1)
 	}
-	if cumulants[0] <= 0 {
-		return level{}, false
+	if to.threads < 0.5 {
+		*to = pressures{} // there is only what rounding left
 	}
-	l := level{resource: resource}
-	l.low, l.high, l.chance = twoValues(cumulants, limit)
-	return l, true
+	return shared, apart
 }
 
 // combine returns the inflation under the pressures of all resources, and fills in what each adds to it.

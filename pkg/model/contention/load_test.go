@@ -311,11 +311,13 @@ func TestWaitsCountAsManyTimesAsJobsAreImportant(t *testing.T) {
 		load, before, after := contention.NewSharedLoad(servers, 0), contention.NewLoad(servers), contention.NewLoad(servers)
 		importance := make([]float64, len(jobs))
 		for j, v := range jobs {
+			v[0].Threads = 1 // of which all have the same share
 			importance[j] = rapid.SampledFrom([]float64{0.01, 1, 1, 7, 100}).Draw(t, "importance")
 			load.AddImportant(v, contention.Share{}, importance[j])
 			before.Add(v)
 			after.Add(v)
 		}
+		candidate[0].Threads = 1
 		after.Add(candidate)
 		waited := func(l *contention.Load, v contention.Vector) (by float64) { // over all threads
 			for i := range v {

@@ -27,7 +27,7 @@ type Mixes struct {
 	empty   *Mix
 	err     error
 
-	weighted   bool // some type has a weight of its own
+	weighted   bool // the threads of some type have another weight than 1
 	interferes bool // some type has an effect
 
 	walk   walk    // scratch
@@ -147,6 +147,8 @@ func (m *Mixes) local(t *JobType) *localType {
 		if held > 1 {
 			l.stretch *= held
 			l.slack = 1 - 1/held
+		}
+		if held > 1 || t.Limit > 0 && l.vector.interferes() {
 			l.key = string(binary.LittleEndian.AppendUint64([]byte(l.key), math.Float64bits(t.Limit)))
 		}
 		if l.vector.computes(m.class.Processor) {
@@ -159,7 +161,7 @@ func (m *Mixes) local(t *JobType) *localType {
 		}
 		l.stretch *= l.alone
 	}
-	m.weighted = m.weighted || t.Weight != 0
+	m.weighted = m.weighted || l.weight != 0 && l.weight != 1
 	m.interferes = m.interferes || l.vector.interferes()
 	m.types[t] = l
 	return l
@@ -342,11 +344,11 @@ func (x *Mix) Price(t *JobType) float64 {
 	return x.prices.Of(l.candidate)
 }
 
-// load returns what the jobs add up to, with shares only where some job has one.
+// load returns what the jobs add up to, with shares only where those of threads may differ.
 func (x *Mix) load() *Load {
 	class := &x.of.class
 	load := NewLoad(class.Servers)
-	if class.Processor >= 0 && class.Processor < len(class.Servers) && x.of.weighted {
+	if x.of.weighted {
 		load = NewSharedLoad(class.Servers, class.Processor)
 	}
 	for _, p := range x.parts {

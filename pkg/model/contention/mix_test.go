@@ -33,8 +33,9 @@ type drawn struct {
 func draw(t *rapid.T) drawn {
 	const m = 3
 	d := drawn{class: contention.NodeClass{
-		Servers: drawServers(t, m, 3),
-		Speeds:  rapid.SliceOfN(rapid.Float64Range(0.25, 4), 0, m).Draw(t, "speeds"),
+		Processor: -1, // all resources are shared by threads
+		Servers:   drawServers(t, m, 3),
+		Speeds:    rapid.SliceOfN(rapid.Float64Range(0.25, 4), 0, m).Draw(t, "speeds"),
 	}}
 	for k := range rapid.IntRange(1, 4).Draw(t, "types") {
 		vector := drawVector(t, m, 2)

@@ -9,12 +9,12 @@ func (x *Mix) inflate(classes []class) (slowing []float64) {
 	if m.err != nil || !m.interferes {
 		return nil
 	}
-	vectors, copies := make([]Vector, len(classes)), make([]int, len(classes))
+	kinds := make([]kind, len(classes))
 	for c, class := range classes {
-		vectors[c], copies[c] = class.vector, class.copies
+		kinds[c] = kind{class.vector, class.copies, class.Limit, class.slack}
 	}
 	slowing = make([]float64, len(classes))
-	for c, f := range inflate(vectors, copies, m.class.Servers) {
+	for c, f := range inflate(kinds, m.class.Servers, m.class.Processor) {
 		slowing[c] = 1
 		if f.stretch(false) > 1 {
 			classes[c].localType, slowing[c] = m.inflated(classes[c].localType, &f)

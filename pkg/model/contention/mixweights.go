@@ -6,22 +6,19 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// unequal reports whether threads of different weights share the processor. Where jobs have none they share it by threads.
+// unequal reports whether threads of different weights share the processor, and one may wait there.
 func (x *Mix) unequal() bool {
-	if !x.of.weighted {
-		return false
-	}
-	weight := 0.0
+	weight, threads, differ := 0.0, 0, false
+	at := x.of.class.Processor
 	for k := range x.parts {
-		switch w := x.parts[k].weight; {
-		case w == 0 || w == weight: // is never there, or is like those before
-		case weight == 0:
-			weight = w
-		default:
-			return true
+		p := &x.parts[k]
+		if p.weight == 0 { // is never there
+			continue
 		}
+		differ = differ || weight != 0 && p.weight != weight
+		weight, threads = p.weight, threads+p.Copies*p.vector[at].threads()
 	}
-	return false
+	return differ && threads > x.of.class.Servers[at]
 }
 
 // leastLoading is the smallest loading that counts where weights do: below it a job is never there.

@@ -59,6 +59,11 @@ type Prediction struct {
 //
 // The error names the first invalid job or resource.
 func Predict(jobs []Vector, servers []int, options queueing.Options) (*Prediction, error) {
+	return predict(jobs, servers, nil, options)
+}
+
+// predict is [Predict] for jobs that interfere as those which share a resource do: by their limits. Nil is none.
+func predict(jobs []Vector, servers []int, sharing *Sharing, options queueing.Options) (*Prediction, error) {
 	if err := ValidateServers(servers); err != nil {
 		return nil, err
 	}
@@ -71,7 +76,7 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 	p.places, jobs, servers = split(jobs, servers)
 	p.jobs = InEffect(jobs, servers)
 	p.inflated, p.servers = p.jobs, servers
-	p.inflate()
+	p.inflate(sharing)
 	solution, err := queueing.Solve(p.network(servers), options)
 	if err != nil {
 		return nil, err
@@ -86,12 +91,12 @@ func Predict(jobs []Vector, servers []int, options queueing.Options) (*Predictio
 	return p, nil
 }
 
-// inflate makes the service of the jobs as slow as interference does.
-func (p *Prediction) inflate() {
+// inflate makes the service of the jobs as slow as interference does, given the limits of a sharing, if there is one.
+func (p *Prediction) inflate(sharing *Sharing) {
 	if !interferes(p.jobs) {
 		return
 	}
-	p.inflation = inflateAll(p.jobs, p.servers)
+	p.inflation = inflateAll(p.jobs, p.servers, sharing)
 	p.inflated = make([]Vector, len(p.jobs))
 	cells := make(Vector, len(p.jobs)*len(p.servers))
 	for j, v := range p.jobs {

@@ -1,10 +1,6 @@
 package contention
 
-import (
-	"math"
-
-	"loadline.dev/loadline/pkg/model/poissonbinomial"
-)
+import "math"
 
 // This file has the distribution of a pressure: of the sum of what the threads press that run at once. See inflation.go.
 
@@ -15,6 +11,9 @@ type pressures struct {
 	second          [2]float64
 	third           [3]float64
 	threads, bounds float64 // the number of threads that press, and the sum of their pressures
+	// By how much more often threads of one job run at once than if they were independent: sums over its pairs of q²·u², these
+	// times q, and times the first of all of its threads; and over its triples of q³·u³.
+	pairs, squares, crossed, triples float64
 }
 
 func (s *pressures) add(q, u, times float64) {
@@ -31,59 +30,76 @@ func (s *pressures) add(q, u, times float64) {
 	s.bounds += times * q
 }
 
-// cumulants adds the first three of the pressure of threads of which one, two and three run at once as the chances say, each
-// in the domain with probability δ.
-func (s *pressures) cumulants(c chances, domain float64, to *[3]float64) {
-	one, two, three := c[0]*domain, c[1]*domain*domain, c[2]*domain*domain*domain
-	mean := one * s.first
-	square := one*s.second[0] + two*(s.first*s.first-s.second[1])
-	cube := one*s.third[0] + 3*two*(s.second[0]*s.first-s.third[1]) +
-		three*(s.first*s.first*s.first-3*s.first*s.second[1]+2*s.third[2])
-	to[0] += mean
-	to[1] += max(0, square-mean*mean)
-	to[2] += cube - 3*mean*square + 2*mean*mean*mean
+// addTogether adds the threads of some jobs of several that run only while their job is awake, for that fraction of its time.
+func (s *pressures) addTogether(q, u, awake float64, threads int, jobs float64) {
+	n := float64(threads)
+	s.add(q, u, jobs*n)
+	if threads < 2 || awake >= 1 || q*u < leastLoading {
+		return
+	}
+	pairs := jobs * n * (n - 1) * q * q * u * u * (1/awake - 1)
+	s.pairs += pairs
+	s.squares += pairs * q
+	s.crossed += pairs * n * q * u
+	s.triples += jobs * n * (n - 1) * (n - 2) * q * q * q * u * u * u * (1/(awake*awake) - 1)
 }
 
-// chances are E[M]/E[N], E[M(M−1)]/E[N(N−1)] and E[M(M−1)(M−2)]/E[N(N−1)(N−2)], where M of N threads run.
-type chances [3]float64
-
-// allRun are the chances of threads with a core each.
-var allRun = chances{1, 1, 1}
-
-// newChances returns those of threads, their number having that distribution, on some servers.
-func newChances(threads *poissonbinomial.Distribution, servers int) chances {
-	var found, running [3]float64
-	low, high := threads.Range()
-	if servers == 0 {
-		return chances{}
-	}
-	if high <= servers {
-		return allRun
-	}
-	for n := low; n <= high; n++ {
-		p, a, b := threads.Probability()[n], float64(n), float64(min(n, servers))
-		found[0] += p * a
-		found[1] += p * a * (a - 1)
-		found[2] += p * a * (a - 1) * (a - 2)
-		running[0] += p * b
-		running[1] += p * b * (b - 1)
-		running[2] += p * b * (b - 1) * (b - 2)
-	}
-	var c chances
-	for k := range c {
-		if found[k] > 0 {
-			c[k] = running[k] / found[k]
-		}
-	}
-	return c
+// pairsOf returns Σ q·u·q·u over pairs of different threads that run at once, squaresOf the same with q² of the first, and triplesOf
+// that over triples: all in any order.
+func (s *pressures) pairsOf() float64   { return s.first*s.first - s.second[1] + s.pairs }
+func (s *pressures) squaresOf() float64 { return s.second[0]*s.first - s.third[1] + s.squares }
+func (s *pressures) triplesOf() float64 {
+	return s.first*s.first*s.first - 3*s.first*s.second[1] + 2*s.third[2] + 3*(s.pairs*s.first-s.crossed) + s.triples
 }
 
-// domainChance returns the probability that a thread that runs beside another is in the same of some equal domains.
-func domainChance(cores, domains int) float64 {
-	if cores < 2 || domains < 2 {
-		return 1
+// moments are the means of the pressure, its square and its cube, as polynomials in the pressure of one more thread that always
+// runs where it shares servers with the others; without one that is 0.
+type moments struct {
+	mean   [2]float64
+	square [3]float64
+	cube   [4]float64
+}
+
+// moments returns those of the pressure of threads that share servers, and of those with servers of their own, as the chances say.
+func (c *chances) moments(s, own *pressures) moments {
+	pairs := s.pairsOf()
+	m := moments{
+		mean:   [2]float64{c[1][0] * s.first, c[1][0]},
+		square: [3]float64{c[1][0]*s.second[0] + c[2][0]*pairs, 2 * c[2][0] * s.first, c[1][0]},
+		cube: [4]float64{
+			c[1][0]*s.third[0] + 3*c[2][0]*s.squaresOf() + c[3][0]*s.triplesOf(),
+			3 * (c[2][0]*s.second[0] + c[3][0]*pairs), 3 * c[2][0] * s.first, c[1][0],
+		},
 	}
-	return max(0, float64(cores)/float64(domains)-1) / float64(cores-1)
+	if own.threads > 0 {
+		ownPairs := own.pairsOf()
+		m.mean[0] += c[0][1] * own.first
+		m.square[0] += c[0][1]*own.second[0] + c[0][2]*ownPairs + 2*c[1][1]*s.first*own.first
+		m.square[1] += 2 * c[1][1] * own.first
+		m.cube[0] += c[0][1]*own.third[0] + 3*c[0][2]*own.squaresOf() + c[0][3]*own.triplesOf() +
+			3*(c[1][1]*(s.second[0]*own.first+own.second[0]*s.first)+c[2][1]*pairs*own.first+c[1][2]*s.first*ownPairs)
+		m.cube[1] += 3 * (c[1][1]*own.second[0] + 2*c[2][1]*s.first*own.first + c[1][2]*ownPairs)
+		m.cube[2] += 3 * c[1][1] * own.first
+	}
+	return m
+}
+
+// values returns two values that stand for the pressure with one more thread of a pressure q, where the others' add up to no more
+// than a limit, and the probability of the second: see [twoValues].
+func (m *moments) values(q, limit float64) (low, high, chance float64) {
+	mean := m.mean[0] + q*m.mean[1]
+	if mean <= 0 {
+		return 0, 0, 0
+	}
+	square := m.square[0] + q*(m.square[1]+q*m.square[2])
+	cube := m.cube[0] + q*(m.cube[1]+q*(m.cube[2]+q*m.cube[3]))
+	return twoValues(mean, max(0, square-mean*mean), cube-3*mean*square+2*mean*mean*mean, limit+q)
+}
+
+// slows returns by how much the pressure makes service slower, by a curve, on average, with one more thread as in values.
+func (m *moments) slows(c Curve, q, limit float64) float64 {
+	low, high, chance := m.values(q, limit)
+	return (1-chance)*c.more(low) + chance*c.more(high)
 }
 
 // level is the two values that stand for the pressure at one resource, and the probability of the higher one.
@@ -100,13 +116,12 @@ const leastVariance = 1e-9
 
 // twoValues returns two values from 0 to a limit, and the probability of the second, larger one, that have the given
 // mean, variance and third central moment.
-func twoValues(cumulants [3]float64, limit float64) (low, high, chance float64) {
-	mean, variance := cumulants[0], cumulants[1]
+func twoValues(mean, variance, third, limit float64) (low, high, chance float64) {
 	if variance <= leastVariance*mean*mean {
 		return mean, mean, 1
 	}
 	sigma := math.Sqrt(variance)
-	half := cumulants[2] / (variance * sigma) / 2
-	root := math.Hypot(1, half)
+	half := third / (variance * sigma) / 2
+	root := math.Sqrt(1 + half*half)
 	return max(0, mean+sigma*(half-root)), min(limit, mean+sigma*(half+root)), (1 - half/root) / 2
 }

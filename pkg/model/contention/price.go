@@ -18,7 +18,7 @@ type Prices struct {
 
 	// Where a resource is shared by weights:
 	processor int
-	weight    float64        // of all jobs, if it is the same
+	weight    float64        // of a thread of all jobs, if it is the same
 	factors   *weightFactors // nil if there are none
 
 	effects []effectPrice // by resource, nil where no job of the node has an effect
@@ -140,8 +140,8 @@ type Candidate struct {
 	bids    []bid
 	effects []effectBid
 
-	weight    float64 // 0 if it has no share
-	logWeight float64 // to base 2, of a thread
+	weight    float64 // of a thread, 0 if it has no share
+	logWeight float64 // to base 2
 	slack     float64 // fraction of its time alone for which it is throttled: less once it waits
 
 	importance float64 // how many times what it waits counts
@@ -224,9 +224,10 @@ func NewShareCandidate(v Vector, processor int, share Share) *Candidate {
 	v, slack := v.within(processor, share.Limit)
 	c := NewCandidate(v)
 	c.weight, c.slack = share.weight(), slack
-	if processor < len(v) {
-		c.logWeight = math.Log2(threadWeight(v[processor], c.weight))
+	if processor >= 0 && processor < len(v) {
+		c.weight = threadWeight(v[processor], c.weight)
 	}
+	c.logWeight = math.Log2(c.weight)
 	return c
 }
 

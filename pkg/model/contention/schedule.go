@@ -28,7 +28,7 @@ func Completions(runs []Run, servers []int) ([]float64, error) {
 // CompletionsBy returns when each of the runs that share a node completes, in
 // their order. Between two events (a start or a completion) the mix of running
 // jobs is constant, so each progresses at 1/λ of its neutral speed, λ its dilation
-// in that mix as [Predict] has it with the options.
+// in that mix as [Predict] has it with the options: by threads. [CompletionsSharing] is for jobs that share by weights.
 //
 // There are at most two events per run. The error names the first invalid run, or
 // is that of Predict.
@@ -42,7 +42,7 @@ func CompletionsBy(runs []Run, servers []int, options queueing.Options) ([]float
 		}
 	}
 	runs, servers = splitRuns(runs, servers)
-	mixes, err := NewMixes(NodeClass{Servers: servers}, options)
+	mixes, err := NewMixes(NodeClass{Servers: servers, Processor: -1}, options)
 	if err != nil {
 		return nil, err
 	}

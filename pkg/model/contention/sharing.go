@@ -37,6 +37,13 @@ type Sharing struct {
 	Shares []Share
 }
 
+// EqualShares returns how a number of jobs share a resource that all have an equal claim on: each by the same weight, which its
+// threads share. That is how pods of one request share a processor, since each has a control group. [Predict] instead gives
+// every thread an equal share, as a device with one queue does.
+func EqualShares(resource, jobs int) Sharing {
+	return Sharing{Resource: resource, Shares: make([]Share, jobs)}
+}
+
 // PredictSharing returns what [Predict] does for jobs that share one resource by weights and limits.
 //
 // The dilations by equal shares are corrected by what weights and limits change in a model that knows both, package
@@ -50,7 +57,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 	if _, _, err := sharing.prepare(jobs, servers); err != nil {
 		return nil, err
 	}
-	p, err := Predict(sharing.affordable(jobs, servers), servers, options)
+	p, err := predict(sharing.affordable(jobs, servers), servers, &sharing, options)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +286,7 @@ func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options 
 }
 
 // CompletionsSharing returns what [CompletionsBy] does for jobs that share one resource by weights and limits: it holds
-// the share of each run. Each start and completion takes a solution.
+// the share of each run. Each start and completion takes a solution, unless all share it alike as jobs of one thread.
 func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queueing.Options) ([]float64, error) {
 	if len(sharing.Shares) != len(runs) {
 		return nil, fmt.Errorf("shares: %d for %d runs", len(sharing.Shares), len(runs))
@@ -288,6 +295,9 @@ func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queu
 		if err := r.validate(servers); err != nil {
 			return nil, fmt.Errorf("run %d: %w", j, err)
 		}
+	}
+	if sharing.byThreads(runs) {
+		return CompletionsBy(runs, servers, options)
 	}
 	runs, servers = splitRuns(runs, servers)
 	left, ends := make([]float64, len(runs)), make([]float64, len(runs))
@@ -327,6 +337,18 @@ func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queu
 		running, now = rest, next
 	}
 	return ends, nil
+}
+
+// byThreads reports whether runs share the resource as [Predict] has it: as siblings of one weight that have a thread each, and
+// no limit.
+func (s *Sharing) byThreads(runs []Run) bool {
+	for j, r := range runs {
+		share := s.Shares[j]
+		if share.weight() != s.Shares[0].weight() || share.Group != s.Shares[0].Group || share.Limit > 0 || s.threads(r.Vector) > 1 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.Groups, func(g gps.Group) bool { return g.Limit > 0 })
 }
 
 // completionRounding is the fraction of the time between two events within which completions are one event, so that

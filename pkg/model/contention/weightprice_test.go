@@ -138,17 +138,19 @@ func TestPricesOrderNodesAsTheExactSolution(t *testing.T) {
 	}
 }
 
-func TestEqualWeightsChangeNoDigitOfAPrice(t *testing.T) {
+func TestEqualWeightsOfSingleThreadsChangeNoDigitOfAPrice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		servers := drawServers(t, 2, 3)
 		share := contention.Share{Weight: rapid.SampledFrom([]float64{0, 0.01, 39}).Draw(t, "weight")}
 		load, shared := contention.NewLoad(servers), contention.NewSharedLoad(servers, 0)
 		for _, v := range drawVectors(t, 2, 3, 5) {
+			v[0].Threads = 1
 			load.Add(v)
 			shared.AddShare(v, share)
 		}
 		candidate := drawVector(t, 2, 3)
+		candidate[0].Threads = 1
 		want := load.Prices().Of(contention.NewCandidate(candidate))
 		if got := shared.Prices().Of(contention.NewShareCandidate(candidate, 0, share)); got != want {
 			t.Fatalf("%v, without weights %v", got, want)
