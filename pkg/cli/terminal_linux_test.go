@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +100,29 @@ func printed(t *testing.T, stream *verb.Stream, at *os.File) string {
 		t.Fatal(err)
 	}
 	return line
+}
+
+// A terminal that does not say how wide it is, as some consoles do not, has 80 columns, and the line is cut to what there is.
+//
+//nolint:paralleltest // it changes the environment
+func TestProgressIsShownAsFarAsTheTerminalIsWide(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	keyboard, screen := aTerminal(t)
+	for columns, want := range map[uint16]int{0: 79, 1: 0, 20: 19, 200: 100} {
+		if err := unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: 24}); err != nil {
+			t.Skip(err)
+		}
+		progress := verb.NewProgress(verb.NewStream(screen))
+		progress.Show(func(time.Time) string { return strings.Repeat("x", 100) })
+		if _, err := screen.WriteString("\n"); err != nil {
+			t.Fatal(err)
+		}
+		shown := "\r\x1b[K" + strings.Repeat("x", want) + "\r\n"
+		buffer := make([]byte, len(shown))
+		if _, err := io.ReadFull(keyboard, buffer); err != nil || string(buffer) != shown {
+			t.Errorf("%d columns: %q, %v, want %q", columns, buffer, err, shown)
+		}
+	}
 }
 
 // On a terminal the states of checks are colored, and columns stay where they are.
