@@ -111,7 +111,11 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve})
+	in := evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve}
+	bar := newFitProgress(f.streams.Err)
+	in.Progress = bar.update
+	answer, err := evaluate.Fit(in)
+	bar.Clear()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

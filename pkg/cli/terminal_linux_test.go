@@ -125,6 +125,26 @@ func TestProgressIsShownAsFarAsTheTerminalIsWide(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest // it changes the environment
+func TestFitSaysOnATerminalHowFarItIs(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	keyboard, screen := aTerminal(t)
+	var out bytes.Buffer
+	if code := Run(t.Context(), "v1", []string{"fit", "-f", "-"}, Streams{In: strings.NewReader(observations), Out: &out, Err: screen}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if _, err := screen.WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(keyboard).ReadString('\n')
+	if want := "\r\x1b[Kchoosing a model  ░░░░░░░░░░░░░░░░░░░░░░░░  0%"; err != nil || !strings.HasPrefix(line, want) || !strings.HasSuffix(line, "\r\x1b[K\r\n") {
+		t.Errorf("%q, %v, want %q first, and the line taken away last", line, err, want)
+	}
+	if !strings.Contains(out.String(), "JOB") {
+		t.Errorf("the answer is %q", out.String())
+	}
+}
+
 // On a terminal the states of checks are colored, and columns stay where they are.
 //
 //nolint:paralleltest // it changes the environment

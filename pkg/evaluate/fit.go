@@ -24,6 +24,8 @@ type FitInput struct {
 	Declared []v1alpha1.WorkloadProfile
 	// LearningCurve asks for one, which takes about as long as all else.
 	LearningCurve bool
+	// Progress, if it is set, is called now and then with what is being done and which share of that is, from 0 to 1.
+	Progress func(doing string, done float64)
 }
 
 // FitAnswer is what was learnt, and how well it predicts.
@@ -145,7 +147,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	}
 	maps.Copy(beliefs, options.Beliefs)
 	options.Beliefs = beliefs
-	result, err := fit.Fit(in.Runs, options)
+	result, err := fit.Fit(in.Runs, in.telling(options, "choosing a model"))
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence
 	}
-	holdOut, err := fit.CrossValidate(in.Runs, options)
+	holdOut, err := fit.CrossValidate(in.Runs, in.telling(options, "predicting runs left out"))
 	if errors.Is(err, fit.ErrTooFewRuns) {
 		return answer, nil
 	}
@@ -178,7 +180,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if !in.LearningCurve {
 		return answer, nil
 	}
-	curve, err := fit.LearningCurve(in.Runs, options)
+	curve, err := fit.LearningCurve(in.Runs, in.telling(options, "learning from a share of the runs"))
 	if err != nil && !errors.Is(err, fit.ErrTooFewRuns) {
 		return nil, err
 	}
@@ -186,6 +188,14 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		answer.HoldOut.LearningCurve = append(answer.HoldOut.LearningCurve, Learnt{l.Share, l.Runs, modelError(l.ModelError)})
 	}
 	return answer, nil
+}
+
+// telling returns options whose progress is that of a part of the work.
+func (in *FitInput) telling(options fit.Options, doing string) fit.Options {
+	if in.Progress != nil {
+		options.Progress = func(done float64) { in.Progress(doing, done) }
+	}
+	return options
 }
 
 // weightOf returns the weight of a pod that requests so many cores, on cgroup v2.

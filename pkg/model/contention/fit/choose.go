@@ -49,7 +49,9 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	folds := foldsOf(p, o.Folds, random)
 	var candidates []Candidate
 	best := math.Inf(1)
-	for _, s := range variants(p.table, base, o) {
+	all := variants(p, base, o)
+	o.tell(0)
+	for i, s := range all {
 		if len(folds) == 0 {
 			return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), s, 0)}}
 		}
@@ -58,6 +60,7 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 			best = min(best, c.Error)
 		}
 		candidates = append(candidates, walked...)
+		o.tell(float64(i+1) / float64(len(all)))
 	}
 	limit := asGood(candidates)
 	chosen := -1
@@ -112,12 +115,12 @@ func (c Candidate) perJob() int {
 // variants returns the settings to choose from: every predictor, pressures free
 // or equal to sensitivities, alone times as stated or fitted, every strength of
 // the pull.
-func variants(t *table, base settings, o Options) []settings {
+func variants(p *problem, base settings, o Options) []settings {
 	predictors := o.Predictors
 	if len(predictors) == 0 {
-		predictors = []Predictor{FirstOrder{}}
-		if t.largest() > 2 {
-			predictors = append(predictors, SecondOrder{})
+		predictors = Predictors()
+		if p.largest() <= 2 { // they differ in larger company
+			predictors = predictors[:1]
 		}
 	}
 	symmetries := []bool{false, true}

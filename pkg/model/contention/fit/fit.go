@@ -125,7 +125,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		return nil, ErrNothingMeasured
 	}
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	choice := choose(p, base, o, random)
+	choice := choose(p, base, o.portion(0, choosing), random)
 	candidates, chosen := choice.candidates, choice.chosen
 	c := choice.best()
 	f := train(p, c, o, full(), random)
@@ -151,6 +151,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		r.index[name] = j
 	}
 	r.rivals = rivalsOf(p, candidates, chosen, o, random)
+	o.tell((1 + choosing) / 2)
 	if worthwhile := chooseCorrection(p, choice, o); worthwhile != nil {
 		r.Correction = &Correction{Names: worthwhile.names, Error: worthwhile.error, Without: c.Error}
 		r.correction = worthwhile.fit(p, f, o, apart(o))
@@ -165,6 +166,9 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	r.Unidentified = unidentifiedOf(a, r.Resources, hidden)
 	return r, nil
 }
+
+// choosing is roughly which share of the work of a fit the choice of the model is.
+const choosing = 0.7
 
 // prepare checks what the user gave and puts it in order. Jobs of which only
 // beliefs are known are part of it.
