@@ -189,10 +189,10 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	for _, j := range a.Jobs {
 		cells := []string{j.Name, text.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
 		if a.Baselines {
-			cells = append(cells, interval(*j.Baseline))
+			cells = append(cells, interval(j.Baseline))
 		}
 		for i := range a.Resources {
-			cells = append(cells, interval(j.Sensitivity[i]), interval(j.Pressure[i]))
+			cells = append(cells, interval(&j.Sensitivity[i]), interval(&j.Pressure[i]))
 		}
 		jobs.Add(cells...)
 	}
@@ -245,8 +245,11 @@ func untold(a *evaluate.FitAnswer) []string {
 
 // interval returns a value with how much more it may be, or alone where that
 // cannot be told.
-func interval(v evaluate.Interval) string {
-	if v.High == nil {
+func interval(v *evaluate.Interval) string {
+	switch {
+	case v == nil:
+		return text.Absent
+	case v.High == nil:
 		return fmt.Sprintf("%.3f", v.Value)
 	}
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)

@@ -76,9 +76,9 @@ type FittedJob struct {
 	// fitted.
 	Baseline *Interval `json:"baseline,omitempty"`
 	// Dilated and Dilates are the mean dilation of the job beside each other job,
-	// and of each other job beside it.
-	Dilated Interval `json:"dilated"`
-	Dilates Interval `json:"dilates"`
+	// and of each other job beside it, absent where there is no other job.
+	Dilated *Interval `json:"dilated,omitempty"`
+	Dilates *Interval `json:"dilates,omitempty"`
 	// Measured counts the dilations of the job that were measured in company.
 	Measured int `json:"measured"`
 }
@@ -276,7 +276,7 @@ func fittedJobs(result *fit.Result) []FittedJob {
 	for i, j := range result.Jobs {
 		jobs[i] = FittedJob{
 			Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure),
-			Dilated: interval(j.Dilated), Dilates: interval(j.Dilates),
+			Dilated: mean(j.Dilated), Dilates: mean(j.Dilates),
 		}
 		if result.Baselines {
 			baseline := interval(j.Baseline)
@@ -284,6 +284,14 @@ func fittedJobs(result *fit.Result) []FittedJob {
 		}
 	}
 	return jobs
+}
+
+// mean returns a mean over other jobs, nil where there are none.
+func mean(e *fit.Estimate) *Interval {
+	if e == nil {
+		return nil
+	}
+	return new(interval(*e))
 }
 
 func intervals(estimates []fit.Estimate) []Interval {
@@ -298,7 +306,13 @@ func intervals(estimates []fit.Estimate) []Interval {
 func (a *FitAnswer) Unknown() []string {
 	var reasons []string
 	for _, j := range a.Jobs {
-		for _, i := range slices.Concat([]Interval{j.Dilated, j.Dilates}, j.Sensitivity, j.Pressure) {
+		all := slices.Concat(j.Sensitivity, j.Pressure)
+		for _, m := range []*Interval{j.Dilated, j.Dilates, j.Baseline} {
+			if m != nil {
+				all = append(all, *m)
+			}
+		}
+		for _, i := range all {
 			if i.Unknown != "" && !slices.Contains(reasons, i.Unknown) {
 				reasons = append(reasons, i.Unknown)
 			}

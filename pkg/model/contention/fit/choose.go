@@ -140,7 +140,9 @@ func variants(p *problem, base settings, o Options) []settings {
 			}
 		}
 	}
-	if base.tied { // the D-factor, to compare with, takes alone times as stated
+	// The D-factor, to compare with, takes alone times as stated. Nor can they be told
+	// where a sensitivity and a pressure per job fit whatever was observed.
+	if base.tied || p.companies() <= 2*len(p.jobs) {
 		return all
 	}
 	for _, s := range all {
@@ -158,23 +160,24 @@ type fold struct {
 	test  *problem
 }
 
-// foldsOf divides the runs of a problem at random into parts of equal size, and
-// returns for each the rest to learn from and the part to predict. With fewer
-// than two runs there are none.
+// foldsOf divides the runs of a problem that tell anything at random into parts of equal
+// size, and returns for each the rest to learn from and the part to predict, so that
+// neither is without a sample. With fewer than two such runs there are none.
 func foldsOf(p *problem, parts int, random *rand.Rand) []fold {
-	parts = min(parts, len(p.use))
-	if parts < 2 || len(p.samples) < 2 {
+	runs := informative(p)
+	parts = min(parts, len(runs))
+	if parts < 2 {
 		return nil
 	}
-	order := random.Perm(len(p.use))
+	order := random.Perm(len(runs))
 	folds := make([]fold, parts)
 	for f := range folds {
 		var train, test []int
 		for place, u := range order {
 			if place%parts == f {
-				test = append(test, p.use[u])
+				test = append(test, runs[u])
 			} else {
-				train = append(train, p.use[u])
+				train = append(train, runs[u])
 			}
 		}
 		folds[f] = fold{newProblem(p.table, train), newProblem(p.table, test)}
