@@ -25,6 +25,7 @@ type fitVerb struct {
 	file     string
 	declared []string
 	options  fit.Options
+	form     string
 	curve    bool
 	plot     string
 	heatMap  string
@@ -74,6 +75,7 @@ and a NodeProfile, from which predict and the scheduler take them.`,
 	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
+	flags.StringVar(&f.form, "form", evaluate.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(evaluate.Forms(), ", "))
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
 	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
@@ -111,7 +113,7 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return err
 	}
-	in := evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve}
+	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.Workloads, LearningCurve: f.curve}
 	bar := newFitProgress(f.streams.Err)
 	in.Progress = bar.update
 	answer, err := evaluate.Fit(in)

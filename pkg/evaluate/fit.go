@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
@@ -22,10 +23,39 @@ type FitInput struct {
 	// Declared are profiles whose vectors the fit is pulled towards, by the
 	// names of the jobs. They need named resources.
 	Declared []v1alpha1.WorkloadProfile
+	// Form is one of [Forms], how dilations follow from the vectors; empty is the first.
+	Form string
 	// LearningCurve asks for one, which takes about as long as all else.
 	LearningCurve bool
 	// Progress, if it is set, is called now and then with what is being done and which share of that is, from 0 to 1.
 	Progress func(doing string, done float64)
+}
+
+// FormAuto is the form that predicts unseen runs best.
+const FormAuto = "auto"
+
+// Forms returns how dilations may follow from vectors.
+func Forms() []string {
+	forms := []string{FormAuto}
+	for _, p := range fit.Predictors() {
+		forms = append(forms, formOf(p))
+	}
+	return forms
+}
+
+func formOf(p fit.Predictor) string { return strings.ReplaceAll(p.Name(), " ", "-") }
+
+// predictorsOf returns the predictors of a form, nil for all.
+func predictorsOf(form string) ([]fit.Predictor, error) {
+	if form == "" || form == FormAuto {
+		return nil, nil
+	}
+	for _, p := range fit.Predictors() {
+		if formOf(p) == form {
+			return []fit.Predictor{p}, nil
+		}
+	}
+	return nil, fmt.Errorf("form: %q is not one of %s", form, strings.Join(Forms(), ", "))
 }
 
 // FitAnswer is what was learnt, and how well it predicts.
@@ -147,6 +177,11 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	}
 	maps.Copy(beliefs, options.Beliefs)
 	options.Beliefs = beliefs
+	if in.Form != "" {
+		if options.Predictors, err = predictorsOf(in.Form); err != nil {
+			return nil, err
+		}
+	}
 	result, err := fit.Fit(in.Runs, in.telling(options, "choosing a model"))
 	if err != nil {
 		return nil, err
