@@ -25,6 +25,7 @@ type fitVerb struct {
 	file     string
 	declared []string
 	options  fit.Options
+	form     string
 	curve    bool
 	plot     string
 	heatMap  string
@@ -51,8 +52,8 @@ request.cpu and limit.cpu say so, in cores: see the page about fit. Where a node
 several devices, a column device says which one each job used, such as gpu-0: jobs
 that used different ones did not meet.
 
-For jobs that shared an accelerator, --profiles writes the vectors as WorkloadProfiles
-and a NodeProfile, from which predict and the scheduler take them.`,
+For jobs that shared an accelerator, --profiles writes what the fit says of pairs as
+WorkloadProfiles and a NodeProfile, from which predict and the scheduler take it.`,
 		Example: `  # Vectors, their quality, and how well they predict runs that they have not seen
   kubectl loadline fit -f observations.csv
 
@@ -74,13 +75,14 @@ and a NodeProfile, from which predict and the scheduler take them.`,
 	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
+	flags.StringVar(&f.form, "form", evaluate.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(evaluate.Forms(), ", "))
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
 	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
 	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
 	flags.StringVar(&f.heatMap, "heat-map", "", "draw the dilation of every pair of jobs to this file (.svg or .png)")
-	flags.StringVar(&f.profiles, "profiles", "", "write the vectors as profiles of jobs that share a device to this file")
+	flags.StringVar(&f.profiles, "profiles", "", "write the fit as profiles of jobs that share a device to this file")
 	flags.StringVar(&f.device, "device", "gpu", "what the device is called in the profiles")
 	flags.StringVar(&f.sharing, "sharing", string(v1alpha1.SharingTimeSliced), "how the jobs shared the device: TimeSliced or Concurrent")
 	f.output.Add(command)
@@ -111,7 +113,11 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve})
+	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.Workloads, LearningCurve: f.curve}
+	bar := newFitProgress(f.streams.Err)
+	in.Progress = bar.update
+	answer, err := evaluate.Fit(in)
+	bar.Clear()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -159,17 +165,13 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	if f.heatMap == "" {
 		return nil
 	}
-	values, err := answer.Pairwise()
-	if err != nil {
-		return err
-	}
 	names := make([]string, len(answer.Jobs))
 	for i, j := range answer.Jobs {
 		names[i] = j.Name
 	}
 	return chart.WriteFile(f.heatMap, chart.HeatMap{
 		Title: "Who slows whom", Quantity: "dilation", Unit: "×",
-		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: values,
+		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: answer.Pairwise(),
 	})
 }
 
@@ -185,10 +187,10 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	for _, j := range a.Jobs {
 		cells := []string{j.Name, text.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
 		if a.Baselines {
-			cells = append(cells, interval(*j.Baseline))
+			cells = append(cells, interval(j.Baseline))
 		}
 		for i := range a.Resources {
-			cells = append(cells, interval(j.Sensitivity[i]), interval(j.Pressure[i]))
+			cells = append(cells, interval(&j.Sensitivity[i]), interval(&j.Pressure[i]))
 		}
 		jobs.Add(cells...)
 	}
@@ -214,7 +216,25 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if err := p.Lines(lines...); err != nil {
 		return err
 	}
-	return errors.Join(printCorrection(p, a.Correction), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+	return errors.Join(printCorrection(p, a.Correction), printLoss(p, a), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+}
+
+// printLoss says what a user of the profiles gets of the fit, and what not, if profiles were written.
+func printLoss(p *verb.Page, a *evaluate.FitAnswer) error {
+	if a.Profiles == nil {
+		return nil
+	}
+	within := func(d *evaluate.Differences) string {
+		return fmt.Sprintf("off by %s on average and %s at most", text.Percent(d.Mean), text.Percent(d.Worst))
+	}
+	lines := []string{fmt.Sprintf("The profiles predict the %d dilations of pairs as this fit does, %s", a.Profiles.Pairs.Count, within(&a.Profiles.Pairs))}
+	if larger := a.Profiles.Larger; larger != nil {
+		lines = append(lines, fmt.Sprintf("They add up what pairs do: the %d dilations in larger company are %s", larger.Count, within(larger)))
+	}
+	if a.Baselines {
+		lines = append(lines, "Alone times that differ from the stated ones are in them as neutralCorrection: predict gives dilations over the true ones, and says so")
+	}
+	return p.Lines(lines...)
 }
 
 // printCorrection says that dilations are corrected, if they are.
@@ -241,8 +261,11 @@ func untold(a *evaluate.FitAnswer) []string {
 
 // interval returns a value with how much more it may be, or alone where that
 // cannot be told.
-func interval(v evaluate.Interval) string {
-	if v.High == nil {
+func interval(v *evaluate.Interval) string {
+	switch {
+	case v == nil:
+		return text.Absent
+	case v.High == nil:
 		return fmt.Sprintf("%.3f", v.Value)
 	}
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)

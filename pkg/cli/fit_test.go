@@ -185,6 +185,38 @@ func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
 	}
 }
 
+const pairsAndThrees = "run,job,dilation\n1,a,1.2\n1,b,1.3\n2,a,1.5\n2,c,1.4\n3,b,1.6\n3,c,1.7\n4,a,1.9\n4,b,1.9\n4,c,1.9\n"
+
+func TestFitTakesTheFormThatItIsTold(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[string]string{"first-order": "first order", "second-order": "second order"} {
+		code, stdout, stderr := invoke(t, pairsAndThrees, "fit", "-f", "-", "--form", form)
+		if code != 0 || !strings.Contains(stdout, ", "+want+";") && !strings.Contains(stdout, ", "+want+",") {
+			t.Errorf("%s: exit code %d, %s, output:\n%s", form, code, stderr, stdout)
+		}
+	}
+}
+
+// Profiles add up what pairs do, whatever the form; what is lost is said.
+func TestFitWritesProfilesOfEveryForm(t *testing.T) {
+	t.Parallel()
+	for _, form := range evaluate.Forms() {
+		file := filepath.Join(t.TempDir(), "gpu.yaml")
+		code, stdout, stderr := invoke(t, pairsAndThrees, "fit", "-f", "-", "--form", form, "--profiles", file, "--sharing", "Concurrent")
+		for _, want := range []string{
+			"The profiles predict the 9 dilations of pairs as this fit does, off by ",
+			"They add up what pairs do: the 3 dilations in larger company are off by ",
+		} {
+			if code != 0 || !strings.Contains(stdout, want) {
+				t.Errorf("%s: exit code %d, %s, output without %q:\n%s", form, code, stderr, want, stdout)
+			}
+		}
+		if code, stdout, stderr := invoke(t, "", "check", "-f", file); code != 0 {
+			t.Errorf("%s: %s%s", form, stdout, stderr)
+		}
+	}
+}
+
 func TestFitIsPulledTowardsDeclaredProfiles(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", `
@@ -235,6 +267,7 @@ func TestFitRefusesBadInput(t *testing.T) {
 		"declared, at hidden resources": {observations, []string{"-f", "-", "--declared", profiles}, "declared profiles need named resources"},
 		"declared, at another resource": {observations, []string{"-f", "-", "--declared", profiles, "--resources", "cpu"}, `profile a: resource "tape" is not among the resources of the fit`},
 		"a chart of an unknown kind":    {observations, []string{"-f", "-", "--plot", "fit.bmp"}, "--plot: fit.bmp: cannot draw .bmp"},
+		"a form that there is not":      {observations, []string{"-f", "-", "--form", "third"}, `form: "third" is not one of auto, first-order, second-order`},
 		"too many folds of too little":  {observations, []string{"-f", "-", "--folds", "1"}, "folds: 1 is less than 2"},
 	} {
 		t.Run(name, func(t *testing.T) {

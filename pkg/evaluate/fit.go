@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
@@ -22,8 +23,39 @@ type FitInput struct {
 	// Declared are profiles whose vectors the fit is pulled towards, by the
 	// names of the jobs. They need named resources.
 	Declared []v1alpha1.WorkloadProfile
+	// Form is one of [Forms], how dilations follow from the vectors; empty is the first.
+	Form string
 	// LearningCurve asks for one, which takes about as long as all else.
 	LearningCurve bool
+	// Progress, if it is set, is called now and then with what is being done and which share of that is, from 0 to 1.
+	Progress func(doing string, done float64)
+}
+
+// FormAuto is the form that predicts unseen runs best.
+const FormAuto = "auto"
+
+// Forms returns how dilations may follow from vectors.
+func Forms() []string {
+	forms := []string{FormAuto}
+	for _, p := range fit.Predictors() {
+		forms = append(forms, formOf(p))
+	}
+	return forms
+}
+
+func formOf(p fit.Predictor) string { return strings.ReplaceAll(p.Name(), " ", "-") }
+
+// predictorsOf returns the predictors of a form, nil for all.
+func predictorsOf(form string) ([]fit.Predictor, error) {
+	if form == "" || form == FormAuto {
+		return nil, nil
+	}
+	for _, p := range fit.Predictors() {
+		if formOf(p) == form {
+			return []fit.Predictor{p}, nil
+		}
+	}
+	return nil, fmt.Errorf("form: %q is not one of %s", form, strings.Join(Forms(), ", "))
 }
 
 // FitAnswer is what was learnt, and how well it predicts.
@@ -44,7 +76,12 @@ type FitAnswer struct {
 	// Correction is absent where dilations are those of the vectors.
 	Correction *FitCorrection `json:"correction,omitempty"`
 	Jobs       []FittedJob    `json:"jobs"`
-	Quality    FitQuality     `json:"quality"`
+	// Pairs holds the dilation of each job beside each other one and a copy of itself, over its true alone time: [slowed
+	// job][because of job], in the order of Jobs. It is absent for more than 200 jobs.
+	Pairs   [][]float64 `json:"pairs,omitempty"`
+	Quality FitQuality  `json:"quality"`
+	// Profiles says what profiles of the fit cannot hold of it, absent where none were asked for.
+	Profiles *ProfileLoss `json:"profiles,omitempty"`
 	// HoldOut is absent where there are too few runs to leave some out.
 	HoldOut *HoldOut `json:"holdOut,omitempty"`
 	// Doubts are sentences: warnings about the input, outliers, contradictions,
@@ -74,9 +111,9 @@ type FittedJob struct {
 	// fitted.
 	Baseline *Interval `json:"baseline,omitempty"`
 	// Dilated and Dilates are the mean dilation of the job beside each other job,
-	// and of each other job beside it.
-	Dilated Interval `json:"dilated"`
-	Dilates Interval `json:"dilates"`
+	// and of each other job beside it, absent where there is no other job.
+	Dilated *Interval `json:"dilated,omitempty"`
+	Dilates *Interval `json:"dilates,omitempty"`
 	// Measured counts the dilations of the job that were measured in company.
 	Measured int `json:"measured"`
 }
@@ -145,7 +182,12 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	}
 	maps.Copy(beliefs, options.Beliefs)
 	options.Beliefs = beliefs
-	result, err := fit.Fit(in.Runs, options)
+	if in.Form != "" {
+		if options.Predictors, err = predictorsOf(in.Form); err != nil {
+			return nil, err
+		}
+	}
+	result, err := fit.Fit(in.Runs, in.telling(options, "choosing a model"))
 	if err != nil {
 		return nil, err
 	}
@@ -157,13 +199,16 @@ func Fit(in FitInput) (*FitAnswer, error) {
 			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
 		},
 	}
+	if len(result.Jobs) <= mostPaired {
+		answer.Pairs = result.Pairs()
+	}
 	if c := result.Correction; c != nil {
 		answer.Correction = &FitCorrection{Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence
 	}
-	holdOut, err := fit.CrossValidate(in.Runs, options)
+	holdOut, err := fit.CrossValidate(in.Runs, in.telling(options, "predicting runs left out"))
 	if errors.Is(err, fit.ErrTooFewRuns) {
 		return answer, nil
 	}
@@ -178,7 +223,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if !in.LearningCurve {
 		return answer, nil
 	}
-	curve, err := fit.LearningCurve(in.Runs, options)
+	curve, err := fit.LearningCurve(in.Runs, in.telling(options, "learning from a share of the runs"))
 	if err != nil && !errors.Is(err, fit.ErrTooFewRuns) {
 		return nil, err
 	}
@@ -186,6 +231,17 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		answer.HoldOut.LearningCurve = append(answer.HoldOut.LearningCurve, Learnt{l.Share, l.Runs, modelError(l.ModelError)})
 	}
 	return answer, nil
+}
+
+// mostPaired is up to how many jobs an answer holds the dilations of their pairs.
+const mostPaired = 200
+
+// telling returns options whose progress is that of a part of the work.
+func (in *FitInput) telling(options fit.Options, doing string) fit.Options {
+	if in.Progress != nil {
+		options.Progress = func(done float64) { in.Progress(doing, done) }
+	}
+	return options
 }
 
 // weightOf returns the weight of a pod that requests so many cores, on cgroup v2.
@@ -206,19 +262,11 @@ func (a *FitAnswer) Points() []fit.Point { return a.points }
 
 // Pairwise returns the dilation of each job beside each other one: [slowed
 // job][because of job], in the order of Jobs.
-func (a *FitAnswer) Pairwise() ([][]float64, error) {
-	matrix := make([][]float64, len(a.Jobs))
-	for i, slowed := range a.Jobs {
-		matrix[i] = make([]float64, len(a.Jobs))
-		for j, other := range a.Jobs {
-			pair, err := a.result.Predict(slowed.Name, other.Name)
-			if err != nil {
-				return nil, err
-			}
-			matrix[i][j] = pair[0].Value
-		}
+func (a *FitAnswer) Pairwise() [][]float64 {
+	if a.Pairs != nil {
+		return a.Pairs
 	}
-	return matrix, nil
+	return a.result.Pairs()
 }
 
 // declaredBeliefs returns the vectors of declared profiles at the named
@@ -266,7 +314,7 @@ func fittedJobs(result *fit.Result) []FittedJob {
 	for i, j := range result.Jobs {
 		jobs[i] = FittedJob{
 			Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure),
-			Dilated: interval(j.Dilated), Dilates: interval(j.Dilates),
+			Dilated: mean(j.Dilated), Dilates: mean(j.Dilates),
 		}
 		if result.Baselines {
 			baseline := interval(j.Baseline)
@@ -274,6 +322,14 @@ func fittedJobs(result *fit.Result) []FittedJob {
 		}
 	}
 	return jobs
+}
+
+// mean returns a mean over other jobs, nil where there are none.
+func mean(e *fit.Estimate) *Interval {
+	if e == nil {
+		return nil
+	}
+	return new(interval(*e))
 }
 
 func intervals(estimates []fit.Estimate) []Interval {
@@ -288,7 +344,13 @@ func intervals(estimates []fit.Estimate) []Interval {
 func (a *FitAnswer) Unknown() []string {
 	var reasons []string
 	for _, j := range a.Jobs {
-		for _, i := range slices.Concat([]Interval{j.Dilated, j.Dilates}, j.Sensitivity, j.Pressure) {
+		all := slices.Concat(j.Sensitivity, j.Pressure)
+		for _, m := range []*Interval{j.Dilated, j.Dilates, j.Baseline} {
+			if m != nil {
+				all = append(all, *m)
+			}
+		}
+		for _, i := range all {
 			if i.Unknown != "" && !slices.Contains(reasons, i.Unknown) {
 				reasons = append(reasons, i.Unknown)
 			}

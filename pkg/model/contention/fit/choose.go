@@ -49,7 +49,9 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	folds := foldsOf(p, o.Folds, random)
 	var candidates []Candidate
 	best := math.Inf(1)
-	for _, s := range variants(p.table, base, o) {
+	all := variants(p, base, o)
+	o.tell(0)
+	for i, s := range all {
 		if len(folds) == 0 {
 			return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), s, 0)}}
 		}
@@ -58,6 +60,7 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 			best = min(best, c.Error)
 		}
 		candidates = append(candidates, walked...)
+		o.tell(float64(i+1) / float64(len(all)))
 	}
 	limit := asGood(candidates)
 	chosen := -1
@@ -112,12 +115,12 @@ func (c Candidate) perJob() int {
 // variants returns the settings to choose from: every predictor, pressures free
 // or equal to sensitivities, alone times as stated or fitted, every strength of
 // the pull.
-func variants(t *table, base settings, o Options) []settings {
+func variants(p *problem, base settings, o Options) []settings {
 	predictors := o.Predictors
 	if len(predictors) == 0 {
-		predictors = []Predictor{FirstOrder{}}
-		if t.largest() > 2 {
-			predictors = append(predictors, SecondOrder{})
+		predictors = Predictors()
+		if p.largest() <= 2 { // they differ in larger company
+			predictors = predictors[:1]
 		}
 	}
 	symmetries := []bool{false, true}
@@ -137,7 +140,9 @@ func variants(t *table, base settings, o Options) []settings {
 			}
 		}
 	}
-	if base.tied { // the D-factor, to compare with, takes alone times as stated
+	// The D-factor, to compare with, takes alone times as stated. Nor can they be told
+	// where a sensitivity and a pressure per job fit whatever was observed.
+	if base.tied || p.companies() <= 2*len(p.jobs) {
 		return all
 	}
 	for _, s := range all {
@@ -155,23 +160,24 @@ type fold struct {
 	test  *problem
 }
 
-// foldsOf divides the runs of a problem at random into parts of equal size, and
-// returns for each the rest to learn from and the part to predict. With fewer
-// than two runs there are none.
+// foldsOf divides the runs of a problem that tell anything at random into parts of equal
+// size, and returns for each the rest to learn from and the part to predict, so that
+// neither is without a sample. With fewer than two such runs there are none.
 func foldsOf(p *problem, parts int, random *rand.Rand) []fold {
-	parts = min(parts, len(p.use))
-	if parts < 2 || len(p.samples) < 2 {
+	runs := informative(p)
+	parts = min(parts, len(runs))
+	if parts < 2 {
 		return nil
 	}
-	order := random.Perm(len(p.use))
+	order := random.Perm(len(runs))
 	folds := make([]fold, parts)
 	for f := range folds {
 		var train, test []int
 		for place, u := range order {
 			if place%parts == f {
-				test = append(test, p.use[u])
+				test = append(test, runs[u])
 			} else {
-				train = append(train, p.use[u])
+				train = append(train, runs[u])
 			}
 		}
 		folds[f] = fold{newProblem(p.table, train), newProblem(p.table, test)}

@@ -14,6 +14,9 @@ type Predictor interface {
 	Dilations(sensitivity, pressure [][]float64, dilations []float64)
 }
 
+// Predictors returns all that there are.
+func Predictors() []Predictor { return []Predictor{FirstOrder{}, SecondOrder{}} }
+
 // FirstOrder takes the others to be where their pressures say, wherever the job
 // itself is: λ_j = 1 + s_j·Σ_{k≠j} q_k, Eq. (5) of the D-factor paper. Nothing
 // changes when the sensitivities at a resource are halved and the pressures
