@@ -94,11 +94,11 @@ Placed by loadline.
 RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    1   worker-2   0.000   0.000      0.000      0
    2   worker-1   0.840   0.420      0.420      1   it is here
-   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
-   -   worker-4   0.000   0.000      0.000      0   does not fit: the pod requests 500m of cpu, and 250m is left
-   -   worker-5   0.000   0.000      0.000      0   does not fit: the pod's node selector or affinity leaves it out
-   -   worker-6   0.000   0.000      0.000      0   does not fit: the pod does not tolerate its taint gpu:NoSchedule
-   -   worker-7   0.840   0.420      0.420      1   does not fit: it runs 1 pod, as many as it may
+   -   worker-3   0.000   0.000      0.000      0   does not fit: node(s) were unschedulable
+   -   worker-4   0.000   0.000      0.000      0   does not fit: Insufficient cpu: the pod requests 500m, and 250m is left
+   -   worker-5   0.000   0.000      0.000      0   does not fit: node(s) didn't match Pod's node affinity/selector
+   -   worker-6   0.000   0.000      0.000      0   does not fit: node(s) had untolerated taint(s): gpu:NoSchedule
+   -   worker-7   0.840   0.420      0.420      1   does not fit: Too many pods: it runs 1, as many as it may
 worker-2 is cheaper by 0.840: of 2 nodes that fit, this one is number 2.
 `
 	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {

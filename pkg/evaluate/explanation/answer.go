@@ -9,6 +9,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
 // Input is what the place of a pod is explained by.
@@ -19,6 +20,8 @@ type Input struct {
 	Pods  []corev1.Pod
 	// Ranked asks for a ranking of the nodes.
 	Ranked bool
+	// Feasibility says where the pod may go. It is needed for a ranking, and for a simulation.
+	Feasibility nodes.Feasibility
 
 	// Workloads and Classes are the profiles that pods and nodes may follow.
 	Workloads []v1alpha1.WorkloadProfile

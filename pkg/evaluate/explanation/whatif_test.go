@@ -30,7 +30,7 @@ func busyPods(requests ...string) *Input {
 func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	}
 	// With a limit of 400m it needs no more than that, and then gets it: 16 of 36 parts are more.
 	in.Pod.Spec.Containers[0].Resources.Limits = cores("400m")
-	if e, err = OfPod(in); err != nil {
+	if e, err = OfPod(asked(t, in)); err != nil {
 		t.Fatal(err)
 	}
 	if r := e.Weight.Remedy; !near(*e.Dilation, 4.4) || !near(*e.Throttling, 2.5) || r == nil ||
@@ -52,7 +52,7 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	}
 	// Of the neighbour weight is no fault.
 	in.Pod = &in.Pods[1]
-	if e, err = OfPod(in); err != nil || e.Weight != nil {
+	if e, err = OfPod(asked(t, in)); err != nil || e.Weight != nil {
 		t.Errorf("%+v, %v", e.Weight, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
 	in.WhatIf = &Change{Request: given.Quantity("500m")}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	in.WhatIf = &Change{Limit: given.Quantity("250m")}
-	if e, err = OfPod(in); err != nil || !near(e.WhatIf.Dilation, 11.0/4) || !near(*e.WhatIf.Throttling, 4) || e.WhatIf.Limit.String() != "250m" {
+	if e, err = OfPod(asked(t, in)); err != nil || !near(e.WhatIf.Dilation, 11.0/4) || !near(*e.WhatIf.Throttling, 4) || e.WhatIf.Limit.String() != "250m" {
 		t.Errorf("%+v, %v", e.WhatIf, err)
 	}
 }
@@ -102,7 +102,7 @@ func TestWhatIfADilationIsAskedFor(t *testing.T) {
 	for _, now := range []string{"", "50m", "450m"} {
 		in := busyPods(now, "500m")
 		in.WhatIf = &Change{Dilation: 3.001}
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,18 +112,18 @@ func TestWhatIfADilationIsAskedFor(t *testing.T) {
 	}
 	in := busyPods("50m", "500m")
 	in.WhatIf = &Change{Dilation: 1.5}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil || *e.WhatIf.Met || e.WhatIf.Request.String() != "500m" || !near(e.WhatIf.Dilation, 2) {
 		t.Errorf("more than is left: %+v, %v", e.WhatIf, err)
 	}
 	in.WhatIf = &Change{Dilation: 30}
-	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || !e.WhatIf.Request.IsZero() || e.WhatIf.QoSClass != corev1.PodQOSBestEffort {
+	if e, err = OfPod(asked(t, in)); err != nil || !*e.WhatIf.Met || !e.WhatIf.Request.IsZero() || e.WhatIf.QoSClass != corev1.PodQOSBestEffort {
 		t.Errorf("no request at all: %+v, %v", e.WhatIf, err)
 	}
 	// Beside a limit, that is as far as it goes.
 	in.Pod.Spec.Containers[0].Resources.Limits = cores("100m")
 	in.WhatIf = &Change{Dilation: 1.0001}
-	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 ||
+	if e, err = OfPod(asked(t, in)); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 ||
 		e.WhatIf.Request.MilliValue() > 100 {
 		t.Errorf("with a limit: %+v, %v", e.WhatIf, err)
 	}
@@ -135,7 +135,7 @@ func TestAPodOnItsOwnCoresWaitsForNobody(t *testing.T) {
 	in.Pods[0].Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": *given.Quantity("1"), "memory": *given.Quantity("1Gi")}
 	in.Nodes[0].Status.Allocatable = cores("2")
 	in.Weights.StaticCPUs = true
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestAPodOnItsOwnCoresWaitsForNobody(t *testing.T) {
 		t.Errorf("%+v, neighbours %+v", e, e.Neighbours)
 	}
 	in.Nodes[0].Status.Allocatable = cores("1")
-	if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), "node worker-1: cores: pods have 1 for themselves, of 1: none is left for the others") {
+	if _, err := OfPod(asked(t, in)); err == nil || !strings.Contains(err.Error(), "node worker-1: cores: pods have 1 for themselves, of 1: none is left for the others") {
 		t.Errorf("a node without a core left: %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestWhatCannotBeAskedSaysWhy(t *testing.T) {
 		in := busyPods("50m", "500m")
 		in.WhatIf = &Change{Request: given.Quantity("200m")}
 		test.change(in)
-		if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := OfPod(asked(t, in)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -180,7 +180,7 @@ func TestNodesAreRankedByWeights(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
 	in.Ranked = true
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}

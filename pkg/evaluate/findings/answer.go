@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -15,6 +16,8 @@ type Input struct {
 	// Nodes and Pods are those of the cluster: all, so that a remedy can be another node.
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
+	// Feasibility says where pods may be moved; nil for nowhere.
+	Feasibility nodes.Feasibility
 	// Sights are what the gauges saw, at most one for each node.
 	Sights []Sight
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
@@ -199,7 +202,7 @@ type Remedy struct {
 	Dilation float64 `json:"dilation"`
 	// Others are the other pods of which the dilation changes, on this node and on that to which a pod moves.
 	Others []Change `json:"others,omitempty"`
-	// Problem says why not all remedies could be tried.
+	// Problem says why not all remedies could be tried, or what is not known that decides whether one may be that would help more.
 	Problem string `json:"problem,omitempty"`
 }
 

@@ -20,7 +20,8 @@ import (
 
 // cluster is what was observed of all nodes.
 type cluster struct {
-	nodes []*place // by their names
+	nodes       []*place // by their names
+	feasibility nodes.Feasibility
 }
 
 // place is a node and what was observed there.
@@ -42,7 +43,6 @@ type place struct {
 	model      *nodes.Node
 	prediction *contention.Prediction
 	prices     *contention.Prices
-	room       *nodes.Room
 }
 
 // resident is a pod that was observed.
@@ -52,6 +52,8 @@ type resident struct {
 	pod   *corev1.Pod
 	place *place
 	index int // of the pod in the model; −1 for one that uses next to nothing
+	// takers are the nodes that would take the pod, nil until they are looked for: several others may want the pod to go.
+	takers []taker
 }
 
 // negligible is the loading of a pod that neither waits nor is waited for.
@@ -78,7 +80,7 @@ func observeAll(in *Input, above float64) *cluster {
 		p.see(s, above)
 		p.newModel(in.Weights)
 	}
-	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) })}
+	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) }), in.Feasibility}
 }
 
 // see takes what a gauge saw.
@@ -205,14 +207,6 @@ func (p *place) newModel(weights cgroup.Options) {
 		threads := math.Ceil(busy)
 		p.model.System = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
 	}
-}
-
-// fits reports whether the node takes a pod.
-func (p *place) fits(pod *corev1.Pod) bool {
-	if p.room == nil {
-		p.room = nodes.NewRoom(p.node, p.all)
-	}
-	return p.room.Misfit(pod) == ""
 }
 
 // solveAll solves the models of nodes, several at once.

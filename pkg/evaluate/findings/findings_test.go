@@ -17,6 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -66,9 +67,26 @@ func sight(node string, cpus int, stolen float64, pods ...usage.Pod) findings.Si
 	return s
 }
 
+// fataler is a test, or one of rapid.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// asked is an input with what the scheduler would say of its nodes.
+func asked(t fataler, in *findings.Input) *findings.Input {
+	t.Helper()
+	filter, err := feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Feasibility = filter
+	return in
+}
+
 func of(t *testing.T, in *findings.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Of(in)
+	answer, err := findings.Of(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,7 +568,7 @@ func TestFindingsAddUp(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
 		}
-		answer, err := findings.Of(in)
+		answer, err := findings.Of(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,7 @@ type patient struct {
 	waited  float64 // by the model
 	best    Remedy
 	score   float64 // of the best
+	unknown string  // what is not known of a move that may help more
 }
 
 // heal returns what helps a pod best.
@@ -50,14 +52,32 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 			return p.best, err
 		}
 	}
+	p.best.Problem = p.unknown
 	return p.best, nil
 }
 
-// propose takes a remedy that helps and leaves no other pod about as badly off as this one was, if it wins more for all pods
-// together than the best one so far. The simplest is proposed first.
+// propose takes a remedy that is better than the best one so far. The simplest is proposed first.
 func (p *patient) propose(remedy Remedy) {
+	if score, is := p.better(remedy); is {
+		p.best, p.score = remedy, score
+	}
+}
+
+// proposeMove proposes to move a pod to a node that takes it. One that may take it is no remedy, and what is not known is kept.
+func (p *patient) proposeMove(remedy Remedy, to taker) {
+	if to.unknown == "" {
+		p.propose(remedy)
+	} else if _, is := p.better(remedy); is && p.unknown == "" {
+		p.unknown = fmt.Sprintf("whether %s may move to %s: %s", remedy.Pod, to.name, to.unknown)
+	}
+}
+
+// better reports whether a remedy helps and leaves no other pod about as badly off as this one was, and wins more for all pods
+// together than the best one so far, and how much it wins.
+func (p *patient) better(remedy Remedy) (score float64, is bool) {
 	win := p.dilation - remedy.Dilation
-	score, worst := win, remedy.Dilation
+	score = win
+	worst := remedy.Dilation
 	for _, o := range remedy.Others {
 		score += o.Now - o.Then
 		if o.Then > o.Now {
@@ -65,10 +85,7 @@ func (p *patient) propose(remedy Remedy) {
 		}
 	}
 	least := max(worthAtLeast, worthIt*(p.dilation-1))
-	if win < least || p.dilation-worst < least || p.best.Action != Leave && score < p.score+noticed {
-		return
-	}
-	p.best, p.score = remedy, score
+	return score, win >= least && p.dilation-worst >= least && (p.best.Action == Leave || score >= p.score+noticed)
 }
 
 // then returns the dilation of the pod if the model has it wait and be throttled otherwise, given what was observed: the
@@ -186,10 +203,10 @@ func (p *patient) move() error {
 		if err != nil {
 			return err
 		}
-		p.propose(Remedy{
+		p.proposeMove(Remedy{
 			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false),
 			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
-		})
+		}, target)
 	}
 	return nil
 }
@@ -231,7 +248,7 @@ func (p *patient) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.propose(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false), Others: others})
+		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false), Others: others}, target)
 	}
 	return nil
 }
@@ -246,8 +263,23 @@ func (p *place) taking(pod *corev1.Pod, v contention.Vector) (there *nodes.Node,
 	return there, before, then, err
 }
 
-// takers returns the nodes that would take a pod, the cheapest first: those that were observed, no more than are tried.
-func (c *cluster) takers(r *resident) []*place {
+// taker is a node that takes a pod, or may: then unknown says what is not known.
+type taker struct {
+	*place
+
+	unknown string
+}
+
+// takers returns the nodes that would take a pod, or may, the cheapest first: those that were observed, no more than are tried.
+func (c *cluster) takers(r *resident) []taker {
+	if r.takers == nil && c.feasibility != nil {
+		r.takers = c.findTakers(r)
+	}
+	return r.takers
+}
+
+// findTakers asks the scheduler about the cheapest nodes first, since most nodes take most pods.
+func (c *cluster) findTakers(r *resident) []taker {
 	type priced struct {
 		*place
 		cost float64
@@ -255,14 +287,18 @@ func (c *cluster) takers(r *resident) []*place {
 	var all []priced
 	vector := r.place.model.Vectors[r.index]
 	for _, p := range c.nodes {
-		if p.problem == "" && p != r.place && p.fits(r.pod) {
+		if p.problem == "" && p != r.place {
 			all = append(all, priced{p, p.price(r.pod, vector)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
-	var takers []*place
-	for _, p := range all[:min(tried, len(all))] {
-		takers = append(takers, p.place)
+	verdict, takers := c.feasibility.Of(r.pod), []taker{}
+	for _, p := range all {
+		if v := verdict(p.name); v.Refused == "" {
+			if takers = append(takers, taker{p.place, v.Unknown}); len(takers) == tried {
+				break
+			}
+		}
 	}
 	return takers
 }
