@@ -221,7 +221,7 @@ func (r *Result) member(members []int, a int) (plain, corrected float64, gradien
 	model := rival{r.factors, r.predictor}
 	plain = model.dilations(members, r.predictor)[a]
 	corrected = r.correction.dilation(model, members, a)
-	gradient = r.factors.gradient(members, a, plain)
+	gradient = model.gradient(members, a, plain)
 	for i := range gradient {
 		gradient[i].value *= corrected / plain
 	}
