@@ -222,12 +222,22 @@ func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
 	if c == nil {
 		return nil
 	}
+	var by []string
+	if c.Similar {
+		by = append(by, "those of similar pairs")
+	}
+	switch {
+	case c.Effects == 1:
+		by = append(by, "effects of each job, in place of the vectors,")
+	case c.Effects > 0:
+		by = append(by, "effects of each job, to "+text.Percent(c.Effects))
+	}
 	names := ""
 	if c.Names {
 		names = " and of jobs whose names differ in a number"
 	}
-	return p.Lines(fmt.Sprintf("Predicted dilations are corrected by those of similar pairs%s: off by %s on runs left out, by the vectors alone %s",
-		names, text.Percent(c.MeanError), text.Percent(c.Without)))
+	return p.Lines(fmt.Sprintf("Predicted dilations are corrected by %s%s: off by %s on runs left out, by the vectors alone %s",
+		strings.Join(by, " and by "), names, text.Percent(c.MeanError), text.Percent(c.Without)))
 }
 
 // untold says why intervals are missing, in a line of its own, none if none is.

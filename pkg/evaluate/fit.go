@@ -56,8 +56,11 @@ type FitAnswer struct {
 }
 
 // FitCorrection says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
-// pairs of jobs.
+// pairs of jobs, and by crossed effects of the jobs.
 type FitCorrection struct {
+	// Similar says that similar pairs count. Effects is the part of crossed effects in the logarithm of a dilation, from 0 to 1.
+	Similar bool    `json:"similar"`
+	Effects float64 `json:"effects"`
 	// Names says that names which differ in their last number only are taken for those of one family of jobs.
 	Names bool `json:"names"`
 	// MeanError is that on runs left out when the model was chosen, and Without the one by the vectors alone.
@@ -158,7 +161,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		},
 	}
 	if c := result.Correction; c != nil {
-		answer.Correction = &FitCorrection{Names: c.Names, MeanError: c.Error, Without: c.Without}
+		answer.Correction = &FitCorrection{Similar: c.Similar, Effects: c.Effects, Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence

@@ -152,7 +152,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	}
 	r.rivals = rivalsOf(p, candidates, chosen, o, random)
 	if worthwhile := chooseCorrection(p, choice, o); worthwhile != nil {
-		r.Correction = &Correction{Names: worthwhile.names, Error: worthwhile.error, Without: c.Error}
+		r.Correction = worthwhile.summary(c.Error)
 		r.correction = worthwhile.fit(p, f, o, apart(o))
 	}
 	r.spread = covarianceOf(a)
@@ -208,10 +208,16 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	}
 	estimates := make([]Estimate, len(jobs))
 	for a := range jobs {
-		plain, dilation, gradient := r.member(members, a)
-		estimates[a] = r.dilation(dilation, plain, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
+		estimates[a] = r.estimateOf(members, a)
 	}
 	return estimates, nil
+}
+
+// estimateOf returns the estimate of a member's dilation if the model is right.
+func (r *Result) estimateOf(members []int, a int) Estimate {
+	plain, dilation, gradient := r.member(members, a)
+	deviation := dilation * r.correction.deviation(rival{r.factors, r.predictor}, members, a)
+	return r.dilation(dilation, plain, deviation, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
 }
 
 // member returns the dilation of a member of a run by the vectors alone, the
@@ -230,15 +236,28 @@ func (r *Result) member(members []int, a int) (plain, corrected float64, gradien
 
 // dilation returns the estimate of a dilation, or a mean of some, with that
 // gradient; of says what it is for a rival, and plain is what it is by the vectors
-// alone, which are then a rival of the correction.
-func (r *Result) dilation(value, plain float64, gradient []term, of func(rival) float64) Estimate {
+// alone, which are then a rival of the correction. Deviation is the standard deviation
+// by crossed effects, where these have a part in it.
+func (r *Result) dilation(value, plain, deviation float64, gradient []term, of func(rival) float64) Estimate {
 	reach := r.spread.times(gradient)
 	apart := disagreement(r.rivals, value, of)
+	byRivals := 0.0
+	if r.spread.freedom >= leastFreedom {
+		byRivals = studentQuantile(r.spread.freedom, r.confidence) * math.Sqrt(apart)
+	}
 	if r.correction != nil {
 		n := float64(len(r.rivals) + 1)
 		apart = (apart*n + (plain-value)*(plain-value)) / (n + 1)
 	}
 	margin, reason := r.spread.margin(along(gradient, reach), reach, apart, r.confidence)
+	if share := r.correction.effectsShare(); share > 0 && r.spread.freedom >= leastFreedom {
+		by := studentQuantile(r.spread.freedom, r.confidence) * deviation
+		if reason != "" {
+			margin, reason = by, ""
+		} else {
+			margin = max(byRivals, math.Hypot((1-share)*margin, share*by))
+		}
+	}
 	least := min(1, value)
 	if reason != "" {
 		return unknownEstimate(value, least, reason)
@@ -253,7 +272,7 @@ func (r *Result) meanDilation(job, which int) Estimate {
 	if others == 0 {
 		return unknownEstimate(1, 1, "there is no other job")
 	}
-	mean, plain, slopes := 0.0, 0.0, make([]float64, len(r.spread.pull))
+	mean, plain, deviation, slopes := 0.0, 0.0, 0.0, make([]float64, len(r.spread.pull))
 	for other := range r.table.jobs {
 		if other == job {
 			continue
@@ -261,6 +280,7 @@ func (r *Result) meanDilation(job, which int) Estimate {
 		alone, dilation, slope := r.member([]int{job, other}, which)
 		mean += dilation / others
 		plain += alone / others
+		deviation += dilation * r.correction.deviation(rival{r.factors, r.predictor}, []int{job, other}, which) / others
 		for _, t := range slope {
 			slopes[t.at] += t.value / others
 		}
@@ -271,7 +291,7 @@ func (r *Result) meanDilation(job, which int) Estimate {
 			gradient = append(gradient, term{at, v})
 		}
 	}
-	return r.dilation(mean, plain, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
+	return r.dilation(mean, plain, deviation, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
 }
 
 // Vector returns a job's demands for [contention.NewLoad], one server per
