@@ -18,6 +18,10 @@ type Estimate struct {
 	// Unknown says why the interval cannot be told. Low is then the least that is
 	// possible, and High infinite. Empty where it can.
 	Unknown string
+	// Beyond says how large the groups were that runs had, where the value is of a
+	// larger one. The interval is then as wide as the ways are apart in which the rest
+	// of the company may count. Empty where it is of a group as they were.
+	Beyond string
 }
 
 // Job is what was learnt of one job.
@@ -75,6 +79,8 @@ type Result struct {
 	Hidden    bool
 	// Jobs holds every job that appears in a run or in the beliefs, by name.
 	Jobs []Job
+	// Largest is the number of jobs of the largest run with a measured dilation.
+	Largest int
 	// Solver is the name of the [Predictor] chosen. Symmetric says that pressures
 	// equal to sensitivities, the D-factor, predict as well as free ones.
 	Solver    string
@@ -104,6 +110,9 @@ type Result struct {
 	rivals     []rival
 	spread     *covariance
 	confidence float64
+
+	calibration *calibration
+	seen        map[string]bool // the groups that ran, by [companyKey]
 }
 
 // ErrNothingMeasured is returned by [Fit] when no run has a measured dilation
@@ -150,10 +159,17 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	for j, name := range p.jobs {
 		r.index[name] = j
 	}
-	r.rivals = rivalsOf(p, candidates, chosen, o, random)
-	if worthwhile := chooseCorrection(p, choice, o); worthwhile != nil {
+	worthwhile := chooseCorrection(p, choice, o)
+	r.rivals = rivalsOf(p, choice, worthwhile, o, random)
+	if worthwhile != nil {
 		r.Correction = worthwhile.summary(c.Error)
 		r.correction = worthwhile.fit(p, f, o, apart(o))
+	}
+	r.calibration = calibrate(p, choice, worthwhile, o)
+	r.seen = map[string]bool{}
+	for _, s := range p.samples {
+		r.seen[companyKey(p.members[s.run])] = true
+		r.Largest = max(r.Largest, len(p.members[s.run]))
 	}
 	r.spread = covarianceOf(a)
 	r.confidence = o.Confidence
@@ -208,9 +224,18 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	}
 	estimates := make([]Estimate, len(jobs))
 	for a := range jobs {
-		estimates[a] = r.estimateOf(members, a)
+		estimates[a] = r.beyond(r.within(members, a), members, a)
 	}
 	return estimates, nil
+}
+
+// within returns the estimate of a member's dilation if groups are as runs were.
+func (r *Result) within(members []int, a int) Estimate {
+	e := r.estimateOf(members, a)
+	if wider := r.widening(members); e.Unknown == "" && wider > 1 {
+		e.Low, e.High = max(min(1, e.Value), e.Value-wider*(e.Value-e.Low)), e.Value+wider*(e.High-e.Value)
+	}
+	return e
 }
 
 // estimateOf returns the estimate of a member's dilation if the model is right.

@@ -119,3 +119,59 @@ func TestTheFormThatPredictsRunsLeftOutIsChosen(t *testing.T) {
 		}
 	})
 }
+
+// Nothing in pairs says what a third job costs: the interval holds what it is in any of
+// the worlds, and the estimate says what it is beyond.
+func TestAGroupLargerThanAnyRunIsSeenWithAtMostThese(t *testing.T) {
+	t.Parallel()
+	for _, w := range forms {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			g := w.draw(*firstSeed)
+			r := mustFit(t, g.runs(0.9, 0, 3), fit.Options{})
+			_, c := g.judge(t, r, 60, 3)
+			if share, _ := c.coverage(); share < 0.9 {
+				t.Errorf("%.3f of the 95 %% intervals hold the truth", share)
+			}
+			for members, want := range map[int]string{2: "", 3: "seen with at most 2"} {
+				got, err := r.Predict([]string{job(0), job(1), job(2)}[:members]...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got[0].Beyond != want {
+					t.Errorf("of %d jobs: %q, want %q", members, got[0].Beyond, want)
+				}
+			}
+		})
+	}
+}
+
+// Up to four virtual machines fit on the cores; sixteen do not, and take 1.55 times as long.
+func TestMachinesThatFittedAreNotPromisedToFitInAnyNumber(t *testing.T) {
+	t.Parallel()
+	g := company{jobs: 6, rank: 1, spread: 0.3, typical: 0.001, noise: 0.01, combine: additive}.draw(*firstSeed)
+	var runs []fit.Run
+	for size := 2; size <= 4; size++ {
+		for range 10 {
+			runs = append(runs, g.run(g.random.Perm(g.jobs)[:size]...))
+		}
+	}
+	r := mustFit(t, runs, fit.Options{})
+	if r.Largest != 4 {
+		t.Errorf("the largest run has %d jobs, want 4", r.Largest)
+	}
+	var sixteen []string
+	for a := range 16 {
+		sixteen = append(sixteen, job(a%g.jobs))
+	}
+	got, err := r.Predict(sixteen...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const measured = 1.55
+	for _, e := range got {
+		if e.Beyond != "seen with at most 4" || !(e.Low <= measured && measured <= e.High) {
+			t.Errorf("%+v: want an interval that holds %v", e, measured)
+		}
+	}
+}
