@@ -25,6 +25,7 @@ type fitVerb struct {
 	file     string
 	declared []string
 	options  fit.Options
+	form     string
 	curve    bool
 	plot     string
 	heatMap  string
@@ -74,6 +75,7 @@ and a NodeProfile, from which predict and the scheduler take them.`,
 	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
+	flags.StringVar(&f.form, "form", evaluate.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(evaluate.Forms(), ", "))
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
 	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
@@ -111,7 +113,11 @@ func (f *fitVerb) run() error {
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve})
+	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.Workloads, LearningCurve: f.curve}
+	bar := newFitProgress(f.streams.Err)
+	in.Progress = bar.update
+	answer, err := evaluate.Fit(in)
+	bar.Clear()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -185,10 +191,10 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	for _, j := range a.Jobs {
 		cells := []string{j.Name, text.Count(int64(j.Measured)), interval(j.Dilated), interval(j.Dilates)}
 		if a.Baselines {
-			cells = append(cells, interval(*j.Baseline))
+			cells = append(cells, interval(j.Baseline))
 		}
 		for i := range a.Resources {
-			cells = append(cells, interval(j.Sensitivity[i]), interval(j.Pressure[i]))
+			cells = append(cells, interval(&j.Sensitivity[i]), interval(&j.Pressure[i]))
 		}
 		jobs.Add(cells...)
 	}
@@ -208,6 +214,7 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
 	lines := []string{fmt.Sprintf("%d %s resources, %s, %s%s; ± is the %s confidence interval", len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence))}
+	lines = append(lines, fmt.Sprintf("Seen with at most %d jobs together: what more do to each other is extrapolated", a.LargestRun))
 	lines = append(lines, untold(a)...)
 	lines = append(lines, "", fmt.Sprintf("%d observations in %d runs, off by %s on average, 90%% by less than %s",
 		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error)))
@@ -251,8 +258,11 @@ func untold(a *evaluate.FitAnswer) []string {
 
 // interval returns a value with how much more it may be, or alone where that
 // cannot be told.
-func interval(v evaluate.Interval) string {
-	if v.High == nil {
+func interval(v *evaluate.Interval) string {
+	switch {
+	case v == nil:
+		return text.Absent
+	case v.High == nil:
 		return fmt.Sprintf("%.3f", v.Value)
 	}
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)

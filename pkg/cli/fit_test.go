@@ -185,6 +185,18 @@ func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
 	}
 }
 
+const pairsAndThrees = "run,job,dilation\n1,a,1.2\n1,b,1.3\n2,a,1.5\n2,c,1.4\n3,b,1.6\n3,c,1.7\n4,a,1.9\n4,b,1.9\n4,c,1.9\n"
+
+func TestFitTakesTheFormThatItIsTold(t *testing.T) {
+	t.Parallel()
+	for form, want := range map[string]string{"first-order": "first order", "second-order": "second order"} {
+		code, stdout, stderr := invoke(t, pairsAndThrees, "fit", "-f", "-", "--form", form)
+		if code != 0 || !strings.Contains(stdout, ", "+want+";") && !strings.Contains(stdout, ", "+want+",") {
+			t.Errorf("%s: exit code %d, %s, output:\n%s", form, code, stderr, stdout)
+		}
+	}
+}
+
 func TestFitIsPulledTowardsDeclaredProfiles(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", `
@@ -235,6 +247,7 @@ func TestFitRefusesBadInput(t *testing.T) {
 		"declared, at hidden resources": {observations, []string{"-f", "-", "--declared", profiles}, "declared profiles need named resources"},
 		"declared, at another resource": {observations, []string{"-f", "-", "--declared", profiles, "--resources", "cpu"}, `profile a: resource "tape" is not among the resources of the fit`},
 		"a chart of an unknown kind":    {observations, []string{"-f", "-", "--plot", "fit.bmp"}, "--plot: fit.bmp: cannot draw .bmp"},
+		"a form that there is not":      {observations, []string{"-f", "-", "--form", "third"}, `form: "third" is not one of auto, first-order, second-order`},
 		"too many folds of too little":  {observations, []string{"-f", "-", "--folds", "1"}, "folds: 1 is less than 2"},
 	} {
 		t.Run(name, func(t *testing.T) {

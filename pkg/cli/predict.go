@@ -330,6 +330,7 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 	for i := range answer.Pods {
 		lines = append(lines, ownCPU(&answer.Pods[i])...)
 	}
+	lines = append(lines, correctedTimes(answer)...)
 	lines = append(lines, assumedDevices(answer)...)
 	if answer.SharedCores != nil {
 		lines = append(lines, fmt.Sprintf("The others share %s.", text.Counted(*answer.SharedCores, "core")))
@@ -345,6 +346,35 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 		lines = append(lines, "Left out, having no pods: "+strings.Join(kinds, ", ")+".")
 	}
 	return lines
+}
+
+// correctedTimes says of which pods the neutral time is not the stated one, and what their dilations are over that.
+func correctedTimes(p *evaluate.Prediction) (lines []string) {
+	for i := range p.Pods {
+		pods := &p.Pods[i]
+		if pods.NeutralCorrection == nil {
+			continue
+		}
+		line := fmt.Sprintf("The alone time of %s that was stated is %s, by the fit that its profile is from: over that time its dilation is %s.",
+			pods.Name, wrongBy(*pods.NeutralCorrection), text.Times(*pods.NeutralCorrection*pods.Dilation))
+		if !slices.Contains(lines, line) { // pods at several devices
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// wrongBy says how far off a time is of which the true one is a multiple: "too short by 4.89×", "too long by 2.0%".
+func wrongBy(factor float64) string {
+	way := "too short by "
+	if factor < 1 {
+		way, factor = "too long by ", 1/factor
+	}
+	const little = 1.1 // of which two decimals say nothing
+	if factor < little {
+		return way + text.Percent(factor-1)
+	}
+	return way + text.Times(factor)
 }
 
 // assumedDevices says of which pods the devices are assumed.

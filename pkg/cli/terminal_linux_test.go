@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +100,49 @@ func printed(t *testing.T, stream *verb.Stream, at *os.File) string {
 		t.Fatal(err)
 	}
 	return line
+}
+
+// A terminal that does not say how wide it is, as some consoles do not, has 80 columns, and the line is cut to what there is.
+//
+//nolint:paralleltest // it changes the environment
+func TestProgressIsShownAsFarAsTheTerminalIsWide(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	keyboard, screen := aTerminal(t)
+	for columns, want := range map[uint16]int{0: 79, 1: 0, 20: 19, 200: 100} {
+		if err := unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: 24}); err != nil {
+			t.Skip(err)
+		}
+		progress := verb.NewProgress(verb.NewStream(screen))
+		progress.Show(func(time.Time) string { return strings.Repeat("x", 100) })
+		if _, err := screen.WriteString("\n"); err != nil {
+			t.Fatal(err)
+		}
+		shown := "\r\x1b[K" + strings.Repeat("x", want) + "\r\n"
+		buffer := make([]byte, len(shown))
+		if _, err := io.ReadFull(keyboard, buffer); err != nil || string(buffer) != shown {
+			t.Errorf("%d columns: %q, %v, want %q", columns, buffer, err, shown)
+		}
+	}
+}
+
+//nolint:paralleltest // it changes the environment
+func TestFitSaysOnATerminalHowFarItIs(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	keyboard, screen := aTerminal(t)
+	var out bytes.Buffer
+	if code := Run(t.Context(), "v1", []string{"fit", "-f", "-"}, Streams{In: strings.NewReader(observations), Out: &out, Err: screen}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if _, err := screen.WriteString("\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(keyboard).ReadString('\n')
+	if want := "\r\x1b[Kchoosing a model  ░░░░░░░░░░░░░░░░░░░░░░░░  0%"; err != nil || !strings.HasPrefix(line, want) || !strings.HasSuffix(line, "\r\x1b[K\r\n") {
+		t.Errorf("%q, %v, want %q first, and the line taken away last", line, err, want)
+	}
+	if !strings.Contains(out.String(), "JOB") {
+		t.Errorf("the answer is %q", out.String())
+	}
 }
 
 // On a terminal the states of checks are colored, and columns stay where they are.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
@@ -22,8 +23,39 @@ type FitInput struct {
 	// Declared are profiles whose vectors the fit is pulled towards, by the
 	// names of the jobs. They need named resources.
 	Declared []v1alpha1.WorkloadProfile
+	// Form is one of [Forms], how dilations follow from the vectors; empty is the first.
+	Form string
 	// LearningCurve asks for one, which takes about as long as all else.
 	LearningCurve bool
+	// Progress, if it is set, is called now and then with what is being done and which share of that is, from 0 to 1.
+	Progress func(doing string, done float64)
+}
+
+// FormAuto is the form that predicts unseen runs best.
+const FormAuto = "auto"
+
+// Forms returns how dilations may follow from vectors.
+func Forms() []string {
+	forms := []string{FormAuto}
+	for _, p := range fit.Predictors() {
+		forms = append(forms, formOf(p))
+	}
+	return forms
+}
+
+func formOf(p fit.Predictor) string { return strings.ReplaceAll(p.Name(), " ", "-") }
+
+// predictorsOf returns the predictors of a form, nil for all.
+func predictorsOf(form string) ([]fit.Predictor, error) {
+	if form == "" || form == FormAuto {
+		return nil, nil
+	}
+	for _, p := range fit.Predictors() {
+		if formOf(p) == form {
+			return []fit.Predictor{p}, nil
+		}
+	}
+	return nil, fmt.Errorf("form: %q is not one of %s", form, strings.Join(Forms(), ", "))
 }
 
 // FitAnswer is what was learnt, and how well it predicts.
@@ -32,6 +64,8 @@ type FitAnswer struct {
 	// ones were found, not given, and have no meaning of their own.
 	Resources []string `json:"resources"`
 	Hidden    bool     `json:"hidden"`
+	// LargestRun is how many jobs the largest run had. Of larger groups nothing was seen.
+	LargestRun int `json:"largestRun"`
 	// Solver is how dilations follow from the vectors. Symmetric says that
 	// pressures equal sensitivities.
 	Solver    string `json:"solver"`
@@ -77,9 +111,9 @@ type FittedJob struct {
 	// fitted.
 	Baseline *Interval `json:"baseline,omitempty"`
 	// Dilated and Dilates are the mean dilation of the job beside each other job,
-	// and of each other job beside it.
-	Dilated Interval `json:"dilated"`
-	Dilates Interval `json:"dilates"`
+	// and of each other job beside it, absent where there is no other job.
+	Dilated *Interval `json:"dilated,omitempty"`
+	Dilates *Interval `json:"dilates,omitempty"`
 	// Measured counts the dilations of the job that were measured in company.
 	Measured int `json:"measured"`
 }
@@ -148,12 +182,17 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	}
 	maps.Copy(beliefs, options.Beliefs)
 	options.Beliefs = beliefs
-	result, err := fit.Fit(in.Runs, options)
+	if in.Form != "" {
+		if options.Predictors, err = predictorsOf(in.Form); err != nil {
+			return nil, err
+		}
+	}
+	result, err := fit.Fit(in.Runs, in.telling(options, "choosing a model"))
 	if err != nil {
 		return nil, err
 	}
 	answer := &FitAnswer{
-		Resources: result.Resources, Hidden: result.Hidden, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
+		Resources: result.Resources, Hidden: result.Hidden, LargestRun: result.Largest, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
 		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
 		Quality: FitQuality{
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
@@ -166,7 +205,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence
 	}
-	holdOut, err := fit.CrossValidate(in.Runs, options)
+	holdOut, err := fit.CrossValidate(in.Runs, in.telling(options, "predicting runs left out"))
 	if errors.Is(err, fit.ErrTooFewRuns) {
 		return answer, nil
 	}
@@ -181,7 +220,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if !in.LearningCurve {
 		return answer, nil
 	}
-	curve, err := fit.LearningCurve(in.Runs, options)
+	curve, err := fit.LearningCurve(in.Runs, in.telling(options, "learning from a share of the runs"))
 	if err != nil && !errors.Is(err, fit.ErrTooFewRuns) {
 		return nil, err
 	}
@@ -189,6 +228,14 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		answer.HoldOut.LearningCurve = append(answer.HoldOut.LearningCurve, Learnt{l.Share, l.Runs, modelError(l.ModelError)})
 	}
 	return answer, nil
+}
+
+// telling returns options whose progress is that of a part of the work.
+func (in *FitInput) telling(options fit.Options, doing string) fit.Options {
+	if in.Progress != nil {
+		options.Progress = func(done float64) { in.Progress(doing, done) }
+	}
+	return options
 }
 
 // weightOf returns the weight of a pod that requests so many cores, on cgroup v2.
@@ -269,7 +316,7 @@ func fittedJobs(result *fit.Result) []FittedJob {
 	for i, j := range result.Jobs {
 		jobs[i] = FittedJob{
 			Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure),
-			Dilated: interval(j.Dilated), Dilates: interval(j.Dilates),
+			Dilated: mean(j.Dilated), Dilates: mean(j.Dilates),
 		}
 		if result.Baselines {
 			baseline := interval(j.Baseline)
@@ -277,6 +324,14 @@ func fittedJobs(result *fit.Result) []FittedJob {
 		}
 	}
 	return jobs
+}
+
+// mean returns a mean over other jobs, nil where there are none.
+func mean(e *fit.Estimate) *Interval {
+	if e == nil {
+		return nil
+	}
+	return new(interval(*e))
 }
 
 func intervals(estimates []fit.Estimate) []Interval {
@@ -291,7 +346,13 @@ func intervals(estimates []fit.Estimate) []Interval {
 func (a *FitAnswer) Unknown() []string {
 	var reasons []string
 	for _, j := range a.Jobs {
-		for _, i := range slices.Concat([]Interval{j.Dilated, j.Dilates}, j.Sensitivity, j.Pressure) {
+		all := slices.Concat(j.Sensitivity, j.Pressure)
+		for _, m := range []*Interval{j.Dilated, j.Dilates, j.Baseline} {
+			if m != nil {
+				all = append(all, *m)
+			}
+		}
+		for _, i := range all {
 			if i.Unknown != "" && !slices.Contains(reasons, i.Unknown) {
 				reasons = append(reasons, i.Unknown)
 			}

@@ -118,6 +118,9 @@ type PodsPrediction struct {
 	// they have none.
 	Dilation      float64  `json:"dilation"`
 	DilationError *float64 `json:"dilationError,omitempty"`
+	// NeutralCorrection is how many times as long the pods take alone as was stated where their profile was fitted, absent if
+	// they take as long: over the stated time they are dilated so many times as much.
+	NeutralCorrection *float64 `json:"neutralCorrection,omitempty"`
 	// Request is the CPU that each of the pods requests and QoSClass its class, absent if all pods share alike, and
 	// EqualDilation what the dilation would be if they did, without limits. Limit is the CPU that each may use, absent if
 	// there is none.
@@ -471,6 +474,9 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 	}
 	if some.workload != nil {
 		p.Workload, p.Replicas = some.workload.Name(), some.workload.Replicas
+	}
+	if some.correction != 1 {
+		p.NeutralCorrection = &some.correction
 	}
 	for i, name := range n.names {
 		delay := together.Delay(some.first, i)

@@ -29,6 +29,8 @@ type subject struct {
 	source VectorSource // once the vector is known, as the next two
 	inUse  *profile.InUse
 	vector contention.Vector
+	// correction is what the neutral time is over the one that was stated where the vector is from, 1 if they are equal.
+	correction float64
 }
 
 // Sources of vectors.
@@ -226,14 +228,15 @@ func (c *catalog) solve(s *subject) error {
 	if s.vector != nil {
 		return nil
 	}
-	s.source = VectorSource{Source: SourceRequests}
+	s.source, s.correction = VectorSource{Source: SourceRequests}, 1
+	declared := s.correction
 	if s.profile != nil {
 		w, errs := profile.NewWorkload(s.profile, c.resources)
 		if len(errs) > 0 {
 			return errs.ToAggregate()
 		}
 		s.source.Profile = QualifiedName(s.profile)
-		s.inUse = w.On(c.class)
+		s.inUse, declared = w.On(c.class), w.NeutralCorrection
 		if s.inUse == nil && s.pod == nil {
 			return noVector(w)
 		}
@@ -247,7 +250,7 @@ func (c *catalog) solve(s *subject) error {
 	case s.inUse.Observed != nil:
 		s.source.Source = SourceObserved
 	default:
-		s.source.Source = SourceDeclared
+		s.source.Source, s.correction = SourceDeclared, declared
 	}
 	s.vector = s.inUse.Vector
 	return nil

@@ -112,3 +112,21 @@ func TestImportanceIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestANeutralCorrectionIsBounded(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]float64{"": 1, "0.001": 0.001, "4.89": 4.89, "1000000": 1e6, "0": 0, "0.0009": 0, "-1": 0, "1000001": 0} {
+		p := promising(nil)
+		if value != "" {
+			p.Spec.NeutralCorrection = quantity(value)
+		}
+		w, errs := profile.NewWorkload(p, profile.NewResources(nil))
+		if want == 0 {
+			if len(errs) != 1 || errs[0].Field != "spec.neutralCorrection" || !strings.Contains(errs[0].Detail, "from 0.001 to 1000000") {
+				t.Errorf("%s: %v", value, errs)
+			}
+		} else if len(errs) > 0 || w.NeutralCorrection != want {
+			t.Errorf("%q: %v, %v", value, errs, w)
+		}
+	}
+}

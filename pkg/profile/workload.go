@@ -64,6 +64,9 @@ type Workload struct {
 	// NeutralSeconds is the neutral time of a job in use on nodes of [AnyClass], 0 if it
 	// is unknown.
 	NeutralSeconds float64
+	// NeutralCorrection is the neutral time over the one that was stated for measured dilations, from [MinNeutralCorrection]
+	// to [MaxNeutralCorrection], 1 if they are equal.
+	NeutralCorrection float64
 
 	declared *InUse   // nil: nothing is
 	found    []*InUse // measured or observed, by the names of their classes
@@ -92,11 +95,12 @@ func NewWorkload(p *v1alpha1.WorkloadProfile, resources *Resources) (*Workload, 
 	interference, effectErrs := effects(&p.Spec)
 	measured, tooWide, measuredErrs := measurements(p)
 	observed, observedErrs := observations(p)
-	var dilationErrs, importanceErrs field.ErrorList
+	var dilationErrs, importanceErrs, correctionErrs field.ErrorList
 	w.MaxDilation, dilationErrs = maxDilation(p.Spec.SLA)
 	w.Importance, importanceErrs = importance(p.Spec.Importance)
+	w.NeutralCorrection, correctionErrs = neutralCorrection(p.Spec.NeutralCorrection)
 	sla, slaErrs := promise(&p.Spec)
-	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, dilationErrs, importanceErrs, slaErrs); len(errs) > 0 {
+	if errs := slices.Concat(selectorErrs, demandErrs, effectErrs, measuredErrs, observedErrs, dilationErrs, importanceErrs, correctionErrs, slaErrs); len(errs) > 0 {
 		return nil, errs
 	}
 	w.SLA = sla
@@ -151,6 +155,24 @@ func importance(q *resource.Quantity) (float64, field.ErrorList) {
 	times := q.AsApproximateFloat64()
 	if !(times > 0) || times > most {
 		return 0, field.ErrorList{field.Invalid(field.NewPath("spec", "importance"), q.String(), "an importance is how many times as much a slowdown counts: above 0 and at most 100")}
+	}
+	return times, nil
+}
+
+// The range of a neutral time over the stated one: that of dilations, and ten times as far down.
+const (
+	MinNeutralCorrection = 1e-3
+	MaxNeutralCorrection = 1e6
+)
+
+// neutralCorrection reads what the neutral time is over the stated one.
+func neutralCorrection(q *resource.Quantity) (float64, field.ErrorList) {
+	if q == nil {
+		return 1, nil
+	}
+	times := q.AsApproximateFloat64()
+	if !(times >= MinNeutralCorrection && times <= MaxNeutralCorrection) {
+		return 0, field.ErrorList{field.Invalid(field.NewPath("spec", "neutralCorrection"), q.String(), "a correction is how many times as long a job takes alone as was stated: from 0.001 to 1000000")}
 	}
 	return times, nil
 }

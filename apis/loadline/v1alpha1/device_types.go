@@ -78,6 +78,6 @@ type NodeDevices struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=16
 	Interference []DeviceResource `json:"interference,omitempty"`
 }

@@ -84,7 +84,7 @@ type WorkloadProfileSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:MaxItems=16
 	Interference []Interference `json:"interference,omitempty"`
 
 	// measurement has the loading vector measured, and says how. A user who sets
@@ -104,6 +104,18 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	NeutralMillis *int64 `json:"neutralMillis,omitempty"`
+
+	// neutralCorrection is how many times as long a job of this kind takes alone as
+	// the time that was stated for its measured dilations, from 0.001 to 1000000:
+	// kubectl loadline fit writes it where it finds the stated time wrong. Predictions
+	// are over the true neutral time, as is neutralMillis; those of predict over the
+	// stated one are this many times as large. It changes no placement. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0.001')) >= 0 && quantity(string(self)).compareTo(quantity('1000000')) <= 0",message="a correction is how many times as long a job takes alone as was stated: write a number from 0.001 to 1000000, such as \"4.9\""
+	NeutralCorrection *resource.Quantity `json:"neutralCorrection,omitempty"`
 
 	// arrival is how often jobs of this kind arrive, for the sizing of pools.
 	// +optional

@@ -2546,6 +2546,11 @@ func (in *WorkloadProfileSpec) DeepCopyInto(out *WorkloadProfileSpec) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.NeutralCorrection != nil {
+		in, out := &in.NeutralCorrection, &out.NeutralCorrection
+		x := (*in).DeepCopy()
+		*out = &x
+	}
 	if in.Arrival != nil {
 		in, out := &in.Arrival, &out.Arrival
 		*out = new(Arrival)

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,16 +61,11 @@ func (p *progress) line(run replays.Run, elapsed time.Duration) string {
 		all = " of " + text.Count(p.jobs*int64(len(p.runs)))
 	}
 	done := p.done(jobs)
-	const width = 24
-	full := int(done * width)
-	text := fmt.Sprintf("%s  %s%s  %.0f%%  %s%s jobs", who, strings.Repeat("█", full), strings.Repeat("░", width-full), 100*done, text.Count(int64(jobs)), all)
+	text := fmt.Sprintf("%s  %s  %s%s jobs", who, verb.Bar(done), text.Count(int64(jobs)), all)
 	if elapsed > 0 {
 		text += ", " + rounded(float64(jobs)/elapsed.Seconds()) + " jobs/s"
 	}
-	if done > 0 {
-		text += ", " + verb.TimeLeft(time.Duration(float64(elapsed)*(1-done)/done)) + " left"
-	}
-	return text
+	return text + verb.Left(done, elapsed)
 }
 
 // rounded writes a speed to a few digits: 87 or 212k.

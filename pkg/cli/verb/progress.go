@@ -3,6 +3,7 @@ package verb
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -32,10 +33,20 @@ func (p *Progress) Show(line func(now time.Time) string) {
 	}
 	p.last = now
 	shown := []rune(text.Printable(line(now)))
-	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && len(shown) >= width {
-		shown = shown[:max(0, width-1)]
-	}
+	shown = shown[:min(len(shown), p.width()-1)]
 	p.terminal.WriteString("\r\x1b[K" + string(shown)) //nolint:errcheck // a line that cannot be shown changes nothing
+}
+
+// usualWidth is how many columns a terminal has that does not say: one whose size is 0, as it is
+// behind some consoles, continuous integration and programs that make a terminal for another one.
+const usualWidth = 80
+
+// width returns how many columns the terminal has, at least 1.
+func (p *Progress) width() int {
+	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return usualWidth
 }
 
 // Clear takes the line away; the next Show shows it at once.
@@ -44,6 +55,23 @@ func (p *Progress) Clear() {
 		p.terminal.WriteString("\r\x1b[K") //nolint:errcheck // as above
 		p.last = time.Time{}
 	}
+}
+
+// Bar draws which part of all work is done, from 0 to 1:
+//
+//	██████████████████░░░░░░  75%
+func Bar(done float64) string {
+	const width = 24
+	full := int(done * width)
+	return fmt.Sprintf("%s%s  %.0f%%", strings.Repeat("█", full), strings.Repeat("░", width-full), 100*done)
+}
+
+// Left says how long the rest of some work takes, at the pace so far: ", 2s left". It is empty where nothing is done yet.
+func Left(done float64, elapsed time.Duration) string {
+	if done <= 0 {
+		return ""
+	}
+	return ", " + TimeLeft(time.Duration(float64(elapsed)*(1-done)/done)) + " left"
 }
 
 // TimeLeft writes a time that is a guess: 42s or 13m 05s.

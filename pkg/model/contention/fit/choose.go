@@ -51,7 +51,7 @@ func (c choice) best() Candidate { return c.candidates[c.chosen] }
 // settings are tried with the most promising ones.
 func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	folds := foldsOf(p, o.Folds, random)
-	predictors, all := predictorsFor(p, o), variants(base, o)
+	predictors, all := predictorsFor(p, o), variants(p, base, o)
 	if len(folds) == 0 {
 		return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), all[0].with(predictors[0]), 0)}}
 	}
@@ -59,13 +59,16 @@ func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	if len(predictors) > 1 {
 		usual := slices.DeleteFunc(slices.Clone(all), func(s settings) bool { return !s.usual() })
 		all = slices.DeleteFunc(all, settings.usual)
-		c.compare(predictors, usual, o, random)
-		predictors = c.promising(predictors)
+		c.compare(predictors, usual, o.portion(0, competing), random)
+		predictors, o = c.promising(predictors), o.portion(competing, 1)
 	}
 	c.compare(predictors, all, o, random)
 	c.choose()
 	return c
 }
+
+// competing is roughly which share of the work of choosing it is to compare predictors.
+const competing = 0.4
 
 // compare adds the candidates of some predictors with some settings.
 func (c *choice) compare(predictors []Predictor, all []settings, o Options, random *rand.Rand) {
@@ -74,14 +77,16 @@ func (c *choice) compare(predictors []Predictor, all []settings, o Options, rand
 		best = min(best, known.Error)
 	}
 	pure := c.folds[0].train.sameCompany() != 0
-	for _, predictor := range predictors {
-		for _, s := range all {
+	o.tell(0)
+	for i, predictor := range predictors {
+		for k, s := range all {
 			for _, found := range walk(c.folds, s.with(predictor), o, best, random) {
 				if pure || !found.shifted() {
 					best = min(best, found.Error)
 					c.candidates = append(c.candidates, found)
 				}
 			}
+			o.tell((float64(i) + float64(k+1)/float64(len(all))) / float64(len(predictors)))
 		}
 	}
 }
@@ -214,7 +219,7 @@ func (s settings) with(p Predictor) settings {
 
 // variants returns the settings to choose from: pressures free or equal to
 // sensitivities, alone times as stated or fitted, every strength of the pull.
-func variants(base settings, o Options) []settings {
+func variants(p *problem, base settings, o Options) []settings {
 	symmetries := []bool{false, true}
 	switch {
 	case base.tied:
@@ -230,7 +235,9 @@ func variants(base settings, o Options) []settings {
 			all = append(all, s)
 		}
 	}
-	if base.tied { // the D-factor, to compare with, takes alone times as stated
+	// The D-factor, to compare with, takes alone times as stated. Nor can they be told
+	// where a sensitivity and a pressure per job fit whatever was observed.
+	if base.tied || p.companies() <= 2*len(p.jobs) {
 		return all
 	}
 	for _, s := range all {
@@ -248,23 +255,24 @@ type fold struct {
 	test  *problem
 }
 
-// foldsOf divides the runs of a problem at random into parts of equal size, and
-// returns for each the rest to learn from and the part to predict. With fewer
-// than two runs there are none.
+// foldsOf divides the runs of a problem that tell anything at random into parts of equal
+// size, and returns for each the rest to learn from and the part to predict, so that
+// neither is without a sample. With fewer than two such runs there are none.
 func foldsOf(p *problem, parts int, random *rand.Rand) []fold {
-	parts = min(parts, len(p.use))
-	if parts < 2 || len(p.samples) < 2 {
+	runs := informative(p)
+	parts = min(parts, len(runs))
+	if parts < 2 {
 		return nil
 	}
-	order := random.Perm(len(p.use))
+	order := random.Perm(len(runs))
 	folds := make([]fold, parts)
 	for f := range folds {
 		var train, test []int
 		for place, u := range order {
 			if place%parts == f {
-				test = append(test, p.use[u])
+				test = append(test, runs[u])
 			} else {
-				train = append(train, p.use[u])
+				train = append(train, runs[u])
 			}
 		}
 		folds[f] = fold{newProblem(p.table, train), newProblem(p.table, test)}

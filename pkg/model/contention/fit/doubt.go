@@ -104,9 +104,7 @@ func contradictionsOf(a *alternation, noise float64) []Contradiction {
 	same := map[string][]int{}
 	var order []string
 	for o, s := range a.samples {
-		others := slices.Clone(s.others)
-		slices.SortFunc(others, func(x, y company) int { return cmp.Compare(x.job, y.job) })
-		key := fmt.Sprint(s.job, others)
+		key := s.company()
 		if same[key] == nil {
 			order = append(order, key)
 		}

@@ -53,6 +53,17 @@ func (f *factors) pressureOf(job int) []float64 {
 	return f.pressure[job*f.resources : (job+1)*f.resources]
 }
 
+// largest returns the largest sensitivity and pressure of any job per resource.
+func (f *factors) largest() (sensitivity, pressure []float64) {
+	sensitivity, pressure = make([]float64, f.resources), make([]float64, f.resources)
+	for j := range f.baseline {
+		for i := range f.resources {
+			sensitivity[i], pressure[i] = max(sensitivity[i], f.sensitivityOf(j)[i]), max(pressure[i], f.pressureOf(j)[i])
+		}
+	}
+	return sensitivity, pressure
+}
+
 // scatter returns a random start for a fit.
 func scatter(jobs, resources int, symmetric bool, random *rand.Rand) *factors {
 	f := newFactors(jobs, resources, symmetric)

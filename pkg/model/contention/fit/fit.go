@@ -33,9 +33,9 @@ type Job struct {
 	// found that some are wrong, see [Result].
 	Baseline Estimate
 	// Dilated and Dilates are the mean dilation of the job beside each other job,
-	// and of each other job beside it. Whatever the resources are, these are
-	// determined.
-	Dilated, Dilates Estimate
+	// and of each other job beside it, nil where there is no other job. Whatever the
+	// resources are, these are determined.
+	Dilated, Dilates *Estimate
 	// Measured counts the dilations of the job measured in company, and Beside
 	// the measured dilations of others that it may have caused.
 	Measured, Beside int
@@ -134,7 +134,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		return nil, ErrNothingMeasured
 	}
 	random := rand.New(rand.NewPCG(o.Seed, 0))
-	choice := choose(p, base, o, random)
+	choice := choose(p, base, o.portion(0, choosing), random)
 	candidates, chosen := choice.candidates, choice.chosen
 	c := choice.best()
 	f := train(p, c, o, full(), random)
@@ -161,6 +161,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	}
 	worthwhile := chooseCorrection(p, choice, o)
 	r.rivals = rivalsOf(p, choice, worthwhile, o, random)
+	o.tell((1 + choosing) / 2)
 	if worthwhile != nil {
 		r.Correction = worthwhile.summary(c.Error)
 		r.correction = worthwhile.fit(p, f, o, apart(o))
@@ -181,6 +182,9 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	r.Unidentified = unidentifiedOf(a, r.Resources, hidden)
 	return r, nil
 }
+
+// choosing is roughly which share of the work of a fit the choice of the model is.
+const choosing = 0.7
 
 // prepare checks what the user gave and puts it in order. Jobs of which only
 // beliefs are known are part of it.
@@ -284,18 +288,18 @@ func (r *Result) dilation(value, plain, deviation float64, gradient []term, of f
 		}
 	}
 	least := min(1, value)
-	if reason != "" {
+	if reason = leftOpen(margin, value, reason); reason != "" {
 		return unknownEstimate(value, least, reason)
 	}
 	return Estimate{Value: value, Low: max(least, value-margin), High: value + margin}
 }
 
 // meanDilation returns that of pairs of a job with each other one: of its own
-// dilations, if which is 0, or of the others', if it is 1.
-func (r *Result) meanDilation(job, which int) Estimate {
+// dilations, if which is 0, or of the others', if it is 1; nil if there are none.
+func (r *Result) meanDilation(job, which int) *Estimate {
 	others := float64(len(r.table.jobs) - 1)
 	if others == 0 {
-		return unknownEstimate(1, 1, "there is no other job")
+		return nil
 	}
 	mean, plain, deviation, slopes := 0.0, 0.0, 0.0, make([]float64, len(r.spread.pull))
 	for other := range r.table.jobs {
@@ -316,7 +320,8 @@ func (r *Result) meanDilation(job, which int) Estimate {
 			gradient = append(gradient, term{at, v})
 		}
 	}
-	return r.dilation(mean, plain, deviation, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
+	e := r.dilation(mean, plain, deviation, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
+	return &e
 }
 
 // Vector returns a job's demands for [contention.NewLoad], one server per
@@ -339,10 +344,11 @@ func (r *Result) Vector(job string) (contention.Vector, error) {
 
 func jobsOf(a *alternation, r *Result) []Job {
 	scale := newScale(a.factors, r.spread)
+	own, theirs := a.largest()
 	jobs := make([]Job, len(a.jobs))
 	for j, name := range a.jobs {
-		own, theirs := a.place(j)
-		jobs[j] = Job{Name: name, Measured: len(a.suffers[j]), Beside: len(a.inflicts[j]), Baseline: r.baseline(j, own+a.resources)}
+		ownAt, theirsAt := a.place(j)
+		jobs[j] = Job{Name: name, Measured: len(a.suffers[j]), Beside: len(a.inflicts[j]), Baseline: r.baseline(j, ownAt+a.resources)}
 		jobs[j].Dilated = r.meanDilation(j, 0)
 		jobs[j].Dilates = r.meanDilation(j, 1)
 		for i := range a.resources {
@@ -356,12 +362,25 @@ func jobsOf(a *alternation, r *Result) []Job {
 				jobs[j].Pressure = append(jobs[j].Pressure, unknownEstimate(q, 0, mixed))
 			default:
 				hold := r.Hidden && a.scaleFree() && !a.symmetric()
-				jobs[j].Sensitivity = append(jobs[j].Sensitivity, r.estimate(scale, hold, s, own+i, func(v rival) float64 { return v.sensitivityOf(j)[i] }))
-				jobs[j].Pressure = append(jobs[j].Pressure, r.estimate(scale, hold, q, theirs+i, func(v rival) float64 { return v.pressureOf(j)[i] }))
+				jobs[j].Sensitivity = append(jobs[j].Sensitivity, r.estimate(scale, hold, s, own[i], ownAt+i, func(v rival) float64 { return v.sensitivityOf(j)[i] }))
+				jobs[j].Pressure = append(jobs[j].Pressure, r.estimate(scale, hold, q, theirs[i], theirsAt+i, func(v rival) float64 { return v.pressureOf(j)[i] }))
 			}
 		}
 	}
 	return jobs
+}
+
+// widest is how many times as large as what it is of a margin may be that says
+// anything.
+const widest = 10
+
+// leftOpen returns why there is no interval with a margin of something of a size: the
+// reason that is known, or that the margin is too wide.
+func leftOpen(margin, size float64, reason string) string {
+	if reason == "" && !(margin <= widest*size) { // also catches NaN
+		return "the runs leave it open by more than ten times of what it is"
+	}
+	return reason
 }
 
 // mixed is why vectors at several hidden resources have no intervals.
@@ -384,22 +403,22 @@ func (r *Result) baseline(job, unknown int) Estimate {
 	reach := r.spread.times([]term{{unknown, 1}})
 	models := disagreement(r.rivals, math.Log(value), func(v rival) float64 { return math.Log(v.baseline[job]) })
 	margin, reason := r.spread.margin(reach[unknown], reach, models, r.confidence)
-	if reason != "" {
+	if reason = leftOpen(math.Exp(margin), 1, reason); reason != "" {
 		return unknownEstimate(value, 0, reason)
 	}
 	return Estimate{Value: value, Low: value * math.Exp(-margin), High: value * math.Exp(margin)}
 }
 
-// estimate returns that of one sensitivity or pressure. Hold says that the scale
-// of the resource is held, of what it is for a rival.
-func (r *Result) estimate(s scale, hold bool, value float64, unknown int, of func(rival) float64) Estimate {
+// estimate returns that of one sensitivity or pressure, the largest of any job being
+// known. Hold says that the scale of the resource is held, of what it is for a rival.
+func (r *Result) estimate(s scale, hold bool, value, largest float64, unknown int, of func(rival) float64) Estimate {
 	reach := r.spread.times([]term{{unknown, 1}})
 	plain := reach[unknown]
 	if hold {
 		plain = s.hold(unknown, reach)
 	}
 	margin, reason := r.spread.margin(plain, reach, disagreement(r.comparable(), value, of), r.confidence)
-	if reason != "" {
+	if reason = leftOpen(margin, largest, reason); reason != "" {
 		return unknownEstimate(value, 0, reason)
 	}
 	return Estimate{Value: value, Low: max(0, value-margin), High: value + margin}

@@ -27,7 +27,7 @@ func (c *covariance) worth(share []float64) float64 {
 			order = append(order, i)
 		}
 	}
-	if total == 0 {
+	if squares == 0 { // or so small that it is lost
 		return math.Inf(1)
 	}
 	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(share[y], share[x]) })

@@ -64,10 +64,13 @@ func CrossValidate(runs []Run, options Options) (HoldOut, error) {
 		return HoldOut{}, fmt.Errorf("runs: %d with a measured dilation in company are %w; at least 2 are needed", len(p.use), ErrTooFewRuns)
 	}
 	result := HoldOut{Folds: len(folds)}
-	for _, m := range models(base, o) {
+	done := 0.0
+	for _, m := range models(base) {
 		var errs, predictions []float64
 		for _, f := range folds {
-			predict := m.train(f.train, random)
+			part := m.work / float64(len(folds))
+			predict := m.train(f.train, o.portion(done, done+part), random)
+			done += part
 			for _, s := range f.test.samples {
 				predicted := predict(s)
 				predictions = append(predictions, predicted)
@@ -112,17 +115,19 @@ func LearningCurve(runs []Run, options Options) ([]Learnt, error) {
 		return nil, fmt.Errorf("runs: %d with a measured dilation in company are %w; at least 3 are needed for a learning curve", len(all), ErrTooFewRuns)
 	}
 	random := rand.New(rand.NewPCG(o.Seed, 2))
-	ours := models(base, o)[0]
+	ours := models(base)[0]
 	var curve []Learnt
-	for _, share := range learningShares {
+	part := 1 / float64(len(learningShares)*learningDraws)
+	for at, share := range learningShares {
 		known := int(math.Round(share * float64(len(all))))
 		if known < 2 || known == len(all) {
 			continue
 		}
 		var errs []float64
-		for range learningDraws {
+		for draw := range learningDraws {
 			random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-			predict := ours.train(newProblem(p.table, slices.Sorted(slices.Values(all[:known]))), random)
+			done := part * float64(at*learningDraws+draw)
+			predict := ours.train(newProblem(p.table, slices.Sorted(slices.Values(all[:known]))), o.portion(done, done+part), random)
 			for _, s := range newProblem(p.table, all[known:]).samples {
 				errs = append(errs, math.Abs(predict(s)/s.dilation-1))
 			}
@@ -159,22 +164,25 @@ func quantile(sorted []float64, share float64) float64 {
 
 // model is a way to predict dilations from a set of runs.
 type model struct {
-	name  string
-	train func(p *problem, random *rand.Rand) func(sample) float64
+	name string
+	work float64 // roughly which share of the work of cross-validation it is
+	// train learns from a problem; the progress of the options is that of this part of the work.
+	train func(p *problem, o Options, random *rand.Rand) func(sample) float64
 }
 
-func models(base settings, o Options) []model {
+func models(base settings) []model {
 	symmetric := base
 	symmetric.tied, symmetric.fractions, symmetric.beliefs = true, false, nil
-	paper := o
-	paper.Resources, paper.Predictors = nil, []Predictor{FirstOrder{}}
 	return []model{
-		{"sensitivity · pressure", func(p *problem, random *rand.Rand) func(sample) float64 { return learn(p, base, o, random) }},
-		{"D-factor", func(p *problem, random *rand.Rand) func(sample) float64 { return learn(p, symmetric, paper, random) }},
-		{"linear sum", func(p *problem, _ *rand.Rand) func(sample) float64 {
+		{"sensitivity · pressure", 0.85, func(p *problem, o Options, random *rand.Rand) func(sample) float64 { return learn(p, base, o, random) }},
+		{"D-factor", 0.15, func(p *problem, o Options, random *rand.Rand) func(sample) float64 {
+			o.Resources, o.Predictors = nil, []Predictor{FirstOrder{}}
+			return learn(p, symmetric, o, random)
+		}},
+		{"linear sum", 0, func(p *problem, _ Options, _ *rand.Rand) func(sample) float64 {
 			return func(s sample) float64 { return float64(len(p.members[s.run])) }
 		}},
-		{"constant", func(p *problem, _ *rand.Rand) func(sample) float64 {
+		{"constant", 0, func(p *problem, _ Options, _ *rand.Rand) func(sample) float64 {
 			seen := make([]float64, len(p.samples))
 			for i, s := range p.samples {
 				seen[i] = s.dilation
@@ -188,7 +196,7 @@ func models(base settings, o Options) []model {
 
 // learn chooses and fits a model.
 func learn(p *problem, base settings, o Options, random *rand.Rand) func(sample) float64 {
-	choice := choose(p, base, o, random)
+	choice := choose(p, base, o.portion(0, choosing), random)
 	c := choice.best()
 	f := train(p, c, o, full(), random)
 	var corrected *correction

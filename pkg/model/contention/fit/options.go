@@ -41,6 +41,25 @@ type Options struct {
 	// Seed makes the random starts and folds. The same seed gives the same
 	// answer.
 	Seed uint64
+	// Progress, if it is set, is called now and then with the share of the work
+	// that is done, from 0 to 1, never by two goroutines at once.
+	Progress func(done float64)
+}
+
+// tell reports the share of the work that is done.
+func (o Options) tell(done float64) {
+	if o.Progress != nil {
+		o.Progress(done)
+	}
+}
+
+// portion returns the options for a part of the work, from one share of it to
+// another.
+func (o Options) portion(from, to float64) Options {
+	if all := o.Progress; all != nil {
+		o.Progress = func(done float64) { all(from + done*(to-from)) }
+	}
+	return o
 }
 
 // DefaultConfidence is the coverage of confidence intervals unless one asks for

@@ -1,6 +1,8 @@
 package fit
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -113,6 +115,23 @@ func newProblem(t *table, use []int) *problem {
 	}
 	p.unit /= float64(max(1, len(p.samples)))
 	return p
+}
+
+// companies returns in how many different companies the dilations of the jobs were
+// measured, over all jobs.
+func (p *problem) companies() int {
+	seen := map[string]bool{}
+	for _, s := range p.samples {
+		seen[s.company()] = true
+	}
+	return len(seen)
+}
+
+// company returns what is equal for samples of one job in equal company.
+func (s *sample) company() string {
+	others := slices.Clone(s.others)
+	slices.SortFunc(others, func(x, y company) int { return cmp.Compare(x.job, y.job) })
+	return fmt.Sprint(s.job, others)
 }
 
 // othersOf returns the company of one member of a run.
