@@ -52,8 +52,8 @@ request.cpu and limit.cpu say so, in cores: see the page about fit. Where a node
 several devices, a column device says which one each job used, such as gpu-0: jobs
 that used different ones did not meet.
 
-For jobs that shared an accelerator, --profiles writes the vectors as WorkloadProfiles
-and a NodeProfile, from which predict and the scheduler take them.`,
+For jobs that shared an accelerator, --profiles writes what the fit says of pairs as
+WorkloadProfiles and a NodeProfile, from which predict and the scheduler take it.`,
 		Example: `  # Vectors, their quality, and how well they predict runs that they have not seen
   kubectl loadline fit -f observations.csv
 
@@ -82,7 +82,7 @@ and a NodeProfile, from which predict and the scheduler take them.`,
 	flags.Uint64Var(&f.options.Seed, "seed", 0, "seed of the random starts and parts")
 	flags.StringVar(&f.plot, "plot", "", "draw predicted against measured dilations to this file (.svg or .png)")
 	flags.StringVar(&f.heatMap, "heat-map", "", "draw the dilation of every pair of jobs to this file (.svg or .png)")
-	flags.StringVar(&f.profiles, "profiles", "", "write the vectors as profiles of jobs that share a device to this file")
+	flags.StringVar(&f.profiles, "profiles", "", "write the fit as profiles of jobs that share a device to this file")
 	flags.StringVar(&f.device, "device", "gpu", "what the device is called in the profiles")
 	flags.StringVar(&f.sharing, "sharing", string(v1alpha1.SharingTimeSliced), "how the jobs shared the device: TimeSliced or Concurrent")
 	f.output.Add(command)
@@ -165,17 +165,13 @@ func (f *fitVerb) draw(answer *evaluate.FitAnswer) error {
 	if f.heatMap == "" {
 		return nil
 	}
-	values, err := answer.Pairwise()
-	if err != nil {
-		return err
-	}
 	names := make([]string, len(answer.Jobs))
 	for i, j := range answer.Jobs {
 		names[i] = j.Name
 	}
 	return chart.WriteFile(f.heatMap, chart.HeatMap{
 		Title: "Who slows whom", Quantity: "dilation", Unit: "×",
-		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: values,
+		RowsAre: "slowed job", ColumnsAre: "because of job", Rows: names, Columns: names, Values: answer.Pairwise(),
 	})
 }
 
@@ -221,7 +217,25 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if err := p.Lines(lines...); err != nil {
 		return err
 	}
-	return errors.Join(printCorrection(p, a.Correction), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+	return errors.Join(printCorrection(p, a.Correction), printLoss(p, a), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+}
+
+// printLoss says what a user of the profiles gets of the fit, and what not, if profiles were written.
+func printLoss(p *verb.Page, a *evaluate.FitAnswer) error {
+	if a.Profiles == nil {
+		return nil
+	}
+	within := func(d *evaluate.Differences) string {
+		return fmt.Sprintf("off by %s on average and %s at most", text.Percent(d.Mean), text.Percent(d.Worst))
+	}
+	lines := []string{fmt.Sprintf("The profiles predict the %d dilations of pairs as this fit does, %s", a.Profiles.Pairs.Count, within(&a.Profiles.Pairs))}
+	if larger := a.Profiles.Larger; larger != nil {
+		lines = append(lines, fmt.Sprintf("They add up what pairs do: the %d dilations in larger company are %s", larger.Count, within(larger)))
+	}
+	if a.Baselines {
+		lines = append(lines, "Alone times that differ from the stated ones are in them as neutralCorrection: predict gives dilations over the true ones, and says so")
+	}
+	return p.Lines(lines...)
 }
 
 // printCorrection says that dilations are corrected, if they are.

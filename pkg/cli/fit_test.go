@@ -197,6 +197,26 @@ func TestFitTakesTheFormThatItIsTold(t *testing.T) {
 	}
 }
 
+// Profiles add up what pairs do, whatever the form; what is lost is said.
+func TestFitWritesProfilesOfEveryForm(t *testing.T) {
+	t.Parallel()
+	for _, form := range evaluate.Forms() {
+		file := filepath.Join(t.TempDir(), "gpu.yaml")
+		code, stdout, stderr := invoke(t, pairsAndThrees, "fit", "-f", "-", "--form", form, "--profiles", file, "--sharing", "Concurrent")
+		for _, want := range []string{
+			"The profiles predict the 9 dilations of pairs as this fit does, off by ",
+			"They add up what pairs do: the 3 dilations in larger company are off by ",
+		} {
+			if code != 0 || !strings.Contains(stdout, want) {
+				t.Errorf("%s: exit code %d, %s, output without %q:\n%s", form, code, stderr, want, stdout)
+			}
+		}
+		if code, stdout, stderr := invoke(t, "", "check", "-f", file); code != 0 {
+			t.Errorf("%s: %s%s", form, stdout, stderr)
+		}
+	}
+}
+
 func TestFitIsPulledTowardsDeclaredProfiles(t *testing.T) {
 	t.Parallel()
 	profiles := write(t, "profiles.yaml", `

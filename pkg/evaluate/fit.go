@@ -78,7 +78,12 @@ type FitAnswer struct {
 	// Correction is absent where dilations are those of the vectors.
 	Correction *FitCorrection `json:"correction,omitempty"`
 	Jobs       []FittedJob    `json:"jobs"`
-	Quality    FitQuality     `json:"quality"`
+	// Pairs holds the dilation of each job beside each other one and a copy of itself, over its true alone time: [slowed
+	// job][because of job], in the order of Jobs. It is absent for more than 200 jobs.
+	Pairs   [][]float64 `json:"pairs,omitempty"`
+	Quality FitQuality  `json:"quality"`
+	// Profiles says what profiles of the fit cannot hold of it, absent where none were asked for.
+	Profiles *ProfileLoss `json:"profiles,omitempty"`
 	// HoldOut is absent where there are too few runs to leave some out.
 	HoldOut *HoldOut `json:"holdOut,omitempty"`
 	// Doubts are sentences: warnings about the input, outliers, contradictions,
@@ -199,6 +204,9 @@ func Fit(in FitInput) (*FitAnswer, error) {
 			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
 		},
 	}
+	if len(result.Jobs) <= mostPaired {
+		answer.Pairs = result.Pairs()
+	}
 	if c := result.Correction; c != nil {
 		answer.Correction = &FitCorrection{Similar: c.Similar, Effects: c.Effects, Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
@@ -230,6 +238,9 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	return answer, nil
 }
 
+// mostPaired is up to how many jobs an answer holds the dilations of their pairs.
+const mostPaired = 200
+
 // telling returns options whose progress is that of a part of the work.
 func (in *FitInput) telling(options fit.Options, doing string) fit.Options {
 	if in.Progress != nil {
@@ -256,19 +267,11 @@ func (a *FitAnswer) Points() []fit.Point { return a.points }
 
 // Pairwise returns the dilation of each job beside each other one: [slowed
 // job][because of job], in the order of Jobs.
-func (a *FitAnswer) Pairwise() ([][]float64, error) {
-	matrix := make([][]float64, len(a.Jobs))
-	for i, slowed := range a.Jobs {
-		matrix[i] = make([]float64, len(a.Jobs))
-		for j, other := range a.Jobs {
-			pair, err := a.result.Predict(slowed.Name, other.Name)
-			if err != nil {
-				return nil, err
-			}
-			matrix[i][j] = pair[0].Value
-		}
+func (a *FitAnswer) Pairwise() [][]float64 {
+	if a.Pairs != nil {
+		return a.Pairs
 	}
-	return matrix, nil
+	return a.result.Pairs()
 }
 
 // declaredBeliefs returns the vectors of declared profiles at the named

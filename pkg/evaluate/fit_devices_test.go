@@ -59,7 +59,7 @@ func together(t *testing.T, all *evaluate.DeviceProfiles, names map[string]strin
 }
 
 // Profiles that are fitted to four fifths of the measured pairs predict the others on a time-sliced device within 3.5 % on
-// average: 3.3 % is what the vectors of the fit themselves are off by (docs/fit.md). Over all five parts it is 3.2 %.
+// average: 2.9 % is what the fit itself is off by (docs/fit.md). Over all five parts it is 3.0 %.
 func TestFittedProfilesPredictPairsOnADeviceThatTheyHaveNotSeen(t *testing.T) {
 	t.Parallel()
 	runs := pairs(t)

@@ -3,6 +3,7 @@ package evaluate_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -34,10 +35,7 @@ var smallest = map[string][]string{
 // dataSets returns the rows of observations of every data set that there is.
 func dataSets(t *testing.T) map[string][]string {
 	t.Helper()
-	sets := map[string][]string{}
-	for name, rows := range smallest {
-		sets[name] = rows
-	}
+	sets := maps.Clone(smallest)
 	for _, path := range []string{"../../test/testdata/colocation/gpu-pairs-k80.csv", "../../docs/examples/observations.csv"} {
 		content, err := os.ReadFile(path)
 		if err != nil {

@@ -130,3 +130,18 @@ func TestANeutralCorrectionIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestANeutralCorrectionChangesNoVector(t *testing.T) {
+	t.Parallel()
+	p := promising(nil)
+	p.Spec.NeutralMillis = new(int64(1500))
+	plain, errs := profile.NewWorkload(p, profile.NewResources(nil))
+	p.Spec.NeutralCorrection = quantity("4.89")
+	corrected, more := profile.NewWorkload(p, profile.NewResources(nil))
+	if len(errs)+len(more) > 0 {
+		t.Fatal(errs, more)
+	}
+	if diff := cmp.Diff(plain.On(profile.AnyClass), corrected.On(profile.AnyClass)); diff != "" || plain.NeutralSeconds != corrected.NeutralSeconds {
+		t.Errorf("%v s and %v s; vectors (-without +with it):\n%s", plain.NeutralSeconds, corrected.NeutralSeconds, diff)
+	}
+}

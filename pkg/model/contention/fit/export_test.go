@@ -28,3 +28,24 @@ func CrossValidateAlone(runs []Run, options Options) (corrected, alone float64, 
 	}
 	return corrected, alone, nil
 }
+
+// FactorizedPairs returns the dilations of pairs that a factorization of dilations says.
+func FactorizedPairs(pairs [][]float64, resources int) [][]float64 {
+	f := factorize(pairs, newFactors(len(pairs), 1, false), resources)
+	found := make([][]float64, len(pairs))
+	for j := range pairs {
+		for k := range pairs {
+			found[j] = append(found[j], 1+dot(f.sensitivityOf(j), f.pressureOf(k)))
+		}
+	}
+	return found
+}
+
+// CorrectAlone makes the result one whose correction says that the alone time of a job is
+// a multiple of what it was.
+func (r *Result) CorrectAlone(job int, factor float64) {
+	other := newFactors(len(r.Jobs), r.factors.resources, false)
+	other.set(r.factors)
+	other.baseline[job] *= factor
+	r.correction = &correction{models: []rival{{other, r.predictor}}}
+}

@@ -152,9 +152,7 @@ func Fit(runs []Run, options Options) (*Result, error) {
 		table: p.table, factors: f, predictor: c.settings.predictor, index: map[string]int{},
 	}
 	if hidden {
-		for i := range f.resources {
-			r.Resources = append(r.Resources, fmt.Sprintf("r%d", i+1))
-		}
+		r.Resources = hiddenNames(f.resources)
 	}
 	for j, name := range p.jobs {
 		r.index[name] = j
