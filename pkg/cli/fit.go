@@ -210,6 +210,7 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
 	lines := []string{fmt.Sprintf("%d %s resources, %s, %s%s; ± is the %s confidence interval", len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence))}
+	lines = append(lines, fmt.Sprintf("Seen with at most %d jobs together: what more do to each other is extrapolated", a.LargestRun))
 	lines = append(lines, untold(a)...)
 	lines = append(lines, "", fmt.Sprintf("%d observations in %d runs, off by %s on average, 90%% by less than %s",
 		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error)))
@@ -242,12 +243,22 @@ func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
 	if c == nil {
 		return nil
 	}
+	var by []string
+	if c.Similar {
+		by = append(by, "those of similar pairs")
+	}
+	switch {
+	case c.Effects == 1:
+		by = append(by, "effects of each job, in place of the vectors,")
+	case c.Effects > 0:
+		by = append(by, "effects of each job, to "+text.Percent(c.Effects))
+	}
 	names := ""
 	if c.Names {
 		names = " and of jobs whose names differ in a number"
 	}
-	return p.Lines(fmt.Sprintf("Predicted dilations are corrected by those of similar pairs%s: off by %s on runs left out, by the vectors alone %s",
-		names, text.Percent(c.MeanError), text.Percent(c.Without)))
+	return p.Lines(fmt.Sprintf("Predicted dilations are corrected by %s%s: off by %s on runs left out, by the vectors alone %s",
+		strings.Join(by, " and by "), names, text.Percent(c.MeanError), text.Percent(c.Without)))
 }
 
 // untold says why intervals are missing, in a line of its own, none if none is.

@@ -64,6 +64,8 @@ type FitAnswer struct {
 	// ones were found, not given, and have no meaning of their own.
 	Resources []string `json:"resources"`
 	Hidden    bool     `json:"hidden"`
+	// LargestRun is how many jobs the largest run had. Of larger groups nothing was seen.
+	LargestRun int `json:"largestRun"`
 	// Solver is how dilations follow from the vectors. Symmetric says that
 	// pressures equal sensitivities.
 	Solver    string `json:"solver"`
@@ -93,8 +95,11 @@ type FitAnswer struct {
 }
 
 // FitCorrection says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
-// pairs of jobs.
+// pairs of jobs, and by crossed effects of the jobs.
 type FitCorrection struct {
+	// Similar says that similar pairs count. Effects is the part of crossed effects in the logarithm of a dilation, from 0 to 1.
+	Similar bool    `json:"similar"`
+	Effects float64 `json:"effects"`
 	// Names says that names which differ in their last number only are taken for those of one family of jobs.
 	Names bool `json:"names"`
 	// MeanError is that on runs left out when the model was chosen, and Without the one by the vectors alone.
@@ -192,7 +197,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		return nil, err
 	}
 	answer := &FitAnswer{
-		Resources: result.Resources, Hidden: result.Hidden, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
+		Resources: result.Resources, Hidden: result.Hidden, LargestRun: result.Largest, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
 		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
 		Quality: FitQuality{
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
@@ -203,7 +208,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		answer.Pairs = result.Pairs()
 	}
 	if c := result.Correction; c != nil {
-		answer.Correction = &FitCorrection{Names: c.Names, MeanError: c.Error, Without: c.Without}
+		answer.Correction = &FitCorrection{Similar: c.Similar, Effects: c.Effects, Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence

@@ -161,7 +161,7 @@ func (a *alternation) correct() {
 }
 
 // firstOrder reports whether dilations are those of the first order.
-func (a *alternation) firstOrder() bool { return scaleFree(a.predictor) && a.weighing == nil }
+func (a *alternation) firstOrder() bool { return isFirstOrder(a.predictor) && a.weighing == nil }
 
 // weigh finds what weights and limits change, with the factors as they are.
 func (a *alternation) weigh() {

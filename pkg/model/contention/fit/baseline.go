@@ -51,10 +51,10 @@ func (a *alternation) center() {
 
 // sameCompany returns with how many others every job was observed, or 0 where
 // that varies.
-func (a *alternation) sameCompany() int {
+func (p *problem) sameCompany() int {
 	same := 0
-	for o := range a.samples {
-		others := len(a.members[a.samples[o].run]) - 1
+	for _, s := range p.samples {
+		others := len(p.members[s.run]) - 1
 		if same != 0 && others != same {
 			return 0
 		}

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,34 +46,105 @@ func (c choice) best() Candidate { return c.candidates[c.chosen] }
 // choose returns the candidates that it looked at, and which of them predicts
 // best the runs that it has not seen; the simplest of those that are as good.
 // With fewer than two runs it looks at one, whose error is 0.
+//
+// Where there are several predictors they compete first, with usual settings; all
+// settings are tried with the most promising ones.
 func choose(p *problem, base settings, o Options, random *rand.Rand) choice {
 	folds := foldsOf(p, o.Folds, random)
-	var candidates []Candidate
+	predictors, all := predictorsFor(p, o), variants(p, base, o)
+	if len(folds) == 0 {
+		return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), all[0].with(predictors[0]), 0)}}
+	}
+	c := choice{folds: folds}
+	if len(predictors) > 1 {
+		usual := slices.DeleteFunc(slices.Clone(all), func(s settings) bool { return !s.usual() })
+		all = slices.DeleteFunc(all, settings.usual)
+		c.compare(predictors, usual, o.portion(0, competing), random)
+		predictors, o = c.promising(predictors), o.portion(competing, 1)
+	}
+	c.compare(predictors, all, o, random)
+	c.choose()
+	return c
+}
+
+// competing is roughly which share of the work of choosing it is to compare predictors.
+const competing = 0.4
+
+// compare adds the candidates of some predictors with some settings.
+func (c *choice) compare(predictors []Predictor, all []settings, o Options, random *rand.Rand) {
 	best := math.Inf(1)
-	all := variants(p, base, o)
+	for _, known := range c.candidates {
+		best = min(best, known.Error)
+	}
+	pure := c.folds[0].train.sameCompany() != 0
 	o.tell(0)
-	for i, s := range all {
-		if len(folds) == 0 {
-			return choice{candidates: []Candidate{candidate(max(1, len(o.Resources)), s, 0)}}
-		}
-		walked := walk(folds, s, o, best, random)
-		for _, c := range walked {
-			best = min(best, c.Error)
-		}
-		candidates = append(candidates, walked...)
-		o.tell(float64(i+1) / float64(len(all)))
-	}
-	limit := asGood(candidates)
-	chosen := -1
-	for i, c := range candidates {
-		if c.Error > limit {
-			continue
-		}
-		if chosen < 0 || simpler(c, candidates[chosen]) {
-			chosen = i
+	for i, predictor := range predictors {
+		for k, s := range all {
+			for _, found := range walk(c.folds, s.with(predictor), o, best, random) {
+				if pure || !found.shifted() {
+					best = min(best, found.Error)
+					c.candidates = append(c.candidates, found)
+				}
+			}
+			o.tell((float64(i) + float64(k+1)/float64(len(all))) / float64(len(predictors)))
 		}
 	}
-	return choice{candidates, chosen, folds}
+}
+
+const (
+	// promisingPredictors is how many predictors are tried with all settings, and
+	// contending by which factor the error of one may exceed that of the best.
+	promisingPredictors, contending = 2, 1.2
+)
+
+// promising returns the predictors with which the candidates so far are best, in the
+// order in which they were.
+func (c *choice) promising(predictors []Predictor) []Predictor {
+	least := map[string]float64{}
+	for _, candidate := range c.candidates {
+		if known, found := least[candidate.Solver]; !found || candidate.Error < known {
+			least[candidate.Solver] = candidate.Error
+		}
+	}
+	errs := slices.Sorted(maps.Values(least))
+	limit := min(errs[0]*contending, errs[min(promisingPredictors, len(errs))-1])
+	return slices.DeleteFunc(slices.Clone(predictors), func(p Predictor) bool {
+		err, found := least[p.Name()]
+		return !found || err > limit
+	})
+}
+
+// choose sets which candidate is to be fitted.
+func (c *choice) choose() {
+	limit := asGood(c.candidates)
+	c.chosen = -1
+	for i, candidate := range c.candidates {
+		if candidate.Error <= limit && (c.chosen < 0 || simpler(candidate, c.candidates[c.chosen])) {
+			c.chosen = i
+		}
+	}
+}
+
+// shifted reports whether the alone times that were fitted are off by a factor that
+// most jobs have in common. They were not all measured wrong alike: it is larger
+// company that costs less, or more, than the predictor says.
+func (c Candidate) shifted() bool {
+	if !c.Baselines {
+		return false
+	}
+	var logs []float64
+	for _, f := range c.fits {
+		for _, b := range f.baseline {
+			logs = append(logs, math.Log(b))
+		}
+	}
+	slices.Sort(logs)
+	common := quantile(logs, 0.5)
+	for i, log := range logs {
+		logs[i] = math.Abs(log - common)
+	}
+	slices.Sort(logs)
+	return math.Abs(common) > max(leastDoubt, normalSpread*quantile(logs, 0.5)/2)
 }
 
 // asGood returns up to which error a candidate counts as good as the best.
@@ -94,7 +166,7 @@ func simpler(a, b Candidate) bool {
 	if a.perJob() != b.perJob() {
 		return a.perJob() < b.perJob()
 	}
-	if first := scaleFree(a.settings.predictor); first != scaleFree(b.settings.predictor) {
+	if first := isFirstOrder(a.settings.predictor); first != isFirstOrder(b.settings.predictor) {
 		return first
 	}
 	return a.Error < b.Error
@@ -112,17 +184,42 @@ func (c Candidate) perJob() int {
 	return numbers
 }
 
-// variants returns the settings to choose from: every predictor, pressures free
-// or equal to sensitivities, alone times as stated or fitted, every strength of
-// the pull.
-func variants(p *problem, base settings, o Options) []settings {
-	predictors := o.Predictors
-	if len(predictors) == 0 {
-		predictors = Predictors()
-		if p.largest() <= 2 { // they differ in larger company
-			predictors = predictors[:1]
+// predictorsFor returns those to choose from.
+func predictorsFor(p *problem, o Options) []Predictor {
+	all := slices.Clone(o.Predictors)
+	if len(all) == 0 {
+		all = Predictors()
+		if p.largest() < 3 {
+			all = all[:1]
 		}
 	}
+	for i, predictor := range all {
+		if sum, saturating := predictor.(SaturatingSum); saturating {
+			all[i] = sum.over(p.samples)
+		}
+	}
+	return all
+}
+
+// pulls are the strengths of the pull that are tried; usualPull is that with which
+// predictors compete.
+var pulls = []float64{0.01, usualPull, 1}
+
+const usualPull = 0.1
+
+// usual reports whether the settings are those with which predictors compete: alone
+// times are as stated, for they would make up for a predictor that is wrong.
+func (s settings) usual() bool { return s.pull == usualPull && !s.baselines }
+
+// with returns the settings with a predictor.
+func (s settings) with(p Predictor) settings {
+	s.predictor = p
+	return s
+}
+
+// variants returns the settings to choose from: pressures free or equal to
+// sensitivities, alone times as stated or fitted, every strength of the pull.
+func variants(p *problem, base settings, o Options) []settings {
 	symmetries := []bool{false, true}
 	switch {
 	case base.tied:
@@ -131,13 +228,11 @@ func variants(p *problem, base settings, o Options) []settings {
 		symmetries = symmetries[:1]
 	}
 	var all []settings
-	for _, predictor := range predictors {
-		for _, symmetric := range symmetries {
-			for _, pull := range []float64{0.01, 0.1, 1} {
-				s := base
-				s.predictor, s.tied, s.pull = predictor, symmetric, pull
-				all = append(all, s)
-			}
+	for _, symmetric := range symmetries {
+		for _, pull := range pulls {
+			s := base
+			s.tied, s.pull = symmetric, pull
+			all = append(all, s)
 		}
 	}
 	// The D-factor, to compare with, takes alone times as stated. Nor can they be told

@@ -22,6 +22,11 @@ const (
 // Correction says how predictions of pairs differ from those of the vectors, see
 // [Result].
 type Correction struct {
+	// Similar says that what the vectors leave unexplained is predicted from similar pairs.
+	Similar bool
+	// Effects is which part crossed effects of the jobs have in the logarithm of a
+	// dilation, from 0 to 1: the rest is that of the vectors.
+	Effects float64
 	// Names says that names which differ in their last number only are taken to be
 	// those of one family, and that what two families do to each other is predicted
 	// from all pairs of them.
@@ -31,38 +36,73 @@ type Correction struct {
 	Error, Without float64
 }
 
-// correction predicts the dilations of pairs from several models and from what these
-// leave unexplained of similar pairs.
+// correction predicts the dilations of pairs from several models, from what these
+// leave unexplained of similar pairs, and from crossed effects.
 type correction struct {
 	models   []rival
-	residual *kriging
+	residual *kriging // nil if it is taken to be nothing
+	effects  *effects // nil if the share is 0
+	share    float64  // of the effects in the logarithm of a dilation
 }
 
 // manner is how a correction is made.
 type manner struct {
-	names bool    // whether the families of jobs count
-	drift bool    // whether the vectors may be off
-	noise float64 // the variance of a measurement over that of what similar cells have in common
+	similar bool    // whether similar pairs count
+	names   bool    // whether the families of jobs count there
+	drift   bool    // whether the vectors may be off
+	noise   float64 // the variance of a measurement over that of what similar cells have in common
+
+	share    float64 // of crossed effects
+	families bool    // whether the families of jobs count there
 }
 
-// manners returns the ways that are tried.
-func manners() []manner {
+// noises are the levels of noise that are tried where similar pairs count.
+func noises() []manner {
 	var all []manner
-	for _, names := range []bool{false, true} {
-		for _, drift := range []bool{false, true} {
-			for _, noise := range []float64{1. / 20, 1. / 100, 1. / 300} {
-				all = append(all, manner{names, drift, noise})
-			}
-		}
+	for _, noise := range []float64{1. / 20, 1. / 100, 1. / 300} {
+		all = append(all, manner{similar: true, noise: noise})
 	}
 	return all
 }
+
+// similarities returns the other ways in which similar pairs may count, with a level of
+// noise.
+func similarities(noise float64) []manner {
+	return []manner{
+		{similar: true, noise: noise, drift: true},
+		{similar: true, noise: noise, names: true},
+		{similar: true, noise: noise, names: true, drift: true},
+	}
+}
+
+// shares are those of crossed effects that are tried. With half of both a prediction is
+// the geometric mean of the two, which are wrong in different ways.
+var shares = []float64{0.5, 1}
 
 // chosenCorrection is a correction that is worthwhile by cross-validation.
 type chosenCorrection struct {
 	manner
 	members []Candidate
+	cells   int
 	error   float64
+}
+
+// summary returns what is said of the correction beside the error without it.
+func (c *chosenCorrection) summary(without float64) *Correction {
+	return &Correction{
+		Similar: c.similar, Effects: c.share, Names: c.similar && c.names || c.share > 0 && c.families,
+		Error: c.error, Without: without,
+	}
+}
+
+// flattery is by which part of it, times the number of cells, the error of vectors is
+// larger than cross-validation says: they are the best there of dozens of models, where
+// crossed effects are one of two.
+const flattery = 9
+
+// judged returns the error that is expected of a correction.
+func (c *chosenCorrection) judged() float64 {
+	return c.error * (1 + (1-c.share)*flattery/float64(c.cells))
 }
 
 // chooseCorrection returns the correction that predicts runs left out clearly
@@ -70,10 +110,55 @@ type chosenCorrection struct {
 // named ones mean what they are called.
 func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 	cells := len(cellsOf(p))
-	if len(o.Resources) > 0 || cells < leastCells || cells > mostCells || len(p.jobs) > mostLikened || len(c.folds) == 0 {
+	if len(o.Resources) > 0 || cells < fewestEffects || cells > mostCells || len(p.jobs) > mostLikened || len(c.folds) == 0 {
 		return nil
 	}
-	members, manners := c.consensus(), manners()
+	best := &chosenCorrection{members: []Candidate{c.best()}, cells: cells, error: c.best().Error}
+	if cells >= leastCells {
+		like := c.tryOut(c.consensus(), noises(), cells)
+		best = like.best(c.tryOut(like.members, similarities(like.noise), cells)).better(best)
+	}
+	best = c.tryOut(best.members, withEffects(best.manner, p.jobs), cells).better(best)
+	if best.manner == (manner{}) {
+		return nil
+	}
+	return best
+}
+
+// withEffects returns the ways in which crossed effects may be part of a correction.
+func withEffects(how manner, jobs []string) []manner {
+	families := []bool{false}
+	if distinct := len(slices.Compact(slices.Sorted(slices.Values(familiesOf(jobs))))); distinct > 1 && distinct < len(jobs) {
+		families = append(families, true)
+	}
+	var all []manner
+	for _, how.families = range families {
+		for _, how.share = range shares {
+			all = append(all, how)
+		}
+	}
+	return all
+}
+
+// better returns that of two corrections which is clearly better, the simpler one
+// otherwise.
+func (c *chosenCorrection) better(simpler *chosenCorrection) *chosenCorrection {
+	if c.judged()*(1+thrift)+leastGain > simpler.judged() {
+		return simpler
+	}
+	return c
+}
+
+// best returns that of two corrections which is better.
+func (c *chosenCorrection) best(other *chosenCorrection) *chosenCorrection {
+	if other.judged() < c.judged() {
+		return other
+	}
+	return c
+}
+
+// tryOut returns the best of corrections of some models on runs left out.
+func (c choice) tryOut(members []Candidate, manners []manner, cells int) *chosenCorrection {
 	totals := make([][]float64, len(c.folds))
 	var running sync.WaitGroup
 	for f, fold := range c.folds {
@@ -83,10 +168,11 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 				models = append(models, rival{m.fits[f], m.settings.predictor})
 			}
 			totals[f] = make([]float64, len(manners))
+			lesson := newLesson(fold.train, models)
 			for i, how := range manners {
-				corrected := newCorrection(fold.train, models, how)
+				corrected := lesson.correction(how)
 				for _, s := range fold.test.samples {
-					predicted := models[0].baseline[s.job] * corrected.dilation(models[0], p.members[s.run], s.member)
+					predicted := models[0].baseline[s.job] * corrected.dilation(models[0], fold.test.members[s.run], s.member)
 					totals[f][i] += math.Abs(predicted/s.dilation - 1)
 				}
 			}
@@ -101,17 +187,14 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 			errs[i] += v
 		}
 	}
-	best := 0
-	for i := range errs {
-		errs[i] /= float64(max(1, count))
-		if errs[i] < errs[best] {
-			best = i
+	var best *chosenCorrection
+	for i, how := range manners {
+		one := &chosenCorrection{how, members, cells, errs[i] / float64(max(1, count))}
+		if best == nil || one.judged() < best.judged() {
+			best = one
 		}
 	}
-	if errs[best]*(1+thrift)+leastGain > c.best().Error {
-		return nil
-	}
-	return &chosenCorrection{manners[best], members, errs[best]}
+	return best
 }
 
 // consensus returns the chosen model and a few others that predict about as well.
@@ -154,34 +237,86 @@ func cellsOf(p *problem) []sample {
 // newCorrection learns what models leave unexplained of pairs. The vectors that may be
 // off are those of the first model.
 func newCorrection(p *problem, models []rival, how manner) *correction {
-	c := &correction{models: models}
+	return newLesson(p, models).correction(how)
+}
+
+// lesson is what corrections of some models learn from: the dilations of pairs, and the
+// logarithms of what is predicted. It keeps the parts of the last correction.
+type lesson struct {
+	*problem
+	models                     []rival
+	predicted                  *mat.Dense // of all pairs
+	cells                      []cell
+	dilations, at, unexplained []float64 // per cell
+
+	last     manner
+	residual *kriging
+	effects  *effects
+}
+
+func newLesson(p *problem, models []rival) *lesson {
 	n := len(p.jobs)
-	predicted := mat.NewDense(n, n, nil)
+	l := &lesson{problem: p, models: models, predicted: mat.NewDense(n, n, nil)}
+	agreed := correction{models: models}
 	for job := range n {
 		for other := range n {
-			predicted.Set(job, other, c.agreed(job, other))
+			l.predicted.Set(job, other, agreed.agreed(job, other))
 		}
 	}
-	var cells []cell
-	var at, unexplained []float64
 	for _, s := range cellsOf(p) {
 		one := cell{s.job, s.others[0].job}
-		cells = append(cells, one)
-		at = append(at, predicted.At(one.job, one.other))
-		unexplained = append(unexplained, math.Log(s.dilation)-predicted.At(one.job, one.other))
+		log := l.predicted.At(one.job, one.other)
+		l.cells = append(l.cells, one)
+		l.dilations = append(l.dilations, s.dilation)
+		l.at = append(l.at, log)
+		l.unexplained = append(l.unexplained, math.Log(s.dilation)-log)
 	}
-	if len(cells) > 0 {
-		alike := kinship{likeness: likenessOf(predicted)}
-		if how.names {
-			alike.families = familiesOf(p.jobs)
+	return l
+}
+
+// correction makes a correction in some manner.
+func (l *lesson) correction(how manner) *correction {
+	c := &correction{models: l.models}
+	if how.similar && len(l.cells) > 0 {
+		if l.residual == nil || l.last.similarity() != how.similarity() {
+			l.residual = l.similar(how)
 		}
-		var off *drift
-		if how.drift {
-			off = newDrift(models[0].factors)
-		}
-		c.residual = newKriging(alike, off, cells, at, unexplained, how.noise)
+		c.residual = l.residual
 	}
+	if how.share > 0 {
+		if l.effects == nil || l.last.families != how.families {
+			l.effects = newEffects(l.familiesIf(how.families), l.cells, l.dilations)
+		}
+		if l.effects != nil {
+			c.effects, c.share = l.effects, how.share
+		}
+	}
+	l.last = how
 	return c
+}
+
+// similarity returns the part of the manner that is about similar pairs.
+func (m manner) similarity() manner {
+	m.share, m.families = 0, false
+	return m
+}
+
+// familiesIf returns the families of the jobs if they count, else nil.
+func (l *lesson) familiesIf(count bool) []string {
+	if !count {
+		return nil
+	}
+	return familiesOf(l.jobs)
+}
+
+// similar learns from what is unexplained of similar pairs.
+func (l *lesson) similar(how manner) *kriging {
+	alike := kinship{likeness: likenessOf(l.predicted), families: l.familiesIf(how.names)}
+	var off *drift
+	if how.drift {
+		off = newDrift(l.models[0].factors)
+	}
+	return newKriging(alike, off, l.cells, l.at, l.unexplained, how.noise)
 }
 
 // likenessOf returns how alike jobs are, from 0 to 1, by how they are dilated beside
@@ -227,11 +362,17 @@ func (c *correction) agreed(job, other int) float64 {
 // pair returns the logarithm of the corrected dilation of a job beside another over
 // its stated alone time.
 func (c *correction) pair(job, other int) float64 {
-	agreed := c.agreed(job, other)
-	if c.residual == nil {
-		return agreed
+	if c.share == 1 {
+		return c.effects.at(cell{job, other})
 	}
-	return agreed + c.residual.at(cell{job, other}, agreed)
+	log := c.agreed(job, other)
+	if c.residual != nil {
+		log += c.residual.at(cell{job, other}, log)
+	}
+	if c.share > 0 {
+		log = (1-c.share)*log + c.share*c.effects.at(cell{job, other})
+	}
+	return log
 }
 
 // dilation returns the corrected dilation of one of the members of a run over the
@@ -249,12 +390,40 @@ func (c *correction) dilation(model rival, members []int, member int) float64 {
 // change returns the logarithm of a corrected dilation over that of a model.
 func (c *correction) change(model rival, members []int, member int) float64 {
 	job := members[member]
-	change, total := 0.0, 0.0
+	return meanBeside(model, members, member, func(other int, beside float64) float64 {
+		return c.pair(job, other) - math.Log(model.baseline[job]*beside)
+	})
+}
+
+// effectsShare returns the part that crossed effects have in a dilation.
+func (c *correction) effectsShare() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.share
+}
+
+// deviation returns the standard deviation of the logarithm of a dilation by crossed
+// effects, as if all in a job's company were off alike; 0 without any.
+func (c *correction) deviation(model rival, members []int, member int) float64 {
+	if c == nil || c.share == 0 || len(members) < 2 {
+		return 0
+	}
+	return meanBeside(model, members, member, func(other int, _ float64) float64 {
+		return c.effects.deviation(cell{members[member], other})
+	})
+}
+
+// meanBeside returns the mean of a function over the others in a run, by what each adds
+// to the dilation of a member. The function is of the other job and of the dilation
+// beside it, by the model.
+func meanBeside(model rival, members []int, member int, of func(other int, beside float64) float64) float64 {
+	mean, total := 0.0, 0.0
 	for _, o := range othersOf(members, member) {
-		beside := model.dilations([]int{job, o.job}, model.predictor)[0]
+		beside := model.dilations([]int{members[member], o.job}, model.predictor)[0]
 		share := float64(o.copies) * (beside - 1 + leastExcess)
-		change += share * (c.pair(job, o.job) - math.Log(model.baseline[job]*beside))
+		mean += share * of(o.job, beside)
 		total += share
 	}
-	return change / total
+	return mean / total
 }

@@ -72,6 +72,14 @@ func (c *tally) add(e fit.Estimate, truth float64) {
 	}
 }
 
+// merge adds the draws of another.
+func (c *tally) merge(other *tally) {
+	c.shares = append(c.shares, other.shares...)
+	c.told += other.told
+	c.asked += other.asked
+	c.width += other.width
+}
+
 func (c *tally) endDraw() {
 	if c.all > 0 {
 		c.shares = append(c.shares, float64(c.inside)/float64(c.all))

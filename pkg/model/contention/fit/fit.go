@@ -18,6 +18,10 @@ type Estimate struct {
 	// Unknown says why the interval cannot be told. Low is then the least that is
 	// possible, and High infinite. Empty where it can.
 	Unknown string
+	// Beyond says how large the groups were that runs had, where the value is of a
+	// larger one. The interval is then as wide as the ways are apart in which the rest
+	// of the company may count. Empty where it is of a group as they were.
+	Beyond string
 }
 
 // Job is what was learnt of one job.
@@ -75,6 +79,8 @@ type Result struct {
 	Hidden    bool
 	// Jobs holds every job that appears in a run or in the beliefs, by name.
 	Jobs []Job
+	// Largest is the number of jobs of the largest run with a measured dilation.
+	Largest int
 	// Solver is the name of the [Predictor] chosen. Symmetric says that pressures
 	// equal to sensitivities, the D-factor, predict as well as free ones.
 	Solver    string
@@ -104,6 +110,9 @@ type Result struct {
 	rivals     []rival
 	spread     *covariance
 	confidence float64
+
+	calibration *calibration
+	seen        map[string]bool // the groups that ran, by [companyKey]
 }
 
 // ErrNothingMeasured is returned by [Fit] when no run has a measured dilation
@@ -148,11 +157,18 @@ func Fit(runs []Run, options Options) (*Result, error) {
 	for j, name := range p.jobs {
 		r.index[name] = j
 	}
-	r.rivals = rivalsOf(p, candidates, chosen, o, random)
+	worthwhile := chooseCorrection(p, choice, o)
+	r.rivals = rivalsOf(p, choice, worthwhile, o, random)
 	o.tell((1 + choosing) / 2)
-	if worthwhile := chooseCorrection(p, choice, o); worthwhile != nil {
-		r.Correction = &Correction{Names: worthwhile.names, Error: worthwhile.error, Without: c.Error}
+	if worthwhile != nil {
+		r.Correction = worthwhile.summary(c.Error)
 		r.correction = worthwhile.fit(p, f, o, apart(o))
+	}
+	r.calibration = calibrate(p, choice, worthwhile, o)
+	r.seen = map[string]bool{}
+	for _, s := range p.samples {
+		r.seen[companyKey(p.members[s.run])] = true
+		r.Largest = max(r.Largest, len(p.members[s.run]))
 	}
 	r.spread = covarianceOf(a)
 	r.confidence = o.Confidence
@@ -210,10 +226,25 @@ func (r *Result) Predict(jobs ...string) ([]Estimate, error) {
 	}
 	estimates := make([]Estimate, len(jobs))
 	for a := range jobs {
-		plain, dilation, gradient := r.member(members, a)
-		estimates[a] = r.dilation(dilation, plain, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
+		estimates[a] = r.beyond(r.within(members, a), members, a)
 	}
 	return estimates, nil
+}
+
+// within returns the estimate of a member's dilation if groups are as runs were.
+func (r *Result) within(members []int, a int) Estimate {
+	e := r.estimateOf(members, a)
+	if wider := r.widening(members); e.Unknown == "" && wider > 1 {
+		e.Low, e.High = max(min(1, e.Value), e.Value-wider*(e.Value-e.Low)), e.Value+wider*(e.High-e.Value)
+	}
+	return e
+}
+
+// estimateOf returns the estimate of a member's dilation if the model is right.
+func (r *Result) estimateOf(members []int, a int) Estimate {
+	plain, dilation, gradient := r.member(members, a)
+	deviation := dilation * r.correction.deviation(rival{r.factors, r.predictor}, members, a)
+	return r.dilation(dilation, plain, deviation, gradient, func(v rival) float64 { return v.dilations(members, v.predictor)[a] })
 }
 
 // member returns the dilation of a member of a run by the vectors alone, the
@@ -223,7 +254,7 @@ func (r *Result) member(members []int, a int) (plain, corrected float64, gradien
 	model := rival{r.factors, r.predictor}
 	plain = model.dilations(members, r.predictor)[a]
 	corrected = r.correction.dilation(model, members, a)
-	gradient = r.factors.gradient(members, a, plain)
+	gradient = model.gradient(members, a, plain)
 	for i := range gradient {
 		gradient[i].value *= corrected / plain
 	}
@@ -232,15 +263,28 @@ func (r *Result) member(members []int, a int) (plain, corrected float64, gradien
 
 // dilation returns the estimate of a dilation, or a mean of some, with that
 // gradient; of says what it is for a rival, and plain is what it is by the vectors
-// alone, which are then a rival of the correction.
-func (r *Result) dilation(value, plain float64, gradient []term, of func(rival) float64) Estimate {
+// alone, which are then a rival of the correction. Deviation is the standard deviation
+// by crossed effects, where these have a part in it.
+func (r *Result) dilation(value, plain, deviation float64, gradient []term, of func(rival) float64) Estimate {
 	reach := r.spread.times(gradient)
 	apart := disagreement(r.rivals, value, of)
+	byRivals := 0.0
+	if r.spread.freedom >= leastFreedom {
+		byRivals = studentQuantile(r.spread.freedom, r.confidence) * math.Sqrt(apart)
+	}
 	if r.correction != nil {
 		n := float64(len(r.rivals) + 1)
 		apart = (apart*n + (plain-value)*(plain-value)) / (n + 1)
 	}
 	margin, reason := r.spread.margin(along(gradient, reach), reach, apart, r.confidence)
+	if share := r.correction.effectsShare(); share > 0 && r.spread.freedom >= leastFreedom {
+		by := studentQuantile(r.spread.freedom, r.confidence) * deviation
+		if reason != "" {
+			margin, reason = by, ""
+		} else {
+			margin = max(byRivals, math.Hypot((1-share)*margin, share*by))
+		}
+	}
 	least := min(1, value)
 	if reason = leftOpen(margin, value, reason); reason != "" {
 		return unknownEstimate(value, least, reason)
@@ -255,7 +299,7 @@ func (r *Result) meanDilation(job, which int) *Estimate {
 	if others == 0 {
 		return nil
 	}
-	mean, plain, slopes := 0.0, 0.0, make([]float64, len(r.spread.pull))
+	mean, plain, deviation, slopes := 0.0, 0.0, 0.0, make([]float64, len(r.spread.pull))
 	for other := range r.table.jobs {
 		if other == job {
 			continue
@@ -263,6 +307,7 @@ func (r *Result) meanDilation(job, which int) *Estimate {
 		alone, dilation, slope := r.member([]int{job, other}, which)
 		mean += dilation / others
 		plain += alone / others
+		deviation += dilation * r.correction.deviation(rival{r.factors, r.predictor}, []int{job, other}, which) / others
 		for _, t := range slope {
 			slopes[t.at] += t.value / others
 		}
@@ -273,7 +318,7 @@ func (r *Result) meanDilation(job, which int) *Estimate {
 			gradient = append(gradient, term{at, v})
 		}
 	}
-	e := r.dilation(mean, plain, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
+	e := r.dilation(mean, plain, deviation, gradient, func(v rival) float64 { return v.meanDilation(job, which) })
 	return &e
 }
 

@@ -54,29 +54,88 @@ func (f *factors) place(job int) (own, theirs int) {
 	return own, len(f.baseline)*(f.resources+1) + job*f.resources
 }
 
-// gradient returns how a member's dilation changes with each unknown, to first
-// order in the contention; other predictors scale it.
-func (f *factors) gradient(members []int, member int, dilation float64) []term {
-	m, job := f.resources, members[member]
-	own := f.sensitivityOf(job)
+// gradient returns how a member's dilation changes with each unknown. In pairs, and to
+// first order, it is exact; the dilation, which what weights change is part of, scales it.
+func (v rival) gradient(members []int, member int, dilation float64) []term {
+	if len(members) > 2 && !isFirstOrder(v.predictor) {
+		return v.differences(members, member, dilation)
+	}
+	m, job := v.resources, members[member]
+	own := v.sensitivityOf(job)
 	others := othersOf(members, member)
 	load := make([]float64, m)
 	for _, c := range others {
-		floats.AddScaled(load, float64(c.copies), f.pressureOf(c.job))
+		floats.AddScaled(load, float64(c.copies), v.pressureOf(c.job))
 	}
 	gain := 1.0
 	if first := floats.Dot(own, load); first > 0 {
 		gain = (dilation - 1) / first
 	}
 	terms := make([]term, 0, m*(1+len(others))+1)
-	at, _ := f.place(job)
+	at, _ := v.place(job)
 	for i, x := range load {
 		terms = append(terms, term{at + i, gain * x})
 	}
 	for _, c := range others {
-		_, at := f.place(c.job)
+		_, at := v.place(c.job)
 		for i, s := range own {
 			terms = append(terms, term{at + i, gain * s * float64(c.copies)})
+		}
+	}
+	return terms
+}
+
+// finite is the relative step of a finite difference, and leastStep the smallest one.
+const finite, leastStep = 1e-5, 1e-7
+
+// differences returns the gradient by finite differences, of all members' unknowns.
+func (v rival) differences(members []int, member int, dilation float64) []term {
+	sensitivity, pressure := v.of(members)
+	for a := range members {
+		sensitivity[a], pressure[a] = slices.Clone(sensitivity[a]), slices.Clone(pressure[a])
+	}
+	dilations := make([]float64, len(members))
+	v.predictor.Dilations(sensitivity, pressure, dilations)
+	base, gain := dilations[member], 1.0
+	if base > 1 {
+		gain = (dilation - 1) / (base - 1)
+	}
+	var terms []term
+	// slope adds how the dilation changes with one value of a job, by which all its
+	// copies have it.
+	slope := func(at, job, resource int, sides ...[][]float64) {
+		step := 0.0
+		shift := func(by float64) {
+			for _, side := range sides {
+				for a, other := range members {
+					if other == job {
+						side[a][resource] += by
+					}
+				}
+			}
+		}
+		for _, side := range sides {
+			step = max(leastStep, finite*side[slices.Index(members, job)][resource])
+		}
+		shift(step)
+		v.predictor.Dilations(sensitivity, pressure, dilations)
+		shift(-step)
+		if change := dilations[member] - base; change != 0 {
+			terms = append(terms, term{at, gain * change / step})
+		}
+	}
+	for _, c := range slices.Concat([]company{{job: members[member]}}, othersOf(members, member)) {
+		if c.copies > 0 && c.job == members[member] {
+			continue // a copy of it, which it begins with
+		}
+		own, theirs := v.place(c.job)
+		for i := range v.resources {
+			if v.symmetric() {
+				slope(own+i, c.job, i, sensitivity, pressure)
+				continue
+			}
+			slope(own+i, c.job, i, sensitivity)
+			slope(theirs+i, c.job, i, pressure)
 		}
 	}
 	return terms
@@ -135,7 +194,7 @@ func covarianceOf(a *alternation) *covariance {
 func (a *alternation) sampleGradient(o int) []term {
 	s := &a.samples[o]
 	baseline, predicted := a.baseline[s.job], a.predicted(o)
-	terms := a.gradient(a.members[s.run], s.member, predicted/baseline)
+	terms := rival{a.factors, a.predictor}.gradient(a.members[s.run], s.member, predicted/baseline)
 	for i := range terms {
 		terms[i].value *= baseline
 	}

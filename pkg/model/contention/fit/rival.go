@@ -11,22 +11,35 @@ type rival struct {
 	predictor Predictor
 }
 
-// rivalsOf fits the candidates, other than the chosen one, that are as good as the
-// best. One with more numbers for each job must be better than the chosen one, or
-// it differs by its own noise only.
-func rivalsOf(p *problem, candidates []Candidate, chosen int, o Options, random *rand.Rand) []rival {
-	limit := asGood(candidates)
+// equals returns the places of the candidates, other than the chosen one, that are as
+// good as the best, and as a correction by crossed effects, if there is one. One with
+// more numbers for each job must be better than the chosen one, or it differs by its own
+// noise only.
+func (c choice) equals(correction *chosenCorrection) []int {
+	limit, best := asGood(c.candidates), c.best()
+	if correction != nil && correction.share > 0 {
+		limit = min(limit, correction.error*(1+thrift)+leastGain)
+	}
+	var equals []int
+	for i, other := range c.candidates {
+		larger := other.perJob() > best.perJob()
+		if i != c.chosen && other.Error <= limit && !(larger && other.Error >= best.Error) {
+			equals = append(equals, i)
+		}
+	}
+	return equals
+}
+
+// rivalsOf fits the candidates that are as good as the chosen one.
+func rivalsOf(p *problem, c choice, correction *chosenCorrection, o Options, random *rand.Rand) []rival {
 	var rivals []rival
-	for i, c := range candidates {
-		larger := c.perJob() > candidates[chosen].perJob()
-		if i == chosen || c.Error > limit || larger && c.Error >= candidates[chosen].Error {
-			continue
-		}
-		f := train(p, c, o, brief(), random)
+	for _, i := range c.equals(correction) {
+		of := c.candidates[i]
+		f := train(p, of, o, brief(), random)
 		if len(o.Resources) == 0 {
-			f.arrange(c.settings.scaleFree())
+			f.arrange(of.settings.scaleFree())
 		}
-		rivals = append(rivals, rival{f, c.settings.predictor})
+		rivals = append(rivals, rival{f, of.settings.predictor})
 	}
 	return rivals
 }

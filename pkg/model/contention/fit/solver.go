@@ -14,8 +14,10 @@ type Predictor interface {
 	Dilations(sensitivity, pressure [][]float64, dilations []float64)
 }
 
-// Predictors returns all that there are.
-func Predictors() []Predictor { return []Predictor{FirstOrder{}, SecondOrder{}} }
+// Predictors returns all that there are. In pairs they are the same.
+func Predictors() []Predictor {
+	return []Predictor{FirstOrder{}, SecondOrder{}, SaturatingSum{}, RootSumOfSquares{}, WorstCompanion{}}
+}
 
 // FirstOrder takes the others to be where their pressures say, wherever the job
 // itself is: λ_j = 1 + s_j·Σ_{k≠j} q_k, Eq. (5) of the D-factor paper. Nothing
@@ -80,11 +82,20 @@ func (SecondOrder) Dilations(sensitivity, pressure [][]float64, dilations []floa
 	}
 }
 
-// scaleFree reports whether a predictor leaves the scale of hidden resources
-// open.
-func scaleFree(p Predictor) bool {
+// isFirstOrder reports whether a predictor is the first order itself.
+func isFirstOrder(p Predictor) bool {
 	_, first := p.(FirstOrder)
 	return first
+}
+
+// scaleFree reports whether a predictor leaves the scale of hidden resources open:
+// those do that depend on what single companions cost only.
+func scaleFree(p Predictor) bool {
+	switch p.(type) {
+	case FirstOrder, RootSumOfSquares, SaturatingSum, WorstCompanion:
+		return true
+	}
+	return false
 }
 
 func dot(a, b []float64) float64 {
