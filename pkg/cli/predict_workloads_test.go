@@ -57,11 +57,11 @@ func TestPredictTakesRequestsForVectorsWhereThereAreNoProfiles(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := invoke(t, shopWorkloads+"---\n{apiVersion: v1, kind: Service, metadata: {name: web}}\n", "predict", "-f", "-")
 	// As the scheduler has it: 500m is half of a core, and the default minimum of 100m counts for 50m.
-	const want = `POD          REQUEST   VECTOR        DILATION   IF EQUAL   WAITS FOR
-shop/web        500m   its request      1.01×      1.05×   cpu 0.01 (shop/batch 0.01)
-shop/batch       50m   its request      1.12×      1.05×   cpu 0.12 (shop/web 0.12)
+	const want = `POD          REQUEST   VECTOR    DILATION   IF EQUAL   WAITS FOR
+shop/web        500m   assumed      1.01×      1.05×   cpu 0.01 (shop/batch 0.01)
+shop/batch       50m   assumed      1.12×      1.05×   cpu 0.12 (shop/web 0.12)
 2 pods on one node (servers: cpu 1), exact
-No WorkloadProfile selects shop/web (cpu 0.50), shop/batch (cpu 0.10): what a pod requests is taken for what it uses, as by the scheduler.
+No WorkloadProfile selects shop/web (cpu 0.50), shop/batch (cpu 0.10): it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit.
 This is one pod of each workload; with all replicas: --pod shop/web=3.
 Left out, having no pods: Service (1).
 `
@@ -167,10 +167,10 @@ items:
 - {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: none}, spec: {replicas: 0, template: {spec: {containers: [{name: main}]}}}}
 `
 	code, stdout, stderr := invoke(t, owned, "predict", "-f", "-")
-	const want = `POD   REQUEST   VECTOR        DILATION   IF EQUAL   WAITS FOR
-web         0   its request      1.00×      1.00×   nothing
+	const want = `POD   REQUEST   VECTOR    DILATION   IF EQUAL   WAITS FOR
+web         0   assumed      1.00×      1.00×   nothing
 1 pod on one node (servers: cpu 1), exact
-No WorkloadProfile selects web (cpu 0.10): what a pod requests is taken for what it uses, as by the scheduler.
+No WorkloadProfile selects web (cpu 0.10): it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit.
 pod/over is left out: it has ended.
 statefulset/none is left out: it has no replicas.
 `
@@ -293,7 +293,7 @@ func TestPredictTakesWhatIsInEffectWhileAPodIsResized(t *testing.T) {
 	const resized = `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: main, resources: {requests: {cpu: 2}}}]},
   status: {phase: Running, qosClass: Burstable, containerStatuses: [{name: main, resources: {requests: {cpu: 300m}}}]}}`
 	code, stdout, stderr := invoke(t, resized, "predict", "-f", "-")
-	if code != 0 || !strings.Contains(stdout, "\na        300m   its request") || !strings.Contains(stdout, "a (cpu 0.30)") {
+	if code != 0 || !strings.Contains(stdout, "\na        300m   assumed") || !strings.Contains(stdout, "a (cpu 0.30)") {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
 	}
 }

@@ -187,8 +187,10 @@ type Part struct {
 
 // Neighbour is another pod of the node.
 type Neighbour struct {
-	Pod      string             `json:"pod"`
-	Profile  string             `json:"profile,omitempty"`
+	Pod     string `json:"pod"`
+	Profile string `json:"profile,omitempty"`
+	// Assumed says that what it uses is assumed from its requests.
+	Assumed  bool               `json:"assumed,omitempty"`
 	Request  *resource.Quantity `json:"request,omitempty"`
 	Limit    *resource.Quantity `json:"limit,omitempty"`
 	QoSClass corev1.PodQOSClass `json:"qosClass,omitempty"`

@@ -3,6 +3,7 @@ package explanation
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -11,6 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Change is another request or limit of a pod: what if?
@@ -54,7 +56,9 @@ const negligible = 0.005
 type here struct {
 	nodes.Node
 
-	free resource.Quantity // CPU that no other pod requests
+	free      resource.Quantity // CPU that no other pod requests
+	resources *profile.Resources
+	assumed   bool // the vector of the explained pod, by its requests
 }
 
 // errNoNode says that the pod has no neighbours yet.
@@ -119,6 +123,10 @@ func (h *here) with(request, limit *resource.Quantity, now *contention.Predictio
 	changed, err := h.WithCPU(0, request, limit)
 	if err != nil {
 		return nil, err
+	}
+	if h.assumed {
+		changed.Vectors = slices.Clone(changed.Vectors)
+		changed.Vectors[0] = h.resources.Within(changed.Vectors[0], cgroup.Flat(changed.Pods[0]).Limit)
 	}
 	then, err := changed.Predict()
 	if err != nil {
