@@ -371,6 +371,10 @@ func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
 		}
 		lines = append(lines, line+".")
 	}
+	if pods.MaxThrottling != nil {
+		lines = append(lines, fmt.Sprintf("Its limit of %s counts as if %s computed for short times only; if it computes for long at a time, it takes up to %s as long alone: "+
+			"burstMillis in WorkloadProfile %s says for how long it does.", pods.Limit, pods.Name, text.Times(*pods.MaxThrottling), pods.Vector.Profile))
+	}
 	if pods.ExclusiveCores > 0 {
 		each := ""
 		if pods.Copies > 1 {

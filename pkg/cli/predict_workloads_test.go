@@ -297,3 +297,71 @@ func TestPredictTakesWhatIsInEffectWhileAPodIsResized(t *testing.T) {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
 	}
 }
+
+// What is assumed of a pod is no reason to say that its limit slows it down, whether manifests or flags set the limit.
+func TestPredictDoesNotSayThatALimitHoldsBackWhatIsAssumed(t *testing.T) {
+	t.Parallel()
+	const exporter = `apiVersion: v1
+kind: Pod
+metadata: {name: exporter}
+spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 30m}, limits: {cpu: 60m}}}]}
+`
+	unlimited := strings.Replace(exporter, ", limits: {cpu: 60m}", "", 1)
+	for name, run := range map[string]struct {
+		manifest string
+		args     []string
+	}{
+		"by the manifest": {exporter, nil}, "by a flag": {unlimited, []string{"--limits", "exporter=60m"}},
+		"by two": {strings.Replace(unlimited, "30m", "500m", 1), []string{"--requests", "exporter=30m", "--limits", "exporter=60m"}},
+	} {
+		code, stdout, stderr := invoke(t, run.manifest, append([]string{"predict", "-f", "-", "-o", "json"}, run.args...)...)
+		p := &evaluate.Prediction{}
+		if err := json.Unmarshal([]byte(stdout), p); code != 0 || err != nil {
+			t.Fatalf("%s: exit code %d: %s %v", name, code, stderr, err)
+		}
+		if pods := p.Pods[0]; pods.Throttling != nil || pods.MaxThrottling != nil || math.Abs(pods.Demands[0].Loading-0.06) > 1e-9 {
+			t.Errorf("%s: %+v", name, pods)
+		}
+	}
+	_, stdout, _ := invoke(t, exporter, "predict", "-f", "-")
+	if !strings.Contains(stdout, "60m   assumed ") || strings.Contains(stdout, "as long") {
+		t.Errorf("output:\n%s", stdout)
+	}
+}
+
+// A tenth of a second in every second takes 1.24 s within a quarter of a core, if it is computed at a time.
+func TestPredictSaysWhatALimitMakesOfBursts(t *testing.T) {
+	t.Parallel()
+	const web = `apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 50m}, limits: {cpu: 250m}}}]}
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  neutralMillis: 1000
+  resources: [{name: cpu, loading: "0.1"}]
+`
+	known := strings.Replace(web, `loading: "0.1"`, `loading: "0.1", burstMillis: 100`, 1)
+	for name, test := range map[string]struct {
+		files string
+		args  []string
+		want  string
+	}{
+		"not known":   {web, nil, "if it computes for long at a time, it takes up to 1.24× as long alone: burstMillis in WorkloadProfile web says for how long it does."},
+		"known":       {known, nil, "Its limit of 250m makes web take 1.24× as long even alone, which is its neutral time here."},
+		"in the time": {known, nil, "web       50m    250m   profile web      1.2s      1.00×"},
+		"a core":      {known, []string{"--limits", "web=1"}, "web       50m       1   profile web      1.0s"},
+	} {
+		code, stdout, stderr := invoke(t, test.files, append([]string{"predict", "-f", "-", "--cores", "4", "--pod", "web"}, test.args...)...)
+		if code != 0 || !strings.Contains(stdout, test.want) {
+			t.Errorf("%s: exit code %d: %s\n%s", name, code, stderr, stdout)
+		}
+	}
+	if code, _, stderr := invoke(t, strings.Replace(known, "cpu, l", "disk, l", 1), "predict", "-f", "-"); code == 0 || !strings.Contains(stderr, "burstMillis") {
+		t.Errorf("bursts at a disk: exit code %d: %s", code, stderr)
+	}
+}

@@ -39,6 +39,7 @@ func Share(pods []corev1.Pod, vectors []contention.Vector, servers []int, cpu in
 	for j, v := range vectors {
 		n.Vectors = append(n.Vectors, pool.InPool(j, v, cpu))
 	}
+	holdBack(vectors, cpu, pool.Shares)
 	return n, nil
 }
 

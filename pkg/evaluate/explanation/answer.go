@@ -97,8 +97,10 @@ type Answer struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much its own limit makes the neutral time longer, which is then the longer one; absent if it does
-	// not. ExclusiveCores is how many cores the pod has for itself.
+	// not. MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling]. ExclusiveCores is how many cores the pod
+	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
+	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
 	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
 	// Weight says what it does to the pod that another has more weight, absent if nothing.
 	Weight *Weight `json:"weight,omitempty"`

@@ -213,7 +213,12 @@ var solverOptions = queueing.Options{}
 func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *contention.Prediction) error {
 	e.Request, e.Limit = cgroup.CPU(x.Pod)
 	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), n.Pool.Exclusive[0]
-	if throttling := now.Throttling(0); throttling > 1 {
+	throttling := now.Throttling(0)
+	if h.stated = e.Vector.Source == SourceDeclared || e.Vector.Source == SourceObserved; h.stated {
+		h.neutral = e.NeutralSeconds
+		e.MaxThrottling = evaluate.MaxThrottling(h.Vectors[0][h.CPU], e.Limit, h.neutral, throttling)
+	}
+	if evaluate.Throttles(throttling) {
 		e.Throttling = &throttling
 		if e.NeutralSeconds != nil {
 			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)

@@ -37,6 +37,8 @@ type WhatIf struct {
 	// Dilation is relative to the time alone with that limit, which Throttling makes longer; that is absent if it does not.
 	Dilation   float64  `json:"dilation"`
 	Throttling *float64 `json:"throttling,omitempty"`
+	// MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling].
+	MaxThrottling *float64 `json:"maxThrottling,omitempty"`
 	// Neighbours are the others that would be faster or slower by it, in the order of the answer, each with its dilation then
 	// and now.
 	Neighbours []Changed `json:"neighbours,omitempty"`
@@ -58,7 +60,10 @@ type here struct {
 
 	free      resource.Quantity // CPU that no other pod requests
 	resources *profile.Resources
-	assumed   bool // the vector of the explained pod, by its requests
+	// Of the explained pod: assumed says that its vector is, by its requests, and stated that it is of the pod without a limit, with
+	// its neutral time, nil where that is not known.
+	assumed, stated bool
+	neutral         *float64
 }
 
 // errNoNode says that the pod has no neighbours yet.
@@ -134,8 +139,12 @@ func (h *here) with(request, limit *resource.Quantity, now *contention.Predictio
 	}
 	w := &WhatIf{QoSClass: cgroup.QoS(changed.Pods[0]), Dilation: then.Dilations[0]}
 	w.Request, w.Limit = cgroup.CPU(changed.Pods[0])
-	if throttling := then.Throttling(0); throttling > 1 {
+	throttling := then.Throttling(0)
+	if evaluate.Throttles(throttling) {
 		w.Throttling = &throttling
+	}
+	if h.stated {
+		w.MaxThrottling = evaluate.MaxThrottling(changed.Vectors[0][h.CPU], w.Limit, h.neutral, throttling)
 	}
 	for j, p := range h.Pods[1:] {
 		before, after := now.Dilations[j+1], then.Dilations[j+1]
