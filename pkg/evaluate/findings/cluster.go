@@ -49,9 +49,10 @@ type place struct {
 type resident struct {
 	*observation
 
-	pod   *corev1.Pod
-	place *place
-	index int // of the pod in the model; −1 for one that uses next to nothing
+	pod    *corev1.Pod
+	place  *place
+	index  int     // of the pod in the model; −1 for one that uses next to nothing
+	limits []limit // that held it back, if it is slowed down
 }
 
 // negligible is the loading of a pod that neither waits nor is waited for.
@@ -241,6 +242,11 @@ const (
 func (p *place) solve() {
 	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
 		return
+	}
+	for _, r := range p.pods {
+		if r.dilation >= p.slowed {
+			r.findLimits()
+		}
 	}
 	if _, err := p.predict(); err != nil {
 		p.problem, p.pods = err.Error(), nil
