@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -163,11 +164,14 @@ type apiServer struct {
 	mu        sync.Mutex
 	installed bool
 	objects   map[string]map[string]runtime.Object // by resource and name
+	changes   map[string][]metav1.WatchEvent       // of each resource, the nth of which made version n
 	watches   map[chan metav1.WatchEvent]string    // the resources of open watches
 }
 
 func newAPIServer(t *testing.T) *apiServer {
-	s := &apiServer{objects: map[string]map[string]runtime.Object{}, watches: map[chan metav1.WatchEvent]string{}}
+	s := &apiServer{
+		objects: map[string]map[string]runtime.Object{}, changes: map[string][]metav1.WatchEvent{}, watches: map[chan metav1.WatchEvent]string{},
+	}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(func() {
 		s.uninstall()
@@ -204,16 +208,18 @@ func (s *apiServer) set(resource, change string, object runtime.Object) {
 	object.GetObjectKind().SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind))
 	name := ""
 	if o, ok := object.(metav1.Object); ok {
-		o.SetResourceVersion("2")
+		o.SetResourceVersion(strconv.Itoa(len(s.changes[resource]) + 1))
 		name = o.GetName()
 	}
 	s.objects[resource][name] = object
 	if change == "DELETED" {
 		delete(s.objects[resource], name)
 	}
+	event := metav1.WatchEvent{Type: change, Object: runtime.RawExtension{Object: object}}
+	s.changes[resource] = append(s.changes[resource], event)
 	for events, of := range s.watches {
 		if of == resource {
-			events <- metav1.WatchEvent{Type: change, Object: runtime.RawExtension{Object: object}}
+			events <- event
 		}
 	}
 }
@@ -233,6 +239,10 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case query.Get("watch") != "":
 		events := make(chan metav1.WatchEvent, 100)
 		s.watches[events] = resource
+		seen, _ := strconv.Atoi(query.Get("resourceVersion"))
+		for _, missed := range s.changes[resource][seen:] { // since the list
+			events <- missed
+		}
 		s.mu.Unlock()
 		stream(w, r, events)
 		s.mu.Lock()
@@ -241,7 +251,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
 			"apiVersion": v1alpha1.GroupVersion.String(),
 			"kind":       map[string]string{"workloadprofiles": "WorkloadProfileList", "nodeprofiles": "NodeProfileList"}[resource],
-			"metadata":   metav1.ListMeta{ResourceVersion: "1"},
+			"metadata":   metav1.ListMeta{ResourceVersion: strconv.Itoa(len(s.changes[resource]))},
 			"items":      slices.Collect(maps.Values(s.objects[resource])),
 		})
 	}

@@ -56,7 +56,7 @@ func TestAJobWithoutAManagerEndsAndGoes(t *testing.T) {
 
 	attended := create("attended")
 	await(attended, "it begins", func(err error) bool { return err == nil && attended.Status.StartTime != nil })
-	must(t, probejob.Attend(t.Context(), p, attended, attended.Status.StartTime.Add(100*time.Second), "test"))
+	must(t, probejob.Attend(t.Context(), p, attended, time.Time{}, attended.Status.StartTime.Add(100*time.Second), "test"))
 	must(t, p.Get(t.Context(), client.ObjectKeyFromObject(attended), attended))
 	if got := *attended.Spec.ActiveDeadlineSeconds; got != 220 {
 		t.Errorf("after 100 s the Job that is attended to may run for %d s, want 220", got)

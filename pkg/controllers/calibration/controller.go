@@ -128,7 +128,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	}
 	var errs []error
 	if job := in.job(); job != nil && len(p.remove) == 0 {
-		errs = append(errs, probejob.Attend(ctx, r.Client, job, in.now.Time, fieldOwner))
+		errs = append(errs, probejob.Attend(ctx, r.Client, job, in.outcome.Started, in.now.Time, fieldOwner))
 	}
 	for i := range p.remove {
 		job := &p.remove[i]

@@ -17,6 +17,7 @@ const (
 	ReasonImage         = "Image"         // an image cannot be pulled
 	ReasonContainer     = "Container"     // a container cannot be made or started
 	ReasonVolume        = "Volume"        // a volume cannot be mounted
+	ReasonNotBegun      = "NotBegun"      // it did not begin in time
 	ReasonDeadline      = "Deadline"      // it took too long
 	ReasonExitCode      = "ExitCode"      // a container ended badly
 	ReasonKilled        = "Killed"        // a container was ended by a signal from outside

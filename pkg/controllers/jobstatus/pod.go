@@ -13,6 +13,18 @@ import (
 // are started again. It does not matter once the others have begun.
 const crashLoop = "CrashLoopBackOff"
 
+// failedPull is how the kubelet's event of reason Failed begins where that is about an image.
+const failedPull = "Failed to pull image"
+
+// Pulling returns the kubelet's words about the image that it is pulling, according to the events
+// about a pod, "" where it pulls none.
+func Pulling(events []corev1.Event) string {
+	if e := Latest(events, "Pulling", "Pulled", "Failed"); e != nil && e.Reason == "Pulling" {
+		return e.Message
+	}
+	return ""
+}
+
 // Blocked returns what keeps a pod from beginning, according to its status and the events
 // about it, "" where nothing is known to.
 func Blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
@@ -35,6 +47,10 @@ func Blocked(pod *corev1.Pod, events []corev1.Event) (reason, message string) {
 	}
 	if pod.Status.Phase == corev1.PodRunning {
 		return "", ""
+	}
+	// The status no longer says so while the image is tried again, or once the pod is deleted.
+	if e := Latest(events, "Failed", "Pulled"); e != nil && strings.HasPrefix(e.Message, failedPull) {
+		return ReasonImage, "an image cannot be pulled: " + e.Message
 	}
 	if e := Latest(events, "FailedMount", "FailedAttachVolume", "FailedMapVolume"); e != nil {
 		return ReasonVolume, "a volume cannot be mounted: " + e.Message

@@ -170,7 +170,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	}
 	for i := range in.jobs {
 		if job := &in.jobs[i]; !slices.Contains(p.remove, job) {
-			errs = append(errs, probejob.Attend(ctx, r.Client, job, in.now.Time, fieldOwner))
+			errs = append(errs, probejob.Attend(ctx, r.Client, job, in.outcomes[job.Name].Started, in.now.Time, fieldOwner))
 		}
 	}
 	return errors.Join(errs...)

@@ -31,7 +31,7 @@ const (
 	// checkRequests how long one that waits for it does: it counts requests, of which
 	// slow resources serve few, and what it finds scales the dilations of all rounds.
 	check, checkRequests = 2 * time.Second, 10 * time.Second
-	// slack is added to what Jobs may take, for their pods to begin and end.
+	// slack is added to what Jobs may take, for their pods to end.
 	slack = time.Minute
 	// longest is how long a probe can run.
 	longest = time.Hour

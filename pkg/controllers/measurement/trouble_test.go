@@ -47,10 +47,14 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			target: func(j *batchv1.Job) { j.Spec.Template.Spec.HostPID = true },
 			reason: v1alpha1.ReasonTargetFailed, says: []string{"hostPID"},
 		},
-		"a command that never ends": {
+		"a pod that never begins": {
 			spoil: func(s *simulation) {
 				s.before = func(pod *corev1.Pod) bool { return !isTarget(pod) }
 			},
+			reason: v1alpha1.ReasonTargetFailed, says: []string{"the target: it did not begin within 600 s"},
+		},
+		"a command that never ends": {
+			spoil:  func(s *simulation) { s.neutral = 100 * time.Hour },
 			reason: v1alpha1.ReasonTargetFailed, says: []string{"did not end within 600 s", "raise timeoutSeconds", "leave out target"},
 		},
 		"a command that fails": {

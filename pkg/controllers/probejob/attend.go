@@ -1,6 +1,7 @@
 package probejob
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -17,11 +18,11 @@ import (
 // being collected: so they end by themselves.
 const unattendedSeconds = 120
 
-// Attend lets a Job that runs go on for [unattendedSeconds] from now, up to its own
-// deadline. Controllers call it each time they look after a Job; it writes when less than
-// half of that time is left.
-func Attend(ctx context.Context, c client.Client, job *batchv1.Job, now time.Time, fieldOwner string) error {
-	seconds, due := extended(job, now)
+// Attend lets a Job go on for [unattendedSeconds] from now, up to its deadline, which counts from
+// when its pod began: the zero time where that is still to come. Controllers call it each time they
+// look after a Job; it writes when less than half of that time is left.
+func Attend(ctx context.Context, c client.Client, job *batchv1.Job, began, now time.Time, fieldOwner string) error {
+	seconds, due := extended(job, began, now)
 	if !due {
 		return nil
 	}
@@ -35,17 +36,17 @@ func Attend(ctx context.Context, c client.Client, job *batchv1.Job, now time.Tim
 
 // extended returns the activeDeadlineSeconds that a Job should have now, and whether it is
 // due to be written.
-func extended(job *batchv1.Job, now time.Time) (seconds int64, due bool) {
+func extended(job *batchv1.Job, began, now time.Time) (seconds int64, due bool) {
 	limit, since := job.Spec.ActiveDeadlineSeconds, job.Status.StartTime
 	if limit == nil || since == nil || jobstatus.Finished(job) || hasFailed(job) != "" || !job.DeletionTimestamp.IsZero() {
 		return 0, false
 	}
 	elapsed := int64(now.Sub(since.Time) / time.Second)
-	seconds = min(deadlineSeconds(job), elapsed+unattendedSeconds)
+	seconds = min(beforeSeconds(job, began)+deadlineSeconds(job), elapsed+unattendedSeconds)
 	return seconds, seconds > *limit && *limit-elapsed < unattendedSeconds/2
 }
 
-// deadlineSeconds returns how long a Job may take that is attended to.
+// deadlineSeconds returns how long a Job may take that is attended to, from when its pod begins.
 func deadlineSeconds(job *batchv1.Job) int64 {
 	if seconds, err := strconv.ParseInt(job.Annotations[DeadlineKey], 10, 64); err == nil {
 		return seconds
@@ -56,20 +57,39 @@ func deadlineSeconds(job *batchv1.Job) int64 {
 	return 0
 }
 
-// whyLate returns why a Job did not end in time: no manager attended to it, or it takes too
-// long. What keeps its pod from beginning, if that is known, is the reason then.
-func whyLate(job *batchv1.Job, blockedBy, how string) (state State, reason, message string) {
+// beforeSeconds returns how long a Job took until its pod began, or how long it may take where it has
+// not: what pulls an image does not use up the time of the work.
+func beforeSeconds(job *batchv1.Job, began time.Time) int64 {
+	since := job.Status.StartTime
+	switch {
+	case began.IsZero():
+		return int64(BeginWithin / time.Second)
+	case since == nil || began.Before(since.Time):
+		return 0
+	default:
+		return int64(began.Sub(since.Time) / time.Second)
+	}
+}
+
+// whyLate returns why a Job did not end in time: no manager attended to it, its pod did not
+// begin, because of what blocks it where that is known, or it takes too long.
+func whyLate(job *batchv1.Job, began time.Time, blockedBy, how string) (state State, reason, message string) {
 	limit, whole := job.Spec.ActiveDeadlineSeconds, deadlineSeconds(job)
 	switch {
-	case limit == nil:
-		message = "it did not end in time"
-	case *limit < whole:
+	case limit != nil && *limit < beforeSeconds(job, began)+whole:
 		return Lost, ReasonUnattended, fmt.Sprintf("Job %s was ended because no manager attended to it for %d s", job.Name, unattendedSeconds)
+	case began.IsZero():
+		return notBegun(blockedBy, how)
 	default:
-		message = fmt.Sprintf("it did not end within %d s", whole)
+		return Failed, jobstatus.ReasonDeadline, fmt.Sprintf("it did not end within %d s", whole)
 	}
-	if blockedBy == "" {
-		return Failed, jobstatus.ReasonDeadline, message
+}
+
+// notBegun returns the outcome of a Job whose pod did not begin within [BeginWithin].
+func notBegun(blockedBy, how string) (state State, reason, message string) {
+	message = fmt.Sprintf("it did not begin within %d s", int(BeginWithin/time.Second))
+	if how != "" {
+		message += ": " + how
 	}
-	return Failed, blockedBy, message + ": " + how
+	return Failed, cmp.Or(blockedBy, jobstatus.ReasonNotBegun), message
 }

@@ -40,9 +40,13 @@ func TestAJobWithoutAManagerEndsSoonAndGoes(t *testing.T) {
 
 func TestAJobThatIsAttendedToRunsUpToItsDeadline(t *testing.T) {
 	t.Parallel()
-	attendedAt := func(elapsed time.Duration, j *batchv1.Job) int64 {
+	attendedAt := func(elapsed, began time.Duration, j *batchv1.Job) int64 {
+		at := time.Time{}
+		if began >= 0 {
+			at = noon.Add(began)
+		}
 		c := fake.NewClientBuilder().WithObjects(j).Build()
-		if err := probejob.Attend(t.Context(), c, j, noon.Add(elapsed), "test"); err != nil {
+		if err := probejob.Attend(t.Context(), c, j, at, noon.Add(elapsed), "test"); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(j), j); err != nil {
@@ -64,22 +68,25 @@ func TestAJobThatIsAttendedToRunsUpToItsDeadline(t *testing.T) {
 		elapsed time.Duration
 		job     *batchv1.Job
 		want    int64
+		began   time.Duration // after the Job, negative for a pod that has not
 	}{
-		"that has just begun":                        {time.Second, begun(as), 120},
-		"with more than half of the time left":       {60 * time.Second, begun(as), 120},
-		"with less than half of the time left":       {61 * time.Second, begun(as), 181},
-		"that was attended to before":                {200 * time.Second, begun(until(240)), 320},
-		"near its deadline":                          {500 * time.Second, begun(until(520)), 600},
-		"at its deadline":                            {600 * time.Second, begun(until(600)), 600},
-		"when the manager is back in time":           {130 * time.Second, begun(as), 250},
-		"that has not begun":                         {time.Hour, unattended(), 120},
-		"that has ended":                             {time.Hour, begun(func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{complete()} }), 120},
-		"that was given up":                          {time.Hour, begun(func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{failed("DeadlineExceeded")} }), 120},
-		"of a manager before there was the deadline": {61 * time.Second, begun(func(j *batchv1.Job) { j.Annotations = nil }), 120},
+		"that has just begun":                        {time.Second, begun(as), 120, 0},
+		"with more than half of the time left":       {60 * time.Second, begun(as), 120, 0},
+		"with less than half of the time left":       {61 * time.Second, begun(as), 181, 0},
+		"that was attended to before":                {200 * time.Second, begun(until(240)), 320, 0},
+		"near its deadline":                          {500 * time.Second, begun(until(520)), 600, 0},
+		"whose pod began late":                       {650 * time.Second, begun(until(660)), 700, 100 * time.Second},
+		"whose pod has not begun":                    {650 * time.Second, begun(until(700)), 770, -1},
+		"at its deadline":                            {600 * time.Second, begun(until(600)), 600, 0},
+		"when the manager is back in time":           {130 * time.Second, begun(as), 250, 0},
+		"that has not begun":                         {time.Hour, unattended(), 120, 0},
+		"that has ended":                             {time.Hour, begun(func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{complete()} }), 120, 0},
+		"that was given up":                          {time.Hour, begun(func(j *batchv1.Job) { j.Status.Conditions = []batchv1.JobCondition{failed("DeadlineExceeded")} }), 120, 0},
+		"of a manager before there was the deadline": {61 * time.Second, begun(func(j *batchv1.Job) { j.Annotations = nil }), 120, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := attendedAt(test.elapsed, test.job); got != test.want {
+			if got := attendedAt(test.elapsed, test.began, test.job); got != test.want {
 				t.Errorf("it may run for %d s, want %d", got, test.want)
 			}
 		})
@@ -90,7 +97,7 @@ func TestAJobThatIsGoneIsNotAttendedTo(t *testing.T) {
 	t.Parallel()
 	j := unattended()
 	j.Status.StartTime = new(metav1.NewTime(noon.Time))
-	if err := probejob.Attend(t.Context(), fake.NewClientBuilder().Build(), j, noon.Add(100*time.Second), "test"); err != nil {
+	if err := probejob.Attend(t.Context(), fake.NewClientBuilder().Build(), j, noon.Time, noon.Add(100*time.Second), "test"); err != nil {
 		t.Error(err)
 	}
 }

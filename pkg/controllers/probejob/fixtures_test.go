@@ -30,11 +30,11 @@ func placed() probejob.Placement {
 	}
 }
 
-// job is a Job that was made at noon, and that a manager has attended to until its deadline.
+// job is a Job that was made at noon, and that a manager has attended to until its deadline, although its pod has not begun.
 func job(conditions ...batchv1.JobCondition) *batchv1.Job {
 	j := probejob.New(placed(), settings().Probe(probejob.Run{Job: "cpu", Intensity: 1, Duration: time.Minute}))
 	j.UID, j.CreationTimestamp = "job-uid", noon
-	j.Spec.ActiveDeadlineSeconds = new(int64(placed().Deadline / time.Second))
+	j.Spec.ActiveDeadlineSeconds = new(int64((probejob.BeginWithin + placed().Deadline) / time.Second))
 	j.Status.Conditions = conditions
 	return j
 }
@@ -46,9 +46,10 @@ func unattended(conditions ...batchv1.JobCondition) *batchv1.Job {
 	return j
 }
 
-// begun is that Job once it is known to the controller of Jobs.
+// begun is that Job where its pod began at once.
 func begun() *batchv1.Job {
 	j := job()
+	j.Spec.ActiveDeadlineSeconds = new(int64(placed().Deadline / time.Second))
 	j.Status.StartTime = &noon
 	return j
 }

@@ -31,8 +31,8 @@ const (
 	// OwnerKey is the annotation of Jobs and pods with the kind and the name of the
 	// profile, such as "NodeProfile/fast".
 	OwnerKey = "loadline.dev/measurement-of"
-	// DeadlineKey is the annotation of Jobs with the seconds that they may take as long
-	// as a manager attends to them: see [Attend].
+	// DeadlineKey is the annotation of Jobs with the seconds that they may take from when
+	// their pods begin, as long as a manager attends to them: see [Attend].
 	DeadlineKey = "loadline.dev/deadline-seconds"
 )
 
@@ -54,8 +54,7 @@ type Placement struct {
 	Node string
 	// Step says what it is for.
 	Step string
-	// Deadline is how long it may take, at least a second, with the time until the
-	// pod begins.
+	// Deadline is how long it may take from when its pod begins, at least a second.
 	Deadline time.Duration
 }
 

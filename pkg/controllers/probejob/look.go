@@ -46,7 +46,7 @@ func ToNodeProfile(namespace string) handler.MapFunc {
 
 // Look reads from the cluster what [Inspect] needs of a Job: its pods from the
 // cache of measurements, or past it where a pod of a moment ago would pass for a
-// lost one, and the events while the Job is pending or where it took too long.
+// lost one, and the events where its pod has not begun and the status does not say why.
 func Look(ctx context.Context, made, api client.Reader, job *batchv1.Job, now time.Time) (Outcome, error) {
 	reader := made
 	if jobstatus.Finished(job) {
@@ -57,7 +57,7 @@ func Look(ctx context.Context, made, api client.Reader, job *batchv1.Job, now ti
 		return Outcome{}, fmt.Errorf("listing the pods of Job %s: %w", client.ObjectKeyFromObject(job), err)
 	}
 	o := Inspect(job, pods.Items, nil, now)
-	if (o.State != Pending || o.Reason != "") && o.Reason != jobstatus.ReasonDeadline {
+	if (o.State != Pending || o.Reason != "") && o.Reason != jobstatus.ReasonNotBegun {
 		return o, nil
 	}
 	about := job.UID

@@ -1,6 +1,7 @@
 package probejob
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -46,6 +47,10 @@ const (
 // the Job or the pod was made, before the Job counts as failed.
 const Grace = time.Minute
 
+// BeginWithin is how long a pod may take to begin where nothing is known to keep it from that: an
+// image may be large. It is as long as a Deployment may stand still by default.
+const BeginWithin = 10 * time.Minute
+
 // Outcome is the state of a Job, and what its pod left.
 type Outcome struct {
 	State State
@@ -73,8 +78,7 @@ func (o *Outcome) Retry(before int32) bool {
 func (o *Outcome) Bad() bool { return o.State == Failed || o.State == Lost }
 
 // Inspect returns the outcome of a Job from the Job, its pods and the events about these.
-// Pods of other Jobs are passed over. Events matter only while the Job is pending, and
-// when it did not end in time.
+// Pods of other Jobs are passed over. Events matter only as long as its pod has not begun.
 func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now time.Time) Outcome {
 	pod := podOf(job, pods)
 	if pod == nil {
@@ -87,7 +91,7 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 		o.State = Succeeded
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded, early && afterDeadline(job, pod):
 		reason, why := jobstatus.Blocked(pod, events)
-		o.State, o.Reason, o.Message = whyLate(job, reason, why)
+		o.State, o.Reason, o.Message = whyLate(job, o.Started, reason, cmp.Or(why, jobstatus.Pulling(events)))
 	case pod.Status.Phase == corev1.PodFailed:
 		f := jobstatus.WhyFailed(pod, map[string]string{ProbeContainer: "raise --probe-memory of loadline-manager (probe.memory in the chart)"})
 		o.State, o.Reason, o.Message = Failed, f.Reason, f.Message
@@ -105,6 +109,8 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 			o.State = pendingOrFailed(pod.CreationTimestamp, now)
 		case !o.Started.IsZero():
 			o.State = Running
+		case now.Sub(pod.CreationTimestamp.Time) >= BeginWithin:
+			o.State, o.Reason, o.Message = notBegun("", jobstatus.Pulling(events))
 		}
 	}
 	return o
@@ -118,7 +124,7 @@ func withoutPod(job *batchv1.Job, events []corev1.Event, now time.Time) Outcome 
 	}
 	switch {
 	case hasFailed(job) == batchv1.JobReasonDeadlineExceeded:
-		o.State, o.Reason, o.Message = whyLate(job, o.Reason, o.Message)
+		o.State, o.Reason, o.Message = whyLate(job, time.Time{}, o.Reason, o.Message)
 	case jobstatus.Finished(job):
 		o = Outcome{State: Lost, Reason: ReasonGone, Message: fmt.Sprintf("the pod of Job %s is gone with its result", job.Name)}
 	}

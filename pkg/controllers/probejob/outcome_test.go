@@ -58,7 +58,23 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 			job: job(), pods: []corev1.Pod{pod(nowhere)}, after: 2 * time.Minute,
 			want: answer{probejob.Failed, jobstatus.ReasonUnschedulable, "the pod cannot be scheduled: 0/2 nodes are available: 1 Insufficient cpu."},
 		},
-		"an image being pulled for long is nothing bad": {job: job(), pods: []corev1.Pod{pod(starting)}, after: time.Hour, want: answer{}},
+		"an image being pulled for minutes is nothing bad": {job: job(), pods: []corev1.Pod{pod(starting)}, after: probejob.BeginWithin - time.Second, want: answer{}},
+		"a pod that does not begin has failed": {
+			job: job(), pods: []corev1.Pod{pod(starting)}, after: probejob.BeginWithin,
+			want: answer{probejob.Failed, jobstatus.ReasonNotBegun, "it did not begin within 600 s"},
+		},
+		"an image that is being pulled for too long is named": {
+			job: job(), pods: []corev1.Pod{pod(starting)}, events: []corev1.Event{event("Pulling", `Pulling image "big:v1"`)}, after: probejob.BeginWithin,
+			want: answer{probejob.Failed, jobstatus.ReasonNotBegun, `it did not begin within 600 s: Pulling image "big:v1"`},
+		},
+		"an image that is there is not what keeps a pod from beginning": {
+			job: job(), pods: []corev1.Pod{pod(starting)}, events: []corev1.Event{event("Pulled", "in 2 s")}, after: probejob.BeginWithin,
+			want: answer{probejob.Failed, jobstatus.ReasonNotBegun, "it did not begin within 600 s"},
+		},
+		"an image that could not be pulled is known by the event while it is tried again": {
+			job: job(), pods: []corev1.Pod{pod(starting)}, events: []corev1.Event{event("Failed", `Failed to pull image "gone:v1": no such host`)}, after: probejob.Grace,
+			want: answer{probejob.Failed, jobstatus.ReasonImage, `an image cannot be pulled: Failed to pull image "gone:v1": no such host`},
+		},
 		"an image that cannot be pulled may yet be": {
 			job: job(), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"))}, after: time.Second,
 			want: answer{probejob.Pending, jobstatus.ReasonImage, `the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`},
@@ -105,18 +121,27 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 			want: answer{State: probejob.Running},
 		},
 		"a Job that took too long says how long it may take": {
-			job: job(failed("DeadlineExceeded")), want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
+			job: job(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(running(), deleted)},
+			want: answer{probejob.Failed, jobstatus.ReasonDeadline, "it did not end within 600 s"},
+		},
+		"a Job whose pod did not begin in time says so": {
+			job: job(failed("DeadlineExceeded")), want: answer{probejob.Failed, jobstatus.ReasonNotBegun, "it did not begin within 600 s"},
+		},
+		"a pod that was deleted while its image was tried again names the image": {
+			job: job(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(starting, deleted)},
+			events: []corev1.Event{event("Failed", `Failed to pull image "gone:v1": no such host`)},
+			want:   answer{probejob.Failed, jobstatus.ReasonImage, `it did not begin within 600 s: an image cannot be pulled: Failed to pull image "gone:v1": no such host`},
 		},
 		"a Job that took too long because its pod was stuck says so": {
 			job: job(failed("DeadlineExceeded")), pods: []corev1.Pod{pod(waiting("ErrImagePull", "not found"), deleted)},
 			want: answer{
 				probejob.Failed, jobstatus.ReasonImage,
-				`it did not end within 600 s: the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`,
+				`it did not begin within 600 s: the image "example.test/probe:v1" of container loadline-probe cannot be pulled: not found`,
 			},
 		},
 		"a Job that took too long because it may create no pod says so": {
 			job: job(failed("DeadlineExceeded")), events: []corev1.Event{event("FailedCreate", "exceeded quota: pods")},
-			want: answer{probejob.Failed, probejob.ReasonPodRefused, "it did not end within 600 s: the pod cannot be created: exceeded quota: pods"},
+			want: answer{probejob.Failed, probejob.ReasonPodRefused, "it did not begin within 600 s: the pod cannot be created: exceeded quota: pods"},
 		},
 		"a Job that takes too long has failed before its pod has ended": {
 			job:  job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"}),
