@@ -114,7 +114,7 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 	}
 	for _, want := range []string{
 		"shop/waiting waits for a node.\ndefault-scheduler says: 0/5 nodes are available: 5 node(s) had a taint.\n",
-		"Vector: from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
+		"Vector: assumed from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
 		"Its scheduler is default-scheduler, which does not go by these prices.\n",
 		// The configured minimum of 200m is its loading, not the request of 100m: equals would cost 2 · 0.2 · 0.58 =
 		// 0.232. The other requests five times as much, so the pod waits for most of that.
@@ -268,7 +268,7 @@ func TestTheVectorOfAProfileThatIsNotMeasuredYetIsThatOfTheRequests(t *testing.T
 	t.Parallel()
 	text := strings.Replace(fiveWorkers, `resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]`, "measurement: {target: {kind: Job, name: x}}", 1)
 	_, stdout, stderr := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-")
-	if want := "Vector: from its requests, since WorkloadProfile etl/filecomp has no vector in use yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
+	if want := "Vector: assumed from its requests, since WorkloadProfile etl/filecomp has no vector in use yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
 		t.Errorf("%q is not in\n%s%s", want, stdout, stderr)
 	}
 	text = strings.Replace(fiveWorkers, `{name: cpu, loading: "0.58"}`, `{name: cqu, loading: "0.58"}`, 1)

@@ -100,8 +100,10 @@ type Answer struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much its own limit makes the neutral time longer, which is then the longer one; absent if it does
-	// not. ExclusiveCores is how many cores the pod has for itself.
+	// not. MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling]. ExclusiveCores is how many cores the pod
+	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
+	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
 	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
 	// Weight says what it does to the pod that another has more weight, absent if nothing.
 	Weight *Weight `json:"weight,omitempty"`
@@ -190,8 +192,10 @@ type Part struct {
 
 // Neighbour is another pod of the node.
 type Neighbour struct {
-	Pod      string             `json:"pod"`
-	Profile  string             `json:"profile,omitempty"`
+	Pod     string `json:"pod"`
+	Profile string `json:"profile,omitempty"`
+	// Assumed says that what it uses is assumed from its requests.
+	Assumed  bool               `json:"assumed,omitempty"`
 	Request  *resource.Quantity `json:"request,omitempty"`
 	Limit    *resource.Quantity `json:"limit,omitempty"`
 	QoSClass corev1.PodQOSClass `json:"qosClass,omitempty"`

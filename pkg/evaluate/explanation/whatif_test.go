@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/test/given"
@@ -186,5 +187,53 @@ func TestNodesAreRankedByWeights(t *testing.T) {
 	}
 	if n := e.Nodes[0]; math.Abs(n.Waits/10-1) > 0.05 || math.Abs(n.Inflicts/0.1-1) > 0.05 || n.Cost != n.Waits+n.Inflicts {
 		t.Errorf("50m beside 500m costs %v: it waits %v and inflicts %v", n.Cost, n.Waits, n.Inflicts)
+	}
+}
+
+// A pod of which nothing is known is assumed to use 100m, or its limit where that is less: no limit holds back what is assumed.
+func TestNoLimitHoldsBackWhatIsAssumed(t *testing.T) {
+	t.Parallel()
+	in := busyPods("10m", "500m")
+	in.Workloads = nil
+	in.Requests = []config.RequestRule{{Resource: "cpu", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1, Minimum: 0.1}}
+	in.Pod.Spec.Containers[0].Resources.Limits = cores("20m")
+	in.WhatIf = &Change{Limit: given.Quantity("60m")}
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Throttling != nil || e.MaxThrottling != nil || e.WhatIf.Throttling != nil || e.WhatIf.MaxThrottling != nil || !near(e.Resources[0].Loading, 0.02) {
+		t.Errorf("%+v, %+v", e, e.WhatIf)
+	}
+	if len(e.Neighbours) != 1 || !e.Neighbours[0].Assumed {
+		t.Errorf("neighbours: %+v", e.Neighbours)
+	}
+	in.Pod.Spec.Containers[0].Resources.Limits = nil
+	in.WhatIf = &Change{Limit: given.Quantity("60m")}
+	if e, err = OfPod(in); err != nil || e.WhatIf.Throttling != nil || !near(e.Resources[0].Loading, 0.1) {
+		t.Errorf("%+v, %v", e.WhatIf, err)
+	}
+}
+
+func TestALimitHoldsBackBurstsOfWhichTheProfileSpeaks(t *testing.T) {
+	t.Parallel()
+	in := busyPods("50m", "50m")
+	in.Pods = in.Pods[:1]
+	in.Workloads[0].Spec.Resources[0].Loading = given.Quantity("0.1")
+	in.Pod.Spec.Containers[0].Resources.Limits = cores("250m")
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Throttling != nil || e.MaxThrottling == nil || !near(*e.MaxThrottling, 1.3) {
+		t.Errorf("bursts that are not known: %v, at most %v", e.Throttling, e.MaxThrottling)
+	}
+	in.Workloads[0].Spec.Resources[0].BurstMillis = new(int64(100))
+	in.WhatIf = &Change{Limit: given.Quantity("500m")}
+	if e, err = OfPod(in); err != nil || e.MaxThrottling != nil || e.Throttling == nil || math.Abs(*e.Throttling-1.235) > 0.01 {
+		t.Fatalf("bursts of 100 ms: %+v, %v", e, err)
+	}
+	if w := e.WhatIf.Throttling; w == nil || !(*w > 1.02 && *w < 1.1) {
+		t.Errorf("with twice the limit: %v", w)
 	}
 }

@@ -150,7 +150,7 @@ type Kind string
 const (
 	// ByNeighbour is another pod on the node.
 	ByNeighbour Kind = "Neighbour"
-	// ByLimit is the pod's own limit.
+	// ByLimit is a limit of the pod, or of one of its containers.
 	ByLimit Kind = "Limit"
 	// ByHypervisor is that the hypervisor ran something else.
 	ByHypervisor Kind = "Hypervisor"
@@ -168,6 +168,11 @@ type Cause struct {
 	// Pod and Workload are those of a neighbour.
 	Pod      string `json:"pod,omitempty"`
 	Workload string `json:"workload,omitempty"`
+	// Container is the container that a limit is of, absent where it is that of the pod as a whole, or of its only container, and Limit
+	// is how much CPU that is. Assumed says that the gauge does not tell which of several limits it is: it is the smallest.
+	Container string             `json:"container,omitempty"`
+	Limit     *resource.Quantity `json:"limit,omitempty"`
+	Assumed   bool               `json:"assumed,omitempty"`
 	// Dilation is what it adds.
 	Dilation float64 `json:"dilation"`
 }
@@ -179,7 +184,7 @@ type Action string
 const (
 	// RaiseRequest gives the pod another CPU request, and so more weight.
 	RaiseRequest Action = "RaiseRequest"
-	// RaiseLimit gives it another CPU limit.
+	// RaiseLimit gives it, or one of its containers, another CPU limit.
 	RaiseLimit Action = "RaiseLimit"
 	// MovePod moves the pod to another node.
 	MovePod Action = "MovePod"
@@ -195,6 +200,8 @@ type Remedy struct {
 	// Request and Limit are the new ones.
 	Request *resource.Quantity `json:"request,omitempty"`
 	Limit   *resource.Quantity `json:"limit,omitempty"`
+	// Container is the one whose limit it is, absent as of a [Cause].
+	Container string `json:"container,omitempty"`
 	// Pod is the one that moves, to Node.
 	Pod  string `json:"pod,omitempty"`
 	Node string `json:"node,omitempty"`

@@ -80,11 +80,11 @@ func (r *resident) explain() (causes, error) {
 		return nil, nil
 	}
 	var list causes
-	limited := excess * r.times.Throttled / sum
+	limited := r.limited()
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.waited()
 	if r.index < 0 {
-		list.add(Cause{Kind: ByLimit, Dilation: limited})
+		list.add(r.byLimits(limited)...)
 		list.add(Cause{Kind: ByUnclear, Dilation: waited})
 		return list.sorted(), nil
 	}
@@ -99,7 +99,7 @@ func (r *resident) explain() (causes, error) {
 	if limited > 0 {
 		limited += min(waited-explained, max(0, throttling-1-limited))
 	}
-	list.add(Cause{Kind: ByLimit, Dilation: limited})
+	list.add(r.byLimits(limited)...)
 	list.add(Cause{Kind: ByUnclear, Dilation: excess - list.sum(ByLimit, ByHypervisor) - explained})
 	if total > 0 {
 		scale := explained / total
@@ -132,10 +132,25 @@ func (c causes) sum(kinds ...Kind) float64 {
 	return sum
 }
 
-// add adds a cause that causes anything but a rounding error.
-func (c *causes) add(cause Cause) {
+// add adds the causes that cause anything but a rounding error.
+func (c *causes) add(some ...Cause) {
 	const rounding = 1e-9
-	if cause.Dilation > rounding {
-		*c = append(*c, cause)
+	for _, cause := range some {
+		if cause.Dilation > rounding {
+			*c = append(*c, cause)
+		}
 	}
+}
+
+// byLimits returns what each limit adds, given what all of them do.
+func (r *resident) byLimits(dilation float64) (list causes) {
+	sum := 0.0
+	for i := range r.limits {
+		sum += r.limits[i].seconds
+	}
+	for i := range r.limits {
+		l := &r.limits[i]
+		list = append(list, Cause{Kind: ByLimit, Container: l.container, Limit: l.quantity(), Assumed: l.assumed, Dilation: dilation * l.seconds / sum})
+	}
+	return list
 }

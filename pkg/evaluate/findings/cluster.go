@@ -49,9 +49,10 @@ type place struct {
 type resident struct {
 	*observation
 
-	pod   *corev1.Pod
-	place *place
-	index int // of the pod in the model; −1 for one that uses next to nothing
+	pod    *corev1.Pod
+	place  *place
+	index  int     // of the pod in the model; −1 for one that uses next to nothing
+	limits []limit // that held it back, if it is slowed down
 	// takers are the nodes that would take the pod, nil until they are looked for: several others may want the pod to go.
 	takers []taker
 }
@@ -235,6 +236,11 @@ const (
 func (p *place) solve() {
 	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
 		return
+	}
+	for _, r := range p.pods {
+		if r.dilation >= p.slowed {
+			r.findLimits()
+		}
 	}
 	if _, err := p.predict(); err != nil {
 		p.problem, p.pods = err.Error(), nil

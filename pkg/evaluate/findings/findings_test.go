@@ -186,7 +186,7 @@ func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByLimit {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
-	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "750m" {
+	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "1" {
 		t.Errorf("remedy: %+v", f.Remedy)
 	}
 	near(t, "dilation then", f.Remedy.Dilation, 1, 1e-9)

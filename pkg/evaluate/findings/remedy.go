@@ -88,13 +88,10 @@ func (p *patient) better(remedy Remedy) (score float64, is bool) {
 	return score, win >= least && p.dilation-worst >= least && (p.best.Action == Leave || score >= p.score+noticed)
 }
 
-// then returns the dilation of the pod if the model has it wait and be throttled otherwise, given what was observed: the
-// model says in what proportion that changes.
-func (p *patient) then(w *waiting, unthrottled bool) float64 {
-	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear)
-	if !unthrottled {
-		dilation += p.causes.sum(ByLimit)
-	}
+// then returns the dilation of the pod if the model has it wait otherwise, and limits add less, given what was observed: the
+// model says in what proportion waiting changes.
+func (p *patient) then(w *waiting, less float64) float64 {
+	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear, ByLimit) - less
 	scale := 1.0
 	if explained := p.causes.sum(ByNeighbour, BySystem, ByItself); p.waited > 0 && explained > 0 {
 		scale = explained / p.waited
@@ -125,25 +122,36 @@ func (p *place) changed(now, then *contention.Prediction, after []*corev1.Pod, b
 	return list
 }
 
-// raiseLimit proposes a limit that the pod does not reach.
+// raiseLimit proposes limits that hold the pod back no more, each alone.
 func (p *patient) raiseLimit() error {
-	_, limit := cgroup.CPU(p.pod)
-	if limit == nil || p.causes.sum(ByLimit) < worthAtLeast {
-		return nil
+	for _, l := range p.limits {
+		i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByLimit && c.Container == l.container })
+		if i < 0 || l.milliCPU == 0 || p.causes[i].Dilation < worthAtLeast {
+			continue
+		}
+		milliCPU, stretch := l.enough()
+		if milliCPU <= l.milliCPU || l.stretch <= stretch {
+			continue
+		}
+		less := p.causes[i].Dilation * (l.stretch - stretch) / (l.stretch - 1)
+		remedy := Remedy{Action: RaiseLimit, Container: l.container, Limit: resource.NewMilliQuantity(milliCPU, resource.DecimalSI)}
+		if err := p.withLimit(remedy, less); err != nil {
+			return err
+		}
 	}
-	needs := resource.NewMilliQuantity(p.burstNeeds(), resource.DecimalSI)
-	if needs.Cmp(*limit) <= 0 {
-		return nil
-	}
-	return p.withCPU(Remedy{Action: RaiseLimit, Limit: needs}, true)
+	return nil
 }
 
-// burstNeeds returns the limit that does not hold the pod back, in thousandths of a core: quotas act within a tenth of a
-// second, in which a pod may use more than on average, up to a core for each thread.
-func (p *patient) burstNeeds() int64 {
-	d := p.place.model.Vectors[p.index][0]
-	const headroom = 1.5
-	return min(int64(headroom*float64(nodes.Needs(d))+9)/10*10, int64(max(1, min(d.Threads, p.place.cpus)))*1000)
+// withLimit predicts another limit, because of which limits add less.
+func (p *patient) withLimit(remedy Remedy, less float64) error {
+	if remedy.Container == "" {
+		node, err := p.place.model.WithCPU(p.index, nil, remedy.Limit)
+		if err != nil {
+			return err
+		}
+		return p.with(node, remedy, less)
+	}
+	return p.with(p.place.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
 }
 
 // raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
@@ -158,15 +166,16 @@ func (p *patient) raiseRequest() error {
 	if needs = min(needs, free.MilliValue()); needs <= request.MilliValue() {
 		return nil
 	}
-	return p.withCPU(Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}, false)
-}
-
-// withCPU predicts another request or limit.
-func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
-	node, err := p.place.model.WithCPU(p.index, remedy.Request, remedy.Limit)
+	remedy := Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}
+	node, err := p.place.model.WithCPU(p.index, remedy.Request, nil)
 	if err != nil {
 		return err
 	}
+	return p.with(node, remedy, 0)
+}
+
+// with predicts a remedy that makes the node another one, and because of which limits add less.
+func (p *patient) with(node *nodes.Node, remedy Remedy, less float64) error {
 	then, err := node.Predict()
 	if err != nil {
 		return err
@@ -175,7 +184,7 @@ func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
 	if err != nil {
 		return err
 	}
-	remedy.Dilation = p.then(w, unthrottled)
+	remedy.Dilation = p.then(w, less)
 	remedy.Others = p.place.changed(p.now, then, node.Pods, p.pod)
 	p.propose(remedy)
 	return nil
@@ -204,7 +213,7 @@ func (p *patient) move() error {
 			return err
 		}
 		p.proposeMove(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false),
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, 0),
 			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
 		}, target)
 	}
@@ -248,7 +257,7 @@ func (p *patient) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false), Others: others}, target)
+		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, 0), Others: others}, target)
 	}
 	return nil
 }

@@ -106,6 +106,14 @@ func (n *Node) With(pod *corev1.Pod, vector contention.Vector) *Node {
 	return &other
 }
 
+// WithLimit returns the node on which a container of the pod of index i has another limit. See [cgroup.WithLimit].
+func (n *Node) WithLimit(i int, container string, limit resource.Quantity) *Node {
+	other := *n
+	other.Pods = slices.Clone(n.Pods)
+	other.Pods[i] = cgroup.WithLimit(n.Pods[i], container, limit)
+	return &other
+}
+
 // WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one as it is. See
 // [cgroup.WithCPU].
 func (n *Node) WithCPU(i int, request, limit *resource.Quantity) (*Node, error) {
