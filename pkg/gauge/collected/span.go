@@ -87,8 +87,12 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 	return all
 }
 
-// add adds the span that follows, and reports whether it did: not if they have more pods than an interval may.
+// add adds the span that follows, and reports whether it did: not if they have more pods than an interval may, nor if they are of
+// different numbers of processors, whose busy time has no sum.
 func (s *span) add(next *span) bool {
+	if s.cpus != next.cpus {
+		return false
+	}
 	rows := unpack(s.packed)
 	at := make(map[uint64]int, len(rows))
 	for i := range rows {
@@ -109,7 +113,7 @@ func (s *span) add(next *span) bool {
 	s.seconds += next.seconds
 	s.busy += next.busy
 	s.stolen += next.stolen
-	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
+	s.cgroup, s.leftOut = next.cgroup, max(s.leftOut, next.leftOut)
 	s.exclusiveCPUs = s.exclusiveCPUs || next.exclusiveCPUs
 	return true
 }

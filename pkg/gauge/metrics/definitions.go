@@ -53,7 +53,7 @@ func (m *Metrics) defineNode() {
 	})
 	m.processors = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "loadline_gauge_node_processors",
-		Help: "Processors of the node that were online in the last interval.",
+		Help: "Processors that pods of the node might run on in the last interval: those that are online, but for those that the kubelet keeps from pods.",
 	})
 	m.duration = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "loadline_gauge_reading_duration_seconds",

@@ -34,9 +34,9 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 			interval.Pods = append(interval.Pods, pod)
 		}
 	}
-	ran := thatRan(interval.Pods)
-	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = busyAndStolen(before, after, ran)
-	interval.ExclusiveCPUs = after.exclusive(ran)
+	places := placed(before, after)
+	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = places.busyAndStolen(before, after)
+	interval.ExclusiveCPUs = places.exclusive()
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	limitContainers(interval.Pods)

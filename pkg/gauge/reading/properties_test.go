@@ -46,6 +46,7 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 					Start: rapid.SampledFrom([]time.Duration{0, second, 1001 * second, 1005 * second, 2000 * second}).Draw(t, "start"),
 					Seen:  time.Duration(rapid.Int64Range(0, int64(100*ms)).Draw(t, "seen")),
 					Run:   anyTime(t, "run"), Wait: anyTime(t, "wait"), Blocked: anyTime(t, "blocked"), Slices: 1,
+					Pause: rapid.Bool().Draw(t, "pause"),
 				})
 			}
 			pod.Groups = append(pod.Groups, group)
