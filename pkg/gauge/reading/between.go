@@ -37,6 +37,7 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 	places := placed(before, after)
 	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = places.busyAndStolen(before, after)
 	interval.ExclusiveCPUs = places.exclusive()
+	interval.BlockedUnknown = !after.BlockedKnown
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	limitContainers(interval.Pods)

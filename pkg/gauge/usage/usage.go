@@ -26,6 +26,9 @@ type Interval struct {
 	// ExclusiveCPUs reports whether a container had processors that no container of another pod might use, as the static
 	// policy of the kubelet's CPU manager gives them to Guaranteed pods.
 	ExclusiveCPUs bool `json:"exclusiveCPUs,omitempty"`
+	// BlockedUnknown reports whether the kernel does not account how long tasks wait for block I/O, so that Blocked and DiskLoading of
+	// all pods are 0, whatever these did. Gauges of version 0.3 do not say that.
+	BlockedUnknown bool `json:"blockedUnknown,omitempty"`
 	// Pods are those that had a task during the interval, in the order of their UIDs.
 	Pods []Pod `json:"pods"`
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.
