@@ -231,13 +231,21 @@ func ObservedPodsTable(pods []findings.Pod) *text.Table {
 	)
 	for i := range pods {
 		p := &pods[i]
-		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
+		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), blocked(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
 	}
 	return t
 }
 
 // cores writes numbers of processors or threads so that a column of them can be compared.
 func cores(n float64) string { return fmt.Sprintf("%.3f", n) }
+
+// blocked writes how many threads are blocked, if that is observed.
+func blocked(threads *float64) string {
+	if threads == nil {
+		return text.Absent
+	}
+	return cores(*threads)
+}
 
 // ObservedNodesTable shows what nodes do now.
 func ObservedNodesTable(nodes []findings.Node) *text.Table {

@@ -1,0 +1,70 @@
+package findings
+
+// A thread waits for a processor only while something else runs on it, or the hypervisor has it. So a pod of one thread cannot have
+// waited for a neighbour for longer than that neighbour ran, and whatever it waited for longer than all others ran together, it
+// waited for the last one: with W the time that it waited, r the times that each other ran, and R their sum, for at least
+//
+//	W − (R − r) = r − (R − W)
+//
+// of the last. Where they ran for less than it waited, something ran that was not observed, of which no more is known than that it
+// ran for W − R at least; as long again is allowed for what it may have taken of the others' part. Both are r − |R − W|.
+//
+// Several threads can wait at once for what runs, and for each other.
+
+// least returns for how long a pod of the model waited for what at least, in times of its own, given how much it waited in all.
+func (r *resident) least(waited float64) *waiting {
+	least := &waiting{by: make([]float64, len(r.place.model.Pods))}
+	if r.times.Wait <= 0 || waited <= 0 {
+		return least
+	}
+	perSecond := r.waited() / r.times.Wait
+	threads := max(1, r.threads)
+	ran := make(map[*resident]float64, len(r.place.pods)) // while it was observed
+	sum := 0.0
+	for _, other := range r.place.pods {
+		if other != r && other.seconds > 0 {
+			ran[other] = threads * other.times.Run * min(1, r.seconds/other.seconds)
+			sum += ran[other]
+		}
+	}
+	itself, perNode := (threads-1)*r.times.Run, threads*r.seconds/r.place.seconds
+	system := r.place.system * perNode
+	sum += itself + system + r.place.stolen*perNode
+	missing := max(sum-waited/perSecond, waited/perSecond-sum)
+	of := func(ran float64) float64 { return max(0, ran-missing) * perSecond }
+	least.itself, least.system = of(itself), of(system)
+	for other, ran := range ran {
+		if other.index >= 0 {
+			least.by[other.index] = of(ran)
+		}
+	}
+	return least
+}
+
+// scale multiplies all parts.
+func (w *waiting) scale(factor float64) {
+	w.itself *= factor
+	w.system *= factor
+	for i := range w.by {
+		w.by[i] *= factor
+	}
+}
+
+// raise raises each part to what it is at least, so that all together are no more than a bound: what is not explained becomes less,
+// and then what the others are more than they are at least.
+func (w *waiting) raise(least *waiting, bound float64) {
+	above := func(part, least float64) float64 { return max(0, part-least) }
+	rest := above(w.itself, least.itself) + above(w.system, least.system)
+	for i := range w.by {
+		rest += above(w.by[i], least.by[i])
+	}
+	kept := 1.0
+	if room := max(0, bound-least.total()); rest > room {
+		kept = room / rest
+	}
+	raised := func(part, least float64) float64 { return least + kept*above(part, least) }
+	w.itself, w.system = raised(w.itself, least.itself), raised(w.system, least.system)
+	for i := range w.by {
+		w.by[i] = raised(w.by[i], least.by[i])
+	}
+}
