@@ -1,5 +1,7 @@
 package findings
 
+import "math"
+
 // A thread waits for a processor only while something else runs on it, or the hypervisor has it. So a pod of one thread cannot have
 // waited for a neighbour for longer than that neighbour ran, and whatever it waited for longer than all others ran together, it
 // waited for the last one: with W the time that it waited, r the times that each other ran, and R their sum, for at least
@@ -11,34 +13,53 @@ package findings
 //
 // Several threads can wait at once for what runs, and for each other.
 
-// least returns for how long a pod of the model waited for what at least, in times of its own, given how much it waited in all.
+// beside is for how long, while a pod was observed, everything ran that its threads may have waited for, in seconds of these threads.
+type beside struct {
+	itself, system, stolen float64
+	by                     []float64 // in the order of the pods of the node
+	total                  float64   // of them all
+}
+
+// beside returns what ran beside the threads of a pod.
+func (r *resident) beside() *beside {
+	threads := max(1, r.threads)
+	perNode := threads * r.seconds / r.place.seconds
+	b := &beside{
+		itself: (threads - 1) * r.times.Run, system: r.place.system * perNode, stolen: r.place.stolen * perNode,
+		by: make([]float64, len(r.place.pods)),
+	}
+	b.total = b.itself + b.system + b.stolen
+	for k, other := range r.place.pods {
+		if other != r && other.seconds > 0 {
+			b.by[k] = threads * other.times.Run * min(1, r.seconds/other.seconds)
+			b.total += b.by[k]
+		}
+	}
+	return b
+}
+
+// least returns for how long a pod waited for what at least, in times of its own, given how much it waited in all.
 func (r *resident) least(waited float64) *waiting {
 	least := &waiting{by: make([]float64, len(r.place.model.Pods))}
 	if r.times.Wait <= 0 || waited <= 0 {
 		return least
 	}
 	perSecond := r.waited() / r.times.Wait
-	threads := max(1, r.threads)
-	ran := make(map[*resident]float64, len(r.place.pods)) // while it was observed
-	sum := 0.0
-	for _, other := range r.place.pods {
-		if other != r && other.seconds > 0 {
-			ran[other] = threads * other.times.Run * min(1, r.seconds/other.seconds)
-			sum += ran[other]
-		}
-	}
-	itself, perNode := (threads-1)*r.times.Run, threads*r.seconds/r.place.seconds
-	system := r.place.system * perNode
-	sum += itself + system + r.place.stolen*perNode
-	missing := max(sum-waited/perSecond, waited/perSecond-sum)
+	b := r.beside()
+	missing := math.Abs(b.total - waited/perSecond)
 	of := func(ran float64) float64 { return max(0, ran-missing) * perSecond }
-	least.itself, least.system = of(itself), of(system)
-	for other, ran := range ran {
+	least.itself, least.system = of(b.itself), of(b.system)
+	for k, other := range r.place.pods {
 		if other.index >= 0 {
-			least.by[other.index] = of(ran)
+			least.by[other.index] = of(b.by[k])
 		}
 	}
 	return least
+}
+
+// elsewhere returns for how long something would have run beside a pod on another node.
+func (b *beside) elsewhere(r *resident, target *place) float64 {
+	return b.itself + b.stolen + max(1, r.threads)*r.seconds*target.busy/target.seconds
 }
 
 // scale multiplies all parts.

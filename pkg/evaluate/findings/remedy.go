@@ -30,6 +30,7 @@ type patient struct {
 	causes  causes
 	now     *contention.Prediction
 	waited  float64 // by the model
+	beside  *beside
 	best    Remedy
 	score   float64 // of the best
 }
@@ -44,7 +45,7 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 	if err != nil {
 		return p.best, err
 	}
-	p.now, p.waited = r.place.prediction, w.total()
+	p.now, p.waited, p.beside = r.place.prediction, w.total(), r.beside()
 	for _, try := range []func() error{p.raiseLimit, p.raiseRequest, p.move, p.moveNeighbour} {
 		if err := try(); err != nil {
 			return p.best, err
@@ -83,6 +84,15 @@ func (p *patient) then(w *waiting, unthrottled bool) float64 {
 		scale = explained / p.waited
 	}
 	return dilation + scale*w.total()
+}
+
+// cleared returns by how much the waiting that is not clear becomes less where something runs beside the pod for so many seconds of its
+// threads, instead of what does: it is taken to be shared by all that runs, in proportion.
+func (p *patient) cleared(beside float64) float64 {
+	if p.beside.total <= 0 {
+		return 0
+	}
+	return p.causes.sum(ByUnclear) * (1 - min(1, max(0, beside)/p.beside.total))
 }
 
 // changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from what was
@@ -187,24 +197,41 @@ func (p *patient) move() error {
 			return err
 		}
 		p.propose(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false),
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false) - p.cleared(p.beside.elsewhere(p.resident, target)),
 			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
 		})
 	}
 	return nil
 }
 
-// moveNeighbour proposes to move the neighbour that the pod waits for most.
+// culprit returns the neighbour without which the pod would wait least, of those that can be moved, and by how much what is not
+// clear would add less; nil if there is none.
+func (p *patient) culprit() (worst *resident, cleared float64) {
+	adds := make(map[string]float64, len(p.causes))
+	for _, c := range p.causes {
+		if c.Kind == ByNeighbour {
+			adds[c.Pod] = c.Dilation
+		}
+	}
+	most := 0.0
+	for k, other := range p.place.pods {
+		if other == p.resident || other.index < 0 || !movable(other.pod) {
+			continue
+		}
+		less := p.cleared(p.beside.total - p.beside.by[k])
+		if wins := adds[other.name()] + less; wins > most {
+			worst, most, cleared = other, wins, less
+		}
+	}
+	return worst, cleared
+}
+
+// moveNeighbour proposes to move the neighbour that is most in the way.
 func (p *patient) moveNeighbour() error {
-	i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByNeighbour })
-	if i < 0 {
+	culprit, cleared := p.culprit()
+	if culprit == nil {
 		return nil
 	}
-	k := slices.IndexFunc(p.place.pods, func(r *resident) bool { return r.index >= 0 && r.name() == p.causes[i].Pod })
-	if k < 0 || !movable(p.place.pods[k].pod) {
-		return nil
-	}
-	culprit := p.place.pods[k]
 	node := p.place.model.Without(culprit.index)
 	without, err := node.Predict()
 	if err != nil {
@@ -231,7 +258,7 @@ func (p *patient) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.propose(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false), Others: others})
+		p.propose(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false) - cleared, Others: others})
 	}
 	return nil
 }
