@@ -20,7 +20,7 @@ func (m *Metrics) definePods() {
 		}, pod),
 		blocked: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_gauge_pod_blocked_seconds_total",
-			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks.",
+			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks; absent where the kernel does not account it.",
 		}, pod),
 	}
 	m.dilation = prometheus.NewGaugeVec(prometheus.GaugeOpts{
