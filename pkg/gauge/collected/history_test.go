@@ -392,7 +392,7 @@ func heap() int64 {
 func TestWhateverIsAddedTheReportIsValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		amount := rapid.OneOf(rapid.Float64Range(0, 100), rapid.SampledFrom([]float64{0, 1e-320, 1e38, math.MaxFloat64}))
+		amount := rapid.OneOf(rapid.Float64Range(0, 100), rapid.SampledFrom([]float64{0, 1e-320, 1e12, 1e15}))
 		k := newKept()
 		run := 0.0
 		for n := range rapid.IntRange(1, 30).Draw(t, "intervals") {

@@ -99,7 +99,7 @@ func TestAnIntervalSaysWhereBlockedTimeIsNotAccounted(t *testing.T) {
 
 func TestNoTimeIsNoInterval(t *testing.T) {
 	t.Parallel()
-	for _, since := range []time.Duration{0, -second} {
+	for _, since := range []time.Duration{0, -second, time.Microsecond - 1} {
 		if got := reading.Between(at(0, pod()), at(since, pod()), "worker-1", nil); got != nil {
 			t.Errorf("got %+v after %v, want nil", got, since)
 		}
