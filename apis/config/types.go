@@ -63,6 +63,6 @@ type RequestRule struct {
 	// Utilization is the fraction of its request that a pod is taken to use,
 	// more than 0 and at most 1.
 	Utilization float64
-	// Minimum is the request that a pod is taken to make at least, 0 or more.
+	// Minimum is the request that a pod is taken to make at least, 0 or more; of cpu no more than its limit.
 	Minimum float64
 }

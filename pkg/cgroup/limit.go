@@ -13,6 +13,26 @@ const minLimit = 10
 // containers together, if all have one.
 func Limit(pod *corev1.Pod) (milliCPU int64) { return limitOf(InEffect(pod)) }
 
+// Limited is a container that may use that much CPU, in thousandths, 0 without a limit.
+type Limited struct {
+	Name     string
+	MilliCPU int64
+}
+
+// Limits returns the limits in effect in a pod, each of which is a quota of its own: that of the pod as a whole, in thousandths and 0
+// without one, and those of its containers that run side by side. Where only all containers have a limit, their sum is no further one:
+// they do not reach it before their own.
+func Limits(pod *corev1.Pod) (whole int64, containers []Limited) {
+	pod = InEffect(pod)
+	if r := pod.Spec.Resources; r != nil {
+		whole = quota(r.Limits.Cpu())
+	}
+	for _, c := range running(pod) {
+		containers = append(containers, Limited{c.Name, quota(c.Resources.Limits.Cpu())})
+	}
+	return whole, containers
+}
+
 // Quota returns what the kubelet makes of a limit above 0, in thousandths of a CPU: at least 10, 1 ms per 100 ms.
 func Quota(milliCPU int64) int64 { return max(milliCPU, minLimit) }
 

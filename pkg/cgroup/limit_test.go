@@ -3,6 +3,7 @@ package cgroup_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -45,5 +46,32 @@ func TestAQuotaIsAtLeastAMillisecond(t *testing.T) {
 		if got := cgroup.Quota(milliCPU); got != want {
 			t.Errorf("%dm: %dm, want %dm", milliCPU, got, want)
 		}
+	}
+}
+
+func TestEachLimitOfAPodIsAQuotaOfItsOwn(t *testing.T) {
+	t.Parallel()
+	sidecar := container("proxy", "", "100m")
+	sidecar.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+	pod := &corev1.Pod{Spec: corev1.PodSpec{
+		InitContainers: []corev1.Container{container("init", "", "4"), sidecar},
+		Containers:     []corev1.Container{container("app", "", "2"), container("log", "", ""), container("tiny", "", "1m")},
+	}}
+	whole, containers := cgroup.Limits(pod)
+	want := []cgroup.Limited{{Name: "proxy", MilliCPU: 100}, {Name: "app", MilliCPU: 2000}, {Name: "log"}, {Name: "tiny", MilliCPU: 10}}
+	if diff := cmp.Diff(want, containers); whole != 0 || diff != "" {
+		t.Errorf("of the pod as a whole %d; of containers (-want +got):\n%s", whole, diff)
+	}
+	pod.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}}
+	if whole, _ := cgroup.Limits(pod); whole != 3000 {
+		t.Errorf("of the pod as a whole %d, want 3000", whole)
+	}
+	raised := cgroup.WithLimit(pod, "proxy", resource.MustParse("400m"))
+	want[0].MilliCPU = 400
+	if _, containers := cgroup.Limits(raised); !cmp.Equal(want, containers) {
+		t.Errorf("with another limit (-want +got):\n%s", cmp.Diff(want, containers))
+	}
+	if _, containers := cgroup.Limits(pod); containers[0].MilliCPU != 100 {
+		t.Errorf("the pod itself has another limit: %+v", containers)
 	}
 }

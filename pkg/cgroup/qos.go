@@ -84,6 +84,18 @@ func setRequests(r *corev1.ResourceRequirements) {
 	}
 }
 
+// WithLimit returns a pod in which a container may use that much CPU, and the pod's class is what follows.
+func WithLimit(pod *corev1.Pod, container string, cpu resource.Quantity) *corev1.Pod {
+	pod = InEffect(pod)
+	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
+	for _, c := range running(pod) {
+		if c.Name == container {
+			setCPU(&c.Resources.Limits, &cpu)
+		}
+	}
+	return pod
+}
+
 // WithRequest returns a pod in which a container requests some CPU, and the pod's
 // class is what follows. A limit that is equal to the request before stays equal;
 // no limit is below it: a limit that would be is raised.

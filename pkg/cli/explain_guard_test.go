@@ -71,7 +71,7 @@ This is about the first of its 3 pods; those that follow find it there.
 RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk
    -   worker-2   2.611   0.605      2.006      2   refused: would slow etl/filecomp-1 down 2.24×, more than its limit of 1.50×, because of disk
-   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+   -   worker-3   0.000   0.000      0.000      0   does not fit: node(s) were unschedulable
 `
 	if diff := cmp.Diff(simulated, stdout); code != 1 || stderr != "Error: no node takes the pod: the scheduler's guard refuses all 2 nodes that fit\n" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
@@ -86,7 +86,7 @@ Vector: WorkloadProfile etl/filecomp, as declared.
 RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    -   worker-1   0.840   0.420      0.420      1   refused: would slow etl/io-0 down 1.42×, more than its limit of 1.30×, because of disk
    -   worker-2   1.866   0.933      0.933      2   refused: would slow etl/io-1 down 1.79×, more than its limit of 1.30×, because of disk
-   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+   -   worker-3   0.000   0.000      0.000      0   does not fit: node(s) were unschedulable
 No node takes it: the scheduler's guard refuses all 2 nodes that fit.
 What would make room: worker-1 without etl/io-0.
 `
@@ -118,7 +118,7 @@ This is about the first of its 3 pods; those that follow find it there.
 RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    -   worker-1   0.840   0.420      0.420      1   too busy for now: the pod would run 1.5× slower, and waits for less than 1.10×
    -   worker-2   2.611   0.605      2.006      2   too busy for now: the pod would run 1.7× slower, and waits for less than 1.10×
-   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
+   -   worker-3   0.000   0.000      0.000      0   does not fit: node(s) were unschedulable
 `
 	if diff := cmp.Diff(want, stdout); code != 1 || stderr != "Error: no node takes the pod: all 2 nodes that fit are too busy for now\n" || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)

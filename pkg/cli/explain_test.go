@@ -94,11 +94,11 @@ Placed by loadline.
 RANK   NODE        COST   WAITS   INFLICTS   PODS   REMARK
    1   worker-2   0.000   0.000      0.000      0
    2   worker-1   0.840   0.420      0.420      1   it is here
-   -   worker-3   0.000   0.000      0.000      0   does not fit: it is cordoned
-   -   worker-4   0.000   0.000      0.000      0   does not fit: the pod requests 500m of cpu, and 250m is left
-   -   worker-5   0.000   0.000      0.000      0   does not fit: the pod's node selector or affinity leaves it out
-   -   worker-6   0.000   0.000      0.000      0   does not fit: the pod does not tolerate its taint gpu:NoSchedule
-   -   worker-7   0.840   0.420      0.420      1   does not fit: it runs 1 pod, as many as it may
+   -   worker-3   0.000   0.000      0.000      0   does not fit: node(s) were unschedulable
+   -   worker-4   0.000   0.000      0.000      0   does not fit: Insufficient cpu: the pod requests 500m, and 250m is left
+   -   worker-5   0.000   0.000      0.000      0   does not fit: node(s) didn't match Pod's node affinity/selector
+   -   worker-6   0.000   0.000      0.000      0   does not fit: node(s) had untolerated taint(s): gpu:NoSchedule
+   -   worker-7   0.840   0.420      0.420      1   does not fit: Too many pods: it runs 1, as many as it may
 worker-2 is cheaper by 0.840: of 2 nodes that fit, this one is number 2.
 `
 	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
@@ -114,7 +114,7 @@ func TestExplainRanksNodesForAPodThatWaitsForOne(t *testing.T) {
 	}
 	for _, want := range []string{
 		"shop/waiting waits for a node.\ndefault-scheduler says: 0/5 nodes are available: 5 node(s) had a taint.\n",
-		"Vector: from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
+		"Vector: assumed from its requests, since it follows no WorkloadProfile (rules: scheduler.yaml).\n",
 		"Its scheduler is default-scheduler, which does not go by these prices.\n",
 		// The configured minimum of 200m is its loading, not the request of 100m: equals would cost 2 · 0.2 · 0.58 =
 		// 0.232. The other requests five times as much, so the pod waits for most of that.
@@ -268,7 +268,7 @@ func TestTheVectorOfAProfileThatIsNotMeasuredYetIsThatOfTheRequests(t *testing.T
 	t.Parallel()
 	text := strings.Replace(fiveWorkers, `resources: [{name: cpu, loading: "0.58"}, {name: disk, loading: "0.42"}]`, "measurement: {target: {kind: Job, name: x}}", 1)
 	_, stdout, stderr := invoke(t, text, "explain", "pod", "filecomp-7", "-f", "-")
-	if want := "Vector: from its requests, since WorkloadProfile etl/filecomp has no vector in use yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
+	if want := "Vector: assumed from its requests, since WorkloadProfile etl/filecomp has no vector in use yet (rules: the defaults).\n"; !strings.Contains(stdout, want) {
 		t.Errorf("%q is not in\n%s%s", want, stdout, stderr)
 	}
 	text = strings.Replace(fiveWorkers, `{name: cpu, loading: "0.58"}`, `{name: cqu, loading: "0.58"}`, 1)

@@ -50,7 +50,7 @@ It reads manifests of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets, 
 and CronJobs, with their requests and limits, WorkloadProfiles, which say at which
 resources pods spend their time, and NodeProfiles for the number of servers of each
 resource. Of a workload that no WorkloadProfile selects it takes what the scheduler
-would, a vector made of its requests, and says so.
+would, a vector that is assumed from its requests, and says so.
 
 Without --pod there is one pod of each workload on the node, however many replicas it
 has; where the files have WorkloadProfiles only, one of each of these.`,
@@ -254,7 +254,7 @@ func quantityOf(q *resource.Quantity) string {
 func vectorOf(pods *evaluate.PodsPrediction, wide bool) string {
 	from := "profile " + pods.Vector.Profile
 	if pods.Vector.Source == evaluate.SourceRequests {
-		from = "its request"
+		from = "assumed"
 	}
 	if !wide {
 		return from
@@ -312,12 +312,12 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 			requested.Add(total)
 		}
 	}
-	const asScheduler = ": what a pod requests is taken for what it uses, as by the scheduler."
+	const assumed = ": it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit."
 	if len(guessed) > 0 {
-		lines = append(lines, "No WorkloadProfile selects "+text.Names(guessed)+asScheduler)
+		lines = append(lines, "No WorkloadProfile selects "+text.Names(guessed)+assumed)
 	}
 	if len(unmeasured) > 0 {
-		lines = append(lines, "There is a WorkloadProfile without a vector yet for "+text.Names(unmeasured)+asScheduler)
+		lines = append(lines, "There is a WorkloadProfile without a vector yet for "+text.Names(unmeasured)+assumed)
 	}
 	for _, r := range answer.Resources {
 		if r.Name == string(corev1.ResourceCPU) && requested.CmpInt64(int64(r.Servers)) > 0 {
@@ -370,6 +370,10 @@ func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
 			line += ", which is its neutral time here"
 		}
 		lines = append(lines, line+".")
+	}
+	if pods.MaxThrottling != nil {
+		lines = append(lines, fmt.Sprintf("Its limit of %s counts as if %s computed for short times only; if it computes for long at a time, it takes up to %s as long alone: "+
+			"burstMillis in WorkloadProfile %s says for how long it does.", pods.Limit, pods.Name, text.Times(*pods.MaxThrottling), pods.Vector.Profile))
 	}
 	if pods.ExclusiveCores > 0 {
 		each := ""

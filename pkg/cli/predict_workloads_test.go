@@ -57,11 +57,11 @@ func TestPredictTakesRequestsForVectorsWhereThereAreNoProfiles(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := invoke(t, shopWorkloads+"---\n{apiVersion: v1, kind: Service, metadata: {name: web}}\n", "predict", "-f", "-")
 	// As the scheduler has it: 500m is half of a core, and the default minimum of 100m counts for 50m.
-	const want = `POD          REQUEST   VECTOR        DILATION   IF EQUAL   WAITS FOR
-shop/web        500m   its request      1.01×      1.05×   cpu 0.01 (shop/batch 0.01)
-shop/batch       50m   its request      1.12×      1.05×   cpu 0.12 (shop/web 0.12)
+	const want = `POD          REQUEST   VECTOR    DILATION   IF EQUAL   WAITS FOR
+shop/web        500m   assumed      1.01×      1.05×   cpu 0.01 (shop/batch 0.01)
+shop/batch       50m   assumed      1.12×      1.05×   cpu 0.12 (shop/web 0.12)
 2 pods on one node (servers: cpu 1), exact
-No WorkloadProfile selects shop/web (cpu 0.50), shop/batch (cpu 0.10): what a pod requests is taken for what it uses, as by the scheduler.
+No WorkloadProfile selects shop/web (cpu 0.50), shop/batch (cpu 0.10): it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit.
 This is one pod of each workload; with all replicas: --pod shop/web=3.
 Left out, having no pods: Service (1).
 `
@@ -167,10 +167,10 @@ items:
 - {apiVersion: apps/v1, kind: StatefulSet, metadata: {name: none}, spec: {replicas: 0, template: {spec: {containers: [{name: main}]}}}}
 `
 	code, stdout, stderr := invoke(t, owned, "predict", "-f", "-")
-	const want = `POD   REQUEST   VECTOR        DILATION   IF EQUAL   WAITS FOR
-web         0   its request      1.00×      1.00×   nothing
+	const want = `POD   REQUEST   VECTOR    DILATION   IF EQUAL   WAITS FOR
+web         0   assumed      1.00×      1.00×   nothing
 1 pod on one node (servers: cpu 1), exact
-No WorkloadProfile selects web (cpu 0.10): what a pod requests is taken for what it uses, as by the scheduler.
+No WorkloadProfile selects web (cpu 0.10): it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit.
 pod/over is left out: it has ended.
 statefulset/none is left out: it has no replicas.
 `
@@ -293,7 +293,75 @@ func TestPredictTakesWhatIsInEffectWhileAPodIsResized(t *testing.T) {
 	const resized = `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: main, resources: {requests: {cpu: 2}}}]},
   status: {phase: Running, qosClass: Burstable, containerStatuses: [{name: main, resources: {requests: {cpu: 300m}}}]}}`
 	code, stdout, stderr := invoke(t, resized, "predict", "-f", "-")
-	if code != 0 || !strings.Contains(stdout, "\na        300m   its request") || !strings.Contains(stdout, "a (cpu 0.30)") {
+	if code != 0 || !strings.Contains(stdout, "\na        300m   assumed") || !strings.Contains(stdout, "a (cpu 0.30)") {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+}
+
+// What is assumed of a pod is no reason to say that its limit slows it down, whether manifests or flags set the limit.
+func TestPredictDoesNotSayThatALimitHoldsBackWhatIsAssumed(t *testing.T) {
+	t.Parallel()
+	const exporter = `apiVersion: v1
+kind: Pod
+metadata: {name: exporter}
+spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 30m}, limits: {cpu: 60m}}}]}
+`
+	unlimited := strings.Replace(exporter, ", limits: {cpu: 60m}", "", 1)
+	for name, run := range map[string]struct {
+		manifest string
+		args     []string
+	}{
+		"by the manifest": {exporter, nil}, "by a flag": {unlimited, []string{"--limits", "exporter=60m"}},
+		"by two": {strings.Replace(unlimited, "30m", "500m", 1), []string{"--requests", "exporter=30m", "--limits", "exporter=60m"}},
+	} {
+		code, stdout, stderr := invoke(t, run.manifest, append([]string{"predict", "-f", "-", "-o", "json"}, run.args...)...)
+		p := &evaluate.Prediction{}
+		if err := json.Unmarshal([]byte(stdout), p); code != 0 || err != nil {
+			t.Fatalf("%s: exit code %d: %s %v", name, code, stderr, err)
+		}
+		if pods := p.Pods[0]; pods.Throttling != nil || pods.MaxThrottling != nil || math.Abs(pods.Demands[0].Loading-0.06) > 1e-9 {
+			t.Errorf("%s: %+v", name, pods)
+		}
+	}
+	_, stdout, _ := invoke(t, exporter, "predict", "-f", "-")
+	if !strings.Contains(stdout, "60m   assumed ") || strings.Contains(stdout, "as long") {
+		t.Errorf("output:\n%s", stdout)
+	}
+}
+
+// A tenth of a second in every second takes 1.24 s within a quarter of a core, if it is computed at a time.
+func TestPredictSaysWhatALimitMakesOfBursts(t *testing.T) {
+	t.Parallel()
+	const web = `apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 50m}, limits: {cpu: 250m}}}]}
+---
+apiVersion: loadline.dev/v1alpha1
+kind: WorkloadProfile
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  neutralMillis: 1000
+  resources: [{name: cpu, loading: "0.1"}]
+`
+	known := strings.Replace(web, `loading: "0.1"`, `loading: "0.1", burstMillis: 100`, 1)
+	for name, test := range map[string]struct {
+		files string
+		args  []string
+		want  string
+	}{
+		"not known":   {web, nil, "if it computes for long at a time, it takes up to 1.24× as long alone: burstMillis in WorkloadProfile web says for how long it does."},
+		"known":       {known, nil, "Its limit of 250m makes web take 1.24× as long even alone, which is its neutral time here."},
+		"in the time": {known, nil, "web       50m    250m   profile web      1.2s      1.00×"},
+		"a core":      {known, []string{"--limits", "web=1"}, "web       50m       1   profile web      1.0s"},
+	} {
+		code, stdout, stderr := invoke(t, test.files, append([]string{"predict", "-f", "-", "--cores", "4", "--pod", "web"}, test.args...)...)
+		if code != 0 || !strings.Contains(stdout, test.want) {
+			t.Errorf("%s: exit code %d: %s\n%s", name, code, stderr, stdout)
+		}
+	}
+	if code, _, stderr := invoke(t, strings.Replace(known, "cpu, l", "disk, l", 1), "predict", "-f", "-"); code == 0 || !strings.Contains(stderr, "burstMillis") {
+		t.Errorf("bursts at a disk: exit code %d: %s", code, stderr)
 	}
 }

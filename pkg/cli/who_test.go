@@ -116,7 +116,7 @@ func inJSON(t *testing.T, value any) string {
 
 const slowed = `VICTIM         DILATION       SINCE   BECAUSE OF                     AT    REMEDY                   WINS
 shop/cart      6.60 ± 0.00×   > 2m    etl/sort 5.60×                 cpu   move it to worker-2      → 1.00×, costs no other pod, wins others 0.09×
-web/api        1.67 ± 0.00×   > 2m    its own limit of 300m 0.67×    cpu   limit 750m (now 300m)    → 1.00×, costs no other pod
+web/api        1.67 ± 0.00×   > 2m    its own limit of 300m 0.67×    cpu   limit 1 (now 300m)       → 1.00×, costs no other pod
 batch/report   1.33 ± 0.00×   > 2m    the hypervisor (steal) 0.33×   cpu   leave it                 -
 Slowed down 1.20× or more: 3 of 4 observed pods.
 Remedies hold one at a time: each is predicted as if nothing else changed.
@@ -213,7 +213,7 @@ func TestWhoAnswersAboutWhatItIsAskedFor(t *testing.T) {
 		"more":            {[]string{"who", "-o", "wide"}, []string{"PREDICTED", "cpu 0.60", "Deployment shop/cart"}, nil},
 		"a higher bound":  {[]string{"who", "--above", "2"}, []string{"Slowed down 2.00× or more: 1 of 4 observed pods."}, []string{"web/api"}},
 		"none":            {[]string{"who", "--above", "9"}, []string{"None of 4 observed pods is slowed down 9.00× or more."}, []string{"VICTIM"}},
-		"YAML":            {[]string{"who", "-o", "yaml"}, []string{"action: RaiseLimit", "limit: 750m", "kind: Hypervisor"}, nil},
+		"YAML":            {[]string{"who", "-o", "yaml"}, []string{"action: RaiseLimit", "limit: \"1\"", "kind: Hypervisor"}, nil},
 		"a part":          {[]string{"who", "-o", "jsonpath={.findings[0].pod} {.findings[0].remedy.node}"}, []string{"shop/cart worker-2"}, nil},
 		"pods":            {[]string{"top", "pods"}, []string{"WAITING", "etl/sort 0.920 0.080"}, nil},
 		"pods in order":   {[]string{"top", "pods", "--sort-by", "name", "-o", "jsonpath={[*].pod}"}, []string{"batch/report etl/sort shop/cart web/api"}, nil},

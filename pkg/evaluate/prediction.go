@@ -126,8 +126,10 @@ type PodsPrediction struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much the limit alone makes the neutral time longer, which is then the longer one; absent if it does
-	// not. ExclusiveCores is how many cores each of the pods has for itself.
+	// not. MaxThrottling is how much that may be at most: see [MaxThrottling]. ExclusiveCores is how many cores each of the pods
+	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
+	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
 	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
 	// DoneAtSeconds is when the pods are done, each pod being there only from
 	// its start until it is done. Absent if a neutral time is not known.
@@ -143,6 +145,8 @@ type Demand struct {
 	Loading  float64 `json:"loading"`
 	Pressure float64 `json:"pressure"`
 	Threads  int     `json:"threads"`
+	// BurstSeconds is for how long a thread computes at a time, absent where that is not known.
+	BurstSeconds float64 `json:"burstSeconds,omitempty"`
 	// Effect says that the resource is shared without a queue, and by how much the pod computes longer under the
 	// pressure of others: see v1alpha1.Interference. Loading is then 0.
 	Effect *Effect `json:"effect,omitempty"`
@@ -312,7 +316,12 @@ func (n *sharedNode) claim(p *PodsPrediction, g *group, together *contention.Pre
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
 	p.ExclusiveCores = n.shared.Pool.Exclusive[g.first]
-	if throttling := together.Throttling(g.first); throttling > 1 {
+	cpu := n.vectors[g.first][slices.Index(n.names, string(corev1.ResourceCPU))]
+	throttling := together.Throttling(g.first)
+	if g.source.Stated() {
+		p.MaxThrottling = MaxThrottling(cpu, p.Limit, g.neutral, throttling)
+	}
+	if Throttles(throttling) {
 		p.Throttling = &throttling
 		if g.neutral != nil {
 			g.neutral = new(*g.neutral * throttling)
@@ -448,7 +457,7 @@ func (n *sharedNode) demands(v contention.Vector) []Demand {
 	demands := []Demand{}
 	for i, d := range v {
 		if d.Loading > 0 || d.Pressure > 0 {
-			demands = append(demands, Demand{Resource: n.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads)})
+			demands = append(demands, Demand{Resource: n.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), BurstSeconds: d.Burst})
 		}
 		if d.Effect != nil {
 			e := &Effect{Curve: []CurvePoint{}}

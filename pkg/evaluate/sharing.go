@@ -12,6 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // SharedNode is how pods share the CPU of a node, as the control groups have it that its kubelet makes of them.
@@ -38,6 +39,7 @@ func Share(pods []corev1.Pod, vectors []contention.Vector, servers []int, cpu in
 	for j, v := range vectors {
 		n.Vectors = append(n.Vectors, pool.InPool(j, v, cpu))
 	}
+	holdBack(vectors, cpu, pool.Shares)
 	return n, nil
 }
 
@@ -111,12 +113,23 @@ func (n *sharedNode) share(in *PredictionInput, known *catalog) error {
 				return fmt.Errorf("pods %q: %w", g.Name, err)
 			}
 		}
+		if g.source.Source == SourceRequests {
+			n.assume(g, cgroup.Flat(g.sharer).Limit, known.resources)
+		}
 		for range g.Copies {
 			pods = append(pods, *g.sharer)
 		}
 	}
 	n.shared, err = Share(pods, n.vectors, n.servers, slices.Index(n.names, string(corev1.ResourceCPU)), in.Weights)
 	return err
+}
+
+// assume keeps what is assumed of some pods within their limit.
+func (n *sharedNode) assume(g *group, limit float64, resources *profile.Resources) {
+	g.vector = resources.Within(g.vector, limit)
+	for j := g.first; j < g.first+g.Copies; j++ {
+		n.vectors[j] = resources.Within(n.vectors[j], limit)
+	}
 }
 
 // told returns the quantities of some pods by whose they are.

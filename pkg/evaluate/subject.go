@@ -48,6 +48,10 @@ type VectorSource struct {
 	Profile string `json:"profile,omitempty"`
 }
 
+// Stated reports whether the vector is of a pod without a limit: that of a profile that declares or observes it, where one that was
+// measured is of the pod with its limit, and one by requests is assumed.
+func (s *VectorSource) Stated() bool { return s.Source == SourceDeclared || s.Source == SourceObserved }
+
 // catalog is everything that a prediction may be about, and turns it into vectors.
 type catalog struct {
 	resources *profile.Resources

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -83,7 +84,24 @@ func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path
 			return d, err
 		}
 	}
+	if err := burst(r, path.Child("burstMillis"), &d.Burst); err != nil {
+		return d, err
+	}
 	return d, threads(r.Threads, path.Child("threads"), &d.Threads)
+}
+
+// burst reads for how long a thread computes at a time, in seconds, 0 where that is not said.
+func burst(r *v1alpha1.ResourceDemand, path *field.Path, into *float64) *field.Error {
+	switch {
+	case r.BurstMillis == nil:
+		return nil
+	case r.Name != string(corev1.ResourceCPU):
+		return field.Invalid(path, *r.BurstMillis, "bursts count where a CPU limit stops them: set it at the resource cpu only")
+	case *r.BurstMillis < 1:
+		return field.Invalid(path, *r.BurstMillis, "must be at least 1")
+	}
+	*into = float64(*r.BurstMillis) / 1000
+	return nil
 }
 
 // fraction reads a number from 0 to 1.

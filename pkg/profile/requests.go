@@ -2,11 +2,13 @@ package profile
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -14,11 +16,12 @@ import (
 // a hair more than 3, which must not make a fourth thread.
 const rounding = 1e-12
 
-// FromRequests returns the vector of a pod that follows no profile: for each
-// rule, as many threads as its request makes, together busy for the utilization
-// of the request. Where the loadings of the rules add up to more than 1 they
-// are scaled down to 1: a thread is at one place at a time. The resources must
-// include those of the rules.
+// FromRequests returns the vector that is assumed of a pod that follows no
+// profile: for each rule, as many threads as its request makes, together busy for
+// the utilization of the request, and no busier than the CPU limit of the pod
+// allows. Where the loadings of the rules add up to more than 1 they are scaled
+// down to 1: a thread is at one place at a time. The resources must include those
+// of the rules.
 func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) contention.Vector {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
 	v := make(contention.Vector, len(resources.names))
@@ -40,5 +43,18 @@ func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 			v[i].Pressure /= total
 		}
 	}
-	return v
+	return resources.Within(v, cgroup.Flat(pod).Limit)
+}
+
+// Within returns a vector that is assumed of a pod whose threads may keep a limited number of processors busy, 0 for no limit:
+// what is assumed is no more than is allowed, so that no limit seems to hold it back.
+func (r *Resources) Within(assumed contention.Vector, limit float64) contention.Vector {
+	d := assumed[r.Processor()]
+	most := limit / float64(max(1, d.Threads))
+	if limit == 0 || d.Loading <= most {
+		return assumed
+	}
+	within := slices.Clone(assumed)
+	within[r.Processor()].Loading, within[r.Processor()].Pressure = most, min(d.Pressure, most)
+	return within
 }

@@ -28,6 +28,13 @@ func cpu(amount string) corev1.Container {
 	return requesting(map[corev1.ResourceName]string{corev1.ResourceCPU: amount})
 }
 
+// limited is a container with a CPU request and a CPU limit.
+func limited(request, limit string) corev1.Container {
+	c := cpu(request)
+	c.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(limit)}
+	return c
+}
+
 func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 	t.Parallel()
 	gpuRule := config.RequestRule{Resource: "gpu", Request: "nvidia.com/gpu", PerThread: 1, Utilization: 0.5}
@@ -55,6 +62,18 @@ func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 		},
 		"less than the minimum is the minimum": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1m")}},
+			want: contention.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
+		},
+		"the minimum is within the limit": {
+			spec: corev1.PodSpec{Containers: []corev1.Container{limited("30m", "60m")}},
+			want: contention.Vector{{Loading: 0.06, Pressure: 0.06, Threads: 1}, {}, {}, {}, {}, {}},
+		},
+		"the smallest limit is 10m, as for a kubelet": {
+			spec: corev1.PodSpec{Containers: []corev1.Container{limited("1m", "1m")}},
+			want: contention.Vector{{Loading: 0.01, Pressure: 0.01, Threads: 1}, {}, {}, {}, {}, {}},
+		},
+		"a container without a limit leaves the pod without one": {
+			spec: corev1.PodSpec{Containers: []corev1.Container{limited("30m", "60m"), {}}},
 			want: contention.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"containers add up": {

@@ -55,6 +55,14 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 			resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1.5")}),
 			[]string{`spec.resources[0].pressure: Invalid value: "1500m": is not a fraction from 0 to 1`},
 		},
+		"bursts of no time": {
+			resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("0.5"), BurstMillis: new(int64(0))}),
+			[]string{"spec.resources[0].burstMillis: Invalid value: 0: must be at least 1"},
+		},
+		"bursts at a disk": {
+			resources(v1alpha1.ResourceDemand{Name: "disk", Loading: quantity("0.5"), BurstMillis: new(int64(50))}),
+			[]string{"spec.resources[0].burstMillis: Invalid value: 50: bursts count where a CPU limit stops them: set it at the resource cpu only"},
+		},
 		"neither a loading nor a demand": {
 			resources(v1alpha1.ResourceDemand{Name: "cpu"}), []string{`spec.resources[0]: Invalid value: "cpu": ` + bothOrNone},
 		},

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -60,7 +61,7 @@ func findingsColumns() []text.Column {
 
 func findingRow(f *findings.Finding, wide bool) []string {
 	return []string{
-		f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, f.Limit, shownCauses(wide)),
+		f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
 		f.Resource, remedy(&f.Remedy, &f.Pod), wins(&f.Remedy),
 	}
 }
@@ -70,7 +71,7 @@ func othersRow(g *findings.Group) []string {
 	return []string{
 		text.Counted(g.Slowed, "more pod") + " of " + g.Node,
 		fmt.Sprintf("%s each, %s together", text.Times(g.Dilation), text.Times(float64(g.Slowed)*(g.Dilation-1))),
-		since(g.SinceSeconds, g.AtLeast), because(g.Causes, nil, fewCauses), g.Resource, groupRemedy(g), wins(&g.Remedy),
+		since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), wins(&g.Remedy),
 	}
 }
 
@@ -83,7 +84,7 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	for i := range groups {
 		g := &groups[i]
 		t.Add(g.Workload, fmt.Sprintf("%d of %d", g.Slowed, g.Pods), text.Times(g.Dilation), text.Times(g.Worst), since(g.SinceSeconds, g.AtLeast),
-			because(g.Causes, nil, shownCauses(wide)), g.Resource, groupRemedy(g), wins(&g.Remedy))
+			because(g.Causes, shownCauses(wide)), g.Resource, groupRemedy(g), wins(&g.Remedy))
 	}
 	return t
 }
@@ -98,15 +99,12 @@ func since(seconds float64, atLeast bool) string {
 }
 
 // cause names a cause.
-func cause(c *findings.Cause, limit *resource.Quantity) string {
+func cause(c *findings.Cause) string {
 	switch c.Kind {
 	case findings.ByNeighbour:
 		return cmp.Or(c.Pod, c.Workload)
 	case findings.ByLimit:
-		if limit != nil {
-			return "its own limit of " + limit.String()
-		}
-		return "its own limit"
+		return limit(c)
 	case findings.ByHypervisor:
 		return "the hypervisor (steal)"
 	case findings.ByItself:
@@ -120,13 +118,28 @@ func cause(c *findings.Cause, limit *resource.Quantity) string {
 	}
 }
 
+// limit names a limit of a pod, or of one of its containers: "proxy's limit of 100m".
+func limit(c *findings.Cause) string {
+	line := "its own limit"
+	if c.Container != "" {
+		line = c.Container + "'s limit"
+	}
+	if c.Limit != nil {
+		line += " of " + c.Limit.String()
+	}
+	if c.Assumed {
+		line = "perhaps " + line
+	}
+	return line
+}
+
 // remedy says what to do about a pod.
 func remedy(r *findings.Remedy, pod *findings.Pod) string {
 	switch r.Action {
 	case findings.RaiseRequest:
 		return "request " + r.Request.String() + now(pod.Request)
 	case findings.RaiseLimit:
-		return "limit " + r.Limit.String() + now(pod.Limit)
+		return "limit " + r.Limit.String() + ofContainer(r, pod)
 	case findings.MovePod:
 		return "move it to " + r.Node
 	case findings.MoveNeighbour:
@@ -137,6 +150,18 @@ func remedy(r *findings.Remedy, pod *findings.Pod) string {
 		}
 		return "leave it"
 	}
+}
+
+// ofContainer says whose limit a remedy raises, if not that of the pod, and what it is now.
+func ofContainer(r *findings.Remedy, pod *findings.Pod) string {
+	if r.Container == "" {
+		return now(pod.Limit)
+	}
+	is := func(c findings.Cause) bool { return c.Kind == findings.ByLimit && c.Container == r.Container }
+	if i := slices.IndexFunc(pod.Causes, is); i >= 0 {
+		return " of " + r.Container + now(pod.Causes[i].Limit)
+	}
+	return " of " + r.Container
 }
 
 // groupRemedy says what to do about the pod of a group that is worst off. No other column of its row names that pod.

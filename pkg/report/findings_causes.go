@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -38,7 +36,7 @@ type reason struct {
 }
 
 // because names the causes that matter most, of neighbours no more than a number, and the others together.
-func because(causes []findings.Cause, limit *resource.Quantity, maxShown int) string {
+func because(causes []findings.Cause, maxShown int) string {
 	sum := 0.0
 	for i := range causes {
 		sum += causes[i].Dilation
@@ -48,7 +46,7 @@ func because(causes []findings.Cause, limit *resource.Quantity, maxShown int) st
 		least = max(smallCause, smallPart*sum)
 	}
 	var parts []string
-	for i, r := range reasons(causes, limit, maxShown, least) {
+	for i, r := range reasons(causes, maxShown, least) {
 		if i > 0 && r.dilation < smallCause || i >= maxShown && r.dilation < least {
 			break
 		}
@@ -58,7 +56,7 @@ func because(causes []findings.Cause, limit *resource.Quantity, maxShown int) st
 }
 
 // reasons returns the causes, the largest first, with the neighbours together that are more than a number or less than the least.
-func reasons(causes []findings.Cause, limit *resource.Quantity, maxShown int, least float64) []reason {
+func reasons(causes []findings.Cause, maxShown int, least float64) []reason {
 	var all []reason
 	var many []findings.Cause
 	named := 0
@@ -70,23 +68,23 @@ func reasons(causes []findings.Cause, limit *resource.Quantity, maxShown int, le
 			}
 			named++
 		}
-		all = append(all, reason{cause(&c, limit) + " " + text.Times(c.Dilation), c.Dilation})
+		all = append(all, reason{cause(&c) + " " + text.Times(c.Dilation), c.Dilation})
 	}
 	if len(many) > 0 {
-		all = append(all, together(many, limit))
+		all = append(all, together(many))
 	}
 	slices.SortStableFunc(all, func(a, b reason) int { return cmp.Compare(b.dilation, a.dilation) })
 	return all
 }
 
 // together returns neighbours as one reason: "44 pods together 0.80× (a, b, c and 41 more)".
-func together(many []findings.Cause, limit *resource.Quantity) reason {
+func together(many []findings.Cause) reason {
 	sum := 0.0
 	var names []string
 	what := "workload"
 	for i := range many {
 		sum += many[i].Dilation
-		names = append(names, cause(&many[i], limit))
+		names = append(names, cause(&many[i]))
 		if many[i].Pod != "" {
 			what = "pod"
 		}

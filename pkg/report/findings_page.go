@@ -69,7 +69,7 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 	for i := range slowed {
 		for _, c := range slowed[i].Causes {
 			if c.Dilation >= shownCause {
-				sums[cause(&c, nil)] += c.Dilation
+				sums[cause(&c)] += c.Dilation
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func nodeSection(a *findings.Answer, node string) (Section, bool) {
 		h.Rows = append(h.Rows, slowed[i].Pod)
 		row := make([]float64, len(names))
 		for _, c := range slowed[i].Causes {
-			if k := slices.Index(names, cause(&c, nil)); k >= 0 {
+			if k := slices.Index(names, cause(&c)); k >= 0 {
 				row[k] += math.Round(c.Dilation*100) / 100
 			}
 		}

@@ -42,11 +42,13 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 	a := &findings.Answer{Findings: []findings.Finding{
 		finding("a/1", findings.Remedy{Action: findings.RaiseRequest, Request: quantity("300m"), Dilation: 1.4, Others: []findings.Change{{Pod: "b/1", Now: 1, Then: 1.1}}},
 			findings.Cause{Kind: findings.ByNeighbour, Pod: "b/1", Dilation: 0.8}, findings.Cause{Kind: findings.ByItself, Dilation: 0.15}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.05}),
-		finding("a/2", findings.Remedy{Action: findings.RaiseLimit, Limit: quantity("600m"), Dilation: 1}, findings.Cause{Kind: findings.ByLimit, Dilation: 1}),
+		finding("a/2", findings.Remedy{Action: findings.RaiseLimit, Limit: quantity("600m"), Dilation: 1}, findings.Cause{Kind: findings.ByLimit, Limit: quantity("300m"), Dilation: 1}),
 		finding("a/3", findings.Remedy{Action: findings.MovePod, Pod: "a/3", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 2, Then: 1.5}}}, findings.Cause{Kind: findings.BySystem, Dilation: 0.99}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.01}),
 		finding("a/4", findings.Remedy{Action: findings.MoveNeighbour, Pod: "b/1", Node: "n-7", Dilation: 1, Others: []findings.Change{{Pod: "c/1", Now: 1, Then: 1.5}, {Pod: "c/2", Now: 1, Then: 1.2}}}, findings.Cause{Kind: findings.ByUnclear, Dilation: 1}),
 		finding("a/5", findings.Remedy{Action: findings.Leave, Dilation: 2}, findings.Cause{Kind: findings.ByHypervisor, Dilation: 1}),
 		finding("a/6", findings.Remedy{Action: findings.Leave, Dilation: 2, Problem: "no solution"}),
+		finding("a/7", findings.Remedy{Action: findings.RaiseLimit, Container: "proxy", Limit: quantity("400m"), Dilation: 1.02},
+			findings.Cause{Kind: findings.ByLimit, Container: "proxy", Limit: quantity("100m"), Dilation: 0.8}, findings.Cause{Kind: findings.ByLimit, Container: "app", Limit: quantity("1"), Assumed: true, Dilation: 0.2}),
 	}}
 	a.Findings[4].AtLeast = true
 	want := []string{
@@ -56,6 +58,7 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 		"a/4 2.00 ± 0.00× 90s not clear 1.00× cpu move b/1 to n-7 → 1.00×, costs c/1 0.50×, others 0.20×",
 		"a/5 2.00 ± 0.00× > 90s the hypervisor (steal) 1.00× cpu leave it -",
 		"a/6 2.00 ± 0.00× 90s - cpu not known: no solution -",
+		"a/7 2.00 ± 0.00× 90s proxy's limit of 100m 0.80×, perhaps app's limit of 1 0.20× cpu limit 400m of proxy (now 100m) → 1.02×, costs no other pod",
 	}
 	if diff := cmp.Diff(want, lines(t, report.FindingsTable(a, false))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

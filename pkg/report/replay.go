@@ -208,8 +208,8 @@ func bestSentence(a *replays.Answer) string {
 	return "No policy is the best: some runs were ended before their time."
 }
 
-// ReplayNotes says how cores are shared, where not equally or where nobody said it, and what the answer leaves out: jobs that
-// were dropped or skipped.
+// ReplayNotes says how cores are shared, where not equally or where nobody said it, what is assumed of jobs, and what the answer
+// leaves out: jobs that were dropped or skipped.
 func ReplayNotes(a *replays.Answer) []string {
 	var notes []string
 	switch {
@@ -217,6 +217,9 @@ func ReplayNotes(a *replays.Answer) []string {
 		notes = append(notes, "Jobs share cores by what they request of the cpu.")
 	case unequalRequests(a):
 		notes = append(notes, "Jobs request different amounts of cpu, but share cores equally here; Kubernetes shares them by requests: set cpuShares (--cpu-shares) to requests.")
+	}
+	if a.DemandsAssumed {
+		notes = append(notes, "The trace says what jobs request; how they spend their time is assumed from that.")
 	}
 	for i := range a.Policies {
 		p := &a.Policies[i]

@@ -131,6 +131,15 @@ func TestReplayNotesSayOnceWhatAllPoliciesLeftOut(t *testing.T) {
 	}
 }
 
+func TestReplayNotesSayWhatIsAssumed(t *testing.T) {
+	t.Parallel()
+	a := threePolicies()
+	a.DemandsAssumed = true
+	if diff := cmp.Diff([]string{"The trace says what jobs request; how they spend their time is assumed from that."}, ReplayNotes(a)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestReplayNotesSayHowCoresAreShared(t *testing.T) {
 	t.Parallel()
 	a := threePolicies()

@@ -69,11 +69,11 @@ func TestFindingsSayWhatToWrite(t *testing.T) {
 		"{name: cpu, loading: yes}":            about + "loading: yes is true or false where the API wants a string; \"yes\"" + notLoading + " (more rules apply once this is mended)",
 		"{name: cpu, loading: [1]}":            about + "loading: [1] is a list where the API wants a string (more rules apply once this is mended)",
 		"{name: cpu, loading: '½'}":            about + `loading: "½"` + notLoading,
-		"{name: cpu, loadign: '0.5'}":          about + `loadign: there is no such field; there are demandMillis, loading, name, pressure, threads: write loading: "0.5"`,
-		"{name: cpu, loadign: 58%, threads: '4'}": about + `loadign: there is no such field; there are demandMillis, loading, name, pressure, threads; "58%"` + notLoading + `: write loading: "0.58"` +
+		"{name: cpu, loadign: '0.5'}":          about + `loadign: there is no such field; there are burstMillis, demandMillis, loading, name, pressure, threads: write loading: "0.5"`,
+		"{name: cpu, loadign: 58%, threads: '4'}": about + `loadign: there is no such field; there are burstMillis, demandMillis, loading, name, pressure, threads; "58%"` + notLoading + `: write loading: "0.58"` +
 			"\n" + about + `threads: "4" is a string where the API wants a whole number: write threads: 4`,
-		"{name: cpu, Loading: 0.5}":               about + `Loading: there is no such field; there are demandMillis, loading, name, pressure, threads: write loading: "0.5"`,
-		"{name: cpu, loading: '1', colour: red}":  about + "colour: there is no such field; there are demandMillis, loading, name, pressure, threads: remove it",
+		"{name: cpu, Loading: 0.5}":               about + `Loading: there is no such field; there are burstMillis, demandMillis, loading, name, pressure, threads: write loading: "0.5"`,
+		"{name: cpu, loading: '1', colour: red}":  about + "colour: there is no such field; there are burstMillis, demandMillis, loading, name, pressure, threads: remove it",
 		"{name: CPU, loading: '1'}":               about + `name: "CPU": a resource name consists of lower-case letters, digits and '-', and starts with a letter, such as cpu, disk or memory-bandwidth: write name: "cpu"`,
 		"{name: cpu, loading: '1', threads: '4'}": about + `threads: "4" is a string where the API wants a whole number: write threads: 4`,
 		"{name: cpu, loading: '1', threads: 2.5}": about + "threads: 2.5 is a number where the API wants a whole number: write threads: 3",

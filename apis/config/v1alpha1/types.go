@@ -155,9 +155,9 @@ type RequestRule struct {
 	// more than 0 and at most 1. Defaults to 1.
 	Utilization *resource.Quantity `json:"utilization,omitempty"`
 
-	// minimum is the request that a pod is taken to make at least. Defaults to
-	// 100m for cpu, the amount that kube-scheduler too takes a pod without a
-	// request to need, and to 0 otherwise.
+	// minimum is the request that a pod is taken to make at least; of cpu no more
+	// than its limit. Defaults to 100m for cpu, the amount that kube-scheduler too
+	// takes a pod without a request to need, and to 0 otherwise.
 	Minimum *resource.Quantity `json:"minimum,omitempty"`
 }
 

@@ -180,6 +180,7 @@ type SLA struct {
 // ResourceDemand is what one pod asks of one resource of its node.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.loading) != has(self.demandMillis)",message="give either loading (a fraction of the neutral time) or demandMillis (the time spent at the resource), and not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.burstMillis) || self.name == 'cpu'",fieldPath=".burstMillis",message="bursts count where a CPU limit stops them: set burstMillis at the resource cpu only"
 type ResourceDemand struct {
 	// name is the resource: cpu, disk, network, or any other name that the
 	// nodes' profiles use.
@@ -226,6 +227,16 @@ type ResourceDemand struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024
 	Threads *int32 `json:"threads,omitempty"`
+
+	// burstMillis is for how long a thread of the pod computes at a time before it
+	// waits or sleeps, on average, in milliseconds; of cpu only. A CPU limit stops a
+	// thread that computes for longer than the quota of a period, even where the pod
+	// uses less than its limit. Without burstMillis a limit counts as if bursts were
+	// short beside it: it holds on average.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	BurstMillis *int64 `json:"burstMillis,omitempty"`
 }
 
 // WorkloadProfileStatus says how a profile is used.

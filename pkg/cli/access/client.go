@@ -12,6 +12,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
@@ -39,6 +40,7 @@ func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(
 		corev1.AddToScheme(scheme), authenticationv1.AddToScheme(scheme), appsv1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme), admissionv1.AddToScheme(scheme),
+		storagev1.AddToScheme(scheme),
 		v1alpha1.AddToScheme(scheme),
 	)
 }

@@ -42,13 +42,14 @@ func New(streams verb.Streams) *cobra.Command {
 it waits, because of whom, and whom it makes wait. With --nodes, or for a pod that
 waits for a node, it ranks the nodes of the cluster by what the pod would cost there:
 the dilation that it would add to itself and to its neighbours, as the scheduler
-plugin reckons it. Of the nodes it says which do not fit, by requests, taints, node
-selectors and node affinity; the scheduler looks at more. It says which the scheduler's
-guard refuses, or warns of, by guard.mode of the scheduler's configuration and the label
-loadline.dev/guard of namespaces, and on which the pod would be slowed down so much that
-the scheduler lets it wait, by hold of the same configuration. How much a pod may be slowed
-down is what its profile says, as far as limits of that configuration let it count and its
-CPU request covers the processors that it can use.
+plugin reckons it. Of the nodes it says which do not fit, in the words of kube-scheduler's
+filters, and of which that is not known, such as without the PersistentVolume of a claim.
+Static pods and those of DaemonSets stay on their nodes. It says which nodes the
+scheduler's guard refuses, or warns of, by guard.mode of the scheduler's configuration and
+the label loadline.dev/guard of namespaces, and on which the pod would be slowed down so
+much that the scheduler lets it wait, by hold of the same configuration. How much a pod may
+be slowed down is what its profile says, as far as limits of that configuration let it
+count and its CPU request covers the processors that it can use.
 
 It says what CPU requests and limits do: they are weights and quotas, as the kubelet
 makes control groups of them. --what-if asks what another request or limit of the pod
@@ -59,8 +60,8 @@ from how much CPU the containers use.
 Pods without a WorkloadProfile count by their requests, as the configuration of the
 scheduler in the cluster says, or that of --scheduler, or as is the default.
 
-It reads the cluster, or files with pods, nodes, namespaces and profiles, as kubectl get
-prints them.
+It reads the cluster, or files with pods, nodes, namespaces, what belongs to volumes, and
+profiles, as kubectl get prints them.
 
 With --simulate it tells, before a pod is created, which node the scheduler would
 choose by these costs, how fast the pod would run there, whom it would slow, and which
@@ -84,7 +85,7 @@ The exit code is 1 if no node takes the pod, or if a limit would not hold.`,
   kubectl loadline explain --simulate -f pod.yaml -n etl --nodes
 
   # Both from files, where there is no cluster
-  kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
+  kubectl get pods,nodes,namespaces,pvc,pv,storageclasses,csinodes,workloadprofiles,nodeprofiles -A -o yaml > cluster.yaml
   kubectl loadline explain pod etl/filecomp-7 -f cluster.yaml --nodes
   kubectl loadline explain --simulate pod.yaml -f cluster.yaml`,
 		Args:              cobra.ArbitraryArgs, // named checks them

@@ -17,6 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/deployed"
 	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
@@ -53,7 +54,18 @@ func (g *gatherer) fromCluster(ctx context.Context) (*explanation.Input, error) 
 	if err := readNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
+	if in.Ranked {
+		if err := g.explain.readFeasibility(ctx, c, in); err != nil {
+			return nil, err
+		}
+	}
 	return in, g.explain.readSettings(ctx, c, own, in, nil)
+}
+
+// readFeasibility reads where the pod may go.
+func (x *explain) readFeasibility(ctx context.Context, c client.Client, in *explanation.Input) (err error) {
+	in.Feasibility, err = scheduling.Filter(ctx, c, x.streams.Err, in.Nodes, in.Pods, []corev1.Pod{*in.Pod})
+	return err
 }
 
 // readAllNodes reads all nodes and pods.
@@ -211,7 +223,13 @@ func (x *explain) readFiles() (*explanation.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Namespaces: found.Namespaces, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}, nil
+	filter, err := found.Feasibility()
+	if err != nil {
+		return nil, err
+	}
+	return &explanation.Input{
+		Nodes: found.Nodes, Pods: found.Pods, Feasibility: filter, Namespaces: found.Namespaces, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes,
+	}, nil
 }
 
 // find returns the pod that is meant.

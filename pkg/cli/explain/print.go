@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 		lines = append(lines, fmt.Sprintf("Alone it takes %s, %s %s.", text.Seconds(*e.NeutralSeconds, 1), here, text.Seconds(*e.NeutralSeconds**e.Dilation, 1)))
 	}
 	lines = append(lines, vectorLine(&e.Vector, e.Rules, now))
+	lines = append(lines, assumedNeighbours(e)...)
 	if e.Importance != nil && e.Nodes != nil {
 		lines = append(lines, importanceLine(e))
 	}
@@ -259,14 +261,36 @@ func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string
 	case v.Source == explanation.SourceDeclared:
 		text = "Vector: WorkloadProfile " + v.Profile + ", as declared"
 	case v.Profile != "":
-		text = "Vector: from its requests, since WorkloadProfile " + v.Profile + " has no vector in use yet (rules: " + rules + ")"
+		text = "Vector: assumed from its requests, since WorkloadProfile " + v.Profile + " has no vector in use yet (rules: " + rules + ")"
 	default:
-		text = "Vector: from its requests, since it follows no WorkloadProfile (rules: " + rules + ")"
+		text = "Vector: assumed from its requests, since it follows no WorkloadProfile (rules: " + rules + ")"
 	}
 	if len(v.Ignored) > 0 {
 		text += "; it leaves out " + strings.Join(v.Ignored, ", ")
 	}
 	return text + "."
+}
+
+// assumedNeighbours says of which neighbours that matter the vectors are assumed.
+func assumedNeighbours(e *explanation.Answer) []string {
+	var assumed []string
+	for i := range e.Neighbours {
+		if n := &e.Neighbours[i]; n.Assumed && matters(e, n) {
+			assumed = append(assumed, n.Pod)
+		}
+	}
+	if len(assumed) == 0 {
+		return nil
+	}
+	return []string{"What these pods use is assumed from their requests: " + text.Names(assumed) + "."}
+}
+
+// matters reports whether a neighbour is said to slow the pod, or to be slowed by it.
+func matters(e *explanation.Answer, n *explanation.Neighbour) bool {
+	of := func(p explanation.Part) bool { return p.Pod == n.Pod && p.Dilation >= negligible }
+	return slices.ContainsFunc(e.Resources, func(r explanation.Resource) bool {
+		return slices.ContainsFunc(r.Because, of) || slices.ContainsFunc(r.On, of)
+	})
 }
 
 // importanceLine says how many times what the pod waits counts.

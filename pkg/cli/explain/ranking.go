@@ -42,6 +42,8 @@ func remark(n *explanation.RankedNode) string {
 		return "it is here"
 	case n.DoesNotFit != "":
 		return "does not fit: " + n.DoesNotFit
+	case n.Unknown != "":
+		return "not known to fit: " + n.Unknown
 	case n.Refused != "":
 		return "refused: " + n.Refused
 	case n.TooBusy != "":
@@ -89,38 +91,63 @@ func roomLines(e *explanation.Answer) (lines []string) {
 // cost writes a price to as many digits as tell nodes apart.
 func cost(c float64) string { return fmt.Sprintf("%.3f", math.Abs(c)) }
 
-// bestNode says where the pod would cost least.
-func bestNode(e *explanation.Answer) string {
-	fit, refused, busy := 0, 0, 0
-	for i := range e.Nodes {
-		switch n := &e.Nodes[i]; {
+// tally is how many nodes of a ranking take the pod, and how many do not for which reason; the others do not fit.
+type tally struct{ fit, refused, busy, unknown int }
+
+func tallyOf(ranked []explanation.RankedNode) (t tally) {
+	for i := range ranked {
+		switch n := &ranked[i]; {
 		case n.Takes():
-			fit++
+			t.fit++
 		case n.Refused != "":
-			refused++
+			t.refused++
 		case n.TooBusy != "":
-			busy++
+			t.busy++
+		case n.Unknown != "":
+			t.unknown++
 		}
 	}
-	switch {
-	case fit > 0:
-	case refused+busy > 0:
-		return fmt.Sprintf("No node takes it: %s.", keptAway(refused, busy))
-	default:
-		return "No node fits."
+	return t
+}
+
+// fits says that a node fits, of nodes of which some may.
+func (t *tally) fits() string {
+	if t.unknown > 0 {
+		return "is known to fit"
 	}
+	return "fits"
+}
+
+// bestNode says where the pod would cost least.
+func bestNode(e *explanation.Answer) string {
+	t := tallyOf(e.Nodes)
+	line := fmt.Sprintf("No node %s.", t.fits())
+	switch {
+	case t.fit > 0:
+		line = cheapest(e, &t)
+	case t.refused+t.busy > 0:
+		line = fmt.Sprintf("No node takes it: %s.", keptAway(t.refused, t.busy))
+	}
+	if t.unknown > 0 {
+		line += fmt.Sprintf(" Of %s it is not known.", text.Counted(t.unknown, "node"))
+	}
+	return line
+}
+
+// cheapest says which of the nodes that fit costs least; that of the pod is one of them.
+func cheapest(e *explanation.Answer, t *tally) string {
 	best := &e.Nodes[0]
-	counted := text.Counted(fit, "node")
+	counted := text.Counted(t.fit, "node")
 	i := slices.IndexFunc(e.Nodes, func(n explanation.RankedNode) bool { return n.Here })
 	switch {
-	case i < 0 && fit == 1:
-		return best.Node + " is the only node that fits."
+	case i < 0 && t.fit == 1:
+		return fmt.Sprintf("%s is the only node that %s.", best.Node, t.fits())
 	case i < 0:
 		return fmt.Sprintf("%s is the cheapest of %s that fit.", best.Node, counted)
-	case fit == 1 && refused+busy > 0:
-		return fmt.Sprintf("No other node takes it: %s.", keptAway(refused, busy))
-	case fit == 1:
-		return "No other node fits."
+	case t.fit == 1 && t.refused+t.busy > 0:
+		return fmt.Sprintf("No other node takes it: %s.", keptAway(t.refused, t.busy))
+	case t.fit == 1:
+		return fmt.Sprintf("No other node %s.", t.fits())
 	case e.Nodes[i].Rank > 1:
 		return fmt.Sprintf("%s is cheaper by %s: of %s that fit, this one is number %d.%s", best.Node, cost(e.Nodes[i].Cost-best.Cost), counted, e.Nodes[i].Rank, notWon(&e.Nodes[i], best))
 	default:

@@ -106,6 +106,9 @@ func (x *explain) simulateInCluster(ctx context.Context, applied *explanation.Ma
 	if err := readAllNodes(ctx, c, in); err != nil {
 		return nil, err
 	}
+	if err := x.readFeasibility(ctx, c, in); err != nil {
+		return nil, err
+	}
 	return in, x.readSettings(ctx, c, own, in, applied.Workloads)
 }
 
@@ -145,6 +148,8 @@ func verdict(e *explanation.Answer) error {
 	case e.Simulation.Fits > 0:
 	case refused+busy > 0:
 		return verb.No(fmt.Errorf("no node takes the pod: %s", keptAway(refused, busy)))
+	case len(e.Simulation.Unknown) > 0:
+		return verb.No(errors.New("no node is known to fit"))
 	default:
 		return verb.No(errors.New("no node fits"))
 	}
@@ -169,6 +174,8 @@ func simulated(e *explanation.Answer) []string {
 	case s.Fits > 0:
 	case refused+busy > 0:
 		return append([]string{fmt.Sprintf("%s would wait: %s.", name, keptAway(refused, busy))}, roomLines(e)...)
+	case len(s.Unknown) > 0:
+		return []string{name + " is not known to fit any node."}
 	default:
 		return []string{name + " fits no node."}
 	}
@@ -187,6 +194,9 @@ func simulated(e *explanation.Answer) []string {
 	}
 	if len(s.Refused) > 0 {
 		where += fmt.Sprintf(" The scheduler's guard refuses %s", text.Names(s.Refused)) + why
+	}
+	if len(s.Unknown) > 0 {
+		where += fmt.Sprintf(" Of %s it is not known whether it fits", text.Names(s.Unknown)) + why
 	}
 	if len(s.TooBusy) > 0 {
 		where += " Too busy for now: " + text.Names(s.TooBusy) + why

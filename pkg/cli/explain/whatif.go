@@ -68,6 +68,10 @@ func weightLines(e *explanation.Answer) (lines []string) {
 	if e.Throttling != nil {
 		lines = append(lines, fmt.Sprintf("Its own limit of %s makes it take %s as long even alone; that is part of its time alone.", e.Limit, text.Times(*e.Throttling)))
 	}
+	if e.MaxThrottling != nil {
+		lines = append(lines, fmt.Sprintf("Its own limit of %s counts as if it computed for short times only; if it computes for long at a time, it takes up to %s as long alone: "+
+			"burstMillis in its profile says for how long it does.", e.Limit, text.Times(*e.MaxThrottling)))
+	}
 	if e.ExclusiveCores > 0 {
 		lines = append(lines, fmt.Sprintf("It has %s for itself.", text.Counted(e.ExclusiveCores, "core")))
 	}
@@ -107,6 +111,9 @@ func whatIfLines(e *explanation.Answer) []string {
 	line := fmt.Sprintf("With %s it would be %s times slower than alone (%s)", claim, times(w.Dilation), now)
 	if w.Throttling != nil {
 		line += fmt.Sprintf(", where alone takes %s as long by its own limit", text.Times(*w.Throttling))
+	}
+	if w.MaxThrottling != nil {
+		line += fmt.Sprintf(" (up to %s, if it computes for long at a time)", text.Times(*w.MaxThrottling))
 	}
 	return []string{line + changed(w) + "."}
 }

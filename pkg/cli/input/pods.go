@@ -1,10 +1,12 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
@@ -29,7 +31,7 @@ func ReadPodsAndNodes(paths []string, stdin io.Reader) (*PodsAndNodes, error) {
 
 func newPodsAndNodes() (*PodsAndNodes, error) {
 	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), storagev1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	return &PodsAndNodes{decoder: serializer.NewCodecFactory(scheme).UniversalDeserializer()}, nil

@@ -131,7 +131,7 @@ func (r *options) profiles(ctx context.Context, pods *recordedPods) ([]v1alpha1.
 	if !errors.Is(err, deployed.ErrNoProfileKind) {
 		return profiles, err
 	}
-	err = r.streams.Err.Warn("%s: demands are derived from requests", verb.OneLine(err))
+	err = r.streams.Err.Warn("%s: demands are assumed from requests", verb.OneLine(err))
 	return nil, err
 }
 

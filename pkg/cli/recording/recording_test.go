@@ -173,7 +173,7 @@ func TestRecordSaysWhatTheTraceIsWorth(t *testing.T) {
 	}
 	want := "Recorded 2 jobs of 1 WorkloadProfile in " + path + `: arrivals from 2026-03-01T12:00:00Z to 2026-03-01T12:01:30Z.
 For 1 job the neutral time is the time from start to end, which includes what other pods cost.
-For 1 job that no WorkloadProfile matches the demands are derived from requests.
+For 1 job that no WorkloadProfile matches the demands are assumed from requests.
 Left out 1 pod: 1 still running (--include-running takes those whose profile has neutralMillis).
 `
 	if errs.String() != want {
@@ -348,7 +348,7 @@ func TestRecordNeedsNoResourceDefinitions(t *testing.T) {
 	if got := recorded(t, "out", &out); got != "a" {
 		t.Errorf("recorded %q, want a", got)
 	}
-	const want = "Warning: the cluster has no WorkloadProfiles, since Loadline's resource definitions are not installed: demands are derived from requests\n"
+	const want = "Warning: the cluster has no WorkloadProfiles, since Loadline's resource definitions are not installed: demands are assumed from requests\n"
 	if !strings.HasPrefix(errs.String(), want) {
 		t.Errorf("the errors are %q, want %q", errs.String(), want)
 	}

@@ -27,7 +27,7 @@ func describe(r *record.Recording, to string) (lines []string) {
 		lines = append(lines, fmt.Sprintf("For %s the neutral time is the time from start to end, which includes what other pods cost.", text.Counted(r.Measured, "job")))
 	}
 	if r.Derived > 0 {
-		lines = append(lines, fmt.Sprintf("For %s that no WorkloadProfile matches the demands are derived from requests.", text.Counted(r.Derived, "job")))
+		lines = append(lines, fmt.Sprintf("For %s that no WorkloadProfile matches the demands are assumed from requests.", text.Counted(r.Derived, "job")))
 	}
 	if len(r.Timeless) > 0 {
 		lines = append(lines, fmt.Sprintf("To do better, set neutralMillis in %s.", text.Names(slices.Sorted(maps.Keys(r.Timeless)))))

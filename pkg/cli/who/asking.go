@@ -31,6 +31,7 @@ type asking struct {
 	all       bool
 	above     float64
 	watch     bool
+	moves     bool // whether remedies may be moves
 	weights   verb.Weights
 	cluster   access.Flags
 	output    verb.Output

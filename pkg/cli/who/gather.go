@@ -19,6 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/gauges"
 	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -61,12 +62,14 @@ type cluster struct {
 	client   client.Client
 	asker    gauges.Asker
 	nodes    []string
+	moves    bool
 	progress *verb.Progress
+	warnings *verb.Stream
 }
 
 func (a *asking) fromCluster() (source, error) {
 	var err error
-	c := &cluster{nodes: a.nodes, progress: verb.NewProgress(a.streams.Err)}
+	c := &cluster{nodes: a.nodes, moves: a.moves, progress: verb.NewProgress(a.streams.Err), warnings: a.streams.Err}
 	c.asker.Source, c.asker.Note = gauges.Source(a.from), noteOnce(a.streams.Err)
 	if c.asker.Config, c.asker.Own, err = a.cluster.Config(a.streams.Err); err != nil {
 		return nil, err
@@ -111,6 +114,11 @@ func (c *cluster) look(ctx context.Context) (*seen, error) {
 		return nil, fmt.Errorf("listing the pods of all namespaces: %w", err)
 	}
 	seen := &seen{in: &findings.Input{Nodes: nodes.Items, Pods: pods.Items}}
+	if c.moves {
+		if seen.in.Feasibility, err = scheduling.Filter(ctx, c.client, c.warnings, nodes.Items, pods.Items, pods.Items); err != nil {
+			return nil, err
+		}
+	}
 	for _, answer := range answers {
 		s := findings.Sight{Node: answer.Node}
 		if answer.Err != nil {
@@ -152,6 +160,11 @@ func (f *files) look(context.Context) (*seen, error) {
 		return nil, fmt.Errorf("--usage %s: %w", name, err)
 	}
 	seen := &seen{in: &findings.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.Profiles.Workloads}
+	if f.moves {
+		if seen.in.Feasibility, err = found.Feasibility(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range reports {
 		seen.in.Sights = append(seen.in.Sights, sightOf(reports[i].Intervals[0].Node, &reports[i]))
 	}

@@ -22,7 +22,7 @@ type who struct {
 
 // New returns the command.
 func New(version string, streams verb.Streams) *cobra.Command {
-	w := &who{asking: asking{streams: streams}}
+	w := &who{asking: asking{streams: streams, moves: true}}
 	command := &cobra.Command{
 		Use:   "who",
 		Short: "Show which pods are slowed down now, because of whom, and what would help",
@@ -47,7 +47,7 @@ kernel does not tell waiting for a disk from using it.`,
 
   # From files, where there is no cluster
   kubectl loadline who --save-usage usage.json
-  kubectl get pods,nodes -A -o yaml > cluster.yaml
+  kubectl get pods,nodes,namespaces,pvc,pv,storageclasses,csinodes -A -o yaml > cluster.yaml
   kubectl loadline who -f cluster.yaml --usage usage.json`,
 		Args: verb.NoArguments,
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -9,6 +9,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
 // Input is what the place of a pod is explained by.
@@ -19,6 +20,8 @@ type Input struct {
 	Pods  []corev1.Pod
 	// Ranked asks for a ranking of the nodes.
 	Ranked bool
+	// Feasibility says where the pod may go. It is needed for a ranking, and for a simulation.
+	Feasibility nodes.Feasibility
 
 	// Workloads and Classes are the profiles that pods and nodes may follow.
 	Workloads []v1alpha1.WorkloadProfile
@@ -97,8 +100,10 @@ type Answer struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much its own limit makes the neutral time longer, which is then the longer one; absent if it does
-	// not. ExclusiveCores is how many cores the pod has for itself.
+	// not. MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling]. ExclusiveCores is how many cores the pod
+	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
+	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
 	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
 	// Weight says what it does to the pod that another has more weight, absent if nothing.
 	Weight *Weight `json:"weight,omitempty"`
@@ -187,8 +192,10 @@ type Part struct {
 
 // Neighbour is another pod of the node.
 type Neighbour struct {
-	Pod      string             `json:"pod"`
-	Profile  string             `json:"profile,omitempty"`
+	Pod     string `json:"pod"`
+	Profile string `json:"profile,omitempty"`
+	// Assumed says that what it uses is assumed from its requests.
+	Assumed  bool               `json:"assumed,omitempty"`
 	Request  *resource.Quantity `json:"request,omitempty"`
 	Limit    *resource.Quantity `json:"limit,omitempty"`
 	QoSClass corev1.PodQOSClass `json:"qosClass,omitempty"`

@@ -52,7 +52,7 @@ func TestTheGuardBindsByTheModeOfTheNamespace(t *testing.T) {
 			in.Pods = append(in.Pods, pod("other", "other", "worker-2", nil)) // without a limit, so that worker-2 costs the same
 			in.Workloads = append(in.Workloads, given.Workload("other", 0, given.Disk("1")))
 			in.Ranked, in.GuardMode, in.Namespaces, in.Schedulers = true, test.mode, test.labels, test.schedulers
-			e, err := Simulate(in, applied("Job", "filecomp", "filecomp"))
+			e, err := Simulate(asked(t, in), applied("Job", "filecomp", "filecomp"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestWhereTheGuardRefusesAllNodesItIsSaidWhatMakesRoom(t *testing.T) {
 	in.Nodes = append(in.Nodes, node("worker-2"))
 	in.Nodes[1].Spec.Unschedulable = true
 	m := applied("Job", "filecomp", "filecomp")
-	e, err := Simulate(in, m)
+	e, err := Simulate(asked(t, in), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +103,11 @@ func TestWhereTheGuardRefusesAllNodesItIsSaidWhatMakesRoom(t *testing.T) {
 
 	waiting := m.Workload.Pod
 	in.Pod, in.Ranked = &waiting, true
-	if e, err = OfPod(in); err != nil || !slices.Equal(e.MakesRoom, []string{"worker-1 without shop/io-0"}) {
+	if e, err = OfPod(asked(t, in)); err != nil || !slices.Equal(e.MakesRoom, []string{"worker-1 without shop/io-0"}) {
 		t.Errorf("of a pod that waits: %v, %v", e, err)
 	}
 	in.Nodes[1].Spec.Unschedulable = false // there it fits
-	if e, err = OfPod(in); err != nil || e.MakesRoom != nil || e.Nodes[0].Node != "worker-2" {
+	if e, err = OfPod(asked(t, in)); err != nil || e.MakesRoom != nil || e.Nodes[0].Node != "worker-2" {
 		t.Errorf("with a node that takes it: %v, %v", e, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestALimitThatIsExceededAnywayRefusesNoPodThatDoesNotAddToIt(t *testing.T) 
 		in.Pods = append(in.Pods, pod("io-1", "std-io", "worker-1", nil))
 		m := applied("Pod", "new", app)
 		m.Workloads = []v1alpha1.WorkloadProfile{given.Workload("compute", 0, given.CPU("1"))}
-		e, err := Simulate(in, m)
+		e, err := Simulate(asked(t, in), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestTheNamespaceOfTheManifestCounts(t *testing.T) {
 	t.Parallel()
 	in, m := paperCluster(t), applied("Job", "filecomp", "filecomp")
 	in.Namespaces, m.Namespaces = []corev1.Namespace{labelled("shop", "off")}, []corev1.Namespace{labelled("shop", "enforce")}
-	e, err := Simulate(in, m)
+	e, err := Simulate(asked(t, in), m)
 	if err != nil || e.Simulation.Fits != 0 || e.GuardMode != configv1alpha1.GuardOff {
 		t.Errorf("got %+v, %v", e, err)
 	}
@@ -147,7 +147,7 @@ func TestThePodsOwnNodeIsNotRefused(t *testing.T) {
 	in := twoJobs(t)
 	in.GuardMode = configv1alpha1.GuardEnforce
 	in.Workloads[1].Spec.SLA = &v1alpha1.SLA{MaxDilation: given.Quantity("1.3")}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil || !e.Nodes[1].Here || e.Nodes[1].Rank != 2 || e.Nodes[1].Refused != "" {
 		t.Errorf("got %+v, %v", e, err)
 	}
@@ -162,7 +162,7 @@ func TestANodeThatCannotBePredictedIsJudgedByItsWorstCase(t *testing.T) {
 		in.Pods[0].Spec.Containers = nil
 		waiting := applied("Job", "filecomp", "filecomp").Workload.Pod
 		in.Pod, in.Ranked, in.GuardMode = &waiting, true, mode
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestASimulatedPodGetsTheDeviceThatIsFree(t *testing.T) {
 	in.Pods[0].CreationTimestamp = given.Noon
 	m := applied("Pod", "new", "train")
 	m.Workload.Pod.Spec.Containers[0].Resources.Requests = gpu
-	e, err := Simulate(in, m)
+	e, err := Simulate(asked(t, in), m)
 	if err != nil || len(e.Devices) != 1 || e.Devices[0].Name != "gpu-1" || e.Devices[0].With != nil {
 		t.Errorf("got %+v, %v", e.Devices, err)
 	}

@@ -15,7 +15,7 @@ func limited(t *testing.T, limits config.Limits) *Answer {
 	spec := &in.Workloads[0].Spec
 	spec.SLA, spec.Importance = &v1alpha1.SLA{MaxDilation: given.Quantity("1")}, given.Quantity("100")
 	in.Limits = limits
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestALimitIsThatOfTheNode(t *testing.T) {
 		for i := range in.Nodes {
 			in.Nodes[i].Status.Allocatable = cores(processors)
 		}
-		if e, err := OfPod(in); err != nil || *e.MaxDilation != want {
+		if e, err := OfPod(asked(t, in)); err != nil || *e.MaxDilation != want {
 			t.Errorf("on %s: %v, %v", processors, *e.MaxDilation, err)
 		}
 	}

@@ -165,7 +165,7 @@ func (x *explainer) here(e *Answer) error {
 		}
 	}
 	resources := x.snapshot.Resources()
-	h := &here{free: nodes.FreeCPU(node, pods[1:]), Node: nodes.Node{
+	h := &here{free: nodes.FreeCPU(node, pods[1:]), resources: resources, assumed: e.Vector.Source == SourceRequests, Node: nodes.Node{
 		Name: e.Node, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
 	}}
 	shared, err := h.Share()
@@ -192,8 +192,9 @@ func (x *explainer) here(e *Answer) error {
 	e.Resources = x.resources(pods, tied, h.Servers, with)
 	e.Devices = devicesOf(pods, tied)
 	for j, p := range pods[1:] {
+		source := x.source(p, class.Class())
 		neighbour := Neighbour{
-			Pod: evaluate.QualifiedName(p), Profile: x.source(p, class.Class()).Profile, QoSClass: cgroup.QoS(p),
+			Pod: evaluate.QualifiedName(p), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(p),
 			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], DilationLimit: x.limit(node, class, p),
 		}
 		neighbour.Request, neighbour.Limit = cgroup.CPU(p)
@@ -212,7 +213,12 @@ var solverOptions = queueing.Options{}
 func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *contention.Prediction) error {
 	e.Request, e.Limit = cgroup.CPU(x.Pod)
 	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), n.Pool.Exclusive[0]
-	if throttling := now.Throttling(0); throttling > 1 {
+	throttling := now.Throttling(0)
+	if h.stated = e.Vector.Source == SourceDeclared || e.Vector.Source == SourceObserved; h.stated {
+		h.neutral = e.NeutralSeconds
+		e.MaxThrottling = evaluate.MaxThrottling(h.Vectors[0][h.CPU], e.Limit, h.neutral, throttling)
+	}
+	if evaluate.Throttles(throttling) {
 		e.Throttling = &throttling
 		if e.NeutralSeconds != nil {
 			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)

@@ -15,6 +15,7 @@ import (
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/test/given"
 )
@@ -58,9 +59,20 @@ func twoJobs(t *testing.T) *Input {
 	}
 }
 
+// asked is an input with what the scheduler would say of its nodes.
+func asked(t *testing.T, in *Input) *Input {
+	t.Helper()
+	filter, err := feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Feasibility = filter
+	return in
+}
+
 func TestAPodIsExplainedByWhatThePaperMeasured(t *testing.T) {
 	t.Parallel()
-	e, err := OfPod(twoJobs(t))
+	e, err := OfPod(asked(t, twoJobs(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +100,7 @@ func TestAnExplanationAddsUp(t *testing.T) {
 	in.Pods = append(in.Pods, pod("web", "web", "worker-1", cores("2500m")), pod("io-1", "std-io", "worker-2", nil))
 	for i := range in.Pods[:3] {
 		in.Pod = &in.Pods[i]
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +159,7 @@ func TestAPodThatIsSlowedDownByACacheIsExplainedByIt(t *testing.T) {
 	for i := range in.Nodes {
 		in.Nodes[i].Status.Allocatable = cores("2")
 	}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,22 +182,22 @@ func TestANodeThatDoesNotFitSaysWhy(t *testing.T) {
 		want   string
 	}{
 		"fits":      {func(*corev1.Node) {}, ""},
-		"cordoned":  {func(n *corev1.Node) { n.Spec.Unschedulable = true }, "it is cordoned"},
-		"elsewhere": {func(n *corev1.Node) { n.Labels["zone"] = "b" }, "the pod's node selector or affinity leaves it out"},
+		"cordoned":  {func(n *corev1.Node) { n.Spec.Unschedulable = true }, "node(s) were unschedulable"},
+		"elsewhere": {func(n *corev1.Node) { n.Labels["zone"] = "b" }, "node(s) didn't match Pod's node affinity/selector"},
 		"tainted": {func(n *corev1.Node) {
 			n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectNoSchedule}}
-		}, "the pod does not tolerate its taint gpu:NoSchedule"},
+		}, "node(s) had untolerated taint(s): gpu:NoSchedule"},
 		"rather not": {func(n *corev1.Node) {
 			n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: corev1.TaintEffectPreferNoSchedule}}
 		}, ""},
-		"too small":       {func(n *corev1.Node) { n.Status.Allocatable = cores("250m") }, "the pod requests 500m of cpu, and 250m is left"},
-		"taken":           {func(n *corev1.Node) { n.Name = "worker-3" }, "the pod requests 500m of cpu, and 400m is left"},
-		"more than taken": {func(n *corev1.Node) { n.Name, n.Status.Allocatable = "worker-3", cores("100m") }, "the pod requests 500m of cpu, and 0 is left"},
+		"too small":       {func(n *corev1.Node) { n.Status.Allocatable = cores("250m") }, "Insufficient cpu: the pod requests 500m, and 250m is left"},
+		"taken":           {func(n *corev1.Node) { n.Name = "worker-3" }, "Insufficient cpu: the pod requests 500m, and 400m is left"},
+		"more than taken": {func(n *corev1.Node) { n.Name, n.Status.Allocatable = "worker-3", cores("100m") }, "Insufficient cpu: the pod requests 500m, and 0 is left"},
 		"full": {
 			func(n *corev1.Node) {
 				n.Name, n.Status.Allocatable[corev1.ResourcePods] = "worker-3", resource.MustParse("1")
 			},
-			"it runs 1 pod, as many as it may",
+			"Too many pods: it runs 1, as many as it may; Insufficient cpu: the pod requests 500m, and 400m is left",
 		},
 	} {
 		in := twoJobs(t)
@@ -193,7 +205,7 @@ func TestANodeThatDoesNotFitSaysWhy(t *testing.T) {
 		ended.Status.Phase = corev1.PodSucceeded
 		in.Pods = append(in.Pods, pod("web-0", "web", "worker-3", cores("600m")), ended)
 		test.change(&in.Nodes[1])
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +230,7 @@ func TestWhetherTheSchedulerGoesByDilationMayNotBeKnown(t *testing.T) {
 	} {
 		in := twoJobs(t)
 		in.Schedulers = test.schedulers
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if diff := cmp.Diff(test.want, e.ByDilation); diff != "" || err != nil {
 			t.Errorf("%s (-want +got): %v\n%s", name, err, diff)
 		}
@@ -236,7 +248,7 @@ func TestWhatCannotBeExplainedSaysWhy(t *testing.T) {
 	} {
 		in := twoJobs(t)
 		test.change(in)
-		if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := OfPod(asked(t, in)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q", name, err, test.want)
 		}
 	}

@@ -15,7 +15,7 @@ type RankedNode struct {
 	Node        string `json:"node"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
 	// Rank is 1 for the cheapest node that takes the pod; nodes that cost the same have the
-	// same. It is absent for a node that does not fit, is refused, or is too busy for now.
+	// same. It is absent for a node that does not fit, or is not known to, is refused, or is too busy for now.
 	Rank int `json:"rank,omitempty"`
 	// Cost is the dilation that the pod would add to the node: Waits to its own
 	// threads, because of the pods that are there, and Inflicts to theirs. It counts
@@ -30,25 +30,29 @@ type RankedNode struct {
 	Pods int `json:"pods"`
 	// Here marks the node that the pod is on, whose cost is as if it were not.
 	Here bool `json:"here,omitempty"`
-	// DoesNotFit says why the pod cannot go there.
+	// DoesNotFit says why the pod cannot go there, in the words of kube-scheduler's filter plugins.
 	DoesNotFit string `json:"doesNotFit,omitempty"`
+	// Unknown says what is not known that decides whether the pod fits there.
+	Unknown string `json:"unknown,omitempty"`
 	// Refused says why the scheduler's guard refuses the node, on which the pod fits.
 	Refused string `json:"refused,omitempty"`
 	// TooBusy says why the pod would rather wait than go there.
 	TooBusy string `json:"tooBusy,omitempty"`
 	// Exceeded are the limits of dilation that would not hold there with the pod, and that bind by the mode of the guard, the
-	// furthest above first. Those of the node that the pod is on are not judged, nor where it does not fit.
+	// furthest above first. Those of the node that the pod is on are not judged, nor where it is not known to fit.
 	Exceeded []Exceeded `json:"exceeded,omitempty"`
 }
 
 // Takes reports whether the scheduler may put the pod there now.
-func (n *RankedNode) Takes() bool { return n.DoesNotFit == "" && n.Refused == "" && n.TooBusy == "" }
+func (n *RankedNode) Takes() bool { return n.order() == 0 }
 
-// order is 0 for a node that takes the pod, 1 for one that is too busy for now, 2 for one that the guard refuses, and 3 for
-// one that does not fit.
+// order is 0 for a node that takes the pod, 1 for one that is too busy for now, 2 for one that the guard refuses, 3 for one of
+// which it is not known whether the pod fits, and 4 for one that does not.
 func (n *RankedNode) order() int {
 	switch {
 	case n.DoesNotFit != "":
+		return 4
+	case n.Unknown != "":
 		return 3
 	case n.Refused != "":
 		return 2
@@ -82,8 +86,9 @@ const tie = 1e-12
 // rank returns all nodes, the cheapest that takes the pod first.
 func (x *explainer) rank() []RankedNode {
 	ranked := make([]RankedNode, len(x.Nodes))
+	verdict := x.Feasibility.Of(x.Pod)
 	for i := range x.Nodes {
-		ranked[i] = x.price(&x.Nodes[i])
+		ranked[i] = x.price(&x.Nodes[i], verdict)
 	}
 	slices.SortFunc(ranked, func(a, b RankedNode) int {
 		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
@@ -102,8 +107,8 @@ func (x *explainer) rank() []RankedNode {
 	return ranked
 }
 
-// price returns what the pod would cost on a node, on which it is not counted.
-func (x *explainer) price(node *corev1.Node) RankedNode {
+// price returns what the pod would cost on a node, on which it is not counted, and whether it may go there.
+func (x *explainer) price(node *corev1.Node, verdict func(node string) nodes.Verdict) RankedNode {
 	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
 	candidate := x.snapshot.Candidate(class, x.Pod)
 	n := RankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.Pod.Spec.NodeName}
@@ -123,7 +128,8 @@ func (x *explainer) price(node *corev1.Node) RankedNode {
 	if n.Here {
 		return n
 	}
-	if n.DoesNotFit = nodes.Misfit(x.Pod, node, others); n.DoesNotFit == "" {
+	v := verdict(node.Name)
+	if n.DoesNotFit, n.Unknown = v.Refused, v.Unknown; v == (nodes.Verdict{}) {
 		x.judge(&n, &site{explainer: x, node: node, class: class, others: others})
 	}
 	return n

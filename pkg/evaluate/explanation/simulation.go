@@ -38,6 +38,8 @@ type Simulation struct {
 	Fits    int      `json:"fits"`
 	Ties    []string `json:"ties,omitempty"`
 	Refused []string `json:"refused,omitempty"`
+	// Unknown are those of which it is not known whether the pod fits.
+	Unknown []string `json:"unknown,omitempty"`
 	// TooBusy are those that the pod would rather wait for than go to now.
 	TooBusy []string `json:"tooBusy,omitempty"`
 	// Exceeded are the limits of dilation that would not hold, that of the pod first. Those of neighbours which are
@@ -88,6 +90,7 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 	e.Simulation = &Simulation{
 		Workload: w.Name(), Replicas: *w.Replicas, Fits: taking(ranked),
 		Refused: those(ranked, func(n *RankedNode) bool { return n.Refused != "" }),
+		Unknown: those(ranked, func(n *RankedNode) bool { return n.Unknown != "" }),
 		TooBusy: those(ranked, func(n *RankedNode) bool { return n.TooBusy != "" }),
 	}
 	x.makeRoom(e, ranked)

@@ -33,7 +33,7 @@ func paperCluster(t *testing.T) *Input {
 
 func TestASimulatedPodRunsAsThePaperMeasured(t *testing.T) {
 	t.Parallel()
-	e, err := Simulate(paperCluster(t), applied("Job", "filecomp", "filecomp"))
+	e, err := Simulate(asked(t, paperCluster(t)), applied("Job", "filecomp", "filecomp"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,13 +54,13 @@ func TestASimulatedPodGoesWhereTheSameExistingPodIsCheapest(t *testing.T) {
 	in := twoJobs(t)
 	in.Pods = in.Pods[1:]
 	in.Pod.Spec.NodeName = ""
-	waiting, err := OfPod(in)
+	waiting, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := applied("Deployment", "filecomp", "filecomp")
 	m.Workload.Pod = *in.Pod.DeepCopy()
-	simulated, err := Simulate(in, m)
+	simulated, err := Simulate(asked(t, in), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestTiesAreTheOtherNodesOfTheSameCost(t *testing.T) {
 	t.Parallel()
 	in := paperCluster(t)
 	in.Nodes = append(in.Nodes, node("worker-4"), node("worker-3"), node("worker-2"))
-	e, err := Simulate(in, applied("Pod", "filecomp", "filecomp"))
+	e, err := Simulate(asked(t, in), applied("Pod", "filecomp", "filecomp"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAProfileOfTheManifestReplacesThatOfTheCluster(t *testing.T) {
 	t.Parallel()
 	m := applied("Job", "filecomp", "filecomp")
 	m.Workloads = []v1alpha1.WorkloadProfile{given.Workload("filecomp", 0, given.CPU("1"))}
-	e, err := Simulate(paperCluster(t), m)
+	e, err := Simulate(asked(t, paperCluster(t)), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestALimitThatIsExceededAlreadyCountsIfThePodAddsToIt(t *testing.T) {
 		in.Pods = append(in.Pods, pod("io-1", "std-io", "worker-1", nil))
 		m := applied("Pod", "new", app)
 		m.Workloads = []v1alpha1.WorkloadProfile{given.Workload("compute", 0, given.CPU("1"))}
-		e, err := Simulate(in, m)
+		e, err := Simulate(asked(t, in), m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +120,11 @@ func TestAPodThatFitsNoNodeIsToldWhy(t *testing.T) {
 	m := applied("Job", "filecomp", "filecomp")
 	m.Workload.Pod.Spec.Containers[0].Resources.Limits = cores("3") // without a request it requests that
 	m.Workload.Pod.Spec.Containers[0].Resources.Requests = nil
-	e, err := Simulate(paperCluster(t), m)
+	e, err := Simulate(asked(t, paperCluster(t)), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Node != "" || e.Dilation != nil || e.Simulation.Fits != 0 || e.Nodes[0].DoesNotFit != "the pod requests 3 of cpu, and 1 is left" {
+	if e.Node != "" || e.Dilation != nil || e.Simulation.Fits != 0 || e.Nodes[0].DoesNotFit != "Insufficient cpu: the pod requests 3, and 1 is left" {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -145,7 +145,7 @@ func TestAManifestOfWhichNoPodIsPlacedIsRefused(t *testing.T) {
 	} {
 		in, m := paperCluster(t), applied("Pod", "new", "filecomp")
 		spoil(in, m)
-		if e, err := Simulate(in, m); err == nil || !strings.Contains(err.Error(), want) {
+		if e, err := Simulate(asked(t, in), m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %+v, %v, want %q", e, err, want)
 		}
 	}

@@ -3,6 +3,7 @@ package explanation
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -11,6 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Change is another request or limit of a pod: what if?
@@ -35,6 +37,8 @@ type WhatIf struct {
 	// Dilation is relative to the time alone with that limit, which Throttling makes longer; that is absent if it does not.
 	Dilation   float64  `json:"dilation"`
 	Throttling *float64 `json:"throttling,omitempty"`
+	// MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling].
+	MaxThrottling *float64 `json:"maxThrottling,omitempty"`
 	// Neighbours are the others that would be faster or slower by it, in the order of the answer, each with its dilation then
 	// and now.
 	Neighbours []Changed `json:"neighbours,omitempty"`
@@ -54,7 +58,12 @@ const negligible = 0.005
 type here struct {
 	nodes.Node
 
-	free resource.Quantity // CPU that no other pod requests
+	free      resource.Quantity // CPU that no other pod requests
+	resources *profile.Resources
+	// Of the explained pod: assumed says that its vector is, by its requests, and stated that it is of the pod without a limit, with
+	// its neutral time, nil where that is not known.
+	assumed, stated bool
+	neutral         *float64
 }
 
 // errNoNode says that the pod has no neighbours yet.
@@ -120,14 +129,22 @@ func (h *here) with(request, limit *resource.Quantity, now *contention.Predictio
 	if err != nil {
 		return nil, err
 	}
+	if h.assumed {
+		changed.Vectors = slices.Clone(changed.Vectors)
+		changed.Vectors[0] = h.resources.Within(changed.Vectors[0], cgroup.Flat(changed.Pods[0]).Limit)
+	}
 	then, err := changed.Predict()
 	if err != nil {
 		return nil, err
 	}
 	w := &WhatIf{QoSClass: cgroup.QoS(changed.Pods[0]), Dilation: then.Dilations[0]}
 	w.Request, w.Limit = cgroup.CPU(changed.Pods[0])
-	if throttling := then.Throttling(0); throttling > 1 {
+	throttling := then.Throttling(0)
+	if evaluate.Throttles(throttling) {
 		w.Throttling = &throttling
+	}
+	if h.stated {
+		w.MaxThrottling = evaluate.MaxThrottling(changed.Vectors[0][h.CPU], w.Limit, h.neutral, throttling)
 	}
 	for j, p := range h.Pods[1:] {
 		before, after := now.Dilations[j+1], then.Dilations[j+1]

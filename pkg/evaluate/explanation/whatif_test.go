@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/test/given"
@@ -30,7 +31,7 @@ func busyPods(requests ...string) *Input {
 func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	}
 	// With a limit of 400m it needs no more than that, and then gets it: 16 of 36 parts are more.
 	in.Pod.Spec.Containers[0].Resources.Limits = cores("400m")
-	if e, err = OfPod(in); err != nil {
+	if e, err = OfPod(asked(t, in)); err != nil {
 		t.Fatal(err)
 	}
 	if r := e.Weight.Remedy; !near(*e.Dilation, 4.4) || !near(*e.Throttling, 2.5) || r == nil ||
@@ -52,7 +53,7 @@ func TestAnExplanationSaysWhatWeightDoes(t *testing.T) {
 	}
 	// Of the neighbour weight is no fault.
 	in.Pod = &in.Pods[1]
-	if e, err = OfPod(in); err != nil || e.Weight != nil {
+	if e, err = OfPod(asked(t, in)); err != nil || e.Weight != nil {
 		t.Errorf("%+v, %v", e.Weight, err)
 	}
 }
@@ -61,7 +62,7 @@ func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
 	in.WhatIf = &Change{Request: given.Quantity("500m")}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestWhatIfAPodHadAnotherRequest(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	in.WhatIf = &Change{Limit: given.Quantity("250m")}
-	if e, err = OfPod(in); err != nil || !near(e.WhatIf.Dilation, 11.0/4) || !near(*e.WhatIf.Throttling, 4) || e.WhatIf.Limit.String() != "250m" {
+	if e, err = OfPod(asked(t, in)); err != nil || !near(e.WhatIf.Dilation, 11.0/4) || !near(*e.WhatIf.Throttling, 4) || e.WhatIf.Limit.String() != "250m" {
 		t.Errorf("%+v, %v", e.WhatIf, err)
 	}
 }
@@ -82,7 +83,7 @@ func TestWhatIfADilationIsAskedFor(t *testing.T) {
 	for _, now := range []string{"", "50m", "450m"} {
 		in := busyPods(now, "500m")
 		in.WhatIf = &Change{Dilation: 3.001}
-		e, err := OfPod(in)
+		e, err := OfPod(asked(t, in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,18 +93,18 @@ func TestWhatIfADilationIsAskedFor(t *testing.T) {
 	}
 	in := busyPods("50m", "500m")
 	in.WhatIf = &Change{Dilation: 1.5}
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil || *e.WhatIf.Met || e.WhatIf.Request.String() != "500m" || !near(e.WhatIf.Dilation, 2) {
 		t.Errorf("more than is left: %+v, %v", e.WhatIf, err)
 	}
 	in.WhatIf = &Change{Dilation: 30}
-	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || !e.WhatIf.Request.IsZero() || e.WhatIf.QoSClass != corev1.PodQOSBestEffort {
+	if e, err = OfPod(asked(t, in)); err != nil || !*e.WhatIf.Met || !e.WhatIf.Request.IsZero() || e.WhatIf.QoSClass != corev1.PodQOSBestEffort {
 		t.Errorf("no request at all: %+v, %v", e.WhatIf, err)
 	}
 	// Beside a limit, that is as far as it goes.
 	in.Pod.Spec.Containers[0].Resources.Limits = cores("100m")
 	in.WhatIf = &Change{Dilation: 1.0001}
-	if e, err = OfPod(in); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 ||
+	if e, err = OfPod(asked(t, in)); err != nil || !*e.WhatIf.Met || e.WhatIf.Request.CmpInt64(0) <= 0 ||
 		e.WhatIf.Request.MilliValue() > 100 {
 		t.Errorf("with a limit: %+v, %v", e.WhatIf, err)
 	}
@@ -115,7 +116,7 @@ func TestAPodOnItsOwnCoresWaitsForNobody(t *testing.T) {
 	in.Pods[0].Spec.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": *given.Quantity("1"), "memory": *given.Quantity("1Gi")}
 	in.Nodes[0].Status.Allocatable = cores("2")
 	in.Weights.StaticCPUs = true
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestAPodOnItsOwnCoresWaitsForNobody(t *testing.T) {
 		t.Errorf("%+v, neighbours %+v", e, e.Neighbours)
 	}
 	in.Nodes[0].Status.Allocatable = cores("1")
-	if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), "node worker-1: cores: pods have 1 for themselves, of 1: none is left for the others") {
+	if _, err := OfPod(asked(t, in)); err == nil || !strings.Contains(err.Error(), "node worker-1: cores: pods have 1 for themselves, of 1: none is left for the others") {
 		t.Errorf("a node without a core left: %v", err)
 	}
 }
@@ -146,7 +147,7 @@ func TestWhatCannotBeAskedSaysWhy(t *testing.T) {
 		in := busyPods("50m", "500m")
 		in.WhatIf = &Change{Request: given.Quantity("200m")}
 		test.change(in)
-		if _, err := OfPod(in); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := OfPod(asked(t, in)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
@@ -160,11 +161,59 @@ func TestNodesAreRankedByWeights(t *testing.T) {
 	t.Parallel()
 	in := busyPods("50m", "500m")
 	in.Ranked = true
-	e, err := OfPod(in)
+	e, err := OfPod(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := e.Nodes[0]; math.Abs(n.Waits/10-1) > 0.05 || math.Abs(n.Inflicts/0.1-1) > 0.05 || n.Cost != n.Waits+n.Inflicts {
 		t.Errorf("50m beside 500m costs %v: it waits %v and inflicts %v", n.Cost, n.Waits, n.Inflicts)
+	}
+}
+
+// A pod of which nothing is known is assumed to use 100m, or its limit where that is less: no limit holds back what is assumed.
+func TestNoLimitHoldsBackWhatIsAssumed(t *testing.T) {
+	t.Parallel()
+	in := busyPods("10m", "500m")
+	in.Workloads = nil
+	in.Requests = []config.RequestRule{{Resource: "cpu", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1, Minimum: 0.1}}
+	in.Pod.Spec.Containers[0].Resources.Limits = cores("20m")
+	in.WhatIf = &Change{Limit: given.Quantity("60m")}
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Throttling != nil || e.MaxThrottling != nil || e.WhatIf.Throttling != nil || e.WhatIf.MaxThrottling != nil || !near(e.Resources[0].Loading, 0.02) {
+		t.Errorf("%+v, %+v", e, e.WhatIf)
+	}
+	if len(e.Neighbours) != 1 || !e.Neighbours[0].Assumed {
+		t.Errorf("neighbours: %+v", e.Neighbours)
+	}
+	in.Pod.Spec.Containers[0].Resources.Limits = nil
+	in.WhatIf = &Change{Limit: given.Quantity("60m")}
+	if e, err = OfPod(in); err != nil || e.WhatIf.Throttling != nil || !near(e.Resources[0].Loading, 0.1) {
+		t.Errorf("%+v, %v", e.WhatIf, err)
+	}
+}
+
+func TestALimitHoldsBackBurstsOfWhichTheProfileSpeaks(t *testing.T) {
+	t.Parallel()
+	in := busyPods("50m", "50m")
+	in.Pods = in.Pods[:1]
+	in.Workloads[0].Spec.Resources[0].Loading = given.Quantity("0.1")
+	in.Pod.Spec.Containers[0].Resources.Limits = cores("250m")
+	e, err := OfPod(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Throttling != nil || e.MaxThrottling == nil || !near(*e.MaxThrottling, 1.3) {
+		t.Errorf("bursts that are not known: %v, at most %v", e.Throttling, e.MaxThrottling)
+	}
+	in.Workloads[0].Spec.Resources[0].BurstMillis = new(int64(100))
+	in.WhatIf = &Change{Limit: given.Quantity("500m")}
+	if e, err = OfPod(in); err != nil || e.MaxThrottling != nil || e.Throttling == nil || math.Abs(*e.Throttling-1.235) > 0.01 {
+		t.Fatalf("bursts of 100 ms: %+v, %v", e, err)
+	}
+	if w := e.WhatIf.Throttling; w == nil || !(*w > 1.02 && *w < 1.1) {
+		t.Errorf("with twice the limit: %v", w)
 	}
 }

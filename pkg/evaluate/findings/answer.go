@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -15,6 +16,8 @@ type Input struct {
 	// Nodes and Pods are those of the cluster: all, so that a remedy can be another node.
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
+	// Feasibility says where pods may be moved; nil for nowhere.
+	Feasibility nodes.Feasibility
 	// Sights are what the gauges saw, at most one for each node.
 	Sights []Sight
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
@@ -152,7 +155,7 @@ type Kind string
 const (
 	// ByNeighbour is another pod on the node.
 	ByNeighbour Kind = "Neighbour"
-	// ByLimit is the pod's own limit.
+	// ByLimit is a limit of the pod, or of one of its containers.
 	ByLimit Kind = "Limit"
 	// ByHypervisor is that the hypervisor ran something else.
 	ByHypervisor Kind = "Hypervisor"
@@ -170,6 +173,11 @@ type Cause struct {
 	// Pod and Workload are those of a neighbour.
 	Pod      string `json:"pod,omitempty"`
 	Workload string `json:"workload,omitempty"`
+	// Container is the container that a limit is of, absent where it is that of the pod as a whole, or of its only container, and Limit
+	// is how much CPU that is. Assumed says that the gauge does not tell which of several limits it is: it is the smallest.
+	Container string             `json:"container,omitempty"`
+	Limit     *resource.Quantity `json:"limit,omitempty"`
+	Assumed   bool               `json:"assumed,omitempty"`
 	// Dilation is what it adds.
 	Dilation float64 `json:"dilation"`
 }
@@ -181,7 +189,7 @@ type Action string
 const (
 	// RaiseRequest gives the pod another CPU request, and so more weight.
 	RaiseRequest Action = "RaiseRequest"
-	// RaiseLimit gives it another CPU limit.
+	// RaiseLimit gives it, or one of its containers, another CPU limit.
 	RaiseLimit Action = "RaiseLimit"
 	// MovePod moves the pod to another node.
 	MovePod Action = "MovePod"
@@ -197,6 +205,8 @@ type Remedy struct {
 	// Request and Limit are the new ones.
 	Request *resource.Quantity `json:"request,omitempty"`
 	Limit   *resource.Quantity `json:"limit,omitempty"`
+	// Container is the one whose limit it is, absent as of a [Cause].
+	Container string `json:"container,omitempty"`
 	// Pod is the one that moves, to Node.
 	Pod  string `json:"pod,omitempty"`
 	Node string `json:"node,omitempty"`
@@ -204,7 +214,7 @@ type Remedy struct {
 	Dilation float64 `json:"dilation"`
 	// Others are the other pods of which the dilation changes, on this node and on that to which a pod moves.
 	Others []Change `json:"others,omitempty"`
-	// Problem says why not all remedies could be tried.
+	// Problem says why not all remedies could be tried, or what is not known that decides whether one may be that would help more.
 	Problem string `json:"problem,omitempty"`
 }
 

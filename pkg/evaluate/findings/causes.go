@@ -80,7 +80,7 @@ func (r *resident) explain() (causes, error) {
 		return nil, nil
 	}
 	var list causes
-	limited := excess * r.times.Throttled / sum
+	limited := r.limited()
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.waited()
 	w, throttling := &waiting{by: make([]float64, len(r.place.model.Pods))}, 1.0
@@ -97,12 +97,12 @@ func (r *resident) explain() (causes, error) {
 	if limited > 0 {
 		limited += min(waited-explained, max(0, throttling-1-limited))
 	}
-	list.add(Cause{Kind: ByLimit, Dilation: limited})
+	list.add(r.byLimits(limited)...)
 	if total > 0 {
 		w.scale(explained / total)
 	}
 	left := excess - list.sum(ByLimit, ByHypervisor)
-	w.raise(r.least(left), left)
+	w.raise(r.least(min(left, waited)), left)
 	list.add(Cause{Kind: ByUnclear, Dilation: left - w.total()})
 	list.add(Cause{Kind: ByItself, Dilation: w.itself})
 	list.add(Cause{Kind: BySystem, Dilation: w.system})
@@ -132,10 +132,25 @@ func (c causes) sum(kinds ...Kind) float64 {
 	return sum
 }
 
-// add adds a cause that causes anything but a rounding error.
-func (c *causes) add(cause Cause) {
+// add adds the causes that cause anything but a rounding error.
+func (c *causes) add(some ...Cause) {
 	const rounding = 1e-9
-	if cause.Dilation > rounding {
-		*c = append(*c, cause)
+	for _, cause := range some {
+		if cause.Dilation > rounding {
+			*c = append(*c, cause)
+		}
 	}
+}
+
+// byLimits returns what each limit adds, given what all of them do.
+func (r *resident) byLimits(dilation float64) (list causes) {
+	sum := 0.0
+	for i := range r.limits {
+		sum += r.limits[i].seconds
+	}
+	for i := range r.limits {
+		l := &r.limits[i]
+		list = append(list, Cause{Kind: ByLimit, Container: l.container, Limit: l.quantity(), Assumed: l.assumed, Dilation: dilation * l.seconds / sum})
+	}
+	return list
 }

@@ -20,7 +20,8 @@ import (
 
 // cluster is what was observed of all nodes.
 type cluster struct {
-	nodes []*place // by their names
+	nodes       []*place // by their names
+	feasibility nodes.Feasibility
 }
 
 // place is a node and what was observed there.
@@ -44,16 +45,18 @@ type place struct {
 	model      *nodes.Node
 	prediction *contention.Prediction
 	prices     *contention.Prices
-	room       *nodes.Room
 }
 
 // resident is a pod that was observed.
 type resident struct {
 	*observation
 
-	pod   *corev1.Pod
-	place *place
-	index int // of the pod in the model; −1 for one that uses next to nothing
+	pod    *corev1.Pod
+	place  *place
+	index  int     // of the pod in the model; −1 for one that uses next to nothing
+	limits []limit // that held it back, if it is slowed down
+	// takers are the nodes that would take the pod, nil until they are looked for: several others may want the pod to go.
+	takers []taker
 }
 
 // negligible is the loading of a pod that neither waits nor is waited for.
@@ -80,7 +83,7 @@ func observeAll(in *Input, above float64) *cluster {
 		p.see(s, above)
 		p.newModel(in.Weights)
 	}
-	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) })}
+	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) }), in.Feasibility}
 }
 
 // see takes what a gauge saw.
@@ -222,14 +225,6 @@ func (p *place) newModel(weights cgroup.Options) {
 	}
 }
 
-// fits reports whether the node takes a pod.
-func (p *place) fits(pod *corev1.Pod) bool {
-	if p.room == nil {
-		p.room = nodes.NewRoom(p.node, p.all)
-	}
-	return p.room.Misfit(pod) == ""
-}
-
 // solveAll solves the models of nodes, several at once.
 func (c *cluster) solveAll() {
 	var group errgroup.Group
@@ -256,6 +251,11 @@ const (
 func (p *place) solve() {
 	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
 		return
+	}
+	for _, r := range p.pods {
+		if r.dilation >= p.slowed {
+			r.findLimits()
+		}
 	}
 	if _, err := p.predict(); err != nil {
 		p.problem, p.pods = err.Error(), nil

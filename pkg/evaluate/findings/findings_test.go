@@ -17,6 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
@@ -66,9 +67,26 @@ func sight(node string, cpus int, stolen float64, pods ...usage.Pod) findings.Si
 	return s
 }
 
+// fataler is a test, or one of rapid.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+// asked is an input with what the scheduler would say of its nodes.
+func asked(t fataler, in *findings.Input) *findings.Input {
+	t.Helper()
+	filter, err := feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Feasibility = filter
+	return in
+}
+
 func of(t *testing.T, in *findings.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Of(in)
+	answer, err := findings.Of(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +186,7 @@ func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByLimit {
 		t.Fatalf("causes: %+v", f.Causes)
 	}
-	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "750m" {
+	if f.Remedy.Action != findings.RaiseLimit || f.Remedy.Limit.String() != "1" {
 		t.Errorf("remedy: %+v", f.Remedy)
 	}
 	near(t, "dilation then", f.Remedy.Dilation, 1, 1e-9)
@@ -566,7 +584,7 @@ func TestABoundThatIsNoneIsRefused(t *testing.T) {
 func TestFindingsAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := &findings.Input{Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
+		in := &findings.Input{Feasibility: anywhere{}, Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			name, cpus := "worker-"+string(rune('1'+n)), rapid.IntRange(1, 4).Draw(t, "cpus")
 			in.Nodes = append(in.Nodes, node(name, string(rune('0'+cpus))))

@@ -40,7 +40,8 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 			}
 		}
 		in := &findings.Input{
-			Nodes: []corev1.Node{node("worker-1", "2"), node("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
+			Feasibility: anywhere{},
+			Nodes:       []corev1.Node{node("worker-1", "2"), node("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
 			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "")},
 		}
 		answer, err := findings.Of(in)

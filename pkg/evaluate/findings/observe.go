@@ -19,6 +19,8 @@ type observation struct {
 	times    usage.Times
 	stolen   float64
 	pressure *float64
+	// held are the containers that limits held back, by their IDs.
+	held map[string]held
 	// since is for how long the dilation has been above a half of what makes a finding, and all reports whether that is as long as
 	// the pod was observed.
 	since time.Duration
@@ -118,6 +120,9 @@ func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float6
 	o.times.Throttled += p.Throttled
 	o.times.Blocked += p.Blocked
 	o.stolen += p.Run * stolen
+	for i := range p.Containers {
+		o.hold(&p.Containers[i])
+	}
 	if p.PressureSeconds != nil {
 		if o.pressure == nil {
 			o.pressure = new(float64)

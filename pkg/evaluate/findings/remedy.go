@@ -2,6 +2,7 @@ package findings
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,7 @@ type patient struct {
 	beside  *beside
 	best    Remedy
 	score   float64 // of the best
+	unknown string  // what is not known of a move that may help more
 }
 
 // heal returns what helps a pod best.
@@ -51,14 +53,32 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 			return p.best, err
 		}
 	}
+	p.best.Problem = p.unknown
 	return p.best, nil
 }
 
-// propose takes a remedy that helps and leaves no other pod about as badly off as this one was, if it wins more for all pods
-// together than the best one so far. The simplest is proposed first.
+// propose takes a remedy that is better than the best one so far. The simplest is proposed first.
 func (p *patient) propose(remedy Remedy) {
+	if score, is := p.better(remedy); is {
+		p.best, p.score = remedy, score
+	}
+}
+
+// proposeMove proposes to move a pod to a node that takes it. One that may take it is no remedy, and what is not known is kept.
+func (p *patient) proposeMove(remedy Remedy, to taker) {
+	if to.unknown == "" {
+		p.propose(remedy)
+	} else if _, is := p.better(remedy); is && p.unknown == "" {
+		p.unknown = fmt.Sprintf("whether %s may move to %s: %s", remedy.Pod, to.name, to.unknown)
+	}
+}
+
+// better reports whether a remedy helps and leaves no other pod about as badly off as this one was, and wins more for all pods
+// together than the best one so far, and how much it wins.
+func (p *patient) better(remedy Remedy) (score float64, is bool) {
 	win := p.dilation - remedy.Dilation
-	score, worst := win, remedy.Dilation
+	score = win
+	worst := remedy.Dilation
 	for _, o := range remedy.Others {
 		score += o.Now - o.Then
 		if o.Then > o.Now {
@@ -66,19 +86,13 @@ func (p *patient) propose(remedy Remedy) {
 		}
 	}
 	least := max(worthAtLeast, worthIt*(p.dilation-1))
-	if win < least || p.dilation-worst < least || p.best.Action != Leave && score < p.score+noticed {
-		return
-	}
-	p.best, p.score = remedy, score
+	return score, win >= least && p.dilation-worst >= least && (p.best.Action == Leave || score >= p.score+noticed)
 }
 
-// then returns the dilation of the pod if the model has it wait and be throttled otherwise, given what was observed: the
-// model says in what proportion that changes.
-func (p *patient) then(w *waiting, unthrottled bool) float64 {
-	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear)
-	if !unthrottled {
-		dilation += p.causes.sum(ByLimit)
-	}
+// then returns the dilation of the pod if the model has it wait otherwise, and limits or what is not clear add less, given what was
+// observed: the model says in what proportion waiting changes.
+func (p *patient) then(w *waiting, less float64) float64 {
+	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear, ByLimit) - less
 	scale := 1.0
 	if explained := p.causes.sum(ByNeighbour, BySystem, ByItself); p.waited > 0 && explained > 0 {
 		scale = explained / p.waited
@@ -118,25 +132,36 @@ func (p *place) changed(now, then *contention.Prediction, after []*corev1.Pod, b
 	return list
 }
 
-// raiseLimit proposes a limit that the pod does not reach.
+// raiseLimit proposes limits that hold the pod back no more, each alone.
 func (p *patient) raiseLimit() error {
-	_, limit := cgroup.CPU(p.pod)
-	if limit == nil || p.causes.sum(ByLimit) < worthAtLeast {
-		return nil
+	for _, l := range p.limits {
+		i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByLimit && c.Container == l.container })
+		if i < 0 || l.milliCPU == 0 || p.causes[i].Dilation < worthAtLeast {
+			continue
+		}
+		milliCPU, stretch := l.enough()
+		if milliCPU <= l.milliCPU || l.stretch <= stretch {
+			continue
+		}
+		less := p.causes[i].Dilation * (l.stretch - stretch) / (l.stretch - 1)
+		remedy := Remedy{Action: RaiseLimit, Container: l.container, Limit: resource.NewMilliQuantity(milliCPU, resource.DecimalSI)}
+		if err := p.withLimit(remedy, less); err != nil {
+			return err
+		}
 	}
-	needs := resource.NewMilliQuantity(p.burstNeeds(), resource.DecimalSI)
-	if needs.Cmp(*limit) <= 0 {
-		return nil
-	}
-	return p.withCPU(Remedy{Action: RaiseLimit, Limit: needs}, true)
+	return nil
 }
 
-// burstNeeds returns the limit that does not hold the pod back, in thousandths of a core: quotas act within a tenth of a
-// second, in which a pod may use more than on average, up to a core for each thread.
-func (p *patient) burstNeeds() int64 {
-	d := p.place.model.Vectors[p.index][0]
-	const headroom = 1.5
-	return min(int64(headroom*float64(nodes.Needs(d))+9)/10*10, int64(max(1, min(d.Threads, p.place.cpus)))*1000)
+// withLimit predicts another limit, because of which limits add less.
+func (p *patient) withLimit(remedy Remedy, less float64) error {
+	if remedy.Container == "" {
+		node, err := p.place.model.WithCPU(p.index, nil, remedy.Limit)
+		if err != nil {
+			return err
+		}
+		return p.with(node, remedy, less)
+	}
+	return p.with(p.place.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
 }
 
 // raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
@@ -151,15 +176,16 @@ func (p *patient) raiseRequest() error {
 	if needs = min(needs, free.MilliValue()); needs <= request.MilliValue() {
 		return nil
 	}
-	return p.withCPU(Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}, false)
-}
-
-// withCPU predicts another request or limit.
-func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
-	node, err := p.place.model.WithCPU(p.index, remedy.Request, remedy.Limit)
+	remedy := Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}
+	node, err := p.place.model.WithCPU(p.index, remedy.Request, nil)
 	if err != nil {
 		return err
 	}
+	return p.with(node, remedy, 0)
+}
+
+// with predicts a remedy that makes the node another one, and because of which limits add less.
+func (p *patient) with(node *nodes.Node, remedy Remedy, less float64) error {
 	then, err := node.Predict()
 	if err != nil {
 		return err
@@ -168,7 +194,7 @@ func (p *patient) withCPU(remedy Remedy, unthrottled bool) error {
 	if err != nil {
 		return err
 	}
-	remedy.Dilation = p.then(w, unthrottled)
+	remedy.Dilation = p.then(w, less)
 	remedy.Others = p.place.changed(p.now, then, node.Pods, p.pod)
 	p.propose(remedy)
 	return nil
@@ -196,10 +222,10 @@ func (p *patient) move() error {
 		if err != nil {
 			return err
 		}
-		p.propose(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, false) - p.cleared(p.beside.elsewhere(p.resident, target)),
+		p.proposeMove(Remedy{
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, p.cleared(p.beside.elsewhere(p.resident, target.place))),
 			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
-		})
+		}, target)
 	}
 	return nil
 }
@@ -258,7 +284,7 @@ func (p *patient) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.propose(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, false) - cleared, Others: others})
+		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, cleared), Others: others}, target)
 	}
 	return nil
 }
@@ -273,8 +299,23 @@ func (p *place) taking(pod *corev1.Pod, v contention.Vector) (there *nodes.Node,
 	return there, before, then, err
 }
 
-// takers returns the nodes that would take a pod, the cheapest first: those that were observed, no more than are tried.
-func (c *cluster) takers(r *resident) []*place {
+// taker is a node that takes a pod, or may: then unknown says what is not known.
+type taker struct {
+	*place
+
+	unknown string
+}
+
+// takers returns the nodes that would take a pod, or may, the cheapest first: those that were observed, no more than are tried.
+func (c *cluster) takers(r *resident) []taker {
+	if r.takers == nil && c.feasibility != nil {
+		r.takers = c.findTakers(r)
+	}
+	return r.takers
+}
+
+// findTakers asks the scheduler about the cheapest nodes first, since most nodes take most pods.
+func (c *cluster) findTakers(r *resident) []taker {
 	type priced struct {
 		*place
 		cost float64
@@ -282,14 +323,18 @@ func (c *cluster) takers(r *resident) []*place {
 	var all []priced
 	vector := r.place.model.Vectors[r.index]
 	for _, p := range c.nodes {
-		if p.problem == "" && p != r.place && p.fits(r.pod) {
+		if p.problem == "" && p != r.place {
 			all = append(all, priced{p, p.price(r.pod, vector)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
-	var takers []*place
-	for _, p := range all[:min(tried, len(all))] {
-		takers = append(takers, p.place)
+	verdict, takers := c.feasibility.Of(r.pod), []taker{}
+	for _, p := range all {
+		if v := verdict(p.name); v.Refused == "" {
+			if takers = append(takers, taker{p.place, v.Unknown}); len(takers) == tried {
+				break
+			}
+		}
 	}
 	return takers
 }

@@ -9,7 +9,15 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
+
+// anywhere lets every pod run on every node.
+type anywhere struct{}
+
+func (anywhere) Of(*corev1.Pod) func(string) nodes.Verdict {
+	return func(string) nodes.Verdict { return nodes.Verdict{} }
+}
 
 // A pod waits, for longer than the model would have it or not, beside one that always runs and what runs in no pod. Another node does
 // nothing: to move one of both there helps, whatever of the waiting is not clear.
@@ -34,9 +42,10 @@ func TestWithANodeThatIsIdleThereIsARemedy(t *testing.T) {
 			want = findings.MoveNeighbour
 		}
 		answer, err := findings.Of(&findings.Input{
-			Nodes:  []corev1.Node{node("worker-1", fmt.Sprint(cpus)), node("worker-2", fmt.Sprint(cpus))},
-			Pods:   []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},
-			Sights: []findings.Sight{here, sight("worker-2", cpus, 0)},
+			Feasibility: anywhere{},
+			Nodes:       []corev1.Node{node("worker-1", fmt.Sprint(cpus)), node("worker-2", fmt.Sprint(cpus))},
+			Pods:        []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},
+			Sights:      []findings.Sight{here, sight("worker-2", cpus, 0)},
 		})
 		if err != nil {
 			t.Fatal(err)

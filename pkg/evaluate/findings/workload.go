@@ -5,8 +5,5 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// movable reports whether a pod can be moved: what controls it would make another one, and not on the same node.
-func movable(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.Kind != "Node" && owner.Kind != "DaemonSet"
-}
+// movable reports whether a pod that goes comes back: what controls it makes another one. Where that may run, the scheduler says.
+func movable(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod) != nil }

@@ -74,13 +74,18 @@ func (g *Group) add(f *Finding) {
 		g.SinceSeconds, g.AtLeast = f.SinceSeconds, f.AtLeast
 	}
 	for _, c := range f.Causes {
-		k := slices.IndexFunc(g.Causes, func(o Cause) bool { return o.Kind == c.Kind && o.Workload == c.Workload })
+		k := slices.IndexFunc(g.Causes, func(o Cause) bool { return o.Kind == c.Kind && o.Workload == c.Workload && o.Container == c.Container })
 		if k < 0 {
 			c.Pod = ""
 			g.Causes = append(g.Causes, c)
 			continue
 		}
-		g.Causes[k].Dilation += c.Dilation
+		known := &g.Causes[k]
+		known.Dilation += c.Dilation
+		known.Assumed = known.Assumed || c.Assumed
+		if known.Limit != nil && (c.Limit == nil || known.Limit.Cmp(*c.Limit) != 0) {
+			known.Limit = nil // pods differ in it
+		}
 	}
 }
 

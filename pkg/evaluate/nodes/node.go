@@ -1,6 +1,6 @@
 // Package nodes answers what-if questions about the pods of one node: how they fare, and how they would without one of
-// them, with another one, or with another request or limit; and whether a node would take a pod: whether it fits, and whether
-// the scheduler's guard refuses it. It takes pods with their loading vectors, wherever these are from ([Of] takes those of
+// them, with another one, or with another request or limit; and whether the scheduler's guard would let a pod go there. Whether
+// it fits there, a [Feasibility] says. It takes pods with their loading vectors, wherever these are from ([Of] takes those of
 // profiles), and has no access to a cluster.
 package nodes
 
@@ -93,6 +93,14 @@ func (n *Node) With(pod *corev1.Pod, vector contention.Vector) *Node {
 	other := *n
 	other.Pods = append(slices.Clone(n.Pods), pod)
 	other.Vectors = append(slices.Clone(n.Vectors), vector)
+	return &other
+}
+
+// WithLimit returns the node on which a container of the pod of index i has another limit. See [cgroup.WithLimit].
+func (n *Node) WithLimit(i int, container string, limit resource.Quantity) *Node {
+	other := *n
+	other.Pods = slices.Clone(n.Pods)
+	other.Pods[i] = cgroup.WithLimit(n.Pods[i], container, limit)
 	return &other
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
 // Answer is what a replay found.
@@ -20,6 +22,8 @@ type Answer struct {
 	Partial bool `json:"partial,omitempty"`
 	// CPUShares is how jobs share cores, as in the TraceReplay.
 	CPUShares string `json:"cpuShares"`
+	// DemandsAssumed says that the trace has what jobs request, from which it is assumed how they spend their time.
+	DemandsAssumed bool `json:"demandsAssumed,omitempty"`
 	// Best is the policy of the least mean response time; of equal ones the first.
 	// Empty if no job was done, or some run was ended before its time: then the
 	// means are not of the same jobs.
@@ -81,6 +85,7 @@ func seedMean(values []float64) SeedMean {
 // only.
 func (r *Replay) Merge(results map[int]*Result) *Answer {
 	a := &Answer{Name: r.name, Runs: len(r.runs), Done: len(results), CPUShares: cmp.Or(r.spec.CPUShares, cpuShares[0])}
+	a.DemandsAssumed = r.spec.Trace != nil && r.spec.Trace.Format == v1alpha1.TraceFormatOpenB
 	for i := range r.policies {
 		var runs []*Result
 		for seed := range r.seeds() {

@@ -133,7 +133,7 @@ func (c *comparison) pod(before, after *Pod) usage.Pod {
 		ran += times.Run - times.Unseen
 		left += more
 		if group.id != "" {
-			pod.Containers = append(pod.Containers, usage.Container{ID: group.id, Times: times})
+			pod.Containers = append(pod.Containers, group.container(times))
 		}
 	}
 	pod.Unseen = max(pod.Unseen, c.used(before.Usage, after.Usage)-ran)

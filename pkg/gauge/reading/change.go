@@ -28,6 +28,8 @@ type change struct {
 	items []item
 	// held is for how long limits held the group back, summed over processors, and used how long its tasks ran, seen or not.
 	held, used float64
+	// periods and throttledPeriods are those of its quota.
+	periods, throttledPeriods int64
 	// within reports whether held is without the limits around the group.
 	within bool
 }
@@ -59,6 +61,17 @@ func (c *change) times(seconds float64) (times usage.Times, left float64) {
 	return times, left
 }
 
+// container returns what the container did that the group is, given its times. What its tasks are like matters where a limit held
+// them back, and is not known where much of that came and went.
+func (c *change) container(times usage.Times) usage.Container {
+	container := usage.Container{ID: c.id, Times: times, Periods: c.periods, ThrottledPeriods: c.throttledPeriods}
+	if times.Throttled > 0 && times.Unseen < unseenMatters*times.Run {
+		r := rated(c.items)
+		container.Threads, container.CPULoading = r.threads, r.cpu
+	}
+	return container
+}
+
 // groups compares the groups of a pod. Gone are the tasks that ended: what they did is in the account of their group only.
 func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) {
 	for i := range after.Groups {
@@ -70,6 +83,8 @@ func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) 
 			}
 		}
 		next := change{id: group.ID, held: grown(earlier.Held, group.Held), used: c.used(earlier.Usage, group.Usage)}
+		next.periods = counted(earlier.Periods, group.Periods)
+		next.throttledPeriods = min(next.periods, counted(earlier.ThrottledPeriods, group.ThrottledPeriods))
 		if group.Held == Unknown {
 			next.held, next.within = grown(earlier.Throttled, group.Throttled), true
 		}
@@ -87,6 +102,14 @@ func (c *comparison) groups(before, after *Pod) (groups []change, gone []*Task) 
 		}
 	}
 	return groups, gone
+}
+
+// counted returns by how much a count grew. One that went back began anew.
+func counted(before, after int64) int64 {
+	if after < before {
+		return after
+	}
+	return after - before
 }
 
 // used returns by how much a counter of what tasks ran grew: no more than all processors can have run.

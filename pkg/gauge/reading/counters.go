@@ -44,23 +44,24 @@ func named(path string, err error) error {
 // not there, or not supported, as those of pressure where it is off.
 func absent(err error) bool { return gone(err) || errors.Is(err, errors.ErrUnsupported) }
 
-// times returns how long the tasks of a control group ran and were throttled by its own limit.
-func (r *Reader) times(path string) (used, throttled time.Duration, err error) {
-	used, throttled = Unknown, Unknown
+// account returns what a control group has of its tasks and its own limit.
+func (r *Reader) account(path string) (account, error) {
+	a := noAccount
 	if r.trees.limits != "" {
-		err = r.parse(filepath.Join(r.trees.limits, path, "cpu.stat"), func(text []byte) (err error) {
-			used, throttled, err = cpuStat(text)
+		err := r.parse(filepath.Join(r.trees.limits, path, "cpu.stat"), func(text []byte) (err error) {
+			a, err = cpuStat(text)
 			return err
 		})
-	}
-	if err != nil && !absent(err) {
-		return Unknown, Unknown, err
+		if err != nil && !absent(err) {
+			return noAccount, err
+		}
 	}
 	if r.trees.version1 {
-		used, err = r.usage(path)
-		return used, throttled, err
+		var err error
+		a.used, err = r.usage(path)
+		return a, err
 	}
-	return used, throttled, nil
+	return a, nil
 }
 
 // usage returns how long the tasks of a control group of version 1 ran.
@@ -81,18 +82,18 @@ func (r *Reader) usage(path string) (used time.Duration, err error) {
 
 // held returns how long the tasks of a control group were throttled by a limit of it or around it.
 func (r *Reader) held(path string) (held time.Duration, err error) {
-	held = Unknown
 	if r.trees.limits == "" {
-		return held, nil
+		return Unknown, nil
 	}
+	a := noAccount
 	err = r.parse(filepath.Join(r.trees.limits, path, "cpu.stat.local"), func(text []byte) (err error) {
-		_, held, err = cpuStat(text)
+		a, err = cpuStat(text)
 		return err
 	})
 	if absent(err) {
 		return Unknown, nil
 	}
-	return held, err
+	return a.throttled, err
 }
 
 // stall returns for how long a control group was stalled, if it is polled.

@@ -6,11 +6,19 @@ import "loadline.dev/loadline/pkg/gauge/usage"
 // then not known any better.
 const maxDilation = 1000
 
-// rate sets what follows for a pod from what its tasks did: Threads, Dilation, CPULoading and DiskLoading. A task weighs as
-// much as it ran and was blocked. Were its waiting in its weight as well, threads of a runtime that wake often and do next to
-// nothing would weigh the more the longer others keep them from it: beside a single worker that competes for its processor
-// they counted as another.
+// rates is what tasks are like, as of a [usage.Pod].
+type rates struct{ threads, dilation, cpu, disk float64 }
+
+// rate sets what follows for a pod from what its tasks did.
 func rate(pod *usage.Pod, items []item) {
+	r := rated(items)
+	pod.Threads, pod.Dilation, pod.CPULoading, pod.DiskLoading = r.threads, r.dilation, r.cpu, r.disk
+}
+
+// rated returns what tasks are like by what they did. A task weighs as much as it ran and was blocked. Were its waiting in its
+// weight as well, threads of a runtime that wake often and do next to nothing would weigh the more the longer others keep them
+// from it: beside a single worker that competes for its processor they counted as another.
+func rated(items []item) rates {
 	var active, squares, dilation, cpu, disk float64
 	for i := range items {
 		item := &items[i]
@@ -26,11 +34,8 @@ func rate(pod *usage.Pod, items []item) {
 		cpu += a * ran
 		disk += a * min(1-ran, item.blocked/alone)
 	}
-	pod.Threads, pod.Dilation = 1, 1
 	if active <= 0 || squares <= 0 { // the square of what is above 0 may be 0
-		return
+		return rates{threads: 1, dilation: 1}
 	}
-	pod.Threads = max(1, active*active/squares)
-	pod.Dilation = max(1, dilation/active)
-	pod.CPULoading, pod.DiskLoading = cpu/active, disk/active
+	return rates{threads: max(1, active*active/squares), dilation: max(1, dilation/active), cpu: cpu / active, disk: disk / active}
 }

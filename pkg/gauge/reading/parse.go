@@ -114,9 +114,20 @@ func (t *Task) stat(text []byte) error {
 // pause, and that of OpenShift pod.
 func isPause(command []byte) bool { return string(command) == "pause" || string(command) == "pod" }
 
-// cpuStat returns the times that cpu.stat or cpu.stat.local has, of control groups of either version.
-func cpuStat(text []byte) (used, throttled time.Duration, err error) {
-	used, throttled = Unknown, Unknown
+// account is what a control group has in cpu.stat, or cpu.stat.local.
+type account struct {
+	// used is how long its tasks ran, and throttled how long its limit held them back. Each can be [Unknown].
+	used, throttled time.Duration
+	// periods and throttledPeriods count those of its quota, 0 without one.
+	periods, throttledPeriods int64
+}
+
+// noAccount is that of a control group without either file.
+var noAccount = account{used: Unknown, throttled: Unknown}
+
+// cpuStat returns what cpu.stat or cpu.stat.local has, of control groups of either version.
+func cpuStat(text []byte) (account, error) {
+	a := noAccount
 	for line := 1; len(text) > 0; line++ {
 		var first []byte
 		first, text = nextLine(text)
@@ -124,17 +135,21 @@ func cpuStat(text []byte) (used, throttled time.Duration, err error) {
 		ok := true
 		switch string(key) {
 		case "usage_usec":
-			used, ok = duration(value, time.Microsecond)
+			a.used, ok = duration(value, time.Microsecond)
 		case "throttled_usec":
-			throttled, ok = duration(value, time.Microsecond)
+			a.throttled, ok = duration(value, time.Microsecond)
 		case "throttled_time":
-			throttled, ok = duration(value, time.Nanosecond)
+			a.throttled, ok = duration(value, time.Nanosecond)
+		case "nr_periods":
+			a.periods, ok = number(value, math.MaxInt64)
+		case "nr_throttled":
+			a.throttledPeriods, ok = number(value, math.MaxInt64)
 		}
 		if !ok {
-			return Unknown, Unknown, wrong(line, "%q does not end in a time", first)
+			return noAccount, wrong(line, "%q does not end in a time or a count", first)
 		}
 	}
-	return used, throttled, nil
+	return a, nil
 }
 
 // cpuacctUsage returns the time that cpuacct.usage is.

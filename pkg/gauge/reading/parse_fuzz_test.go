@@ -56,8 +56,8 @@ func FuzzCPUStat(f *testing.F) {
 	f.Add([]byte("nr_periods 1\nnr_throttled 1\nthrottled_time 77\n"))
 	f.Add([]byte("usage_usec \nusage_usec 9223372036854775807"))
 	parses(f, func(text []byte) ([]time.Duration, error) {
-		used, throttled, err := cpuStat(text)
-		return []time.Duration{used, throttled}, err
+		a, err := cpuStat(text)
+		return []time.Duration{a.used, a.throttled, time.Duration(a.periods), time.Duration(a.throttledPeriods)}, err
 	})
 }
 

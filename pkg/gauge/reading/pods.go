@@ -41,9 +41,11 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	if pod.Stall, err = r.stall(path); err != nil {
 		return err
 	}
-	if pod.Usage, pod.Throttled, err = r.times(path); err != nil {
+	a, err := r.account(path)
+	if err != nil {
 		return err
 	}
+	pod.Usage, pod.Throttled = a.used, a.throttled
 	own := Group{Usage: Unknown, Throttled: Unknown, Held: Unknown}
 	if err := r.direct(path, &own); err != nil {
 		return err
@@ -65,9 +67,11 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 			continue
 		}
 		group := Group{ID: id, Path: below, Usage: Unknown, Throttled: Unknown, Held: Unknown}
-		if group.Usage, err = r.group(below, &group, searched); err != nil {
+		a, err := r.group(below, &group, searched)
+		if err != nil {
 			return err
 		}
+		group.Usage, group.Periods, group.ThrottledPeriods = a.used, a.periods, a.throttledPeriods
 		if group.Processors, err = r.allowed(below); err != nil {
 			return err
 		}
@@ -82,15 +86,15 @@ func (r *Reader) pod(path string, pod *Pod) (err error) {
 	return nil
 }
 
-// group adds to a group what a control group and those within have, and returns for how long their tasks ran.
-func (r *Reader) group(path string, to *Group, levels int) (used time.Duration, err error) {
-	used, throttled, err := r.times(path)
+// group adds to a group what a control group and those within have, and returns the account of the former.
+func (r *Reader) group(path string, to *Group, levels int) (account, error) {
+	a, err := r.account(path)
 	if err != nil {
-		return Unknown, err
+		return noAccount, err
 	}
-	to.Throttled = sum(to.Throttled, throttled)
+	to.Throttled = sum(to.Throttled, a.throttled)
 	if err := r.direct(path, to); err != nil || levels == 0 {
-		return used, err
+		return a, err
 	}
 	names, err := r.directories(path)
 	for _, name := range names {
@@ -98,10 +102,10 @@ func (r *Reader) group(path string, to *Group, levels int) (used time.Duration, 
 			break
 		}
 		if _, err := r.group(filepath.Join(path, name), to, levels-1); err != nil {
-			return used, err
+			return a, err
 		}
 	}
-	return used, err
+	return a, err
 }
 
 // direct adds to a group what a control group has without those within: its tasks, and for how long they were held back.
@@ -161,6 +165,7 @@ func mergedGroups(groups []Group) []Group {
 		if n := len(kept); n > 0 && kept[n-1].ID == g.ID {
 			one := &kept[n-1]
 			one.Usage, one.Throttled, one.Held = sum(one.Usage, g.Usage), sum(one.Throttled, g.Throttled), sum(one.Held, g.Held)
+			one.Periods, one.ThrottledPeriods = one.Periods+g.Periods, one.ThrottledPeriods+g.ThrottledPeriods
 			one.Tasks = append(one.Tasks, g.Tasks...)
 			continue
 		}

@@ -42,10 +42,10 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 	n.write(pod+"cgroup.threads", "")
 	n.write(pod+"cri-containerd-abc.scope/cgroup.threads", "11\n12\n404\n")
 	n.write(pod+"cri-containerd-abc.scope/cpuset.cpus.effective", "0-1\n")
-	n.write(pod+"cri-containerd-abc.scope/cpu.stat", "usage_usec 4000000\nthrottled_usec 100\n")
+	n.write(pod+"cri-containerd-abc.scope/cpu.stat", "usage_usec 4000000\nnr_periods 9\nnr_throttled 7\nthrottled_usec 100\n")
 	n.write(pod+"cri-containerd-abc.scope/cpu.stat.local", "throttled_usec 200\n")
 	n.write(pod+"cri-containerd-abc.scope/init/cgroup.threads", "13\n")
-	n.write(pod+"cri-containerd-abc.scope/init/cpu.stat", "usage_usec 3000000\nthrottled_usec 10\n")
+	n.write(pod+"cri-containerd-abc.scope/init/cpu.stat", "usage_usec 3000000\nnr_periods 3\nnr_throttled 2\nthrottled_usec 10\n")
 	n.write(pod+"cri-containerd-abc.scope/init/cpu.stat.local", "throttled_usec 20\n")
 	n.task(11, "1000 2000 3")
 	n.task(12, "0 0 0")
@@ -57,7 +57,7 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 		Pods: []reading.Pod{{
 			UID: uid, Path: strings.Trim(strings.TrimPrefix(pod, "cgroup"), "/"), Usage: 5 * time.Second, Throttled: 700 * time.Millisecond, Pressure: 1234 * time.Microsecond,
 			Groups: []reading.Group{{
-				ID: "abc", Path: strings.TrimPrefix(pod, "cgroup/") + "cri-containerd-abc.scope", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Processors: "0-1",
+				ID: "abc", Path: strings.TrimPrefix(pod, "cgroup/") + "cri-containerd-abc.scope", Usage: 4 * time.Second, Throttled: 110 * time.Microsecond, Held: 220 * time.Microsecond, Periods: 9, ThrottledPeriods: 7, Processors: "0-1",
 				Tasks: []reading.Task{thread(11, 1000, 2000, 3), thread(12, 0, 0, 0), thread(13, 5, 6, 7)},
 			}},
 		}},
@@ -98,7 +98,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 	n.write("cgroup/cpu"+pod+"cpu.stat", "nr_periods 1\nnr_throttled 1\nthrottled_time 77\n")
 	n.write("cgroup/cpuacct"+pod+"cpuacct.usage", "88\n")
 	n.write("cgroup/cpu"+pod+"abc/tasks", "11\n")
-	n.write("cgroup/cpu"+pod+"abc/cpu.stat", "throttled_time 66\n")
+	n.write("cgroup/cpu"+pod+"abc/cpu.stat", "nr_periods 5\nnr_throttled 4\nthrottled_time 66\n")
 	n.write("cgroup/cpuacct"+pod+"abc/cpuacct.usage", "55\n")
 	n.write("cgroup/cpuset"+pod+"abc/cpuset.effective_cpus", "1\n")
 	n.write("cgroup/cpu"+pod+"crio-conmon-abc/tasks", "12\n")
@@ -114,7 +114,7 @@ func TestControlGroupsOfVersion1AreReadFromTheirControllers(t *testing.T) {
 			UID: uid, Path: strings.Trim(pod, "/"), Usage: 88, Throttled: 77, Pressure: 3 * time.Microsecond,
 			Groups: []reading.Group{
 				{Usage: reading.Unknown, Throttled: reading.Unknown, Held: reading.Unknown, Tasks: []reading.Task{thread(12, 4, 5, 6)}},
-				{ID: "abc", Path: strings.Trim(pod, "/") + "/abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
+				{ID: "abc", Path: strings.Trim(pod, "/") + "/abc", Usage: 55, Throttled: 66, Held: reading.Unknown, Periods: 5, ThrottledPeriods: 4, Processors: "1", Tasks: []reading.Task{thread(11, 1, 2, 3)}},
 			},
 		}},
 	}

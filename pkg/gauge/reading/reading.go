@@ -49,6 +49,9 @@ type Group struct {
 	// throttled them, and Held how long any limit did, also of a group around it; both are summed over processors. Each can
 	// be [Unknown]: Linux before 6.6 does not account Held.
 	Usage, Throttled, Held time.Duration
+	// Periods is how many periods of its quota a container had something to run in, and ThrottledPeriods in how many of them
+	// the quota was spent; both are 0 without a quota.
+	Periods, ThrottledPeriods int64
 	// Stall is nil where it was not polled: see [Stalls].
 	Stall *Stall
 	// Processors is the list of those that a container may run on, such as 0-3,8; empty where it is not known.

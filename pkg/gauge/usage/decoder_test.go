@@ -69,6 +69,11 @@ func anyReport(t *rapid.T) usage.Report {
 			if rapid.Bool().Draw(t, "known") {
 				p.Namespace, p.Name, p.PressureSeconds = "shop", fmt.Sprintf("cart-%d", k), new(amount.Draw(t, "pressure"))
 				p.Containers = []usage.Container{{ID: "c", Times: times()}}
+				if rapid.Bool().Draw(t, "held back") {
+					periods := rapid.Int64Range(0, 100).Draw(t, "periods")
+					p.Containers[0].Threads, p.Containers[0].CPULoading = rapid.Float64Range(1, 99).Draw(t, "threads"), cpu
+					p.Containers[0].Periods, p.Containers[0].ThrottledPeriods = periods, periods/2
+				}
 			}
 			v.Pods = append(v.Pods, p)
 		}

@@ -196,6 +196,22 @@ func (p *Pod) validateContainers() error {
 	return nil
 }
 
+// validate checks what a container did, whichever it is.
+func (c *Container) validate() error {
+	const rounding = 1e-6
+	switch {
+	case c.Threads != 0 && (!(c.Threads >= 1) || math.IsInf(c.Threads, 0)):
+		return fmt.Errorf("threads: %v is not at least 1 and finite", c.Threads)
+	case !(c.CPULoading >= 0 && c.CPULoading <= 1+rounding):
+		return fmt.Errorf("cpuLoading: %v is not from 0 to 1", c.CPULoading)
+	case c.Periods < 0:
+		return fmt.Errorf("periods: %d is less than 0", c.Periods)
+	case c.ThrottledPeriods < 0 || c.ThrottledPeriods > c.Periods:
+		return fmt.Errorf("throttledPeriods: %d is not from 0 to periods, %d", c.ThrottledPeriods, c.Periods)
+	}
+	return c.Times.validate()
+}
+
 func (t *Times) validate() error {
 	return amounts(amount{"runSeconds", t.Run}, amount{"unseenSeconds", t.Unseen}, amount{"waitSeconds", t.Wait},
 		amount{"throttledSeconds", t.Throttled}, amount{"blockedSeconds", t.Blocked})

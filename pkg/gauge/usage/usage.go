@@ -72,6 +72,14 @@ type Container struct {
 	// ID is that of the container runtime, without the scheme of the API.
 	ID string `json:"id"`
 	Times
+	// Threads and CPULoading are as of a [Pod], of a container that a limit held back: absent of others, where the tasks came
+	// and went, and from gauges before version 0.4.
+	Threads    float64 `json:"threads,omitempty"`
+	CPULoading float64 `json:"cpuLoading,omitempty"`
+	// Periods is for how many periods of its CPU quota the container had something to run, and ThrottledPeriods in how many of
+	// them the quota was spent. Both are absent without a limit, and from gauges before version 0.4.
+	Periods          int64 `json:"periods,omitempty"`
+	ThrottledPeriods int64 `json:"throttledPeriods,omitempty"`
 }
 
 // Times are sums over tasks, in seconds.

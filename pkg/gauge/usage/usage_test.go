@@ -68,6 +68,11 @@ func TestAReportThatNoGaugeMakesIsRefusedByItsField(t *testing.T) {
 		"pods[0].pressureSeconds: -1":                    func(_ *usage.Interval, p *usage.Pod) { p.PressureSeconds = new(-1.0) },
 		"pods[0].waitSeconds: NaN":                       func(_ *usage.Interval, p *usage.Pod) { p.Wait = math.NaN() },
 		"pods[0].containers[0].throttledSeconds: +Inf":   func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Throttled = math.Inf(1) },
+		"pods[0].containers[0].threads: 0.5":             func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Threads = 0.5 },
+		"pods[0].containers[0].threads: NaN":             func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Threads = math.NaN() },
+		"pods[0].containers[0].cpuLoading: 1.5":          func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].CPULoading = 1.5 },
+		"pods[0].containers[0].periods: -1":              func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].Periods = -1 },
+		"pods[0].containers[0].throttledPeriods: 1":      func(_ *usage.Interval, p *usage.Pod) { p.Containers[0].ThrottledPeriods = 1 },
 		"pods[0].containers: 101 are more than 100":      func(_ *usage.Interval, p *usage.Pod) { p.Containers = make([]usage.Container, 101) },
 	} {
 		v := interval()

@@ -100,6 +100,9 @@ type Demand struct {
 	// as much a job to the others, and to its siblings, as a job of its own.
 	// Zero means one.
 	Threads int
+	// Burst is for how long a thread is served there at a time, on average, in seconds, finite and at least 0; 0 where it is not
+	// known. It counts where a quota stops the threads: see [Demand.Within].
+	Burst float64
 	// Effect is what the job has to do with the resource if it is shared without a queue. Loading, Pressure and
 	// Sensitivity are then 0, and Threads counts for [Effect.Exclusive] only. Nil at resources with a queue.
 	Effect *Effect
@@ -180,6 +183,9 @@ func (v Vector) Validate() error {
 		}
 		if d.Threads < 0 || d.Threads > MaxThreads {
 			return &DemandError{i, "threads", float64(d.Threads), fmt.Sprintf("is not between 1 and %d", MaxThreads)}
+		}
+		if !(d.Burst >= 0) || math.IsInf(d.Burst, 1) {
+			return &DemandError{i, "burst", d.Burst, "is not at least 0 and finite"}
 		}
 		if d.Device < 0 || d.Device > MaxDevices {
 			return &DemandError{i, "device", float64(d.Device), fmt.Sprintf("is not between 1 and %d", MaxDevices)}

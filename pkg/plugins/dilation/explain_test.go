@@ -17,6 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/feasibility"
 )
 
 // guardedCluster is a cluster that is made up: nodes with pods, the profiles that these follow, namespaces of several modes,
@@ -110,6 +111,10 @@ func (c *guardedCluster) explained(t *testing.T) *explanation.Answer {
 	}
 	for _, p := range c.workloads {
 		in.Workloads = append(in.Workloads, *p)
+	}
+	var err error
+	if in.Feasibility, err = feasibility.New(&feasibility.Cluster{Nodes: in.Nodes, Pods: in.Pods}); err != nil {
+		t.Fatal(err)
 	}
 	answer, err := explanation.OfPod(in)
 	if err != nil {

@@ -1,0 +1,238 @@
+package findings
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/model/throttling"
+)
+
+// held is what was seen of a container that a limit held back, in seconds.
+type held struct {
+	run, throttled float64
+	// own is what its threads took without waiting, and threads how many they were times run; both are 0 where the gauge does not
+	// say what they are like.
+	own, threads float64
+}
+
+// hold adds what a container did in an interval, if a limit held it back.
+func (o *observation) hold(c *usage.Container) {
+	const largest = 1e12 // more than any container ran or was held back: a node may lie
+	if c.Throttled <= 0 || c.Throttled > largest || c.Run > largest {
+		return
+	}
+	if o.held == nil {
+		o.held = map[string]held{}
+	}
+	h := o.held[c.ID]
+	h.run += c.Run
+	h.throttled += c.Throttled
+	if c.CPULoading > 0 && c.Threads > 0 {
+		h.own += min(c.Run/c.CPULoading, largest)
+		h.threads += min(c.Run*c.Threads, largest)
+	}
+	o.held[c.ID] = h
+}
+
+// add adds what was seen of another container.
+func (h *held) add(other held) {
+	h.run += other.run
+	h.throttled += other.throttled
+	h.own += other.own
+	h.threads += other.threads
+}
+
+// limit is one that held a pod back.
+type limit struct {
+	// container is whose it is, empty for that of the pod as a whole, or of its only container.
+	container string
+	milliCPU  int64 // 0 where none is known
+	// assumed reports that it is one of several, and that the gauge does not tell which.
+	assumed bool
+	// seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
+	// not tell.
+	seconds float64
+	held
+
+	// count is how many threads it holds back, and load what one of them does that has its part of the limit: with bursts for which
+	// that makes it take stretch times as long, as was observed. Threads that compute together share a quota like that, and such as do
+	// not are held back less by the limit that is enough for it.
+	count   int
+	load    throttling.Load
+	stretch float64
+}
+
+// cores returns the limit in processors.
+func (l *limit) cores() float64 { return float64(l.milliCPU) / 1000 }
+
+// quantity returns the limit, nil where none is known.
+func (l *limit) quantity() *resource.Quantity {
+	if l.milliCPU == 0 {
+		return nil
+	}
+	return resource.NewMilliQuantity(l.milliCPU, resource.DecimalSI)
+}
+
+// heldBy returns the limits that held the pod back, the one that did so for longest first.
+func (r *resident) heldBy() []limit {
+	if r.times.Throttled <= 0 {
+		return nil
+	}
+	whole, containers := cgroup.Limits(r.pod)
+	var all []limit
+	add := func(of limit) {
+		i := slices.IndexFunc(all, func(l limit) bool { return l.container == of.container })
+		if i < 0 {
+			all = append(all, of)
+			return
+		}
+		all[i].seconds += of.seconds
+		all[i].add(of.held)
+	}
+	left := r.times.Throttled
+	for id, h := range r.held {
+		if of := r.limitOf(id, h, whole, containers); of != nil {
+			left -= h.throttled
+			add(*of)
+		}
+	}
+	const rounding = 0.01
+	if left > rounding*r.times.Throttled {
+		of := smallest(whole, containers)
+		of.seconds = left
+		add(of)
+	}
+	for i := range all {
+		if len(containers) == 1 && whole == 0 {
+			all[i].container = ""
+		}
+		r.fit(&all[i])
+	}
+	slices.SortFunc(all, func(a, b limit) int {
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(a.container, b.container))
+	})
+	return all
+}
+
+// limitOf returns the limit that held a container back, its own or that of the pod as a whole; nil where it is not known.
+func (r *resident) limitOf(id string, h held, whole int64, containers []cgroup.Limited) *limit {
+	name := containerName(r.pod, id)
+	i := slices.IndexFunc(containers, func(c cgroup.Limited) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	own := containers[i].MilliCPU
+	switch {
+	case own == 0 && whole == 0:
+		return nil
+	case own == 0, whole > 0 && r.times.Run/float64(whole) > h.run/float64(own): // it is nearer to the latter
+		return &limit{milliCPU: whole, seconds: h.throttled, held: h}
+	default:
+		return &limit{container: name, milliCPU: own, seconds: h.throttled, held: h}
+	}
+}
+
+// containerName returns the name of the container of an ID, as runtimes have it, empty if the pod has none of it.
+func containerName(pod *corev1.Pod, id string) string {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if _, of, _ := strings.Cut(list[i].ContainerID, "://"); of == id {
+				return list[i].Name
+			}
+		}
+	}
+	return ""
+}
+
+// smallest returns the limit that is assumed to have held a pod back where the gauge does not tell which one did.
+func smallest(whole int64, containers []cgroup.Limited) limit {
+	of, others := limit{milliCPU: whole}, 0
+	for _, c := range containers {
+		if c.MilliCPU == 0 {
+			continue
+		}
+		others++
+		if of.milliCPU == 0 || c.MilliCPU < of.milliCPU {
+			of.container, of.milliCPU = c.Name, c.MilliCPU
+		}
+	}
+	of.assumed = others > 1 || others == 1 && whole > 0
+	return of
+}
+
+// fit finds what a limit holds back: the pod, or as far as is known the container.
+func (r *resident) fit(l *limit) {
+	threads := r.threads
+	l.load.Loading, l.stretch = min(1, r.cpu), 1+r.limited()*l.seconds/r.times.Throttled
+	switch {
+	case l.container == "":
+	case l.own > 0:
+		threads = l.threads / l.run
+		l.load.Loading, l.stretch = min(1, l.run/l.own), 1+l.throttled/l.own
+	case l.run > 0 && r.cpu > 0:
+		threads *= l.run / r.times.Run
+		l.stretch = 1 + l.throttled*r.cpu/l.run
+	default:
+		l.load.Loading = 0 // it is not known what the container does
+	}
+	const largest = 1000 // as of a gauge's dilations
+	l.stretch = min(l.stretch, largest)
+	// As many threads as do not reach a limit are not held back by it.
+	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.place.maxThreads())))
+	if l.milliCPU > 0 && l.load.Loading > 0 && l.stretch >= 1+worthAtLeast {
+		l.load = l.load.Fitted(l.cores()/float64(l.count), l.stretch)
+	}
+}
+
+// findLimits finds the limits that held the pod back. The bursts that one of the pod as a whole did become those of the model.
+func (r *resident) findLimits() {
+	r.limits = r.heldBy()
+	if r.index < 0 || len(r.limits) != 1 || r.limits[0].container != "" || r.limits[0].load.Burst == 0 {
+		return
+	}
+	d := &r.place.model.Vectors[r.index][0]
+	load := r.limits[0].load
+	if d.Threads > 1 {
+		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.limits[0].cores(), r.limits[0].stretch)
+	}
+	d.Burst = load.Burst
+}
+
+// limited returns the part of the dilation that limits are the cause of.
+func (o *observation) limited() float64 {
+	sum := o.times.Wait + o.times.Throttled + o.stolen
+	if sum <= 0 {
+		return 0
+	}
+	return max(0, o.dilation-1) * o.times.Throttled / sum
+}
+
+const (
+	// ended is the stretch at which a limit counts as one that holds nothing back any more.
+	ended = 1.02
+	// headroom is how many times what a load uses on average a limit must be at least, since loads change.
+	headroom = 1.5
+	// half is the part of a processor for each thread beyond which a limit is a whole one for each: that is always enough, and the
+	// less a limit leaves of it, the more it matters whether bursts are as the model takes them.
+	half = 0.5
+)
+
+// enough returns a limit, in thousandths, that holds the load back no more, and how many times longer that one still makes what it
+// does: a processor for each thread is always enough.
+func (l *limit) enough() (milliCPU int64, stretch float64) {
+	const core, step = 1000, 10 // thousandths; steps are easy to read
+	threads := float64(l.count)
+	each := max(l.load.LimitFor(ended), headroom*l.load.Loading)
+	if l.load.Loading == 0 || each > half {
+		return int64(l.count) * core, 1
+	}
+	milliCPU = int64(math.Ceil(each*threads*core/step)) * step
+	return milliCPU, l.load.Stretch(float64(milliCPU) / core / threads)
+}
