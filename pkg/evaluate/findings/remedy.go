@@ -100,8 +100,8 @@ func (p *patient) then(w *waiting, less float64) float64 {
 	return dilation + scale*w.total()
 }
 
-// cleared returns by how much the waiting that is not clear becomes less where something runs beside the pod for so many seconds of its
-// threads, instead of what does: it is taken to be shared by all that runs, in proportion.
+// cleared returns by how much the waiting that is not clear becomes less where what runs beside the pod runs for another time, in seconds
+// of its threads: it is taken to be shared by all that runs, in proportion.
 func (p *patient) cleared(beside float64) float64 {
 	if p.beside.total <= 0 {
 		return 0

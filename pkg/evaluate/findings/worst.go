@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Worst returns the findings of an answer about the worst pods of each node, so many at most, and those about the others of a node
+// Worst returns the findings of an answer about the worst pods of each node, up to a number, and those about the others of a node
 // together; both with the worst first. One that would be alone is among the first.
 func (a *Answer) Worst(perNode int) (worst []Finding, others []Group) {
 	all := map[string]int{}
