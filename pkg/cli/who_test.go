@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,12 @@ func slowCluster() (objects []client.Object, reports []usage.Report) {
 func slowFiles(t *testing.T) []string {
 	t.Helper()
 	objects, reports := slowCluster()
+	return clusterFiles(t, objects, reports)
+}
+
+// clusterFiles returns the flags for files of a cluster and of what its gauges observed.
+func clusterFiles(t *testing.T, objects []client.Object, reports []usage.Report) []string {
+	t.Helper()
 	var items []any
 	for _, o := range objects {
 		switch o := o.(type) {
@@ -112,6 +119,7 @@ shop/cart      6.60 ± 0.00×   > 2m    etl/sort 5.60×                 cpu   mo
 web/api        1.67 ± 0.00×   > 2m    its own limit of 300m 0.67×    cpu   limit 1 (now 300m)       → 1.00×, costs no other pod
 batch/report   1.33 ± 0.00×   > 2m    the hypervisor (steal) 0.33×   cpu   leave it                 -
 Slowed down 1.20× or more: 3 of 4 observed pods.
+Remedies hold one at a time: each is predicted as if nothing else changed.
 `
 
 func TestWhoSaysWhichPodsAreSlowedDownAndWhatHelps(t *testing.T) {
@@ -122,6 +130,63 @@ func TestWhoSaysWhichPodsAreSlowedDownAndWhatHelps(t *testing.T) {
 	}
 	if diff := cmp.Diff(squeezed(slowed), squeezed(stdout)); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, stdout)
+	}
+}
+
+// On a node of two processors 40 pods use a hundredth of one each, beside one that always runs: what all of them add has a sum, and of
+// them the worst have rows.
+func TestWhoAddsUpACrowd(t *testing.T) {
+	t.Parallel()
+	program := observed("program", 1, 0.25, 0)
+	program.Threads, program.Run, program.Wait = 2, 15, 5
+	objects := []client.Object{observedNode("worker-1", "2"), observedNode("worker-2", "2"), observedPod("shop", "program", "worker-1", "100m", "")}
+	seen := []usage.Pod{program}
+	for i := range 40 {
+		name := fmt.Sprintf("small-%02d", i)
+		objects = append(objects, observedPod("shop", name, "worker-1", "1m", ""))
+		seen = append(seen, observed(name, 0.016, 0.25, 0))
+	}
+	files := clusterFiles(t, objects, []usage.Report{reportOf("worker-1", 2, 0, seen...), reportOf("worker-2", 2, 0)})
+	code, stdout, stderr := invoke(t, "", append([]string{"who"}, files...)...)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	lines := strings.Split(squeezed(stdout), "\n")
+	if len(lines) != 15 {
+		t.Fatalf("%d lines:\n%s", len(lines), stdout)
+	}
+	for line, want := range map[int]string{
+		1:  "shop/program 1.33 ± 0.00× > 2m 40 pods together 0.33× (shop/small-00, shop/small-01, shop/small-02 and 37 more) cpu ",
+		10: "shop/small-08 1.33 ± 0.00× > 2m ",
+		11: "31 more pods of worker-1 1.33× each, 10.33× together > 2m ",
+		12: "Slowed down 1.20× or more: 41 of 41 observed pods.",
+		13: "Of each node the 10 pods that are slowed down most have a row; with -o wide all have.",
+	} {
+		if !strings.HasPrefix(lines[line], want) {
+			t.Errorf("line %d: %s, want %s…", line, lines[line], want)
+		}
+	}
+	if code, stdout, _ := invoke(t, "", append([]string{"who", "-o", "wide"}, files...)...); code != 0 || strings.Count(stdout, "\nshop/") != 41 {
+		t.Errorf("wide: exit code %d:\n%s", code, stdout)
+	}
+}
+
+// What is copied 40 times has 40 pods to be moved, of which no node takes all.
+func TestWhoSaysThatRemediesHoldOneAtATime(t *testing.T) {
+	t.Parallel()
+	var objects []client.Object
+	var reports []usage.Report
+	for i := range 40 {
+		node, cart, sort := fmt.Sprintf("worker-%02d", i), fmt.Sprintf("cart-%02d", i), fmt.Sprintf("sort-%02d", i)
+		objects = append(objects, observedNode(node, "1"), observedPod("shop", cart, node, "50m", ""), observedPod("etl", sort, node, "500m", ""))
+		reports = append(reports, reportOf(node, 1, 0, observed(cart, 0.6, 1-1/6.6, 0), observed(sort, 1, 0.08, 0)))
+	}
+	objects = append(objects, observedNode("worker-99", "2"))
+	reports = append(reports, reportOf("worker-99", 2, 0))
+	code, stdout, _ := invoke(t, "", append([]string{"who"}, clusterFiles(t, objects, reports)...)...)
+	const want = "\nRemedies hold one at a time: each is predicted as if nothing else changed. 40 move pods to worker-99: move one, and ask again.\n"
+	if code != 0 || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, want …%s, got:\n%s", code, want, stdout)
 	}
 }
 
@@ -206,14 +271,15 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 	const noList = "--usage usage.json: is no list of reports of gauges, as --save-usage writes it: "
 	good := inJSON(t, []usage.Report{reportOf("worker-1", 1, 0, observed("cart", 0.6, 0.5, 0))})
 	for want, args := range map[string][]string{
-		"--filename: say what the gauges observed, too":                      {"-f", cluster},
-		"--usage: give the pods and nodes that it is of, too":                {"--usage", files[3]},
-		"--report: who.pdf: a report's file name must end in .html":          append([]string{"--report", "who.pdf"}, files...),
-		"--watch: files do not change":                                       append([]string{"--watch"}, files...),
-		"--above: 1 is not above 1":                                          append([]string{"--above", "1"}, files...),
-		"--all-namespaces and --namespace shop say different things":         append([]string{"-A", "-n", "shop"}, files...),
-		`--node: there is no node "worker-9"`:                                append([]string{"--node", "worker-1,worker-9"}, files...),
-		"--usage: open ":                                                     {"-f", cluster, "--usage", "none.json"},
+		"--filename: say what the gauges observed, too":              {"-f", cluster},
+		"--usage: give the pods and nodes that it is of, too":        {"--usage", files[3]},
+		"--report: who.pdf: a report's file name must end in .html":  append([]string{"--report", "who.pdf"}, files...),
+		"--watch: files do not change":                               append([]string{"--watch"}, files...),
+		"--above: 1 is not above 1":                                  append([]string{"--above", "1"}, files...),
+		"--all-namespaces and --namespace shop say different things": append([]string{"-A", "-n", "shop"}, files...),
+		`--node: there is no node "worker-9"`:                        append([]string{"--node", "worker-1,worker-9"}, files...),
+		`--namespace: there is no pod in namespace "nosuch"`:         append([]string{"-n", "nosuch"}, files...),
+		"--usage: open ": {"-f", cluster, "--usage", "none.json"},
 		noList + "[0].intervals[11].pods[0]: ends too early":                 {"-f", cluster, "--usage", write(t, "usage.json", good[:len(good)-9])},
 		noList + "ends too early":                                            {"-f", cluster, "--usage", write(t, "usage.json", "")},
 		noList + "[0].âgeSeconds: is not a known field":                      {"-f", cluster, "--usage", write(t, "usage.json", strings.Replace(good, "ageSeconds", "âgeSeconds", 1))},
@@ -226,6 +292,12 @@ func TestWhoRefusesWhatIsNoObservation(t *testing.T) {
 		code, stdout, stderr := invoke(t, "", append([]string{"who"}, args...)...)
 		if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "Error: "+want) {
 			t.Errorf("exit code %d, %q, want %s…", code, stderr, want)
+		}
+	}
+	for _, verb := range [][]string{{"top", "pods"}, {"top", "nodes"}, {"profiles", "suggest"}} {
+		code, stdout, stderr := invoke(t, "", slices.Concat(verb, []string{"-n", "nosuch"}, files)...)
+		if code == 0 || stdout != "" || stderr != "Error: --namespace: there is no pod in namespace \"nosuch\"\n" {
+			t.Errorf("%v: exit code %d, %q, %q", verb, code, stdout, stderr)
 		}
 	}
 	if code, _, stderr := invoke(t, "", append([]string{"top", "pods", "--sort-by", "size"}, files...)...); code != 2 || !strings.Contains(stderr, `"size" is not one of dilation,`) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,7 +16,7 @@ import (
 // FindingsTable shows which pods are slowed down, because of what, and what would help, the worst first. A wide table says
 // more of each.
 func FindingsTable(a *findings.Answer, wide bool) *text.Table {
-	columns := []text.Column{text.Left("VICTIM"), text.Left("DILATION"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("WINS")}
+	columns := findingsColumns()
 	if wide {
 		columns = append(columns,
 			text.Left("NODE"), text.Left("WORKLOAD"), text.Right("PREDICTED"), text.Right("CPUS"), text.Right("WAITING"), text.Right("THROTTLED"), text.Left("VECTOR"))
@@ -25,16 +24,55 @@ func FindingsTable(a *findings.Answer, wide bool) *text.Table {
 	t := text.NewTable(columns...)
 	for i := range a.Findings {
 		f := &a.Findings[i]
-		row := []string{
-			f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
-			f.Resource, remedy(&f.Remedy, &f.Pod), wins(&f.Remedy),
-		}
+		row := findingRow(f, wide)
 		if wide {
 			row = append(row, f.Node, f.Workload, predicted(f.Predicted), text.Value(f.CPUs), text.Value(f.Waiting), text.Value(f.Throttled), vector(&f.Pod))
 		}
 		t.Add(row...)
 	}
 	return t
+}
+
+// shownOfNode is how many pods of a node have rows of their own in a table of the worst.
+const shownOfNode = 10
+
+// WorstTable shows the findings like [FindingsTable], of each node the worst ten, and the others together in a row.
+func WorstTable(a *findings.Answer) *text.Table {
+	t := text.NewTable(findingsColumns()...)
+	worst, others := a.Worst(shownOfNode)
+	for i := range worst {
+		for len(others) > 0 && others[0].Worst > worst[i].Dilation {
+			t.Add(othersRow(&others[0])...)
+			others = others[1:]
+		}
+		t.Add(findingRow(&worst[i], false)...)
+	}
+	for i := range others {
+		t.Add(othersRow(&others[i])...)
+	}
+	return t
+}
+
+func findingsColumns() []text.Column {
+	return []text.Column{
+		text.Left("VICTIM"), text.Left("DILATION"), text.Left("SINCE"), text.Left("BECAUSE OF"), text.Left("AT"), text.Left("REMEDY"), text.Left("WINS"),
+	}
+}
+
+func findingRow(f *findings.Finding, wide bool) []string {
+	return []string{
+		f.Pod.Pod, text.TimesWithin(f.Dilation, &f.DilationError), since(f.SinceSeconds, f.AtLeast), because(f.Causes, shownCauses(wide)),
+		f.Resource, remedy(&f.Remedy, &f.Pod), wins(&f.Remedy),
+	}
+}
+
+// othersRow is the row of the pods of a node that are slowed down less than those with rows of their own.
+func othersRow(g *findings.Group) []string {
+	return []string{
+		text.Counted(g.Slowed, "more pod") + " of " + g.Node,
+		fmt.Sprintf("%s each, %s together", text.Times(g.Dilation), text.Times(float64(g.Slowed)*(g.Dilation-1))),
+		since(g.SinceSeconds, g.AtLeast), because(g.Causes, fewCauses), g.Resource, groupRemedy(g), wins(&g.Remedy),
+	}
 }
 
 // GroupsTable shows the findings by workload.
@@ -51,49 +89,6 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	return t
 }
 
-// FindingsNotes says in lines how many pods and nodes that is of, and which nodes are not known.
-func FindingsNotes(a *findings.Answer) []string {
-	first := fmt.Sprintf("Slowed down %s or more: %s of %s.", text.Times(a.Above), text.Count(int64(len(a.Findings))), text.Counted(len(a.Pods), "observed pod"))
-	if len(a.Findings) == 0 {
-		first = fmt.Sprintf("None of %s is slowed down %s or more.", text.Counted(len(a.Pods), "observed pod"), text.Times(a.Above))
-	}
-	if a.Short > 0 {
-		first += fmt.Sprintf(" Observed too shortly to judge: %s.", text.Counted(a.Short, "pod"))
-	}
-	lines := []string{first}
-	if a.Unsure > 0 {
-		lines = append(lines, fmt.Sprintf("Too unsteady to judge: %s, whose dilation is about as far from 1 as it differs between intervals (kubectl loadline top pods).",
-			text.Counted(a.Unsure, "pod")))
-	}
-	var why []string
-	unknown := 0
-	for i := range a.Nodes {
-		if n := &a.Nodes[i]; n.Problem != "" {
-			unknown++
-			why = append(why, n.Name+": "+n.Problem)
-		}
-	}
-	if unknown > 0 {
-		of := text.Counted(len(a.Nodes), "node")
-		lines = append(lines, fmt.Sprintf("Not observed: %s of %s, with %s (%s).", text.Count(int64(unknown)), of, text.Counted(a.Unseen, "pod"), text.Names(why)))
-	}
-	return lines
-}
-
-const (
-	fewCauses = 2
-	allCauses = 1000
-	// smallCause is a part of a dilation that is not worth a word.
-	smallCause = 0.05
-)
-
-func shownCauses(wide bool) int {
-	if wide {
-		return allCauses
-	}
-	return fewCauses
-}
-
 // since writes for how long something lasts.
 func since(seconds float64, atLeast bool) string {
 	t := duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
@@ -101,18 +96,6 @@ func since(seconds float64, atLeast bool) string {
 		return "> " + t
 	}
 	return t
-}
-
-// because names the causes that matter most.
-func because(causes []findings.Cause, maxShown int) string {
-	var parts []string
-	for i, c := range causes {
-		if i > 0 && (i >= maxShown || c.Dilation < smallCause) {
-			break
-		}
-		parts = append(parts, cause(&c)+" "+text.Times(c.Dilation))
-	}
-	return cmp.Or(strings.Join(parts, ", "), text.Absent)
 }
 
 // cause names a cause.
@@ -256,13 +239,21 @@ func ObservedPodsTable(pods []findings.Pod) *text.Table {
 	)
 	for i := range pods {
 		p := &pods[i]
-		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), cores(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
+		t.Add(p.Pod, cores(p.CPUs), cores(p.Waiting), cores(p.Throttled), blocked(p.Blocked), text.TimesWithin(p.Dilation, &p.DilationError), predicted(p.Predicted), vector(p), p.Node)
 	}
 	return t
 }
 
 // cores writes numbers of processors or threads so that a column of them can be compared.
 func cores(n float64) string { return fmt.Sprintf("%.3f", n) }
+
+// blocked writes how many threads are blocked, if that is observed.
+func blocked(threads *float64) string {
+	if threads == nil {
+		return text.Absent
+	}
+	return cores(*threads)
+}
 
 // ObservedNodesTable shows what nodes do now.
 func ObservedNodesTable(nodes []findings.Node) *text.Table {
@@ -276,7 +267,7 @@ func ObservedNodesTable(nodes []findings.Node) *text.Table {
 			continue
 		}
 		t.Add(n.Name, text.Count(int64(n.CPUs)), text.Percent(n.Busy), text.Percent(n.PodsBusy), text.Percent(n.Stolen), text.Count(int64(n.Pods)),
-			text.Count(int64(n.Slowed)), fmt.Sprintf("%.0fs", n.AgeSeconds), "")
+			text.Count(int64(n.Slowed)), fmt.Sprintf("%.0fs", n.AgeSeconds), remark(&n))
 	}
 	return t
 }

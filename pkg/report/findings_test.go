@@ -2,6 +2,9 @@ package report_test
 
 import (
 	"bytes"
+	stdcmp "cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +68,84 @@ func TestEveryCauseAndRemedyHasWords(t *testing.T) {
 	}
 }
 
+func TestManySmallCausesHaveASum(t *testing.T) {
+	t.Parallel()
+	by := func(name string, dilation float64) findings.Cause {
+		return findings.Cause{Kind: findings.ByNeighbour, Pod: name, Dilation: dilation}
+	}
+	outside, unclear := findings.Cause{Kind: findings.BySystem, Dilation: 0.6}, findings.Cause{Kind: findings.ByUnclear, Dilation: 0.04}
+	crowd := func(n int, dilation float64) (all []findings.Cause) {
+		for i := range n {
+			all = append(all, by(fmt.Sprintf("c/%d", i), dilation))
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		causes []findings.Cause
+		want   string
+		wide   string
+	}{
+		"one": {crowd(1, 0.5), "c/0 0.50×", "c/0 0.50×"},
+		"two": {crowd(2, 0.5), "c/0 0.50×, c/1 0.50×", "c/0 0.50×, c/1 0.50×"},
+		"three": {
+			crowd(3, 0.5), "c/0 0.50×, c/1 0.50×, c/2 0.50×", "c/0 0.50×, c/1 0.50×, c/2 0.50×",
+		},
+		"four": {
+			crowd(4, 0.5), "2 pods together 1.00× (c/2, c/3), c/0 0.50×, c/1 0.50×", "c/0 0.50×, c/1 0.50×, c/2 0.50×, c/3 0.50×",
+		},
+		"a crowd": {crowd(44, 0.018), "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)", "44 pods together 0.79× (c/0, c/1, c/2 and 41 more)"},
+		"a crowd beside the node": {
+			append([]findings.Cause{outside}, crowd(40, 0.026)...), "40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
+			"40 pods together 1.04× (c/0, c/1, c/2 and 37 more), the node outside of pods 0.60×",
+		},
+		"a crowd that matters little": {append([]findings.Cause{by("b/1", 3)}, crowd(40, 0.002)...), "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)", "b/1 3.00×, 40 pods together 0.08× (c/0, c/1, c/2 and 37 more)"},
+		"a crowd that matters not":    {append([]findings.Cause{by("b/1", 3), unclear}, crowd(4, 0.002)...), "b/1 3.00×", "b/1 3.00×"},
+		"nothing that matters":        {crowd(4, 0.001), "4 pods together 0.00× (c/0, c/1, c/2, c/3)", "4 pods together 0.00× (c/0, c/1, c/2, c/3)"},
+		"of workloads":                {[]findings.Cause{{Kind: findings.ByNeighbour, Workload: "Job a/1", Dilation: 0.02}, {Kind: findings.ByNeighbour, Workload: "Job a/2", Dilation: 0.02}}, "2 workloads together 0.04× (Job a/1, Job a/2)", "2 workloads together 0.04× (Job a/1, Job a/2)"},
+	} {
+		f := findings.Finding{}
+		f.Pod.Pod, f.Dilation, f.Causes, f.Remedy.Action = "a/1", 2, test.causes, findings.Leave
+		a := &findings.Answer{Findings: []findings.Finding{f}}
+		for wide, want := range map[bool]string{false: test.want, true: test.wide} {
+			if line := lines(t, report.FindingsTable(a, wide))[0]; !strings.Contains(line, " 0s "+want+" leave it") {
+				t.Errorf("%s, wide %t: %s, want %s", name, wide, line, want)
+			}
+		}
+	}
+}
+
+// Three nodes: on the first twelve pods are slowed down, on the second eleven, and on the third one, most.
+func TestOfEachNodeTheWorstHaveRowsAndTheOthersOne(t *testing.T) {
+	t.Parallel()
+	a := &findings.Answer{Above: 1.2}
+	for node, pods := range map[string]int{"n-1": 12, "n-2": 11, "n-3": 1} {
+		for i := range pods {
+			f := findings.Finding{Resource: "cpu", SinceSeconds: 90}
+			f.Pod.Pod, f.Node, f.Workload, f.Dilation = fmt.Sprintf("%s/%02d", node, i), node, "Job a/"+node, 3-float64(i)/10
+			if node == "n-3" {
+				f.Dilation = 9
+			}
+			f.Remedy = findings.Remedy{Action: findings.MovePod, Pod: f.Pod.Pod, Node: "n-4", Dilation: 1}
+			f.Causes = []findings.Cause{{Kind: findings.ByNeighbour, Pod: "b/1", Workload: "Job b/1", Dilation: f.Dilation - 1}}
+			a.Findings = append(a.Findings, f)
+		}
+	}
+	slices.SortFunc(a.Findings, func(a, b findings.Finding) int {
+		return stdcmp.Or(stdcmp.Compare(b.Dilation, a.Dilation), strings.Compare(a.Pod.Pod, b.Pod.Pod))
+	})
+	rows := lines(t, report.WorstTable(a))
+	if len(rows) != 1+10+1+11 || !strings.HasPrefix(rows[0], "n-3/00 9.00") {
+		t.Fatalf("%d rows:\n%s", len(rows), strings.Join(rows, "\n"))
+	}
+	const want = "2 more pods of n-1 1.95× each, 1.90× together 90s Job b/1 0.95× cpu move n-1/10 to n-4 → 1.00×, costs no other pod"
+	if i := slices.Index(rows, want); i < 0 || !strings.HasPrefix(rows[i-1], "n-2/09 ") && !strings.HasPrefix(rows[i-1], "n-2/10 ") {
+		t.Errorf("at %d is\n%s\nin\n%s", i, want, strings.Join(rows, "\n"))
+	}
+	if notes := report.WorstNotes(a); !slices.Contains(notes, "Of each node the 10 pods that are slowed down most have a row; with -o wide all have.") {
+		t.Errorf("notes: %q", notes)
+	}
+}
+
 func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 	t.Parallel()
 	limit := resource.MustParse("600m")
@@ -90,6 +171,38 @@ func TestTheRemedyOfAWorkloadNamesThePodThatMoves(t *testing.T) {
 	}
 }
 
+// moving returns a finding about a pod on a node that a move of a pod to another one helps.
+func moving(pod, node, moved, to string) findings.Finding {
+	f := findings.Finding{Remedy: findings.Remedy{Action: findings.MoveNeighbour, Pod: moved, Node: to}}
+	if pod == moved {
+		f.Remedy.Action = findings.MovePod
+	}
+	f.Pod.Pod, f.Node = pod, node
+	return f
+}
+
+func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
+	t.Parallel()
+	a := &findings.Answer{
+		Above: 1.2, Pods: []findings.Pod{{Pod: "a/1", Node: "n-1", Dilation: 1, Blocked: new(0.25)}, {Pod: "a/2", Node: "n-2", Dilation: 1}},
+		Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", CPUs: 4, OtherCPUs: []int{2}, BlockedUnknown: true}, {Name: "n-3", BlockedUnknown: true}},
+	}
+	if diff := cmp.Diff([]string{
+		"a/1 0.000 0.000 0.000 0.250 1.00 ± 0.00× - cpu 0.00 n-1", "a/2 0.000 0.000 0.000 - 1.00 ± 0.00× - cpu 0.00 n-2",
+	}, lines(t, report.ObservedPodsTable(a.Pods))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if notes := report.ObservedPodsNotes(a); notes[len(notes)-1] != "BLOCKED is not observed on 1 node (n-2): kernel.task_delayacct is 0 there." {
+		t.Errorf("notes: %q", notes)
+	}
+	rows := lines(t, report.ObservedNodesTable(a.Nodes))
+	for i, want := range []string{" 0s", " 0s at times 2 CPUs, which do not count; blocked time is not observed", " 0s blocked time is not observed"} {
+		if !strings.HasSuffix(rows[i], want) {
+			t.Errorf("%s, want …%s", rows[i], want)
+		}
+	}
+}
+
 func TestNotesSayWhatWasNotObserved(t *testing.T) {
 	t.Parallel()
 	for want, a := range map[string]*findings.Answer{
@@ -100,6 +213,15 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 		"Slowed down 1.20× or more: 1 of 2 observed pods. Observed too shortly to judge: 1 pod.\nNot observed: 1 of 2 nodes, with 3 pods (n-2: there is no gauge).": {
 			Above: 1.2, Findings: make([]findings.Finding, 1), Pods: make([]findings.Pod, 2), Short: 1, Unseen: 3,
 			Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", Problem: "there is no gauge"}},
+		},
+		"None of 0 observed pods is slowed down 1.20× or more.\nProcessors change on 2 of 3 nodes (n-1: 1, and at times 2, n-3: 4, and at times 2 or 8): only the time with the first number counts.": {
+			Above: 1.2, Nodes: []findings.Node{{Name: "n-1", CPUs: 1, OtherCPUs: []int{2}}, {Name: "n-2", CPUs: 2}, {Name: "n-3", CPUs: 4, OtherCPUs: []int{2, 8}}},
+		},
+		"Slowed down 1.20× or more: 2 of 2 observed pods.\nRemedies hold one at a time: each is predicted as if nothing else changed. 2 move pods to n-9: move one, and ask again.": {
+			Above: 1.2, Pods: make([]findings.Pod, 2), Findings: []findings.Finding{moving("a/1", "n-1", "a/1", "n-9"), moving("a/2", "n-2", "a/2", "n-9")},
+		},
+		"Slowed down 1.20× or more: 3 of 3 observed pods.": { // two are helped by the same move, and the third is elsewhere
+			Above: 1.2, Pods: make([]findings.Pod, 3), Findings: []findings.Finding{moving("a/1", "n-1", "b/1", "n-9"), moving("a/2", "n-1", "b/1", "n-9"), moving("a/3", "n-2", "a/3", "n-8")},
 		},
 	} {
 		if got := strings.Join(report.FindingsNotes(a), "\n"); got != want {

@@ -143,6 +143,9 @@ func (a *asking) answer(ctx context.Context, seen *seen) (answer *findings.Answe
 	if err := a.checkNodes(seen.in.Nodes); err != nil {
 		return nil, err
 	}
+	if err := a.checkNamespaces(seen.in.Pods); err != nil {
+		return nil, err
+	}
 	if a.saveUsage != "" {
 		if err := saveReports(a.saveUsage, seen.reports); err != nil {
 			return nil, fmt.Errorf("--save-usage: %w", err)
@@ -167,6 +170,16 @@ func (a *asking) checkNodes(nodes []corev1.Node) error {
 	for _, name := range a.nodes {
 		if !slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Name == name }) {
 			return fmt.Errorf("--node: there is no node %q", name)
+		}
+	}
+	return nil
+}
+
+// checkNamespaces refuses a namespace without pods, of which "none is slowed down" would be true.
+func (a *asking) checkNamespaces(pods []corev1.Pod) error {
+	for _, name := range a.namespaces() {
+		if !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Namespace == name }) {
+			return fmt.Errorf("--namespace: there is no pod in namespace %q", name)
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func newTopPods(streams verb.Streams) *cobra.Command {
 			return a.run(command.Context(), func(_ *seen, answer *findings.Answer) error {
 				pods := slices.SortedStableFunc(slices.Values(answer.Pods), order)
 				return a.output.Print(streams.Out, pods, func(p *verb.Page) error {
-					return printTable(p, len(pods), report.ObservedPodsTable(pods), report.FindingsNotes(answer))
+					return printTable(p, len(pods), report.ObservedPodsTable(pods), report.ObservedPodsNotes(answer))
 				})
 			})
 		},

@@ -79,7 +79,10 @@ func (w *who) print(a *findings.Answer, version string) error {
 	}
 	if !w.byWorkload {
 		return w.output.Print(w.streams.Out, a, func(p *verb.Page) error {
-			return printTable(p, len(a.Findings), report.FindingsTable(a, p.Wide), report.FindingsNotes(a))
+			if p.Wide {
+				return printTable(p, len(a.Findings), report.FindingsTable(a, true), report.FindingsNotes(a))
+			}
+			return printTable(p, len(a.Findings), report.WorstTable(a), report.WorstNotes(a))
 		})
 	}
 	groups := a.ByWorkload()

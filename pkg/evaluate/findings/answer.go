@@ -81,12 +81,16 @@ type Node struct {
 	Problem string `json:"problem,omitempty"`
 	// AgeSeconds is how old the observation is.
 	AgeSeconds float64 `json:"ageSeconds"`
-	// CPUs is how many processors are online; Busy and Stolen are the fractions of their time that they ran anything and that the
+	// CPUs is how many processors pods may run on; Busy and Stolen are the fractions of their time that they ran anything and that the
 	// hypervisor took from them. PodsBusy is the part of Busy that was pods'.
-	CPUs     int     `json:"cpus"`
-	Busy     float64 `json:"busy"`
-	PodsBusy float64 `json:"podsBusy"`
-	Stolen   float64 `json:"stolen"`
+	CPUs int `json:"cpus"`
+	// OtherCPUs are other numbers of processors that pods had for less of the time. What is said of the node is of the time with CPUs.
+	OtherCPUs []int `json:"otherCPUs,omitempty"`
+	// BlockedUnknown means that the kernel of the node does not account how long tasks are blocked.
+	BlockedUnknown bool    `json:"blockedUnknown,omitempty"`
+	Busy           float64 `json:"busy"`
+	PodsBusy       float64 `json:"podsBusy"`
+	Stolen         float64 `json:"stolen"`
 	// Pods is how many were observed, and Slowed how many of these are findings.
 	Pods   int `json:"pods"`
 	Slowed int `json:"slowed"`
@@ -116,11 +120,12 @@ type Pod struct {
 	DiskLoading float64 `json:"diskLoading"`
 	Threads     float64 `json:"threads"`
 	// CPUs is how many processors the pod kept busy on average; Waiting, Throttled and Blocked how many of its threads waited
-	// for one, were held back by its limit, and were blocked.
-	CPUs      float64 `json:"cpus"`
-	Waiting   float64 `json:"waiting"`
-	Throttled float64 `json:"throttled"`
-	Blocked   float64 `json:"blocked"`
+	// for one, were held back by its limit, and were blocked. Blocked is absent where the kernel does not account it, and DiskLoading
+	// is 0 there.
+	CPUs      float64  `json:"cpus"`
+	Waiting   float64  `json:"waiting"`
+	Throttled float64  `json:"throttled"`
+	Blocked   *float64 `json:"blocked,omitempty"`
 	// Unseen is the fraction of CPUs that tasks used which came and went between two readings.
 	Unseen float64 `json:"unseen"`
 	// Pressure is the fraction of the time that some task waited, by the kernel's pressure stall information, if it has that.

@@ -83,14 +83,12 @@ func (r *resident) explain() (causes, error) {
 	limited := r.limited()
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.waited()
-	if r.index < 0 {
-		list.add(r.byLimits(limited)...)
-		list.add(Cause{Kind: ByUnclear, Dilation: waited})
-		return list.sorted(), nil
-	}
-	w, throttling, err := r.waits()
-	if err != nil {
-		return nil, err
+	w, throttling := &waiting{by: make([]float64, len(r.place.model.Pods))}, 1.0
+	if r.index >= 0 {
+		var err error
+		if w, throttling, err = r.waits(); err != nil {
+			return nil, err
+		}
 	}
 	total := w.total()
 	explained := min(waited, believed*total)
@@ -100,15 +98,17 @@ func (r *resident) explain() (causes, error) {
 		limited += min(waited-explained, max(0, throttling-1-limited))
 	}
 	list.add(r.byLimits(limited)...)
-	list.add(Cause{Kind: ByUnclear, Dilation: excess - list.sum(ByLimit, ByHypervisor) - explained})
 	if total > 0 {
-		scale := explained / total
-		list.add(Cause{Kind: ByItself, Dilation: w.itself * scale})
-		list.add(Cause{Kind: BySystem, Dilation: w.system * scale})
-		for i, b := range w.by {
-			other := r.place.model.Pods[i]
-			list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: workloads.Of(other), Dilation: b * scale})
-		}
+		w.scale(explained / total)
+	}
+	left := excess - list.sum(ByLimit, ByHypervisor)
+	w.raise(r.least(min(left, waited)), left)
+	list.add(Cause{Kind: ByUnclear, Dilation: left - w.total()})
+	list.add(Cause{Kind: ByItself, Dilation: w.itself})
+	list.add(Cause{Kind: BySystem, Dilation: w.system})
+	for i, b := range w.by {
+		other := r.place.model.Pods[i]
+		list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: workloads.Of(other), Dilation: b})
 	}
 	return list.sorted(), nil
 }

@@ -34,7 +34,9 @@ type place struct {
 
 	seconds                      float64
 	cpus, cgroup                 int
+	otherCPUs                    []int   // that the node had for less of the time; only intervals of cpus count
 	exclusive                    bool    // some pod has processors for itself
+	blockedUnknown               bool    // the kernel does not account how long tasks are blocked
 	busy, stolen, system, ofPods float64 // seconds
 	pods                         []*resident
 	all                          []*corev1.Pod // that have not ended, observed or not
@@ -102,22 +104,35 @@ func (p *place) see(s *Sight, above float64) {
 		return
 	}
 	p.problem = ""
-	for i := latest(s.Intervals); i < len(s.Intervals); i++ {
-		v := &s.Intervals[i]
-		p.seconds += v.Seconds
-		p.busy += v.BusySeconds
-		p.stolen += v.StolenSeconds
-		p.exclusive = p.exclusive || v.ExclusiveCPUs
-	}
-	last := &s.Intervals[len(s.Intervals)-1]
-	p.cpus, p.cgroup = last.CPUs, last.CgroupVersion
 	known := p.byUID(s)
+	p.seeNode(s.Intervals[latest(s.Intervals):], known)
 	seen := observe(s.Intervals, above)
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
 		o := seen[uid]
 		if pod := known[uid]; pod != nil {
 			p.pods = append(p.pods, &resident{observation: o, pod: pod, place: p, index: -1})
-			p.ofPods += o.times.Run
+		}
+	}
+}
+
+// seeNode takes what some intervals say of the node itself, given the pods that are known by their UIDs.
+func (p *place) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
+	last := &intervals[len(intervals)-1]
+	p.cgroup, p.blockedUnknown = last.CgroupVersion, last.BlockedUnknown
+	p.cpus, p.otherCPUs = processors(intervals)
+	for i := range intervals {
+		v := &intervals[i]
+		if v.CPUs != p.cpus {
+			continue
+		}
+		p.seconds += v.Seconds
+		p.busy += v.BusySeconds
+		p.stolen += v.StolenSeconds
+		p.exclusive = p.exclusive || v.ExclusiveCPUs
+		for k := range v.Pods {
+			if known[v.Pods[k].UID] != nil {
+				p.ofPods += v.Pods[k].Run
+			}
 		}
 	}
 	p.system = max(0, p.busy-p.ofPods)

@@ -99,7 +99,10 @@ func (c *cluster) findings(slowed []slowedPod) []Finding {
 
 // view returns what is known of a node.
 func (p *place) view() Node {
-	n := Node{Name: p.name, Problem: p.problem, AgeSeconds: p.age, CPUs: p.cpus, Pods: len(p.pods)}
+	n := Node{
+		Name: p.name, Problem: p.problem, AgeSeconds: p.age, CPUs: p.cpus, OtherCPUs: p.otherCPUs, BlockedUnknown: p.blockedUnknown,
+		Pods: len(p.pods),
+	}
 	if all := p.seconds * float64(p.cpus); all > 0 {
 		n.Busy, n.Stolen, n.PodsBusy = min(1, p.busy/all), min(1, p.stolen/all), min(1, p.ofPods/all)
 	}
@@ -115,8 +118,10 @@ func (r *resident) view() (*Pod, error) {
 	}
 	v.Request, v.Limit = cgroup.CPU(r.pod)
 	if r.seconds > 0 {
-		v.CPUs, v.Waiting = r.times.Run/r.seconds, r.times.Wait/r.seconds
-		v.Throttled, v.Blocked = r.times.Throttled/r.seconds, r.times.Blocked/r.seconds
+		v.CPUs, v.Waiting, v.Throttled = r.times.Run/r.seconds, r.times.Wait/r.seconds, r.times.Throttled/r.seconds
+		if !r.place.blockedUnknown {
+			v.Blocked = new(r.times.Blocked / r.seconds)
+		}
 	}
 	if r.times.Run > 0 {
 		v.Unseen = min(1, r.times.Unseen/r.times.Run)

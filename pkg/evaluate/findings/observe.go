@@ -97,13 +97,13 @@ func latest(intervals []usage.Interval) int {
 // time without waiting is shorter by what was stolen while it ran, which is its part of all that ran.
 func (o *observation) add(v *usage.Interval, p *usage.Pod, inWindow bool) float64 {
 	stolen := 0.0 // per second that a task runs
-	if v.BusySeconds > 0 {
+	if v.BusySeconds >= usage.Instant {
 		stolen = v.StolenSeconds / v.BusySeconds
 	}
 	const maxLost = 0.9
 	lost := min(p.CPULoading*stolen, maxLost)
 	dilation := p.Dilation / (1 - lost)
-	if !inWindow || p.Seconds <= 0 {
+	if !inWindow || p.Seconds < usage.Instant {
 		return dilation
 	}
 	neutral := p.Seconds / dilation

@@ -31,6 +31,7 @@ type patient struct {
 	causes  causes
 	now     *contention.Prediction
 	waited  float64 // by the model
+	beside  *beside
 	best    Remedy
 	score   float64 // of the best
 	unknown string  // what is not known of a move that may help more
@@ -46,7 +47,7 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 	if err != nil {
 		return p.best, err
 	}
-	p.now, p.waited = r.place.prediction, w.total()
+	p.now, p.waited, p.beside = r.place.prediction, w.total(), r.beside()
 	for _, try := range []func() error{p.raiseLimit, p.raiseRequest, p.move, p.moveNeighbour} {
 		if err := try(); err != nil {
 			return p.best, err
@@ -88,8 +89,8 @@ func (p *patient) better(remedy Remedy) (score float64, is bool) {
 	return score, win >= least && p.dilation-worst >= least && (p.best.Action == Leave || score >= p.score+noticed)
 }
 
-// then returns the dilation of the pod if the model has it wait otherwise, and limits add less, given what was observed: the
-// model says in what proportion waiting changes.
+// then returns the dilation of the pod if the model has it wait otherwise, and limits or what is not clear add less, given what was
+// observed: the model says in what proportion waiting changes.
 func (p *patient) then(w *waiting, less float64) float64 {
 	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear, ByLimit) - less
 	scale := 1.0
@@ -97,6 +98,15 @@ func (p *patient) then(w *waiting, less float64) float64 {
 		scale = explained / p.waited
 	}
 	return dilation + scale*w.total()
+}
+
+// cleared returns by how much the waiting that is not clear becomes less where what runs beside the pod runs for another time, in seconds
+// of its threads: it is taken to be shared by all that runs, in proportion.
+func (p *patient) cleared(beside float64) float64 {
+	if p.beside.total <= 0 {
+		return 0
+	}
+	return p.causes.sum(ByUnclear) * (1 - min(1, max(0, beside)/p.beside.total))
 }
 
 // changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from what was
@@ -213,24 +223,41 @@ func (p *patient) move() error {
 			return err
 		}
 		p.proposeMove(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, 0),
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, p.cleared(p.beside.elsewhere(p.resident, target.place))),
 			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
 		}, target)
 	}
 	return nil
 }
 
-// moveNeighbour proposes to move the neighbour that the pod waits for most.
+// culprit returns the neighbour without which the pod would wait least, of those that can be moved, and by how much what is not
+// clear would add less; nil if there is none.
+func (p *patient) culprit() (worst *resident, cleared float64) {
+	adds := make(map[string]float64, len(p.causes))
+	for _, c := range p.causes {
+		if c.Kind == ByNeighbour {
+			adds[c.Pod] = c.Dilation
+		}
+	}
+	most := 0.0
+	for k, other := range p.place.pods {
+		if other == p.resident || other.index < 0 || !movable(other.pod) {
+			continue
+		}
+		less := p.cleared(p.beside.total - p.beside.by[k])
+		if wins := adds[other.name()] + less; wins > most {
+			worst, most, cleared = other, wins, less
+		}
+	}
+	return worst, cleared
+}
+
+// moveNeighbour proposes to move the neighbour that is most in the way.
 func (p *patient) moveNeighbour() error {
-	i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByNeighbour })
-	if i < 0 {
+	culprit, cleared := p.culprit()
+	if culprit == nil {
 		return nil
 	}
-	k := slices.IndexFunc(p.place.pods, func(r *resident) bool { return r.index >= 0 && r.name() == p.causes[i].Pod })
-	if k < 0 || !movable(p.place.pods[k].pod) {
-		return nil
-	}
-	culprit := p.place.pods[k]
 	node := p.place.model.Without(culprit.index)
 	without, err := node.Predict()
 	if err != nil {
@@ -257,7 +284,7 @@ func (p *patient) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, 0), Others: others}, target)
+		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, cleared), Others: others}, target)
 	}
 	return nil
 }

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Group is the findings about the pods of one workload.
+// Group is the findings about the pods of one workload, or of one node.
 type Group struct {
-	Workload string `json:"workload"`
+	Workload string `json:"workload,omitempty"`
+	Node     string `json:"node,omitempty"`
 	// Slowed is how many of its Pods, those that were observed, are slowed down.
 	Slowed int `json:"slowed"`
 	Pods   int `json:"pods"`
@@ -34,7 +35,7 @@ func (a *Answer) ByWorkload() []Group {
 		k := slices.IndexFunc(groups, func(g Group) bool { return g.Workload == f.Workload })
 		if k < 0 {
 			k = len(groups)
-			groups = append(groups, Group{Workload: f.Workload, Worst: f.Dilation, Resource: f.Resource, Remedy: f.Remedy, Of: f.Pod.Pod})
+			groups = append(groups, newGroup(f))
 		}
 		groups[k].add(f)
 	}
@@ -45,14 +46,24 @@ func (a *Answer) ByWorkload() []Group {
 				g.Pods++
 			}
 		}
-		g.Dilation /= float64(g.Slowed)
-		for i := range g.Causes {
-			g.Causes[i].Dilation /= float64(g.Slowed)
-		}
-		g.Causes = causes(g.Causes).sorted()
+		g.average()
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(b.Dilation, a.Dilation) })
 	return groups
+}
+
+// newGroup returns a group of which a finding is the worst.
+func newGroup(f *Finding) Group {
+	return Group{Workload: f.Workload, Worst: f.Dilation, Resource: f.Resource, Remedy: f.Remedy, Of: f.Pod.Pod}
+}
+
+// average makes means of the sums of a group.
+func (g *Group) average() {
+	g.Dilation /= float64(g.Slowed)
+	for i := range g.Causes {
+		g.Causes[i].Dilation /= float64(g.Slowed)
+	}
+	g.Causes = causes(g.Causes).sorted()
 }
 
 // add adds a finding to the sums of a group.

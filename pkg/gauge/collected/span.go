@@ -15,6 +15,7 @@ type span struct {
 	seconds, busy, stolen float64
 	cpus, cgroup, leftOut int
 	exclusiveCPUs         bool
+	blockedUnknown        bool
 	packed                []byte // the rows of its pods
 	first, last           uint64 // the numbers of the intervals that it is of
 }
@@ -32,6 +33,7 @@ func (n *node) newSpan(v *usage.Interval) span {
 	s := span{
 		first: n.added, last: n.added, start: v.Start, end: v.End, seconds: v.Seconds, busy: min(v.BusySeconds, most), stolen: min(v.StolenSeconds, most),
 		cpus: v.CPUs, cgroup: v.CgroupVersion, leftOut: v.LeftOut, exclusiveCPUs: v.ExclusiveCPUs,
+		blockedUnknown: v.BlockedUnknown,
 	}
 	rows := make([]row, 0, len(v.Pods))
 	for i := range v.Pods {
@@ -76,7 +78,8 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 		rows := unpack(s.packed)
 		v := usage.Interval{
 			Node: name, Start: s.start, End: s.end, Seconds: s.seconds, CPUs: s.cpus, BusySeconds: s.busy, StolenSeconds: s.stolen,
-			CgroupVersion: s.cgroup, LeftOut: s.leftOut, ExclusiveCPUs: s.exclusiveCPUs, Pods: make([]usage.Pod, 0, len(rows)),
+			CgroupVersion: s.cgroup, LeftOut: s.leftOut, ExclusiveCPUs: s.exclusiveCPUs, BlockedUnknown: s.blockedUnknown,
+			Pods: make([]usage.Pod, 0, len(rows)),
 		}
 		for k := range rows {
 			v.Pods = append(v.Pods, rows[k].of(pods[rows[k].pod]))
@@ -87,8 +90,12 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 	return all
 }
 
-// add adds the span that follows, and reports whether it did: not if they have more pods than an interval may.
+// add adds the span that follows, and reports whether it did: not if they have more pods than an interval may, nor if they are of
+// different numbers of processors, whose busy time has no sum.
 func (s *span) add(next *span) bool {
+	if s.cpus != next.cpus {
+		return false
+	}
 	rows := unpack(s.packed)
 	at := make(map[uint64]int, len(rows))
 	for i := range rows {
@@ -109,7 +116,8 @@ func (s *span) add(next *span) bool {
 	s.seconds += next.seconds
 	s.busy += next.busy
 	s.stolen += next.stolen
-	s.cpus, s.cgroup, s.leftOut = next.cpus, next.cgroup, max(s.leftOut, next.leftOut)
+	s.cgroup, s.leftOut = next.cgroup, max(s.leftOut, next.leftOut)
 	s.exclusiveCPUs = s.exclusiveCPUs || next.exclusiveCPUs
+	s.blockedUnknown = s.blockedUnknown || next.blockedUnknown
 	return true
 }

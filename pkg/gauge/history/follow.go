@@ -21,9 +21,10 @@ type Observer interface {
 }
 
 // Follow samples at each tick until the context ends, adds what it finds, and tells an observer. A sample that fails is
-// logged, and leaves what is kept as it is. Ticks that come during a sample are dropped, as those of time.Ticker are.
+// logged, and leaves what is kept as it is; so is a change of the processors that pods have, by which dilations are to be read.
+// Ticks that come during a sample are dropped, as those of time.Ticker are.
 func (h *History) Follow(ctx context.Context, ticks <-chan time.Time, sample Sampler, observer Observer) {
-	for {
+	for cpus := 0; ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -41,6 +42,10 @@ func (h *History) Follow(ctx context.Context, ticks <-chan time.Time, sample Sam
 			klog.FromContext(ctx).Error(err, "The node was not read")
 			observer.Failed()
 		default:
+			if cpus > 0 && v.CPUs != cpus {
+				klog.FromContext(ctx).Info("The number of processors that pods may run on changed", "before", cpus, "now", v.CPUs)
+			}
+			cpus = v.CPUs
 			observer.Sampled(v, h.clock.Now().Sub(begin))
 		}
 	}

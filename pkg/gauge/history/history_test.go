@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"pgregory.net/rapid"
 
@@ -179,6 +181,37 @@ func TestFollowingAddsWhatSucceedsAndSaysHowOldItIs(t *testing.T) {
 			t.Errorf("%d failed; how long the others took (-want +got):\n%s", o.failed, diff)
 		}
 	})
+}
+
+func TestAChangeOfTheProcessorsIsLogged(t *testing.T) {
+	t.Parallel()
+	h, o := newHistory(t, 10), new(told)
+	numbers := []int{2, 2, 1, 1, 4}
+	ticks := make(chan time.Time, len(numbers)+1)
+	for range cap(ticks) {
+		ticks <- time.Time{}
+	}
+	var lines []string
+	log := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
+	ctx, stop := context.WithCancel(klog.NewContext(t.Context(), log))
+	n := 0
+	h.Follow(ctx, ticks, func(ctx context.Context) (*usage.Interval, error) {
+		if n == len(numbers) {
+			stop()
+			return nil, ctx.Err()
+		}
+		v := interval(n + 1)
+		v.CPUs = numbers[n]
+		n++
+		return v, nil
+	}, o)
+	want := []string{
+		`"level"=0 "msg"="The number of processors that pods may run on changed" "before"=2 "now"=1`,
+		`"level"=0 "msg"="The number of processors that pods may run on changed" "before"=1 "now"=4`,
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 }
 
 func TestTheEndOfTheContextIsNoFailure(t *testing.T) {

@@ -20,7 +20,7 @@ func (m *Metrics) definePods() {
 		}, pod),
 		blocked: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_gauge_pod_blocked_seconds_total",
-			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks.",
+			Help: "How long the tasks of a pod waited for block I/O, summed over its tasks; absent where the kernel does not account it.",
 		}, pod),
 	}
 	m.dilation = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -53,7 +53,7 @@ func (m *Metrics) defineNode() {
 	})
 	m.processors = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "loadline_gauge_node_processors",
-		Help: "Processors of the node that were online in the last interval.",
+		Help: "Processors that pods of the node might run on in the last interval: those that are online, but for those that the kubelet keeps from pods.",
 	})
 	m.duration = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "loadline_gauge_reading_duration_seconds",

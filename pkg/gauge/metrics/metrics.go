@@ -88,7 +88,7 @@ func (m *Metrics) Sampled(v *usage.Interval, took time.Duration) {
 	m.leftOut.Set(float64(v.LeftOut))
 	m.duration.Observe(took.Seconds())
 	m.timestamp.Set(float64(v.End.UnixMilli()) / 1e3)
-	m.addPods(v.Pods)
+	m.addPods(v)
 }
 
 // Failed counts a reading that failed.

@@ -77,6 +77,16 @@ func (w *watched) sampled(pods ...usage.Pod) {
 	w.Sampled(&usage.Interval{Node: "a", CPUs: 4, Seconds: 10, BusySeconds: 8, StolenSeconds: 0.5, End: w.clock.Now(), Pods: pods, LeftOut: 3}, 16*time.Millisecond)
 }
 
+func TestBlockedTimesThatAreNotAccountedHaveNoSeries(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 2)
+	w.Sampled(&usage.Interval{Node: "a", CPUs: 4, Seconds: 10, BlockedUnknown: true, Pods: []usage.Pod{pod("cart", 4)}}, time.Millisecond)
+	w.want(t, "pod_run_seconds_total", map[string]float64{"shop/cart": 1})
+	w.want(t, "pod_blocked_seconds_total", map[string]float64{})
+	w.sampled(pod("cart", 4))
+	w.want(t, "pod_blocked_seconds_total", map[string]float64{"shop/cart": 0.25})
+}
+
 func TestTheSecondsOfPodsAddUp(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 10)

@@ -33,22 +33,25 @@ func labelsOf(p *usage.Pod) prometheus.Labels {
 }
 
 // addPods adds the pods of an interval to their series, or to those of the others.
-func (m *Metrics) addPods(pods []usage.Pod) {
-	m.dropGone(pods)
-	m.choose(pods)
+func (m *Metrics) addPods(v *usage.Interval) {
+	m.dropGone(v.Pods)
+	m.choose(v.Pods)
 	others := prometheus.Labels{"namespace": Others, "pod": Others}
 	summed := 0
 	m.dilation.Reset()
-	for i := range pods {
-		p := &pods[i]
-		s := m.shown[p.UID]
-		if s == nil {
+	for i := range v.Pods {
+		p := &v.Pods[i]
+		labels := others
+		if s := m.shown[p.UID]; s != nil {
+			labels = s.labels
+			m.dilation.With(labels).Set(p.Dilation)
+		} else {
 			summed++
-			m.counters.add(others, &p.Times)
-			continue
 		}
-		m.counters.add(s.labels, &p.Times)
-		m.dilation.With(s.labels).Set(p.Dilation)
+		m.counters.add(labels, &p.Times)
+		if !v.BlockedUnknown {
+			m.counters.blocked.With(labels).Add(p.Blocked)
+		}
 	}
 	m.summed.Set(float64(summed))
 }
@@ -119,12 +122,11 @@ func (m *Metrics) byWaiting() []string {
 	return uids
 }
 
-// add adds times to the counters with some labels.
+// add adds times to the counters with some labels, but for blocked times, which are not always known.
 func (c *perPod) add(labels prometheus.Labels, t *usage.Times) {
 	c.run.With(labels).Add(t.Run)
 	c.wait.With(labels).Add(t.Wait)
 	c.throttled.With(labels).Add(t.Throttled)
-	c.blocked.With(labels).Add(t.Blocked)
 }
 
 // drop drops the counters with some labels.

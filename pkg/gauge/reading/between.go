@@ -10,11 +10,11 @@ import (
 )
 
 // Between returns what happened on a node between two readings of it, for which [usage.Interval.Validate] returns nil if node
-// is not empty; nil if no time passed. The name of a pod is what name returns for its UID, if name is not nil. It keeps the
+// is not empty; nil if less than a [usage.Instant] passed. The name of a pod is what name returns for its UID, if name is not nil. It keeps the
 // pods, and the containers of each, that ran and waited longest where there are more than an interval may have.
 func Between(before, after *Reading, node string, name func(uid string) (namespace, name string)) *usage.Interval {
 	span := after.At.Sub(before.At)
-	if span <= 0 {
+	if span.Seconds() < usage.Instant {
 		return nil
 	}
 	interval := &usage.Interval{
@@ -34,9 +34,10 @@ func Between(before, after *Reading, node string, name func(uid string) (namespa
 			interval.Pods = append(interval.Pods, pod)
 		}
 	}
-	ran := thatRan(interval.Pods)
-	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = busyAndStolen(before, after, ran)
-	interval.ExclusiveCPUs = after.exclusive(ran)
+	places := placed(before, after)
+	interval.CPUs, interval.BusySeconds, interval.StolenSeconds = places.busyAndStolen(before, after)
+	interval.ExclusiveCPUs = places.exclusive()
+	interval.BlockedUnknown = !after.BlockedKnown
 	interval.LeftOut = max(0, len(interval.Pods)-usage.MaxPods)
 	interval.Pods = longest(interval.Pods, usage.MaxPods, func(p *usage.Pod) *usage.Times { return &p.Times })
 	limitContainers(interval.Pods)

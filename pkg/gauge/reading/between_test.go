@@ -21,7 +21,7 @@ const (
 
 // at is a reading of a node of two processors, some time after noon, when it was up for 1,000 s.
 func at(since time.Duration, pods ...reading.Pod) *reading.Reading {
-	return &reading.Reading{At: noon.Add(since), Uptime: 1000*second + since, CPUs: 2, Pods: pods}
+	return &reading.Reading{At: noon.Add(since), Uptime: 1000*second + since, CPUs: 2, BlockedKnown: true, Pods: pods}
 }
 
 // pod is a pod of one container, without any account but of its tasks.
@@ -88,9 +88,18 @@ func TestTheNodeIsBetweenReadings(t *testing.T) {
 	}))
 }
 
+func TestAnIntervalSaysWhereBlockedTimeIsNotAccounted(t *testing.T) {
+	t.Parallel()
+	after := at(10*second, pod(old(7, 0, 0)))
+	after.BlockedKnown = false
+	if got := reading.Between(at(0), after, "worker-1", nil); !got.BlockedUnknown {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestNoTimeIsNoInterval(t *testing.T) {
 	t.Parallel()
-	for _, since := range []time.Duration{0, -second} {
+	for _, since := range []time.Duration{0, -second, time.Microsecond - 1} {
 		if got := reading.Between(at(0, pod()), at(since, pod()), "worker-1", nil); got != nil {
 			t.Errorf("got %+v after %v, want nil", got, since)
 		}

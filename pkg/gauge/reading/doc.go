@@ -21,7 +21,7 @@
 // matters to the dilation of a task that all but never runs; longer intervals are the remedy.
 //
 // How long tasks waited for block I/O is known only where kernel.task_delayacct is 1, [Reading.BlockedKnown]; elsewhere it
-// is 0.
+// is 0, and the interval says so.
 //
 // # What comes and goes
 //

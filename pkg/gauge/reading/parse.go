@@ -86,6 +86,8 @@ func (t *Task) stat(text []byte) error {
 	if closing < 0 {
 		return wrong(1, "%.80q has no command in parentheses", text)
 	}
+	_, command, _ := bytes.Cut(text[:closing], []byte("("))
+	t.Pause = isPause(command)
 	line := 1 + bytes.Count(text[:closing], []byte("\n"))
 	rest, _ := nextLine(text[closing+2:])
 	var value []byte
@@ -107,6 +109,10 @@ func (t *Task) stat(text []byte) error {
 	t.Parent, t.Start, t.CPU, t.Blocked = int(parent), start, int(cpu), blocked
 	return nil
 }
+
+// isPause reports whether a command is one of those that images of sandboxes run: that of Kubernetes, which most others repackage, is
+// pause, and that of OpenShift pod.
+func isPause(command []byte) bool { return string(command) == "pause" || string(command) == "pod" }
 
 // account is what a control group has in cpu.stat, or cpu.stat.local.
 type account struct {

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"math"
 	"path/filepath"
+	"slices"
 	"time"
-
-	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
 // Processor is what the kernel had accounted of a processor.
@@ -158,69 +157,82 @@ func (r *Reader) allowed(path string) (list string, err error) {
 	return list, err
 }
 
-// ofPods returns the processors that pods run on: those that a container which ran may run on, all unless the kubelet
-// reserves some. Others than these have the containers that hold a pod together, which never run.
-func (r *Reading) ofPods(ran func(container string) bool) []Processor {
-	set, seen := map[int]bool{}, map[string]bool{}
+// placement is which processors the containers of a node may run on: by the list of these that some have, the index of the pod whose
+// containers have it, or several.
+type placement map[string]int
+
+// several is in the place of the index of a pod for more than one pod.
+const several = -1
+
+// placed returns where containers may run at the end of an interval. It does not depend on what ran meanwhile, so that it changes only
+// when the kubelet or its runtime changes it. Left out are
+//
+//   - sandboxes: the kubelet's CPU manager does not place them, so that they may run on all processors, and reap a process now and then
+//   - containers that the reading before does not have: while a runtime makes one, it is not placed yet
+//   - containers that vanished while they were read, before their list was
+//
+// Containers that are new count where there are no others.
+func placed(before, after *Reading) placement {
+	earlier := map[string]bool{}
+	for i := range before.Pods {
+		for k := range before.Pods[i].Groups {
+			earlier[before.Pods[i].Groups[k].ID] = true
+		}
+	}
+	if p := after.placed(func(id string) bool { return earlier[id] }); len(p) > 0 {
+		return p
+	}
+	return after.placed(func(string) bool { return true })
+}
+
+// placed returns where those containers may run that count.
+func (r *Reading) placed(counts func(id string) bool) placement {
+	p := placement{}
 	for i := range r.Pods {
-		for j := range r.Pods[i].Groups {
-			g := &r.Pods[i].Groups[j]
-			if seen[g.Processors] || !ran(g.ID) {
+		for k := range r.Pods[i].Groups {
+			g := &r.Pods[i].Groups[k]
+			if g.ID == "" || g.Processors == "" || !g.works() || !counts(g.ID) {
 				continue
 			}
-			seen[g.Processors] = true
-			if g.Processors == "" || processorSet([]byte(g.Processors), set) != nil {
-				return r.Processors
+			if of, known := p[g.Processors]; known && of != i {
+				p[g.Processors] = several
+			} else {
+				p[g.Processors] = i
 			}
 		}
 	}
-	var some []Processor
-	for _, p := range r.Processors {
-		if set[p.Number] {
-			some = append(some, p)
+	return p
+}
+
+// works reports whether a container runs anything but what holds a pod's namespaces.
+func (g *Group) works() bool {
+	return slices.ContainsFunc(g.Tasks, func(t Task) bool { return !t.Pause })
+}
+
+// among returns those of some processors that a container may run on: all unless the kubelet reserves some, or it is not known.
+func (p placement) among(all []Processor) []Processor {
+	set := map[int]bool{}
+	for list := range p {
+		if processorSet([]byte(list), set) != nil {
+			return all
 		}
 	}
+	some := slices.DeleteFunc(slices.Clone(all), func(p Processor) bool { return !set[p.Number] })
 	if len(some) == 0 {
-		return r.Processors
+		return all
 	}
 	return some
 }
 
-// thatRan returns a function that reports whether a container ran in an interval of these pods.
-func thatRan(pods []usage.Pod) func(container string) bool {
-	active := map[string]bool{}
-	for i := range pods {
-		for _, c := range pods[i].Containers {
-			active[c.ID] = c.Run > idle
-		}
-	}
-	return func(container string) bool { return active[container] }
-}
-
-// exclusive reports whether a container that ran may run on processors that no container of another pod which ran may use.
-func (r *Reading) exclusive(ran func(container string) bool) bool {
-	const several = -1
-	pods := map[string]int{} // by list of processors: the pod that has it
-	for i := range r.Pods {
-		for j := range r.Pods[i].Groups {
-			g := &r.Pods[i].Groups[j]
-			if !ran(g.ID) {
-				continue
-			}
-			if of, known := pods[g.Processors]; known && of != i {
-				pods[g.Processors] = several
-				continue
-			}
-			pods[g.Processors] = i
-		}
-	}
-	if len(pods) < 2 {
+// exclusive reports whether a container may run on processors that no container of another pod may use.
+func (p placement) exclusive() bool {
+	if len(p) < 2 {
 		return false
 	}
-	lists, sets := map[int]int{}, make(map[string]map[int]bool, len(pods)) // lists: how many have a processor
-	for list := range pods {
+	lists, sets := map[int]int{}, make(map[string]map[int]bool, len(p)) // lists: how many have a processor
+	for list := range p {
 		set := map[int]bool{}
-		if list == "" || processorSet([]byte(list), set) != nil {
+		if processorSet([]byte(list), set) != nil {
 			return false
 		}
 		for n := range set {
@@ -228,7 +240,7 @@ func (r *Reading) exclusive(ran func(container string) bool) bool {
 		}
 		sets[list] = set
 	}
-	for list, pod := range pods {
+	for list, pod := range p {
 		shared := pod == several
 		for n := range sets[list] {
 			shared = shared || lists[n] > 1
@@ -240,11 +252,10 @@ func (r *Reading) exclusive(ran func(container string) bool) bool {
 	return false
 }
 
-// busyAndStolen returns how many processors the pods run on, given which containers ran, and how long these were busy and
-// stolen between two readings. Where these are all, what the control groups say of the node is taken, which is exact where
-// the ticks are not.
-func busyAndStolen(before, after *Reading, ran func(container string) bool) (cpus int, busy, stolen float64) {
-	now := after.ofPods(ran)
+// busyAndStolen returns how many processors containers may run on, and how long these were busy and stolen between two readings.
+// Where these are all, what the control groups say of the node is taken, which is exact where the ticks are not.
+func (p placement) busyAndStolen(before, after *Reading) (cpus int, busy, stolen float64) {
+	now := p.among(after.Processors)
 	if len(now) == len(after.Processors) {
 		return max(1, after.CPUs), grown(before.Busy, after.Busy), grown(before.Stolen, after.Stolen)
 	}
@@ -260,6 +271,3 @@ func busyAndStolen(before, after *Reading, ran func(container string) bool) (cpu
 	}
 	return len(now), busy, stolen
 }
-
-// idle is how many seconds a container may run that does nothing.
-const idle = 1e-4

@@ -46,6 +46,7 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 					Start: rapid.SampledFrom([]time.Duration{0, second, 1001 * second, 1005 * second, 2000 * second}).Draw(t, "start"),
 					Seen:  time.Duration(rapid.Int64Range(0, int64(100*ms)).Draw(t, "seen")),
 					Run:   anyTime(t, "run"), Wait: anyTime(t, "wait"), Blocked: anyTime(t, "blocked"), Slices: 1,
+					Pause: rapid.Bool().Draw(t, "pause"),
 				})
 			}
 			pod.Groups = append(pod.Groups, group)
@@ -58,7 +59,7 @@ func anyReading(t *rapid.T, since time.Duration) *reading.Reading {
 func TestWhateverTheReadingsTheIntervalIsValidAndItsSumsAreRight(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		span := time.Duration(rapid.Int64Range(1, int64(20*second)).Draw(t, "span"))
+		span := time.Duration(rapid.Int64Range(int64(time.Microsecond), int64(20*second)).Draw(t, "span"))
 		interval := reading.Between(anyReading(t, 0), anyReading(t, span), "worker-1", nil)
 		if err := interval.Validate(); err != nil {
 			t.Fatal(err)

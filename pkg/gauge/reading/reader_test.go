@@ -1,6 +1,7 @@
 package reading_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,26 @@ func TestControlGroupsOfVersion2AreRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, read(t, n)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestSandboxesAreKnownByTheirCommand(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	n.write("cgroup/cgroup.controllers", "cpu\n")
+	commands := []string{"pause", "pod", "pauser", "(pause)", "a) R 1 (pause", ""}
+	var want []bool
+	for i, command := range commands {
+		n.write(fmt.Sprintf("cgroup/kubepods/pod%s/c%d/cgroup.threads", uid, i), fmt.Sprintln(11+i))
+		n.taskOf(command, 11+i, "1000 2000 3")
+		want = append(want, i < 2)
+	}
+	var got []bool
+	for _, g := range read(t, n).Pods[0].Groups {
+		got = append(got, g.Tasks[0].Pause)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("of %q (-want +got):\n%s", commands, diff)
 	}
 }
 

@@ -74,4 +74,6 @@ type Task struct {
 	Slices int64
 	// CPU is the number of the processor that it ran on last.
 	CPU int
+	// Pause reports whether its command is that of a sandbox, the container that holds a pod's namespaces.
+	Pause bool
 }

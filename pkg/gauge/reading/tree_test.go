@@ -38,11 +38,14 @@ func (n node) write(path, text string) {
 }
 
 // task writes what /proc says of a task whose command is as awkward as one can be, and which began 100 s after the boot.
-func (n node) task(id int, schedstat string) {
+func (n node) task(id int, schedstat string) { n.taskOf("a) R 1 (\nb", id, schedstat) }
+
+// taskOf writes what /proc says of a task with a command.
+func (n node) taskOf(command string, id int, schedstat string) {
 	n.tb.Helper()
 	n.write(fmt.Sprintf("proc/%d/schedstat", id), schedstat+"\n")
 	fields := strings.Fields("1 7 7 0 -1 4194304 105 0 0 0 0 0 0 0 20 0 1 0 10000 3133440 390 18446744073709551615 1 1 1 0 0 0 0 0 0 0 0 0 17 1 0 0 25 0 0 1 1 1 1 1 1 1 0")
-	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf("%d (a) R 1 (\nb) S %s\n", id, strings.Join(fields, " ")))
+	n.write(fmt.Sprintf("proc/%d/stat", id), fmt.Sprintf("%d (%s) S %s\n", id, command, strings.Join(fields, " ")))
 }
 
 func (n node) reader() *reading.Reader {

@@ -230,6 +230,8 @@ func (v *Interval) scalar(field string) any {
 		return &v.CgroupVersion
 	case "exclusiveCPUs":
 		return &v.ExclusiveCPUs
+	case "blockedUnknown":
+		return &v.BlockedUnknown
 	case "leftOut":
 		return &v.LeftOut
 	}

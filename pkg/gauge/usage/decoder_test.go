@@ -56,7 +56,8 @@ func anyReport(t *rapid.T) usage.Report {
 		v := usage.Interval{
 			Node: "worker-1.example", Start: moment(), End: moment(), Seconds: rapid.Float64Range(1, 100).Draw(t, "seconds"), CPUs: rapid.IntRange(1, 512).Draw(t, "cpus"),
 			BusySeconds: amount.Draw(t, "busy"), StolenSeconds: amount.Draw(t, "stolen"), CgroupVersion: rapid.IntRange(0, 2).Draw(t, "version"),
-			ExclusiveCPUs: rapid.Bool().Draw(t, "exclusive"), LeftOut: rapid.IntRange(0, 9).Draw(t, "left out"), Pods: []usage.Pod{},
+			ExclusiveCPUs: rapid.Bool().Draw(t, "exclusive"), BlockedUnknown: rapid.Bool().Draw(t, "blocked unknown"), LeftOut: rapid.IntRange(0, 9).Draw(t, "left out"),
+			Pods: []usage.Pod{},
 		}
 		for k := range rapid.IntRange(0, 3).Draw(t, "pods") {
 			cpu := rapid.Float64Range(0, 1).Draw(t, "cpu")

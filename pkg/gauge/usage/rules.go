@@ -16,6 +16,14 @@ const (
 	MaxAllContainers = 10_000
 )
 
+const (
+	// Instant is less than any interval lasts, in seconds. A pod that was observed for less was not.
+	Instant = 1e-6
+	// maxAmount is more than any amount of an interval is, in seconds or as a number. Sums, products and quotients of a few amounts are
+	// far from the largest number.
+	maxAmount = 1e15
+)
+
 // maxSlowedSeconds is longer than any gauge runs: thirty years.
 const maxSlowedSeconds = 1e9
 
@@ -99,6 +107,12 @@ func (v *Interval) validateWhole() error {
 	if !(v.Seconds > 0) || math.IsInf(v.Seconds, 0) {
 		return fmt.Errorf("seconds: %v is not above 0 and finite", v.Seconds)
 	}
+	if v.Seconds < Instant {
+		return fmt.Errorf("seconds: %v is less than %v", v.Seconds, Instant)
+	}
+	if err := amounts(amount{"seconds", v.Seconds}); err != nil {
+		return err
+	}
 	if v.CPUs < 1 {
 		return fmt.Errorf("cpus: %d is less than 1", v.CPUs)
 	}
@@ -143,7 +157,9 @@ func (p *Pod) validateDoings() error {
 	if !(p.Dilation >= 1) || math.IsInf(p.Dilation, 0) {
 		return fmt.Errorf("dilation: %v is not at least 1 and finite", p.Dilation)
 	}
-	if err := amounts(amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading}, amount{"diskLoading", p.DiskLoading}); err != nil {
+	err := amounts(amount{"threads", p.Threads}, amount{"dilation", p.Dilation}, amount{"seconds", p.Seconds}, amount{"cpuLoading", p.CPULoading},
+		amount{"diskLoading", p.DiskLoading})
+	if err != nil {
 		return err
 	}
 	if !(p.SlowedSeconds >= 0 && p.SlowedSeconds <= maxSlowedSeconds) {
@@ -206,11 +222,14 @@ type amount struct {
 	value float64
 }
 
-// amounts returns an error that names the first value that is not finite and at least 0.
+// amounts returns an error that names the first value that is not finite and at least 0, or more than any is.
 func amounts(all ...amount) error {
 	for _, a := range all {
 		if !(a.value >= 0) || math.IsInf(a.value, 0) {
 			return fmt.Errorf("%s: %v is not at least 0 and finite", a.field, a.value)
+		}
+		if a.value > maxAmount {
+			return fmt.Errorf("%s: %v is more than %v", a.field, a.value, maxAmount)
 		}
 	}
 	return nil

@@ -16,16 +16,19 @@ type Interval struct {
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
 	Seconds float64   `json:"seconds"`
-	// CPUs is how many processors were online, BusySeconds how long they ran anything, and StolenSeconds how long the
-	// hypervisor ran something else while they had work; both are sums over the processors.
+	// CPUs is how many processors containers of pods might run on, BusySeconds how long these ran anything, and StolenSeconds how
+	// long the hypervisor ran something else while they had work; both are sums over the processors.
 	CPUs          int     `json:"cpus"`
 	BusySeconds   float64 `json:"busySeconds"`
 	StolenSeconds float64 `json:"stolenSeconds"`
 	// CgroupVersion is 1 or 2: by which version of control groups processors are shared; 0 if the gauge does not know.
 	CgroupVersion int `json:"cgroupVersion,omitempty"`
-	// ExclusiveCPUs reports whether a container ran on processors that no container of another pod might use, as the static
+	// ExclusiveCPUs reports whether a container had processors that no container of another pod might use, as the static
 	// policy of the kubelet's CPU manager gives them to Guaranteed pods.
 	ExclusiveCPUs bool `json:"exclusiveCPUs,omitempty"`
+	// BlockedUnknown reports whether the kernel does not account how long tasks wait for block I/O, so that Blocked and DiskLoading of
+	// all pods are 0, whatever these did. Gauges of version 0.3 do not say that.
+	BlockedUnknown bool `json:"blockedUnknown,omitempty"`
 	// Pods are those that had a task during the interval, in the order of their UIDs.
 	Pods []Pod `json:"pods"`
 	// LeftOut is how many further pods had one: a gauge reports a bounded number.

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"loadline.dev/loadline/pkg/evaluate/findings"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// FindingsNotes says in lines of how many pods and nodes that is, which nodes are not known, and how remedies meet.
+func FindingsNotes(a *findings.Answer) []string {
+	lines := observedNotes(a)
+	if p := a.Interplay(); p.Remedies > 1 {
+		line := "Remedies hold one at a time: each is predicted as if nothing else changed."
+		if p.Moves > 1 {
+			line += fmt.Sprintf(" %s move pods to %s: move one, and ask again.", text.Count(int64(p.Moves)), p.Node)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// WorstNotes are the notes to a [WorstTable].
+func WorstNotes(a *findings.Answer) []string {
+	lines := FindingsNotes(a)
+	if _, others := a.Worst(shownOfNode); len(others) > 0 {
+		lines = append(lines, fmt.Sprintf("Of each node the %d pods that are slowed down most have a row; with -o wide all have.", shownOfNode))
+	}
+	return lines
+}
+
+// ObservedPodsNotes are the notes to an [ObservedPodsTable].
+func ObservedPodsNotes(a *findings.Answer) []string {
+	lines := observedNotes(a)
+	var unknown []string
+	for i := range a.Nodes {
+		if n := &a.Nodes[i]; n.BlockedUnknown && slices.ContainsFunc(a.Pods, func(p findings.Pod) bool { return p.Node == n.Name }) {
+			unknown = append(unknown, n.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		lines = append(lines, fmt.Sprintf("BLOCKED is not observed on %s (%s): kernel.task_delayacct is 0 there.", text.Counted(len(unknown), "node"), text.Names(unknown)))
+	}
+	return lines
+}
+
+// observedNotes says of how many pods and nodes an answer is, and which nodes are not known.
+func observedNotes(a *findings.Answer) []string {
+	first := fmt.Sprintf("Slowed down %s or more: %s of %s.", text.Times(a.Above), text.Count(int64(len(a.Findings))), text.Counted(len(a.Pods), "observed pod"))
+	if len(a.Findings) == 0 {
+		first = fmt.Sprintf("None of %s is slowed down %s or more.", text.Counted(len(a.Pods), "observed pod"), text.Times(a.Above))
+	}
+	if a.Short > 0 {
+		first += fmt.Sprintf(" Observed too shortly to judge: %s.", text.Counted(a.Short, "pod"))
+	}
+	lines := []string{first}
+	if a.Unsure > 0 {
+		lines = append(lines, fmt.Sprintf("Too unsteady to judge: %s, whose dilation is about as far from 1 as it differs between intervals (kubectl loadline top pods).",
+			text.Counted(a.Unsure, "pod")))
+	}
+	var unknown, changing []string
+	for i := range a.Nodes {
+		n := &a.Nodes[i]
+		if n.Problem != "" {
+			unknown = append(unknown, n.Name+": "+n.Problem)
+		} else if len(n.OtherCPUs) > 0 {
+			changing = append(changing, n.Name+": "+processors(n))
+		}
+	}
+	of := text.Counted(len(a.Nodes), "node")
+	if len(unknown) > 0 {
+		lines = append(lines, fmt.Sprintf("Not observed: %s of %s, with %s (%s).", text.Count(int64(len(unknown))), of, text.Counted(a.Unseen, "pod"), text.Names(unknown)))
+	}
+	if len(changing) > 0 {
+		lines = append(lines, fmt.Sprintf("Processors change on %s of %s (%s): only the time with the first number counts.",
+			text.Count(int64(len(changing))), of, text.Names(changing)))
+	}
+	return lines
+}
+
+// processors says which numbers of processors a node had, the one that counts first.
+func processors(n *findings.Node) string {
+	return fmt.Sprintf("%s, and at times %s", text.Count(int64(n.CPUs)), otherProcessors(n))
+}
+
+func otherProcessors(n *findings.Node) string {
+	others := make([]string, len(n.OtherCPUs))
+	for i, cpus := range n.OtherCPUs {
+		others[i] = text.Count(int64(cpus))
+	}
+	return strings.Join(others, " or ")
+}
+
+// remark says what is special about what was observed of a node.
+func remark(n *findings.Node) string {
+	var remarks []string
+	if len(n.OtherCPUs) > 0 {
+		remarks = append(remarks, fmt.Sprintf("at times %s CPUs, which do not count", otherProcessors(n)))
+	}
+	if n.BlockedUnknown {
+		remarks = append(remarks, "blocked time is not observed")
+	}
+	return strings.Join(remarks, "; ")
+}
