@@ -71,7 +71,7 @@ and a NodeProfile, from which predict and the scheduler take them.`,
 	flags := command.Flags()
 	flags.StringVarP(&f.file, "filename", "f", "", "CSV file with observations, - for standard input")
 	flags.StringSliceVar(&f.options.Resources, "resources", nil, "names of the resources, if known (default hidden ones are found)")
-	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
+	flags.StringSliceVar(&f.declared, "declared", nil, "file or folder with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
@@ -107,11 +107,12 @@ func (f *fitVerb) run() error {
 			return err
 		}
 	}
-	declared, err := input.ReadManifests(f.declared, f.streams.In)
+	files := input.Files{Paths: f.declared, For: "fit --declared"}
+	declared, err := files.Read(f.streams, input.WorkloadProfile)
 	if err != nil {
 		return err
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.Workloads, LearningCurve: f.curve})
+	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: f.options, Declared: declared.WorkloadProfiles, LearningCurve: f.curve})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

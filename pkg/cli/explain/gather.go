@@ -207,11 +207,11 @@ func (g *gatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 
 // readFiles reads what the files have of a cluster.
 func (x *explain) readFiles() (*explanation.Input, error) {
-	found, err := input.ReadSnapshot(x.files, x.streams.In)
+	found, err := x.files.Read(x.streams, input.Snapshot()...)
 	if err != nil {
 		return nil, err
 	}
-	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Namespaces: found.Namespaces, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes}, nil
+	return &explanation.Input{Nodes: found.Nodes, Pods: found.Pods, Namespaces: found.Namespaces, Workloads: found.WorkloadProfiles, Classes: found.NodeProfiles}, nil
 }
 
 // find returns the pod that is meant.

@@ -76,6 +76,35 @@ func (f *planFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
 	return checkMeasured(spec)
 }
 
+// fields returns which fields of a spec the flags said.
+func (f *planFlags) fields(spec *v1alpha1.PoolPlanSpec) verb.FlagFields {
+	said := verb.FlagFields{}
+	if f.discipline != "" {
+		said["spec.discipline"] = "--discipline"
+	}
+	if f.strategy != "" {
+		said["spec.strategy"] = "--strategy"
+	}
+	for i := range spec.Classes {
+		path, name := fmt.Sprintf("spec.classes[%d]", i), spec.Classes[i].Name
+		if len(f.classes) > 0 { // then it is the flags that have all classes
+			flag := "--class " + name
+			said[path], said[path+".name"], said[path+".arrival"], said[path+".arrival.ratePerSecond"] = flag, flag+": name", flag+": rate", flag+": rate"
+			said[path+".service"], said[path+".service.meanMillis"], said[path+".service.scv"] = flag+": service", flag+": service", flag+": scv"
+			said[path+".sla.responseTimeMillis"], said[path+".sla.probability"], said[path+".costPerServer"] = flag+": within", flag+": probability", flag+": cost"
+		}
+		for flag, of := range map[string]struct {
+			texts []string
+			path  string
+		}{"--rate " + name: {f.rates, path + ".arrival.ratePerSecond"}, "--service " + name: {f.services, path + ".service.meanMillis"}} {
+			if slices.ContainsFunc(of.texts, func(text string) bool { return strings.HasPrefix(text, name+"=") }) {
+				said[of.path] = flag
+			}
+		}
+	}
+	return said
+}
+
 // byAngle reports whether an angle table is to choose the strategy.
 func (f *planFlags) byAngle() bool { return f.strategy == angleTable }
 
