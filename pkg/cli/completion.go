@@ -58,6 +58,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 
 		"trace":      files("csv", "swf", "gz"),
 		"gaps-from":  files("csv", "swf", "gz"),
+		"arrivals":   anyFile,
 		"nodes-from": files("csv"),
 		"to":         table,
 		"usage":      files("csv"),

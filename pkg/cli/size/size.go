@@ -44,8 +44,9 @@ within its time as often as promised, whether the classes should share a pool of
 servers or have their own, and how far the answer holds. It reads a PoolPlan, and
 the WorkloadProfiles that it refers to; or makes one of flags. It needs no cluster.
 
-A class arrives at random with a rate, one server is busy with each of its jobs for
-a mean time, and its SLA says within which time a job is to be answered, with which
+A class arrives at random with a rate, as a Poisson process does: where its jobs come in
+bursts, it takes more servers; --arrivals says of recorded jobs whether they do. One
+server is busy with each of its jobs for a mean time, and its SLA says within which time a job is to be answered, with which
 probability. Exit code 1 means that an SLA cannot be met.
 
 The disciplines: fcfs serves jobs in order of arrival; hol those of the class with
@@ -64,6 +65,9 @@ and cost, exponential service, and the discipline fcfs.`,
   kubectl loadline size \
     --class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95 \
     --class name=search,rate=3.6,service=1s,within=5s,probability=0.8
+
+  # With the arrivals of last week, and whether they are random
+  kubectl loadline size -f poolplan.yaml --arrivals checkout=lastweek.csv
 
   # If checkout grew to 0.9 requests per second
   kubectl loadline size -f poolplan.yaml --rate checkout=0.9
@@ -98,6 +102,18 @@ func (s *size) run(ctx context.Context) error {
 	plan, err := s.plan(read.PoolPlans)
 	if err != nil {
 		return err
+	}
+	warnings, err := s.flags.recorded(&plan.Spec)
+	if err != nil {
+		return err
+	}
+	if err := checkMeasured(&plan.Spec); err != nil {
+		return err
+	}
+	for _, warning := range warnings {
+		if err := s.streams.Err.Warn("%s", warning); err != nil {
+			return err
+		}
 	}
 	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
