@@ -297,3 +297,44 @@ func TestPredictTakesWhatIsInEffectWhileAPodIsResized(t *testing.T) {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
 	}
 }
+
+// What Koordinator hands out is no CPU request of Kubernetes.
+func TestPredictSaysWhatItDoesNotTakeIntoAccount(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "", "predict", "-f", "testdata/foreign/batch.yaml", "--cores", "4")
+	const want = "Not taken into account: batch requests 2 CPU as kubernetes.io/batch-cpu of Koordinator, which Kubernetes does not count as CPU: " +
+		"it is taken for a pod that does not request them, with the weight and the limit of that; a WorkloadProfile can say what it uses.\n"
+	if code != 0 || stderr != "" || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+	const there = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4}}}\n---\n" +
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: x}, spec: {nodeName: n1, containers: [{name: c}]}}\n---\n" +
+		"{apiVersion: v1, kind: Pod, metadata: {name: be, namespace: x}, spec: {nodeName: n1, containers: [{name: c, resources: {requests: {kubernetes.io/batch-cpu: 1k}}}]}}\n"
+	code, stdout, stderr = invoke(t, there, "explain", "pod", "x/a", "-f", "-")
+	if code != 0 || !strings.Contains(stdout, "Not taken into account: x/be requests 1 CPU as kubernetes.io/batch-cpu of Koordinator") {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+}
+
+// The annotation that names the devices of pods is one of the template, and a second device is refused.
+func TestPredictGoesByTheDevicesOfAManifest(t *testing.T) {
+	t.Parallel()
+	const node = "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: gpus}\nspec: {selector: {}, devices: [{name: gpu, count: 2, extendedResource: nvidia.com/gpu, sharing: TimeSliced, replicas: 2}]}\n---\n"
+	pod := func(name, devices string) string {
+		return fmt.Sprintf("{apiVersion: v1, kind: Pod, metadata: {name: %s, annotations: {loadline.dev/devices: %q}}, spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}\n---\n", name, devices)
+	}
+	code, stdout, stderr := invoke(t, node+pod("a", "gpu-1")+pod("b", "gpu-1"), "predict", "-f", "-", "--cores", "8", "-o", "json")
+	var p evaluate.Prediction
+	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
+		t.Fatalf("exit code %d: %s %v", code, stderr, err)
+	}
+	for _, pods := range p.Pods {
+		if !cmp.Equal(pods.Devices, []string{"gpu-1"}) || pods.DevicesAssumed {
+			t.Errorf("%s is at %v, assumed %v", pods.Name, pods.Devices, pods.DevicesAssumed)
+		}
+	}
+	code, _, stderr = invoke(t, node+pod("a", "gpu-0,gpu-1"), "predict", "-f", "-")
+	if want := `"gpu-1" is a second device of its kind: a pod is tied to one`; code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d: %s, want %s", code, stderr, want)
+	}
+}

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -308,6 +311,51 @@ func TestSizeDrawsItsCharts(t *testing.T) {
 			if !strings.Contains(string(svg), text) {
 				t.Errorf("%s has no %s", filepath.Base(path), text)
 			}
+		}
+	}
+}
+
+// Jobs in fours have an index of dispersion of 4, and those one after the other none: of both there are two in a second.
+func TestSizeTakesTheRateOfRecordedJobsAndWarnsOfBursts(t *testing.T) {
+	t.Parallel()
+	fours, regular := "#loadline-trace/v1\ntype,arrival\n", "#loadline-trace/v1\ntype,arrival\n"
+	draw := rand.New(rand.NewPCG(1, 1))
+	at := 0.0
+	for i := range 4000 {
+		if i%4 == 0 {
+			at += 2 * draw.ExpFloat64()
+		}
+		fours += fmt.Sprintf("a,%.3f\n", at)
+		regular += fmt.Sprintf("a,%.3f\n", 0.5*float64(i))
+	}
+	for name, test := range map[string]struct {
+		trace string
+		warn  bool
+	}{"in fours": {fours, true}, "one after the other": {regular, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append(classes("name=a,rate=9,service=1s,within=10s"), "--arrivals", "a="+write(t, "jobs.csv", test.trace), "-o", "json")
+			code, stdout, stderr := invoke(t, "", args...)
+			var answer pools.Answer
+			if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil {
+				t.Fatalf("exit code %d: %s %v", code, stderr, err)
+			}
+			if rate := answer.Inputs[0].Arrival.Value; math.Abs(rate-2) > 0.2 { // three standard errors of 1,000 batches
+				t.Errorf("the rate is %v, want 2", rate)
+			}
+			const bursts = "Warning: the arrivals of a come in bursts: how many there are in 10s varies "
+			if warned := strings.HasPrefix(stderr, bursts); warned != test.warn || !warned && stderr != "" {
+				t.Errorf("said %q", stderr)
+			}
+		})
+	}
+	for name, test := range map[string]struct{ arrivals, want string }{
+		"another class": {"b=jobs.csv", "--arrivals b=jobs.csv: there is no such class (there are a)"},
+		"no trace":      {"a=" + write(t, "few.csv", "#loadline-trace/v1\ntype,arrival\na,1\n"), "few.csv: there are too few arrivals to tell how they vary: give at least 20, at different times"},
+		"no file":       {"a=none.csv", "--arrivals a=none.csv: open none.csv: no such file"},
+	} {
+		if code, _, stderr := invoke(t, "", append(classes("name=a,rate=9,service=1s,within=10s"), "--arrivals", test.arrivals)...); code != 2 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit code %d: %s, want %s", name, code, stderr, test.want)
 		}
 	}
 }

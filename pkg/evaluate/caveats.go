@@ -56,7 +56,7 @@ func Caveats(pod *corev1.Pod, class *profile.NodeClass) (caveats []Caveat) {
 		by, isCPU := sharedCPU[resourceName]
 		switch {
 		case isCPU:
-			add("requests %s cores as %s of %s, which Kubernetes does not count as CPU: it is taken for a pod that does not request them, with the weight and the limit of that; a WorkloadProfile can say what it uses",
+			add("requests %s CPU as %s of %s, which Kubernetes does not count as CPU: it is taken for a pod that does not request them, with the weight and the limit of that; a WorkloadProfile can say what it uses",
 				resource.NewMilliQuantity(amount.Value(), resource.DecimalSI), resourceName, by)
 		case class.Shares(resourceName) && amount.CmpInt64(1) > 0:
 			add("requests %s of %s, which are shared: it is taken to use one", amount.String(), resourceName)

@@ -3,6 +3,7 @@ package size
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -30,7 +31,7 @@ func (f *planFlags) recorded(spec *v1alpha1.PoolPlanSpec) (warnings []string, er
 		if err != nil {
 			return nil, fmt.Errorf("--arrivals %s: %w", text, err)
 		}
-		class.Arrival = &v1alpha1.ClassArrival{RatePerSecond: resource.NewMilliQuantity(int64(1000*v.Rate+0.5), resource.DecimalSI)}
+		class.Arrival = &v1alpha1.ClassArrival{RatePerSecond: resource.NewScaledQuantity(int64(math.Round(1e9*v.Rate)), resource.Nano)}
 		if v.Bursty() {
 			warnings = append(warnings, fmt.Sprintf(
 				"the arrivals of %s come in bursts: how many there are in %.3gs varies %.1f times as much as of arrivals at random, for which the answer is (scv of the times between them: %.1f); it takes more servers than this",
