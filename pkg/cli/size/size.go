@@ -66,8 +66,8 @@ and cost, exponential service, and the discipline fcfs.`,
     --class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95 \
     --class name=search,rate=3.6,service=1s,within=5s,probability=0.8
 
-  # With the arrivals of last week, and whether they are random
-  kubectl loadline size -f poolplan.yaml --arrivals checkout=lastweek.csv
+  # With the arrivals of a recorded trace, and whether they are random
+  kubectl loadline size -f poolplan.yaml --arrivals checkout=lublin_256.swf.gz
 
   # If checkout grew to 0.9 requests per second
   kubectl loadline size -f poolplan.yaml --rate checkout=0.9
