@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/config/v1alpha1"
+	"loadline.dev/loadline/apis/decode"
 )
 
 // LoadDilationArgs reads the arguments of the Dilation plugin as kube-scheduler
@@ -22,7 +24,7 @@ import (
 // are refused. The error names every offending field, its value and the rule.
 func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 	versioned := &v1alpha1.DilationArgs{}
-	if err := decode(obj, "DilationArgs", versioned); err != nil {
+	if err := read(obj, "DilationArgs", versioned); err != nil {
 		return nil, err
 	}
 	versioned.SetDefaults()
@@ -56,9 +58,9 @@ func LoadDilationArgs(obj runtime.Object) (*DilationArgs, error) {
 	return args, nil
 }
 
-// decode reads arguments of a kind into a versioned object, which stays empty where
+// read reads arguments of a kind into a versioned object, which stays empty where
 // the user gave none.
-func decode(obj runtime.Object, kind string, into runtime.Object) error {
+func read(obj runtime.Object, kind string, into runtime.Object) error {
 	if obj == nil {
 		return nil
 	}
@@ -69,18 +71,29 @@ func decode(obj runtime.Object, kind string, into runtime.Object) error {
 	if len(unknown.Raw) == 0 {
 		return nil
 	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return err
-	}
-	want := v1alpha1.GroupVersion.WithKind(kind)
-	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	decoded, _, err := decoder.Decode(unknown.Raw, &want, into)
+	text, err := decode.JSON(unknown.Raw)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", kind, err)
 	}
-	if decoded != into {
-		return fmt.Errorf("want args to be of type %s, got %T", kind, decoded)
+	var written metav1.TypeMeta
+	lenient, strict := decode.Decoder{Lenient: true}, decode.Decoder{}
+	if err := lenient.Object(text, &written); err != nil {
+		return err
+	}
+	if err := checkKind(written.GroupVersionKind(), v1alpha1.GroupVersion.WithKind(kind)); err != nil {
+		return err
+	}
+	return strict.Object(text, into)
+}
+
+// checkKind refuses arguments that say that they are of another kind, or of another version of it.
+func checkKind(written, want schema.GroupVersionKind) error {
+	switch {
+	case written == want:
+	case written.Kind != "" && written.Kind != want.Kind:
+		return field.NotSupported(field.NewPath("kind"), written.Kind, []string{want.Kind})
+	case !written.GroupVersion().Empty() && written.GroupVersion() != want.GroupVersion():
+		return field.NotSupported(field.NewPath("apiVersion"), written.GroupVersion().String(), []string{want.GroupVersion().String()})
 	}
 	return nil
 }

@@ -279,20 +279,20 @@ func TestWhatIsNotDilationArgsIsRefused(t *testing.T) {
 		want string // a part of the error
 	}{
 		"another Go type":   {&corev1.Pod{}, "want args to be of type DilationArgs, got *v1.Pod"},
-		"an unknown field":  {written(`{"request": []}`), `reading DilationArgs: strict decoding error: unknown field "request"`},
-		"a field of a rule": {written(`{"requests": [{"resource": "cpu", "perCore": 1}]}`), `unknown field "requests[0].perCore"`},
+		"an unknown field":  {written(`{"request": []}`), `request: Forbidden: there is no such field`},
+		"a field of a rule": {written(`{"requests": [{"resource": "cpu", "perCore": 1}]}`), `requests[0].perCore: Forbidden: there is no such field`},
 		"a field by its wrong case": {
-			written(`{"syncTimeoutseconds": 1}`), `unknown field "syncTimeoutseconds"`,
+			written(`{"syncTimeoutseconds": 1}`), `syncTimeoutseconds: Forbidden: there is no such field`,
 		},
-		"a field given twice":  {written(`{"syncTimeoutSeconds": 1, "syncTimeoutSeconds": 2}`), `duplicate field "syncTimeoutSeconds"`},
-		"another kind":         {written(`{"kind": "NodeResourcesFitArgs"}`), `no kind "NodeResourcesFitArgs" is registered for version "config.loadline.dev/v1alpha1"`},
-		"another version":      {written(`{"apiVersion": "config.loadline.dev/v1"}`), `no kind "DilationArgs" is registered for version "config.loadline.dev/v1"`},
-		"another group":        {written(`{"apiVersion": "loadline.dev/v1alpha1", "kind": "WorkloadProfile"}`), `no kind "WorkloadProfile" is registered`},
-		"text that is no YAML": {written("requests: [\n"), "reading DilationArgs: "},
-		"a list":               {written("[1, 2]"), "reading DilationArgs: "},
-		"a fractional timeout": {written(`{"syncTimeoutSeconds": 1.5}`), "cannot unmarshal number 1.5"},
-		"a timeout too large":  {written(`{"syncTimeoutSeconds": 2147483648}`), "cannot unmarshal number 2147483648"},
-		"a quantity in words":  {written(`{"requests": [{"resource": "cpu", "minimum": "some"}]}`), "quantities must match"},
+		"a field given twice":  {written(`{"syncTimeoutSeconds": 1, "syncTimeoutSeconds": 2}`), `syncTimeoutSeconds: Forbidden: the field is there twice`},
+		"another kind":         {written(`{"kind": "NodeResourcesFitArgs"}`), `kind: Unsupported value: "NodeResourcesFitArgs": supported values: "DilationArgs"`},
+		"another version":      {written(`{"apiVersion": "config.loadline.dev/v1"}`), `apiVersion: Unsupported value: "config.loadline.dev/v1": supported values: "config.loadline.dev/v1alpha1"`},
+		"another group":        {written(`{"apiVersion": "loadline.dev/v1alpha1", "kind": "WorkloadProfile"}`), `kind: Unsupported value: "WorkloadProfile"`},
+		"text that is no YAML": {written("requests: [\n"), "reading DilationArgs: is not YAML: line 1: did not find expected node content"},
+		"a list":               {written("[1, 2]"), "is a list where the API wants an object"},
+		"a fractional timeout": {written(`{"syncTimeoutSeconds": 1.5}`), "syncTimeoutSeconds: Invalid value: 1.5: is a number where the API wants a whole number"},
+		"a timeout too large":  {written(`{"syncTimeoutSeconds": 2147483648}`), "syncTimeoutSeconds: Invalid value: 2147483648: is more than the field holds"},
+		"a quantity in words":  {written(`{"requests": [{"resource": "cpu", "minimum": "some"}]}`), `requests[0].minimum: Invalid value: "some": is not a quantity such as 500m or 2`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,7 @@ const MinWindowSeconds = 60
 // reads those of Dilation.
 func LoadSLAOrderArgs(obj runtime.Object) (*SLAOrderArgs, error) {
 	versioned := &v1alpha1.SLAOrderArgs{}
-	if err := decode(obj, "SLAOrderArgs", versioned); err != nil {
+	if err := read(obj, "SLAOrderArgs", versioned); err != nil {
 		return nil, err
 	}
 	versioned.SetDefaults()

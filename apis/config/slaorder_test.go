@@ -65,12 +65,12 @@ func TestInvalidSLAOrderArgsAreRefusedByFieldValueAndRule(t *testing.T) {
 			written(`{"maxWaitSeconds": 0, "windowSeconds": 0}`),
 			"[maxWaitSeconds: Invalid value: 0: must be at least 1, windowSeconds: Invalid value: 0: must be at least 60]",
 		},
-		"an unknown field":             {written(`{"maxWait": 5}`), `reading SLAOrderArgs: strict decoding error: unknown field "maxWait"`},
-		"the arguments of the other":   {written(`{"kind": "DilationArgs", "syncTimeoutSeconds": 5}`), "want args to be of type SLAOrderArgs, got *v1alpha1.DilationArgs"},
+		"an unknown field":             {written(`{"maxWait": 5}`), `maxWait: Forbidden: there is no such field`},
+		"the arguments of the other":   {written(`{"kind": "DilationArgs", "syncTimeoutSeconds": 5}`), `kind: Unsupported value: "DilationArgs": supported values: "SLAOrderArgs"`},
 		"another Go type":              {&corev1.Pod{}, "want args to be of type SLAOrderArgs, got *v1.Pod"},
-		"a wait that is not an int32":  {written(`{"maxWaitSeconds": 2147483648}`), "cannot unmarshal number 2147483648"},
-		"a wait that is not a number":  {written(`{"maxWaitSeconds": "10m"}`), "cannot unmarshal string"},
-		"a discipline that is no text": {written(`{"discipline": 1}`), "cannot unmarshal number"},
+		"a wait that is not an int32":  {written(`{"maxWaitSeconds": 2147483648}`), "maxWaitSeconds: Invalid value: 2147483648: is more than the field holds"},
+		"a wait that is not a number":  {written(`{"maxWaitSeconds": "10m"}`), `maxWaitSeconds: Invalid value: "10m": is a string where the API wants a whole number`},
+		"a discipline that is no text": {written(`{"discipline": 1}`), "discipline: Invalid value: 1: is a number where the API wants a string"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

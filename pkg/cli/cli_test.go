@@ -40,10 +40,14 @@ func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown verb":   {[]string{"fti"}, "unknown command \"fti\" for \"kubectl loadline\"; did you mean fit?\nSee 'kubectl loadline --help' for usage and examples"},
-		"an unknown flag":   {[]string{"fit", "--fiel", "x"}, "unknown flag: --fiel\nSee 'kubectl loadline fit --help' for usage and examples"},
-		"an unknown format": {[]string{"version", "-o", "xml"}, `"xml" is not one of table, json, yaml`},
-		"an argument":       {[]string{"version", "now"}, `unknown command "now" for "kubectl loadline version"`},
+		"an unknown verb":    {[]string{"fti"}, "unknown command \"fti\" for \"kubectl loadline\"; did you mean fit?\nSee 'kubectl loadline --help' for usage and examples"},
+		"an unknown flag":    {[]string{"fit", "--fiel", "x"}, "unknown flag: --fiel\nSee 'kubectl loadline fit --help' for usage and examples"},
+		"an unknown format":  {[]string{"version", "-o", "xml"}, `"xml" is not one of table, json, yaml`},
+		"a manifest":         {[]string{"predict", "web.yaml"}, `"web.yaml" is a file: give it by -f, as in kubectl loadline predict -f web.yaml`},
+		"a folder":           {[]string{"check", "../cli"}, `"../cli" is a file: give it by -f, as in kubectl loadline check -f ../cli`},
+		"a trace":            {[]string{"replay", "jobs.swf.gz"}, `"jobs.swf.gz" is a file: give it by --trace, as in kubectl loadline replay --trace jobs.swf.gz`},
+		"a manifest of jobs": {[]string{"replay", "jobs.yaml"}, `"jobs.yaml" is a file: give it by -f, as in kubectl loadline replay -f jobs.yaml`},
+		"an argument":        {[]string{"version", "now"}, `unknown command "now" for "kubectl loadline version"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

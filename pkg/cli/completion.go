@@ -58,6 +58,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 
 		"trace":      files("csv", "swf", "gz"),
 		"gaps-from":  files("csv", "swf", "gz"),
+		"arrivals":   anyFile,
 		"nodes-from": files("csv"),
 		"to":         table,
 		"usage":      files("csv"),
@@ -80,25 +81,25 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"cpu-shares":   verb.OneOf(replays.CPUShares()),
 		"without":      listOf([]string{installation.Manager, installation.Scheduler}),
 
-		"plan": fromFiles(func(m *input.Manifests) []string {
-			return namesOf(m.Plans, func(p *v1alpha1.PoolPlan) string { return p.Name })
+		"plan": fromFiles(func(o *input.Objects) []string {
+			return namesOf(o.PoolPlans, func(p *v1alpha1.PoolPlan) string { return p.Name })
 		}),
-		"predict node": fromWorkloads(func(w *input.Workloads) []string {
-			return namesOf(w.Profiles.Nodes, func(p *v1alpha1.NodeProfile) string { return p.Name })
+		"predict node": fromFiles(func(o *input.Objects) []string {
+			return namesOf(o.NodeProfiles, func(p *v1alpha1.NodeProfile) string { return p.Name })
 		}),
-		"pod": fromWorkloads(podNames), "predict requests": fromWorkloads(podNames), "predict limits": fromWorkloads(podNames),
+		"pod": fromFiles(podNames), "predict requests": fromFiles(podNames), "predict limits": fromFiles(podNames),
 		"requests": fromFiles(workloadNames), "limits": fromFiles(workloadNames),
 		"types": fromFiles(workloadNames),
 	}
 }
 
-func workloadNames(m *input.Manifests) []string {
-	return namesOf(m.Workloads, func(p *v1alpha1.WorkloadProfile) string { return p.Name })
+func workloadNames(o *input.Objects) []string {
+	return namesOf(o.WorkloadProfiles, func(p *v1alpha1.WorkloadProfile) string { return p.Name })
 }
 
 // podNames are those of workloads and of profiles.
-func podNames(w *input.Workloads) []string {
-	return append(namesOf(w.Workloads, (*evaluate.Workload).Name), workloadNames(w.Profiles)...)
+func podNames(o *input.Objects) []string {
+	return append(namesOf(o.Workloads, (*evaluate.Workload).Name), workloadNames(o)...)
 }
 
 func namesOf[T any](objects []T, name func(*T) string) []string {
@@ -139,41 +140,21 @@ func listOf(values []string) cobra.CompletionFunc {
 	}
 }
 
-// fromFiles completes a value with names that the files of -f have, which hold profiles only.
-func fromFiles(names func(*input.Manifests) []string) cobra.CompletionFunc {
-	return namesIn(func(paths []string) ([]string, error) {
-		m, err := input.ReadManifests(paths, nil)
-		if err != nil {
-			return nil, err
-		}
-		return names(m), nil
-	})
-}
-
-// fromWorkloads completes a value with names that the files of -f have, which may hold workloads, too.
-func fromWorkloads(names func(*input.Workloads) []string) cobra.CompletionFunc {
-	return namesIn(func(paths []string) ([]string, error) {
-		w, err := input.ReadWorkloads(paths, nil)
-		if err != nil {
-			return nil, err
-		}
-		return names(w), nil
-	})
-}
-
-func namesIn(read func(paths []string) ([]string, error)) cobra.CompletionFunc {
+// fromFiles completes a value with names that the files of -f have.
+func fromFiles(names func(*input.Objects) []string) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		paths, err := command.Flags().GetStringSlice("filename")
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		paths = slices.DeleteFunc(slices.Sorted(slices.Values(paths)), func(path string) bool { return path == "-" })
-		names, err := read(slices.Compact(paths)) // cobra reads flags twice
+		named := input.Files{Paths: slices.Compact(paths)} // cobra reads flags twice
+		objects, err := named.Read(verb.Streams{}, append(input.Workloads(), input.WorkloadProfile, input.NodeProfile, input.PoolPlan)...)
 		if err != nil {
 			cobra.CompDebugln(err.Error(), false)
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return names, cobra.ShellCompDirectiveNoFileComp
+		return names(objects), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -118,7 +118,9 @@ var free = []string{
 
 func TestEveryFlagThatTakesAWordIsCompletedOrFree(t *testing.T) {
 	t.Parallel()
-	for _, verb := range withAllBelow(newRoot("v1.2.3", Streams{})) {
+	root := newRoot("v1.2.3", Streams{})
+	complete(root)
+	for _, verb := range withAllBelow(root) {
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Value.Type() {
 			case "bool", "int", "int32", "int64", "uint64", "float64", "duration":

@@ -299,8 +299,8 @@ func TestExplainRefusesWrongUse(t *testing.T) {
 		"no pods in the files":      {[]string{"pod", "x", "-f", write(t, "a.yaml", paperJobs)}, "there are no pods in the files: kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml prints them"},
 		"a node not in the files":   {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {nodeName: gone}\n")}, `pod x is on node "gone", which is not there: give the Node, too`},
 		"which of two pods":         {[]string{"pod", "x", "-f", write(t, "p.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: b}\n")}, `there are several pods "x" in the files, such as a/x: say which`},
-		"another kind in the files": {[]string{"pod", "x", "-f", write(t, "s.yaml", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret}]}")}, "s.yaml, document 1: items[0]: Secret is not read here"},
-		"a misspelt profile":        {[]string{"pod", "x", "-f", write(t, "w.yaml", strings.Replace(paperJobs, "resources", "resurces", 1))}, `unknown field "spec.resurces"`},
+		"another kind in the files": {[]string{"pod", "x", "-f", write(t, "s.yaml", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}")}, "there are no pods in the files: "},
+		"a misspelt profile":        {[]string{"pod", "x", "-f", write(t, "w.yaml", strings.Replace(paperJobs, "resources", "resurces", 1))}, `spec.resurces: Forbidden: there is no such field`},
 		"no such configuration":     {[]string{"pod", "etl/io-0", "-f", "-", "--scheduler", "none.yaml"}, "--scheduler none.yaml: open none.yaml: no such file"},
 		"another configuration":     {[]string{"pod", "etl/io-0", "-f", "-", "--scheduler", write(t, "k.yaml", "kind: Kustomization")}, `--scheduler k.yaml: kind: "Kustomization" is not KubeSchedulerConfiguration`},
 		"wrong arguments": {

@@ -72,7 +72,7 @@ WorkloadProfiles and a NodeProfile, from which predict and the scheduler take it
 	flags := command.Flags()
 	flags.StringVarP(&f.file, "filename", "f", "", "CSV file with observations, - for standard input")
 	flags.StringSliceVar(&f.options.Resources, "resources", nil, "names of the resources, if known (default hidden ones are found)")
-	flags.StringSliceVar(&f.declared, "declared", nil, "file with WorkloadProfiles to pull the fit towards; needs --resources")
+	flags.StringSliceVar(&f.declared, "declared", nil, "file or folder with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
 	flags.StringVar(&f.form, "form", evaluate.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(evaluate.Forms(), ", "))
@@ -109,11 +109,12 @@ func (f *fitVerb) run() error {
 			return err
 		}
 	}
-	declared, err := input.ReadManifests(f.declared, f.streams.In)
+	files := input.Files{Paths: f.declared, For: "fit --declared"}
+	declared, err := files.Read(f.streams, input.WorkloadProfile)
 	if err != nil {
 		return err
 	}
-	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.Workloads, LearningCurve: f.curve}
+	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.WorkloadProfiles, LearningCurve: f.curve}
 	bar := newFitProgress(f.streams.Err)
 	in.Progress = bar.update
 	answer, err := evaluate.Fit(in)

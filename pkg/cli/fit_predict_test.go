@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/cli/input"
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 )
 
@@ -118,7 +119,8 @@ func TestPredictAgreesWithFitWithinOnePercent(t *testing.T) {
 			if code, stdout, _ := invoke(t, "", "check", "-f", file); code != 0 {
 				t.Fatalf("what fit writes is not valid: %s", stdout)
 			}
-			m, err := input.ReadWorkloads([]string{file}, strings.NewReader(""))
+			files := input.Files{Paths: []string{file}}
+			m, err := files.Read(verb.Streams{}, input.WorkloadProfile, input.NodeProfile)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,11 +147,11 @@ func TestPredictAgreesWithFitWithinOnePercent(t *testing.T) {
 }
 
 // overStated predicts a pair from the profiles of two jobs, and returns the dilation of the first over its stated alone time.
-func overStated(t *testing.T, m *input.Workloads, job, other int) float64 {
+func overStated(t *testing.T, m *input.Objects, job, other int) float64 {
 	t.Helper()
-	profiles := m.Profiles.Workloads
+	profiles := m.WorkloadProfiles
 	p, err := evaluate.Predict(evaluate.PredictionInput{
-		Profiles: profiles, Nodes: m.Profiles.Nodes, Cores: 1,
+		Profiles: profiles, Nodes: m.NodeProfiles, Cores: 1,
 		Pods: []evaluate.Pods{{Name: profiles[job].Name, Copies: 1}, {Name: profiles[other].Name, Copies: 1}},
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/text"
 )
@@ -26,7 +26,7 @@ import (
 // predict holds the flags of the verb predict.
 type predict struct {
 	streams verb.Streams
-	files   []string
+	files   input.Files
 	pods    []string
 	node    string
 	cores   int
@@ -37,6 +37,9 @@ type predict struct {
 	weights verb.Weights
 	output  verb.Output
 }
+
+// defaultCores is how many cores the node has unless it is said.
+const defaultCores = 1
 
 func newPredict(streams verb.Streams) *cobra.Command {
 	p := &predict{streams: streams}
@@ -49,7 +52,7 @@ resource, because of whom, and when each is done. It needs no cluster.
 It reads manifests of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs
 and CronJobs, with their requests and limits, WorkloadProfiles, which say at which
 resources pods spend their time, and NodeProfiles for the number of servers of each
-resource. Of a workload that no WorkloadProfile selects it takes what the scheduler
+resource; it skips objects of other kinds. Of a workload that no WorkloadProfile selects it takes what the scheduler
 would, a vector that is assumed from its requests, and says so.
 
 Without --pod there is one pod of each workload on the node, however many replicas it
@@ -72,12 +75,12 @@ has; where the files have WorkloadProfiles only, one of each of these.`,
 		RunE: func(command *cobra.Command, _ []string) error { return verb.Abandon(command.Context(), p.run) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&p.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	p.files.Add(command, "predict", "manifests, - for standard input; may be repeated")
 	flags.StringArrayVar(&p.pods, "pod", nil, "pods on the node, as NAME[=COPIES][@START], NAME being that of a WorkloadProfile or a workload, such as deployment/web; may be repeated (default one of each workload, or of each profile)")
 	flags.StringToStringVar(&p.request, "requests", nil, "CPU that pods request, as NAME=CPU,…, 0 for nothing (default what the manifests say; without any, all pods share alike)")
 	flags.StringToStringVar(&p.limit, "limits", nil, "CPU that pods may use at most, as NAME=CPU,…, 0 for no limit (default what the manifests say)")
 	flags.StringVar(&p.node, "node", "", "the NodeProfile that the node follows (default the only one in the files)")
-	flags.IntVar(&p.cores, "cores", 1, "how many cores the node has, unless its NodeProfile says so")
+	flags.IntVar(&p.cores, "cores", defaultCores, "how many cores the node has, unless its NodeProfile says so")
 	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
 	flags.StringVar(&p.plot, "plot", "", "draw the pods' times to this file (.svg or .png)")
 	p.weights.Add(command)
@@ -86,7 +89,7 @@ has; where the files have WorkloadProfiles only, one of each of these.`,
 }
 
 func (p *predict) run() error {
-	if len(p.files) == 0 {
+	if len(p.files.Paths) == 0 {
 		return errors.New("name a file with workloads or WorkloadProfiles: -f deployment.yaml")
 	}
 	if err := verb.CheckChart("plot", p.plot); err != nil {
@@ -110,14 +113,16 @@ func (p *predict) run() error {
 	if in.Limits, err = parseCPU("limits", p.limit); err != nil {
 		return err
 	}
-	m, err := input.ReadWorkloads(p.files, p.streams.In)
-	if errors.Is(err, input.ErrNode) {
-		return fmt.Errorf("%w; --cores says how many cores the node has, or a NodeProfile", err)
-	}
+	read, err := p.files.Read(p.streams, append(input.Workloads(), input.WorkloadProfile, input.NodeProfile)...)
 	if err != nil {
 		return err
 	}
-	in.Workloads, in.Profiles, in.Nodes = m.Workloads, m.Profiles.Workloads, m.Profiles.Nodes
+	if read.Skipped["Node"] > 0 && p.cores == defaultCores {
+		if err := p.streams.Err.Lines("predict takes no Node: --cores, or a NodeProfile, says how many cores the node has."); err != nil {
+			return err
+		}
+	}
+	in.Workloads, in.Profiles, in.Nodes = read.Workloads, read.WorkloadProfiles, read.NodeProfiles
 	prediction, err := evaluate.Predict(in)
 	if err != nil {
 		return err
@@ -127,7 +132,7 @@ func (p *predict) run() error {
 			return err
 		}
 	}
-	return p.output.Print(p.streams.Out, prediction, func(page *verb.Page) error { return printPrediction(page, prediction, p.notes(prediction, m)) })
+	return p.output.Print(p.streams.Out, prediction, func(page *verb.Page) error { return printPrediction(page, prediction, p.notes(prediction)) })
 }
 
 // parsePods reads NAME[=COPIES][@START].
@@ -291,7 +296,7 @@ func effectOf(d *evaluate.Demand) string {
 }
 
 // notes say what the answer takes for granted.
-func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (lines []string) {
+func (p *predict) notes(answer *evaluate.Prediction) (lines []string) {
 	var guessed, unmeasured, replicated []string
 	requested := resource.Quantity{}
 	for i := range answer.Pods {
@@ -338,13 +343,7 @@ func (p *predict) notes(answer *evaluate.Prediction, files *input.Workloads) (li
 	for _, l := range answer.LeftOut {
 		lines = append(lines, fmt.Sprintf("%s is left out: %s.", l.Workload, l.Why))
 	}
-	if len(files.Others) > 0 {
-		var kinds []string
-		for _, kind := range slices.Sorted(maps.Keys(files.Others)) {
-			kinds = append(kinds, fmt.Sprintf("%s (%d)", kind, files.Others[kind]))
-		}
-		lines = append(lines, "Left out, having no pods: "+strings.Join(kinds, ", ")+".")
-	}
+	lines = append(lines, report.CaveatLines(answer.Caveats)...)
 	return lines
 }
 

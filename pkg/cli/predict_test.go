@@ -130,7 +130,7 @@ items:
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
 	}
 	code, _, stderr = invoke(t, strings.Replace(list, "spec: {selector", "spec: {selektor", 1), "predict", "-f", "-")
-	if want := `standard input, document 1: items[0]: strict decoding error: unknown field "spec.selektor"`; code != 2 || !strings.Contains(stderr, want) {
+	if want := `standard input, document 1: items[0]: spec.selektor: Forbidden: there is no such field`; code != 2 || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, errors %q, want %q", code, stderr, want)
 	}
 }
@@ -201,7 +201,7 @@ func TestPredictRefusesBadInput(t *testing.T) {
 		"no file":                   {"", []string{}, "name a file with workloads or WorkloadProfiles: -f deployment.yaml"},
 		"an empty file":             {"", []string{"-f", "-"}, "there is no WorkloadProfile"},
 		"a file that is no YAML":    {"{", []string{"-f", "-"}, "standard input, document 1:"},
-		"a misspelt field":          {header + "{selector: {}, resurces: []}", []string{"-f", "-"}, `unknown field "spec.resurces"`},
+		"a misspelt field":          {header + "{selector: {}, resurces: []}", []string{"-f", "-"}, `spec.resurces: Forbidden: there is no such field`},
 		"a sum over 1":              {header + "{selector: {}, resources: [{name: cpu, loading: '0.7'}, {name: disk, loading: '0.4'}]}", []string{"-f", "-"}, "spec.resources: Invalid value: \"1.1\": the loadings add up to more than 1"},
 		"an unknown profile":        {paperJobs, []string{"-f", "-", "--pod", "sort"}, `pods "sort": there is no such WorkloadProfile (there are filecomp, std-io)`},
 		"no copies":                 {paperJobs, []string{"-f", "-", "--pod", "filecomp=0"}, "copies: 0 is not between 1 and 10000"},

@@ -63,9 +63,9 @@ shop/batch       50m   assumed      1.12×      1.05×   cpu 0.12 (shop/web 0.12
 2 pods on one node (servers: cpu 1), exact
 No WorkloadProfile selects shop/web (cpu 0.50), shop/batch (cpu 0.10): it is assumed, as by the scheduler, that a pod uses the CPU that it requests, or the rules' minimum, within its limit.
 This is one pod of each workload; with all replicas: --pod shop/web=3.
-Left out, having no pods: Service (1).
 `
-	if diff := cmp.Diff(want, stdout); code != 0 || stderr != "" || diff != "" {
+	const skipped = "Skipped 1 object of a kind that predict has no use for: Service (1).\n"
+	if diff := cmp.Diff(want, stdout); code != 0 || stderr != skipped || diff != "" {
 		t.Errorf("exit code %d, errors %q (-want +got):\n%s", code, stderr, diff)
 	}
 }
@@ -204,16 +204,16 @@ func TestPredictRefusesBadManifests(t *testing.T) {
 	}{
 		"another kind": {
 			"{apiVersion: argoproj.io/v1alpha1, kind: Rollout}", nil,
-			`standard input, document 1: Rollout of "argoproj.io/v1alpha1" is not read here; give Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet, Job, CronJob, and WorkloadProfile and NodeProfile of "loadline.dev/v1alpha1"`,
+			"Skipped 1 object of a kind that predict has no use for: Rollout (1).\nError: there is no WorkloadProfile, nor a workload such as a Deployment",
 		},
-		"an old version":                {"{apiVersion: apps/v1beta1, kind: Deployment}", nil, `Deployment of "apps/v1beta1" is not read here; give`},
-		"a node":                        {"{apiVersion: v1, kind: Node}", nil, "--cores says how many cores the node has"},
+		"an old version":                {"{apiVersion: apps/v1beta1, kind: Deployment}", nil, "predict has no use for: Deployment of apps/v1beta1 (1)."},
+		"a node":                        {"{apiVersion: v1, kind: Node}", nil, "predict has no use for: Node (1).\npredict takes no Node: --cores, or a NodeProfile, says how many cores the node has."},
 		"no kind":                       {"{apiVersion: v1}", nil, "document 1: kind: there is none"},
 		"nothing with pods":             {"{apiVersion: v1, kind: Service}", nil, "there is no WorkloadProfile, nor a workload such as a Deployment"},
 		"no name":                       {"{apiVersion: v1, kind: Pod, spec: {containers: [{name: main}]}}", nil, "pod: metadata.name: there is none"},
 		"no containers":                 {pod("{containers: []}"), nil, "pod/a: spec.containers: Required value: a pod has at least one container"},
 		"containers of one name":        {pod("{containers: [{name: main}, {name: main}]}"), nil, `pod/a: spec.containers[1].name: Duplicate value: "main"`},
-		"a misspelt field":              {pod("{containers: [{name: main, resurces: {}}]}"), nil, `unknown field "spec.containers[0].resurces"`},
+		"a misspelt field":              {pod("{containers: [{name: main, resurces: {}}]}"), nil, `spec.containers[0].resurces: Forbidden: there is no such field`},
 		"a request above its limit":     {resources("{requests: {cpu: 2}, limits: {cpu: 1}}"), nil, `deployment/a: spec.template.spec.containers[0].resources.requests[cpu]: Invalid value: "2": must be less than or equal to the limit of 1`},
 		"a negative request":            {resources("{requests: {cpu: -1}}"), nil, `deployment/a: spec.template.spec.containers[0].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0`},
 		"a negative limit":              {resources("{limits: {cpu: -500m}}"), nil, `limits[cpu]: Invalid value: "-500m": must be greater than or equal to 0`},
@@ -295,6 +295,47 @@ func TestPredictTakesWhatIsInEffectWhileAPodIsResized(t *testing.T) {
 	code, stdout, stderr := invoke(t, resized, "predict", "-f", "-")
 	if code != 0 || !strings.Contains(stdout, "\na        300m   assumed") || !strings.Contains(stdout, "a (cpu 0.30)") {
 		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+}
+
+// What Koordinator hands out is no CPU request of Kubernetes.
+func TestPredictSaysWhatItDoesNotTakeIntoAccount(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := invoke(t, "", "predict", "-f", "testdata/foreign/batch.yaml", "--cores", "4")
+	const want = "Not taken into account: batch requests 2 CPU as kubernetes.io/batch-cpu of Koordinator, which Kubernetes does not count as CPU: " +
+		"it is taken for a pod that does not request them, with the weight and the limit of that; a WorkloadProfile can say what it uses.\n"
+	if code != 0 || stderr != "" || !strings.HasSuffix(stdout, want) {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+	const there = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4}}}\n---\n" +
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: x}, spec: {nodeName: n1, containers: [{name: c}]}}\n---\n" +
+		"{apiVersion: v1, kind: Pod, metadata: {name: be, namespace: x}, spec: {nodeName: n1, containers: [{name: c, resources: {requests: {kubernetes.io/batch-cpu: 1k}}}]}}\n"
+	code, stdout, stderr = invoke(t, there, "explain", "pod", "x/a", "-f", "-")
+	if code != 0 || !strings.Contains(stdout, "Not taken into account: x/be requests 1 CPU as kubernetes.io/batch-cpu of Koordinator") {
+		t.Errorf("exit code %d, errors %q, output\n%s", code, stderr, stdout)
+	}
+}
+
+// The annotation that names the devices of pods is one of the template, and a second device is refused.
+func TestPredictGoesByTheDevicesOfAManifest(t *testing.T) {
+	t.Parallel()
+	const node = "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: gpus}\nspec: {selector: {}, devices: [{name: gpu, count: 2, extendedResource: nvidia.com/gpu, sharing: TimeSliced, replicas: 2}]}\n---\n"
+	pod := func(name, devices string) string {
+		return fmt.Sprintf("{apiVersion: v1, kind: Pod, metadata: {name: %s, annotations: {loadline.dev/devices: %q}}, spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}\n---\n", name, devices)
+	}
+	code, stdout, stderr := invoke(t, node+pod("a", "gpu-1")+pod("b", "gpu-1"), "predict", "-f", "-", "--cores", "8", "-o", "json")
+	var p evaluate.Prediction
+	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
+		t.Fatalf("exit code %d: %s %v", code, stderr, err)
+	}
+	for _, pods := range p.Pods {
+		if !cmp.Equal(pods.Devices, []string{"gpu-1"}) || pods.DevicesAssumed {
+			t.Errorf("%s is at %v, assumed %v", pods.Name, pods.Devices, pods.DevicesAssumed)
+		}
+	}
+	code, _, stderr = invoke(t, node+pod("a", "gpu-0,gpu-1"), "predict", "-f", "-")
+	if want := `"gpu-1" is a second device of its kind: a pod is tied to one`; code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d: %s, want %s", code, stderr, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,9 @@ func Run(ctx context.Context, version string, args []string, streams Streams) in
 	streams.In = verb.Interruptible(ctx, streams.In)
 	root, errs := newRoot(version, streams), verb.NewStream(streams.Err)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell asks; cobra keeps for good what it can complete
+		complete(root)
+	}
 	err := root.ExecuteContext(ctx)
 	code := verb.ExitCode(err)
 	what := "Error: "
@@ -102,7 +106,6 @@ another time; 130 interrupted.`,
 	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
 	root.AddCommand(newVersion(version, streams))
 	addCompletion(root, streams)
-	complete(root)
 	return root
 }
 

@@ -124,7 +124,7 @@ func TestShareRefusesBadNodes(t *testing.T) {
 		"a tree and a node":        {with("-f", "tree.yaml"), "-f and --compare are about a ShareTree"},
 		"a request that is none":   {with("--set", "shop/cart-0=much"), `--set shop/cart-0=much: "much" is not a number such as 500m or 2`},
 		"unknown cores":            {[]string{"--pods", pod, "--usage", write(t, "u.csv", "pod,container,cpu\n")}, "how many cores the node has is not known"},
-		"another kind":             {[]string{"--pods", write(t, "s.yaml", "apiVersion: v1\nkind: Secret\n"), "--usage", exampleUsage}, "s.yaml, document 1: Secret is not read here; give Pods and a Node"},
+		"another kind":             {[]string{"--pods", write(t, "s.yaml", "apiVersion: v1\nkind: Secret\n"), "--usage", exampleUsage}, "Skipped 1 object of a kind that share --pods has no use for: Secret (1)."},
 		"a usage without a node":   {[]string{"-f", "tree.yaml", "--usage", exampleUsage}, "--usage and --cores are about a node"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +90,7 @@ shared      a               5   80.0% within 3.0s      91.5%            62.0%
 dedicated   each            6   a 2, b 4
 The answer holds while b stays under 3.64 requests/s (now 3.00) and a under 1.24 (now 0.60), if only one of them changes.
 All rates may rise by 17.9%, or all services may take 13.3% longer, before a server is missing.
+Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
 `},
 		"case 2": {tableCase2, `Dedicated pools, 8 servers: 2 fewer than shared.
 POOL     CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER
@@ -95,6 +99,7 @@ b        b               4   80.0% within 5.0s      82.4%       overloaded
 shared   both           10   a is the one that needs them
 The answer holds while b stays under 3.631 requests/s (now 3.600) and a under 0.79 (now 0.60).
 All rates may rise by 0.8%, or all services may take 0.09% longer, before a server is missing.
+Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
 `},
 		"case 2 by the angle table": {append(tableCase2, "--strategy", "angle-table"), `Dedicated pools, 8 servers: 2 fewer than shared.
 POOL     CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER
@@ -104,11 +109,13 @@ shared   both           10   a is the one that needs them
 Chosen by the angle table: dedicated pools up to 77.0° for an SLA difference of 84.0; the arrival rates are at 9.5°.
 The answer holds while b stays under 3.631 requests/s (now 3.600) and a under 0.79 (now 0.60).
 All rates may rise by 0.8%, or all services may take 0.09% longer, before a server is missing.
+Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
 `},
 		"what the wider table adds": {append(classes("name=a,rate=0,service=250ms,within=1s"), "-o", "wide"), `One pool, 1 server.
 POOL   CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER   WITH ONE MORE   BUSY     RATE   ENOUGH UP TO   SERVICE
 a      a               1   95.0% within 1.0s      98.2%                -           98.2%   0.0%   0.00/s              -     250ms
 All services may take 33.5% longer, before a server is missing.
+Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,25 +242,25 @@ func TestSizeRefusesBadInput(t *testing.T) {
 		"a rate to be measured":      {checkoutPlan + checkoutProfile, []string{"size", "-f", "-"}, `class "checkout": its arrival rate is measured by a query, for which there is no cluster here: give it, --rate checkout=0.6`},
 		"an unknown profile":         {checkoutPlan, []string{"size", "-f", "-", "--rate", "checkout=1"}, `spec.classes[0].profile: Invalid value: "shop/checkout": there is no such WorkloadProfile`},
 		"an unknown class":           {"", append(tableCase1, "--rate", "c=1"), "--rate c=1: there is no such class (there are a, b)"},
-		"a class twice":              {"", classes("name=a,rate=1,service=1s,within=3s,probability=0.9", "name=a,rate=1,service=1s,within=3s,probability=0.9"), `spec.classes[1].name: Duplicate value: "a"`},
+		"a class twice":              {"", classes("name=a,rate=1,service=1s,within=3s,probability=0.9", "name=a,rate=1,service=1s,within=3s,probability=0.9"), `--class a: name: Duplicate value: "a"`},
 		"a key twice":                {"", classes("name=a,rate=1,rate=2"), "rate: is given twice"},
 		"an unknown key":             {"", with("speed=1"), "speed: is not one of name, rate, service, within, probability, scv, cost"},
 		"a key too few":              {"", classes("name=a,rate=1,within=3s"), "service: is missing; write name=checkout,rate=0.6"},
 		"no value":                   {"", classes("name"), "write NAME=VALUE, such as rate=0.6"},
 		"a rate that is NaN":         {"", with("rate=NaN"), `rate: "NaN" is not a number such as 0.6`},
-		"a negative rate":            {"", with("rate=-1"), `spec.classes[0].arrival.ratePerSecond: Invalid value: "-1": must be a number from 0`},
-		"more than can be served":    {"", with("rate=1e12"), `spec.classes[0].arrival.ratePerSecond: Invalid value: "1000000000000"`},
-		"no service":                 {"", with("service=0s"), "spec.classes[0].service.meanMillis: Invalid value: 0: a service time is at least 1 millisecond"},
+		"a negative rate":            {"", with("rate=-1"), `--class a: rate: Invalid value: "-1": must be a number from 0`},
+		"more than can be served":    {"", with("rate=1e12"), `--class a: rate: Invalid value: "1000000000000"`},
+		"no service":                 {"", with("service=0s"), "--class a: service: Invalid value: 0: a service time is at least 1 millisecond"},
 		"a service of microseconds":  {"", with("service=1500us"), `service: "1500us" is not a whole number of milliseconds`},
 		"a time without a unit":      {"", with("within=3"), `within: "3" is not a duration such as 1s or 250ms`},
-		"no time at all":             {"", with("within=0s"), "spec.classes[0].sla.responseTimeMillis: Invalid value: 0: a response time is at least 1 millisecond"},
-		"more than always":           {"", with("probability=1.2"), `spec.classes[0].sla.probability: Invalid value: "1.2": a probability is above 0 and below 1`},
-		"always":                     {"", with("probability=1"), `spec.classes[0].sla.probability: Invalid value: "1"`},
-		"never":                      {"", with("probability=0"), `spec.classes[0].sla.probability: Invalid value: "0"`},
-		"a negative variation":       {"", with("scv=-1"), `spec.classes[0].service.scv: Invalid value: "-1"`},
-		"servers for nothing":        {"", with("cost=0"), `spec.classes[0].costPerServer: Invalid value: "0": a cost is above 0`},
-		"an unknown discipline":      {"", append(tableCase1, "--discipline", "lifo"), `spec.discipline: Unsupported value: "lifo"`},
-		"an unknown strategy":        {"", append(tableCase1, "--strategy", "best"), `spec.strategy: Unsupported value: "best"`},
+		"no time at all":             {"", with("within=0s"), "--class a: within: Invalid value: 0: a response time is at least 1 millisecond"},
+		"more than always":           {"", with("probability=1.2"), `--class a: probability: Invalid value: "1.2": a probability is above 0 and below 1`},
+		"always":                     {"", with("probability=1"), `--class a: probability: Invalid value: "1"`},
+		"never":                      {"", with("probability=0"), `--class a: probability: Invalid value: "0"`},
+		"a negative variation":       {"", with("scv=-1"), `--class a: scv: Invalid value: "-1"`},
+		"servers for nothing":        {"", with("cost=0"), `--class a: cost: Invalid value: "0": a cost is above 0`},
+		"an unknown discipline":      {"", append(tableCase1, "--discipline", "lifo"), `--discipline: Unsupported value: "lifo"`},
+		"an unknown strategy":        {"", append(tableCase1, "--strategy", "best"), `--strategy: Unsupported value: "best"`},
 		"too short a simulation":     {"", append(tableCase1, "--replications", "1"), "simulation.replications: 1 is not between 8 and 4096"},
 		"an unknown chart format":    {"", append(tableCase1, "--plot-map", "map.pdf"), "--plot-map: map.pdf: cannot draw .pdf"},
 		"a map of one class":         {"", append(with("rate=1"), "--plot-map", never), "--plot-map: a map has two axes, and there are 1 classes: it takes two"},
@@ -304,6 +311,51 @@ func TestSizeDrawsItsCharts(t *testing.T) {
 			if !strings.Contains(string(svg), text) {
 				t.Errorf("%s has no %s", filepath.Base(path), text)
 			}
+		}
+	}
+}
+
+// Jobs in fours have an index of dispersion of 4, and those one after the other none: of both there are two in a second.
+func TestSizeTakesTheRateOfRecordedJobsAndWarnsOfBursts(t *testing.T) {
+	t.Parallel()
+	fours, regular := "#loadline-trace/v1\ntype,arrival\n", "#loadline-trace/v1\ntype,arrival\n"
+	draw := rand.New(rand.NewPCG(1, 1))
+	at := 0.0
+	for i := range 4000 {
+		if i%4 == 0 {
+			at += 2 * draw.ExpFloat64()
+		}
+		fours += fmt.Sprintf("a,%.3f\n", at)
+		regular += fmt.Sprintf("a,%.3f\n", 0.5*float64(i))
+	}
+	for name, test := range map[string]struct {
+		trace string
+		warn  bool
+	}{"in fours": {fours, true}, "one after the other": {regular, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := append(classes("name=a,rate=9,service=1s,within=10s"), "--arrivals", "a="+write(t, "jobs.csv", test.trace), "-o", "json")
+			code, stdout, stderr := invoke(t, "", args...)
+			var answer pools.Answer
+			if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil {
+				t.Fatalf("exit code %d: %s %v", code, stderr, err)
+			}
+			if rate := answer.Inputs[0].Arrival.Value; math.Abs(rate-2) > 0.2 { // three standard errors of 1,000 batches
+				t.Errorf("the rate is %v, want 2", rate)
+			}
+			const bursts = "Warning: the arrivals of a come in bursts: how many there are in 10s varies "
+			if warned := strings.HasPrefix(stderr, bursts); warned != test.warn || !warned && stderr != "" {
+				t.Errorf("said %q", stderr)
+			}
+		})
+	}
+	for name, test := range map[string]struct{ arrivals, want string }{
+		"another class": {"b=jobs.csv", "--arrivals b=jobs.csv: there is no such class (there are a)"},
+		"no trace":      {"a=" + write(t, "few.csv", "#loadline-trace/v1\ntype,arrival\na,1\n"), "few.csv: there are too few arrivals to tell how they vary: give at least 20, at different times"},
+		"no file":       {"a=none.csv", "--arrivals a=none.csv: open none.csv: no such file"},
+	} {
+		if code, _, stderr := invoke(t, "", append(classes("name=a,rate=9,service=1s,within=10s"), "--arrivals", test.arrivals)...); code != 2 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%s: exit code %d: %s, want %s", name, code, stderr, test.want)
 		}
 	}
 }

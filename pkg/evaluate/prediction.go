@@ -76,6 +76,8 @@ type Prediction struct {
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
 	// LeftOut are workloads of the input of which no pod is on the node though none was chosen.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
+	// Caveats are what the manifests say of the pods that is not taken into account.
+	Caveats []Caveat `json:"caveats,omitempty"`
 }
 
 // LeftOut is a workload that is left out, and why.
@@ -214,7 +216,7 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		}
 		unsure = n.shared.Unsure(unsure)
 	}
-	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), Devices: n.tied.Kinds(), LeftOut: n.leftOut}
+	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), Devices: n.tied.Kinds(), LeftOut: n.leftOut, Caveats: n.caveats}
 	margins, err := together.Margins(unsure, options)
 	if err != nil {
 		return nil, err
@@ -245,6 +247,7 @@ type sharedNode struct {
 	servers []int
 	groups  []group
 	leftOut []LeftOut
+	caveats []Caveat
 	vectors []contention.Vector // one per pod, those of a group together
 	tied    *profile.Tied
 	unsure  []contention.Unsure // components of vectors
@@ -303,6 +306,7 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 			return nil, fmt.Errorf("pods %q: %w", some.Name, err)
 		}
 	}
+	n.addCaveats(class)
 	if err := n.tie(resources, node, class); err != nil {
 		return nil, err
 	}
@@ -312,6 +316,15 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 	}
 	n.unsure = resources.Unsure(used)
 	return n, n.share(&in, known)
+}
+
+// addCaveats adds what the manifests of the pods say that is not taken into account.
+func (n *sharedNode) addCaveats(class *profile.NodeClass) {
+	for i := range n.groups {
+		if g := &n.groups[i]; g.workload != nil && !slices.ContainsFunc(n.groups[:i], func(o group) bool { return o.workload == g.workload }) {
+			n.caveats = append(n.caveats, Caveats(g.pod, class)...)
+		}
+	}
 }
 
 // claim fills in what some pods request and may use, and what their own limit does to them.

@@ -142,6 +142,28 @@ func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 // HasDevices reports whether nodes of the class, nil for those that follow no profile, have devices.
 func (c *NodeClass) HasDevices() bool { return c != nil && len(c.devices) > 0 }
 
+// Advertises reports whether nodes of the class, nil for those that follow no profile, have devices of an extended resource.
+func (c *NodeClass) Advertises(extended corev1.ResourceName) bool { return c.of(extended) != nil }
+
+// Shares reports whether pods share devices of an extended resource on nodes of the class, nil for those that follow no profile.
+func (c *NodeClass) Shares(extended corev1.ResourceName) bool {
+	d := c.of(extended)
+	return d != nil && d.sharing != contention.WholeDevices
+}
+
+// of returns the devices of an extended resource, nil if there are none.
+func (c *NodeClass) of(extended corev1.ResourceName) *devices {
+	if c == nil {
+		return nil
+	}
+	for i := range c.devices {
+		if d := &c.devices[i]; d.extended == extended {
+			return d
+		}
+	}
+	return nil
+}
+
 // Device is a device of a node that its pods share.
 type Device struct {
 	Kind   string // name of the resource at which it serves pods

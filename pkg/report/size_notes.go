@@ -28,7 +28,7 @@ func SizeNotes(a *pools.Answer) []string {
 	if a.Assumed != "" {
 		notes = append(notes, strings.ToUpper(a.Assumed[:1])+a.Assumed[1:]+": give the Namespaces, too, to know.")
 	}
-	for _, note := range []string{chosenByAngle(a), roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a)} {
+	for _, note := range []string{chosenByAngle(a), roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a), atRandom(a)} {
 		if note != "" {
 			notes = append(notes, note)
 		}
@@ -129,6 +129,14 @@ func roomOfAll(a *pools.Answer) string {
 	}
 	text := strings.Join(parts, ", or ")
 	return strings.ToUpper(text[:1]) + text[1:] + ", before a server is missing."
+}
+
+// atRandom says how jobs are taken to arrive, where that is what the answer goes by.
+func atRandom(a *pools.Answer) string {
+	if len(a.Pools) == 0 {
+		return ""
+	}
+	return "Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers."
 }
 
 // roundedDown writes how much room there is at least, in percent, with more decimals

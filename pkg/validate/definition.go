@@ -45,7 +45,7 @@ func Load() (*Rules, error) {
 			return nil, err
 		}
 		var d apiextensionsv1.CustomResourceDefinition
-		if err := yaml.UnmarshalStrict(text, &d); err != nil {
+		if err := yaml.UnmarshalStrict(text, &d); err != nil { //nolint:forbidigo // the program holds it
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}
 		for i := range d.Spec.Versions {

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	k8syaml "sigs.k8s.io/yaml"
+
+	"loadline.dev/loadline/apis/decode"
 )
 
 // Document is one document of a file of YAML or JSON.
@@ -60,7 +60,7 @@ func (d *Document) read() (*value, []Finding) {
 		return nil, []Finding{v.at(nil, fmt.Sprintf("the document has %d bytes: the API server reads %d at most", len(d.Text), maxDocument))}
 	}
 	var root yaml.Node
-	if err := yaml.Unmarshal(d.Text, &root); err == nil && len(root.Content) == 1 {
+	if err := yaml.Unmarshal(d.Text, &root); err == nil && len(root.Content) == 1 { //nolint:forbidigo // for its lines
 		v.node = root.Content[0]
 	}
 	text := d.Text
@@ -73,34 +73,19 @@ func (d *Document) read() (*value, []Finding) {
 			return nil, []Finding{v.syntax(d.Text, err)}
 		}
 	}
-	if err := utiljson.Unmarshal(text, &v.json); err != nil {
+	if err := utiljson.Unmarshal(text, &v.json); err != nil { //nolint:forbidigo // syntax says what is wrong
 		return nil, []Finding{v.syntax(d.Text, err)}
 	}
 	return v, v.duplicates()
 }
 
-var lineOfYAML = regexp.MustCompile(`line (\d+): `)
-
 // syntax explains why a text is no YAML.
 func (v *value) syntax(text []byte, err error) Finding {
-	problem := err.Error()
-	for _, prefix := range []string{"error converting YAML to JSON: ", "yaml: "} {
-		problem = strings.TrimPrefix(problem, prefix)
+	wrong := decode.Syntax(text, err)
+	f := v.at(nil, "is not YAML: "+wrong.Problem)
+	if wrong.Line > 0 {
+		f.Line = v.first + wrong.Line - 1
 	}
-	f := v.at(nil, problem)
-	if match := lineOfYAML.FindStringSubmatch(problem); match != nil {
-		line, _ := strconv.Atoi(match[1]) // digits
-		f.Line = v.first + line - 1
-		f.Problem = strings.Replace(problem, match[0], "", 1)
-		lines := strings.Split(string(text), "\n")
-		for _, near := range lines[min(line-1, len(lines)):min(len(lines), line+1)] {
-			if strings.Contains(near[:len(near)-len(strings.TrimLeft(near, " \t"))], "\t") {
-				f.Problem = "a tab indents a line, and only spaces may"
-				break
-			}
-		}
-	}
-	f.Problem = "is not YAML: " + f.Problem
 	return f
 }
 

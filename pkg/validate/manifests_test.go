@@ -173,6 +173,8 @@ func TestProfilesThatAreIgnoredBecauseThereAreTooManyAreWarnedOf(t *testing.T) {
 	}
 }
 
+const configuration = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+
 func TestControllersAreAsked(t *testing.T) {
 	t.Parallel()
 	const inFiles = " (in the files; no cluster was asked)"
@@ -263,12 +265,45 @@ func TestControllersAreAsked(t *testing.T) {
 			`a.yaml:3: SLAOrderArgs: discipline: supported values: "HOL", "PDP"`,
 		},
 		"a plugin of others": {
-			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- pluginConfig:\n  - name: Coscheduling\n    args:\n      discipline: 1\n  - name: SLAOrder\n    args: {maxWaitSeconds: 0}\n"},
-			"a.yaml:9: KubeSchedulerConfiguration: profiles[0].pluginConfig[1].args.maxWaitSeconds: 0: must be at least 1",
+			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}, queueSort: {enabled: [{name: SLAOrder}]}}\n  pluginConfig:\n  - name: Coscheduling\n    args:\n      discipline: 1\n  - name: SLAOrder\n    args: {maxWaitSeconds: 0}\n"},
+			"a.yaml:10: KubeSchedulerConfiguration: profiles[0].pluginConfig[1].args.maxWaitSeconds: 0: must be at least 1",
 		},
 		"a scheduler's arguments": {
-			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: loadline\n  pluginConfig:\n  - name: Dilation\n    args:\n      syncTimeoutSeconds: -1\n"},
+			[]string{"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}}\n  pluginConfig:\n  - name: Dilation\n    args:\n      syncTimeoutSeconds: -1\n"},
 			"a.yaml:8: KubeSchedulerConfiguration: profiles[0].pluginConfig[0].args.syncTimeoutSeconds: -1: must be at least 0",
+		},
+		"a scheduler without our plugin": {
+			[]string{configuration + "profiles:\n- schedulerName: trimaran\n  plugins: {score: {enabled: [{name: TargetLoadPacking}]}}\n"},
+			"a.yaml:3: warning: KubeSchedulerConfiguration: profiles: no profile enables the plugin Dilation: the scheduler would not go by how much pods slow each other down",
+		},
+		"a scheduler of no profile": {
+			[]string{configuration},
+			"a.yaml:1: warning: KubeSchedulerConfiguration: profiles: no profile enables the plugin Dilation",
+		},
+		"a plugin that does not score": {
+			[]string{configuration + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}, score: {disabled: [{name: \"*\"}]}}\n"},
+			"a.yaml:3: warning: KubeSchedulerConfiguration: profiles: no profile enables the plugin Dilation",
+		},
+		"a misspelt plugin": {
+			[]string{configuration + "profiles:\n- plugins:\n    score:\n      enabled:\n      - name: Dilations\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}}\n"},
+			"a.yaml:7: KubeSchedulerConfiguration: profiles[0].plugins.score.enabled[0].name: there is no plugin Dilations, for which the scheduler ends when it starts: write name: Dilation",
+		},
+		"arguments of a misspelt plugin": {
+			[]string{configuration + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}}\n  pluginConfig:\n  - name: Dilaton\n    args: {guard: {mode: Enforce}}\n"},
+			"a.yaml:6: warning: KubeSchedulerConfiguration: profiles[0].pluginConfig[0].name: there is no plugin Dilaton, and nothing reads its arguments: write name: Dilation",
+		},
+		"arguments of a plugin that is off": {
+			[]string{configuration + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Dilation}]}}\n  pluginConfig:\n  - name: SLAOrder\n    args: {discipline: HOL}\n"},
+			"a.yaml:6: warning: KubeSchedulerConfiguration: profiles[0].pluginConfig[0]: the profile does not enable the plugin SLAOrder, so nothing reads its arguments",
+		},
+		"a scheduler that scores by it": {[]string{configuration + "profiles:\n- plugins: {score: {enabled: [{name: Dilation, weight: 2}]}}\n"}, ""},
+		"an unknown field of a scheduler": {
+			[]string{configuration + "profilez: []\n"},
+			"a.yaml:3: KubeSchedulerConfiguration: profilez: there is no such field",
+		},
+		"a scheduler of another version": {
+			[]string{"apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind: KubeSchedulerConfiguration\n"},
+			"a.yaml:1: KubeSchedulerConfiguration: apiVersion: the scheduler reads kubescheduler.config.k8s.io/v1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
@@ -197,7 +198,7 @@ func (all *Rules) newObject(v *value) (*object, *Skipped, *Finding) {
 	}
 	fields, is := v.json.(map[string]any)
 	if !is {
-		return none(nil, fmt.Sprintf("is %s, not an object: begin with apiVersion: and kind:", described(v.json)))
+		return none(nil, fmt.Sprintf("is %s, not an object: begin with apiVersion: and kind:", decode.Described(v.json)))
 	}
 	kind, _ := fields["kind"].(string)
 	version, _ := fields["apiVersion"].(string)
@@ -230,7 +231,8 @@ func (all *Rules) newObject(v *value) (*object, *Skipped, *Finding) {
 func nameOf(fields map[string]any) ObjectName {
 	metadata, _ := fields["metadata"].(map[string]any)
 	text := func(value any) string {
-		if value == nil {
+		switch value.(type) {
+		case nil, []any, map[string]any: // which name nothing
 			return ""
 		}
 		return fmt.Sprint(value)

@@ -13,6 +13,8 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"loadline.dev/loadline/apis/decode"
 )
 
 // explain says what is wrong with a field, in one sentence for all refusals of it.
@@ -24,9 +26,9 @@ func (o *object) explain(g *group) string {
 	case worst.unknown:
 		return o.unknownField(g.path)
 	case there && schema != nil && !fits(v, schema):
-		return fmt.Sprintf("%s is %s where the API wants %s", o.shown(g.path, v), described(v), wanted(schema))
+		return fmt.Sprintf("%s is %s where the API wants %s", o.shown(g.path, v), decode.Described(v), wanted(schema))
 	case there && wantsString(g.path, v):
-		return fmt.Sprintf("%s is %s where the API wants a string", o.shown(g.path, v), described(v))
+		return fmt.Sprintf("%s is %s where the API wants a string", o.shown(g.path, v), decode.Described(v))
 	case !there || worst.Type == field.ErrorTypeRequired:
 		return missing(worst, schema)
 	}
@@ -117,24 +119,6 @@ func fits(v any, schema *structuralschema.Structural) bool {
 		return schema.Type == "object" || schema.Type == ""
 	default:
 		return true // null is left out
-	}
-}
-
-// described says what a value is.
-func described(v any) string {
-	switch v.(type) {
-	case string:
-		return "a string"
-	case int64, float64:
-		return "a number"
-	case bool:
-		return "true or false"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	default:
-		return "nothing"
 	}
 }
 

@@ -59,7 +59,7 @@ func ServerVersion(ctx context.Context, config *rest.Config) (*version.Info, err
 		return nil, err
 	}
 	info := &version.Info{}
-	if err := json.Unmarshal(text, info); err != nil {
+	if err := json.Unmarshal(text, info); err != nil { //nolint:forbidigo // an API server wrote it
 		return nil, fmt.Errorf("%s: /version: %w", config.Host, err)
 	}
 	return info, nil

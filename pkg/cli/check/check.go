@@ -7,11 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +24,7 @@ import (
 // check holds the flags of the verb check.
 type check struct {
 	streams    verb.Streams
-	files      []string
-	recursive  bool
+	files      input.Files
 	askCluster bool
 	cluster    access.Flags
 	output     verb.Output
@@ -68,16 +64,18 @@ with either.`,
 		RunE: func(command *cobra.Command, _ []string) error { return c.run(command.Context()) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "file or folder with manifests, - for standard input; may be repeated")
-	flags.BoolVarP(&c.recursive, "recursive", "R", false, "read the folders in a folder, too")
+	c.files.Add(command, "check", "manifests, - for standard input; may be repeated")
 	c.cluster.Add(command, "namespace of objects that do not say (default that of the context, else default)")
 	flags.BoolVar(&c.askCluster, "with-cluster", false, "ask the cluster, too")
 	c.output.AddFormats(command, "text", "json", "yaml")
 	return command
 }
 
+// load loads the rules once for a process, since compiling them takes most of the time of a check.
+var load = sync.OnceValues(validate.Load)
+
 func (c *check) run(ctx context.Context) error {
-	if len(c.files) == 0 {
+	if len(c.files.Paths) == 0 {
 		return errors.New("name a file or a folder with manifests: -f profiles.yaml")
 	}
 	in, files, err := c.gather()
@@ -92,7 +90,7 @@ func (c *check) run(ctx context.Context) error {
 			return err
 		}
 	}
-	rules, err := validate.Load()
+	rules, err := load()
 	if err != nil {
 		return err
 	}
@@ -112,17 +110,17 @@ func (c *check) run(ctx context.Context) error {
 // gather reads the files.
 func (c *check) gather() (in validate.Input, files int, err error) {
 	in.Namespace, in.Now = c.cluster.Namespace(), metav1.NewTime(time.Now())
-	paths, err := manifestFiles(c.files, c.recursive)
+	sources, err := c.files.Sources()
 	if err != nil {
 		return in, 0, err
 	}
-	for _, path := range paths {
-		file, name, err := input.Open(path, c.streams.In)
+	for _, source := range sources {
+		file, name, err := input.Open(source.Path, c.streams.In)
 		if err != nil {
 			return in, 0, err
 		}
-		if path != "-" {
-			name = path
+		if source.Path != "-" {
+			name = source.Path
 		}
 		for d, readErr := range input.Documents(file) {
 			if readErr != nil {
@@ -135,40 +133,7 @@ func (c *check) gather() (in validate.Input, files int, err error) {
 			return in, 0, err
 		}
 	}
-	return in, len(paths), nil
-}
-
-// manifestExtensions are those of the files that are read of a folder, as kubectl does.
-var manifestExtensions = []string{".json", ".yaml", ".yml"}
-
-// manifestFiles returns the files that are named, and those in the folders that are.
-func manifestFiles(paths []string, recursive bool) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if path == "-" || err == nil && !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case entry.IsDir() && at != path && !recursive:
-				return fs.SkipDir
-			case !entry.IsDir() && slices.Contains(manifestExtensions, filepath.Ext(at)):
-				files = append(files, at)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
+	return in, len(sources), nil
 }
 
 // maxShown bounds how many findings are printed for people.

@@ -13,11 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kubeschedulerv1 "k8s.io/kube-scheduler/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"loadline.dev/loadline/apis/config"
+	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/validate"
 )
 
 // SchedulerConfig is what a KubeSchedulerConfiguration says about Loadline.
@@ -37,8 +38,12 @@ const ElectionNamespace = "kube-system"
 
 // ReadSchedulerConfig reads a KubeSchedulerConfiguration.
 func ReadSchedulerConfig(content []byte) (*SchedulerConfig, error) {
+	text, err := decode.JSON(content)
+	if err != nil {
+		return nil, err
+	}
 	var written kubeschedulerv1.KubeSchedulerConfiguration
-	if err := yaml.Unmarshal(content, &written); err != nil {
+	if err := (&decode.Decoder{Lenient: true}).Object(text, &written); err != nil {
 		return nil, err
 	}
 	if written.Kind != "KubeSchedulerConfiguration" {
@@ -52,7 +57,7 @@ func ReadSchedulerConfig(content []byte) (*SchedulerConfig, error) {
 	}
 	for i := range written.Profiles {
 		p := &written.Profiles[i]
-		if !scoresByDilation(p.Plugins) {
+		if !validate.Enables(p, installation.DilationPlugin) {
 			continue
 		}
 		name := corev1.DefaultSchedulerName
@@ -67,11 +72,6 @@ func ReadSchedulerConfig(content []byte) (*SchedulerConfig, error) {
 		c.args[name] = args
 	}
 	return c, nil
-}
-
-func scoresByDilation(plugins *kubeschedulerv1.Plugins) bool {
-	is := func(p kubeschedulerv1.Plugin) bool { return p.Name == installation.DilationPlugin }
-	return plugins != nil && (slices.ContainsFunc(plugins.MultiPoint.Enabled, is) || slices.ContainsFunc(plugins.Score.Enabled, is))
 }
 
 func dilationArgs(plugins []kubeschedulerv1.PluginConfig) (*config.DilationArgs, error) {

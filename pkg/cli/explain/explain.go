@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
@@ -22,7 +23,7 @@ import (
 // explain holds the flags of the verb explain.
 type explain struct {
 	streams   verb.Streams
-	files     []string
+	files     input.Files
 	scheduler string
 	nodes     bool
 	simulate  bool
@@ -93,7 +94,7 @@ The exit code is 1 if no node takes the pod, or if a limit would not hold.`,
 		RunE:              func(command *cobra.Command, args []string) error { return x.run(command.Context(), args) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&x.files, "filename", "f", nil, "file with pods, nodes, namespaces and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
+	x.files.Add(command, "explain", "pods, nodes, namespaces and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
 	flags.BoolVar(&x.simulate, "simulate", false, "tell where a pod would go that is not there yet, and what that would do")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
@@ -159,7 +160,7 @@ func (x *explain) run(ctx context.Context, args []string) error {
 	}
 	g := &gatherer{explain: x, namespace: namespace, name: name}
 	gather := g.fromCluster
-	if len(x.files) > 0 {
+	if len(x.files.Paths) > 0 {
 		gather = g.fromFiles
 	}
 	in, err := gather(ctx)

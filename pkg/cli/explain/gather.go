@@ -219,7 +219,7 @@ func (g *gatherer) fromFiles(ctx context.Context) (*explanation.Input, error) {
 
 // readFiles reads what the files have of a cluster.
 func (x *explain) readFiles() (*explanation.Input, error) {
-	found, err := input.ReadSnapshot(x.files, x.streams.In)
+	found, err := x.files.Read(x.streams, input.Snapshot()...)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (x *explain) readFiles() (*explanation.Input, error) {
 		return nil, err
 	}
 	return &explanation.Input{
-		Nodes: found.Nodes, Pods: found.Pods, Feasibility: filter, Namespaces: found.Namespaces, Workloads: found.Profiles.Workloads, Classes: found.Profiles.Nodes,
+		Nodes: found.Nodes, Pods: found.Pods, Feasibility: filter, Namespaces: found.Namespaces, Workloads: found.WorkloadProfiles, Classes: found.NodeProfiles,
 	}, nil
 }
 

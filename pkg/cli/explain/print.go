@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -53,6 +54,7 @@ func printAnswer(p *verb.Page, e *explanation.Answer, now time.Time) error {
 	if e.Importance != nil && e.Nodes != nil {
 		lines = append(lines, importanceLine(e))
 	}
+	lines = append(lines, report.CaveatLines(e.Caveats)...)
 	if placed := placedLine(e, now); placed != "" {
 		lines = append(lines, placed)
 	}

@@ -33,7 +33,7 @@ func (x *explain) runSimulation(ctx context.Context, args []string) error {
 		return err
 	}
 	gather := x.simulateInCluster
-	if len(args) > 0 && len(x.files) > 0 {
+	if len(args) > 0 && len(x.files.Paths) > 0 {
 		gather = x.simulateInFiles
 	}
 	in, err := gather(ctx, applied)
@@ -56,32 +56,32 @@ func (x *explain) runSimulation(ctx context.Context, args []string) error {
 }
 
 // manifests returns the files that hold what would be applied. The error says how the command is used.
-func (x *explain) manifests(args []string) ([]string, error) {
+func (x *explain) manifests(args []string) (*input.Files, error) {
 	const write = "write explain --simulate -f MANIFEST, or explain --simulate MANIFEST -f CLUSTER"
 	switch {
 	case len(x.changes) > 0:
 		return nil, errors.New("--what-if is about a pod that is there: with --simulate change the manifest")
 	case len(args) > 1:
 		return nil, fmt.Errorf("--simulate takes the manifest of a pod, not %q: %s", strings.Join(args, " "), write)
-	case len(args) == 1 && args[0] == "-" && slices.Contains(x.files, "-"):
+	case len(args) == 1 && args[0] == "-" && slices.Contains(x.files.Paths, "-"):
 		return nil, errors.New("standard input cannot be both the manifest and the cluster")
 	case len(args) == 1:
-		return args, nil
-	case len(x.files) == 0:
+		return &input.Files{Paths: args, Recursive: x.files.Recursive, For: "explain --simulate"}, nil
+	case len(x.files.Paths) == 0:
 		return nil, errors.New("name the manifest of the pod: " + write)
 	default:
-		return x.files, nil
+		return &x.files, nil
 	}
 }
 
 // readApplied reads a workload, and the profiles beside it.
-func readApplied(paths []string, streams verb.Streams) (*explanation.Manifests, error) {
-	read, err := input.ReadWorkloads(paths, streams.In)
-	if errors.Is(err, input.ErrNode) {
-		return nil, fmt.Errorf("%w among manifests: to ask files in place of a cluster, write explain --simulate MANIFEST -f CLUSTER", err)
-	}
+func readApplied(files *input.Files, streams verb.Streams) (*explanation.Manifests, error) {
+	read, err := files.Read(streams, append(input.Workloads(), input.WorkloadProfile, input.NodeProfile, input.Namespace)...)
 	if err != nil {
 		return nil, err
+	}
+	if read.Skipped["Node"] > 0 {
+		return nil, errors.New("there is a Node among the manifests: to ask files in place of a cluster, write explain --simulate MANIFEST -f CLUSTER")
 	}
 	if len(read.Workloads) != 1 {
 		var names []string
@@ -90,7 +90,7 @@ func readApplied(paths []string, streams verb.Streams) (*explanation.Manifests, 
 		}
 		return nil, fmt.Errorf("--simulate is about one workload, such as a Pod or a Deployment, and the manifest has %d: %s", len(names), cmp.Or(text.Names(names), "none"))
 	}
-	return &explanation.Manifests{Workload: read.Workloads[0], Workloads: read.Profiles.Workloads, Classes: read.Profiles.Nodes, Namespaces: read.Namespaces}, nil
+	return &explanation.Manifests{Workload: read.Workloads[0], Workloads: read.WorkloadProfiles, Classes: read.NodeProfiles, Namespaces: read.Namespaces}, nil
 }
 
 // simulateInCluster reads the cluster.

@@ -11,40 +11,26 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
-)
 
-// Open opens a file, or standard input for "-" where that may be. name is for
-// messages.
-func Open(path string, stdin io.Reader) (file io.ReadCloser, name string, err error) {
-	if path == "-" && stdin != nil {
-		return io.NopCloser(stdin), "standard input", nil
-	}
-	file, err = os.Open(filepath.Clean(path))
-	return file, filepath.Base(path), err
-}
+	"loadline.dev/loadline/apis/decode"
+)
 
 // eachObject hands over the objects of YAML or JSON files, in JSON: those of the documents
 // that hold anything, and of lists the items. What take says is wrong with one is said of
 // its file and number.
-func eachObject(paths []string, stdin io.Reader, take func(object []byte) error) error {
-	for _, path := range paths {
-		file, name, err := Open(path, stdin)
+func eachObject(sources []Source, stdin io.Reader, take func(object []byte) error) error {
+	for _, s := range sources {
+		file, _, err := Open(s.Path, stdin)
 		if err != nil {
 			return err
 		}
-		err = eachObjectOf(name, file, take)
+		err = eachObjectOf(s.Name, file, take)
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
@@ -65,20 +51,19 @@ func eachObjectOf(name string, file io.Reader, take func(object []byte) error) e
 }
 
 // takeObjects hands over the object that a document is, or the items of the list.
-func takeObjects(document []byte, take func(object []byte) error) (err error) {
-	if !json.Valid(document) {
-		if document, err = yaml.YAMLToJSONStrict(document); err != nil {
-			return err
-		}
+func takeObjects(document []byte, take func(object []byte) error) error {
+	document, err := decode.JSON(document)
+	if err != nil {
+		return err
 	}
 	var list struct {
 		metav1.TypeMeta `json:",inline"`
 
 		Items json.RawMessage `json:"items"`
 	}
-	isList := utiljson.Unmarshal(document, &list) == nil && list.Items != nil && strings.HasSuffix(list.Kind, "List")
+	isList := utiljson.Unmarshal(document, &list) == nil && list.Items != nil && strings.HasSuffix(list.Kind, "List") //nolint:forbidigo // what is no list is looked at as an object
 	if isList {
-		return takeItems(list.Items, list.GroupVersionKind(), take)
+		return takeItems(list.Items, list.TypeMeta, take)
 	}
 	if err := checkObject(document); err != nil {
 		return err
@@ -89,20 +74,20 @@ func takeObjects(document []byte, take func(object []byte) error) (err error) {
 // takeItems hands over the items of a list. In a list such as a PodList they have the kind
 // that it says, if they say none. Null is a list of none. The first one without a name ends it: items of nothing
 // take few bytes each, and much memory as objects.
-func takeItems(items []byte, list schema.GroupVersionKind, take func(object []byte) error) error {
-	decoder := json.NewDecoder(bytes.NewReader(items))
+func takeItems(items []byte, list metav1.TypeMeta, take func(object []byte) error) error {
+	decoder := json.NewDecoder(bytes.NewReader(items)) //nolint:forbidigo // it is JSON, and only taken apart
 	switch begin, err := decoder.Token(); {
 	case err == nil && begin == nil: // null, as Go encodes a list of none
 		return nil
 	case err != nil || begin != json.Delim('['):
-		return errors.Join(errors.New("items: is not a list"), err)
+		return errors.New("items: is not a list")
 	}
-	kind := strings.TrimSuffix(list.Kind, "List")
+	of := metav1.TypeMeta{Kind: strings.TrimSuffix(list.Kind, "List"), APIVersion: list.APIVersion}
 	for i := 0; decoder.More(); i++ {
 		var item json.RawMessage
 		err := decoder.Decode(&item)
 		if err == nil {
-			err = takeItem(item, list.GroupVersion().String(), kind, take)
+			err = takeItem(item, of, take)
 		}
 		if err != nil {
 			return fmt.Errorf("items[%d]: %w", i, err)
@@ -111,19 +96,24 @@ func takeItems(items []byte, list schema.GroupVersionKind, take func(object []by
 	return nil
 }
 
-func takeItem(item []byte, apiVersion, kind string, take func(object []byte) error) error {
-	var object metav1.PartialObjectMetadata
-	if err := utiljson.Unmarshal(item, &object); err != nil {
-		return err
+func takeItem(item []byte, of metav1.TypeMeta, take func(object []byte) error) error {
+	var header struct {
+		metav1.TypeMeta `json:",inline"`
+
+		Metadata struct {
+			Name         string `json:"name"`
+			GenerateName string `json:"generateName"`
+		} `json:"metadata"`
 	}
-	if object.Kind == "" && object.APIVersion == "" && kind != "" {
-		said, err := json.Marshal(metav1.TypeMeta{Kind: kind, APIVersion: apiVersion})
+	known := utiljson.Unmarshal(item, &header) == nil //nolint:forbidigo // else take says what is wrong with it
+	if known && header.Kind == "" && header.APIVersion == "" && of.Kind != "" && item[0] == '{' {
+		said, err := json.Marshal(of)
 		if err != nil {
 			return err
 		}
-		item = slices.Concat(bytes.TrimSuffix(said, []byte("}")), []byte(","), bytes.TrimPrefix(item, []byte("{")))
+		item = slices.Concat(said[:len(said)-1], []byte(","), item[1:])
 	}
-	if err := takeObjects(item, take); err != nil || object.Name != "" || object.GenerateName != "" {
+	if err := takeObjects(item, take); err != nil || !known || header.Metadata.Name != "" || header.Metadata.GenerateName != "" {
 		return err
 	}
 	return errors.New("metadata.name: there is none")
@@ -180,7 +170,7 @@ func Documents(file io.Reader) iter.Seq2[Document, error] {
 
 // readAll reads a file up to its limit.
 func readAll(file io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(transform.NewReader(file, unicode.BOMOverride(transform.Nop)), maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(Text(file), maxFile+1))
 	if err == nil && len(text) > maxFile {
 		err = fmt.Errorf("the file has more than %d MiB; files up to that size are read", maxFile>>20)
 	}
@@ -206,7 +196,7 @@ func objectsOf(part []byte) []Document {
 		return whole
 	}
 	var all []Document
-	decoder, line, newline := json.NewDecoder(bytes.NewReader(part)), 0, []byte("\n")
+	decoder, line, newline := json.NewDecoder(bytes.NewReader(part)), 0, []byte("\n") //nolint:forbidigo // only taken apart
 	for begin := int64(0); ; begin = decoder.InputOffset() {
 		var one json.RawMessage
 		err := decoder.Decode(&one)

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -37,14 +38,14 @@ func checkShape(document []byte) error {
 		return nil
 	}
 	var root yaml.Node
-	if err := yaml.Unmarshal(document, &root); err != nil {
+	if err := yaml.Unmarshal(document, &root); err != nil { //nolint:forbidigo // for its shape
 		if json.Valid(document) { // JSON may hold what YAML may not
 			if depth := depthAtMost(withoutStrings(document)); depth > maxDepth {
 				return tooDeep(depth)
 			}
 			return nil
 		}
-		return fmt.Errorf("is not YAML: %w", err)
+		return decode.Syntax(document, err)
 	}
 	s := shapes{}
 	whole, err := s.of(&root)

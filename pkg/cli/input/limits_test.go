@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
@@ -23,11 +24,24 @@ func laughs() string {
 	return all
 }
 
+// readers are the kinds that verbs read.
+func readers() map[string][]Kind {
+	return map[string][]Kind{
+		"manifests": {WorkloadProfile, NodeProfile, PoolPlan, ShareTree, TraceReplay}, "snapshot": Snapshot(), "workloads": append(Workloads(), WorkloadProfile, NodeProfile), "pods": {Pod, Node},
+	}
+}
+
+// read reads a text as standard input.
+func read(text string, kinds ...Kind) (*Objects, error) {
+	files := Files{Paths: []string{"-"}, For: "this"}
+	return files.Read(verb.Streams{In: strings.NewReader(text)}, kinds...)
+}
+
 // hostile are files of at most 1 MB, and what is said against each; nothing where that depends on
 // the kinds that are read.
 var hostile = map[string]struct{ file, refusal string }{
 	"JSON that is nested deep":         {profileOf(strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)), ": document 1: values are nested 9,001 levels deep; 100 are read at most"},
-	"JSON that is nested deeper":       {profileOf(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), ": document 1: is not YAML: yaml: exceeded max depth of 10000"},
+	"JSON that is nested deeper":       {profileOf(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), ": document 1: is not YAML: exceeded max depth of 10000"},
 	"indentation":                      {"a:\n" + indented(1200), ": document 1: values are nested 1,201 levels deep; 100 are read at most"},
 	"lists on one line":                {strings.Repeat("- ", 5000) + "a\n", ": document 1: values are nested 5,000 levels deep; 100 are read at most"},
 	"the second document":              {"# nothing\n---\n" + strings.Repeat("- ", 200) + "a\n", ": document 2: values are nested 200 levels deep; 100 are read at most"},
@@ -57,28 +71,11 @@ func indented(levels int) string {
 func TestReadingAHostileFileCostsInProportionToItsSize(t *testing.T) {
 	const most = 150 << 20
 	for name, test := range hostile {
-		for reader, read := range map[string]func([]byte) error{
-			"manifests": func(file []byte) error {
-				_, err := ReadManifests([]string{"-"}, strings.NewReader(string(file)))
-				return err
-			},
-			"snapshot": func(file []byte) error {
-				_, err := ReadSnapshot([]string{"-"}, strings.NewReader(string(file)))
-				return err
-			},
-			"workloads": func(file []byte) error {
-				_, err := ReadWorkloads([]string{"-"}, strings.NewReader(string(file)))
-				return err
-			},
-			"pods": func(file []byte) error {
-				_, err := ReadPodsAndNodes([]string{"-"}, strings.NewReader(string(file)))
-				return err
-			},
-		} {
+		for reader, kinds := range readers() {
 			file := []byte(test.file)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := read(file)
+			_, err := read(string(file), kinds...)
 			runtime.ReadMemStats(&after)
 			if used := after.TotalAlloc - before.TotalAlloc; used > most {
 				t.Errorf("%s, read as %s: %s bytes were allocated for a file of %s, more than %s", name, reader, text.Count(int64(used)), text.Count(int64(len(file))), text.Count(most))
@@ -103,7 +100,7 @@ func TestAListHandsOverItsItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ReadPodsAndNodes([]string{"-"}, strings.NewReader(file))
+			got, err := read(file, Pod, Node)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +113,7 @@ func TestAListHandsOverItsItems(t *testing.T) {
 
 func TestAListWithoutNamesIsRefused(t *testing.T) {
 	t.Parallel()
-	_, err := ReadPodsAndNodes([]string{"-"}, strings.NewReader(`{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "a"}}, {}]}`))
+	_, err := read(`{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "a"}}, {}]}`, Pod)
 	if want := "standard input, document 1: items[1]: metadata.name: there is none"; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

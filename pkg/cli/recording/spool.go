@@ -135,14 +135,14 @@ func (s *spool) read(take func(*corev1.Pod)) (end int64, err error) {
 func (s *spool) readLine(number int, line []byte, take func(*corev1.Pod)) error {
 	if number > 1 {
 		pod := &corev1.Pod{}
-		if err := json.Unmarshal(line, pod); err != nil {
+		if err := json.Unmarshal(line, pod); err != nil { //nolint:forbidigo // this program wrote it
 			return err
 		}
 		take(pod)
 		return nil
 	}
 	var header spoolHeader
-	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder := json.NewDecoder(bytes.NewReader(line)) //nolint:forbidigo // this program wrote it
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&header); err != nil || header.Format != spoolFormat {
 		return errors.New("this is no recording that goes on: remove the file, or name another one with --to")

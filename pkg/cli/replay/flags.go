@@ -40,6 +40,7 @@ type specFlags struct {
 	capacity  []string
 	maxJobs   int32
 	nodesFrom string
+	madeNodes bool // of the flags
 
 	policies  []string
 	seeds     int32

@@ -61,7 +61,7 @@ func (f *specFlags) applyNodes(spec *v1alpha1.TraceReplaySpec, changed func(flag
 	if changed("max-jobs") {
 		class.MaxJobs = &f.maxJobs
 	}
-	spec.Nodes = []v1alpha1.ReplayNodes{class}
+	spec.Nodes, f.madeNodes = []v1alpha1.ReplayNodes{class}, true
 	return nil
 }
 

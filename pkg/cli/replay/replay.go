@@ -26,7 +26,7 @@ import (
 type replay struct {
 	streams  verb.Streams
 	version  string
-	files    []string
+	files    input.Files
 	trace    string
 	flags    specFlags // in place of, or over, the manifest's
 	parallel int
@@ -71,7 +71,7 @@ The policies: ` + strings.Join(placement.Names(), ", ") + `.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&r.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	r.files.Add(command, "replay", "manifests, - for standard input; may be repeated")
 	flags.StringVar(&r.trace, "trace", "", "file with the trace, plain or gzip, - for standard input, in place of where the manifest has it")
 	r.flags.add(flags)
 	flags.IntVar(&r.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at once")
@@ -91,48 +91,49 @@ func (r *replay) run(ctx context.Context, changed func(flag string) bool) error 
 	if r.parallel < 1 {
 		return fmt.Errorf("--parallel: %d is not at least 1", r.parallel)
 	}
-	if r.trace == "-" && slices.Contains(r.files, "-") {
+	if r.trace == "-" && slices.Contains(r.files.Paths, "-") {
 		return errors.New("-f and --trace both read standard input: give one of them a file")
 	}
-	m, err := input.ReadManifests(r.files, r.streams.In)
+	read, err := r.files.Read(r.streams, input.TraceReplay, input.WorkloadProfile, input.NodeProfile)
 	if err != nil {
 		return err
 	}
-	object, err := r.object(m, changed)
+	object, err := r.object(read, changed)
 	if err != nil {
 		return err
 	}
-	in := replays.Input{Replay: object, Workloads: m.Workloads, Nodes: m.Nodes}
+	said := r.flags.fields(&object.Spec, changed)
+	in := replays.Input{Replay: object, Workloads: read.WorkloadProfiles, Nodes: read.NodeProfiles}
 	if object.Spec.Trace == nil {
-		return r.replay(ctx, in, nil)
+		return r.replay(ctx, in, said, nil)
 	}
 	source, err := newTraceSource(ctx, r.trace, r.streams.In)
 	if err != nil {
 		return err
 	}
 	in.Open = source.open
-	return errors.Join(r.replay(ctx, in, source), source.close())
+	return errors.Join(r.replay(ctx, in, said, source), source.close())
 }
 
 // object returns the TraceReplay of the manifests, or one made of flags; flags
 // count more.
-func (r *replay) object(m *input.Manifests, changed func(flag string) bool) (*v1alpha1.TraceReplay, error) {
+func (r *replay) object(read *input.Objects, changed func(flag string) bool) (*v1alpha1.TraceReplay, error) {
 	var object v1alpha1.TraceReplay
-	switch len(m.Replays) {
+	switch len(read.TraceReplays) {
 	case 0:
 		if r.trace == "" && !changed("generate") {
 			const give = "give a TraceReplay, -f replay.yaml; or a trace, --trace jobs.csv; or say how many jobs to generate, --generate 10000"
-			if len(r.files) > 0 {
+			if len(r.files.Paths) > 0 {
 				return nil, errors.New("there is no TraceReplay in the files: " + give)
 			}
 			return nil, errors.New(give)
 		}
 	case 1:
-		object = m.Replays[0]
+		object = read.TraceReplays[0]
 	default:
-		return nil, fmt.Errorf("there are %d TraceReplays in the files, replay takes one", len(m.Replays))
+		return nil, fmt.Errorf("there are %d TraceReplays in the files, replay takes one", len(read.TraceReplays))
 	}
-	err := r.flags.apply(&object.Spec, r.trace, m.Workloads, changed)
+	err := r.flags.apply(&object.Spec, r.trace, read.WorkloadProfiles, changed)
 	if err == nil && object.Spec.Trace != nil && r.trace == "" {
 		err = errors.New("the TraceReplay reads its trace from the cluster: give it as a file, --trace jobs.csv")
 	}
@@ -140,11 +141,11 @@ func (r *replay) object(m *input.Manifests, changed func(flag string) bool) (*v1
 }
 
 // replay carries out all runs, or the one that a worker is to, and gives the
-// answer. source is nil if there is no trace.
-func (r *replay) replay(ctx context.Context, in replays.Input, source *traceSource) error {
+// answer. What is wrong with a field that a flag said is told of the flag. source is nil if there is no trace.
+func (r *replay) replay(ctx context.Context, in replays.Input, said verb.FlagFields, source *traceSource) error {
 	e, err := replays.New(in)
 	if err != nil {
-		return err
+		return said.Named(err)
 	}
 	if r.worker.asked() {
 		return r.worker.run(ctx, r, e)

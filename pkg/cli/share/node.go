@@ -36,7 +36,7 @@ const weightsAuto = "auto"
 func (n *nodeFlags) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&n.name, "node", "", "show the shares of the pods on this node")
-	flags.StringSliceVar(&n.pods, "pods", nil, "file with pods, and the node that they are on, in place of a cluster; - for standard input; may be repeated")
+	flags.StringSliceVar(&n.pods, "pods", nil, "file or folder with pods, and the node that they are on, in place of a cluster; - for standard input; may be repeated")
 	flags.StringVar(&n.usage, "usage", "", "file with how much CPU containers use, as lines of NAMESPACE/POD,CONTAINER,CPU below the header pod,container,cpu (default what the metrics API says)")
 	flags.IntVar(&n.cores, "cores", 0, "how many cores the node has (default its own)")
 	flags.StringVar(&n.weights, "container-weights", weightsAuto, "how the runtime makes weights of the shares of containers: linear (runc before 1.3.2, crun before 1.23), log (newer ones), or auto, as the node's status tells")
@@ -85,7 +85,7 @@ type nodeReport struct {
 
 // runNode answers for the pods of a node.
 func (s *share) runNode(ctx context.Context) error {
-	if len(s.files) > 0 || s.compare {
+	if len(s.files.Paths) > 0 || s.compare {
 		return errors.New("-f and --compare are about a ShareTree: leave them out with --node and --pods")
 	}
 	in := shares.NodeInput{Options: s.options}
@@ -134,7 +134,7 @@ func (s *share) gather(ctx context.Context, in *shares.NodeInput) (*corev1.Node,
 		if s.node.usage == "" {
 			return nil, errors.New("say how much CPU the containers use: --usage usage.csv, with the header pod,container,cpu")
 		}
-		node, in.Pods, err = readNode(s.node.pods, s.node.name, s.streams.In)
+		node, in.Pods, err = s.readNode()
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package share
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,19 +28,20 @@ func podsOfNode(ctx context.Context, c client.Client, name string) (*corev1.Node
 	return node, pods.Items, nil
 }
 
-// readNode reads pods, and the node that they are on, from YAML or JSON files, as
-// kubectl get prints them. name says which node; it may be empty if there is one.
-func readNode(paths []string, name string, stdin io.Reader) (*corev1.Node, []corev1.Pod, error) {
-	given, err := input.ReadPodsAndNodes(paths, stdin)
+// readNode reads pods, and the node that they are on, from the files of --pods, as
+// kubectl get prints them. --node says which node; it may be empty if there is one.
+func (s *share) readNode() (*corev1.Node, []corev1.Pod, error) {
+	files := input.Files{Paths: s.node.pods, Recursive: s.files.Recursive, For: "share --pods"}
+	given, err := files.Read(s.streams, input.Pod, input.Node)
 	if err != nil {
 		return nil, nil, err
 	}
-	return choose(given, name)
+	return choose(given, s.node.name)
 }
 
 // choose returns the node of a name, or the only one, and the pods that are on it or
 // on none. Without nodes it is one of that name of which nothing is known.
-func choose(given *input.PodsAndNodes, name string) (*corev1.Node, []corev1.Pod, error) {
+func choose(given *input.Objects, name string) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
 	node.Name = name
 	var names []string

@@ -24,7 +24,7 @@ import (
 // share holds the flags of the verb share.
 type share struct {
 	streams verb.Streams
-	files   []string
+	files   input.Files
 	options shares.Options
 	sets    []string
 	join    []string
@@ -74,7 +74,7 @@ orders at random; caps takes shares as limits, as CPU limits are.`,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&s.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	s.files.Add(command, "share", "manifests, - for standard input; may be repeated")
 	flags.StringVar(&s.options.Method, "method", shares.Methods()[0], "how to compute the response times: "+strings.Join(shares.Methods(), ", "))
 	flags.Float64Var(&s.options.Tolerance, "tolerance", 0, "relative error that race may leave (default 1e-10)")
 	flags.IntVar(&s.options.Samples, "samples", 0, "how many orders monte-carlo and ahmc draw (default 5000)")
@@ -125,17 +125,17 @@ func (s *share) run(ctx context.Context) error {
 		}
 		in.Aggregates = append(in.Aggregates, shares.Aggregate{Name: name, Members: strings.Split(members, ",")})
 	}
-	if len(s.files) == 0 {
+	if len(s.files.Paths) == 0 {
 		return errors.New("name a file with a ShareTree, -f sharetree.yaml; or a node, --node worker-3")
 	}
-	m, err := input.ReadManifests(s.files, s.streams.In)
+	read, err := s.files.Read(s.streams, input.ShareTree, input.WorkloadProfile)
 	if err != nil {
 		return err
 	}
-	if in.Tree, err = onlyTree(m); err != nil {
+	if in.Tree, err = onlyTree(read.ShareTrees); err != nil {
 		return err
 	}
-	in.Profiles = m.Workloads
+	in.Profiles = read.WorkloadProfiles
 	start := time.Now()
 	answer, err := shares.OfTree(ctx, in)
 	elapsed := time.Since(start)
@@ -160,14 +160,14 @@ func (s *share) run(ctx context.Context) error {
 }
 
 // onlyTree returns the ShareTree of the manifests.
-func onlyTree(m *input.Manifests) (*v1alpha1.ShareTree, error) {
-	switch len(m.Trees) {
+func onlyTree(trees []v1alpha1.ShareTree) (*v1alpha1.ShareTree, error) {
+	switch len(trees) {
 	case 0:
 		return nil, errors.New("there is no ShareTree in the files: give one, -f sharetree.yaml")
 	case 1:
-		return &m.Trees[0], nil
+		return &trees[0], nil
 	default:
-		return nil, fmt.Errorf("there are %d ShareTrees in the files, share takes one", len(m.Trees))
+		return nil, fmt.Errorf("there are %d ShareTrees in the files, share takes one", len(trees))
 	}
 }
 
@@ -191,8 +191,8 @@ func (s *share) explain(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		return verb.Interrupted("nothing")
-	case len(s.files) == 1 && s.files[0] != "-":
-		return fmt.Errorf("%s: %w", filepath.Base(s.files[0]), err)
+	case len(s.files.Paths) == 1 && s.files.Paths[0] != "-":
+		return fmt.Errorf("%s: %w", filepath.Base(s.files.Paths[0]), err)
 	default:
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -101,7 +102,7 @@ func readUsage(path string, pods []corev1.Pod) (usage map[cgroup.Container]float
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	name := filepath.Base(path)
-	rows := csv.NewReader(file)
+	rows := csv.NewReader(input.Text(file))
 	rows.Comment, rows.TrimLeadingSpace = '#', true
 	header, err := rows.Read()
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -19,6 +19,7 @@ type planFlags struct {
 	classes    []string
 	rates      []string
 	services   []string
+	arrivals   []string
 	discipline string
 	strategy   string
 }
@@ -32,6 +33,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.classes, "class", nil, "a class of jobs, as name=NAME,rate=PER-SECOND,service=TIME,within=TIME[,probability=FRACTION][,scv=NUMBER][,cost=NUMBER]; may be repeated")
 	flags.StringSliceVar(&f.rates, "rate", nil, "another arrival rate of a class, as NAME=PER-SECOND; may be repeated")
 	flags.StringSliceVar(&f.services, "service", nil, "another mean service time of a class, as NAME=TIME; may be repeated")
+	flags.StringSliceVar(&f.arrivals, "arrivals", nil, "take the arrival rate of a class from recorded jobs, as NAME=TRACE, a trace of CSV or, by the name .swf, SWF, plain or gzip, and warn where they come in bursts; may be repeated")
 	flags.StringVar(&f.discipline, "discipline", "", "the order in which servers take jobs: "+strings.Join(pools.Disciplines(), ", ")+" (default that of the plan, else fcfs)")
 	flags.StringVar(&f.strategy, "strategy", "", "how classes share pools, whatever pools the plan has: "+
 		strings.Join(pools.Strategies(), ", ")+", "+angleTable+" (default that of the plan, else auto)")
@@ -73,7 +75,36 @@ func (f *planFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
 	if f.byAngle() {
 		spec.Strategy = ""
 	}
-	return checkMeasured(spec)
+	return nil
+}
+
+// fields returns which fields of a spec the flags said.
+func (f *planFlags) fields(spec *v1alpha1.PoolPlanSpec) verb.FlagFields {
+	said := verb.FlagFields{}
+	if f.discipline != "" {
+		said["spec.discipline"] = "--discipline"
+	}
+	if f.strategy != "" {
+		said["spec.strategy"] = "--strategy"
+	}
+	for i := range spec.Classes {
+		path, name := fmt.Sprintf("spec.classes[%d]", i), spec.Classes[i].Name
+		if len(f.classes) > 0 { // then it is the flags that have all classes
+			flag := "--class " + name
+			said[path], said[path+".name"], said[path+".arrival"], said[path+".arrival.ratePerSecond"] = flag, flag+": name", flag+": rate", flag+": rate"
+			said[path+".service"], said[path+".service.meanMillis"], said[path+".service.scv"] = flag+": service", flag+": service", flag+": scv"
+			said[path+".sla.responseTimeMillis"], said[path+".sla.probability"], said[path+".costPerServer"] = flag+": within", flag+": probability", flag+": cost"
+		}
+		for flag, of := range map[string]struct {
+			texts []string
+			path  string
+		}{"--rate " + name: {f.rates, path + ".arrival.ratePerSecond"}, "--service " + name: {f.services, path + ".service.meanMillis"}} {
+			if slices.ContainsFunc(of.texts, func(text string) bool { return strings.HasPrefix(text, name+"=") }) {
+				said[of.path] = flag
+			}
+		}
+	}
+	return said
 }
 
 // byAngle reports whether an angle table is to choose the strategy.

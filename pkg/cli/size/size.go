@@ -25,7 +25,7 @@ import (
 // size holds the flags of the verb size.
 type size struct {
 	streams    verb.Streams
-	files      []string
+	files      input.Files
 	name       string
 	flags      planFlags // in place of, or over, the manifest's
 	simulation sizing.Simulation
@@ -44,8 +44,9 @@ within its time as often as promised, whether the classes should share a pool of
 servers or have their own, and how far the answer holds. It reads a PoolPlan, and
 the WorkloadProfiles that it refers to; or makes one of flags. It needs no cluster.
 
-A class arrives at random with a rate, one server is busy with each of its jobs for
-a mean time, and its SLA says within which time a job is to be answered, with which
+A class arrives at random with a rate, as a Poisson process does: where its jobs come in
+bursts, it takes more servers; --arrivals says of recorded jobs whether they do. One
+server is busy with each of its jobs for a mean time, and its SLA says within which time a job is to be answered, with which
 probability. Exit code 1 means that an SLA cannot be met.
 
 The disciplines: fcfs serves jobs in order of arrival; hol those of the class with
@@ -65,6 +66,9 @@ and cost, exponential service, and the discipline fcfs.`,
     --class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95 \
     --class name=search,rate=3.6,service=1s,within=5s,probability=0.8
 
+  # With the arrivals of a recorded trace, and whether they are random
+  kubectl loadline size -f poolplan.yaml --arrivals checkout=lublin_256.swf.gz
+
   # If checkout grew to 0.9 requests per second
   kubectl loadline size -f poolplan.yaml --rate checkout=0.9
 
@@ -77,7 +81,7 @@ and cost, exponential service, and the discipline fcfs.`,
 		RunE: func(command *cobra.Command, _ []string) error { return s.run(command.Context()) },
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&s.files, "filename", "f", nil, "file with manifests, - for standard input; may be repeated")
+	s.files.Add(command, "size", "manifests, - for standard input; may be repeated")
 	flags.StringVar(&s.name, "plan", "", "name of the PoolPlan, where the files have several")
 	s.flags.add(flags)
 	s.drawings.add(flags)
@@ -91,22 +95,34 @@ func (s *size) run(ctx context.Context) error {
 	if err := s.drawings.check(); err != nil {
 		return err
 	}
-	m, err := input.ReadManifests(s.files, s.streams.In)
+	read, err := s.files.Read(s.streams, input.PoolPlan, input.WorkloadProfile, input.Namespace)
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(m)
+	plan, err := s.plan(read.PoolPlans)
 	if err != nil {
 		return err
+	}
+	warnings, err := s.flags.recorded(&plan.Spec)
+	if err != nil {
+		return err
+	}
+	if err := checkMeasured(&plan.Spec); err != nil {
+		return err
+	}
+	for _, warning := range warnings {
+		if err := s.streams.Err.Warn("%s", warning); err != nil {
+			return err
+		}
 	}
 	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = bar.show
-	in := pools.Input{Plan: plan, Profiles: m.Workloads, Namespaces: labels(m.Namespaces), ByAngle: s.flags.byAngle(), Simulation: s.simulation}
+	in := pools.Input{Plan: plan, Profiles: read.WorkloadProfiles, Namespaces: labels(read.Namespaces), ByAngle: s.flags.byAngle(), Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
 	bar.Clear()
 	if err != nil {
-		return s.explain(ctx, plan, err)
+		return s.explain(ctx, plan, s.flags.fields(&plan.Spec).Named(err))
 	}
 	err = s.output.Print(s.streams.Out, answer, func(p *verb.Page) error { return printAnswer(p, answer) })
 	if err != nil {
@@ -147,32 +163,32 @@ func (s *size) explain(ctx context.Context, plan *v1alpha1.PoolPlan, err error) 
 		err = verb.No(err)
 	}
 	switch {
-	case len(s.files) == 0:
+	case len(s.files.Paths) == 0:
 		return err
-	case len(s.files) == 1 && s.files[0] != "-":
-		return fmt.Errorf("%s: %w", filepath.Base(s.files[0]), err)
+	case len(s.files.Paths) == 1 && s.files.Paths[0] != "-":
+		return fmt.Errorf("%s: %w", filepath.Base(s.files.Paths[0]), err)
 	default:
 		return fmt.Errorf("PoolPlan %q: %w", plan.Name, err)
 	}
 }
 
 // plan returns the PoolPlan of the manifests, or one made of flags; flags count more.
-func (s *size) plan(m *input.Manifests) (*v1alpha1.PoolPlan, error) {
-	plans := m.Plans
+func (s *size) plan(all []v1alpha1.PoolPlan) (*v1alpha1.PoolPlan, error) {
+	plans := all
 	if s.name != "" {
 		plans = slices.DeleteFunc(slices.Clone(plans), func(p v1alpha1.PoolPlan) bool { return p.Name != s.name })
 	}
 	var plan v1alpha1.PoolPlan
 	switch fromFlags := len(s.flags.classes) > 0; {
-	case len(m.Plans) > 0 && fromFlags:
+	case len(all) > 0 && fromFlags:
 		return nil, errors.New("the files have a PoolPlan, which says what the classes are: leave out --class, or change a rate, --rate checkout=0.9")
 	case len(plans) == 1:
 		plan = plans[0]
 	case s.name != "":
-		return nil, fmt.Errorf("--plan: there are %d PoolPlans named %q in the files, which have %s", len(plans), s.name, cmp.Or(planNames(m.Plans), "none"))
+		return nil, fmt.Errorf("--plan: there are %d PoolPlans named %q in the files, which have %s", len(plans), s.name, cmp.Or(planNames(all), "none"))
 	case len(plans) > 1:
 		return nil, fmt.Errorf("there are %d PoolPlans in the files: choose one, --plan %s (there are %s)", len(plans), plans[0].Name, planNames(plans))
-	case !fromFlags && len(s.files) > 0:
+	case !fromFlags && len(s.files.Paths) > 0:
 		return nil, errors.New("there is no PoolPlan in the files: " + givePlan)
 	case !fromFlags:
 		return nil, errors.New(givePlan)

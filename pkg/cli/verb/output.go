@@ -130,7 +130,7 @@ func (o *Output) printPath(s *Stream, answer any) error {
 		return err
 	}
 	var data any
-	if err := utiljson.Unmarshal(encoded, &data); err != nil {
+	if err := utiljson.Unmarshal(encoded, &data); err != nil { //nolint:forbidigo // it was encoded here
 		return err
 	}
 	if err := o.path.Execute(s.to, printable(data)); err != nil {

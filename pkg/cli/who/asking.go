@@ -15,6 +15,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/access"
 	"loadline.dev/loadline/pkg/cli/gauges"
+	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/gauge/usage"
@@ -23,7 +24,7 @@ import (
 // asking holds what the verbs that ask the gauges have in common.
 type asking struct {
 	streams   verb.Streams
-	files     []string
+	files     input.Files
 	usage     string
 	saveUsage string
 	from      string
@@ -44,9 +45,9 @@ type seen struct {
 	workloads []v1alpha1.WorkloadProfile
 }
 
-// add adds the flags, those of tables too.
-func (a *asking) add(command *cobra.Command) {
-	a.addWithout(command)
+// add adds the flags of the verb of a name, those of tables too.
+func (a *asking) add(command *cobra.Command, by string) {
+	a.addWithout(command, by)
 	flags := command.Flags()
 	flags.Float64Var(&a.above, "above", findings.DefaultAbove, "how many times slower than alone a pod must be to be a finding, above 1")
 	flags.BoolVarP(&a.watch, "watch", "w", false, "ask again every ten seconds; once there was an answer, errors are warnings")
@@ -54,9 +55,9 @@ func (a *asking) add(command *cobra.Command) {
 }
 
 // addWithout adds the flags but for those of tables.
-func (a *asking) addWithout(command *cobra.Command) {
+func (a *asking) addWithout(command *cobra.Command, by string) {
 	flags := command.Flags()
-	flags.StringSliceVarP(&a.files, "filename", "f", nil, "file with pods and nodes, in place of a cluster, with --usage; - for standard input; may be repeated")
+	a.files.Add(command, by, "pods and nodes, in place of a cluster, with --usage; - for standard input; may be repeated")
 	flags.StringVar(&a.usage, "usage", "", "file with what gauges observed, in place of asking them")
 	flags.StringVar(&a.saveUsage, "save-usage", "", "write what gauges observed to this file, for --usage")
 	flags.StringVar(&a.from, "source", string(gauges.Auto), "who is asked what gauges observed: manager, gauges, or auto for the manager and those gauges of which it has nothing fresh")

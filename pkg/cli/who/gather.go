@@ -42,11 +42,11 @@ var (
 // source returns where observations are from, by the flags.
 func (a *asking) source() (source, error) {
 	switch {
-	case len(a.files) == 0 && a.usage == "":
+	case len(a.files.Paths) == 0 && a.usage == "":
 		return a.fromCluster()
 	case a.usage == "":
 		return nil, errNoUsage
-	case len(a.files) == 0:
+	case len(a.files.Paths) == 0:
 		return nil, errUsageAlone
 	case a.watch:
 		return nil, errWatchFiles
@@ -145,7 +145,7 @@ func sightOf(node string, r *usage.Report) findings.Sight {
 type files struct{ *asking }
 
 func (f *files) look(context.Context) (*seen, error) {
-	found, err := input.ReadSnapshot(f.files, f.streams.In)
+	found, err := f.files.Read(f.streams, input.Snapshot()...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (f *files) look(context.Context) (*seen, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--usage %s: %w", name, err)
 	}
-	seen := &seen{in: &findings.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.Profiles.Workloads}
+	seen := &seen{in: &findings.Input{Nodes: found.Nodes, Pods: found.Pods}, reports: reports, workloads: found.WorkloadProfiles}
 	if f.moves {
 		if seen.in.Feasibility, err = found.Feasibility(); err != nil {
 			return nil, err

@@ -52,7 +52,7 @@ want to keep. A measurement says more: how others slow the pods down, and disks.
 			})
 		},
 	}
-	a.addWithout(command)
+	a.addWithout(command, "profiles suggest")
 	a.output.AddFormats(command, "manifests", "json", "yaml")
 	return command
 }

@@ -73,7 +73,7 @@ func newTopPods(streams verb.Streams) *cobra.Command {
 	}
 	command.Flags().StringVar(&by, "sort-by", by, "what to sort by: "+strings.Join(orderNames, ", "))
 	verb.Complete(command, "sort-by", verb.OneOf(orderNames))
-	a.add(command)
+	a.add(command, "top pods")
 	return command
 }
 
@@ -97,7 +97,7 @@ func newTopNodes(streams verb.Streams) *cobra.Command {
 			})
 		},
 	}
-	a.add(command)
+	a.add(command, "top nodes")
 	return command
 }
 

@@ -65,7 +65,7 @@ kernel does not tell waiting for a disk from using it.`,
 	flags := command.Flags()
 	flags.BoolVar(&w.byWorkload, "workload", false, "one row for all pods of a Deployment, StatefulSet, DaemonSet or Job")
 	flags.StringVar(&w.report, "report", "", "write a page with charts to this file, too: HTML that loads nothing")
-	w.add(command)
+	w.add(command, "who")
 	return command
 }
 

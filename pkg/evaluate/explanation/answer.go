@@ -9,6 +9,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 )
 
@@ -113,6 +114,8 @@ type Answer struct {
 	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong, and which namespaces a label
 	// of the guard.
 	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
+	// Caveats are what the manifests of the pod and of its neighbours say that is not taken into account.
+	Caveats []evaluate.Caveat `json:"caveats,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
 	Resources []Resource `json:"resources,omitempty"`

@@ -156,6 +156,9 @@ func (x *explainer) here(e *Answer) error {
 		}
 	}
 	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
+	for _, p := range pods {
+		e.Caveats = append(e.Caveats, evaluate.Caveats(p, class)...)
+	}
 	tied, wrong := x.snapshot.VectorsOn(node, class, pods)
 	x.ignore(wrong)
 	used := make([]*profile.InUse, len(pods))

@@ -49,8 +49,12 @@ type Facts struct {
 	NodesErr     error
 }
 
-// DilationPlugin is the name of Loadline's plugin in a scheduler's configuration.
-const DilationPlugin = "Dilation"
+// The names of Loadline's plugins in a scheduler's configuration: the one that scores nodes, and the one that orders
+// the pods that wait.
+const (
+	DilationPlugin = "Dilation"
+	SLAOrderPlugin = "SLAOrder"
+)
 
 // SchedulerFacts is what the configuration of a scheduler says about Loadline.
 type SchedulerFacts struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +60,8 @@ func (d *Decoder) open(want json.Delim) (null bool, err error) {
 		return false, err
 	case token == nil && want == '[':
 		return true, nil
+	case token == nil:
+		return false, fmt.Errorf("begins with null, not with %q", want)
 	case token != want:
 		return false, fmt.Errorf("begins with %.64q, not with %q", fmt.Sprint(token), want)
 	}
@@ -136,7 +139,7 @@ func plain(err error) error {
 		return nil
 	}
 	if unlike := (*json.UnmarshalTypeError)(nil); errors.As(err, &unlike) {
-		err = fmt.Errorf("%.64s is not of type %s", unlike.Value, unlike.Type)
+		err = fmt.Errorf("is %.64s where a report has %s", unlike.Value, kindOf(unlike.Type))
 		if unlike.Field != "" {
 			err = &fieldError{unlike.Field, err}
 		}
@@ -148,10 +151,31 @@ func plain(err error) error {
 	if moment := (*time.ParseError)(nil); errors.As(err, &moment) {
 		return fmt.Errorf("%.64q is not a time by RFC 3339", moment.Value)
 	}
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown { // an error of no type
+		return fmt.Errorf("%.64s is not a known field", name)
+	}
 	if len(err.Error()) > MaxExcerpt {
 		return errors.New(Excerpt(err.Error()))
 	}
 	return err
+}
+
+// kindOf says what the values of a type are in JSON.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	default:
+		return "a whole number"
+	}
 }
 
 // meter reads no more bytes than are left, of all and of the value that is being read.

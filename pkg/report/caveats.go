@@ -1,0 +1,21 @@
+package report
+
+import (
+	"fmt"
+
+	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/report/text"
+)
+
+// CaveatLines says what manifests say of pods that an answer does not take into account, in a line each, and of many how many more
+// there are.
+func CaveatLines(caveats []evaluate.Caveat) (lines []string) {
+	const shown = 5
+	for i, c := range caveats {
+		if i == shown {
+			return append(lines, "There are "+text.Counted(len(caveats)-shown, "more such remark")+"; -o json lists all.")
+		}
+		lines = append(lines, fmt.Sprintf("Not taken into account: %s %s.", c.Pod, c.What))
+	}
+	return lines
+}
