@@ -79,6 +79,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"fit sharing":  verb.OneOf([]string{string(v1alpha1.SharingTimeSliced), string(v1alpha1.SharingConcurrent)}),
 		"queue":        verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
 		"cpu-shares":   verb.OneOf(replays.CPUShares()),
+		"form":         verb.OneOf(evaluate.Forms()),
 		"without":      listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(o *input.Objects) []string {

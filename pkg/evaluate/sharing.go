@@ -73,7 +73,7 @@ func (n *SharedNode) DepartureBounds() ([]float64, error) {
 
 // Alike reports whether two pods are in each other's place without a difference.
 func (n *SharedNode) Alike(a, b int) bool {
-	return n.Pool.Shares[a] == n.Pool.Shares[b] && n.Pool.Exclusive[a] == n.Pool.Exclusive[b] && n.Vectors[a].Equal(n.Vectors[b])
+	return n.Pool.Shares[a] == n.Pool.Shares[b] && n.Pool.Exclusive[a] == n.Pool.Exclusive[b] && n.Vectors[a].Alike(n.Vectors[b])
 }
 
 // Steps returns about how many steps [SharedNode.Predict] takes: see [contention.Sharing.Steps].

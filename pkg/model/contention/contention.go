@@ -148,8 +148,8 @@ func Loadings(p ...float64) Vector {
 	return v
 }
 
-// Equal reports whether jobs of two vectors load a node alike.
-func (v Vector) Equal(w Vector) bool {
+// Alike reports whether jobs of two vectors load a node alike.
+func (v Vector) Alike(w Vector) bool {
 	device := func(a, b Demand) bool { return a.idle() && b.idle() || max(1, a.Device) == max(1, b.Device) }
 	return slices.EqualFunc(v, w, device) && bytes.Equal(v.appendKey(nil), w.appendKey(nil))
 }
