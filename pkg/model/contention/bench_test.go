@@ -159,29 +159,44 @@ func BenchmarkPredictDevices(b *testing.B) {
 	}
 }
 
+// longestCurve returns a curve of as many points as a profile may have.
+func longestCurve() (curve contention.Curve) {
+	for k := 1.0; k <= 16; k++ {
+		curve = append(curve, contention.Point{Pressure: 8 * k, Inflation: 1 + k/20})
+	}
+	return curve
+}
+
 // What a node takes to price, and a price, whatever its jobs say: as many jobs as a kubelet allows, with as many threads as a vector
-// may have at as many resources, all of them different.
+// may have at as many resources, with queues or, but for four, without, all of them different.
 func BenchmarkHostilePrices(b *testing.B) {
 	for _, servers := range []int{1, 64, contention.MaxServers} {
-		for _, resources := range []int{1, 16} {
+		for name, of := range map[string]struct{ resources, effects int }{"1 resource": {1, 0}, "16 resources": {16, 0}, "4 resources, 16 effects": {4, 16}} {
 			r := rand.New(rand.NewPCG(1, 39))
-			node := slices.Repeat([]int{servers}, resources)
+			node := slices.Repeat([]int{servers}, of.resources+of.effects)
 			vector := func() contention.Vector {
-				v := make(contention.Vector, resources)
+				v := make(contention.Vector, of.resources, len(node))
 				for i := range v {
-					v[i] = contention.Demand{Loading: r.Float64() / float64(resources), Pressure: r.Float64(), Threads: contention.MaxThreads - r.IntN(9)}
+					v[i] = contention.Demand{Loading: r.Float64() / float64(of.resources), Pressure: r.Float64(), Threads: contention.MaxThreads - r.IntN(9)}
+				}
+				for range of.effects {
+					v = append(v, contention.Demand{Effect: &contention.Effect{Pressure: 1000 * r.Float64(), Curve: longestCurve()}})
 				}
 				return v
 			}
 			share := func() contention.Share { return contention.Share{Weight: 1 + 9999*r.Float64()} }
+			var vectors []contention.Vector
+			for range 250 {
+				vectors = append(vectors, vector())
+			}
 			load := func() *contention.Load {
 				load := contention.NewSharedLoad(node, 0)
-				for range 250 {
-					load.AddShare(vector(), share())
+				for _, v := range vectors {
+					load.AddShare(v, share())
 				}
 				return load
 			}
-			name := fmt.Sprintf("%d servers/%d resources", servers, resources)
+			name = fmt.Sprintf("%d servers/%s", servers, name)
 			b.Run("node/"+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
