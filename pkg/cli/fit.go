@@ -210,11 +210,11 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if a.Baselines {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
-	lines := []string{fmt.Sprintf("%d %s resources, %s, %s%s; ± is the %s confidence interval", len(a.Resources), kind, pressures, a.Solver, alone, text.Percent(a.Confidence))}
-	lines = append(lines, fmt.Sprintf("Seen with at most %d jobs together: what more do to each other is extrapolated", a.LargestRun))
+	lines := []string{fmt.Sprintf("%s, %s, %s%s; ± is the %s confidence interval", text.Counted(len(a.Resources), kind+" resource"), pressures, a.Solver, alone, text.Percent(a.Confidence))}
+	lines = append(lines, fmt.Sprintf("Seen with at most %s together: what more do to each other is extrapolated", text.Counted(a.LargestRun, "job")))
 	lines = append(lines, untold(a)...)
-	lines = append(lines, "", fmt.Sprintf("%d observations in %d runs, off by %s on average, 90%% by less than %s",
-		a.Quality.Observations, a.Quality.Runs, text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error)))
+	lines = append(lines, "", fmt.Sprintf("%s in %s, off by %s on average, 90%% by less than %s",
+		text.Counted(a.Quality.Observations, "observation"), text.Counted(a.Quality.Runs, "run"), text.Percent(a.Quality.MeanError), text.Percent(a.Quality.P90Error)))
 	if err := p.Lines(lines...); err != nil {
 		return err
 	}
@@ -229,9 +229,9 @@ func printLoss(p *verb.Page, a *evaluate.FitAnswer) error {
 	within := func(d *evaluate.Differences) string {
 		return fmt.Sprintf("off by %s on average and %s at most", text.Percent(d.Mean), text.Percent(d.Worst))
 	}
-	lines := []string{fmt.Sprintf("The profiles predict the %d dilations of pairs as this fit does, %s", a.Profiles.Pairs.Count, within(&a.Profiles.Pairs))}
+	lines := []string{fmt.Sprintf("The profiles predict %s of pairs as this fit does, %s", text.Counted(a.Profiles.Pairs.Count, "dilation"), within(&a.Profiles.Pairs))}
 	if larger := a.Profiles.Larger; larger != nil {
-		lines = append(lines, fmt.Sprintf("They add up what pairs do: the %d dilations in larger company are %s", larger.Count, within(larger)))
+		lines = append(lines, fmt.Sprintf("They add up what pairs do: %s in larger company, %s", text.Counted(larger.Count, "dilation"), within(larger)))
 	}
 	if a.Baselines {
 		lines = append(lines, "Alone times that differ from the stated ones are in them as neutralCorrection: predict gives dilations over the true ones, and says so")

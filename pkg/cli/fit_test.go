@@ -204,8 +204,8 @@ func TestFitWritesProfilesOfEveryForm(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "gpu.yaml")
 		code, stdout, stderr := invoke(t, pairsAndThrees, "fit", "-f", "-", "--form", form, "--profiles", file, "--sharing", "Concurrent")
 		for _, want := range []string{
-			"The profiles predict the 9 dilations of pairs as this fit does, off by ",
-			"They add up what pairs do: the 3 dilations in larger company are off by ",
+			"The profiles predict 9 dilations of pairs as this fit does, off by ",
+			"They add up what pairs do: 3 dilations in larger company, off by ",
 		} {
 			if code != 0 || !strings.Contains(stdout, want) {
 				t.Errorf("%s: exit code %d, %s, output without %q:\n%s", form, code, stderr, want, stdout)

@@ -91,6 +91,20 @@ func TestFindingsSayWhatToWrite(t *testing.T) {
 	}
 }
 
+// Clients of Kubernetes write a quantity of 1000 as "1k".
+func TestNumbersAreTakenAsClientsWriteThem(t *testing.T) {
+	t.Parallel()
+	const spec = `spec:
+  selector: {matchLabels: {app: job}}
+  neutralCorrection: "1M"
+  resources: [{name: cpu, loading: 500m}]
+  interference: [{name: llc, pressure: "1k", curve: [{pressure: "1k", inflation: "1k"}]}]
+`
+	if findings := check(t, workload("job", spec)); len(findings) > 0 {
+		t.Error(strings.Join(findings, "\n"))
+	}
+}
+
 func TestTextsThatAreNoManifests(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

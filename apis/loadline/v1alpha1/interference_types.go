@@ -25,7 +25,7 @@ type Interference struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a pressure is how hard a thread presses, where the standard job presses with 1: write a number from 0 to 1000, such as \"0.7\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a pressure is how hard a thread presses, where the standard job presses with 1: write a number from 0 to 1000, such as \"0.7\""
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
 	// curve is by how much longer the pod computes under the pressure of others:
@@ -35,8 +35,8 @@ type Interference struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.map(p, string(p.pressure).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(p.pressure)).asApproximateFloat() : 0.0).isSorted()",message="the points of a curve are in the order of their pressures, the smallest first"
-	// +kubebuilder:validation:XValidation:rule="self.map(p, string(p.inflation).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(p.inflation)).asApproximateFloat() : 0.0).isSorted()",message="a curve never falls: more pressure does not make a pod faster"
+	// +kubebuilder:validation:XValidation:rule="self.map(p, string(p.pressure).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') ? quantity(string(p.pressure)).asApproximateFloat() : 0.0).isSorted()",message="the points of a curve are in the order of their pressures, the smallest first"
+	// +kubebuilder:validation:XValidation:rule="self.map(p, string(p.inflation).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') ? quantity(string(p.inflation)).asApproximateFloat() : 0.0).isSorted()",message="a curve never falls: more pressure does not make a pod faster"
 	Curve []CurvePoint `json:"curve,omitempty"`
 }
 
@@ -47,7 +47,7 @@ type CurvePoint struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="the pressure of a point is above 0 and at most 1000: write a number such as \"0.5\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="the pressure of a point is above 0 and at most 1000: write a number such as \"0.5\""
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
 	// inflation is how many times longer the pod computes then, at least 1: the
@@ -56,7 +56,7 @@ type CurvePoint struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="an inflation is how many times longer a pod computes: write a number from 1 to 1000, such as \"1.3\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="an inflation is how many times longer a pod computes: write a number from 1 to 1000, such as \"1.3\""
 	Inflation *resource.Quantity `json:"inflation,omitempty"`
 }
 

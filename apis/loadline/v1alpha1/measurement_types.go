@@ -77,7 +77,7 @@ type Measurement struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a precision is the half width of a confidence interval of a loading: write a number from 0.001 to below 1, such as \"0.03\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a precision is the half width of a confidence interval of a loading: write a number from 0.001 to below 1, such as \"0.03\""
 	Precision *resource.Quantity `json:"precision,omitempty"`
 
 	// maxRounds is how many rounds there are at most. Defaults to 10.

@@ -133,7 +133,7 @@ type ShareWorkload struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""
 	Utilization *resource.Quantity `json:"utilization,omitempty"`
 
 	// serviceMillis is how long a job takes on average with a processor to itself,
@@ -287,7 +287,7 @@ type FairShare struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('4096')) <= 0",message="a utilization is how many processors are kept busy on average: write a number that is not negative, such as \"0.2\""
 	Utilization *resource.Quantity `json:"utilization,omitempty"`
 }
 

@@ -243,7 +243,7 @@ type ReplayArrivals struct {
 // +kubebuilder:validation:XValidation:rule="has(self.meanMillis) != (has(self.distribution) && self.distribution == 'empirical')",message="every distribution needs meanMillis, but for empirical, which draws from gapsMillis"
 // +kubebuilder:validation:XValidation:rule="has(self.gapsMillis) == (has(self.distribution) && self.distribution == 'empirical')",message="the distribution empirical needs gapsMillis, the others take none"
 // +kubebuilder:validation:XValidation:rule="has(self.scv) == (has(self.distribution) && self.distribution in ['gamma', 'lognormal', 'hyperexponential'])",message="gamma, lognormal and hyperexponential need scv, the squared coefficient of variation, and the others take none (it is 0 for constant, 1 for exponential)"
-// +kubebuilder:validation:XValidation:rule="!has(self.scv) || !has(self.distribution) || self.distribution != 'hyperexponential' || !string(self.scv).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') || quantity(string(self.scv)).compareTo(quantity('1')) >= 0",fieldPath=".scv",message="a hyperexponential distribution varies at least as much as an exponential one: scv must be at least 1; take gamma or lognormal for less"
+// +kubebuilder:validation:XValidation:rule="!has(self.scv) || !has(self.distribution) || self.distribution != 'hyperexponential' || !string(self.scv).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') || quantity(string(self.scv)).compareTo(quantity('1')) >= 0",fieldPath=".scv",message="a hyperexponential distribution varies at least as much as an exponential one: scv must be at least 1; take gamma or lognormal for less"
 type Interarrival struct {
 	// distribution is one of constant, exponential (a Poisson process), gamma,
 	// lognormal, hyperexponential (two phases with balanced means) and empirical
@@ -264,7 +264,7 @@ type Interarrival struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('10000')) <= 0",message="a squared coefficient of variation is a number above 0 and up to 10000, such as \"2.5\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('10000')) <= 0",message="a squared coefficient of variation is a number above 0 and up to 10000, such as \"2.5\""
 	SCV *resource.Quantity `json:"scv,omitempty"`
 
 	// gapsMillis lists measured times between arrivals, in milliseconds.
@@ -279,7 +279,7 @@ type Interarrival struct {
 
 // ReplayJobType is a kind of jobs.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.cpuRequest) || !has(self.cpuLimit) || !string(self.cpuRequest).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') || !string(self.cpuLimit).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') || quantity(string(self.cpuRequest)).compareTo(quantity(string(self.cpuLimit))) <= 0",fieldPath=".cpuLimit",message="a limit must not be less than the request, cpuRequest"
+// +kubebuilder:validation:XValidation:rule="!has(self.cpuRequest) || !has(self.cpuLimit) || !string(self.cpuRequest).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') || !string(self.cpuLimit).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') || quantity(string(self.cpuRequest)).compareTo(quantity(string(self.cpuLimit))) <= 0",fieldPath=".cpuLimit",message="a limit must not be less than the request, cpuRequest"
 type ReplayJobType struct {
 	// profile is the WorkloadProfile of the same namespace that the jobs follow.
 	// It needs neutralMillis.
@@ -302,7 +302,7 @@ type ReplayJobType struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a request is a number of cores from 0 to 16384, such as 500m"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a request is a number of cores from 0 to 16384, such as 500m"
 	CPURequest *resource.Quantity `json:"cpuRequest,omitempty"`
 
 	// cpuLimit is how many cores the quota of such a job lets it use on average,
@@ -312,7 +312,7 @@ type ReplayJobType struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a limit is a number of cores above 0 and up to 16384, such as 500m; leave it out for no limit"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('16384')) <= 0",message="a limit is a number of cores above 0 and up to 16384, such as 500m; leave it out for no limit"
 	CPULimit *resource.Quantity `json:"cpuLimit,omitempty"`
 }
 
@@ -387,7 +387,7 @@ type ReplayResource struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a speed is relative to the node on which demands were measured: write a number from 0.001 to 1000, such as \"1.5\" for one and a half times as fast"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('1m')) >= 0 && quantity(string(self)).compareTo(quantity('1000')) <= 0",message="a speed is relative to the node on which demands were measured: write a number from 0.001 to 1000, such as \"1.5\" for one and a half times as fast"
 	Speed *resource.Quantity `json:"speed,omitempty"`
 
 	// sharing says that the servers are devices, such as GPUs, and how jobs share one.
@@ -442,7 +442,7 @@ type ReplayPolicy struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a threshold is a utilization: write a number above 0 and up to 1, such as \"0.8\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a threshold is a utilization: write a number above 0 and up to 1, such as \"0.8\""
 	Threshold *resource.Quantity `json:"threshold,omitempty"`
 
 	// target is the utilization that target-load-packing fills nodes to,
@@ -451,7 +451,7 @@ type ReplayPolicy struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a target is a utilization: write a number above 0 and below 1, such as \"0.4\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a target is a utilization: write a number above 0 and below 1, such as \"0.4\""
 	Target *resource.Quantity `json:"target,omitempty"`
 }
 

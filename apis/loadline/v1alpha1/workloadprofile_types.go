@@ -47,8 +47,8 @@ type WorkloadProfile struct {
 // with a large exponent would keep the API server busy for minutes.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || self.resources.all(r, !has(r.demandMillis)) || has(self.neutralMillis)",fieldPath=".neutralMillis",reason=FieldValueRequired,message="demandMillis is turned into a loading by dividing it by neutralMillis, the time that the job takes alone on a node: set neutralMillis too, or give loading in place of demandMillis"
-// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
-// +kubebuilder:validation:XValidation:rule="!has(self.resources) || has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0) * double(self.neutralMillis) + double(has(r.demandMillis) ? r.demandMillis : 0)).sum() <= double(self.neutralMillis) * 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time (demandMillis / neutralMillis), so they may add up to 1 at most (the rest is idle time)"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || has(self.neutralMillis) || self.resources.map(r, (has(r.loading) && string(r.loading).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') ? quantity(string(r.loading)).asApproximateFloat() : 0.0)).sum() <= 1.000000001",fieldPath=".resources",message="the loadings add up to more than 1; they are fractions of the neutral time, so they may add up to 1 at most (the rest is idle time)"
 // +kubebuilder:validation:XValidation:rule="has(self.resources) || has(self.measurement) || has(self.observation)",fieldPath=".resources",reason=FieldValueRequired,message="list the resources that the pods use, or say under measurement how to measure that, or under observation that gauges observe it"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.observation)",fieldPath=".observation",message="resources declares the vector, and observation has it follow what gauges observe: leave one of them out"
 // +kubebuilder:validation:XValidation:rule="!has(self.interference) || !has(self.resources) || self.interference.all(i, !self.resources.exists(r, r.name == i.name))",fieldPath=".interference",message="a resource has a queue, or is shared without one: list it under resources or under interference, and not under both"
@@ -114,7 +114,7 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0.001')) >= 0 && quantity(string(self)).compareTo(quantity('1000000')) <= 0",message="a correction is how many times as long a job takes alone as was stated: write a number from 0.001 to 1000000, such as \"4.9\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0.001')) >= 0 && quantity(string(self)).compareTo(quantity('1000000')) <= 0",message="a correction is how many times as long a job takes alone as was stated: write a number from 0.001 to 1000000, such as \"4.9\""
 	NeutralCorrection *resource.Quantity `json:"neutralCorrection,omitempty"`
 
 	// arrival is how often jobs of this kind arrive, for the sizing of pools.
@@ -134,7 +134,7 @@ type WorkloadProfileSpec struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('100')) <= 0",message="an importance is how many times as much a slowdown counts: write a number above 0 and at most 100, such as \"5\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('100')) <= 0",message="an importance is how many times as much a slowdown counts: write a number above 0 and at most 100, such as \"5\""
 	Importance *resource.Quantity `json:"importance,omitempty"`
 
 	// fairShare makes the workload a leaf of a ShareTree, which predicts its
@@ -174,7 +174,7 @@ type SLA struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a probability is a number above 0 and below 1, such as \"0.95\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) > 0 && quantity(string(self)).compareTo(quantity('1')) < 0",message="a probability is a number above 0 and below 1, such as \"0.95\""
 	Probability *resource.Quantity `json:"probability,omitempty"`
 
 	// maxDilation is how many times longer than the neutral time a job may
@@ -185,7 +185,7 @@ type SLA struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0",message="a dilation is how many times longer than alone a job takes: write a number of at least 1, such as \"1.5\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('1')) >= 0",message="a dilation is how many times longer than alone a job takes: write a number of at least 1, such as \"1.5\""
 	MaxDilation *resource.Quantity `json:"maxDilation,omitempty"`
 }
 
@@ -210,7 +210,7 @@ type ResourceDemand struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a loading is a fraction of the neutral time: write a number from 0 to 1, such as \"0.58\""
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a loading is a fraction of the neutral time: write a number from 0 to 1, such as \"0.58\""
 	Loading *resource.Quantity `json:"loading,omitempty"`
 
 	// demandMillis is the time that each thread of a job spends at the
@@ -228,7 +228,7 @@ type ResourceDemand struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=20
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[num]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a pressure is a fraction of time: write a number from 0 to 1, such as \"0.58\"; a pod that presses harder than one thread can has several threads"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[numkM]?$') && quantity(string(self)).compareTo(quantity('0')) >= 0 && quantity(string(self)).compareTo(quantity('1')) <= 0",message="a pressure is a fraction of time: write a number from 0 to 1, such as \"0.58\"; a pod that presses harder than one thread can has several threads"
 	Pressure *resource.Quantity `json:"pressure,omitempty"`
 
 	// threads is how many threads of the pod use the resource at once. A pod
