@@ -210,7 +210,8 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 	if a.Baselines {
 		alone = ", alone times fitted (ALONE is the true one over the stated one)"
 	}
-	lines := []string{fmt.Sprintf("%s, %s, %s%s; ± is the %s confidence interval", text.Counted(len(a.Resources), kind+" resource"), pressures, a.Solver, alone, text.Percent(a.Confidence))}
+	lines := []string{fmt.Sprintf("%s, %s, %s%s; ± is the %s confidence interval",
+		text.Counted(len(a.Resources), kind+" resource"), pressures, a.Solver, alone, text.Percent(a.Confidence))}
 	lines = append(lines, fmt.Sprintf("Seen with at most %s together: what more do to each other is extrapolated", text.Counted(a.LargestRun, "job")))
 	lines = append(lines, untold(a)...)
 	lines = append(lines, "", fmt.Sprintf("%s in %s, off by %s on average, 90%% by less than %s",

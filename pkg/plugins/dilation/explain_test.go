@@ -129,7 +129,7 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 5))
 	taken, refused, busy, warned, stuck, raised, lowest, beyond := 0, 0, 0, 0, 0, 0, 0, 0
-	for run := range 200 {
+	for run := range 200 / thinned {
 		c := randomGuardedCluster(random)
 		statuses, advice := c.filtered(t)
 		answer := c.explained(t)
@@ -176,7 +176,8 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 		}
 	}
 	t.Logf("%d nodes take the pod, of which %d are warned of, %d are refused, and %d too busy; %d pods wait, for %d of which a higher bound makes room; %d are refused for the lowest bound, and %d for more than a request covers", taken, warned, refused, busy, stuck, raised, lowest, beyond)
-	if taken < 100 || refused < 100 || busy < 20 || warned < 20 || stuck < 20 || raised < 5 || lowest < 10 || beyond < 10 {
+	few := taken < 100 || refused < 100 || busy < 20 || warned < 20 || stuck < 20 || raised < 5 || lowest < 10 || beyond < 10
+	if few && thinned == 1 {
 		t.Error("the clusters prove little")
 	}
 }
