@@ -62,16 +62,19 @@ func (l *line) exchange() error {
 }
 
 func (l *line) transfer(call uintptr, what string, buffer []byte) error {
-	for waited := time.Duration(0); len(buffer) > 0; {
+	for began := (time.Time{}); len(buffer) > 0; {
 		n, _, errno := unix.RawSyscall(call, l.fd, uintptr(unsafe.Pointer(&buffer[0])), uintptr(len(buffer))) //nolint:gosec // a system call takes an address
 		switch {
-		case errno == syscall.EINTR:
-		case errno == syscall.EAGAIN: // a second has passed
+		// A second has passed, or a signal came, such as the runtime's that the goroutine is to be preempted: the calls
+		// below let it be, while it could wait for ever for what other goroutines do after that.
+		case errno == syscall.EAGAIN, errno == syscall.EINTR:
 			if err := l.ended(); err != nil {
 				return err
 			}
-			if waited += time.Second; waited >= patience {
-				return fmt.Errorf("%s: no answer for %v", what, waited)
+			if began.IsZero() {
+				began = time.Now()
+			} else if waited := time.Since(began); waited >= patience {
+				return fmt.Errorf("%s: no answer for %v", what, waited.Round(time.Second))
 			}
 		case errno != 0:
 			return fmt.Errorf("%s: %w", what, errno)
