@@ -177,7 +177,7 @@ func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
 		t.Errorf("%d of 8 intervals are null:\n%s", n, stdout)
 	}
 	_, stdout, _ = invoke(t, "run,job,dilation\n1,a,1.5\n1,b,1.4\n", "fit", "-f", "-")
-	if table, _, _ := strings.Cut(stdout, "hidden resources"); strings.Contains(table, "±") {
+	if table, _, _ := strings.Cut(stdout, "hidden resource"); strings.Contains(table, "±") {
 		t.Errorf("an interval is printed:\n%s", stdout)
 	}
 	if want := "Where there is no ± it cannot be told: there are too few observations to tell how noisy they are\n"; !strings.Contains(stdout, want) {
