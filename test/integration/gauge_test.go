@@ -53,7 +53,7 @@ func (p *place) applyGaugeRoles(t *testing.T) {
 }
 
 // applyRoles applies the roles of files of config/rbac.
-func (p *place) applyRoles(t *testing.T, files ...string) {
+func (e *environment) applyRoles(t *testing.T, files ...string) {
 	t.Helper()
 	for _, file := range files {
 		content, err := os.ReadFile(filepath.Join(root, "config", "rbac", file))
@@ -61,7 +61,7 @@ func (p *place) applyRoles(t *testing.T, files ...string) {
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
 			role := &rbacv1.ClusterRole{}
 			must(t, yaml.UnmarshalStrict([]byte(document), role))
-			must(t, client.IgnoreAlreadyExists(p.Create(t.Context(), role)))
+			must(t, client.IgnoreAlreadyExists(e.Create(t.Context(), role)))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,16 +35,13 @@ func (e *environment) startManager(t *testing.T) *local.Process {
 // and nothing else.
 func (e *environment) startManagerWithItsRole(t *testing.T, flags ...string) *local.Process {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, "config", "rbac", "role.yaml"))
-	must(t, err)
-	role := &rbacv1.ClusterRole{}
-	must(t, yaml.Unmarshal(content, role))
-	must(t, e.Create(t.Context(), role))
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role.Name}}
+	const role = "loadline-manager"
+	e.applyRoles(t, "role.yaml")
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: role}}
 	must(t, e.Create(t.Context(), account))
 	must(t, e.Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		ObjectMeta: metav1.ObjectMeta{Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
 	}))
 	return e.startManagerAs(t, e.kubeconfigOf(t, account), flags...)
@@ -245,7 +241,7 @@ func (p *place) awaitRule(t *testing.T, refused bool) {
 func TestBadPluginArgumentsAreRefusedAtStartUp(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ args, want string }{
-		"an unknown field":    {"{requets: []}", `unknown field "requets"`},
+		"an unknown field":    {"{requets: []}", "requets: Forbidden: there is no such field"},
 		"a bad utilization":   {"{requests: [{resource: cpu, utilization: '1.5'}]}", `requests[0].utilization: Invalid value: "1500m": must be more than 0 and at most 1`},
 		"a resource twice":    {"{requests: [{resource: cpu}, {resource: cpu}]}", `requests[1].resource: Duplicate value: "cpu"`},
 		"a negative time-out": {"{syncTimeoutSeconds: -1}", "syncTimeoutSeconds: Invalid value: -1: must be at least 0"},
