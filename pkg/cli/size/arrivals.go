@@ -41,7 +41,7 @@ func (f *planFlags) recorded(spec *v1alpha1.PoolPlanSpec) (warnings []string, er
 	return warnings, nil
 }
 
-// variationOf returns how the jobs of a trace arrive, in windows of at least so many seconds.
+// variationOf returns how the jobs of a trace arrive, in windows of the given length in seconds or longer.
 func variationOf(path string, atLeast float64) (v arrivals.Variation, err error) {
 	file, name, err := input.Open(path, nil)
 	if err != nil {

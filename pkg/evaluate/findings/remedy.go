@@ -23,8 +23,8 @@ const (
 	tried = 3
 )
 
-// patient looks for what helps a pod.
-type patient struct {
+// victim is a pod that is slowed down, for which a remedy is looked for.
+type victim struct {
 	*resident
 
 	cluster *cluster
@@ -39,7 +39,7 @@ type patient struct {
 
 // heal returns what helps a pod best.
 func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
-	p := &patient{resident: r, causes: why, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
+	p := &victim{resident: r, causes: why, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
 	if r.index < 0 {
 		return p.best, nil
 	}
@@ -58,14 +58,14 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 }
 
 // propose takes a remedy that is better than the best one so far. The simplest is proposed first.
-func (p *patient) propose(remedy Remedy) {
+func (p *victim) propose(remedy Remedy) {
 	if score, is := p.better(remedy); is {
 		p.best, p.score = remedy, score
 	}
 }
 
 // proposeMove proposes to move a pod to a node that takes it. One that may take it is no remedy, and what is not known is kept.
-func (p *patient) proposeMove(remedy Remedy, to taker) {
+func (p *victim) proposeMove(remedy Remedy, to taker) {
 	if to.unknown == "" {
 		p.propose(remedy)
 	} else if _, is := p.better(remedy); is && p.unknown == "" {
@@ -75,7 +75,7 @@ func (p *patient) proposeMove(remedy Remedy, to taker) {
 
 // better reports whether a remedy helps and leaves no other pod about as badly off as this one was, and wins more for all pods
 // together than the best one so far, and how much it wins.
-func (p *patient) better(remedy Remedy) (score float64, is bool) {
+func (p *victim) better(remedy Remedy) (score float64, is bool) {
 	win := p.dilation - remedy.Dilation
 	score = win
 	worst := remedy.Dilation
@@ -91,7 +91,7 @@ func (p *patient) better(remedy Remedy) (score float64, is bool) {
 
 // then returns the dilation of the pod if the model has it wait otherwise, and limits or what is not clear add less, given what was
 // observed: the model says in what proportion waiting changes.
-func (p *patient) then(w *waiting, less float64) float64 {
+func (p *victim) then(w *waiting, less float64) float64 {
 	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear, ByLimit) - less
 	scale := 1.0
 	if explained := p.causes.sum(ByNeighbour, BySystem, ByItself); p.waited > 0 && explained > 0 {
@@ -102,7 +102,7 @@ func (p *patient) then(w *waiting, less float64) float64 {
 
 // cleared returns by how much the waiting that is not clear becomes less where what runs beside the pod runs for another time, in seconds
 // of its threads: it is taken to be shared by all that runs, in proportion.
-func (p *patient) cleared(beside float64) float64 {
+func (p *victim) cleared(beside float64) float64 {
 	if p.beside.total <= 0 {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (p *place) changed(now, then *contention.Prediction, after []*corev1.Pod, b
 }
 
 // raiseLimit proposes limits that hold the pod back no more, each alone.
-func (p *patient) raiseLimit() error {
+func (p *victim) raiseLimit() error {
 	for _, l := range p.limits {
 		i := slices.IndexFunc(p.causes, func(c Cause) bool { return c.Kind == ByLimit && c.Container == l.container })
 		if i < 0 || l.milliCPU == 0 || p.causes[i].Dilation < worthAtLeast {
@@ -153,7 +153,7 @@ func (p *patient) raiseLimit() error {
 }
 
 // withLimit predicts another limit, because of which limits add less.
-func (p *patient) withLimit(remedy Remedy, less float64) error {
+func (p *victim) withLimit(remedy Remedy, less float64) error {
 	if remedy.Container == "" {
 		node, err := p.place.model.WithCPU(p.index, nil, remedy.Limit)
 		if err != nil {
@@ -165,7 +165,7 @@ func (p *patient) withLimit(remedy Remedy, less float64) error {
 }
 
 // raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
-func (p *patient) raiseRequest() error {
+func (p *victim) raiseRequest() error {
 	request, limit := cgroup.CPU(p.pod)
 	needs := nodes.Needs(p.place.model.Vectors[p.index][0])
 	if limit != nil {
@@ -185,7 +185,7 @@ func (p *patient) raiseRequest() error {
 }
 
 // with predicts a remedy that makes the node another one, and because of which limits add less.
-func (p *patient) with(node *nodes.Node, remedy Remedy, less float64) error {
+func (p *victim) with(node *nodes.Node, remedy Remedy, less float64) error {
 	then, err := node.Predict()
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (p *patient) with(node *nodes.Node, remedy Remedy, less float64) error {
 }
 
 // move proposes to move the pod to another node.
-func (p *patient) move() error {
+func (p *victim) move() error {
 	if !movable(p.pod) {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (p *patient) move() error {
 
 // culprit returns the neighbour without which the pod would wait least, of those that can be moved, and by how much what is not
 // clear would add less; nil if there is none.
-func (p *patient) culprit() (worst *resident, cleared float64) {
+func (p *victim) culprit() (worst *resident, cleared float64) {
 	adds := make(map[string]float64, len(p.causes))
 	for _, c := range p.causes {
 		if c.Kind == ByNeighbour {
@@ -253,7 +253,7 @@ func (p *patient) culprit() (worst *resident, cleared float64) {
 }
 
 // moveNeighbour proposes to move the neighbour that is most in the way.
-func (p *patient) moveNeighbour() error {
+func (p *victim) moveNeighbour() error {
 	culprit, cleared := p.culprit()
 	if culprit == nil {
 		return nil

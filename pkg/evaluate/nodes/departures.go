@@ -13,7 +13,7 @@ const (
 	departureMargin = 0.1
 )
 
-// departures looks for pods of a node that are dilated more than they may be once others are gone, but for the newcomer, which is
+// departures looks for pods of a node that are dilated more than they may be once others are gone, but for the candidate, which is
 // the last. Others that go can make a pod wait longer: one that was held up by them at one resource is in its way more often at
 // another. That is looked at for all sets of pods that can be left, from the largest on, as far as it can matter: a set in which no
 // pod can exceed its bound by [Node.DepartureBounds] has no subset in which one does. Pods that are alike are not told apart.
@@ -94,28 +94,28 @@ func (d *departures) atRisk(present []int, most []float64) (at []int) {
 }
 
 // look finds how pods at risk fare on the node with those that are present, and reports whether that could be worked out. The
-// newcomer breaks a bound that would be kept without it.
+// candidate breaks a bound that would be kept without it.
 func (d *departures) look(node *Node, present, at []int) bool {
 	o := node.Outlook(d.granted)
 	if o.Bounded() {
 		return false
 	}
-	newcomer := len(present) - 1
+	candidate := len(present) - 1
 	var before *Outlook
 	for _, k := range at {
 		j := present[k]
 		if !d.bounds[j].exceededBy(o.Dilations[k]) {
 			continue
 		}
-		if k != newcomer {
+		if k != candidate {
 			if before == nil {
-				before = node.Without(newcomer).Outlook(d.granted)
+				before = node.Without(candidate).Outlook(d.granted)
 			}
 			if before.Bounded() {
 				return false
 			}
 			if d.bounds[j].exceededBy(before.Dilations[k]) {
-				continue // not because of the newcomer
+				continue // not because of the candidate
 			}
 		}
 		cause := CauseOf(o.Prediction, k)
@@ -158,17 +158,17 @@ func (d *departures) left(present []int) (sets [][]int) {
 	return sets
 }
 
-// possible returns the excesses that were found, and those of pods that may exceed their bounds and to whose dilations the newcomer may add.
+// possible returns the excesses that were found, and those of pods that may exceed their bounds and to whose dilations the candidate may add.
 func (d *departures) possible() []Excess {
-	newcomer := len(d.bounds) - 1
+	candidate := len(d.bounds) - 1
 	var before []float64
 	for j, bound := range d.bounds {
 		if bound.Max == 0 || d.known[j] || !bound.exceededBy(d.most[j]) {
 			continue
 		}
-		if j != newcomer {
+		if j != candidate {
 			if before == nil {
-				before = d.node.Without(newcomer).DepartureBounds(d.granted)
+				before = d.node.Without(candidate).DepartureBounds(d.granted)
 			}
 			if d.most[j] <= before[j]*(1+worseTolerance) {
 				continue

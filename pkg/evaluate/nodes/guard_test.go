@@ -33,7 +33,7 @@ func TestALabelOfANamespaceIsAMode(t *testing.T) {
 	}
 }
 
-// excesses returns what exceeds its bound on a node of one core, of which the last pod is the newcomer.
+// excesses returns what exceeds its bound on a node of one core, of which the last pod is the candidate.
 func excesses(t *testing.T, n *nodes.Node, bounds ...nodes.Bound) []nodes.Excess {
 	t.Helper()
 	always := func(float64) bool { return true }
@@ -74,7 +74,7 @@ func TestWhoExceedsABoundBecauseOfANewcomer(t *testing.T) {
 	idle := one("100m", "100m", "100m")
 	idle.Vectors[2] = vector(0)
 	if got := excesses(t, idle, nodes.Bound{Max: 1.5, Mode: enforce}, nodes.Bound{}, nodes.Bound{}); got != nil {
-		t.Errorf("a newcomer that makes it no worse: %+v", got)
+		t.Errorf("a candidate that makes it no worse: %+v", got)
 	}
 }
 
@@ -85,15 +85,15 @@ func TestWhereOnlyBoundsAreKnownAPromiseThatRequestsDoNotWarrantKeepsNoPodAway(t
 	t.Parallel()
 	bound := nodes.Bound{Max: 1.5, Mode: configv1alpha1.GuardEnforce}
 	for name, test := range map[string]struct {
-		requests []string // of pods that want a core all the time; the last is the newcomer
+		requests []string // of pods that want a core all the time; the last is the candidate
 		bounds   []nodes.Bound
 		want     []int
 	}{
 		"a pod that requests enough before, and too little after": {[]string{"500m", "100m", "500m"}, []nodes.Bound{bound, {}, {}}, []int{0}},
 		"a pod that requests enough":                              {[]string{"900m", "100m", "100m"}, []nodes.Bound{bound, {}, {}}, nil},
 		"a pod that requested too little before":                  {[]string{"1m", "100m", "500m"}, []nodes.Bound{bound, {}, {}}, nil},
-		"a newcomer that requests too little":                     {[]string{"500m", "100m", "1m"}, []nodes.Bound{{}, {}, bound}, []int{2}},
-		"a newcomer that requests enough":                         {[]string{"100m", "100m", "600m"}, []nodes.Bound{{}, {}, bound}, nil},
+		"a candidate that requests too little":                    {[]string{"500m", "100m", "1m"}, []nodes.Bound{{}, {}, bound}, []int{2}},
+		"a candidate that requests enough":                        {[]string{"100m", "100m", "600m"}, []nodes.Bound{{}, {}, bound}, nil},
 	} {
 		n := one(test.requests...)
 		n.Allocatable = 0
@@ -177,8 +177,8 @@ func TestWhatWouldMakeRoomIsSaidOfTheNodesThatAreNearestToABound(t *testing.T) {
 	refuse("far", 9, 9, 1, 0, true)
 	refuse("crowded", 2, 0, 0, 0, false)
 	refuse("near", 1.61, 1.61, 1, 0, true)
-	refuse("itself", 1.8, 0, 1, 1, true)   // the newcomer waits for its own threads
-	refuse("resident", 1.7, 0, 0, 1, true) // a pod there waits for the newcomer
+	refuse("itself", 1.8, 0, 1, 1, true)   // the candidate waits for its own threads
+	refuse("resident", 1.7, 0, 0, 1, true) // a pod there waits for the candidate
 	want := []string{"near without shop/near", "resident without shop/resident", "sla.maxDilation of at least 1.7 for it (now 1.50)"}
 	got := r.Room(nodes.Promise{MaxDilation: 1.5, Counted: 1.5, Mode: configv1alpha1.GuardEnforce, Covered: 1})
 	if diff := cmp.Diff(want, got); diff != "" {

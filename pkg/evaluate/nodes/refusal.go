@@ -11,26 +11,26 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-// Refusal is that the guard refuses a node for a newcomer.
+// Refusal is that the guard refuses a node for a candidate.
 type Refusal struct {
 	// Node is the name of the node, and Pods those that are on it.
 	Node string
 	Pods []*corev1.Pod
-	// Excess is what the node is refused for. The newcomer's index is that after all pods.
+	// Excess is what the node is refused for. The candidate's index is that after all pods.
 	Excess *Excess
-	// Raise is how much sla.maxDilation of the newcomer's profile would have to be for the node to take it, 0 where that alone
+	// Raise is how much sla.maxDilation of the candidate's profile would have to be for the node to take it, 0 where that alone
 	// is not enough.
 	Raise float64
-	// Takes reports whether the node would take the newcomer if one of its pods were gone.
+	// Takes reports whether the node would take the candidate if one of its pods were gone.
 	Takes func(without int) bool
 }
 
-// Own reports whether it is the newcomer that would be dilated too much.
+// Own reports whether it is the candidate that would be dilated too much.
 func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Pods) }
 
-// Raised returns the sla.maxDilation of the newcomer's profile with which no enforced bound would be exceeded, whatever pods go: that
-// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the newcomer
-// does not help then. follows reports whether the pod of an index, which may be the newcomer, follows the newcomer's profile.
+// Raised returns the sla.maxDilation of the candidate's profile with which no enforced bound would be exceeded, whatever pods go: that
+// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the candidate
+// does not help then. follows reports whether the pod of an index, which may be the candidate, follows the candidate's profile.
 func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
 	for i := range excesses {
 		e := &excesses[i]
@@ -45,7 +45,7 @@ func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64)
 	return maxDilation
 }
 
-// inTheWay returns the pod of the node without which the newcomer is most likely to fit, -1 if there is none: the one that
+// inTheWay returns the pod of the node without which the candidate is most likely to fit, -1 if there is none: the one that
 // the pod waits for which would be dilated too much, else that pod.
 func (r *Refusal) inTheWay() int {
 	because := r.Excess.Because
@@ -59,10 +59,10 @@ func (r *Refusal) inTheWay() int {
 	}
 }
 
-// Refusals are those of the nodes that a newcomer was refused, as far as it takes to say what would make room for it.
+// Refusals are those of the nodes that a candidate was refused, as far as it takes to say what would make room for it.
 type Refusals struct {
 	nearest []*Refusal
-	raise   float64 // the least of all, 0 if raising the newcomer's bound is enough on no node
+	raise   float64 // the least of all, 0 if raising the candidate's bound is enough on no node
 }
 
 // maxNearest bounds for how many nodes is said what would make room.
@@ -84,7 +84,7 @@ func (r *Refusals) Add(one *Refusal) {
 	r.nearest = r.nearest[:min(len(r.nearest), maxNearest)]
 }
 
-// Room returns what would make room for the newcomer, which has a promise: each of these is enough.
+// Room returns what would make room for the candidate, which has a promise: each of these is enough.
 func (r *Refusals) Room(promise Promise) (ways []string) {
 	for _, one := range r.nearest {
 		pod := one.inTheWay()

@@ -28,8 +28,8 @@ const minWindows, minPerWindow = 10, 1
 
 var errFewArrivals = errors.New("there are too few arrivals to tell how they vary: give at least 20, at different times")
 
-// VariationOf returns how much arrivals vary, by the times between them in seconds, none below 0. Windows have at least so many
-// seconds, and more where fewer than one arrival is expected in one. The error says that there are too few arrivals.
+// VariationOf returns how much arrivals vary, by the times between them in seconds, none below 0. Windows last atLeast
+// seconds, or longer where fewer than one arrival is expected in one. The error says that there are too few arrivals.
 //
 // The index of dispersion is that of Cox and Lewis, The statistical analysis of series of events, 1966, chapter 4.
 func VariationOf(gaps []float64, atLeast float64) (v Variation, err error) {
