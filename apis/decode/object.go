@@ -98,7 +98,7 @@ func (w *walk) invalid(at *field.Path, value any, rule string) {
 
 // mistyped refuses a value that is not of a type.
 func (w *walk) mistyped(at *field.Path, value any, t reflect.Type) {
-	w.invalid(at, value, "is "+Described(value)+" where the API wants "+wanted(t))
+	w.invalid(at, value, "is "+Described(value)+" where the API wants "+ValuesOf(t))
 }
 
 // value looks at a value that is to be of a type. Null is one of every type.

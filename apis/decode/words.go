@@ -24,8 +24,8 @@ func Described(v any) string {
 	}
 }
 
-// wanted says what values of a type are in JSON.
-func wanted(t reflect.Type) string {
+// ValuesOf says in words what the values of a type are in JSON, such as "a list".
+func ValuesOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"

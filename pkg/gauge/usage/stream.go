@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"strconv"
 	"strings"
 	"time"
+
+	"loadline.dev/loadline/apis/decode"
 )
 
 var (
@@ -139,7 +140,7 @@ func plain(err error) error {
 		return nil
 	}
 	if unlike := (*json.UnmarshalTypeError)(nil); errors.As(err, &unlike) {
-		err = fmt.Errorf("is %.64s where a report has %s", unlike.Value, kindOf(unlike.Type))
+		err = fmt.Errorf("is %.64s where a report has %s", unlike.Value, decode.ValuesOf(unlike.Type))
 		if unlike.Field != "" {
 			err = &fieldError{unlike.Field, err}
 		}
@@ -158,24 +159,6 @@ func plain(err error) error {
 		return errors.New(Excerpt(err.Error()))
 	}
 	return err
-}
-
-// kindOf says what the values of a type are in JSON.
-func kindOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	default:
-		return "a whole number"
-	}
 }
 
 // meter reads no more bytes than are left, of all and of the value that is being read.
