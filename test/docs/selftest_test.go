@@ -25,6 +25,7 @@ func TestWhatIsNotThereIsFound(t *testing.T) {
 		"bin/tools/cluster load bin/nothing",
 		"loadline-manager --nothing",
 		"kubectl apply -f docs/examples/nothing.yaml",
+		"sed s/a/b/ docs/examples/nothing.yaml | kubectl apply -f -",
 	} {
 		for _, c := range checks {
 			if !strings.HasPrefix(command+" ", c.begins) {
