@@ -7,10 +7,10 @@ import (
 
 // The jobs of the page, and how long they take alone, in seconds.
 var (
-	fileComp = contention.Loadings(0.58, 0.42)
-	stdIO    = contention.Loadings(0, 1)
-	sorting  = contention.Loadings(0.9, 0.1)
-	reader   = contention.Loadings(0.1, 0.9) // of the first picture
+	fileComp  = contention.Loadings(0.58, 0.42)
+	stdIO     = contention.Loadings(0, 1)
+	sorting   = contention.Loadings(0.9, 0.1)
+	reader    = contention.Loadings(0.1, 0.9) // of the first picture
 	candidate = contention.Loadings(0.2, 0.7) // of p'·p̄
 )
 
