@@ -113,7 +113,7 @@ func (n *smallNode) changed(r *rand.Rand) *smallNode {
 }
 
 // The worst prediction that is found by looking for it: from each random node on, changes are kept that make it worse. What is said of
-// it in docs/accuracy.md is from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 20000 -v`, and with -sets 1500
+// it in docs/evidence/accuracy.md is from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 20000 -v`, and with -sets 1500
 // -chain 4096.
 func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 		}
 	}
 	if *maxChain == 1<<10 && (worst > 0.1 || single > 0.03) {
-		t.Error("predictions are worse than docs/accuracy.md says")
+		t.Error("predictions are worse than docs/evidence/accuracy.md says")
 	}
 	t.Logf("off by %.1f %% at worst, of jobs of one thread by %.1f %%; without a search by %.1f %%", 100*worst, 100*single, 100*first)
 }
