@@ -10,7 +10,7 @@ var elsewhere = []struct{ page, begins, why string }{
 	{"docs/replay.md", "kubectl create configmap traces ", "needs a trace of the reader's"},
 	{"docs/replay.md", "kubectl get configmap last-week-report ", "needs a replay that was carried out: test/e2e"},
 	{"docs/gauge.md", "kubectl create token ", "needs the chart's service account: test/chart has it"},
-	{"docs/traces.md", "kubectl loadline record ", "needs pods that have run: test/integration records such"},
+	{"docs/reference/traces.md", "kubectl loadline record ", "needs pods that have run: test/integration records such"},
 	{"docs/share.md", "kubectl loadline share --node ", "needs a metrics server: pkg/cli tests it"},
 	{"docs/troubleshooting.md", "kubectl logs ", "needs nodes that run pods"},
 	{"docs/troubleshooting.md", "kubectl -n loadline-system logs ", "needs nodes that run pods"},
