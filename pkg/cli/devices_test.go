@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
-// The files of docs/devices.md.
+// The files of the GPUs in docs/workloads.md.
 const (
 	gpus       = "../../docs/examples/gpus.yaml"
 	gpuCluster = "../../docs/examples/gpu-cluster.yaml"

@@ -12,6 +12,7 @@ var elsewhere = []struct{ page, begins, why string }{
 	{"docs/gauge.md", "kubectl create token ", "needs the chart's service account: test/chart has it"},
 	{"docs/reference/traces.md", "kubectl loadline record ", "needs pods that have run: test/integration records such"},
 	{"docs/share.md", "kubectl loadline share --node ", "needs a metrics server: pkg/cli tests it"},
+	{"docs/troubleshooting.md", "kubectl loadline status", "needs programs that run: pkg/cli tests it"},
 	{"docs/troubleshooting.md", "kubectl logs ", "needs nodes that run pods"},
 	{"docs/troubleshooting.md", "kubectl -n loadline-system logs ", "needs nodes that run pods"},
 	{"docs/upgrade.md", "kubectl diff -f next.yaml", "needs the manifest that helm makes before"},

@@ -160,13 +160,11 @@ func observations(text string) error {
 // others are the blocks that are neither commands nor whole objects, by page and first line.
 var others = map[string]map[string]other{
 	"CONTRIBUTING.md": {"apis/          the CRDs and the plugins' arguments": {why: "a list of folders"}},
-	"docs/devices.md": {"run,job,dilation,device": {parse: observations}},
 	"docs/fit.md": {
 		"run,job,dilation":                       {parse: observations},
 		"run,job,dilation,request.cpu,limit.cpu": {parse: observations},
 	},
-	"docs/groups.md": {"apiVersion: kueue.x-k8s.io/v1beta2": {why: "objects of Kueue, which test/kueue creates"}},
-	"docs/model.md":  {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
+	"docs/model.md": {"λ = 1 + p·p̄ − p·p        p: the pod's vector,  p̄: the sum of all vectors on the node, the pod's own among them": {why: "a formula, which hack/pictures tests"}},
 	"docs/observability.md": {
 		"metrics:": {parse: valuesOfTheChart},
 		"rule_files: [/etc/prometheus/loadline.yaml]   # charts/loadline/rules/loadline.yaml": {why: "a configuration of Prometheus, which test/observability checks"},
@@ -184,6 +182,10 @@ var others = map[string]map[string]other{
 	"docs/share.md": {
 		"fairShare: {tree: company, group: web, share: 75}": {within: aWLP},
 		"namespaces: [shop, etl]":                           {within: aSHT},
+	},
+	"docs/workloads.md": {
+		"run,job,dilation,device":            {parse: observations},
+		"apiVersion: kueue.x-k8s.io/v1beta2": {why: "objects of Kueue, which test/kueue creates"},
 	},
 	"docs/reference/traces.md": {
 		`trace.csv, line 88,120: arrival "17.2": is before the previous arrival, 17.9; sort the trace, or pass --sort`: {why: "an error, of pkg/trace"},
