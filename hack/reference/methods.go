@@ -87,7 +87,8 @@ func methodTables() []methodTable {
 		},
 		{
 			"Disciplines", "The order in which a pool takes the jobs that wait: `kubectl loadline size --discipline`, and `spec.discipline` of a [PoolPlan](api/poolplan.md):",
-			"apis/loadline/v1alpha1", []choice{
+			"apis/loadline/v1alpha1",
+			[]choice{
 				{v1alpha1.DisciplineFCFS, "DisciplineFCFS"},
 				{v1alpha1.DisciplineHOL, "DisciplineHOL"},
 				{v1alpha1.DisciplinePDP, "DisciplinePDP"},

@@ -18,7 +18,9 @@ func TestAMethodIsDescribedByTheFirstSentenceOfItsComment(t *testing.T) {
 	}
 	found := comments{}
 	for _, d := range parsed.Decls {
-		found.add(d.(*ast.GenDecl))
+		if declared, ok := d.(*ast.GenDecl); ok {
+			found.add(declared)
+		}
 	}
 	var got [][]string
 	for _, c := range []choice{{"bubble", "Bubble"}, {"merge", "Merge"}} {
