@@ -292,7 +292,7 @@ generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, wha
 	go run ./hack/reference --out docs/reference
 
 .PHONY: accuracy
-accuracy: ## Measure all models on the public data sets, into docs/accuracy.md
+accuracy: ## Measure all models on the public data sets, into docs/evidence/accuracy.md
 	go run ./hack/accuracy
 
 # Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.

@@ -11,10 +11,10 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
-// page returns the generated part of docs/accuracy.md.
+// page returns the generated part of docs/evidence/accuracy.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "accuracy.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "evidence", "accuracy.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestThePageHoldsWhatIsComputed(t *testing.T) {
 	text := page(t)
 	for line := range strings.Lines(table(rows) + notesOf(notes)) {
 		if !strings.Contains(text, line) {
-			t.Errorf("docs/accuracy.md lacks %q: run make accuracy", line)
+			t.Errorf("docs/evidence/accuracy.md lacks %q: run make accuracy", line)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (b book) addMetrics() error {
 		},
 		{
 			"loadline-gauge",
-			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [Who slows whom](../who.md) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
+			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [How gauges know](../who.md#how-it-knows) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
 			gauge, oursOf(gauge),
 		},
 		{
