@@ -288,7 +288,7 @@ generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, wha
 	$(TOOLS)/controller-gen rbac:roleName=loadline-manager output:rbac:dir=config/rbac paths=./pkg/controllers/... paths=./cmd/loadline-manager
 	go run ./hack/chart
 	go run ./hack/pictures
-	rm -rf docs/reference
+	grep -rlF 'Written by hack/reference' docs/reference | xargs rm -f
 	go run ./hack/reference --out docs/reference
 
 .PHONY: accuracy

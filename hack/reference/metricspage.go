@@ -50,7 +50,7 @@ func (b book) addMetrics() error {
 	}
 	page := markdown.NewPage("Metrics")
 	page.Add(
-		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](../alerts.md) what to do when it is out of line.",
+		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](alerts.md) what to do when it is out of line.",
 		markdown.Table([]string{"Program", "Where"},
 			[]string{"`loadline-manager`", "`https://POD:8080/metrics` (`--metrics-bind-address`), for those who may `get` the non-resource URL `/metrics`; with `--metrics-secure=false` by HTTP, for all who get there"},
 			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for the same"},
