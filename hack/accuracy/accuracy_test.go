@@ -42,7 +42,9 @@ func TestThePageHoldsWhatIsComputed(t *testing.T) {
 	t.Parallel()
 	var rows []row
 	var notes []string
-	for _, name := range []string{"gpu-pairs-k80.csv", "parsec-ibench.csv", "parsec-threads.csv"} {
+	for _, name := range []string{
+		"gpu-pairs-h100-mps.csv", "gpu-pairs-h100.csv", "gpu-pairs-k80.csv", "gpu-triples-h100.csv", "parsec-ibench.csv", "parsec-threads.csv",
+	} {
 		for _, s := range sets(t, name) {
 			notes = append(notes, s.notes()...)
 			if stressors, are := s.(stressorSet); are {
