@@ -83,7 +83,7 @@ func TestWhateverHappensAtWhateverStepItEndsWell(t *testing.T) {
 		"a pod of somebody else comes to the node and goes": func(s *simulation) {
 			if m := s.profile().Status.Measuring; m != nil {
 				pod := service("stranger", "cart", m.Node)
-				pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+				pod.CreationTimestamp = s.now()
 				s.must(s.Create(t.Context(), pod))
 				s.reconcile()
 				s.must(s.Delete(t.Context(), pod))

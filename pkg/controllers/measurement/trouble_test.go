@@ -339,7 +339,7 @@ func TestAStepIsBegunAgainWhenTheServiceScalesMeanwhile(t *testing.T) {
 		if m := s.profile().Status.Measuring; m != nil && !scaled && m.Step == "beside-cpu" && len(s.running) > 0 {
 			scaled = true
 			pod := service("b", "filecomp", "worker-2")
-			pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+			pod.CreationTimestamp = s.now()
 			s.must(s.Create(t.Context(), pod))
 			s.reconcile()
 			if got := attempts(s.profile().Status.Measuring); got != 1 {
