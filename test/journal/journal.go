@@ -60,7 +60,7 @@ func (j *Journal) Compare(path string) {
 		j.must(os.WriteFile(path, []byte(j.String()), 0o600))
 		return
 	}
-	want, err := os.ReadFile(path) //nolint:gosec // the test names it
+	want, err := os.ReadFile(path)
 	j.must(err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(j.String(), "\n")); diff != "" {
 		j.t.Errorf("%s (-want +got):\n%s", path, diff)

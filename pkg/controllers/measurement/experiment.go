@@ -21,7 +21,7 @@ func (in *input) experiment() experiment.Experiment {
 		r := &in.settings.resources[i]
 		e.Resources = append(e.Resources, experiment.Resource{
 			Name: r.Name, Servers: in.servers(r), Threads: r.Threads,
-			CPU: r.Job == v1alpha1.ProbeCPU, Conserving: r.Job != v1alpha1.ProbeMemoryBandwidth,
+			CPU: r.standard().Computes, Conserving: r.standard().Conserving,
 		})
 	}
 	return e
