@@ -180,7 +180,7 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 func (r *Reconciler) write(ctx context.Context, in *input, p plan) error {
 	after := in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)
-	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, p.news...)
+	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, p.events...)
 	if written {
 		r.Metrics.count(p)
 	}

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,10 +33,7 @@ const (
 
 // gather reads what the plan for a profile depends on.
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
-	in := &input{
-		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
-		taken: sets.New[string](), questions: map[string]string{}, followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
-	}
+	in := newInput(p, r.Probes, metav1.NewTime(r.Clock.Now()))
 	var err error
 	if in.jobs, err = r.jobs(ctx, p); err != nil {
 		return nil, err
@@ -55,7 +51,7 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 	if err != nil {
 		return nil, err
 	}
-	if err := in.ask(); err != nil {
+	if err := in.setQuestions(); err != nil {
 		return nil, err
 	}
 	r.gatherTaken(in)
@@ -241,34 +237,6 @@ func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *p
 	return r.look(ctx, in, n, snapshot)
 }
 
-// see takes note of what runs on a node.
-func (in *input) see(n *node, pods probejob.Pods, snapshot *profile.Snapshot) {
-	n.looked, n.pods = true, pods
-	if !in.settings.correct {
-		return
-	}
-	others := slices.Concat(pods.Measured, pods.Foreign)
-	for i := range others {
-		pod := &others[i]
-		if in.followers[pod.UID] {
-			continue
-		}
-		if none, _ := probejob.Quiet(n.name(), others[i:i+1]); !none {
-			n.neighbours = append(n.neighbours, snapshot.VectorOn(n.class, pod))
-		}
-	}
-}
-
-// wanted returns the classes for which the plan may look for a site.
-func (in *input) wanted() []string {
-	if m := in.profile.Status.Measuring; m != nil {
-		return []string{m.NodeProfile}
-	}
-	return slices.DeleteFunc(in.classes(), func(class string) bool {
-		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].holds(in.questions[class], in.now.Time)
-	})
-}
-
 // gatherStep reads which step is going on, and the outcomes of its Jobs. Those that the
 // cache may not know of yet are looked for past it.
 func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
@@ -306,4 +274,14 @@ func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
 			return err
 		}
 	}
+}
+
+// wanted returns the classes for which the plan may look for a site.
+func (in *input) wanted() []string {
+	if m := in.profile.Status.Measuring; m != nil {
+		return []string{m.NodeProfile}
+	}
+	return slices.DeleteFunc(in.classes(), func(class string) bool {
+		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].holds(in.questions[class], in.now.Time)
+	})
 }

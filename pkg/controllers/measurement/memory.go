@@ -17,7 +17,7 @@ import (
 
 // memory is what is kept from one plan to the next besides the status.
 type memory struct {
-	of types.UID // the profile
+	owner types.UID // the profile
 	// setbacks are the failures that are waited after, by class of nodes.
 	setbacks map[string]setback
 	// probe is the Job of a probe that was seen running, and since when.
@@ -88,7 +88,7 @@ func (m *memories) keep(of *v1alpha1.WorkloadProfile, what memory) {
 	if m.of == nil {
 		m.of = map[types.NamespacedName]memory{}
 	}
-	what.of = of.UID
+	what.owner = of.UID
 	m.of[client.ObjectKeyFromObject(of)] = what
 }
 
@@ -109,7 +109,7 @@ var failures = []string{
 func (m *memories) recall(in *input) memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if known, ok := m.of[client.ObjectKeyFromObject(in.profile)]; ok && known.of == in.profile.UID {
+	if known, ok := m.of[client.ObjectKeyFromObject(in.profile)]; ok && known.owner == in.profile.UID {
 		return known
 	}
 	c := meta.FindStatusCondition(in.profile.Status.Conditions, v1alpha1.ConditionMeasured)
