@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +33,7 @@ const (
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
 	in := newInput(p, r.Probes, metav1.NewTime(r.Clock.Now()))
 	var err error
-	if in.jobs, err = r.jobs(ctx, p); err != nil {
+	if in.jobs, err = r.cluster().JobsOf(ctx, p, p.Namespace); err != nil {
 		return nil, err
 	}
 	if p.Spec.Measurement == nil {
@@ -55,22 +53,11 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 		return nil, err
 	}
 	r.gatherTaken(in)
-	in.memory = r.memories.recall(in)
+	in.memory = recall(&r.memories, in)
 	if err := r.gatherSurroundings(ctx, in, snapshot, how); err != nil {
 		return nil, err
 	}
 	return in, r.gatherStep(ctx, in)
-}
-
-// jobs returns the Jobs of a profile, by name.
-func (r *Reconciler) jobs(ctx context.Context, p *v1alpha1.WorkloadProfile) ([]batchv1.Job, error) {
-	var jobs batchv1.JobList
-	if err := r.Made.List(ctx, &jobs, client.InNamespace(p.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(p.UID)}); err != nil {
-		return nil, fmt.Errorf("listing Jobs: %w", err)
-	}
-	own := slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, p) })
-	slices.SortFunc(own, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
-	return own, nil
 }
 
 // gatherNodes reads the nodes that the spec chooses, and the profiles that say what
@@ -216,12 +203,12 @@ func (r *Reconciler) runningPods(ctx context.Context, in *input, how freshness) 
 
 // look reads which pods are on a node.
 func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
-	var pods corev1.PodList
-	if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": n.name()}); err != nil {
-		return fmt.Errorf("listing the pods of node %s: %w", n.name(), err)
+	pods, err := r.cluster().PodsOn(ctx, n.name())
+	if err != nil {
+		return err
 	}
-	r.looks.keep(n.name(), pods.Items, in.now.Time)
-	in.see(n, probejob.Divide(pods.Items, in.profile.UID, r.Slots), snapshot)
+	r.looks.keep(n.name(), pods, in.now.Time)
+	in.see(n, probejob.Divide(pods, in.profile.UID, r.Slots), snapshot)
 	return nil
 }
 
@@ -260,17 +247,15 @@ func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
 		run := in.runs[k]
 		job := in.job(run.job.Name)
 		if job == nil {
-			job = &batchv1.Job{}
-			err := r.API.Get(ctx, client.ObjectKeyFromObject(run.job), job)
-			if apierrors.IsNotFound(err) {
-				continue
+			if job, err = r.cluster().Job(ctx, client.ObjectKeyFromObject(run.job)); err != nil {
+				return err
 			}
-			if err != nil {
-				return fmt.Errorf("reading Job %s: %w", run.job.Name, err)
+			if job == nil {
+				continue
 			}
 			in.jobs = append(in.jobs, *job)
 		}
-		if in.outcomes[job.Name], err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
+		if in.outcomes[job.Name], err = r.cluster().Outcome(ctx, job, in.now.Time); err != nil {
 			return err
 		}
 	}
@@ -282,6 +267,6 @@ func (in *input) wanted() []string {
 		return []string{m.NodeProfile}
 	}
 	return slices.DeleteFunc(in.classes(), func(class string) bool {
-		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].holds(in.questions[class], in.now.Time)
+		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].Holds(in.questions[class], in.now.Time)
 	})
 }

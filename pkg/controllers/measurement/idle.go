@@ -54,8 +54,8 @@ func (p *idle) startable(class string) (where site, why *obstacle, again time.Du
 	if p.noTemplate != "" {
 		return site{}, &obstacle{reason: v1alpha1.ReasonTargetFailed, message: p.noTemplate}, 0
 	}
-	if back := p.memory.setbacks[class]; back.holds(p.questions[class], p.now.Time) {
-		return site{}, &obstacle{reason: back.reason, message: back.message}, back.until.Sub(p.now.Time)
+	if back := p.memory.setbacks[class]; back.Holds(p.questions[class], p.now.Time) {
+		return site{}, &obstacle{reason: back.Reason, message: back.Message}, back.Until.Sub(p.now.Time)
 	}
 	where, why = p.choose(class)
 	return where, why, recheckAfter

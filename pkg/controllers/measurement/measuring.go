@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/model/contention/experiment"
 )
 
@@ -105,15 +106,15 @@ type failed struct {
 // plan ends the measurement. The same question is asked again after a while, a longer one each time.
 func (f *failed) plan() plan {
 	m := f.profile.Status.Measuring
-	back := setback{question: m.Question, reason: f.reason, failures: 1}
-	if before, again := f.memory.setbacks[m.NodeProfile]; again && before.question == m.Question {
-		back.failures = before.failures + 1
+	back := probejob.Failure{Question: m.Question, Reason: f.reason, InARow: 1}
+	if before, again := f.memory.setbacks[m.NodeProfile]; again && before.Question == m.Question {
+		back.InARow = before.InARow + 1
 	}
-	back.until = f.now.Add(min(lastRetry, firstRetry<<min(back.failures-1, 10)))
-	back.message = fmt.Sprintf("%s (%s; tried again at %s)", f.message, atNode(m.Node, "step "+m.Step), back.until.UTC().Format(time.RFC3339))
+	back.Until = f.now.Add(min(lastRetry, firstRetry<<min(back.InARow-1, 10)))
+	back.Message = fmt.Sprintf("%s (%s; tried again at %s)", f.message, atNode(m.Node, "step "+m.Step), back.Until.UTC().Format(time.RFC3339))
 	return plan{
-		status: f.status(nil, f.results, finding{f.measured(f.results), f.reason, back.message}), memory: f.memory.with(m.NodeProfile, back), again: atOnce,
-		events: newEvent(corev1.EventTypeWarning, f.reason, back.message), ended: &ending{outcome: f.reason, seconds: f.elapsed()},
+		status: f.status(nil, f.results, finding{f.measured(f.results), f.reason, back.Message}), memory: f.memory.with(m.NodeProfile, back), again: atOnce,
+		events: newEvent(corev1.EventTypeWarning, f.reason, back.Message), ended: &ending{outcome: f.reason, seconds: f.elapsed()},
 	}
 }
 

@@ -3,6 +3,7 @@ package measurement
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -186,8 +187,7 @@ func (s *sites) candidates(class string) []*node {
 		}
 	}
 	if len(all) > maxLooks {
-		turn := int(s.now.Unix()/60*maxLooks) % len(all)
-		all = slices.Concat(all[turn:], all[:turn])[:maxLooks]
+		all = probejob.InTurn(all, maxLooks, s.now.Time, time.Minute)[:maxLooks]
 	}
 	return all
 }
