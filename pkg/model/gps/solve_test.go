@@ -111,6 +111,41 @@ func TestEqualWeightsAreProcessorSharing(t *testing.T) {
 	})
 }
 
+// Jobs that hardly compute wait for those that are held up at the processor, or are not, in nodes of too many states for the chain of
+// all stations.
+func TestWaitsAtOtherStationsFollowWhoIsHeldUpAtTheProcessor(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]*gps.Network{
+		"a pod of little weight seldom comes to the disk": {Servers: []int{2, 1, 1}, Jobs: []gps.Job{
+			{Demands: []float64{1}, Threads: 11, Weight: 318},
+			{Demands: []float64{0.063, 0.745}, Threads: 3},
+			{Demands: []float64{0, 0.363, 0.637}, Threads: 12, Weight: 6},
+			{Demands: []float64{0, 0.162, 0.838}, Threads: 7, Weight: 8},
+		}},
+		"one that is always at the disk": {Servers: []int{1, 1}, Jobs: []gps.Job{
+			{Demands: []float64{0.18, 0.806}, Threads: 4, Weight: 13},
+			{Demands: []float64{0, 1}, Weight: 97},
+			{Demands: []float64{0.009, 0.662}, Threads: 3},
+			{Demands: []float64{0.445}, Threads: 8, Weight: 1000},
+		}},
+		"one that is seldom wholly away from the processor": {Servers: []int{1, 4}, Jobs: []gps.Job{
+			{Demands: []float64{0.094, 0.239}, Threads: 3},
+			{Demands: []float64{0.383, 0.252}, Threads: 2, Weight: 2.5},
+			{Demands: []float64{0.482, 0.518}, Threads: 6, Weight: 818},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, want := dilations(t, n, solve), dilations(t, n, exactly)
+			for j := range want {
+				if math.Abs(got[j]/want[j]-1) > 0.01 {
+					t.Errorf("job %d is dilated by %v, want %v", j, got[j], want[j])
+				}
+			}
+		})
+	}
+}
+
 // drawDemands draws demands with zeros and ones, and a whole that is sometimes 1.
 func drawDemands(t *rapid.T, stations int) []float64 {
 	d := make([]float64, stations)
