@@ -20,7 +20,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // predict holds the flags of the verb predict.

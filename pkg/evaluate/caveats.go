@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Caveat is what the manifest of a pod says about how it uses its node, and no answer takes into account.
@@ -46,7 +47,7 @@ const (
 // Caveats returns what the manifest of a pod says of how it uses a node of a class, nil for one that follows no NodeProfile,
 // that no answer takes into account.
 func Caveats(pod *corev1.Pod, class *profile.NodeClass) (caveats []Caveat) {
-	name := QualifiedName(pod)
+	name := text.QualifiedName(pod)
 	add := func(format string, args ...any) {
 		caveats = append(caveats, Caveat{name, fmt.Sprintf(format, args...)})
 	}

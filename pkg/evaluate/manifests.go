@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Workload is pods of one kind, as a manifest has them: a Deployment, a CronJob, or a single Pod.
@@ -53,18 +54,18 @@ func WorkloadKinds() []string {
 
 // Name returns how kubectl names the workload, deployment/web; with its namespace it is deployment/shop/web.
 func (w *Workload) Name() string {
-	return strings.ToLower(w.Kind) + "/" + QualifiedName(&w.Pod)
+	return strings.ToLower(w.Kind) + "/" + text.QualifiedName(&w.Pod)
 }
 
 // named reports whether a name is that of the workload: web, shop/web, deployment/web, deploy/web or deployment/shop/web.
 func (w *Workload) named(name string) bool {
-	if name == w.Pod.Name || name == QualifiedName(&w.Pod) {
+	if name == w.Pod.Name || name == text.QualifiedName(&w.Pod) {
 		return true
 	}
 	kind, rest, _ := strings.Cut(name, "/")
 	for _, k := range workloadKinds {
 		if k.kind == w.Kind && slices.Contains(k.names, strings.ToLower(kind)) {
-			return rest == w.Pod.Name || rest == QualifiedName(&w.Pod)
+			return rest == w.Pod.Name || rest == text.QualifiedName(&w.Pod)
 		}
 	}
 	return false

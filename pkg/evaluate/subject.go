@@ -18,6 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // subject is what a prediction may be about: the pods of a workload, or of a profile.
@@ -120,7 +121,7 @@ func (c *catalog) rank(profiles []v1alpha1.WorkloadProfile) error {
 		p := &profiles[i]
 		w, errs := profile.NewWorkload(p, c.resources)
 		if len(errs) > 0 {
-			return fmt.Errorf("workload profile %s: %w", QualifiedName(p), errs.ToAggregate())
+			return fmt.Errorf("workload profile %s: %w", text.QualifiedName(p), errs.ToAggregate())
 		}
 		namespace := cmp.Or(p.Namespace, metav1.NamespaceDefault)
 		byNamespace[namespace] = append(byNamespace[namespace], w)
@@ -181,9 +182,9 @@ func (c *catalog) usual() (pods []Pods, leftOut []LeftOut) {
 // shortest returns the shortest name, with its namespace, that only one workload has.
 func (c *catalog) shortest(s *subject) string {
 	if s.workload == nil {
-		return QualifiedName(s.profile)
+		return text.QualifiedName(s.profile)
 	}
-	name := QualifiedName(&s.workload.Pod)
+	name := text.QualifiedName(&s.workload.Pod)
 	if found, err := c.find(name); err == nil && found == s {
 		return name
 	}
@@ -199,8 +200,8 @@ func (c *catalog) find(name string) (*subject, error) {
 	}{
 		{"workloads", func(s *subject) bool { return s.workload != nil && s.workload.named(name) }, func(s *subject) string { return s.workload.Name() }},
 		{"WorkloadProfiles", func(s *subject) bool {
-			return s.workload == nil && (name == s.profile.Name || name == QualifiedName(s.profile))
-		}, func(s *subject) string { return QualifiedName(s.profile) }},
+			return s.workload == nil && (name == s.profile.Name || name == text.QualifiedName(s.profile))
+		}, func(s *subject) string { return text.QualifiedName(s.profile) }},
 	} {
 		var found []*subject
 		var names []string
@@ -239,7 +240,7 @@ func (c *catalog) solve(s *subject) error {
 		if len(errs) > 0 {
 			return errs.ToAggregate()
 		}
-		s.source.Profile = QualifiedName(s.profile)
+		s.source.Profile = text.QualifiedName(s.profile)
 		s.inUse, declared = w.On(c.class), w.NeutralCorrection
 		if s.inUse == nil && s.pod == nil {
 			return noVector(w)

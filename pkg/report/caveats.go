@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // CaveatLines says what manifests say of pods that an answer does not take into account, in a line each, and of many how many more

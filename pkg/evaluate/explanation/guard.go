@@ -9,10 +9,9 @@ import (
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/profile"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // guard holds the modes of the scheduler's guard, by namespace.
@@ -168,9 +167,9 @@ func (s *site) reason(e *nodes.Excess) string {
 // name returns that of one of the others, or of the pod, which is the last.
 func (s *site) name(j int) string {
 	if j == len(s.others) {
-		return evaluate.QualifiedName(s.Pod)
+		return text.QualifiedName(s.Pod)
 	}
-	return evaluate.QualifiedName(s.others[j])
+	return text.QualifiedName(s.others[j])
 }
 
 // gone returns the names of the pods that are gone by an excess.

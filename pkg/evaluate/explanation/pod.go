@@ -21,6 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // explainer explains one pod.
@@ -51,7 +52,7 @@ func (x *explainer) ignore(wrong error) {
 // The error says that the pod has ended, or which node is missing.
 func OfPod(in *Input) (*Answer, error) {
 	if cgroup.Ended(in.Pod) {
-		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", evaluate.QualifiedName(in.Pod), in.Pod.Status.Phase)
+		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", text.QualifiedName(in.Pod), in.Pod.Status.Phase)
 	}
 	x := newExplainer(in, in.Pod)
 	e := x.answer()
@@ -84,7 +85,7 @@ func OfPod(in *Input) (*Answer, error) {
 // answer returns what is known of the pod wherever it is.
 func (x *explainer) answer() *Answer {
 	a := &Answer{
-		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.guard.fallback,
+		Pod: text.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.guard.fallback,
 		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(contention.Demand{}, 1)),
 	}
 	importance := x.snapshot.Importance(x.Pod)
@@ -122,7 +123,7 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	x := &explainer{Input: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
 	for i := range in.Workloads {
 		index.OnAdd(&in.Workloads[i], true)
-		x.profiles[evaluate.QualifiedName(&in.Workloads[i])] = &in.Workloads[i]
+		x.profiles[text.QualifiedName(&in.Workloads[i])] = &in.Workloads[i]
 	}
 	for i := range in.Classes {
 		index.OnAdd(&in.Classes[i], true)
@@ -197,7 +198,7 @@ func (x *explainer) here(e *Answer) error {
 	for j, p := range pods[1:] {
 		source := x.source(p, class.Class())
 		neighbour := Neighbour{
-			Pod: evaluate.QualifiedName(p), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(p),
+			Pod: text.QualifiedName(p), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(p),
 			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], DilationLimit: x.limit(node, class, p),
 		}
 		neighbour.Request, neighbour.Limit = cgroup.CPU(p)
@@ -304,7 +305,7 @@ func devicesOf(pods []*corev1.Pod, tied *profile.Tied) (all []UsedDevice) {
 		used := UsedDevice{Name: d.String(), Assumed: tied.Assumed[0]}
 		for k := 1; k < len(pods); k++ {
 			if slices.Contains(tied.Devices[k], d) {
-				used.With = append(used.With, evaluate.QualifiedName(pods[k]))
+				used.With = append(used.With, text.QualifiedName(pods[k]))
 				used.Assumed = used.Assumed || tied.Assumed[k]
 			}
 		}
@@ -317,7 +318,7 @@ func addPart(list []Part, pod *corev1.Pod, dilation float64) []Part {
 	if dilation <= 0 {
 		return list
 	}
-	return append(list, Part{evaluate.QualifiedName(pod), dilation})
+	return append(list, Part{text.QualifiedName(pod), dilation})
 }
 
 func sortParts(list []Part) {

@@ -14,9 +14,9 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -262,7 +262,7 @@ func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
 	waiting := pod("sort-1", "sort", "", nil)
 	in := &Input{Pod: &waiting, Workloads: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("sort", 0), given.On("big", given.Noon, 1000, found))}}
 	s := newExplainer(in, in.Pod).source(in.Pod, profile.AnyClass)
-	if s.Source != SourceMeasured || s.Profile != evaluate.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
+	if s.Source != SourceMeasured || s.Profile != text.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
 		t.Errorf("the vector is of %+v", s)
 	}
 }

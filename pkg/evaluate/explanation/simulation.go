@@ -15,6 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Manifests are what would be applied to a cluster: a workload, and profiles and namespaces beside it. The workload and
@@ -84,7 +85,7 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 	for i := range applied.Workloads {
 		p := &applied.Workloads[i]
 		if _, errs := profile.NewWorkload(p, x.snapshot.Resources()); len(errs) > 0 {
-			return nil, fmt.Errorf("workload profile %s: %w", evaluate.QualifiedName(p), errs.ToAggregate())
+			return nil, fmt.Errorf("workload profile %s: %w", text.QualifiedName(p), errs.ToAggregate())
 		}
 	}
 	e, ranked := x.answer(), x.rank()
@@ -128,7 +129,7 @@ func (in *Input) with(applied *Manifests) (*Input, error) {
 	pod := w.Pod.DeepCopy()
 	pod.Status, pod.CreationTimestamp = corev1.PodStatus{}, in.afterAll()
 	after.Pod = cgroup.InEffect(pod)
-	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return evaluate.QualifiedName(p) })
+	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return text.QualifiedName(p) })
 	after.Classes = replaced(in.Classes, applied.Classes, func(p *v1alpha1.NodeProfile) string { return p.Name })
 	after.Namespaces = replaced(in.Namespaces, applied.Namespaces, func(ns *corev1.Namespace) string { return ns.Name })
 	return &after, nil
@@ -212,7 +213,7 @@ func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 	}
 	modes := map[string]configv1alpha1.GuardMode{}
 	for _, p := range x.byNode[e.Node] {
-		modes[evaluate.QualifiedName(p)] = x.guard.mode(p.Namespace)
+		modes[text.QualifiedName(p)] = x.guard.mode(p.Namespace)
 	}
 	for i := range e.Neighbours {
 		n := &e.Neighbours[i]

@@ -7,6 +7,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Weight is what it does to a pod that others have more weight.
@@ -44,7 +45,7 @@ func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) 
 	if most == 0 || portions[most] < minTimes*portions[0] {
 		return nil, nil
 	}
-	w := &Weight{Neighbour: evaluate.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
+	w := &Weight{Neighbour: text.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
 	needs := nodes.Needs(h.Vectors[0][h.CPU])
 	if request, _ := cgroup.CPU(h.Pods[most]); request != nil {
 		w.Request = *request

@@ -13,6 +13,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Change is another request or limit of a pod: what if?
@@ -149,7 +150,7 @@ func (h *here) with(request, limit *resource.Quantity, now *contention.Predictio
 	for j, p := range h.Pods[1:] {
 		before, after := now.Dilations[j+1], then.Dilations[j+1]
 		if after-before >= negligible || before-after >= negligible {
-			w.Neighbours = append(w.Neighbours, Changed{evaluate.QualifiedName(p), after, before})
+			w.Neighbours = append(w.Neighbours, Changed{text.QualifiedName(p), after, before})
 		}
 	}
 	return w, nil

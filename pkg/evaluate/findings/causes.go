@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // waiting is what the model says of why a pod waits for a processor, in times of its own; it adds up.
@@ -108,7 +108,7 @@ func (r *resident) explain() (causes, error) {
 	list.add(Cause{Kind: BySystem, Dilation: w.system})
 	for i, b := range w.by {
 		other := r.place.model.Pods[i]
-		list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: workloads.Of(other), Dilation: b})
+		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other), Dilation: b})
 	}
 	return list.sorted(), nil
 }

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // cluster is what was observed of all nodes.
@@ -293,4 +293,4 @@ func (p *place) price(pod *corev1.Pod, v contention.Vector) float64 {
 	return waits + inflicts
 }
 
-func (r *resident) name() string { return evaluate.QualifiedName(r.pod) }
+func (r *resident) name() string { return text.QualifiedName(r.pod) }

@@ -7,8 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Refusal is that the guard refuses a node for a candidate.
@@ -92,7 +91,7 @@ func (r *Refusals) Room(promise Promise) (ways []string) {
 			continue
 		}
 		if one.Takes(pod) {
-			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, evaluate.QualifiedName(one.Pods[pod])))
+			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, text.QualifiedName(one.Pods[pod])))
 		}
 	}
 	if r.raise > 0 && promise.Mode == configv1alpha1.GuardEnforce {

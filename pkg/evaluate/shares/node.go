@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // NodeInput is what the shares of a node's pods are about.
@@ -133,7 +133,7 @@ func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fair
 func (in *NodeInput) exclusive(pods []corev1.Pod) (exclusive []ExclusivePod) {
 	for i := range pods {
 		if cores := cgroup.Exclusive(&pods[i]); in.Weights.StaticCPUs && cores > 0 && !cgroup.Ended(&pods[i]) {
-			exclusive = append(exclusive, ExclusivePod{evaluate.QualifiedName(&pods[i]), cores})
+			exclusive = append(exclusive, ExclusivePod{text.QualifiedName(&pods[i]), cores})
 		}
 	}
 	return exclusive

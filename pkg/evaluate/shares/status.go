@@ -14,6 +14,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const (
@@ -142,7 +143,7 @@ func SLAAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error, now me
 func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionSLAAttainable, Status: metav1.ConditionUnknown}
 	tree := p.Spec.FairShare.Tree
-	left := absence(a, why, evaluate.QualifiedName(p))
+	left := absence(a, why, text.QualifiedName(p))
 	switch {
 	case a == nil && why == nil:
 		c.Reason = v1alpha1.ReasonTreeNotFound
@@ -163,7 +164,7 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1
 		c.Message = fmt.Sprintf("ShareTree %q has no response times: %v", tree, why)
 		return c
 	}
-	i, known := a.workloads[evaluate.QualifiedName(p)]
+	i, known := a.workloads[text.QualifiedName(p)]
 	if !known {
 		c.Reason = v1alpha1.ReasonTreeNotReady
 		c.Message = fmt.Sprintf("ShareTree %q does not have this workload yet", tree)
@@ -190,7 +191,7 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1
 // Absence returns why a profile is not part of the tree that it names, as errors of its
 // fields, nil if it is. The answer, or the reason for none, is that of [OfTree].
 func Absence(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) error {
-	left := absence(a, why, evaluate.QualifiedName(p))
+	left := absence(a, why, text.QualifiedName(p))
 	switch {
 	case left == nil:
 		return nil

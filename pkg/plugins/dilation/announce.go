@@ -7,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Reasons of events about pods that were placed.
@@ -70,7 +69,7 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 		boundsExceeded.WithLabelValues(string(e.Bound.Mode)).Inc()
 		since := ""
 		if e.Pod != len(p.node.Pods)-1 {
-			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
+			since = fmt.Sprintf(" now that %s is placed there", text.QualifiedName(pod))
 		}
 		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s%s",
 			e.UpTo(), slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause), e.Once(p.named(e.Gone)))
@@ -93,7 +92,7 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 // named returns the names of some pods.
 func (p *placement) named(pods []int) (names []string) {
 	for _, j := range pods {
-		names = append(names, evaluate.QualifiedName(p.node.Pods[j]))
+		names = append(names, text.QualifiedName(p.node.Pods[j]))
 	}
 	return names
 }
@@ -113,7 +112,7 @@ func (p *placement) because(c nodes.Cause) string {
 	}
 	why := fmt.Sprintf(", because of %s", p.names[c.Resource])
 	if c.Because >= 0 {
-		why += ", mostly of " + evaluate.QualifiedName(p.node.Pods[c.Because])
+		why += ", mostly of " + text.QualifiedName(p.node.Pods[c.Because])
 	}
 	return why
 }

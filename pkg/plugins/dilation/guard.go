@@ -8,9 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // PreFilter resolves the pod's vectors and its bound. Where no bound binds and no pod is held it has Filter left out.
@@ -90,7 +89,7 @@ func (t *tenants) reason(e *nodes.Excess) string {
 	whom := "the pod"
 	if e.Pod < len(t.pods) {
 		pod := t.pods[e.Pod]
-		whom = "pods of " + evaluate.QualifiedName(pod)
+		whom = "pods of " + text.QualifiedName(pod)
 		if w := t.workloads[e.Pod]; w != nil {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}

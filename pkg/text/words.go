@@ -22,3 +22,11 @@ func Names(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// QualifiedName writes namespace/name of an object of Kubernetes, or its name alone where it has no namespace.
+func QualifiedName(object interface {
+	GetNamespace() string
+	GetName() string
+}) string {
+	return strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 func ExampleTable() {
