@@ -15,6 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -77,7 +78,7 @@ type Prediction struct {
 	// LeftOut are workloads of the input of which no pod is on the node though none was chosen.
 	LeftOut []LeftOut `json:"leftOut,omitempty"`
 	// Caveats are what the manifests say of the pods that is not taken into account.
-	Caveats []Caveat `json:"caveats,omitempty"`
+	Caveats []node.Caveat `json:"caveats,omitempty"`
 }
 
 // LeftOut is a workload that is left out, and why.
@@ -131,7 +132,7 @@ type PodsPrediction struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much the limit alone makes the neutral time longer, which is then the longer one; absent if it does
-	// not. MaxThrottling is how much that may be at most: see [MaxThrottling]. ExclusiveCores is how many cores each of the pods
+	// not. MaxThrottling is how much that may be at most: see [node.MaxThrottling]. ExclusiveCores is how many cores each of the pods
 	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
 	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
@@ -199,59 +200,59 @@ func Predict(in PredictionInput) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := newSharedNode(in)
+	m, err := newMix(in)
 	if err != nil {
 		return nil, err
 	}
 	options := queueing.Options{Solver: solver}
-	equal, err := contention.PredictSharing(n.vectors, n.servers, n.equalShares(), options)
+	equal, err := m.PredictEqualShares(options)
 	if err != nil {
 		return nil, err
 	}
 	together := equal
-	unsure := n.unsure
-	if n.shared != nil {
-		if together, err = n.shared.Predict(options); err != nil {
+	unsure := m.unsure
+	if m.shared != nil {
+		if together, err = m.shared.Predict(options); err != nil {
 			return nil, err
 		}
-		unsure = n.shared.Unsure(unsure)
+		unsure = m.shared.Unsure(unsure)
 	}
-	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: n.used(), Devices: n.tied.Kinds(), LeftOut: n.leftOut, Caveats: n.caveats}
+	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: m.used(), Devices: m.Devices.Kinds(), LeftOut: m.leftOut, Caveats: m.caveats}
 	margins, err := together.Margins(unsure, options)
 	if err != nil {
 		return nil, err
 	}
-	for g, some := range n.groups {
-		p.Pods = append(p.Pods, n.prediction(g, together))
-		if len(n.unsure) > 0 {
+	for g, some := range m.groups {
+		p.Pods = append(p.Pods, m.prediction(g, together))
+		if len(m.unsure) > 0 {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
-		if n.shared != nil {
-			n.claim(&p.Pods[g], &n.groups[g], together)
+		if m.shared != nil {
+			m.claim(&p.Pods[g], &m.groups[g], together)
 			p.Pods[g].EqualDilation = &equal.Dilations[some.first]
 		}
 	}
-	if n.shared != nil && slices.Max(n.shared.Pool.Exclusive) > 0 {
-		p.SharedCores = new(n.shared.Pool.Cores)
+	if m.shared != nil && slices.Max(m.shared.Pool.Exclusive) > 0 {
+		p.SharedCores = new(m.shared.Pool.Cores)
 	}
-	if err := n.complete(p, options); err != nil {
+	if err := m.complete(p, options); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// sharedNode is a node and the pods on it, as the model takes them.
-type sharedNode struct {
+// mix is the pods of a prediction on their node, in groups.
+type mix struct {
+	*node.Node
+
 	class   string   // that vectors are of: see profile.Workload
 	names   []string // of the resources
-	servers []int
 	groups  []group
 	leftOut []LeftOut
-	caveats []Caveat
-	vectors []contention.Vector // one per pod, those of a group together
-	tied    *profile.Tied
+	caveats []node.Caveat
+	vectors []contention.Vector // of the pods, those of a group together
 	unsure  []contention.Unsure // components of vectors
-	shared  *SharedNode         // nil where all pods share alike
+	shared  *node.Shared        // nil where all pods share alike
 }
 
 // group is some pods of one workload.
@@ -259,12 +260,11 @@ type group struct {
 	Pods
 	*subject
 	sharer  *corev1.Pod // one of the pods as it shares the CPU, nil where all share alike
-	first   int         // their place in vectors
-	tied    int         // the place of one of them in the node's tied
+	first   int         // the place of the first of them among the pods
 	neutral *float64    // seconds
 }
 
-func newSharedNode(in PredictionInput) (*sharedNode, error) {
+func newMix(in PredictionInput) (*mix, error) {
 	if len(in.Profiles)+len(in.Workloads) == 0 {
 		return nil, errNothing
 	}
@@ -283,61 +283,61 @@ func newSharedNode(in PredictionInput) (*sharedNode, error) {
 		others = append(others, profile.Named(&in.Profiles[i])...)
 	}
 	resources := profile.NewResources(classes, others...)
-	node := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
+	object := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 		corev1.ResourceCPU: *resource.NewQuantity(int64(in.Cores), resource.DecimalSI),
 	}}}
-	n := &sharedNode{class: profile.AnyClass, names: resources.Names(), servers: resources.Servers(node, class)}
+	m := &mix{class: profile.AnyClass, names: resources.Names()}
 	if class != nil {
-		n.class = class.Class()
+		m.class = class.Class()
 	}
-	known, err := newCatalog(&in, resources, n.class, rules)
+	known, err := newCatalog(&in, resources, m.class, rules)
 	if err != nil {
 		return nil, err
 	}
 	pods := in.Pods
 	if len(pods) == 0 {
-		pods, n.leftOut = known.usual()
+		pods, m.leftOut = known.usual()
 	}
 	if len(pods) == 0 {
-		return nil, fmt.Errorf("there is no pod for the node: %s is left out, since %s; name pods, --pod NAME=COPIES", n.leftOut[0].Workload, n.leftOut[0].Why)
+		return nil, fmt.Errorf("there is no pod for the node: %s is left out, since %s; name pods, --pod NAME=COPIES", m.leftOut[0].Workload, m.leftOut[0].Why)
 	}
 	for _, some := range pods {
-		if err := n.add(some, known); err != nil {
+		if err := m.add(some, known); err != nil {
 			return nil, fmt.Errorf("pods %q: %w", some.Name, err)
 		}
 	}
-	n.addCaveats(class)
-	if err := n.tie(resources, node, class); err != nil {
+	m.addCaveats(class)
+	if err := m.assign(resources, object, class); err != nil {
 		return nil, err
 	}
 	var used []*profile.InUse // by the pods
-	for _, g := range n.groups {
+	for _, g := range m.groups {
 		used = append(used, slices.Repeat([]*profile.InUse{g.inUse}, g.Copies)...)
 	}
-	n.unsure = resources.Unsure(used)
-	return n, n.share(&in, known)
+	m.unsure = resources.Unsure(used)
+	return m, m.share(&in, known)
 }
 
 // addCaveats adds what the manifests of the pods say that is not taken into account.
-func (n *sharedNode) addCaveats(class *profile.NodeClass) {
-	for i := range n.groups {
-		if g := &n.groups[i]; g.workload != nil && !slices.ContainsFunc(n.groups[:i], func(o group) bool { return o.workload == g.workload }) {
-			n.caveats = append(n.caveats, Caveats(g.pod, class)...)
+func (m *mix) addCaveats(class *profile.NodeClass) {
+	for i := range m.groups {
+		if g := &m.groups[i]; g.workload != nil && !slices.ContainsFunc(m.groups[:i], func(o group) bool { return o.workload == g.workload }) {
+			m.caveats = append(m.caveats, node.Caveats(g.pod, class)...)
 		}
 	}
 }
 
 // claim fills in what some pods request and may use, and what their own limit does to them.
-func (n *sharedNode) claim(p *PodsPrediction, g *group, together *contention.Prediction) {
+func (m *mix) claim(p *PodsPrediction, g *group, together *contention.Prediction) {
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
-	p.ExclusiveCores = n.shared.Pool.Exclusive[g.first]
-	cpu := n.vectors[g.first][slices.Index(n.names, string(corev1.ResourceCPU))]
+	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]
+	cpu := m.vectors[g.first][m.CPU]
 	throttling := together.Throttling(g.first)
 	if g.source.Stated() {
-		p.MaxThrottling = MaxThrottling(cpu, p.Limit, g.neutral, throttling)
+		p.MaxThrottling = node.MaxThrottling(cpu, p.Limit, g.neutral, throttling)
 	}
-	if Throttles(throttling) {
+	if node.Throttles(throttling) {
 		p.Throttling = &throttling
 		if g.neutral != nil {
 			g.neutral = new(*g.neutral * throttling)
@@ -371,7 +371,7 @@ func nodeClass(in PredictionInput) (classes []*profile.NodeClass, chosen *profil
 }
 
 // add puts pods on the node.
-func (n *sharedNode) add(pods Pods, known *catalog) error {
+func (m *mix) add(pods Pods, known *catalog) error {
 	if pods.Copies < 1 || pods.Copies > maxCopies {
 		return fmt.Errorf("copies: %d is not between 1 and %d", pods.Copies, maxCopies)
 	}
@@ -385,21 +385,18 @@ func (n *sharedNode) add(pods Pods, known *catalog) error {
 	if err := known.solve(s); err != nil {
 		return err
 	}
-	g := group{Pods: pods, subject: s, first: len(n.vectors)}
+	g := group{Pods: pods, subject: s}
 	if s.profile != nil {
-		if millis := profile.NeutralMillis(s.profile, n.class); millis != nil {
+		if millis := profile.NeutralMillis(s.profile, m.class); millis != nil {
 			g.neutral = new(float64(*millis) / 1000)
 		}
 	}
-	n.groups = append(n.groups, g)
-	for range pods.Copies {
-		n.vectors = append(n.vectors, s.vector)
-	}
+	m.groups = append(m.groups, g)
 	return nil
 }
 
-// tie ties the pods to devices, and makes a group of those that are at the same.
-func (n *sharedNode) tie(resources *profile.Resources, node *corev1.Node, class *profile.NodeClass) error {
+// assign puts the pods on the node, assigned to its devices, and makes a group of those that are at the same.
+func (m *mix) assign(resources *profile.Resources, object *corev1.Node, class *profile.NodeClass) error {
 	if class != nil {
 		for _, kind := range class.DeviceKinds() {
 			if kind.Count == 0 {
@@ -407,91 +404,90 @@ func (n *sharedNode) tie(resources *profile.Resources, node *corev1.Node, class 
 			}
 		}
 	}
-	var pods []*corev1.Pod
-	for _, g := range n.groups {
-		pods = append(pods, slices.Repeat([]*corev1.Pod{g.pod}, g.Copies)...)
+	var pods []node.Pod
+	for _, g := range m.groups {
+		pods = append(pods, slices.Repeat([]node.Pod{{Pod: g.pod, Vector: g.vector}}, g.Copies)...)
 	}
-	var err error
-	if n.tied, err = resources.Tie(node, class, pods, n.vectors); err != nil {
-		return err
+	if m.Node = node.New(resources, object, class, pods); m.Ignored != nil {
+		return m.Ignored
 	}
 	var groups []group
-	n.vectors = n.vectors[:0]
-	for _, g := range n.groups {
-		copies := make([]int, g.Copies)
-		for k := range copies {
-			copies[k] = g.first + k
-		}
+	pods = nil
+	rest := m.Pods
+	for _, g := range m.groups {
+		copies := slices.Clone(rest[:g.Copies])
+		rest = rest[g.Copies:]
 		for len(copies) > 0 {
-			some := g
-			some.first, some.tied, some.Copies = len(n.vectors), copies[0], 0
-			copies = slices.DeleteFunc(copies, func(j int) bool {
-				if !slices.Equal(n.tied.Devices[j], n.tied.Devices[some.tied]) {
+			some, devices := g, copies[0].Devices
+			some.first, some.Copies = len(pods), 0
+			copies = slices.DeleteFunc(copies, func(p node.Pod) bool {
+				if !slices.Equal(p.Devices, devices) {
 					return false
 				}
 				some.Copies++
-				n.vectors = append(n.vectors, n.tied.Vectors[j])
+				pods = append(pods, p)
 				return true
 			})
 			groups = append(groups, some)
 		}
 	}
-	n.groups = groups
+	m.groups, m.Pods = groups, pods
+	m.vectors = m.Vectors()
 	return nil
 }
 
 // devices returns the names of those that a group uses.
-func (n *sharedNode) devices(g *group) (names []string) {
-	for _, d := range n.tied.Devices[g.tied] {
+func (m *mix) devices(g *group) (names []string) {
+	for _, d := range m.Pods[g.first].Devices {
 		names = append(names, d.String())
 	}
 	return names
 }
 
 // used returns the resources of the node, not of its devices, that some pod uses.
-func (n *sharedNode) used() []Servers {
+func (m *mix) used() []Servers {
 	var used []Servers
-	for i, name := range n.names {
+	for i, name := range m.names {
 		switch {
-		case n.tied.IsOfDevice(i):
-		case slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
-			used = append(used, Servers{Name: name, Servers: n.servers[i]})
-		case n.interferes(i):
-			used = append(used, Servers{Name: name, Domains: n.servers[i]})
+		case m.Devices.IsOfDevice(i):
+		case slices.ContainsFunc(m.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
+			used = append(used, Servers{Name: name, Servers: m.Servers[i]})
+		case m.interferes(i):
+			used = append(used, Servers{Name: name, Domains: m.Servers[i]})
 		}
 	}
 	return used
 }
 
 // interferes reports whether a resource is one at which pods interfere.
-func (n *sharedNode) interferes(i int) bool {
-	return slices.ContainsFunc(n.vectors, func(v contention.Vector) bool { return v[i].Effect != nil })
+func (m *mix) interferes(i int) bool {
+	return slices.ContainsFunc(m.vectors, func(v contention.Vector) bool { return v[i].Effect != nil })
 }
 
 // demands returns the components of a vector that are not 0.
-func (n *sharedNode) demands(v contention.Vector) []Demand {
+func (m *mix) demands(v contention.Vector) []Demand {
 	demands := []Demand{}
 	for i, d := range v {
 		if d.Loading > 0 || d.Pressure > 0 {
-			demands = append(demands, Demand{Resource: n.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), BurstSeconds: d.Burst})
+			demands = append(demands, Demand{Resource: m.names[i], Loading: d.Loading, Pressure: d.Pressure, Threads: max(1, d.Threads), BurstSeconds: d.Burst})
 		}
 		if d.Effect != nil {
 			e := &Effect{Curve: []CurvePoint{}}
 			for _, p := range d.Effect.Curve {
 				e.Curve = append(e.Curve, CurvePoint(p))
 			}
-			demands = append(demands, Demand{Resource: n.names[i], Pressure: d.Effect.Pressure, Threads: max(1, v[0].Threads), Effect: e})
+			demands = append(demands, Demand{Resource: m.names[i], Pressure: d.Effect.Pressure, Threads: max(1, v[0].Threads), Effect: e})
 		}
 	}
 	return demands
 }
 
 // prediction returns how a group fares while all are there.
-func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPrediction {
-	some := n.groups[g]
+func (m *mix) prediction(g int, together *contention.Prediction) PodsPrediction {
+	some := m.groups[g]
 	p := PodsPrediction{
 		Name: some.Name, Profile: some.source.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
-		Vector: some.source, Demands: n.demands(some.vector), Devices: n.devices(&some), DevicesAssumed: n.tied.Assumed[some.tied],
+		Vector: some.source, Demands: m.demands(some.vector), Devices: m.devices(&some), DevicesAssumed: m.Pods[some.first].DevicesAssumed,
 		NeutralSeconds: some.neutral, Dilation: together.Dilations[some.first], Waits: []Wait{},
 	}
 	if some.workload != nil {
@@ -500,17 +496,17 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 	if some.correction != 1 {
 		p.NeutralCorrection = &some.correction
 	}
-	for i, name := range n.names {
+	for i, name := range m.names {
 		delay := together.Delay(some.first, i)
 		if delay == 0 {
 			continue
 		}
-		wait := Wait{Resource: name, Dilation: delay, Interference: n.interferes(i)}
-		if device, is := n.tied.At(some.tied, i); is {
+		wait := Wait{Resource: name, Dilation: delay, Interference: m.interferes(i)}
+		if device, is := m.Devices.At(m.vectors[some.first], i); is {
 			wait.Device = device.String()
 		}
 		blame := together.BlameAt(some.first, i)
-		for _, other := range n.groups {
+		for _, other := range m.groups {
 			total := 0.0
 			for k := range other.Copies {
 				total += blame[other.first+k]
@@ -534,22 +530,22 @@ func (n *sharedNode) prediction(g int, together *contention.Prediction) PodsPred
 }
 
 // complete fills in when pods are done, if all neutral times are known.
-func (n *sharedNode) complete(p *Prediction, options queueing.Options) error {
+func (m *mix) complete(p *Prediction, options queueing.Options) error {
 	var runs []contention.Run
-	for _, g := range n.groups {
+	for _, g := range m.groups {
 		if g.neutral == nil {
 			return nil
 		}
 		for k := range g.Copies {
-			runs = append(runs, contention.Run{Start: g.Start.Seconds(), Neutral: *g.neutral, Vector: n.vectors[g.first+k]})
+			runs = append(runs, contention.Run{Start: g.Start.Seconds(), Neutral: *g.neutral, Vector: m.vectors[g.first+k]})
 		}
 	}
-	ends, err := n.completions(runs, options)
+	ends, err := m.completions(runs, options)
 	if err != nil {
 		return err
 	}
 	p.DoneAtSeconds = new(slices.Max(ends))
-	for i, g := range n.groups {
+	for i, g := range m.groups {
 		p.Pods[i].DoneAtSeconds = &ends[g.first] // copies are done together
 	}
 	return nil

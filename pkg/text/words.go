@@ -23,10 +23,13 @@ func Names(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// QualifiedName writes namespace/name of an object of Kubernetes, or its name alone where it has no namespace.
-func QualifiedName(object interface {
+// Named is an object of Kubernetes.
+type Named interface {
 	GetNamespace() string
 	GetName() string
-}) string {
+}
+
+// QualifiedName writes namespace/name of an object, or its name alone where it has no namespace.
+func QualifiedName(object Named) string {
 	return strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
 }

@@ -209,11 +209,11 @@ func ties(ranked []RankedNode) (names []string) {
 // exceeded returns the limits that do not hold because of the pod.
 func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 	if e.MaxDilation != nil && *e.Dilation > *e.MaxDilation {
-		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, MaxDilationReason: e.MaxDilationReason, Dilation: *e.Dilation, GuardMode: x.guard.mode(x.Pod.Namespace)})
+		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, MaxDilationReason: e.MaxDilationReason, Dilation: *e.Dilation, GuardMode: x.modes.mode(x.Pod.Namespace)})
 	}
 	modes := map[string]configv1alpha1.GuardMode{}
 	for _, p := range x.byNode[e.Node] {
-		modes[text.QualifiedName(p)] = x.guard.mode(p.Namespace)
+		modes[text.QualifiedName(p)] = x.modes.mode(p.Namespace)
 	}
 	for i := range e.Neighbours {
 		n := &e.Neighbours[i]

@@ -26,7 +26,7 @@ func paperCluster(t *testing.T) *Input {
 	t.Helper()
 	in := twoJobs(t)
 	in.Pod, in.Ranked = nil, false
-	in.Pods, in.Nodes = []corev1.Pod{pod("io-0", "std-io", "worker-1", nil)}, []corev1.Node{node("worker-1")}
+	in.Pods, in.Nodes = []corev1.Pod{pod("io-0", "std-io", "worker-1", nil)}, []corev1.Node{nodeNamed("worker-1")}
 	in.Workloads[1].Spec.SLA = &v1alpha1.SLA{MaxDilation: given.Quantity("1.3")}
 	return in
 }
@@ -75,7 +75,7 @@ func TestASimulatedPodGoesWhereTheSameExistingPodIsCheapest(t *testing.T) {
 func TestTiesAreTheOtherNodesOfTheSameCost(t *testing.T) {
 	t.Parallel()
 	in := paperCluster(t)
-	in.Nodes = append(in.Nodes, node("worker-4"), node("worker-3"), node("worker-2"))
+	in.Nodes = append(in.Nodes, nodeNamed("worker-4"), nodeNamed("worker-3"), nodeNamed("worker-2"))
 	e, err := Simulate(asked(t, in), applied("Pod", "filecomp", "filecomp"))
 	if err != nil {
 		t.Fatal(err)

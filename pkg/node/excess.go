@@ -1,7 +1,6 @@
-package nodes
+package node
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,81 +32,19 @@ type Cause struct{ Resource, Because int }
 const (
 	// boundTolerance is the relative difference within which a dilation is what it may be: rounding.
 	boundTolerance = 1e-9
-	// worseTolerance is that within which a newcomer does not dilate a pod more: rounding, too.
+	// worseTolerance is that within which a candidate does not dilate a pod more: rounding, too.
 	worseTolerance = 1e-9
 )
-
-// Exceeding returns the pods of a node, of that outlook, that are dilated more than their bounds allow because of a newcomer, which
-// is the last: itself, and those that are dilated more than without it; with all pods there, or once any of the others are gone.
-// The one furthest above its bound comes first. before returns the outlook of the others without the newcomer, by bounds from
-// above or not; it is called at most once, and only where one of them is above its bound. What may be left of the node is worked
-// out as far as its steps are granted, and judged by [Node.DepartureBounds] beyond.
-//
-// Where dilations are bounds from above, only the newcomer, and pods that were within their bounds before, exceed them: a promise
-// that the requests of a pod do not warrant is not kept where it cannot be worked out, so that it keeps no other pod away. Such
-// bounds hold whatever pods go.
-func Exceeding(n *Node, o *Outlook, bounds []Bound, before func(bounded bool) *Outlook, granted func(steps float64) bool) []Excess {
-	all := exceedingNow(o, bounds, before)
-	if bounded := func(b Bound) bool { return b.Max > 0 }; !o.Bounded() && slices.ContainsFunc(bounds, bounded) {
-		d := newDepartures(n, bounds, granted)
-		if Refusing(all) == nil {
-			all = slices.Concat(all, d.excesses(all))
-		}
-		for i := range all {
-			all[i].Worst = max(all[i].Dilation, d.most[all[i].Pod])
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Excess) int { return cmp.Compare(b.above(), a.above()) })
-	return all
-}
-
-// exceedingNow returns what exceeds its bound with all pods there.
-func exceedingNow(o *Outlook, bounds []Bound, before func(bounded bool) *Outlook) []Excess {
-	var all []Excess
-	var without *Outlook
-	newcomer := len(bounds) - 1
-	for j, bound := range bounds {
-		if bound.Max == 0 || !bound.exceededBy(o.Dilations[j]) {
-			continue
-		}
-		if j != newcomer {
-			if without == nil {
-				without = before(o.Bounded())
-			}
-			if !o.makesWorse(without, j, bound) {
-				continue
-			}
-		}
-		e := Excess{Pod: j, Dilation: o.Dilations[j], Worst: o.Dilations[j], Bound: bound, Bounded: o.Bounded(), Cause: Cause{-1, -1}}
-		if !o.Bounded() {
-			e.Cause = CauseOf(o.Prediction, j)
-		}
-		all = append(all, e)
-	}
-	return all
-}
 
 // exceededBy reports whether a dilation is more than the bound.
 func (b Bound) exceededBy(dilation float64) bool { return dilation > b.Max*(1+boundTolerance) }
 
-// makesWorse reports whether a pod that exceeds its bound does so because of the newcomer, given the outlook without it.
-func (o *Outlook) makesWorse(without *Outlook, pod int, bound Bound) bool {
-	switch {
-	case o.Bounded():
-		return !bound.exceededBy(without.Dilations[pod])
-	case without.Bounded(): // it is not known how the pod was before
-		return true
-	default:
-		return o.Dilations[pod] > without.Dilations[pod]*(1+worseTolerance)
-	}
-}
-
 // above returns how many times its bound the pod is dilated.
 func (e *Excess) above() float64 { return e.Dilation / e.Bound.Max }
 
-// Refusing returns the first excess of a bound that is enforced, nil where none is: it is because of that one that the guard
+// refusing returns the first excess of a bound that is enforced, nil where none is: it is because of that one that the guard
 // refuses the node.
-func Refusing(excesses []Excess) *Excess {
+func refusing(excesses []Excess) *Excess {
 	for i := range excesses {
 		if excesses[i].Bound.Mode == configv1alpha1.GuardEnforce {
 			return &excesses[i]

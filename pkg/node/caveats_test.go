@@ -1,4 +1,4 @@
-package evaluate_test
+package node_test
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -68,7 +68,7 @@ func TestWhatAManifestSaysAndNoAnswerTakesIntoAccountIsSaid(t *testing.T) {
 					t.Fatal(errs)
 				}
 			}
-			got := evaluate.Caveats(pod, class)
+			got := node.Caveats(pod, class)
 			if test.want == "" {
 				if len(got) > 0 {
 					t.Errorf("got %+v", got)

@@ -1,10 +1,8 @@
-package nodes
+package node
 
 import (
 	"fmt"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/text"
@@ -12,9 +10,8 @@ import (
 
 // Refusal is that the guard refuses a node for a candidate.
 type Refusal struct {
-	// Node is the name of the node, and Pods those that are on it.
-	Node string
-	Pods []*corev1.Pod
+	// Node is the node without the candidate.
+	Node *Node
 	// Excess is what the node is refused for. The candidate's index is that after all pods.
 	Excess *Excess
 	// Raise is how much sla.maxDilation of the candidate's profile would have to be for the node to take it, 0 where that alone
@@ -25,12 +22,27 @@ type Refusal struct {
 }
 
 // Own reports whether it is the candidate that would be dilated too much.
-func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Pods) }
+func (r *Refusal) Own() bool { return r.Excess.Pod == len(r.Node.Pods) }
 
-// Raised returns the sla.maxDilation of the candidate's profile with which no enforced bound would be exceeded, whatever pods go: that
-// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile, since raising that of the candidate
-// does not help then. follows reports whether the pod of an index, which may be the candidate, follows the candidate's profile.
-func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
+// Refusal returns why the guard refuses a node for a candidate, nil where it does not. takes reports whether the node would take the
+// candidate if one of its pods were gone.
+func (v *Verdict) Refusal(n *Node, candidate *Pod, takes func(without int) bool) *Refusal {
+	e := v.Refusing()
+	if e == nil {
+		return nil
+	}
+	r := &Refusal{Node: n, Excess: e, Takes: takes}
+	if !v.Held {
+		r.Raise = raised(v.Excesses, func(j int) bool { return j == len(n.Pods) || n.Pods[j].Workload == candidate.Workload })
+	}
+	return r
+}
+
+// raised returns the sla.maxDilation of the candidate's profile with which no enforced bound would be exceeded, whatever pods go: that
+// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile,
+// since raising that of the candidate does not help then. follows reports whether the pod of an index, which may be the candidate,
+// follows the candidate's profile.
+func raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
 	for i := range excesses {
 		e := &excesses[i]
 		if e.Bound.Mode != configv1alpha1.GuardEnforce {
@@ -49,7 +61,7 @@ func Raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64)
 func (r *Refusal) inTheWay() int {
 	because := r.Excess.Because
 	switch {
-	case because >= 0 && because < len(r.Pods):
+	case because >= 0 && because < len(r.Node.Pods):
 		return because
 	case r.Own():
 		return -1
@@ -91,7 +103,7 @@ func (r *Refusals) Room(promise Promise) (ways []string) {
 			continue
 		}
 		if one.Takes(pod) {
-			ways = append(ways, fmt.Sprintf("%s without %s", one.Node, text.QualifiedName(one.Pods[pod])))
+			ways = append(ways, fmt.Sprintf("%s without %s", one.Node.Name, text.QualifiedName(one.Node.Pods[pod])))
 		}
 	}
 	if r.raise > 0 && promise.Mode == configv1alpha1.GuardEnforce {

@@ -1,4 +1,4 @@
-package nodes_test
+package node_test
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -41,7 +41,7 @@ func TestABoundIsWhatThePodRequestsOfWhatItIsPromised(t *testing.T) {
 		"where there is no lowest":              {1, "1", 1, 64, config.Limits{}, 1, "1.00×"},
 		"a request of more than can be counted": {1.5, "1e30", 64, 64, limits, 1.5, "1.50×"},
 	} {
-		promise := nodes.NewPromise(pod("a", test.request), &profile.Workload{MaxDilation: test.promised}, configv1alpha1.GuardEnforce, test.limits)
+		promise := node.NewPromise(pod("a", test.request), &profile.Workload{MaxDilation: test.promised}, configv1alpha1.GuardEnforce, test.limits)
 		bound := promise.On(contention.Demand{Loading: 1, Threads: test.threads}, test.processors)
 		if math.Abs(bound.Max-test.want) > 1e-9 || bound.Enforced() != bound.Max || bound.String() != test.written {
 			t.Errorf("%s: %v, %s", name, bound.Max, bound)
@@ -54,7 +54,7 @@ func TestARequestOfAllContainersCoversProcessors(t *testing.T) {
 	p := pod("a", "600m")
 	p.Spec.Containers = append(p.Spec.Containers, *p.Spec.Containers[0].DeepCopy())
 	p.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("900m")} // 2100m in all
-	promise := nodes.NewPromise(p, &profile.Workload{MaxDilation: 2}, configv1alpha1.GuardEnforce, config.Limits{})
+	promise := node.NewPromise(p, &profile.Workload{MaxDilation: 2}, configv1alpha1.GuardEnforce, config.Limits{})
 	if bound := promise.On(contention.Demand{Threads: 6}, 8); bound.Max != 4 {
 		t.Errorf("got %+v", bound)
 	}
@@ -75,7 +75,7 @@ func TestABoundIsNoneWhereNothingIsPromised(t *testing.T) {
 		"no promise": {&profile.Workload{}, configv1alpha1.GuardEnforce, 0, 0},
 		"no profile": {nil, configv1alpha1.GuardEnforce, 0, 0},
 	} {
-		bound := nodes.NewPromise(pod("a", "1"), test.workload, test.mode, config.Limits{MinMaxDilation: 1.05}).On(contention.Demand{Threads: 1}, 1)
+		bound := node.NewPromise(pod("a", "1"), test.workload, test.mode, config.Limits{MinMaxDilation: 1.05}).On(contention.Demand{Threads: 1}, 1)
 		if bound.Max != test.most || bound.Enforced() != test.enforced {
 			t.Errorf("%s: %+v", name, bound)
 		}
@@ -85,14 +85,14 @@ func TestABoundIsNoneWhereNothingIsPromised(t *testing.T) {
 func TestAHigherBoundIsSaidAsWhatTheProfileHasToSay(t *testing.T) {
 	t.Parallel()
 	const enforce = configv1alpha1.GuardEnforce
-	all := []nodes.Excess{
-		{Pod: 0, Worst: 9, Bound: nodes.Bound{Max: 6, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 1}}, // 2.25 would be enough
-		{Pod: 1, Worst: 2.4, Bound: nodes.Bound{Max: 1.5, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 4}},
+	all := []node.Excess{
+		{Pod: 0, Worst: 9, Bound: node.Bound{Max: 6, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 1}}, // 2.25 would be enough
+		{Pod: 1, Worst: 2.4, Bound: node.Bound{Max: 1.5, Mode: enforce, Promised: 1.5, Usable: 4, Covered: 4}},
 	}
-	if got := nodes.Raised(all, func(int) bool { return true }); got != 2.4 {
+	if got := raise(all, 2, map[int]bool{0: true, 1: true}); got != 2.4 {
 		t.Errorf("of both: %v", got)
 	}
-	if got := nodes.Raised(all[:1], func(int) bool { return true }); got != 2.25 {
+	if got := raise(all[:1], 2, map[int]bool{0: true}); got != 2.25 {
 		t.Errorf("of the one with more threads than it requests: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package nodes
+package node
 
 import (
 	"encoding/binary"
@@ -19,8 +19,7 @@ const (
 // pod can exceed its bound by [Node.DepartureBounds] has no subset in which one does. Pods that are alike are not told apart.
 type departures struct {
 	node    *Node
-	bounds  []Bound
-	granted func(steps float64) bool
+	granted Budget
 	most    []float64 // bounds on the dilations of the pods, whichever others go
 	alike   []int     // of each pod, the first that is like it and has the same bound
 	found   []Excess
@@ -28,8 +27,8 @@ type departures struct {
 }
 
 // newDepartures bounds the dilations of the pods of a node, as simply as that is enough.
-func newDepartures(n *Node, bounds []Bound, granted func(steps float64) bool) *departures {
-	d := &departures{node: n, bounds: bounds, granted: granted, known: make([]bool, len(bounds))}
+func newDepartures(n *Node, granted Budget) *departures {
+	d := &departures{node: n, granted: granted, known: make([]bool, len(n.Pods))}
 	none := func(float64) bool { return false }
 	if d.most = n.DepartureBounds(none); len(d.atRisk(d.all(), d.most)) > 0 {
 		d.most = n.DepartureBounds(granted)
@@ -39,7 +38,7 @@ func newDepartures(n *Node, bounds []Bound, granted func(steps float64) bool) *d
 
 // all returns the set of all pods.
 func (d *departures) all() []int {
-	all := make([]int, len(d.bounds))
+	all := make([]int, len(d.node.Pods))
 	for j := range all {
 		all[j] = j
 	}
@@ -56,7 +55,7 @@ func (d *departures) excesses(now []Excess) []Excess {
 	if len(d.atRisk(all, d.most)) == 0 {
 		return nil
 	}
-	d.alike = d.node.alike(d.bounds)
+	d.alike = d.node.alike()
 	seen := map[string]bool{}
 	for next := d.left(all); len(next) > 0; next = next[1:] {
 		present, key := next[0], setKey(next[0])
@@ -74,7 +73,7 @@ func (d *departures) excesses(now []Excess) []Excess {
 		if !d.look(node, present, at) {
 			return d.possible()
 		}
-		if Refusing(d.found) != nil {
+		if refusing(d.found) != nil {
 			break
 		}
 		next = append(next, d.left(present)...)
@@ -86,7 +85,8 @@ func (d *departures) excesses(now []Excess) []Excess {
 // of which that is not known yet, as indices of present.
 func (d *departures) atRisk(present []int, most []float64) (at []int) {
 	for k, j := range present {
-		if high := 1 + (most[k]-1)*(1+departureMargin); d.bounds[j].Max > 0 && d.bounds[j].exceededBy(high) && !d.known[j] {
+		bound, high := d.node.Pods[j].Bound, 1+(most[k]-1)*(1+departureMargin)
+		if bound.Max > 0 && bound.exceededBy(high) && !d.known[j] {
 			at = append(at, k)
 		}
 	}
@@ -103,8 +103,8 @@ func (d *departures) look(node *Node, present, at []int) bool {
 	candidate := len(present) - 1
 	var before *Outlook
 	for _, k := range at {
-		j := present[k]
-		if !d.bounds[j].exceededBy(o.Dilations[k]) {
+		j, bound := present[k], node.Pods[k].Bound
+		if !bound.exceededBy(o.Dilations[k]) {
 			continue
 		}
 		if k != candidate {
@@ -114,7 +114,7 @@ func (d *departures) look(node *Node, present, at []int) bool {
 			if before.Bounded() {
 				return false
 			}
-			if d.bounds[j].exceededBy(before.Dilations[k]) {
+			if bound.exceededBy(before.Dilations[k]) {
 				continue // not because of the candidate
 			}
 		}
@@ -122,7 +122,7 @@ func (d *departures) look(node *Node, present, at []int) bool {
 		if cause.Because >= 0 && cause.Because < len(present) {
 			cause.Because = present[cause.Because]
 		}
-		d.add(Excess{Pod: j, Dilation: o.Dilations[k], Bound: d.bounds[j], Gone: missing(present, len(d.bounds)), Cause: cause})
+		d.add(Excess{Pod: j, Dilation: o.Dilations[k], Bound: bound, Gone: missing(present, len(d.node.Pods)), Cause: cause})
 	}
 	return true
 }
@@ -160,9 +160,10 @@ func (d *departures) left(present []int) (sets [][]int) {
 
 // possible returns the excesses that were found, and those of pods that may exceed their bounds and to whose dilations the candidate may add.
 func (d *departures) possible() []Excess {
-	candidate := len(d.bounds) - 1
+	candidate := len(d.node.Pods) - 1
 	var before []float64
-	for j, bound := range d.bounds {
+	for j := range d.node.Pods {
+		bound := d.node.Pods[j].Bound
 		if bound.Max == 0 || d.known[j] || !bound.exceededBy(d.most[j]) {
 			continue
 		}

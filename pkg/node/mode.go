@@ -1,4 +1,4 @@
-package nodes
+package node
 
 import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"

@@ -1,4 +1,4 @@
-package evaluate
+package node
 
 import (
 	"k8s.io/apimachinery/pkg/api/resource"

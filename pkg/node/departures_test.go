@@ -1,29 +1,28 @@
-package nodes_test
+package node_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // held is a node of a core and a disk on which b is held up at the core by c, so that it is seldom at the disk that a needs.
-func held() *nodes.Node {
-	n := &nodes.Node{Name: "worker-1", Servers: []int{1, 1}, Allocatable: 2000}
+func held() *node.Node {
+	n := &node.Node{Name: "worker-1", Servers: []int{1, 1}}
 	for _, p := range []struct {
 		name, request string
 		vector        contention.Vector
 	}{
 		{"a", "100m", contention.Loadings(0, 1)}, {"c", "1", contention.Loadings(1, 0)}, {"b", "1m", contention.Loadings(0.5, 0.5)},
 	} {
-		n.Pods, n.Vectors = append(n.Pods, pod(p.name, p.request)), append(n.Vectors, p.vector)
+		n.Pods = append(n.Pods, node.Pod{Pod: pod(p.name, p.request), Vector: p.vector})
 	}
 	return n
 }
@@ -31,12 +30,12 @@ func held() *nodes.Node {
 // With all three there a is slowed down by hardly more than a hundredth, and by half once c, which holds b up, is gone.
 func TestABoundThatADepartureWouldBreakIsExceeded(t *testing.T) {
 	t.Parallel()
-	bound := nodes.Bound{Max: 1.1, Mode: configv1alpha1.GuardEnforce}
+	bound := node.Bound{Max: 1.1, Mode: configv1alpha1.GuardEnforce}
 	n := held()
 	if now := dilations(t, n)[0]; now > 1.03 {
 		t.Fatalf("with all there a is dilated %v times", now)
 	}
-	got := excesses(t, n, bound, nodes.Bound{}, nodes.Bound{})
+	got := excesses(t, n, bound, node.Bound{}, node.Bound{})
 	if len(got) != 1 || got[0].Pod != 0 || math.Abs(got[0].Dilation-1.5) > 1e-3 || math.Abs(got[0].Worst-1.5) > 1e-3 {
 		t.Fatalf("got %+v", got)
 	}
@@ -53,10 +52,10 @@ func TestABoundThatADepartureWouldBreakIsExceeded(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if raised := nodes.Raised(got, func(int) bool { return true }); math.Abs(raised-1.5) > 1e-3 {
+	if raised := raise(got, 2, map[int]bool{0: true}); math.Abs(raised-1.5) > 1e-3 {
 		t.Errorf("a bound of %v would be enough", raised)
 	}
-	for name, bounds := range map[string][]nodes.Bound{
+	for name, bounds := range map[string][]node.Bound{
 		"a bound that is enough":         {{Max: 1.51, Mode: configv1alpha1.GuardEnforce}, {}, {}},
 		"none of the pod that is slowed": {{}, {Max: 1.1, Mode: configv1alpha1.GuardEnforce}, {}},
 		"no bound":                       {{}, {}, {}},
@@ -71,39 +70,37 @@ func TestABoundThatADepartureWouldBreakIsExceeded(t *testing.T) {
 func TestWhereDeparturesCannotBeWorkedOutWhatIsPossibleExceeds(t *testing.T) {
 	t.Parallel()
 	n := held()
-	bound := nodes.Bound{Max: 1.1, Mode: configv1alpha1.GuardEnforce}
+	bound := node.Bound{Max: 1.1, Mode: configv1alpha1.GuardEnforce}
 	first := true
 	granted := func(float64) bool { // the node as it is, and no more
 		was := first
 		first = false
 		return was
 	}
-	o := n.Outlook(granted)
-	got := nodes.Exceeding(n, o, []nodes.Bound{bound, {}, {}}, func(bool) *nodes.Outlook { return n.Without(2).Outlook(nodes.Granted) }, granted)
-	if o.Bounded() || len(got) != 1 || !got[0].Bounded || got[0].Dilation < 1.5 || got[0].Worst != got[0].Dilation {
+	v := judge(n, granted, bound)
+	if got := v.Excesses; v.Bounded || len(got) != 1 || !got[0].Bounded || got[0].Dilation < 1.5 || got[0].Worst != got[0].Dilation {
 		t.Errorf("got %+v", got)
 	}
 }
 
-// randomNode draws a node of up to three other resources with a pod more in each step, that lets each pod in whose coming exceeds no
-// bound. It returns the node, the bounds of its pods, and how many were refused, and of these how many because of departures alone.
-func guardedNode(r *rand.Rand) (n *nodes.Node, bounds []nodes.Bound, refused, ahead int) {
-	n = &nodes.Node{Name: "worker-1", Servers: []int{1 + r.IntN(3), 1, 1}[:2+r.IntN(2)], Allocatable: 4000}
+// guardedNode draws a node of up to three resources with a pod more in each step, that lets each pod in whose coming exceeds no
+// bound. It returns the node, and how many pods were refused, and of these how many because of departures alone.
+func guardedNode(r *rand.Rand) (n *node.Node, refused, ahead int) {
+	n = &node.Node{Name: "worker-1", Servers: []int{1 + r.IntN(3), 1, 1}[:2+r.IntN(2)]}
 	for k := range 3 + r.IntN(4) {
 		v, left := make(contention.Vector, len(n.Servers)), 1.0
 		for i := range v {
 			v[i] = contention.Symmetric(left * []float64{0, 1, r.Float64(), r.Float64()}[r.IntN(4)])
 			left -= v[i].Loading
 		}
-		with := n.With(pod(fmt.Sprint("p", k), []string{"1m", "50m", "2"}[r.IntN(3)]), v)
-		bound := nodes.Bound{}
+		candidate := node.Pod{Pod: pod(fmt.Sprint("p", k), []string{"1m", "50m", "2"}[r.IntN(3)]), Vector: v}
 		if r.IntN(3) > 0 {
-			bound = nodes.Bound{Max: 1.05 + r.Float64()*r.Float64(), Mode: configv1alpha1.GuardEnforce}
+			candidate.Bound = node.Bound{Max: 1.05 + r.Float64()*r.Float64(), Mode: configv1alpha1.GuardEnforce}
 		}
-		all := slices.Concat(bounds, []nodes.Bound{bound})
-		found := nodes.Exceeding(with, with.Outlook(nodes.Granted), all, func(bool) *nodes.Outlook { return n.Outlook(nodes.Granted) }, nodes.Granted)
+		g := node.Guard{Node: n}
+		found := g.Judge(candidate, 0, node.Granted).Excesses
 		if len(found) == 0 {
-			n, bounds = with, all
+			n = n.With(candidate)
 			continue
 		}
 		refused++
@@ -111,7 +108,7 @@ func guardedNode(r *rand.Rand) (n *nodes.Node, bounds []nodes.Bound, refused, ah
 			ahead++
 		}
 	}
-	return n, bounds, refused, ahead
+	return n, refused, ahead
 }
 
 // Whichever pods go, in whichever order, those that are left keep the bounds that were kept when they came.
@@ -120,20 +117,19 @@ func TestNoDepartureBreaksABound(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 2))
 	taken, refused, ahead := 0, 0, 0
 	for range 150 {
-		n, bounds, no, early := guardedNode(r)
+		n, no, early := guardedNode(r)
 		taken, refused, ahead = taken+len(n.Pods), refused+no, ahead+early
 		for set := 1; set < 1<<len(n.Pods); set++ {
 			left, of := *n, []int(nil)
-			left.Pods, left.Vectors = nil, nil
+			left.Pods = nil
 			for j := range n.Pods {
 				if set>>j&1 == 1 {
-					of = append(of, j)
-					left.Pods, left.Vectors = append(left.Pods, n.Pods[j]), append(left.Vectors, n.Vectors[j])
+					of, left.Pods = append(of, j), append(left.Pods, n.Pods[j])
 				}
 			}
 			for k, dilation := range dilations(t, &left) {
-				if most := bounds[of[k]].Max; most > 0 && dilation > most*(1+1e-6) {
-					t.Errorf("pods %v of %+v on %v: %d is dilated %v times, its bound is %v", of, n.Vectors, n.Servers, of[k], dilation, most)
+				if most := left.Pods[k].Bound.Max; most > 0 && dilation > most*(1+1e-6) {
+					t.Errorf("pods %v of %+v on %v: %d is dilated %v times, its bound is %v", of, n.Vectors(), n.Servers, of[k], dilation, most)
 				}
 			}
 		}

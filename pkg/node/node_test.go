@@ -1,4 +1,4 @@
-package nodes_test
+package node_test
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 )
 
 func pod(name, request string) *corev1.Pod {
@@ -26,16 +26,15 @@ func vector(loading float64) contention.Vector {
 }
 
 // one is a node of one core with pods that always run.
-func one(requests ...string) *nodes.Node {
-	n := &nodes.Node{Name: "worker-1", Servers: []int{1}, Allocatable: 1000}
+func one(requests ...string) *node.Node {
+	n := &node.Node{Name: "worker-1", Servers: []int{1}, System: node.System{Allocatable: 1000}}
 	for i, request := range requests {
-		n.Pods = append(n.Pods, pod(string(rune('a'+i)), request))
-		n.Vectors = append(n.Vectors, vector(1))
+		n.Pods = append(n.Pods, node.Pod{Pod: pod(string(rune('a'+i)), request), Vector: vector(1)})
 	}
 	return n
 }
 
-func dilations(t *testing.T, n *nodes.Node) []float64 {
+func dilations(t *testing.T, n *node.Node) []float64 {
 	t.Helper()
 	p, err := n.Predict()
 	if err != nil {
@@ -50,7 +49,7 @@ func TestWhatIfLeavesTheNodeAsItIs(t *testing.T) {
 	if got := dilations(t, n.Without(0)); len(got) != 1 || got[0] != 1 {
 		t.Errorf("without the other: %v", got)
 	}
-	if got := dilations(t, n.With(pod("c", "100m"), vector(1))); len(got) != 3 || math.Abs(got[2]-3) > 1e-6 {
+	if got := dilations(t, n.With(node.Pod{Pod: pod("c", "100m"), Vector: vector(1)})); len(got) != 3 || math.Abs(got[2]-3) > 1e-6 {
 		t.Errorf("with a third: %v", got)
 	}
 	changed, err := n.WithCPU(0, resource.NewMilliQuantity(300, resource.DecimalSI), nil)
@@ -73,7 +72,7 @@ func TestWhatIfLeavesTheNodeAsItIs(t *testing.T) {
 func TestTheSystemSlowsPods(t *testing.T) {
 	t.Parallel()
 	n := one("100m")
-	n.System = vector(1)
+	n.System.Vector = vector(1)
 	got := dilations(t, n)
 	if len(got) != 2 || math.Abs(got[0]-139.0/39) > 0.05 || math.Abs(got[1]-1.39) > 0.02 {
 		t.Errorf("got %v", got)
@@ -97,7 +96,7 @@ func TestARequestOfWhatAPodNeeds(t *testing.T) {
 		{Loading: 0.5, Threads: 3}: 1500,
 		{}:                         0,
 	} {
-		if got := nodes.Needs(demand); got != want {
+		if got := node.Needs(demand); got != want {
 			t.Errorf("%+v: %d, want %d", demand, got, want)
 		}
 	}
@@ -105,8 +104,8 @@ func TestARequestOfWhatAPodNeeds(t *testing.T) {
 
 func TestWhatOthersLeaveOfANode(t *testing.T) {
 	t.Parallel()
-	node := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}
-	if free := nodes.FreeCPU(node, []*corev1.Pod{pod("a", "300m"), pod("b", "")}); free.String() != "700m" {
+	object := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}}
+	if free := node.FreeCPU(object, []*corev1.Pod{pod("a", "300m"), pod("b", "")}); free.String() != "700m" {
 		t.Errorf("free: %s", free.String())
 	}
 }

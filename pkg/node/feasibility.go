@@ -1,4 +1,4 @@
-package nodes
+package node
 
 import corev1 "k8s.io/api/core/v1"
 
@@ -7,11 +7,11 @@ import corev1 "k8s.io/api/core/v1"
 type Feasibility interface {
 	// Of returns what the scheduler would say of each node, by its name, were the pod made anew: where it is now it does not count,
 	// nor what it takes up there.
-	Of(pod *corev1.Pod) func(node string) Verdict
+	Of(pod *corev1.Pod) func(node string) Fit
 }
 
-// Verdict is what the scheduler would say of a node for a pod. The zero value is that the pod fits.
-type Verdict struct {
+// Fit is what the scheduler would say of a node for a pod. The zero value is that the pod fits.
+type Fit struct {
 	// Refused says why the node is refused, in the scheduler's words.
 	Refused string
 	// Unknown says what would have to be known to tell whether the pod fits, where nothing that is known refuses it.
