@@ -1,38 +1,12 @@
-package cli
+package cli_test
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/cli/clitest"
 )
-
-// No test asks the cluster of whoever runs it.
-func TestMain(m *testing.M) {
-	if err := os.Setenv("KUBECONFIG", os.DevNull); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
-// invoke runs a command line with some standard input.
-func invoke(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	code = Run(t.Context(), "v1.2.3", args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})
-	return code, out.String(), errs.String()
-}
-
-// write puts a file into the test's folder and returns its path.
-func write(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
 	t.Parallel()
@@ -51,7 +25,7 @@ func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := invoke(t, "", test.args...)
+			code, stdout, stderr := clitest.Run(t, "", test.args...)
 			if code != 2 || stdout != "" || !strings.HasPrefix(stderr, "Error: ") || !strings.Contains(stderr, test.want) {
 				t.Errorf("exit code %d, output %q, errors %q, want %q", code, stdout, stderr, test.want)
 			}
@@ -61,7 +35,7 @@ func TestWrongUseExitsWith2AndSaysWhatToDo(t *testing.T) {
 
 func TestEveryVerbHasExamplesThatStartWithTheCommand(t *testing.T) {
 	t.Parallel()
-	root := newRoot("v1.2.3", Streams{})
+	root := cli.NewRoot("v1.2.3", cli.Streams{})
 	for _, command := range root.Commands() {
 		if command.Name() == "help" {
 			continue
@@ -75,7 +49,7 @@ func TestEveryVerbHasExamplesThatStartWithTheCommand(t *testing.T) {
 func TestVersionPrintsInEveryFormat(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{"table": "kubectl loadline v1.2.3 (go", "json": `"version": "v1.2.3"`, "yaml": "version: v1.2.3"} {
-		if code, stdout, _ := invoke(t, "", "version", "-o", format); code != 0 || !strings.Contains(stdout, want) {
+		if code, stdout, _ := clitest.Run(t, "", "version", "-o", format); code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit code %d, output %q, want %q", format, code, stdout, want)
 		}
 	}

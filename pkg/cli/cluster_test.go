@@ -1,8 +1,10 @@
-package cli
+package cli_test
 
 import (
 	"slices"
 	"testing"
+
+	"loadline.dev/loadline/pkg/cli"
 )
 
 // kubectlOptions are what kubectl options lists of flags that lead to a cluster.
@@ -14,7 +16,7 @@ var kubectlOptions = []string{
 func TestEveryVerbThatAsksAClusterTakesTheFlagsOfKubectl(t *testing.T) {
 	t.Parallel()
 	asking := []string{}
-	for _, verb := range withAllBelow(newRoot("v1", Streams{})) {
+	for _, verb := range withAllBelow(cli.NewRoot("v1", cli.Streams{})) {
 		if verb.Flags().Lookup("kubeconfig") == nil {
 			continue
 		}

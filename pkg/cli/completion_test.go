@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"os"
@@ -10,13 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/cli/clitest"
 )
 
 // completed returns what the shell is offered for the last of some arguments, without
 // descriptions, and cobra's directive.
 func completed(t *testing.T, args ...string) (choices []string, directive string) {
 	t.Helper()
-	code, stdout, stderr := invoke(t, "", append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
+	code, stdout, stderr := clitest.Run(t, "", append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -34,9 +37,9 @@ const (
 
 func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 	t.Parallel()
-	profiles := write(t, "profiles.yaml", paperJobs)
-	workloads := write(t, "deployment.yaml", shopWorkloads)
-	classes := write(t, "nodes.yaml", "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: nvme}\nspec: {selector: {}}\n")
+	profiles := clitest.WriteFile(t, "profiles.yaml", clitest.PaperJobs)
+	workloads := clitest.WriteFile(t, "deployment.yaml", clitest.ShopWorkloads)
+	classes := clitest.WriteFile(t, "nodes.yaml", "apiVersion: loadline.dev/v1alpha1\nkind: NodeProfile\nmetadata: {name: nvme}\nspec: {selector: {}}\n")
 	for name, test := range map[string]struct {
 		args      []string
 		want      string
@@ -82,7 +85,7 @@ func TestTheShellCompletesVerbsAndValues(t *testing.T) {
 
 func TestTheShellCompletesNamesThatTheClusterKnows(t *testing.T) {
 	t.Parallel()
-	kubeconfig := newAPIServer(t, etlCluster()...).kubeconfig(t)
+	kubeconfig := clitest.NewServer(t, clitest.EtlCluster()...).Kubeconfig(t)
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -118,8 +121,8 @@ var free = []string{
 
 func TestEveryFlagThatTakesAWordIsCompletedOrFree(t *testing.T) {
 	t.Parallel()
-	root := newRoot("v1.2.3", Streams{})
-	complete(root)
+	root := cli.NewRoot("v1.2.3", cli.Streams{})
+	cli.Complete(root)
 	for _, verb := range withAllBelow(root) {
 		verb.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Value.Type() {
@@ -139,7 +142,7 @@ func TestCompletionScriptsAreThereForEveryShell(t *testing.T) {
 		"bash": "__start_kubectl-loadline", "zsh": "#compdef kubectl-loadline", "fish": "complete -c kubectl-loadline", "powershell": "Register-ArgumentCompleter",
 		"kubectl": "#!/bin/sh\n",
 	} {
-		if code, stdout, stderr := invoke(t, "", "completion", shell); code != 0 || !strings.Contains(stdout, want) {
+		if code, stdout, stderr := clitest.Run(t, "", "completion", shell); code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit code %d, errors %q, output %.200q", shell, code, stderr, stdout)
 		}
 	}
@@ -154,7 +157,7 @@ func TestTheCompletionForKubectlHandsOnItsArguments(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	_, script, _ := invoke(t, "", "completion", "kubectl")
+	_, script, _ := clitest.Run(t, "", "completion", "kubectl")
 	for name, content := range map[string]string{
 		"kubectl_complete-loadline": script,
 		"kubectl-loadline":          "#!" + shell + "\nprintf '<%s>' \"$@\"\n",

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/cli/clitest"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -174,7 +176,7 @@ const patience = 3 * time.Second
 func (s *corpusSeed) run(t *testing.T, n int) {
 	t.Helper()
 	input := s.input(n)
-	path := write(t, "input", input)
+	path := clitest.WriteFile(t, "input", input)
 	for i, line := range s.verbs {
 		if of := len(s.verbs); !*everyVerb && of > verbsPerInput && (i+n*verbsPerInput)%of >= verbsPerInput {
 			continue
@@ -183,7 +185,7 @@ func (s *corpusSeed) run(t *testing.T, n int) {
 		stop := time.AfterFunc(patience, cancel)
 		args := strings.Fields(strings.NewReplacer("{}", path, "{jobs}", "testdata/jobs.csv").Replace(line))
 		var out, errs bytes.Buffer
-		code := Run(ctx, "v1", args, Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+		code := cli.Run(ctx, "v1", args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		stop.Stop()
 		said := out.String() + errs.String()
 		// What the input says, also in UTF-16, may be quoted.

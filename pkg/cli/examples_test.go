@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"loadline.dev/loadline/pkg/cli"
 	"loadline.dev/loadline/pkg/cli/access"
+	"loadline.dev/loadline/pkg/cli/clitest"
 	"loadline.dev/loadline/pkg/cli/verb"
 )
 
@@ -20,11 +22,11 @@ var exampleFiles = map[string]string{
 	"profiles.yaml":          examplesProfiles,
 	"deployment.yaml":        "@docs/examples/deployment.yaml",
 	"manifests/below/a.yaml": examplesProfiles,
-	"cluster.yaml":           fiveWorkers,
+	"cluster.yaml":           clitest.FiveWorkers,
 	"pod.yaml":               "apiVersion: v1\nkind: Pod\nmetadata: {name: filecomp-8, labels: {app: filecomp}}\nspec: {containers: [{name: main}]}\n",
 	"replay.yaml":            "apiVersion: loadline.dev/v1alpha1\nkind: TraceReplay\nmetadata: {name: week}\nspec: {trace: {}, nodes: [{name: a, count: 2}]}\n",
-	"jobs.csv":               threeJobs,
-	"lastweek.csv":           threeJobs,
+	"jobs.csv":               clitest.ThreeJobs,
+	"lastweek.csv":           clitest.ThreeJobs,
 	"nodes.yaml":             "@config/samples/nodeprofile.yaml",
 	"poolplan.yaml":          "@docs/examples/checkout.yaml",
 	"sharetree.yaml":         "@config/samples/sharetree.yaml",
@@ -62,7 +64,7 @@ func exampleObservations() string {
 	var b strings.Builder
 	b.WriteString("run,job,dilation\n")
 	run := 0
-	write := func(together ...int) {
+	add := func(together ...int) {
 		run++
 		for a := range together {
 			dilation := 1.0
@@ -76,9 +78,9 @@ func exampleObservations() string {
 	}
 	for i := range jobs {
 		for j := i; j < len(jobs); j++ {
-			write(i, j)
+			add(i, j)
 			for k := j; k < len(jobs); k++ {
-				write(i, j, k)
+				add(i, j, k)
 			}
 		}
 	}
@@ -111,7 +113,7 @@ func TestTheExamplesOfTheHelpWork(t *testing.T) {
 		}
 	}
 	ran, asked := 0, 0
-	for _, verb := range withAllBelow(newRoot("v1", Streams{})) {
+	for _, verb := range withAllBelow(cli.NewRoot("v1", cli.Streams{})) {
 		for line := range strings.SplitSeq(strings.ReplaceAll(verb.Example, "\\\n", " "), "\n") {
 			if !strings.Contains(line, "kubectl loadline ") || strings.HasPrefix(strings.TrimSpace(line), "#") {
 				continue
@@ -148,10 +150,10 @@ func runExample(t *testing.T, line string) (asked bool) {
 		}
 		args := strings.Fields(strings.ReplaceAll(command, "'", ""))
 		var out, errs bytes.Buffer
-		code := Run(t.Context(), "v1", args, Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
+		code := cli.Run(t.Context(), "v1", args, cli.Streams{In: strings.NewReader(input), Out: &out, Err: &errs})
 		input = out.String()
 		if code == verb.ExitWrong && strings.Contains(errs.String(), access.ErrNoKubeconfig.Error()) && slices.Contains([]string{"record", "status", "explain", "share", "check", "who", "top", "profiles"}, args[0]) {
-			asked, input = true, threeJobs // as a cluster might have answered
+			asked, input = true, clitest.ThreeJobs // as a cluster might have answered
 			continue
 		}
 		if no := code == verb.ExitNo && input != ""; code != verb.ExitDone && !no { // the answer may be that an SLA is missed

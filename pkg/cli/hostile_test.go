@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -21,6 +21,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/cli/clitest"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -67,7 +69,7 @@ var hostileVerbs = map[string][]string{
 
 func TestNoNameFromOutsideLeavesItsPlace(t *testing.T) {
 	t.Parallel()
-	for _, command := range withAllBelow(newRoot("v1", Streams{})) {
+	for _, command := range withAllBelow(cli.NewRoot("v1", cli.Streams{})) {
 		name := strings.TrimPrefix(command.CommandPath(), "kubectl loadline ")
 		if !command.HasParent() || command.Name() == "help" {
 			continue
@@ -103,7 +105,7 @@ func runHostile(t *testing.T, name, line, format, hostile string) {
 	if format != "" {
 		args = append(args, "-o", format)
 	}
-	code, stdout, stderr := invoke(t, "", args...)
+	code, stdout, stderr := clitest.Run(t, "", args...)
 	where := fmt.Sprintf("%s -o %q (exit code %d)", line, format, code)
 	for _, printed := range []string{stdout, stderr} {
 		for row := range strings.Lines(printed) {
@@ -147,7 +149,7 @@ func filled(t *testing.T, line, dir, hostile string) string {
 			continue
 		}
 		file, words, _ := strings.Cut(what, ":")
-		content, built := map[string]string{"observations.csv": exampleObservations(), "jobs.csv": threeJobs, "profiles.yaml": examplesProfiles, "cluster": fiveWorkers}[file]
+		content, built := map[string]string{"observations.csv": exampleObservations(), "jobs.csv": clitest.ThreeJobs, "profiles.yaml": examplesProfiles, "cluster": clitest.FiveWorkers}[file]
 		if !built {
 			read, err := os.ReadFile(filepath.Join("..", "..", file))
 			if err != nil {

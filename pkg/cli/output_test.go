@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"loadline.dev/loadline/pkg/cli/clitest"
+
 	"sigs.k8s.io/yaml"
 )
 
@@ -16,15 +18,15 @@ import (
 func answers(t *testing.T) map[string][]string {
 	t.Helper()
 	dir := t.TempDir()
-	profiles := write(t, "profiles.yaml", paperJobs)
-	kubeconfig := newAPIServer(t, append(installed(), etlCluster()...)...).kubeconfig(t)
+	profiles := clitest.WriteFile(t, "profiles.yaml", clitest.PaperJobs)
+	kubeconfig := clitest.NewServer(t, append(clitest.Installed(), clitest.EtlCluster()...)...).Kubeconfig(t)
 	return map[string][]string{
 		"predict":       {"predict", "-f", profiles, "--plot", filepath.Join(dir, "p.svg")},
 		"size":          {"size", "-f", "../../docs/examples/checkout.yaml", "--plot-servers", filepath.Join(dir, "s.svg")},
 		"fit":           {"fit", "-f", "../../test/testdata/colocation/gpu-pairs-k80.csv", "--max-resources", "1"},
 		"replay":        {"replay", "-f", profiles, "--generate", "10", "--every", "60s", "--report", filepath.Join(dir, "r.html")},
 		"share":         {"share", "-f", "../../config/samples/sharetree.yaml", "--compare"},
-		"share --pods":  {"share", "--pods", exampleNode, "--usage", exampleUsage},
+		"share --pods":  {"share", "--pods", "../../docs/examples/node.yaml", "--usage", "../../docs/examples/usage.csv"},
 		"status":        {"status", "--kubeconfig", kubeconfig},
 		"explain":       {"explain", "pod", "sort-0", "--nodes", "--kubeconfig", kubeconfig},
 		"version":       {"version", "--kubeconfig", kubeconfig},
@@ -37,7 +39,7 @@ func TestStandardOutputHasTheAnswerAndNothingElse(t *testing.T) {
 	for name, args := range answers(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, stdout, stderr := invoke(t, "", append(args, "-o", "json")...)
+			code, stdout, stderr := clitest.Run(t, "", append(args, "-o", "json")...)
 			var fromJSON, fromYAML, more any
 			decoder := json.NewDecoder(strings.NewReader(stdout))
 			if err := decoder.Decode(&fromJSON); code != 0 || err != nil {
@@ -46,7 +48,7 @@ func TestStandardOutputHasTheAnswerAndNothingElse(t *testing.T) {
 			if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 				t.Errorf("something follows the answer: %v %v", more, err)
 			}
-			_, stdout, _ = invoke(t, "", append(args, "-o", "yaml")...)
+			_, stdout, _ = clitest.Run(t, "", append(args, "-o", "yaml")...)
 			if err := yaml.Unmarshal([]byte(stdout), &fromYAML); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +57,7 @@ func TestStandardOutputHasTheAnswerAndNothingElse(t *testing.T) {
 					t.Errorf("%s is in JSON and not in YAML", key)
 				}
 			}
-			_, table, _ := invoke(t, "", args...)
+			_, table, _ := clitest.Run(t, "", args...)
 			if strings.ContainsAny(table, "\x1b\r") {
 				t.Errorf("the table has control sequences: %q", table)
 			}
@@ -82,7 +84,7 @@ func TestATemplatePrintsAPartOfAnAnswer(t *testing.T) {
 		"{.nothing}":                                   "",
 		`{.solver}{"\t"}{.resources[0].servers}{"\n"}`: "exact\t1\n",
 	} {
-		if code, stdout, stderr := invoke(t, paperJobs, "predict", "-f", "-", "-o", "jsonpath="+template); code != 0 || stdout != want {
+		if code, stdout, stderr := clitest.Run(t, clitest.PaperJobs, "predict", "-f", "-", "-o", "jsonpath="+template); code != 0 || stdout != want {
 			t.Errorf("%s: exit code %d, output %q, errors %q, want %q", template, code, stdout, stderr, want)
 		}
 	}
@@ -91,7 +93,7 @@ func TestATemplatePrintsAPartOfAnAnswer(t *testing.T) {
 		"{.pods[":  "{.pods[ is not a template such as {.version}: ",
 		"{.pods.x": "is not a template such as {.version}: ",
 	} {
-		code, stdout, stderr := invoke(t, paperJobs, "predict", "-f", "-", "-o", "jsonpath="+template)
+		code, stdout, stderr := clitest.Run(t, clitest.PaperJobs, "predict", "-f", "-", "-o", "jsonpath="+template)
 		if code != 2 || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%q: exit code %d, output %q, errors %q, want %q", template, code, stdout, stderr, want)
 		}
@@ -118,11 +120,11 @@ func TestTablesCanBePrintedWithoutHeaders(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, with, stderr := invoke(t, "", args...)
+			code, with, stderr := clitest.Run(t, "", args...)
 			if lines := strings.Split(with, "\n"); code != 0 || count(lines) != tables {
 				t.Fatalf("exit code %d, %d headers, want %d: %s\n%s", code, count(lines), tables, stderr, with)
 			}
-			code, without, stderr := invoke(t, "", append(args, "--no-headers")...)
+			code, without, stderr := clitest.Run(t, "", append(args, "--no-headers")...)
 			lines := strings.Split(without, "\n")
 			if code != 0 || count(lines) != 0 || len(lines) != len(strings.Split(with, "\n"))-tables {
 				t.Errorf("exit code %d: %s\n%s\nwith headers:\n%s", code, stderr, without, with)

@@ -9,12 +9,15 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/check"
 	"loadline.dev/loadline/pkg/cli/explain"
+	"loadline.dev/loadline/pkg/cli/fit"
+	"loadline.dev/loadline/pkg/cli/predict"
 	"loadline.dev/loadline/pkg/cli/recording"
 	"loadline.dev/loadline/pkg/cli/replay"
 	"loadline.dev/loadline/pkg/cli/share"
 	"loadline.dev/loadline/pkg/cli/size"
 	"loadline.dev/loadline/pkg/cli/status"
 	"loadline.dev/loadline/pkg/cli/verb"
+	"loadline.dev/loadline/pkg/cli/version"
 	"loadline.dev/loadline/pkg/cli/who"
 )
 
@@ -49,8 +52,8 @@ func Run(ctx context.Context, version string, args []string, streams Streams) in
 	return code
 }
 
-// newRoot returns the command line as cobra has it.
-func newRoot(version string, to Streams) *cobra.Command {
+// newRoot returns the command line of a release, as cobra has it.
+func newRoot(release string, to Streams) *cobra.Command {
 	streams := verb.Streams{In: to.In, Out: verb.NewStream(to.Out), Err: verb.NewStream(to.Err)}
 	root := &cobra.Command{
 		Use:   "kubectl-loadline",
@@ -91,7 +94,7 @@ another time; 130 interrupted.`,
   kubectl loadline status
   kubectl loadline explain pod etl/filecomp-7`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl loadline"},
-		Version:       version,
+		Version:       release,
 		Args:          verb.NoArguments,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -102,9 +105,9 @@ another time; 130 interrupted.`,
 	root.SetOut(streams.Out.Writer())
 	root.SetErr(streams.Err.Writer())
 	root.SetFlagErrorFunc(verb.SeeHelp)
-	addGroup(root, "Questions that need no cluster:", check.New(streams), newPredict(streams), size.New(streams), newFit(streams), replay.New(version, streams), share.New(streams))
-	addGroup(root, "About a cluster:", who.New(version, streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
-	root.AddCommand(newVersion(version, streams))
+	addGroup(root, "Questions that need no cluster:", check.New(streams), predict.New(streams), size.New(streams), fit.New(streams), replay.New(release, streams), share.New(streams))
+	addGroup(root, "About a cluster:", who.New(release, streams), who.NewTop(streams), who.NewProfiles(streams), status.New(streams), explain.New(streams), recording.New(streams))
+	root.AddCommand(version.New(release, streams))
 	addCompletion(root, streams)
 	return root
 }

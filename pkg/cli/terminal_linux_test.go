@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bufio"
@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loadline.dev/loadline/pkg/cli"
+	"loadline.dev/loadline/pkg/cli/clitest"
 
 	"golang.org/x/sys/unix"
 
@@ -130,7 +133,7 @@ func TestFitSaysOnATerminalHowFarItIs(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	keyboard, screen := aTerminal(t)
 	var out bytes.Buffer
-	if code := Run(t.Context(), "v1", []string{"fit", "-f", "-"}, Streams{In: strings.NewReader(observations), Out: &out, Err: screen}); code != 0 {
+	if code := cli.Run(t.Context(), "v1", []string{"fit", "-f", "-"}, cli.Streams{In: strings.NewReader(clitest.Observations), Out: &out, Err: screen}); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	if _, err := screen.WriteString("\n"); err != nil {
@@ -152,8 +155,8 @@ func TestStatusIsColoredOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
 	keyboard, screen := aTerminal(t)
-	server := newAPIServer(t)
-	code := Run(t.Context(), "v1", []string{"status", "--kubeconfig", server.kubeconfig(t)}, Streams{In: strings.NewReader(""), Out: screen, Err: &bytes.Buffer{}})
+	server := clitest.NewServer(t)
+	code := cli.Run(t.Context(), "v1", []string{"status", "--kubeconfig", server.Kubeconfig(t)}, cli.Streams{In: strings.NewReader(""), Out: screen, Err: &bytes.Buffer{}})
 	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}

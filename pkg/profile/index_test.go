@@ -102,8 +102,6 @@ func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 		func(s *v1alpha1.WorkloadProfileStatus) {
 			s.Measuring = &v1alpha1.MeasurementProgress{NodeProfile: "big"}
 		},
-		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Question = "another" },
-		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Samples = new(int32(7)) },
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Measurements[0].Resources[0].Loading = quantity("625m") },
 		func(*v1alpha1.WorkloadProfileStatus) {}, // as after a broken watch
 	} {
@@ -113,7 +111,7 @@ func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 		change(&next.Status)
 		x.OnUpdate(web, next)
 		nodes := big.DeepCopy()
-		nodes.Status.Nodes, nodes.Status.Resources[0].Node = new(int32(7)), "another"
+		nodes.Status.Nodes, nodes.Status.Conditions = new(int32(7)), []metav1.Condition{{Type: "Ready"}}
 		x.OnUpdate(big, nodes)
 		if x.Snapshot() != before {
 			t.Errorf("a new snapshot of %+v", next.Status)

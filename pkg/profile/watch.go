@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/go-logr/logr"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -40,7 +39,7 @@ func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.Informe
 		object    runtime.Object
 		transform cache.TransformFunc
 	}{
-		{"workloadprofiles", &v1alpha1.WorkloadProfile{}, onlyRead},
+		{"workloadprofiles", &v1alpha1.WorkloadProfile{}, keepRead},
 		{"nodeprofiles", &v1alpha1.NodeProfile{}, nil}, // there are few
 	} {
 		informer := cache.NewSharedInformer(
@@ -61,34 +60,13 @@ func (x *Index) Watch(ctx context.Context, config *rest.Config) ([]cache.Informe
 	return synced, nil
 }
 
-// onlyRead returns what the index reads of a WorkloadProfile. Everything else, most of it
-// who wrote which field and what the manager says of it, would be kept for nothing.
-func onlyRead(obj any) (any, error) {
+// keepRead has the cache keep of a WorkloadProfile what the index reads.
+func keepRead(obj any) (any, error) {
 	p, ok := obj.(*v1alpha1.WorkloadProfile)
 	if !ok {
 		return obj, nil // a deletion that was missed, of what has been through here
 	}
-	read := &v1alpha1.WorkloadProfile{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, Generation: p.Generation,
-			CreationTimestamp: p.CreationTimestamp,
-		},
-		Spec: v1alpha1.WorkloadProfileSpec{
-			Selector: p.Spec.Selector, Resources: p.Spec.Resources, Interference: p.Spec.Interference,
-			NeutralMillis: p.Spec.NeutralMillis, SLA: p.Spec.SLA, Importance: p.Spec.Importance,
-		},
-	}
-	if p.Spec.Measurement != nil {
-		read.Spec.Measurement = &v1alpha1.Measurement{} // only whether there is one counts
-		read.Status.Measurements = p.Status.Measurements
-	}
-	if p.Spec.Observation != nil {
-		read.Spec.Observation = &v1alpha1.Observation{Mode: p.Spec.Observation.Mode}
-	}
-	if appliesObserved(p) {
-		read.Status.Observations = p.Status.Observations
-	}
-	return read, nil
+	return read(p), nil
 }
 
 // watchErrors says what an operator can do about a watch that fails.

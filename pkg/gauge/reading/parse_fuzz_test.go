@@ -85,12 +85,10 @@ func FuzzProcessors(f *testing.F) {
 	f.Add([]byte("cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\nintr 1\n"))
 	f.Add([]byte("4000000000 5000000000 \n"))
 	parses(f, func(text []byte) ([]time.Duration, error) {
-		set := map[int]bool{}
-		listErr := processorSet(text, set)
-		for n := range set {
-			if n < 0 || n > maxProcessors {
-				return []time.Duration{-2}, nil
-			}
+		first, _ := nextLine(text)
+		set, listErr := processorSet(string(first))
+		if list := set.List(); len(list) > 0 && (list[0] < 0 || list[len(list)-1] > maxProcessors) {
+			return []time.Duration{-2}, nil
 		}
 		all, err := processorTimes(text)
 		if err != nil {

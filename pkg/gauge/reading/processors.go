@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
+
+	"k8s.io/utils/cpuset"
 )
 
 // Processor is what the kernel had accounted of a processor.
@@ -15,8 +19,8 @@ type Processor struct {
 	Busy, Stolen time.Duration
 }
 
-// maxProcessors bounds the numbers of processors that are taken for true.
-const maxProcessors = 1 << 16
+// maxProcessors bounds the numbers of processors that are taken for true: those of four digits. Linux has at most 8192.
+const maxProcessors = 9999
 
 // processorTimes returns the processors that /proc/stat has, in its order.
 func processorTimes(text []byte) ([]Processor, error) {
@@ -91,26 +95,15 @@ func perProcessor(text []byte, all []Processor) error {
 	return nil
 }
 
-// processorSet adds the processors of a list such as 0-3,8 to a set.
-func processorSet(text []byte, set map[int]bool) error {
-	first, _ := nextLine(text)
-	for rest := bytes.TrimSpace(first); len(rest) > 0; {
-		var part []byte
-		part, rest, _ = bytes.Cut(rest, []byte(","))
-		low, high, is := bytes.Cut(part, []byte("-"))
-		if !is {
-			high = low
-		}
-		from, okFrom := number(low, maxProcessors)
-		to, okTo := number(high, maxProcessors)
-		if !okFrom || !okTo || from > to {
-			return wrong(1, "%.80q is not a list of processors", first)
-		}
-		for n := from; n <= to; n++ {
-			set[int(n)] = true
-		}
+// longNumber is one above [maxProcessors]. A range up to it would be a set that fills the memory.
+var longNumber = regexp.MustCompile(`\d{5}`)
+
+// processorSet reads a list of processors such as 0-3,8.
+func processorSet(list string) (cpuset.CPUSet, error) {
+	if set, err := cpuset.Parse(strings.TrimSpace(longNumber.ReplaceAllString(list, "x"))); err == nil {
+		return set, nil
 	}
-	return nil
+	return cpuset.New(), wrong(1, "%.80q is not a list of processors", list)
 }
 
 // processors reads the times of all processors.
@@ -142,10 +135,10 @@ func (r *Reader) allowed(path string) (list string, err error) {
 		first, _ := nextLine(text)
 		known, is := r.lists[string(first)]
 		if !is {
-			if err := processorSet(first, map[int]bool{}); err != nil {
+			known = string(first)
+			if _, err := processorSet(known); err != nil {
 				return err
 			}
-			known = string(first)
 			r.lists[known] = known // one string for all containers that have it
 		}
 		list = known
@@ -211,13 +204,15 @@ func (g *Group) works() bool {
 
 // among returns those of some processors that a container may run on: all unless the kubelet reserves some, or it is not known.
 func (p placement) among(all []Processor) []Processor {
-	set := map[int]bool{}
+	set := cpuset.New()
 	for list := range p {
-		if processorSet([]byte(list), set) != nil {
+		some, err := processorSet(list)
+		if err != nil {
 			return all
 		}
+		set = set.Union(some)
 	}
-	some := slices.DeleteFunc(slices.Clone(all), func(p Processor) bool { return !set[p.Number] })
+	some := slices.DeleteFunc(slices.Clone(all), func(p Processor) bool { return !set.Contains(p.Number) })
 	if len(some) == 0 {
 		return all
 	}
@@ -229,23 +224,25 @@ func (p placement) exclusive() bool {
 	if len(p) < 2 {
 		return false
 	}
-	lists, sets := map[int]int{}, make(map[string]map[int]bool, len(p)) // lists: how many have a processor
+	sets := make(map[string]cpuset.CPUSet, len(p))
 	for list := range p {
-		set := map[int]bool{}
-		if processorSet([]byte(list), set) != nil {
+		set, err := processorSet(list)
+		if err != nil {
 			return false
-		}
-		for n := range set {
-			lists[n]++
 		}
 		sets[list] = set
 	}
 	for list, pod := range p {
-		shared := pod == several
-		for n := range sets[list] {
-			shared = shared || lists[n] > 1
+		if pod == several {
+			continue
 		}
-		if !shared {
+		others := cpuset.New()
+		for other, set := range sets {
+			if other != list {
+				others = others.Union(set)
+			}
+		}
+		if sets[list].Intersection(others).IsEmpty() {
 			return true
 		}
 	}

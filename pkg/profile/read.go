@@ -1,0 +1,59 @@
+package profile
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"loadline.dev/loadline/apis/loadline/v1alpha1"
+)
+
+// What an [Index] reads of a profile stands in this file alone: what a watch keeps, and what counts as the same. A test walks all
+// fields of the API and fails where one that changes a [Workload] or a [NodeClass] is missing here.
+
+// read returns what a [Workload] is made of: the spec but for how to measure and observe, and the results in the status that the
+// spec asks for. The rest, most of it who wrote which field and what the manager says of the profile, would be kept for nothing.
+func read(p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile {
+	r := &v1alpha1.WorkloadProfile{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, Generation: p.Generation,
+			CreationTimestamp: p.CreationTimestamp,
+		},
+		Spec: p.Spec,
+	}
+	if p.Spec.Measurement != nil {
+		r.Spec.Measurement = &v1alpha1.Measurement{} // only whether there is one counts
+		r.Status.Measurements = p.Status.Measurements
+	}
+	if p.Spec.Observation != nil {
+		r.Spec.Observation = &v1alpha1.Observation{Mode: p.Spec.Observation.Mode}
+	}
+	if appliesObserved(p) {
+		r.Status.Observations = p.Status.Observations
+	}
+	return r
+}
+
+// SameWorkload reports whether two states of a profile of one name give the same vectors: measurements and what observations
+// recommend count, the rest of the status does not.
+func SameWorkload(old, next *v1alpha1.WorkloadProfile) bool {
+	if old.UID != next.UID || old.Generation != next.Generation {
+		return false
+	}
+	before, after := &read(old).Status, &read(next).Status
+	return equality.Semantic.DeepEqual(before.Measurements, after.Measurements) &&
+		slices.EqualFunc(before.Observations, after.Observations, sameRecommendation)
+}
+
+// sameRecommendation reports whether two observations recommend the same. Each round of the manager observes anew, mostly to the
+// same end; how long and how evenly is for people.
+func sameRecommendation(a, b v1alpha1.WorkloadObservation) bool {
+	return a.NodeProfile == b.NodeProfile && equality.Semantic.DeepEqual(a.Recommended, b.Recommended)
+}
+
+// SameNodeClass reports whether two states of a profile of one name give the same servers: what was calibrated counts, the rest of
+// the status does not.
+func SameNodeClass(old, next *v1alpha1.NodeProfile) bool {
+	return old.UID == next.UID && old.Generation == next.Generation && equality.Semantic.DeepEqual(old.Status.Resources, next.Status.Resources)
+}
