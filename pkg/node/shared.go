@@ -26,9 +26,9 @@ type Shared struct {
 
 // Share returns how the pods share the node's cores. The error is that of [cgroup.NewPool], and names the node where that has a name.
 func (n *Node) Share() (*Shared, error) {
-	pods := make([]corev1.Pod, len(n.Pods))
+	pods := make([]*corev1.Pod, len(n.Pods))
 	for i := range n.Pods {
-		pods[i] = *n.Pods[i].Pod
+		pods[i] = n.Pods[i].Pod
 	}
 	pool, err := cgroup.NewPool(pods, n.Servers[n.CPU], n.Weights)
 	if err != nil {

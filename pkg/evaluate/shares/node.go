@@ -91,7 +91,11 @@ func OfNode(ctx context.Context, in NodeInput) (*NodeAnswer, error) {
 
 // answer solves the tree of some pods.
 func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fairshare.Options) (*NodeAnswer, error) {
-	root := cgroup.Build(pods, in.Weights)
+	there := make([]*corev1.Pod, len(pods))
+	for i := range pods {
+		there[i] = &pods[i]
+	}
+	root := cgroup.Build(there, in.Weights)
 	exclusive, cores := in.exclusive(pods), in.Cores
 	for _, e := range exclusive {
 		cores -= e.Cores
@@ -206,7 +210,7 @@ func changeRequests(pods []corev1.Pod, changes []RequestChange) ([]corev1.Pod, e
 			return nil, fmt.Errorf("%s: a request of %s is negative", c.Pod, c.CPU.String())
 		}
 		var names []string
-		cgroup.Build(pods[i:i+1], cgroup.Options{}).Containers(func(c cgroup.Container) { names = append(names, c.Name) })
+		cgroup.Build([]*corev1.Pod{&pods[i]}, cgroup.Options{}).Containers(func(c cgroup.Container) { names = append(names, c.Name) })
 		container := c.Container
 		if container == "" && len(names) == 1 {
 			container = names[0]
