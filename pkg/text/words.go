@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Counted writes how many there are of something, named in the singular: "1 job",
@@ -25,11 +26,26 @@ func Names(names []string) string {
 
 // Named is an object of Kubernetes.
 type Named interface {
+	// GetNamespace returns its namespace, empty for none.
 	GetNamespace() string
+	// GetName returns its name.
 	GetName() string
 }
 
 // QualifiedName writes namespace/name of an object, or its name alone where it has no namespace.
 func QualifiedName(object Named) string {
 	return strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+}
+
+// Abridge cuts a text to a number of bytes, and marks that it did.
+func Abridge(text string, limit int) string {
+	const ellipsis = "…"
+	if len(text) <= limit {
+		return text
+	}
+	end := limit - len(ellipsis)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + ellipsis
 }

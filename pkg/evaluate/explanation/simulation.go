@@ -13,7 +13,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -21,7 +21,7 @@ import (
 // Manifests are what would be applied to a cluster: a workload, and profiles and namespaces beside it. The workload and
 // WorkloadProfiles have a namespace.
 type Manifests struct {
-	Workload   evaluate.Workload
+	Workload   manifest.Workload
 	Workloads  []v1alpha1.WorkloadProfile
 	Classes    []v1alpha1.NodeProfile
 	Namespaces []corev1.Namespace
@@ -147,7 +147,7 @@ func (in *Input) afterAll() metav1.Time {
 }
 
 // checkNew returns an error where the scheduler would not choose a node for pods of a workload, which are not there yet.
-func (in *Input) checkNew(w *evaluate.Workload) error {
+func (in *Input) checkNew(w *manifest.Workload) error {
 	spec := w.SpecPath()
 	if node := w.Pod.Spec.NodeName; node != "" {
 		return field.Invalid(spec.Child("nodeName"), node, "no scheduler chooses a node for such a pod: remove the field")

@@ -10,14 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/test/given"
 )
 
 // applied is a manifest with one pod of a kind that no profile selects unless its app is that of one.
 func applied(kind, name, app string) *Manifests {
 	one := int32(1)
-	w := evaluate.Workload{Kind: kind, Pod: pod(name, app, "", cores("100m")), Replicas: &one}
+	w := manifest.Workload{Kind: kind, Pod: pod(name, app, "", cores("100m")), Replicas: &one}
 	return &Manifests{Workload: w}
 }
 

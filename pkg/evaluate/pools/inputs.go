@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/sizing"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
@@ -160,7 +160,7 @@ func (r *resolved) profile(in *Input, spec *v1alpha1.PoolClass, path *field.Path
 		}
 	}
 	missing := field.Invalid(path.Child("profile"), spec.Profile.Namespace+"/"+spec.Profile.Name, "there is no such WorkloadProfile")
-	r.invalid = append(r.invalid, missing.WithOrigin(evaluate.OriginMissing))
+	r.invalid = append(r.invalid, missing.WithOrigin(manifest.OriginMissing))
 	return nil
 }
 

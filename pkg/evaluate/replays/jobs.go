@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -152,7 +151,7 @@ func (t *jobTypes) named(name string) *workType { return t.byName[name] }
 // unknown says why there is no type of jobs of a name.
 func (t *jobTypes) unknown(name string) string {
 	if t.unmeasured[name] {
-		return "the WorkloadProfile " + evaluate.ErrNoVector.Error()
+		return "the WorkloadProfile " + profile.ErrNoVector.Error()
 	}
 	if _, several := t.byName[name]; several {
 		return "there are several such WorkloadProfiles: write namespace/name"

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -35,10 +35,10 @@ func Status(tree *v1alpha1.ShareTree, a *TreeAnswer, why error, now metav1.Time)
 	left := leftOutOf(a, why)
 	status.LeftOutCount, status.LeftOut = new(int32(len(left))), nil
 	for _, l := range left[:min(len(left), maxStatusLeftOut)] {
-		status.LeftOut = append(status.LeftOut, v1alpha1.ShareTreeLeftOut{Name: l.Name, Reason: l.Reason, Message: evaluate.Abridge(l.Message, maxLeftOutMessage)})
+		status.LeftOut = append(status.LeftOut, v1alpha1.ShareTreeLeftOut{Name: l.Name, Reason: l.Reason, Message: text.Abridge(l.Message, maxLeftOutMessage)})
 	}
 	if a != nil {
-		status.Utilization = evaluate.Fraction(a.Utilization)
+		status.Utilization = profile.Fraction(a.Utilization)
 		status.WorkloadCount = new(int32(a.Workloads))
 		status.MissedSLAs = new(int32(len(a.Missed())))
 		for i := range a.Nodes {
@@ -47,7 +47,7 @@ func Status(tree *v1alpha1.ShareTree, a *TreeAnswer, why error, now metav1.Time)
 			}
 		}
 	}
-	evaluate.SetConditions(&status.Conditions, tree.Generation, now, ready(a, why))
+	condition.Set(&status.Conditions, tree.Generation, now, ready(a, why))
 	return status
 }
 
@@ -78,7 +78,7 @@ func absence(a *TreeAnswer, why error, name string) *LeftOut {
 }
 
 func (n *TreeNode) status() v1alpha1.ShareTreeWorkload {
-	s := v1alpha1.ShareTreeWorkload{Name: n.Name, Portion: evaluate.Fraction(n.Portion), Utilization: evaluate.Fraction(n.Utilization), ResponseFactor: evaluate.Fraction(*n.Factor)}
+	s := v1alpha1.ShareTreeWorkload{Name: n.Name, Portion: profile.Fraction(n.Portion), Utilization: profile.Fraction(n.Utilization), ResponseFactor: profile.Fraction(*n.Factor)}
 	if n.ResponseSeconds != nil {
 		s.ResponseMillis = new(int64(math.Round(1000 * *n.ResponseSeconds)))
 	}
@@ -136,7 +136,7 @@ func SLAAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error, now me
 		meta.RemoveStatusCondition(&conditions, v1alpha1.ConditionSLAAttainable)
 		return conditions
 	}
-	evaluate.SetConditions(&conditions, p.Generation, now, slaAttainable(p, a, why))
+	condition.Set(&conditions, p.Generation, now, slaAttainable(p, a, why))
 	return conditions
 }
 

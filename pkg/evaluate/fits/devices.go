@@ -1,4 +1,4 @@
-package evaluate
+package fits
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (d *Differences) add(is, want float64) {
 
 // DeviceProfiles returns the fit as profiles of jobs that share a device in some way, as they did where they were measured, and
 // notes in the answer what these cannot hold.
-func (a *FitAnswer) DeviceProfiles(device string, sharing v1alpha1.DeviceSharing) (*DeviceProfiles, error) {
+func (a *Answer) DeviceProfiles(device string, sharing v1alpha1.DeviceSharing) (*DeviceProfiles, error) {
 	all, err := DeviceProfilesOf(a.result, device, sharing)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ const (
 	millionth = 1e-6
 )
 
-// DeviceProfilesOf returns a fit as profiles, see [FitAnswer.DeviceProfiles].
+// DeviceProfilesOf returns a fit as profiles, see [Answer.DeviceProfiles].
 //
 // A job with sensitivities s and pressures q is dilated λ = 1 + s·Σq to first order, which is what a job is that is at the
 // device all the time and has the curve 1 + s_i·x at each interference resource i of it. The vectors are those of
@@ -96,12 +96,12 @@ func DeviceProfilesOf(result *fit.Result, device string, sharing v1alpha1.Device
 		names[name] = job.Name
 		w := v1alpha1.WorkloadProfile{TypeMeta: typeMeta("WorkloadProfile"), ObjectMeta: metav1.ObjectMeta{Name: name}}
 		w.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
-		w.Spec.Resources = []v1alpha1.ResourceDemand{{Name: device, Loading: Fraction(1)}}
+		w.Spec.Resources = []v1alpha1.ResourceDemand{{Name: device, Loading: profile.Fraction(1)}}
 		for i, resource := range all.Node.Spec.Devices[0].Interference {
 			w.Spec.Interference = append(w.Spec.Interference, interferenceOf(string(resource), vectors.Sensitivity[j][i], vectors.Pressure[j][i]))
 		}
 		if factor := vectors.Baseline[j]; math.Abs(factor-1) >= leastCorrection {
-			w.Spec.NeutralCorrection = Fraction(min(max(factor, profile.MinNeutralCorrection), profile.MaxNeutralCorrection))
+			w.Spec.NeutralCorrection = profile.Fraction(min(max(factor, profile.MinNeutralCorrection), profile.MaxNeutralCorrection))
 		}
 		all.Workloads = append(all.Workloads, w)
 	}
@@ -131,14 +131,14 @@ func nodeWith(device, way string, sharing v1alpha1.DeviceSharing, resources []st
 // interferenceOf returns what a job with a sensitivity and a pressure has to do with a resource at which the job that presses
 // hardest presses with 1. Its curve is a line as far as the company goes, or as profiles can say.
 func interferenceOf(name string, sensitivity, pressure float64) v1alpha1.Interference {
-	i := v1alpha1.Interference{Name: name, Pressure: Fraction(pressure)}
+	i := v1alpha1.Interference{Name: name, Pressure: profile.Fraction(pressure)}
 	end := float64(company)
 	if most := contention.MaxInflation - 1.0; sensitivity*end > most {
 		end = most / sensitivity
 	}
 	end = math.Floor(end/millionth) * millionth // as it is written, which must not go beyond the largest inflation
 	if end > 0 && sensitivity*end >= millionth {
-		i.Curve = []v1alpha1.CurvePoint{{Pressure: Fraction(end), Inflation: Fraction(min(1+sensitivity*end, contention.MaxInflation))}}
+		i.Curve = []v1alpha1.CurvePoint{{Pressure: profile.Fraction(end), Inflation: profile.Fraction(min(1+sensitivity*end, contention.MaxInflation))}}
 	}
 	return i
 }

@@ -1,4 +1,4 @@
-package evaluate_test
+package fits_test
 
 import (
 	"math"
@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
 // pairs are the measured pairs of deep-learning jobs that shared a K80.
 func pairs(t *testing.T) []fit.Run {
 	t.Helper()
-	file, err := os.Open("../../test/testdata/colocation/gpu-pairs-k80.csv")
+	file, err := os.Open("../../../test/testdata/colocation/gpu-pairs-k80.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func pairs(t *testing.T) []fit.Run {
 }
 
 // names returns what the profiles of the jobs of a fit are called.
-func names(t *testing.T, result *fit.Result, all *evaluate.DeviceProfiles) map[string]string {
+func names(t *testing.T, result *fit.Result, all *fits.DeviceProfiles) map[string]string {
 	t.Helper()
 	if len(result.Jobs) != len(all.Workloads) {
 		t.Fatalf("%d jobs have %d profiles", len(result.Jobs), len(all.Workloads))
@@ -41,13 +42,13 @@ func names(t *testing.T, result *fit.Result, all *evaluate.DeviceProfiles) map[s
 }
 
 // together predicts the dilations of the jobs of a run on a node with devices.
-func together(t *testing.T, all *evaluate.DeviceProfiles, names map[string]string, run fit.Run) []float64 {
+func together(t *testing.T, all *fits.DeviceProfiles, names map[string]string, run fit.Run) []float64 {
 	t.Helper()
-	in := evaluate.PredictionInput{Profiles: all.Workloads, Nodes: []v1alpha1.NodeProfile{all.Node}, Cores: 8}
+	in := prediction.Input{Profiles: all.Workloads, Nodes: []v1alpha1.NodeProfile{all.Node}, Cores: 8}
 	for _, m := range run.Members {
-		in.Pods = append(in.Pods, evaluate.Pods{Name: names[m.Job], Copies: 1})
+		in.Pods = append(in.Pods, prediction.Pods{Name: names[m.Job], Copies: 1})
 	}
-	p, err := evaluate.Predict(in)
+	p, err := prediction.Predict(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestFittedProfilesPredictPairsOnADeviceThatTheyHaveNotSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := evaluate.DeviceProfilesOf(result, "gpu", v1alpha1.SharingTimeSliced)
+		all, err := fits.DeviceProfilesOf(result, "gpu", v1alpha1.SharingTimeSliced)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestFittedProfilesAreTheFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sharing := range []v1alpha1.DeviceSharing{v1alpha1.SharingTimeSliced, v1alpha1.SharingConcurrent} {
-		all, err := evaluate.DeviceProfilesOf(result, "gpu", sharing)
+		all, err := fits.DeviceProfilesOf(result, "gpu", sharing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestProfilesThatAFitCannotHaveAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = evaluate.DeviceProfilesOf(result, test.device, test.sharing)
+		_, err = fits.DeviceProfilesOf(result, test.device, test.sharing)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: got %v, want %s", name, err, test.want)
 		}

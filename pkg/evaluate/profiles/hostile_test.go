@@ -1,4 +1,4 @@
-package evaluate_test
+package profiles_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/test/given"
 )
@@ -63,8 +63,8 @@ var hostileSelectors = map[string]func(i int) *metav1.LabelSelector{
 
 // hostileNamespace has profiles with selectors that match each of its pods, and pods of
 // which no two have the same labels for any selector.
-func hostileNamespace(profiles, pods int, selector func(i int) *metav1.LabelSelector) ([]v1alpha1.WorkloadProfile, []labels.Set) {
-	all := make([]v1alpha1.WorkloadProfile, profiles)
+func hostileNamespace(some, pods int, selector func(i int) *metav1.LabelSelector) ([]v1alpha1.WorkloadProfile, []labels.Set) {
+	all := make([]v1alpha1.WorkloadProfile, some)
 	for i := range all {
 		all[i] = matching(given.Workload(fmt.Sprintf("w-%04d", i), 0, given.CPU("0.5")), selector(i))
 	}
@@ -83,8 +83,8 @@ func hostileNamespace(profiles, pods int, selector func(i int) *metav1.LabelSele
 
 func TestAProfileThatMakesPodsBeComparedWithTooManyIsIgnoredInWords(t *testing.T) {
 	t.Parallel()
-	profiles, pods := hostileNamespace(profile.MaxCompared+1, 10, hostileSelectors["without exact labels"])
-	statuses := evaluate.WorkloadProfiles(profiles, pods, nil, given.Noon)
+	some, pods := hostileNamespace(profile.MaxCompared+1, 10, hostileSelectors["without exact labels"])
+	statuses := profiles.WorkloadProfiles(some, pods, nil, given.Noon)
 	want := "False TooManySelectors: the scheduler ignores this profile: a pod of the namespace would be compared with more than 100 selectors, and older profiles go first; " +
 		"add a label to spec.selector.matchLabels that only the pods of this profile have, or delete profiles"
 	last := len(statuses) - 1
@@ -103,7 +103,7 @@ func TestAProfileThatMakesPodsBeComparedWithTooManyIsIgnoredInWords(t *testing.T
 		nodes[i] = given.Class(fmt.Sprintf("n-%04d", i), given.GPUs(1))
 		nodes[i].Spec.Selector = &metav1.LabelSelector{}
 	}
-	of := evaluate.NodeProfiles(nodes, pods, given.Noon)
+	of := profiles.NodeProfiles(nodes, pods, given.Noon)
 	if got := says(of[last].Conditions, v1alpha1.ConditionReady); !strings.HasPrefix(got, "False TooManySelectors: the scheduler ignores this profile: a node of the cluster would be") {
 		t.Errorf("the condition of a NodeProfile: %s", got)
 	}
@@ -113,13 +113,13 @@ func TestAProfileThatMakesPodsBeComparedWithTooManyIsIgnoredInWords(t *testing.T
 func TestNoMoreThanFiveThousandKindsOfPodsAreLookedAt(t *testing.T) {
 	t.Parallel()
 	const pods, counted = 5_100, 5_000
-	profiles, all := hostileNamespace(1, pods, hostileSelectors["without exact labels"])
-	profiles[0].Spec.Selector.MatchExpressions[7].Operator = metav1.LabelSelectorOpIn // which all pods match
-	for _, e := range profiles[0].Spec.Selector.MatchExpressions[:7] {
-		profiles = append(profiles, matching(given.Workload("exists-"+e.Key[len(e.Key)-1:], 0, given.CPU("0.5")),
+	some, all := hostileNamespace(1, pods, hostileSelectors["without exact labels"])
+	some[0].Spec.Selector.MatchExpressions[7].Operator = metav1.LabelSelectorOpIn // which all pods match
+	for _, e := range some[0].Spec.Selector.MatchExpressions[:7] {
+		some = append(some, matching(given.Workload("exists-"+e.Key[len(e.Key)-1:], 0, given.CPU("0.5")),
 			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: e.Key, Operator: metav1.LabelSelectorOpExists}}}))
 	}
-	statuses := evaluate.WorkloadProfiles(profiles, all, nil, given.Noon)
+	statuses := profiles.WorkloadProfiles(some, all, nil, given.Noon)
 	total := int32(0)
 	for i := range statuses {
 		total += *statuses[i].Pods
@@ -132,7 +132,7 @@ func TestNoMoreThanFiveThousandKindsOfPodsAreLookedAt(t *testing.T) {
 		t.Errorf("unexpected condition (-want +got):\n%s", diff)
 	}
 	slices.Reverse(all)
-	if diff := cmp.Diff(statuses, evaluate.WorkloadProfiles(profiles, all, nil, given.Noon)); diff != "" {
+	if diff := cmp.Diff(statuses, profiles.WorkloadProfiles(some, all, nil, given.Noon)); diff != "" {
 		t.Errorf("in another order (-first +second):\n%s", diff)
 	}
 }
@@ -146,11 +146,11 @@ func TestPodsThatSelectorsCannotTellApartAreCountedWhateverTheirNumber(t *testin
 		all[i]["apps.kubernetes.io/pod-index"] = fmt.Sprint(i)
 		all[i]["tier"] = fmt.Sprint("tier-", i) // a value that no selector names
 	}
-	profiles := []v1alpha1.WorkloadProfile{
+	some := []v1alpha1.WorkloadProfile{
 		given.Workload("web", 0, given.CPU("0.5")),
 		matching(given.Workload("any", 0, given.CPU("0.5")), &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"back"}}}}),
 	}
-	statuses := evaluate.WorkloadProfiles(profiles, all, nil, given.Noon)
+	statuses := profiles.WorkloadProfiles(some, all, nil, given.Noon)
 	if got := []int32{*statuses[0].Pods, *statuses[1].Pods}; !slices.Equal(got, []int32{0, n}) {
 		t.Errorf("%v pods are counted", got)
 	}
@@ -164,10 +164,10 @@ func TestPodsThatSelectorsCannotTellApartAreCountedWhateverTheirNumber(t *testin
 func BenchmarkHostileReconcile(b *testing.B) {
 	for name, selector := range hostileSelectors {
 		b.Run(name, func(b *testing.B) {
-			profiles, pods := hostileNamespace(1_000, 5_000, selector)
+			some, pods := hostileNamespace(1_000, 5_000, selector)
 			before := cpuSeconds(b)
 			for b.Loop() {
-				evaluate.WorkloadProfiles(profiles, pods, nil, given.Noon)
+				profiles.WorkloadProfiles(some, pods, nil, given.Noon)
 			}
 			b.ReportMetric((cpuSeconds(b)-before)/float64(b.N), "cpu-s/op")
 		})

@@ -1,4 +1,5 @@
-package evaluate
+// Package manifest has the pods of workloads as manifests have them: a Deployment, a CronJob, or a single Pod.
+package manifest
 
 import (
 	"fmt"
@@ -43,8 +44,8 @@ var workloadKinds = []struct {
 	{"CronJob", []string{"cronjob", "cronjobs", "cj"}, "spec.jobTemplate.spec.template.spec"},
 }
 
-// WorkloadKinds returns the kinds that a [Workload] may be of.
-func WorkloadKinds() []string {
+// Kinds returns the kinds that a [Workload] may be of.
+func Kinds() []string {
 	kinds := make([]string, len(workloadKinds))
 	for i, k := range workloadKinds {
 		kinds[i] = k.kind
@@ -57,8 +58,8 @@ func (w *Workload) Name() string {
 	return strings.ToLower(w.Kind) + "/" + text.QualifiedName(&w.Pod)
 }
 
-// named reports whether a name is that of the workload: web, shop/web, deployment/web, deploy/web or deployment/shop/web.
-func (w *Workload) named(name string) bool {
+// HasName reports whether a name is that of the workload: web, shop/web, deployment/web, deploy/web or deployment/shop/web.
+func (w *Workload) HasName(name string) bool {
 	if name == w.Pod.Name || name == text.QualifiedName(&w.Pod) {
 		return true
 	}
@@ -120,10 +121,10 @@ func validateResources(r *corev1.ResourceRequirements, path *field.Path) (errs f
 		request, requested := r.Requests[name]
 		limit, limited := r.Limits[name]
 		requests, limits := path.Child("requests").Key(string(name)), path.Child("limits").Key(string(name))
-		if err := amount(name, &request); err != "" {
+		if err := InvalidAmount(name, &request); err != "" {
 			errs = append(errs, field.Invalid(requests, request.String(), err))
 		}
-		if err := amount(name, &limit); err != "" {
+		if err := InvalidAmount(name, &limit); err != "" {
 			errs = append(errs, field.Invalid(limits, limit.String(), err))
 		}
 		if requested && limited && request.Cmp(limit) > 0 {
@@ -133,8 +134,8 @@ func validateResources(r *corev1.ResourceRequirements, path *field.Path) (errs f
 	return errs
 }
 
-// amount says what is wrong with an amount of CPU or memory, nothing if it may be.
-func amount(name corev1.ResourceName, q *resource.Quantity) string {
+// InvalidAmount returns what is wrong with an amount of CPU or memory, empty for nothing.
+func InvalidAmount(name corev1.ResourceName, q *resource.Quantity) string {
 	switch {
 	case q.Sign() < 0:
 		return "must be greater than or equal to 0"

@@ -1,9 +1,7 @@
-package evaluate_test
+package profiles_test
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -80,7 +77,7 @@ func TestReadySaysWhichMeasuredVectorIsUsedWhere(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status := evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, nil, nil, given.Noon)[0]
+			status := profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, nil, nil, given.Noon)[0]
 			if diff := cmp.Diff(test.want, says(status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 				t.Errorf("unexpected condition (-want +got):\n%s", diff)
 			}
@@ -110,7 +107,7 @@ func TestTheVectorInUseTellsWhatWaitingCosts(t *testing.T) {
 	t.Parallel()
 	p := given.Measured(given.Workload("web", 0, given.CPU("0.1")), given.On("big", given.Noon, 1000, keen("disk", "0.8", "0.5"), given.Found("network", "0.1")))
 	var got []string
-	for _, r := range evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
+	for _, r := range profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
 		part := r.Name
 		if r.Sensitivity != nil {
 			part += " " + r.Sensitivity.String()
@@ -119,23 +116,6 @@ func TestTheVectorInUseTellsWhatWaitingCosts(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"disk 500m", "network", "cpu"}, got); diff != "" {
 		t.Errorf("unexpected sensitivities (-want +got):\n%s", diff)
-	}
-}
-
-func TestAFitIsPulledTowardsMeasuredSensitivities(t *testing.T) {
-	t.Parallel()
-	web := given.Measured(given.Workload("web", 0), given.On("big", given.Noon, 1000, keen("disk", "0.8", "0.5")))
-	probe := given.Workload("probe", 0, given.Disk("1"))
-	pair := fit.Run{Name: "pair", Members: []fit.Member{{Job: "probe", Dilation: 2}, {Job: "probe", Dilation: 2}}}
-	answer, err := evaluate.Fit(evaluate.FitInput{
-		Runs: []fit.Run{pair}, Options: fit.Options{Resources: []string{"disk"}}, Declared: []v1alpha1.WorkloadProfile{web, probe},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(answer.Jobs, func(j evaluate.FittedJob) bool { return j.Name == "web" })
-	if got := answer.Jobs[i]; math.Abs(got.Sensitivity[0].Value-0.5) > 0.01 || math.Abs(got.Pressure[0].Value-0.8) > 0.01 {
-		t.Errorf("nothing else is known of web, which is %+v, want sensitivity 0.5 and pressure 0.8", got)
 	}
 }
 
@@ -169,7 +149,7 @@ func TestReadySaysWhichServersAreCalibrated(t *testing.T) {
 			"False Invalid: the scheduler ignores this profile: spec.resources[0].servers: Invalid value: 0: is not between 1 and 16384", "",
 		},
 	} {
-		status := evaluate.NodeProfiles([]v1alpha1.NodeProfile{test.profile}, nil, given.Noon)[0]
+		status := profiles.NodeProfiles([]v1alpha1.NodeProfile{test.profile}, nil, given.Noon)[0]
 		if diff := cmp.Diff(test.want, says(status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 			t.Errorf("%s: unexpected condition (-want +got):\n%s", name, diff)
 		}
@@ -188,7 +168,7 @@ func TestWhatMeasurementsWriteStaysAsItIs(t *testing.T) {
 	p := given.Measured(given.Workload("web", 0, given.CPU("0.5")), given.On("big", given.Noon, 1000, given.Found("cpu", "0.6")))
 	p.Status.Measuring = &v1alpha1.MeasurementProgress{NodeProfile: "small", Node: "worker-1"}
 	p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionMeasured, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMeasured, LastTransitionTime: given.Noon}}
-	status := evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Evening)[0]
+	status := profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Evening)[0]
 	if diff := cmp.Diff(p.Status.Measurements, status.Measurements); diff != "" {
 		t.Errorf("measurements (-before +after):\n%s", diff)
 	}
@@ -201,7 +181,7 @@ func TestWhatMeasurementsWriteStaysAsItIs(t *testing.T) {
 
 	n := given.Serving(given.Calibrated(given.Class("big"), "disk"), "disk", 8)
 	n.Status.Calibrating = &v1alpha1.CalibrationProgress{Resource: "disk", Node: "worker-1"}
-	after := evaluate.NodeProfiles([]v1alpha1.NodeProfile{n}, nil, given.Evening)[0]
+	after := profiles.NodeProfiles([]v1alpha1.NodeProfile{n}, nil, given.Evening)[0]
 	if diff := cmp.Diff(n.Status.Resources, after.Resources); diff != "" {
 		t.Errorf("calibrated resources (-before +after):\n%s", diff)
 	}
@@ -210,94 +190,8 @@ func TestWhatMeasurementsWriteStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestAPredictionUsesWhatWasMeasuredOnTheClassOfTheNode(t *testing.T) {
-	t.Parallel()
-	job := given.Measured(given.Workload("web", 0), given.On("big", given.Noon, 1000, given.Found("cpu", "0.5")), given.On("small", given.Evening, 2000, given.Found("cpu", "1")))
-	for name, test := range map[string]struct {
-		nodes    []v1alpha1.NodeProfile
-		neutral  float64
-		dilation float64 // of two, on one core
-	}{
-		"a class that was measured":            {[]v1alpha1.NodeProfile{given.Class("big", given.GPUs(1))}, 1, 1.25},
-		"another class that was measured":      {[]v1alpha1.NodeProfile{given.Class("small", given.GPUs(1))}, 2, 2},
-		"a class that was not":                 {[]v1alpha1.NodeProfile{given.Class("other", given.GPUs(1))}, 2, 2},
-		"a class that nobody knows":            {nil, 2, 2},
-		"a class with two calibrated servers":  {[]v1alpha1.NodeProfile{given.Serving(given.Calibrated(given.Class("small"), "cpu"), "cpu", 2)}, 2, 1},
-		"a class that is not calibrated (yet)": {[]v1alpha1.NodeProfile{given.Calibrated(given.Class("small"), "cpu")}, 2, 2},
-	} {
-		p, err := evaluate.Predict(evaluate.PredictionInput{
-			Profiles: []v1alpha1.WorkloadProfile{job}, Pods: []evaluate.Pods{{Name: "web", Copies: 2}}, Nodes: test.nodes, Cores: 1, Solver: "first-order",
-		})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := p.Pods[0]; math.Abs(got.Dilation-test.dilation) > 1e-12 || *got.NeutralSeconds != test.neutral {
-			t.Errorf("%s: dilation %v after %v s, want %v after %v s", name, got.Dilation, *got.NeutralSeconds, test.dilation, test.neutral)
-		}
-	}
-	_, err := evaluate.Predict(evaluate.PredictionInput{Profiles: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("web", 0))}, Cores: 1})
-	const want = `pods "shop/web": has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended`
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-}
-
-func TestAFitIsPulledTowardsWhatWasMeasured(t *testing.T) {
-	t.Parallel()
-	in := evaluate.FitInput{
-		Runs:     []fit.Run{{Members: []fit.Member{{Job: "a", Dilation: 1.2}, {Job: "b", Dilation: 1.2}}}},
-		Options:  fit.Options{Resources: []string{"cpu"}},
-		Declared: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("a", 0))},
-	}
-	_, err := evaluate.Fit(in)
-	const want = "profile a: has no loading vector yet: list it in spec.resources, or wait until status.measurements holds what was measured, or status.observations what is recommended"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-	in.Declared[0] = given.Measured(in.Declared[0], given.On("big", given.Noon, 1, given.Found("gpu", "0.6")))
-	if _, err := evaluate.Fit(in); err == nil || err.Error() != `profile a: resource "gpu" is not among the resources of the fit` {
-		t.Errorf("a measured resource is not looked at: %v", err)
-	}
-}
-
 // within returns a measured component with its interval.
 func within(l v1alpha1.MeasuredLoading, halfWidth string) v1alpha1.MeasuredLoading {
 	l.LoadingError, l.PressureError = given.Quantity(halfWidth), given.Quantity(halfWidth)
 	return l
-}
-
-// λ = 1 + p·q, of p and q within margins.
-func TestAPredictionCarriesTheIntervalsOfItsVectors(t *testing.T) {
-	t.Parallel()
-	sure := given.Measured(given.Workload("sure", 0), given.On("big", given.Noon, 1000, given.Found("cpu", "0.5")))
-	unsure := given.Measured(given.Workload("unsure", 0), given.On("big", given.Noon, 1000, within(given.Found("cpu", "0.4"), "0.04")))
-	for name, test := range map[string]struct {
-		profiles []v1alpha1.WorkloadProfile
-		want     []float64
-	}{
-		"none known":     {[]v1alpha1.WorkloadProfile{sure}, nil},
-		"of the other":   {[]v1alpha1.WorkloadProfile{sure, unsure}, []float64{0.02, 0.02}},
-		"alone: certain": {[]v1alpha1.WorkloadProfile{unsure}, []float64{0}},
-	} {
-		got, err := evaluate.Predict(evaluate.PredictionInput{Profiles: test.profiles, Cores: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, pods := range got.Pods {
-			switch {
-			case test.want == nil:
-				if pods.DilationError != nil {
-					t.Errorf("%s: %s is known to ± %v", name, pods.Profile, *pods.DilationError)
-				}
-			case pods.DilationError == nil || math.Abs(*pods.DilationError-test.want[i]) > 1e-9:
-				t.Errorf("%s: %s is known to ± %v, want %v", name, pods.Profile, pods.DilationError, test.want[i])
-			}
-		}
-	}
-	wide := given.Measured(given.Workload("wide", 0), given.On("big", given.Noon, 1000, within(given.Found("cpu", "1"), "0.99")))
-	_, err := evaluate.Predict(evaluate.PredictionInput{Profiles: []v1alpha1.WorkloadProfile{wide}, Cores: 1})
-	if want := "what was measured is not used, being wider than ± 0.25: cpu 1.00 ± 0.99"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want %q", err, want)
-	}
 }

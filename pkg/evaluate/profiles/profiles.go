@@ -1,4 +1,6 @@
-package evaluate
+// Package profiles answers WorkloadProfiles and NodeProfiles: whether they are in use, what follows them, and which other profile
+// wins where several match. What it returns is the status of each.
+package profiles
 
 import (
 	"maps"
@@ -9,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -61,7 +64,7 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 		f := following.of(p.Name)
 		status.Pods = new(f.count)
 		ready = following.about(ready, p.Name, "pod", "namespace")
-		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
+		condition.Set(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
 	}
 	return statuses
 }
@@ -100,7 +103,7 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 		f := following.of(p.Name)
 		status.Nodes = new(f.count)
 		ready = following.about(ready, p.Name, "node", "cluster")
-		SetConditions(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
+		condition.Set(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
 	}
 	return statuses
 }
@@ -116,10 +119,10 @@ func loadings(v *profile.InUse) []v1alpha1.ResourceLoading {
 			continue // is in the spec
 		}
 		l := v1alpha1.ResourceLoading{
-			Name: d.Resource, Loading: Fraction(d.Loading), Pressure: Fraction(d.Pressure), Threads: new(int32(d.Threads)),
+			Name: d.Resource, Loading: profile.Fraction(d.Loading), Pressure: profile.Fraction(d.Pressure), Threads: new(int32(d.Threads)),
 		}
 		if d.Sensitivity != 0 {
-			l.Sensitivity = Fraction(d.Sensitivity)
+			l.Sensitivity = profile.Fraction(d.Sensitivity)
 		}
 		list = append(list, l)
 	}

@@ -1,4 +1,4 @@
-package evaluate_test
+package profiles_test
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -114,7 +114,7 @@ func TestReadySaysWhetherTheSchedulerUsesAWorkloadProfile(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status := evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, pods(3, "web"), test.nodes, given.Noon)[0]
+			status := profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{test.profile}, pods(3, "web"), test.nodes, given.Noon)[0]
 			if diff := cmp.Diff(test.want, says(status.Conditions, v1alpha1.ConditionReady)); diff != "" {
 				t.Errorf("unexpected condition (-want +got):\n%s", diff)
 			}
@@ -232,7 +232,7 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			statuses := evaluate.WorkloadProfiles(test.profiles, test.pods, nil, given.Noon)
+			statuses := profiles.WorkloadProfiles(test.profiles, test.pods, nil, given.Noon)
 			for i, p := range test.profiles {
 				want, ok := test.want[p.Name]
 				if !ok {
@@ -248,15 +248,15 @@ func TestConflictedNamesWhoCompetesForHowManyObjects(t *testing.T) {
 
 func TestPodsAreCountedForTheProfileThatTheyFollow(t *testing.T) {
 	t.Parallel()
-	profiles := []v1alpha1.WorkloadProfile{
+	some := []v1alpha1.WorkloadProfile{
 		matching(given.Workload("rest", time.Hour, given.CPU("0.1")), &metav1.LabelSelector{}),
 		given.Workload("web", 0, given.CPU("0.5")),
 		given.Workload("unused", 0, given.CPU("0.5")),
 	}
 	all := append(pods(3, "web"), nil, labels.Set{"app": "db"})
 	got := map[string]int32{}
-	for i, status := range evaluate.WorkloadProfiles(profiles, all, nil, given.Noon) {
-		got[profiles[i].Name] = *status.Pods
+	for i, status := range profiles.WorkloadProfiles(some, all, nil, given.Noon) {
+		got[some[i].Name] = *status.Pods
 	}
 	if diff := cmp.Diff(map[string]int32{"rest": 2, "web": 3, "unused": 0}, got); diff != "" {
 		t.Errorf("unexpected counts (-want +got):\n%s", diff)
@@ -276,7 +276,7 @@ func TestTheVectorInUseIsShownWithItsDefaults(t *testing.T) {
 		Threads                 int32
 	}
 	var got []shown
-	for _, r := range evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
+	for _, r := range profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Resources {
 		got = append(got, shown{r.Name, r.Loading.String(), r.Pressure.String(), *r.Threads})
 	}
 	want := []shown{{"cpu", "580m", "580m", 1}, {"disk", "333333u", "1", 4}, {"unheard-of", "0", "0", 1}}
@@ -290,7 +290,7 @@ func TestANodeProfileSaysHowItIsUsed(t *testing.T) {
 	big, also, none := given.Class("big", given.GPUs(8)), given.Class("also", given.GPUs(4)), given.Class("none", given.GPUs(0))
 	also.Spec.Selector = given.Selector("zone", "a")
 	also.CreationTimestamp = given.Evening
-	statuses := evaluate.NodeProfiles(
+	statuses := profiles.NodeProfiles(
 		[]v1alpha1.NodeProfile{big, also, none},
 		[]labels.Set{{"class": "big"}, {"class": "big", "zone": "a"}, {"zone": "a"}, {"class": "none"}, {}},
 		given.Noon,
@@ -319,7 +319,7 @@ func TestAConditionKeepsItsTimeUntilItsStatusChanges(t *testing.T) {
 	p := given.Workload("web", 0, given.CPU("0.5"))
 	p.Status.Conditions = []metav1.Condition{{Type: "Elsewhere", Status: metav1.ConditionTrue, Reason: "Kept", LastTransitionTime: given.Noon}}
 	evaluated := func(now metav1.Time) map[string]string {
-		p.Status = evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, pods(1, "web"), nil, now)[0]
+		p.Status = profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, pods(1, "web"), nil, now)[0]
 		times := map[string]string{}
 		for _, c := range p.Status.Conditions {
 			times[c.Type] = c.LastTransitionTime.Format("15h")
@@ -348,7 +348,7 @@ func TestAMessageFitsIntoAnEvent(t *testing.T) {
 	for bytes := range 3 {
 		p := given.Workload("web", 0, given.CPU("0.5"))
 		p.Spec.Selector = given.Selector("app", strings.Repeat("x", bytes)+strings.Repeat("語", most))
-		message := meta.FindStatusCondition(evaluate.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Conditions, v1alpha1.ConditionReady).Message
+		message := meta.FindStatusCondition(profiles.WorkloadProfiles([]v1alpha1.WorkloadProfile{p}, nil, nil, given.Noon)[0].Conditions, v1alpha1.ConditionReady).Message
 		if len(message) > most || len(message) < most-utf8.UTFMax || !utf8.ValidString(message) {
 			t.Errorf("%d bytes, want at most %d and not many fewer; valid: %v", len(message), most, utf8.ValidString(message))
 		}
@@ -381,10 +381,10 @@ func TestEvaluatingAgainChangesNothingAndLeavesTheInputAlone(t *testing.T) {
 
 		evaluateAll := func(now metav1.Time) ([]v1alpha1.WorkloadProfile, []v1alpha1.NodeProfile) {
 			w, n := deepCopies(workloads, nodes)
-			for i, status := range evaluate.WorkloadProfiles(workloads, objects, nodes, now) {
+			for i, status := range profiles.WorkloadProfiles(workloads, objects, nodes, now) {
 				w[i].Status = status
 			}
-			for i, status := range evaluate.NodeProfiles(nodes, objects, now) {
+			for i, status := range profiles.NodeProfiles(nodes, objects, now) {
 				n[i].Status = status
 			}
 			return w, n
@@ -413,17 +413,17 @@ func deepCopies(workloads []v1alpha1.WorkloadProfile, nodes []v1alpha1.NodeProfi
 
 func TestAStatusSharesNothingWithItsProfile(t *testing.T) {
 	t.Parallel()
-	profiles := []v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5"))}
-	status := evaluate.WorkloadProfiles(profiles, nil, nil, given.Noon)[0]
-	profiles[0].Generation++
+	some := []v1alpha1.WorkloadProfile{given.Workload("web", 0, given.CPU("0.5"))}
+	status := profiles.WorkloadProfiles(some, nil, nil, given.Noon)[0]
+	some[0].Generation++
 	if *status.ObservedGeneration != 3 {
 		t.Errorf("the observed generation became %d with the profile's own", *status.ObservedGeneration)
 	}
-	profiles[0].Status, profiles[0].Spec.Selector = status, nil
-	if next := evaluate.WorkloadProfiles(profiles, nil, nil, given.Noon)[0]; meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
+	some[0].Status, some[0].Spec.Selector = status, nil
+	if next := profiles.WorkloadProfiles(some, nil, nil, given.Noon)[0]; meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
 		t.Error("a profile without selector is ready")
 	}
-	if !meta.IsStatusConditionTrue(profiles[0].Status.Conditions, v1alpha1.ConditionReady) {
+	if !meta.IsStatusConditionTrue(some[0].Status.Conditions, v1alpha1.ConditionReady) {
 		t.Error("the condition of the profile changed with that of its new status")
 	}
 }

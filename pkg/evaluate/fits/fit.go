@@ -1,4 +1,6 @@
-package evaluate
+// Package fits answers what measured co-locations say of the jobs in them: their loading vectors, how well these predict, and the
+// profiles that follow from them.
+package fits
 
 import (
 	"cmp"
@@ -15,8 +17,8 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// FitInput is measured co-locations, and what is known beforehand.
-type FitInput struct {
+// Input is measured co-locations, and what is known beforehand.
+type Input struct {
 	Runs []fit.Run
 	// Options are the fit's; its Beliefs are added to by Declared.
 	Options fit.Options
@@ -58,8 +60,8 @@ func predictorsOf(form string) ([]fit.Predictor, error) {
 	return nil, fmt.Errorf("form: %q is not one of %s", form, strings.Join(Forms(), ", "))
 }
 
-// FitAnswer is what was learnt, and how well it predicts.
-type FitAnswer struct {
+// Answer is what was learnt, and how well it predicts.
+type Answer struct {
 	// Resources are the names of the components of the jobs' vectors. Hidden
 	// ones were found, not given, and have no meaning of their own.
 	Resources []string `json:"resources"`
@@ -76,12 +78,12 @@ type FitAnswer struct {
 	// Confidence is the coverage of the intervals.
 	Confidence float64 `json:"confidence"`
 	// Correction is absent where dilations are those of the vectors.
-	Correction *FitCorrection `json:"correction,omitempty"`
-	Jobs       []FittedJob    `json:"jobs"`
+	Correction *Correction `json:"correction,omitempty"`
+	Jobs       []Job       `json:"jobs"`
 	// Pairs holds the dilation of each job beside each other one and a copy of itself, over its true alone time: [slowed
 	// job][because of job], in the order of Jobs. It is absent for more than 200 jobs.
 	Pairs   [][]float64 `json:"pairs,omitempty"`
-	Quality FitQuality  `json:"quality"`
+	Quality Quality     `json:"quality"`
 	// Profiles says what profiles of the fit cannot hold of it, absent where none were asked for.
 	Profiles *ProfileLoss `json:"profiles,omitempty"`
 	// HoldOut is absent where there are too few runs to leave some out.
@@ -94,9 +96,9 @@ type FitAnswer struct {
 	points []fit.Point
 }
 
-// FitCorrection says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
+// Correction says that predicted dilations are those of the vectors, corrected by what these leave unexplained of similar
 // pairs of jobs, and by crossed effects of the jobs.
-type FitCorrection struct {
+type Correction struct {
 	// Similar says that similar pairs count. Effects is the part of crossed effects in the logarithm of a dilation, from 0 to 1.
 	Similar bool    `json:"similar"`
 	Effects float64 `json:"effects"`
@@ -107,8 +109,8 @@ type FitCorrection struct {
 	Without   float64 `json:"without"`
 }
 
-// FittedJob is the vector of one job.
-type FittedJob struct {
+// Job is the vector of one job.
+type Job struct {
 	Name        string     `json:"name"`
 	Sensitivity []Interval `json:"sensitivity"`
 	Pressure    []Interval `json:"pressure"`
@@ -132,9 +134,9 @@ type Interval struct {
 	Unknown string   `json:"unknown,omitempty"`
 }
 
-// FitQuality says how well the fit agrees with what it was made from. Errors are
+// Quality says how well the fit agrees with what it was made from. Errors are
 // relative.
-type FitQuality struct {
+type Quality struct {
 	Runs         int     `json:"runs"`
 	Observations int     `json:"observations"`
 	Unknowns     int     `json:"unknowns"`
@@ -176,7 +178,7 @@ type Doubt struct {
 }
 
 // Fit learns vectors from measured co-locations and says how well they predict.
-func Fit(in FitInput) (*FitAnswer, error) {
+func Fit(in Input) (*Answer, error) {
 	options := in.Options
 	if options.Weight == nil {
 		options.Weight = weightOf
@@ -196,10 +198,10 @@ func Fit(in FitInput) (*FitAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &FitAnswer{
+	answer := &Answer{
 		Resources: result.Resources, Hidden: result.Hidden, LargestRun: result.Largest, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
 		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
-		Quality: FitQuality{
+		Quality: Quality{
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
 			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
 		},
@@ -208,7 +210,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 		answer.Pairs = result.Pairs()
 	}
 	if c := result.Correction; c != nil {
-		answer.Correction = &FitCorrection{Similar: c.Similar, Effects: c.Effects, Names: c.Names, MeanError: c.Error, Without: c.Without}
+		answer.Correction = &Correction{Similar: c.Similar, Effects: c.Effects, Names: c.Names, MeanError: c.Error, Without: c.Without}
 	}
 	if answer.Confidence == 0 {
 		answer.Confidence = fit.DefaultConfidence
@@ -242,7 +244,7 @@ func Fit(in FitInput) (*FitAnswer, error) {
 const mostPaired = 200
 
 // telling returns options whose progress is that of a part of the work.
-func (in *FitInput) telling(options fit.Options, doing string) fit.Options {
+func (in *Input) telling(options fit.Options, doing string) fit.Options {
 	if in.Progress != nil {
 		options.Progress = func(done float64) { in.Progress(doing, done) }
 	}
@@ -263,11 +265,11 @@ func modelError(m fit.ModelError) ModelError {
 
 // Points returns every measured dilation beside what the model, not having seen
 // its run, predicts for it.
-func (a *FitAnswer) Points() []fit.Point { return a.points }
+func (a *Answer) Points() []fit.Point { return a.points }
 
 // Pairwise returns the dilation of each job beside each other one: [slowed
 // job][because of job], in the order of Jobs.
-func (a *FitAnswer) Pairwise() [][]float64 {
+func (a *Answer) Pairwise() [][]float64 {
 	if a.Pairs != nil {
 		return a.Pairs
 	}
@@ -293,7 +295,7 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 		}
 		v := w.On(profile.AnyClass)
 		if v == nil {
-			return nil, fmt.Errorf("profile %s: %w", w.Name, ErrNoVector)
+			return nil, fmt.Errorf("profile %s: %w", w.Name, profile.ErrNoVector)
 		}
 		belief := fit.Belief{Sensitivity: make([]float64, len(resources)), Pressure: make([]float64, len(resources))}
 		for _, d := range v.Demands {
@@ -314,10 +316,10 @@ func declaredBeliefs(declared []v1alpha1.WorkloadProfile, resources []string) (m
 	return all, nil
 }
 
-func fittedJobs(result *fit.Result) []FittedJob {
-	jobs := make([]FittedJob, len(result.Jobs))
+func fittedJobs(result *fit.Result) []Job {
+	jobs := make([]Job, len(result.Jobs))
 	for i, j := range result.Jobs {
-		jobs[i] = FittedJob{
+		jobs[i] = Job{
 			Name: j.Name, Measured: j.Measured, Sensitivity: intervals(j.Sensitivity), Pressure: intervals(j.Pressure),
 			Dilated: mean(j.Dilated), Dilates: mean(j.Dilates),
 		}
@@ -346,7 +348,7 @@ func intervals(estimates []fit.Estimate) []Interval {
 }
 
 // Unknown returns the reasons why intervals of the answer cannot be told, each once.
-func (a *FitAnswer) Unknown() []string {
+func (a *Answer) Unknown() []string {
 	var reasons []string
 	for _, j := range a.Jobs {
 		all := slices.Concat(j.Sensitivity, j.Pressure)

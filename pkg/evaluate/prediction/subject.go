@@ -1,21 +1,19 @@
-package evaluate
+package prediction
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
@@ -23,7 +21,7 @@ import (
 
 // subject is what a prediction may be about: the pods of a workload, or of a profile.
 type subject struct {
-	workload *Workload                 // nil if only the profile is known
+	workload *manifest.Workload        // nil if only the profile is known
 	profile  *v1alpha1.WorkloadProfile // that the pods follow, nil if none
 	pod      *corev1.Pod               // one of them, with what is in effect; nil if only the profile is known
 
@@ -61,13 +59,12 @@ type catalog struct {
 	class     string // of the node
 	rules     []config.RequestRule
 	subjects  []*subject // workloads, then profiles
-	ranking   map[string]*profile.Ranking[*profile.Workload]
-	compiled  map[*profile.Workload]*v1alpha1.WorkloadProfile
+	compiled  map[*v1alpha1.WorkloadProfile]*profile.Workload
 }
 
 // newCatalog returns what the input is about. The error names a manifest or a profile that is invalid.
-func newCatalog(in *PredictionInput, resources *profile.Resources, class string, rules []config.RequestRule) (*catalog, error) {
-	c := &catalog{resources: resources, class: class, rules: rules}
+func newCatalog(in *Input, resources *profile.Resources, class string, rules []config.RequestRule) (*catalog, error) {
+	c := &catalog{resources: resources, class: class, rules: rules, compiled: map[*v1alpha1.WorkloadProfile]*profile.Workload{}}
 	seen := sets.New[string]()
 	for i := range in.Workloads {
 		w := &in.Workloads[i]
@@ -85,12 +82,9 @@ func newCatalog(in *PredictionInput, resources *profile.Resources, class string,
 		c.subjects = append(c.subjects, &subject{workload: w, pod: cgroup.InEffect(pod)})
 	}
 	if len(in.Workloads) > 0 {
-		if err := c.rank(in.Profiles); err != nil {
+		if err := c.follow(in.Profiles); err != nil {
 			return nil, err
 		}
-	}
-	for _, s := range c.subjects {
-		s.profile = c.followed(s.pod)
 	}
 	for i := range in.Profiles {
 		c.subjects = append(c.subjects, &subject{profile: &in.Profiles[i], pod: c.onlyPod(&in.Profiles[i])})
@@ -113,38 +107,37 @@ func (c *catalog) onlyPod(p *v1alpha1.WorkloadProfile) *corev1.Pod {
 	return only
 }
 
-// rank prepares to find the profiles that pods follow.
-func (c *catalog) rank(profiles []v1alpha1.WorkloadProfile) error {
-	byNamespace := map[string][]*profile.Workload{}
-	c.compiled = map[*profile.Workload]*v1alpha1.WorkloadProfile{}
-	for i := range profiles {
-		p := &profiles[i]
-		w, errs := profile.NewWorkload(p, c.resources)
-		if len(errs) > 0 {
-			return fmt.Errorf("workload profile %s: %w", text.QualifiedName(p), errs.ToAggregate())
-		}
-		namespace := cmp.Or(p.Namespace, metav1.NamespaceDefault)
-		byNamespace[namespace] = append(byNamespace[namespace], w)
-		c.compiled[w] = p
+// compile returns what a profile says, which it reads once.
+func (c *catalog) compile(p *v1alpha1.WorkloadProfile) (*profile.Workload, error) {
+	if w := c.compiled[p]; w != nil {
+		return w, nil
 	}
-	c.ranking = map[string]*profile.Ranking[*profile.Workload]{}
-	for namespace, all := range byNamespace {
-		c.ranking[namespace] = profile.NewRanking(all)
+	w, errs := profile.NewWorkload(p, c.resources)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
 	}
-	return nil
+	c.compiled[p] = w
+	return w, nil
 }
 
-// followed returns the profile that a pod follows, nil if none.
-func (c *catalog) followed(pod *corev1.Pod) *v1alpha1.WorkloadProfile {
-	ranking, known := c.ranking[cmp.Or(pod.Namespace, metav1.NamespaceDefault)]
-	if !known {
-		return nil
+// follow finds the profile that the pods of each workload follow.
+func (c *catalog) follow(profiles []v1alpha1.WorkloadProfile) error {
+	all, objects := make([]*profile.Workload, len(profiles)), map[*profile.Workload]*v1alpha1.WorkloadProfile{}
+	for i := range profiles {
+		p := &profiles[i]
+		w, err := c.compile(p)
+		if err != nil {
+			return fmt.Errorf("workload profile %s: %w", text.QualifiedName(p), err)
+		}
+		all[i], objects[w] = w, p
 	}
-	w, ok := ranking.Winner(labels.Set(pod.Labels))
-	if !ok {
-		return nil
+	rankings := profile.NewRankings(all)
+	for _, s := range c.subjects {
+		if w := rankings.Workload(s.pod); w != nil {
+			s.profile = objects[w]
+		}
 	}
-	return c.compiled[w]
+	return nil
 }
 
 // usual returns the pods that a prediction is about unless it is told, and what is left out, with the reasons.
@@ -198,7 +191,7 @@ func (c *catalog) find(name string) (*subject, error) {
 		is     func(*subject) bool
 		called func(*subject) string
 	}{
-		{"workloads", func(s *subject) bool { return s.workload != nil && s.workload.named(name) }, func(s *subject) string { return s.workload.Name() }},
+		{"workloads", func(s *subject) bool { return s.workload != nil && s.workload.HasName(name) }, func(s *subject) string { return s.workload.Name() }},
 		{"WorkloadProfiles", func(s *subject) bool {
 			return s.workload == nil && (name == s.profile.Name || name == text.QualifiedName(s.profile))
 		}, func(s *subject) string { return text.QualifiedName(s.profile) }},
@@ -236,14 +229,14 @@ func (c *catalog) solve(s *subject) error {
 	s.source, s.correction = VectorSource{Source: SourceRequests}, 1
 	declared := s.correction
 	if s.profile != nil {
-		w, errs := profile.NewWorkload(s.profile, c.resources)
-		if len(errs) > 0 {
-			return errs.ToAggregate()
+		w, err := c.compile(s.profile)
+		if err != nil {
+			return err
 		}
 		s.source.Profile = text.QualifiedName(s.profile)
 		s.inUse, declared = w.On(c.class), w.NeutralCorrection
 		if s.inUse == nil && s.pod == nil {
-			return noVector(w)
+			return w.NoVector()
 		}
 	}
 	switch {
@@ -261,17 +254,8 @@ func (c *catalog) solve(s *subject) error {
 	return nil
 }
 
-// noVector says why no vector of a workload is in use.
-func noVector(w *profile.Workload) error {
-	if wide := w.TooWide(); len(wide) > 0 {
-		return fmt.Errorf("has no loading vector: what was measured is not used, being wider than ± %.2f: %s; have it measured again, or list the vector in spec.resources",
-			profile.MaxError, profile.TooWide(wide[0]))
-	}
-	return ErrNoVector
-}
-
 // rulesOf returns the rules of an input, and the resources that they are about.
-func rulesOf(in *PredictionInput) (rules []config.RequestRule, resources []string, err error) {
+func rulesOf(in *Input) (rules []config.RequestRule, resources []string, err error) {
 	rules = in.Rules
 	if rules == nil {
 		args, err := config.LoadDilationArgs(nil)

@@ -1,4 +1,4 @@
-package evaluate_test
+package fits_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
@@ -36,7 +36,7 @@ var smallest = map[string][]string{
 func dataSets(t *testing.T) map[string][]string {
 	t.Helper()
 	sets := maps.Clone(smallest)
-	for _, path := range []string{"../../test/testdata/colocation/gpu-pairs-k80.csv", "../../docs/examples/observations.csv"} {
+	for _, path := range []string{"../../../test/testdata/colocation/gpu-pairs-k80.csv", "../../../docs/examples/observations.csv"} {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func answered(t *testing.T, rows []string, curve bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := evaluate.Fit(evaluate.FitInput{Runs: runs, Options: fit.Options{MaxResources: 2, Folds: 2}, LearningCurve: curve})
+	answer, err := fits.Fit(fits.Input{Runs: runs, Options: fit.Options{MaxResources: 2, Folds: 2}, LearningCurve: curve})
 	if err != nil {
 		if strings.TrimSpace(err.Error()) == "" {
 			t.Errorf("refused without a word:\n%s", strings.Join(rows, "\n"))
@@ -105,7 +105,7 @@ func answered(t *testing.T, rows []string, curve bool) {
 }
 
 // determined checks that an interval, where there is one, says something.
-func determined(t *testing.T, what string, i *evaluate.Interval) {
+func determined(t *testing.T, what string, i *fits.Interval) {
 	t.Helper()
 	switch {
 	case i == nil:

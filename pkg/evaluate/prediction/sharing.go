@@ -1,4 +1,4 @@
-package evaluate
+package prediction
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
@@ -17,7 +18,7 @@ import (
 )
 
 // share finds how the pods share the node's cores. Where nothing is known of what any requests, they share alike.
-func (m *mix) share(in *PredictionInput, known *catalog) error {
+func (m *mix) share(in *Input, known *catalog) error {
 	requests, err := m.quantities("requests", in.Requests, known)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (m *mix) quantities(field string, named map[string]resource.Quantity, known
 		if cpu.Sign() < 0 {
 			return nil, fmt.Errorf("%s: %q: %s is less than 0", field, name, cpu.String())
 		}
-		if why := amount(corev1.ResourceCPU, &cpu); why != "" {
+		if why := manifest.InvalidAmount(corev1.ResourceCPU, &cpu); why != "" {
 			return nil, fmt.Errorf("%s: %q: %s %s", field, name, cpu.String(), why)
 		}
 		if all[s] != nil {

@@ -1,4 +1,4 @@
-package evaluate
+package manifest
 
 // OriginMissing is the origin of those errors about fields that another object would
 // mend: one that is named and does not exist, or a member that a tree lacks. Who has

@@ -1,4 +1,6 @@
-package evaluate
+// Package prediction answers how much the pods of a node slow each other down, and when they are done, given profiles, manifests of
+// workloads, or both.
+package prediction
 
 import (
 	"cmp"
@@ -13,6 +15,7 @@ import (
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
@@ -30,12 +33,12 @@ type Pods struct {
 	Start time.Duration
 }
 
-// PredictionInput is what a prediction is about: pods that share a node.
-type PredictionInput struct {
+// Input is what a prediction is about: pods that share a node.
+type Input struct {
 	Profiles []v1alpha1.WorkloadProfile
 	// Workloads are manifests of pods. A pod has the vector of the profile that selects it, as for the scheduler, and
 	// without one a vector that is made of its requests, by Rules.
-	Workloads []Workload
+	Workloads []manifest.Workload
 	// Rules make vectors of requests; none are those that the scheduler has unless it is told others.
 	Rules []config.RequestRule
 	// Pods are those on the node. None means one of each workload, without those that have ended, that are asked for
@@ -60,8 +63,8 @@ type PredictionInput struct {
 	Weights cgroup.Options
 }
 
-// Prediction is how much the pods of a node slow each other down.
-type Prediction struct {
+// Answer is how much the pods of a node slow each other down.
+type Answer struct {
 	// Solver is the solver that was used.
 	Solver string `json:"solver"`
 	// Resources are the node's, those that some pod uses.
@@ -71,7 +74,7 @@ type Prediction struct {
 	// SharedCores is how many cores are left to the pods that share them, absent if no pod has cores of its own.
 	SharedCores *int `json:"sharedCores,omitempty"`
 	// Pods are the pods, in the order of the input.
-	Pods []PodsPrediction `json:"pods"`
+	Pods []PodsAnswer `json:"pods"`
 	// DoneAtSeconds is when the last pod is done, absent if the neutral time of
 	// some is not known.
 	DoneAtSeconds *float64 `json:"doneAtSeconds,omitempty"`
@@ -94,8 +97,8 @@ type Servers struct {
 	Domains int    `json:"domains,omitempty"`
 }
 
-// PodsPrediction is how much some pods of one workload are slowed down.
-type PodsPrediction struct {
+// PodsAnswer is how much some pods of one workload are slowed down.
+type PodsAnswer struct {
 	// Name is what the pods are called in the input, or in short.
 	Name string `json:"name"`
 	// Workload is the manifest that they are of, such as deployment/web, absent if only the profile is known, and Replicas
@@ -195,8 +198,8 @@ const maxCopies = 10_000
 
 // Predict tells how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
-func Predict(in PredictionInput) (*Prediction, error) {
-	solver, err := SolverNamed(in.Solver)
+func Predict(in Input) (*Answer, error) {
+	solver, err := queueing.SolverNamed(in.Solver)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +220,7 @@ func Predict(in PredictionInput) (*Prediction, error) {
 		}
 		unsure = m.shared.Unsure(unsure)
 	}
-	p := &Prediction{Solver: together.Solution.Solver.String(), Resources: m.used(), Devices: m.Devices.Kinds(), LeftOut: m.leftOut, Caveats: m.caveats}
+	p := &Answer{Solver: together.Solution.Solver.String(), Resources: m.used(), Devices: m.Devices.Kinds(), LeftOut: m.leftOut, Caveats: m.caveats}
 	margins, err := together.Margins(unsure, options)
 	if err != nil {
 		return nil, err
@@ -264,7 +267,7 @@ type group struct {
 	neutral *float64    // seconds
 }
 
-func newMix(in PredictionInput) (*mix, error) {
+func newMix(in Input) (*mix, error) {
 	if len(in.Profiles)+len(in.Workloads) == 0 {
 		return nil, errNothing
 	}
@@ -328,7 +331,7 @@ func (m *mix) addCaveats(class *profile.NodeClass) {
 }
 
 // claim fills in what some pods request and may use, and what their own limit does to them.
-func (m *mix) claim(p *PodsPrediction, g *group, together *contention.Prediction) {
+func (m *mix) claim(p *PodsAnswer, g *group, together *contention.Prediction) {
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
 	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]
@@ -347,7 +350,7 @@ func (m *mix) claim(p *PodsPrediction, g *group, together *contention.Prediction
 }
 
 // nodeClass returns the profiles of nodes, and the one that the node follows.
-func nodeClass(in PredictionInput) (classes []*profile.NodeClass, chosen *profile.NodeClass, err error) {
+func nodeClass(in Input) (classes []*profile.NodeClass, chosen *profile.NodeClass, err error) {
 	var names []string
 	for i := range in.Nodes {
 		class, errs := profile.NewNodeClass(&in.Nodes[i])
@@ -483,9 +486,9 @@ func (m *mix) demands(v contention.Vector) []Demand {
 }
 
 // prediction returns how a group fares while all are there.
-func (m *mix) prediction(g int, together *contention.Prediction) PodsPrediction {
+func (m *mix) prediction(g int, together *contention.Prediction) PodsAnswer {
 	some := m.groups[g]
-	p := PodsPrediction{
+	p := PodsAnswer{
 		Name: some.Name, Profile: some.source.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
 		Vector: some.source, Demands: m.demands(some.vector), Devices: m.devices(&some), DevicesAssumed: m.Pods[some.first].DevicesAssumed,
 		NeutralSeconds: some.neutral, Dilation: together.Dilations[some.first], Waits: []Wait{},
@@ -530,7 +533,7 @@ func (m *mix) prediction(g int, together *contention.Prediction) PodsPrediction 
 }
 
 // complete fills in when pods are done, if all neutral times are known.
-func (m *mix) complete(p *Prediction, options queueing.Options) error {
+func (m *mix) complete(p *Answer, options queueing.Options) error {
 	var runs []contention.Run
 	for _, g := range m.groups {
 		if g.neutral == nil {

@@ -1,4 +1,4 @@
-package evaluate_test
+package prediction_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -31,7 +31,7 @@ func busy(name string) v1alpha1.WorkloadProfile {
 // 100m, 1 for a class without requests.
 func TestRequestsAreShares(t *testing.T) {
 	t.Parallel()
-	in := evaluate.PredictionInput{Cores: 1, Profiles: []v1alpha1.WorkloadProfile{busy("a"), busy("b")}}
+	in := prediction.Input{Cores: 1, Profiles: []v1alpha1.WorkloadProfile{busy("a"), busy("b")}}
 	for name, test := range map[string]struct {
 		requests map[string]resource.Quantity
 		copies   int // of b
@@ -46,8 +46,8 @@ func TestRequestsAreShares(t *testing.T) {
 		"huge beside the least": {requests("100", "1m"), 1, [2]float64{1.00025, 3897}},
 	} {
 		in := in
-		in.Requests, in.Pods = test.requests, []evaluate.Pods{{Name: "a", Copies: 1}, {Name: "b", Copies: test.copies}}
-		p, err := evaluate.Predict(in)
+		in.Requests, in.Pods = test.requests, []prediction.Pods{{Name: "a", Copies: 1}, {Name: "b", Copies: test.copies}}
+		p, err := prediction.Predict(in)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -68,14 +68,14 @@ func TestRequestsAreShares(t *testing.T) {
 
 func TestBadRequestsAreNamed(t *testing.T) {
 	t.Parallel()
-	in := evaluate.PredictionInput{Cores: 1, Profiles: []v1alpha1.WorkloadProfile{busy("a"), busy("b")}}
+	in := prediction.Input{Cores: 1, Profiles: []v1alpha1.WorkloadProfile{busy("a"), busy("b")}}
 	for want, r := range map[string]map[string]resource.Quantity{
 		`there is none for "b"`:     requests("1"),
 		`there is no pod of "c"`:    requests("1", "1", "1"),
 		`requests: "b": -1 is less`: requests("1", "-1"),
 	} {
 		in.Requests = r
-		if _, err := evaluate.Predict(in); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := prediction.Predict(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -88,8 +88,8 @@ func TestEqualRequestsShareByPod(t *testing.T) {
 	one, many := busy("a"), busy("b")
 	many.Spec.Resources[0].Threads = new(int32(15))
 	for name, told := range map[string]map[string]resource.Quantity{"none told": nil, "equal": requests("1", "1"), "ten times": requests("50m", "500m")} {
-		in := evaluate.PredictionInput{Cores: 2, Profiles: []v1alpha1.WorkloadProfile{one, many}, Requests: told}
-		p, err := evaluate.Predict(in)
+		in := prediction.Input{Cores: 2, Profiles: []v1alpha1.WorkloadProfile{one, many}, Requests: told}
+		p, err := prediction.Predict(in)
 		if err != nil {
 			t.Fatal(name, err)
 		}
