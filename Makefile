@@ -288,11 +288,11 @@ generate: $(TOOLS)/controller-gen ## Generate deep copies, CRDs, RBAC roles, wha
 	$(TOOLS)/controller-gen rbac:roleName=loadline-manager output:rbac:dir=config/rbac paths=./pkg/controllers/... paths=./cmd/loadline-manager
 	go run ./hack/chart
 	go run ./hack/pictures
-	rm -rf docs/reference
+	grep -rlF 'Written by hack/reference' docs/reference | xargs rm -f
 	go run ./hack/reference --out docs/reference
 
 .PHONY: accuracy
-accuracy: ## Measure all models on the public data sets, into docs/accuracy.md
+accuracy: ## Measure all models on the public data sets, into docs/evidence/accuracy.md
 	go run ./hack/accuracy
 
 # Generates in a copy, so that neither a stale file nor work in progress is overwritten by asking.

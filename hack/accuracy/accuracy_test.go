@@ -11,10 +11,10 @@ import (
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 
-// page returns the generated part of docs/accuracy.md.
+// page returns the generated part of docs/evidence/accuracy.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "accuracy.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "evidence", "accuracy.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,9 @@ func TestThePageHoldsWhatIsComputed(t *testing.T) {
 	t.Parallel()
 	var rows []row
 	var notes []string
-	for _, name := range []string{"gpu-pairs-k80.csv", "parsec-ibench.csv", "parsec-threads.csv"} {
+	for _, name := range []string{
+		"gpu-pairs-h100-mps.csv", "gpu-pairs-h100.csv", "gpu-pairs-k80.csv", "gpu-triples-h100.csv", "parsec-ibench.csv", "parsec-threads.csv",
+	} {
 		for _, s := range sets(t, name) {
 			notes = append(notes, s.notes()...)
 			if stressors, are := s.(stressorSet); are {
@@ -63,7 +65,7 @@ func TestThePageHoldsWhatIsComputed(t *testing.T) {
 	text := page(t)
 	for line := range strings.Lines(table(rows) + notesOf(notes)) {
 		if !strings.Contains(text, line) {
-			t.Errorf("docs/accuracy.md lacks %q: run make accuracy", line)
+			t.Errorf("docs/evidence/accuracy.md lacks %q: run make accuracy", line)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Accuracy measures how well models predict measurements that they have not seen, and writes the table and the chart of
-// docs/accuracy.md:
+// docs/evidence/accuracy.md:
 //
 //	go run ./hack/accuracy
 //
@@ -41,7 +41,7 @@ func (f *files) Set(name string) error {
 
 func main() {
 	var named files
-	flag.Var(&named, "f", "a `file` or folder to measure, rather than those of docs/accuracy.md; may be repeated")
+	flag.Var(&named, "f", "a `file` or folder to measure, rather than those of docs/evidence/accuracy.md; may be repeated")
 	cpus := flag.Int("cpus", 8, "logical CPUs of the node of a file of threads")
 	flag.Parse()
 	if err := run(os.Stdout, named, *cpus); err != nil {
@@ -63,7 +63,7 @@ func run(out io.Writer, named files, cpus int) error {
 	if err != nil {
 		return err
 	}
-	page := filepath.Join("docs", "accuracy.md")
+	page := filepath.Join("docs", "evidence", "accuracy.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		return err

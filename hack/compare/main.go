@@ -1,5 +1,5 @@
 // Command compare lets several schedulers place the same pods on the same nodes,
-// and shows how much pods slow each other down then. docs/better.md has what it
+// and shows how much pods slow each other down then. docs/evidence/better.md has what it
 // found, and says how to read it.
 package main
 

@@ -30,7 +30,7 @@ network share nodes of 8, 16 and 32 cores, with a disk and a network link for ev
 As in real clusters requests are guesses: on average pods use half of what they
 request, some twice as much and others a tenth. Profiles are off, too, each loading
 by some 20 %%. Hour by hour some pods leave and others come. The schedulers and the
-API server are real, KWOK stands in for kubelets. docs/better.md says how the
+API server are real, KWOK stands in for kubelets. docs/evidence/better.md says how the
 cluster was made, and compares more schedulers.
 
 `, s.Describe())

@@ -7,11 +7,11 @@ import (
 
 // The jobs of the page, and how long they take alone, in seconds.
 var (
-	fileComp = contention.Loadings(0.58, 0.42)
-	stdIO    = contention.Loadings(0, 1)
-	sorting  = contention.Loadings(0.9, 0.1)
-	reader   = contention.Loadings(0.1, 0.9) // of the first picture
-	newcomer = contention.Loadings(0.2, 0.7) // of p'·p̄
+	fileComp  = contention.Loadings(0.58, 0.42)
+	stdIO     = contention.Loadings(0, 1)
+	sorting   = contention.Loadings(0.9, 0.1)
+	reader    = contention.Loadings(0.1, 0.9) // of the first picture
+	candidate = contention.Loadings(0.2, 0.7) // of p'·p̄
 )
 
 const (
@@ -42,7 +42,7 @@ func firstOrder(jobs ...contention.Vector) float64 {
 	return load.Dilation(jobs[0])
 }
 
-// nodesOfPrice are the pods on the two nodes among which the newcomer chooses.
+// nodesOfPrice are the pods on the two nodes among which the candidate chooses.
 func nodesOfPrice() [2][]contention.Vector {
 	return [2][]contention.Vector{
 		{contention.Loadings(0.6, 0.1), contention.Loadings(0.5, 0.1), contention.Loadings(0.3, 0.1)},
@@ -50,12 +50,12 @@ func nodesOfPrice() [2][]contention.Vector {
 	}
 }
 
-// totals returns p̄ of the pods on a node, and p'·p̄ of the newcomer there.
+// totals returns p̄ of the pods on a node, and p'·p̄ of the candidate there.
 func totals(pods []contention.Vector) (total [2]float64, product float64) {
 	load := contention.NewLoad(single)
 	for _, v := range pods {
 		load.Add(v)
 	}
-	const bothSides = 2 // what the newcomer waits, and what it makes the others wait
-	return [2]float64{load.TotalLoading(0), load.TotalLoading(1)}, load.Prices().Of(contention.NewCandidate(newcomer)) / bothSides
+	const bothSides = 2 // what the candidate waits, and what it makes the others wait
+	return [2]float64{load.TotalLoading(0), load.TotalLoading(1)}, load.Prices().Of(contention.NewCandidate(candidate)) / bothSides
 }

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
-// drawPrice draws the choice of the newcomer between two nodes.
+// drawPrice draws the choice of the candidate between two nodes.
 func drawPrice() (chart.Chart, error) {
 	return drawing(222, "A new pod chooses between two nodes by p'·p̄", func(c canvas) {
 		const unit = 142 // of a loading of 1
@@ -19,9 +19,9 @@ func drawPrice() (chart.Chart, error) {
 		for r, name := range names {
 			y := 14 + 20*vg.Length(r)
 			c.text(0, y+7.5, small, name)
-			width := unit * vg.Length(newcomer[r].Loading)
+			width := unit * vg.Length(candidate[r].Loading)
 			c.rect(27, y, width, 15, pale(hues[r]), hues[r])
-			c.text(27+width+6, y+7.5, small, fmt.Sprintf("%.1f", newcomer[r].Loading))
+			c.text(27+width+6, y+7.5, small, fmt.Sprintf("%.1f", candidate[r].Loading))
 		}
 		nodes := nodesOfPrice()
 		var products [2]float64
@@ -38,7 +38,7 @@ func drawPrice() (chart.Chart, error) {
 				end := c.stack(left+27, y, unit, pods, r, hues[r])
 				c.text(end+6, y+8, small, fmt.Sprintf("%.1f", total[r]))
 			}
-			sum := fmt.Sprintf("p'·p̄ = %.1f · %.1f + %.1f · %.1f = %.2f", newcomer[0].Loading, total[0], newcomer[1].Loading, total[1], product)
+			sum := fmt.Sprintf("p'·p̄ = %.1f · %.1f + %.1f · %.1f = %.2f", candidate[0].Loading, total[0], candidate[1].Loading, total[1], product)
 			c.text(left, 146, plain, sum)
 			if product == min(products[0], products[1]) {
 				c.rect(left, 160, 112, 21, paint{color: green}, nil)

@@ -1,12 +1,13 @@
 // Command reference writes the reference of docs/reference from what Loadline is made
 // of: the commands and flags of its programs, its CRDs, the arguments of its scheduler
-// plugin, and the metrics that its programs register. It runs in the root of the
-// repository:
+// plugin, the metrics that its programs register, the alerts of the chart with the
+// runbooks that are here, and the methods that flags choose from. It runs in the root
+// of the repository:
 //
 //	go run ./hack/reference --out docs/reference
 //
-// It fails, with the name, where a command, a flag, a field or a metric does not say
-// what it is.
+// It fails, with the name, where a command, a flag, a field, a metric or a method does
+// not say what it is, and where an alert has no runbook.
 //
 // Generators that exist would make poorer pages:
 //

@@ -50,7 +50,7 @@ func (b book) addMetrics() error {
 	}
 	page := markdown.NewPage("Metrics")
 	page.Add(
-		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](../alerts.md) what to do when it is out of line.",
+		"What the programs tell Prometheus. [Observe Loadline](../observability.md) says how to scrape and show it, [Alerts](alerts.md) what to do when it is out of line.",
 		markdown.Table([]string{"Program", "Where"},
 			[]string{"`loadline-manager`", "`https://POD:8080/metrics` (`--metrics-bind-address`), for those who may `get` the non-resource URL `/metrics`; with `--metrics-secure=false` by HTTP, for all who get there"},
 			[]string{"`loadline-scheduler`", "`https://POD:10259/metrics` (`--secure-port`), for the same"},
@@ -77,7 +77,7 @@ func (b book) addMetrics() error {
 		},
 		{
 			"loadline-gauge",
-			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [The gauge](../gauge.md) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
+			"Those of a pod have its namespace and its name, which the labels `namespace` and `pod` of the scrape must not replace (`honorLabels`). [How gauges know](../who.md#how-it-knows) says what they count. It serves those of Go and its process (`go_*`, `process_*`) too.",
 			gauge, oursOf(gauge),
 		},
 		{

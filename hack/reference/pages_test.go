@@ -2,6 +2,7 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -86,7 +87,9 @@ func TestTheReferenceIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, readBook(t, written)); diff != "" {
+	got := readBook(t, written)
+	maps.DeleteFunc(got, func(_, page string) bool { return !strings.HasPrefix(page, markdown.Marker) })
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/reference is stale, run make generate (-want +got):\n%s", diff)
 	}
 }

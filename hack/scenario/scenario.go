@@ -3,7 +3,7 @@
 // things. What they request does not tell what they use. Everything follows from
 // a seed.
 //
-// docs/better.md says how the numbers of classes.go were chosen, why they are like
+// docs/evidence/better.md says how the numbers of classes.go were chosen, why they are like
 // those of shared clusters, and what they leave out.
 package scenario
 

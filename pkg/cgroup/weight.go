@@ -29,7 +29,7 @@ type Conversion int
 
 const (
 	// Linear maps shares from 2 to 262144 to weights from 1 to 10000 by a straight
-	// line: 1 CPU has 39, and less than 26 thousandths have 1. The kubelet does so
+	// line: 1 CPU has 39, and up to 28 thousandths have 1. The kubelet does so
 	// for pods and QoS classes, and runc before 1.3.2 and crun before 1.23 for
 	// containers.
 	Linear Conversion = iota

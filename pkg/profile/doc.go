@@ -31,11 +31,11 @@
 //
 // # Which resources
 //
-// The resources of a cluster are cpu, disk, network and memory-bandwidth, those
-// that the rules for pods without a profile are about, and every name that a
-// NodeProfile uses. A demand at any other resource is left
-// out of account and reported, since it is more often a misspelling than a
-// resource that no node is said to have.
+// The resources of a cluster are cpu, disk, network, memory-bandwidth and llc,
+// those that the rules for pods without a profile are about, and every name that
+// a NodeProfile uses. A demand at any other resource is left out of account and
+// reported, since it is more often a misspelling than a resource that no node is
+// said to have.
 //
 // # Which device
 //

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// The examples in docs/traces.md are its indented blocks that begin as a trace
+// The examples in docs/reference/traces.md are its indented blocks that begin as a trace
 // does.
 func TestTheExamplesInTheDocsAreRead(t *testing.T) {
 	t.Parallel()
-	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "traces.md"))
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "traces.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

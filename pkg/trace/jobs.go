@@ -13,7 +13,7 @@ import (
 type Format string
 
 const (
-	// CSV is our own format; see docs/traces.md.
+	// CSV is our own format; see docs/reference/traces.md.
 	CSV Format = "csv"
 	// SWF is the Standard Workload Format of the Parallel Workloads Archive,
 	// version 2.2: 18 columns of numbers, -1 for unknown. From it follow:

@@ -37,9 +37,10 @@ type server struct {
 	plane *controlplane.ControlPlane
 }
 
-func startServer(t *testing.T) *server {
+// startServer starts one, whose API server has more flags.
+func startServer(t *testing.T, flags ...string) *server {
 	t.Helper()
-	plane, err := controlplane.Start(t.Context(), controlplane.Options{WithoutKWOK: true})
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{WithoutKWOK: true, APIServerFlags: flags})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := plane.Stop(); err != nil {

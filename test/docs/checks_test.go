@@ -26,7 +26,12 @@ var checks = []struct {
 	{"export KUBECONFIG=$(bin/tools/cluster kubeconfig) ", "names the cluster of the reader", checkNothing},
 	{"export KUBECONFIG=$PWD/out/kind.kubeconfig ", "names the cluster of the reader", checkNothing},
 	{"export PATH=", "is about the reader's shell", checkNothing},
+	{"export PROBE=", "names an image of the reader's cluster", checkNothing},
 	{"rm ", "removes what the page's commands made", checkNothing},
+	{"sed ", "writes a name of the reader's into a file of ours", checkPaths},
+	{"sha256sum ", "needs the files of a release", checkNothing},
+	{"tar ", "needs an archive of a release", checkNothing},
+	{"oc ", "needs OpenShift", checkNothing},
 	{".ci/run ", "runs everything, this test included", checkFile},
 	{"loadline-manager ", "runs until it is stopped: test/integration starts it", checkProgram},
 	{"loadline-scheduler ", "runs until it is stopped: test/integration starts it", checkProgram},
@@ -43,6 +48,16 @@ func checkNothing([]string) error { return nil }
 func checkFile(words []string) error {
 	if !exists(words[0]) {
 		return fmt.Errorf("there is no %s", words[0])
+	}
+	return nil
+}
+
+// checkPaths checks that what is in the folder of the pages is there.
+func checkPaths(words []string) error {
+	for _, word := range words {
+		if strings.HasPrefix(word, "docs/") && !exists(word) {
+			return fmt.Errorf("there is no %s", word)
+		}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 type clusterUnderTest struct {
 	kubeconfig string
 	kubectl    string // the folder of kubectl
-	groups     bool   // it has groups of pods, of docs/groups.md
+	groups     bool   // it has groups of pods, of docs/workloads.md
 	pools      bool   // it has the kind of policy that config/default has for pools
 }
 

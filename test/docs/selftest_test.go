@@ -25,6 +25,7 @@ func TestWhatIsNotThereIsFound(t *testing.T) {
 		"bin/tools/cluster load bin/nothing",
 		"loadline-manager --nothing",
 		"kubectl apply -f docs/examples/nothing.yaml",
+		"sed s/a/b/ docs/examples/nothing.yaml | kubectl apply -f -",
 	} {
 		for _, c := range checks {
 			if !strings.HasPrefix(command+" ", c.begins) {
@@ -72,7 +73,7 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	t.Parallel()
 	p := &page.Page{Path: "docs/README.md", Anchors: map[string]bool{"here": true}}
 	for target, fine := range map[string]bool{
-		"#here": true, "#there": false, "../README.md": true, "../README.md#install": true, "../README.md#nothing": false,
+		"#here": true, "#there": false, "../README.md": true, "../README.md#try-it-in-two-commands": true, "../README.md#nothing": false,
 		"nothing.md": false, "../go.mod": true, "../go.mod#line": false,
 	} {
 		if why := broken(p, target); (why == "") != fine {

@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/hack/local"
 )
 
-// manyProfiles is how many profiles come in each round of the test below. docs/tuning.md
+// manyProfiles is how many profiles come in each round of the test below. docs/evidence/scheduling-cost.md
 // has what comes of 10,000.
 var manyProfiles = flag.Int("many-profiles", 300, "how many profiles come and go in each round")
 

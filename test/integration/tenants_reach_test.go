@@ -261,7 +261,7 @@ func important(times string) func(*v1alpha1.WorkloadProfile) {
 }
 
 // profiles adds what mallory may say in profiles and in replays, and what bounds that. What is allowed does no harm to others, for
-// the reasons of the table in docs/security.md.
+// the reasons of the table in docs/reference/who-may-set-what.md.
 func (b *table) profiles() {
 	threads := func(n int32) func(*v1alpha1.WorkloadProfile) {
 		return func(p *v1alpha1.WorkloadProfile) {
@@ -348,7 +348,7 @@ func (b *table) pods() {
 	}
 }
 
-// What a user who may edit a namespace can do to another namespace, to the cluster and to Loadline, as docs/security.md has it.
+// What a user who may edit a namespace can do to another namespace, to the cluster and to Loadline, as docs/reference/who-may-set-what.md has it.
 func TestATenantReachesNothingBeyondItsNamespace(t *testing.T) {
 	t.Parallel()
 	s := newTenants(t)

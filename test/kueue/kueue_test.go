@@ -162,10 +162,10 @@ func (s *site) nodes(t *testing.T) (free, busy []string) {
 	return free, busy
 }
 
-// example returns the queues and the Job of docs/groups.md.
+// example returns the queues and the Job of docs/workloads.md.
 func example(t *testing.T, root string) (queues []*unstructured.Unstructured, job *unstructured.Unstructured) {
 	t.Helper()
-	p, err := page.Read(root, "docs/groups.md")
+	p, err := page.Read(root, "docs/workloads.md")
 	must(t, err)
 	for i := range p.Blocks {
 		if !strings.Contains(p.Blocks[i].Text, "kueue.x-k8s.io") {
@@ -180,7 +180,7 @@ func example(t *testing.T, root string) (queues []*unstructured.Unstructured, jo
 		}
 	}
 	if job == nil || len(queues) != 3 {
-		t.Fatalf("docs/groups.md has %d objects of Kueue and the Job %v, want 3 and a Job", len(queues), job)
+		t.Fatalf("docs/workloads.md has %d objects of Kueue and the Job %v, want 3 and a Job", len(queues), job)
 	}
 	return queues, job
 }

@@ -81,8 +81,8 @@ func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
 	}
 }
 
-// runbooks is where docs/alerts.md is published.
-const runbooks = "https://loadline.dev/docs/alerts#"
+// runbooks is where docs/reference/alerts.md is published.
+const runbooks = "https://loadline.dev/docs/reference/alerts#"
 
 func TestEveryAlertSaysHowBadItIsWhatItMeansAndWhereToReadOn(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestEveryAlertSaysHowBadItIsWhatItMeansAndWhereToReadOn(t *testing.T) {
 
 func TestEveryAlertHasItsRunbook(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(root(t), "docs", "alerts.md"))
+	content, err := os.ReadFile(filepath.Join(root(t), "docs", "reference", "alerts.md"))
 	must(t, err)
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(content), "\n### ")[1:] {
@@ -118,17 +118,17 @@ func TestEveryAlertHasItsRunbook(t *testing.T) {
 	for _, a := range alerts(t) {
 		text, ok := sections[a.Alert]
 		if !ok {
-			t.Errorf("docs/alerts.md has no section %s", a.Alert)
+			t.Errorf("docs/reference/alerts.md has no section %s", a.Alert)
 			continue
 		}
 		delete(sections, a.Alert)
 		for _, part := range []string{`\*\*Meaning\.\*\*`, `\*\*Look at\*\*`, `\*\*Do\*\*`} {
 			if !regexp.MustCompile(part).MatchString(text) {
-				t.Errorf("docs/alerts.md, %s: it has no %s", a.Alert, strings.ReplaceAll(part, `\`, ""))
+				t.Errorf("docs/reference/alerts.md, %s: it has no %s", a.Alert, strings.ReplaceAll(part, `\`, ""))
 			}
 		}
 	}
 	for name := range sections {
-		t.Errorf("docs/alerts.md has a section %s, but there is no such alert", name)
+		t.Errorf("docs/reference/alerts.md has a section %s, but there is no such alert", name)
 	}
 }

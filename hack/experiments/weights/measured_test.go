@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What docs/accuracy.md says of the mixes that were measured, so that a change of the model which makes it untrue is
+// What docs/evidence/accuracy.md says of the mixes that were measured, so that a change of the model which makes it untrue is
 // noticed. What is required is 4 % on average and none above 12 %; two cores do not meet it.
 func TestThePredictionsAreAsNearToWhatWasMeasuredAsIsSaid(t *testing.T) {
 	t.Parallel()

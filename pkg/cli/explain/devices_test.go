@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/explanation"
 )
 
-// The files of docs/devices.md.
+// The files of docs/workloads.md.
 const (
 	gpus       = "../../../docs/examples/gpus.yaml"
 	gpuCluster = "../../../docs/examples/gpu-cluster.yaml"

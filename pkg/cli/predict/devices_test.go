@@ -11,7 +11,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
-// gpus is a file of docs/devices.md.
+// gpus is a file of docs/workloads.md.
 const gpus = "../../../docs/examples/gpus.yaml"
 
 func TestPredictTiesPodsToDevices(t *testing.T) {

@@ -207,6 +207,9 @@ func (s *resourceLoad) init(servers int, distributed bool) {
 	}
 }
 
+// idle reports whether there is no thread.
+func (s *resourceLoad) idle() bool { return s.pressure == 0 && s.sensitivity == 0 }
+
 // add adds one thread, with a sensitivity as a fraction of its job's neutral time on
 // this node, times its importance.
 func (s *resourceLoad) add(pressure, sensitivity float64) {

@@ -141,7 +141,7 @@ func TestAnyWeightsGiveADilation(t *testing.T) {
 	})
 }
 
-// The study of docs/accuracy.md is `go test ./pkg/model/contention -run TestMixesAreCloseToTheExactSolution -sets 4000 -v`.
+// The study of docs/evidence/accuracy.md is `go test ./pkg/model/contention -run TestMixesAreCloseToTheExactSolution -sets 4000 -v`.
 func TestMixesAreCloseToTheExactSolution(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(19, 1))

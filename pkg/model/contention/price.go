@@ -43,14 +43,22 @@ func (l *Load) Prices() *Prices {
 		p.processor, p.weight, p.factors = l.processor, l.weighted.weight, l.weighted.factors(&l.resources[l.processor])
 	}
 	p.effects = l.effectPrices()
-	size := 0
+	size, largest := 0, 0
 	for i := range l.resources {
-		size += 2 * l.resources[i].servers
+		if s := &l.resources[i]; s.idle() {
+			largest = max(largest, s.servers)
+		} else {
+			size += 2 * s.servers
+		}
 	}
-	memory := make([]float64, size)
+	memory, free := make([]float64, size), make([]float64, largest)
 	for i := range l.resources {
 		s := &l.resources[i]
 		c := s.servers
+		if s.idle() {
+			p.resources[i] = price{servers: c, own: free[:c:c], inflicted: free[:c:c]}
+			continue
+		}
 		p.resources[i] = price{servers: c, own: memory[:c:c], inflicted: memory[c : 2*c : 2*c]}
 		memory = memory[2*c:]
 		s.price(&p.resources[i])

@@ -81,7 +81,7 @@ func ranks(values []float64) []float64 {
 }
 
 // How the order of nodes by price compares with that by what a job really costs there. The figures stand in
-// docs/accuracy.md, from more clusters.
+// docs/evidence/accuracy.md, from more clusters.
 func TestPricesOrderNodesAsTheExactSolution(t *testing.T) {
 	t.Parallel()
 	var correlations, equalCorrelations, regrets, equalRegrets float64

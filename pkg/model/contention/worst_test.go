@@ -22,9 +22,11 @@ type smallNode struct {
 
 type smallJob struct {
 	demands []float64
-	weight  float64 // logarithm to base 10, from 0 to 2
+	weight  float64 // logarithm to base 10, from 0 to maxWeight
 	threads int
 }
+
+const maxWeight = 3
 
 // network returns the node for the chain.
 func (n *smallNode) network() *gps.Network {
@@ -35,13 +37,13 @@ func (n *smallNode) network() *gps.Network {
 	return network
 }
 
-// off returns by how much a prediction of the node is off at worst, 0 where the chain is too large.
+// off returns by how much a prediction of the node is off at worst, −1 where the chain is too large.
 func (n *smallNode) off(t *testing.T) float64 {
 	t.Helper()
 	network := n.network()
 	exact, err := gps.Exact(network, *maxChain)
 	if err != nil {
-		return 0
+		return -1
 	}
 	var jobs []contention.Vector
 	var sharing contention.Sharing
@@ -67,14 +69,21 @@ func (n *smallNode) off(t *testing.T) float64 {
 	return worst
 }
 
-// newSmallNode draws a node of up to two other resources.
+// newSmallNode draws a node of up to four resources of up to four servers, and up to five jobs of up to 16 threads: with loadings of
+// zero and one, and weights that are the same, of two kinds, or up to 1 : 1000.
 func newSmallNode(r *rand.Rand) *smallNode {
-	n := &smallNode{servers: []int{1 + r.IntN(2), 1 + r.IntN(2), 1}[:1+r.IntN(3)]}
-	several := 1 + 3*r.IntN(2)
+	n := &smallNode{}
+	for range 1 + r.IntN(4) {
+		n.servers = append(n.servers, 1+r.IntN(1+r.IntN(4)))
+	}
+	several, spread, ties := []int{1, 2, 4, 16}[r.IntN(4)], float64(r.IntN(maxWeight+1)), r.IntN(2) == 0
 	for range 2 + r.IntN(4) {
-		j := smallJob{demands: make([]float64, len(n.servers)), weight: 2 * r.Float64(), threads: 1 + r.IntN(several)}
+		j := smallJob{demands: make([]float64, len(n.servers)), weight: spread * r.Float64(), threads: 1 + r.IntN(several)}
+		if ties {
+			j.weight = spread * float64(r.IntN(2))
+		}
 		left := 1.0
-		for i := range j.demands {
+		for _, i := range r.Perm(len(j.demands)) {
 			j.demands[i] = left * []float64{0, 1, r.Float64()}[min(2, r.IntN(5))]
 			left -= j.demands[i]
 		}
@@ -88,7 +97,7 @@ func (n *smallNode) changed(r *rand.Rand) *smallNode {
 	other := &smallNode{servers: n.servers, jobs: slices.Clone(n.jobs)}
 	j := &other.jobs[r.IntN(len(other.jobs))]
 	if r.IntN(3) == 0 {
-		j.weight = max(0, min(2, j.weight+0.3*r.NormFloat64()))
+		j.weight = max(0, min(maxWeight, j.weight+0.3*r.NormFloat64()))
 		return other
 	}
 	j.demands = slices.Clone(j.demands)
@@ -104,7 +113,7 @@ func (n *smallNode) changed(r *rand.Rand) *smallNode {
 }
 
 // The worst prediction that is found by looking for it: from each random node on, changes are kept that make it worse. What is said of
-// it in docs/accuracy.md is from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 3000 -v`, and with -sets 1500
+// it in docs/evidence/accuracy.md is from `go test ./pkg/model/contention -run TestTheWorstPrediction -sets 20000 -v`, and with -sets 1500
 // -chain 4096.
 func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 	t.Parallel()
@@ -114,6 +123,10 @@ func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 	for range *sets {
 		n := newSmallNode(r)
 		off := n.off(t)
+		for off < 0 {
+			n = newSmallNode(r)
+			off = n.off(t)
+		}
 		first = max(first, off)
 		for range changes {
 			if off < worst/4 {
@@ -132,8 +145,8 @@ func TestTheWorstPredictionThatASearchFinds(t *testing.T) {
 			t.Logf("off by %.1f %%: %+v", 100*off, *n)
 		}
 	}
-	if *maxChain == 1<<10 && (worst > 0.2 || single > 0.05) {
-		t.Error("predictions are worse than docs/accuracy.md says")
+	if *maxChain == 1<<10 && (worst > 0.1 || single > 0.03) {
+		t.Error("predictions are worse than docs/evidence/accuracy.md says")
 	}
 	t.Logf("off by %.1f %% at worst, of jobs of one thread by %.1f %%; without a search by %.1f %%", 100*worst, 100*single, 100*first)
 }

@@ -15,7 +15,7 @@ import (
 
 // document holds tables that are computed here, each between two comments. With
 // -update they are written anew.
-const document = "../../../docs/replay-accuracy.md"
+const document = "../../../docs/evidence/replay-accuracy.md"
 
 var update = flag.Bool("update", false, "write the tables of "+document+" anew")
 

@@ -9,16 +9,22 @@ import (
 // exponentially distributed. A state holds for each leaf a composition, how many of its
 // tokens are at each of its places.
 type chain struct {
-	tree    *tree
-	servers []int
-	rest    *rest // what idle places stand for, nil if for idle time
-	leaves  []walker
-	states  int
+	tree      *tree
+	servers   []int
+	elsewhere elsewhere // what idle places stand for, nil if for idle time
+	leaves    []walker
+	states    int
 
 	probability []float64
 	out         []float64
 	rates       []float64 // [state][leaf][place], of all tokens there together
 	width       int       // places of all leaves
+}
+
+// elsewhere is what is not the processor, as one place.
+type elsewhere interface {
+	// pass returns how fast the tokens of a leaf pass it together, in own times per time, while so many of each leaf are there.
+	pass(leaf int, there []int) float64
 }
 
 // walker is a leaf with its itinerary and the compositions of its tokens.
@@ -37,8 +43,8 @@ type move struct {
 	probability float64
 }
 
-func newChain(t *tree, servers []int, rest *rest, itineraries []itinerary, limit int) (*chain, error) {
-	c := &chain{tree: t, servers: servers, rest: rest, states: 1}
+func newChain(t *tree, servers []int, elsewhere elsewhere, itineraries []itinerary, limit int) (*chain, error) {
+	c := &chain{tree: t, servers: servers, elsewhere: elsewhere, states: 1}
 	for l, it := range itineraries {
 		w := walker{itinerary: it, tokens: t.leaves[l].tokens, stride: c.states, offset: c.width}
 		if count := compositionCount(w.tokens, len(it.places)); count > limit/c.states {
@@ -118,7 +124,7 @@ func (w *walker) composition(state int) []int {
 func (c *chain) setRates() {
 	c.rates = make([]float64, c.states*c.width)
 	c.out = make([]float64, c.states)
-	c.eachState(func(s, _ int, speeds []float64) {
+	c.eachState(func(s int, _ []int, speeds []float64) {
 		for l := range c.leaves {
 			w := &c.leaves[l]
 			for a, p := range w.places {
@@ -130,22 +136,21 @@ func (c *chain) setRates() {
 	})
 }
 
-// eachState calls visit with each state, how many tokens are at idle places in it, and how fast the tokens of each
+// eachState calls visit with each state, how many tokens of each leaf are at idle places in it, and how fast those of each
 // leaf at each of its places progress together, in own times per time.
-func (c *chain) eachState(visit func(state, away int, speeds []float64)) {
-	present := make([]int, len(c.leaves))
+func (c *chain) eachState(visit func(state int, away []int, speeds []float64)) {
+	present, away := make([]int, len(c.leaves)), make([]int, len(c.leaves))
 	cores := make([]float64, len(c.leaves))
 	at := make([]int, len(c.servers))
 	speeds := make([]float64, c.width)
 	for s := range c.states {
 		clear(at)
-		away := 0
 		for l := range c.leaves {
-			present[l] = 0
+			present[l], away[l] = 0, 0
 			for a, n := range c.leaves[l].composition(s) {
 				switch station := c.leaves[l].places[a].station; station {
 				case idlePlace:
-					away += n
+					away[l] = n
 				case 0:
 					present[l] = n
 				default:
@@ -161,8 +166,8 @@ func (c *chain) eachState(visit func(state, away int, speeds []float64)) {
 				switch station := w.places[a].station; {
 				case station == 0:
 					speed = cores[l]
-				case station == idlePlace && c.rest != nil:
-					speed *= c.rest.speed(l, away)
+				case station == idlePlace && c.elsewhere != nil:
+					speed = c.elsewhere.pass(l, away)
 				case station > 0 && at[station] > c.servers[station]:
 					speed *= float64(c.servers[station]) / float64(at[station])
 				}
@@ -336,7 +341,7 @@ func (c *chain) inflow(s int) float64 {
 // the tokens down.
 func (c *chain) stretches() [][]float64 {
 	progress, present := make([]float64, c.width), make([]float64, c.width)
-	c.eachState(func(s, _ int, speeds []float64) {
+	c.eachState(func(s int, _ []int, speeds []float64) {
 		for l := range c.leaves {
 			w := &c.leaves[l]
 			for a, n := range w.composition(s) {
@@ -358,11 +363,16 @@ func (c *chain) stretches() [][]float64 {
 
 // returns holds, for each leaf and number of tokens that are away, how often one of the leaf's is back there.
 func (c *chain) returns() [][]float64 {
+	threads := 0
+	for l := range c.leaves {
+		threads += c.leaves[l].tokens
+	}
 	all := make([][]float64, len(c.leaves))
 	for l := range all {
-		all[l] = make([]float64, c.rest.threads+1)
+		all[l] = make([]float64, threads+1)
 	}
-	c.eachState(func(s, away int, speeds []float64) {
+	c.eachState(func(s int, there []int, speeds []float64) {
+		away := total(there)
 		for l := range c.leaves {
 			w := &c.leaves[l]
 			for a, p := range w.places {

@@ -22,15 +22,19 @@
 // # Solutions
 //
 // [Exact] solves the Markov chain of which thread is where: C(t + m, m) states for each leaf of t equal threads at m
-// stations, multiplied. [Solve] does so where they are few. Else it solves the processor by itself; all other places are one
-// place, where a thread stays the longer the more threads are there. How much longer is told from package queueing, such that equal shares have its
-// solution. The processor is a Markov chain while it has few states, t + 1 for each leaf of t threads; above that the
-// distribution of the set A of threads that are there is taken to be
+// stations, multiplied. [Solve] does so where they are few. Else it solves the processor by itself, as a Markov chain while that has few
+// states, t + 1 for each leaf of t threads; all other places are one place, which is the slower the more threads of each leaf are
+// there: by how much is the exact solution of package queueing for them (a flow-equivalent server). That is exact for equal shares. In a
+// search for the worst, with up to 16 threads a job and weights of up to 1 : 1000, it is off by 7.4 %.
+//
+// Above that number of states, where results are off by 2.2 % on average and 25 % at worst in 66 simulated nodes, the distribution of
+// the set A of threads that are at the processor is taken to be
 //
 //	P(A) ∝ Φ(|A|) · Π_{k∈A} θ_k
 //
 // with odds θ such that every thread comes as often as it leaves, and factors Φ such that their number grows as often
 // as it shrinks. Both are true of the chain. So the closure is exact for two threads of any weights, and for any number
-// of equal ones; with many it is a mean field. Where jobs are nearly alike it is corrected by the chain of jobs that are, the
-// less the more they differ, so that no result jumps where jobs begin to.
+// of equal ones; with many it is a mean field. What threads wait elsewhere follows from how many are there, of any leaf, and is such that
+// equal shares have the solution of package queueing. Where jobs are nearly alike the closure is corrected by the chain of jobs that are,
+// the less the more they differ, so that no result jumps where jobs begin to.
 package gps

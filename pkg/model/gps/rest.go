@@ -57,6 +57,16 @@ func (r *rest) speed(l, there int) float64 {
 	return 1 / r.slow[l][there]
 }
 
+// pass implements [elsewhere].
+func (r *rest) pass(l int, there []int) float64 { return float64(there[l]) * r.speed(l, total(there)) }
+
+func total(counts []int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
+
 // slowDown finds out how long average threads wait: those of the leaves as often as they come, which follows from how
 // long their own times take.
 func (r *rest) slowDown(cycles []float64) error {

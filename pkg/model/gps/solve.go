@@ -39,10 +39,11 @@ type Solution struct {
 }
 
 // Solve returns how the jobs fare. Where other stations matter and there are few states the Markov chain of which thread is where
-// is solved. Else the processor is solved by itself, as the Markov chain of which threads are there, or for many different ones by a
-// closure (see the package comment). What the others do is idle or wait at other stations, and the longer the more of them there
-// are: see rest. What that makes of equal shares is corrected to be what [queueing.Solve] says of them, and the correction holds for
-// unequal ones, too. Where many jobs are different, but nearly alike, the closure is corrected by the chain of as many that are alike.
+// is solved. Else the processor is solved by itself, as the Markov chain of which threads are there beside what all other places are to
+// it: see flow. For many different threads it is solved by a closure (see the package comment), and what the others do is idle or wait
+// at other stations, the longer the more of them there are: see rest. What that makes of equal shares is corrected to be what
+// [queueing.Solve] says of them, and the correction holds for unequal ones, too. Where many jobs are different, but nearly alike, the
+// closure is corrected by the chain of as many that are alike.
 //
 // The result is exact for few states of all stations, for a processor without other stations up to the states that the options
 // allow, and as exact as that of package queueing for equal shares without limits.
@@ -211,6 +212,9 @@ func (d *decomposition) solve() (*Solution, error) {
 	if d.tree.alike() {
 		return d.solution(&processor{}, func(l, i int) float64 { return equal.Waits[l][i] }, func(l int) float64 { return 1 + equal.Waits[l][0] }), nil
 	}
+	if s, err := d.beside(rest, equal); err == nil || !errors.Is(err, ErrTooLarge) {
+		return s, err
+	}
 	if err := rest.slowDown(d.cycles(equal)); err != nil {
 		return nil, err
 	}
@@ -310,11 +314,7 @@ type processor struct {
 
 // processor solves the processor for a tree, starting from a solution for the same leaves, if any.
 func (d *decomposition) processor(t *tree, rest *rest, like *processor) (*processor, error) {
-	rounds := make([]itinerary, len(t.leaves))
-	for l := range rounds {
-		rounds[l] = roundOf(t.leaves[l].job, rest.unhindered(l))
-	}
-	c, err := newChain(t, d.network.Servers[:1], rest, rounds, d.states)
+	c, err := d.chain(t, rest, rest)
 	if errors.Is(err, ErrTooLarge) {
 		closure := newClosure(t, rest)
 		if like != nil {
@@ -334,14 +334,28 @@ func (d *decomposition) processor(t *tree, rest *rest, like *processor) (*proces
 	if err := c.solve(nearlySettled); err != nil {
 		return nil, err
 	}
-	p := &processor{stretches: make([]float64, len(t.leaves)), returns: c.returns(), probability: c.probability}
-	for l, stretches := range c.stretches() {
-		p.stretches[l] = 1
-		if t.leaves[l].job.demand(0) > 0 {
-			p.stretches[l] = stretches[0]
+	return &processor{stretches: atProcessor(c), returns: c.returns(), probability: c.probability}, nil
+}
+
+// chain returns the chain of which threads of a tree are at the processor, beside what all other places are.
+func (d *decomposition) chain(t *tree, rest *rest, elsewhere elsewhere) (*chain, error) {
+	rounds := make([]itinerary, len(t.leaves))
+	for l := range rounds {
+		rounds[l] = roundOf(t.leaves[l].job, rest.unhindered(l))
+	}
+	return newChain(t, d.network.Servers[:1], elsewhere, rounds, d.states)
+}
+
+// atProcessor returns how much longer than its demand the time of each leaf at the processor is.
+func atProcessor(c *chain) []float64 {
+	stretches := make([]float64, len(c.leaves))
+	for l, byPlace := range c.stretches() {
+		stretches[l] = 1
+		if c.tree.leaves[l].job.demand(0) > 0 {
+			stretches[l] = byPlace[0]
 		}
 	}
-	return p, nil
+	return stretches
 }
 
 // solution returns the solution with the waits at the other stations, and the stretches at the processor.

@@ -111,6 +111,41 @@ func TestEqualWeightsAreProcessorSharing(t *testing.T) {
 	})
 }
 
+// Jobs that hardly compute wait for those that are held up at the processor, or are not, in nodes of too many states for the chain of
+// all stations.
+func TestWaitsAtOtherStationsFollowWhoIsHeldUpAtTheProcessor(t *testing.T) {
+	t.Parallel()
+	for name, n := range map[string]*gps.Network{
+		"a pod of little weight seldom comes to the disk": {Servers: []int{2, 1, 1}, Jobs: []gps.Job{
+			{Demands: []float64{1}, Threads: 11, Weight: 318},
+			{Demands: []float64{0.063, 0.745}, Threads: 3},
+			{Demands: []float64{0, 0.363, 0.637}, Threads: 12, Weight: 6},
+			{Demands: []float64{0, 0.162, 0.838}, Threads: 7, Weight: 8},
+		}},
+		"one that is always at the disk": {Servers: []int{1, 1}, Jobs: []gps.Job{
+			{Demands: []float64{0.18, 0.806}, Threads: 4, Weight: 13},
+			{Demands: []float64{0, 1}, Weight: 97},
+			{Demands: []float64{0.009, 0.662}, Threads: 3},
+			{Demands: []float64{0.445}, Threads: 8, Weight: 1000},
+		}},
+		"one that is seldom wholly away from the processor": {Servers: []int{1, 4}, Jobs: []gps.Job{
+			{Demands: []float64{0.094, 0.239}, Threads: 3},
+			{Demands: []float64{0.383, 0.252}, Threads: 2, Weight: 2.5},
+			{Demands: []float64{0.482, 0.518}, Threads: 6, Weight: 818},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, want := dilations(t, n, solve), dilations(t, n, exactly)
+			for j := range want {
+				if math.Abs(got[j]/want[j]-1) > 0.01 {
+					t.Errorf("job %d is dilated by %v, want %v", j, got[j], want[j])
+				}
+			}
+		})
+	}
+}
+
 // drawDemands draws demands with zeros and ones, and a whole that is sometimes 1.
 func drawDemands(t *rapid.T, stations int) []float64 {
 	d := make([]float64, stations)
@@ -389,5 +424,29 @@ func BenchmarkSolve(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A pod of little weight and many threads gets the less done the more of them wait: the iteration of the closure goes around in
+// circles, for ever.
+func TestAClosureThatCirclesSettles(t *testing.T) {
+	t.Parallel()
+	n := &gps.Network{Servers: []int{4}}
+	for _, j := range []struct {
+		demand, weight, limit float64
+		threads               int
+	}{{0.1, 8, 0.13, 1}, {0.2, 79, 0.32, 1}, {1, 157, 0, 1}, {0.1, 8, 1.18, 8}, {0.5, 79, 0, 2}, {0.05, 1, 0, 16}, {0.05, 79, 0, 2}, {0.05, 313, 0, 16}} {
+		n.Jobs = append(n.Jobs, gps.Job{Demands: []float64{j.demand}, Weight: j.weight, Limit: j.limit, Threads: j.threads})
+	}
+	s, err := gps.Solve(n, gps.Options{})
+	if err != nil || s.Chain {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	used := 0.0
+	for j := range n.Jobs {
+		used += n.Jobs[j].Demands[0] * float64(n.Jobs[j].Threads) / s.Responses[j]
+	}
+	if slow := s.Responses[5]; slow < 1.5 || slow > 4 || used > 4 {
+		t.Errorf("the pod of 16 threads takes %v times as long as alone, and all use %v of 4 cores", slow, used)
 	}
 }

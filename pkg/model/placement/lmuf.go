@@ -1,7 +1,7 @@
 package placement
 
-// LMUF (least maximum utilization first) puts a job on the node whose busiest
-// resource is least busy now: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01,
+// LMUF is least maximum utilization first: it puts a job on the node whose busiest
+// resource is least busy now. Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01,
 // section 5. Utilizations are those of the model. Of equally busy nodes, such as
 // those that are busy all the time, it takes one on which fewest jobs run.
 type LMUF struct{}

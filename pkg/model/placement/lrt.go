@@ -1,7 +1,7 @@
 package placement
 
-// LRT (least response time) puts a job where it is done first, by the model, if
-// no other job arrives: Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
+// LRT is least response time: it puts a job where it is done first, by the model, if
+// no other job arrives. Menascé and Bardhan, "Epochs", GMU-CS-TR-2014-01, section 5.
 // The jobs that are there leave as they are done.
 type LRT struct{}
 

@@ -7,6 +7,7 @@ package queueing
 // at k·m + i.
 type closed struct {
 	m        int       // stations
+	stations int       // of the network, those included at which no job waits
 	n        int       // classes
 	servers  []int     // per station
 	idle     []float64 // per class
@@ -20,7 +21,7 @@ type closed struct {
 
 // reduce brings a valid network into that form.
 func reduce(network *Network) *closed {
-	c := &closed{}
+	c := &closed{stations: len(network.Servers)}
 	for i, servers := range network.Servers {
 		total := 0
 		for k := range network.Classes {

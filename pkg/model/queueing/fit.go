@@ -4,7 +4,7 @@ import "math"
 
 // Bounds of errors of the distribution function of the wait, found by comparison with
 // exact solutions and with simulations of service times up to 1 : 1000 apart:
-// docs/sizing-accuracy.md.
+// docs/evidence/sizing-accuracy.md.
 const (
 	// mergingError, times the loss of merging two phases, is that of merging them, up to
 	// maxMergingError.

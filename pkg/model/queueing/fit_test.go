@@ -26,7 +26,7 @@ func drawPhases(r *rand.Rand, count, servers int, ratio float64) []Stream {
 	return streams
 }
 
-// What docs/sizing-accuracy.md says is solved exactly.
+// What docs/evidence/sizing-accuracy.md says is solved exactly.
 func TestFewPhasesAreSolvedForManyServers(t *testing.T) {
 	t.Parallel()
 	for phases, want := range map[int]int{2: 51, 3: 12, 4: 6, 5: 4} {

@@ -79,7 +79,7 @@ func (q *MGm) ResponseWithin(k int, x float64) float64 {
 
 // Error returns a bound of the error of the probabilities, that of any class at any time;
 // 0 where they are exact but for roundings (1e-6). It was found by simulation, see
-// docs/sizing-accuracy.md.
+// docs/evidence/sizing-accuracy.md.
 func (q *MGm) Error() float64 { return q.off }
 
 // ServiceWithin returns the probability that the service alone takes at most x ≥ 0:

@@ -147,7 +147,7 @@ func (s classSet) off(t *testing.T, q *queueing.MGm, jobs int, seed uint64) (off
 }
 
 // Random sets of classes, simulated as long as there is time for; with longer service times
-// of the slowest class it is the study of docs/sizing-accuracy.md.
+// of the slowest class it is the study of docs/evidence/sizing-accuracy.md.
 func TestClassesOfDifferentTimesAgreeWithSimulation(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(17, 4))

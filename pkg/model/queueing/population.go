@@ -25,16 +25,7 @@ package queueing
 // positive numbers. For one server both are the same.
 func byPopulation(c *closed, copies []int) (waits []float64) {
 	l := newLattice(c, copies)
-	weight := make([]float64, l.states) // G of idle time alone
-	weight[0] = 1
-	l.each(func(s int, population []int) {
-		for k, n := range population {
-			if n > 0 {
-				weight[s] = l.idle[k] * weight[s-l.strides[k]]
-				break
-			}
-		}
-	})
+	weight := l.idleWeights()
 	parts := make([][]float64, c.m)
 	for i := range parts {
 		parts[i], weight = l.add(i, weight)
@@ -76,6 +67,21 @@ func newLattice(c *closed, copies []int) *lattice {
 		l.idle[k] = c.idle[k] / l.norm[k]
 	}
 	return l
+}
+
+// idleWeights returns G of idle time alone.
+func (l *lattice) idleWeights() []float64 {
+	weights := make([]float64, l.states)
+	weights[0] = 1
+	l.each(func(s int, population []int) {
+		for k, n := range population {
+			if n > 0 {
+				weights[s] = l.idle[k] * weights[s-l.strides[k]]
+				break
+			}
+		}
+	})
+	return weights
 }
 
 // each visits the populations in an order in which a smaller one comes before a

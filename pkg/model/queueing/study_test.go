@@ -15,8 +15,8 @@ var studied = flag.Int("networks", 25, "random networks per cell of the study of
 
 // The errors of the approximations against the exact solution, which other tests hold
 // against mean value analysis and the Markov chain, by the number of jobs and by the
-// largest number of servers. With -networks 2000 -v this prints what docs/predict.md
-// has. Half of the networks are sparse, see thin; more jobs are at fewer stations, as
+// largest number of servers. With -networks 2000 -v this prints what
+// docs/evidence/solvers.md has. Half of the networks are sparse, see thin; more jobs are at fewer stations, as
 // far as the exact solution reaches.
 func TestErrorsByJobsAndServers(t *testing.T) {
 	t.Parallel()

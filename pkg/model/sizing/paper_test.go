@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
-// The tables of docs/sizing-accuracy.md are made with more combinations than a test
+// The tables of docs/evidence/sizing-accuracy.md are made with more combinations than a test
 // waits for.
 var combinations = flag.Int("combinations", 0, "combinations of parameters in Tables 7 to 9, 0 for a few")
 

@@ -52,8 +52,9 @@ type manner struct {
 	drift   bool    // whether the vectors may be off
 	noise   float64 // the variance of a measurement over that of what similar cells have in common
 
-	share    float64 // of crossed effects
-	families bool    // whether the families of jobs count there
+	share     float64 // of crossed effects
+	families  bool    // whether the families of jobs count there
+	variances variances
 }
 
 // noises are the levels of noise that are tried where similar pairs count.
@@ -118,7 +119,7 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 		like := c.tryOut(c.consensus(), noises(), cells)
 		best = like.best(c.tryOut(like.members, similarities(like.noise), cells)).better(best)
 	}
-	best = c.tryOut(best.members, withEffects(best.manner, p.jobs), cells).better(best)
+	best = c.tryOut(best.members, withEffects(best.manner, p), cells).better(best)
 	if best.manner == (manner{}) {
 		return nil
 	}
@@ -126,13 +127,15 @@ func chooseCorrection(p *problem, c choice, o Options) *chosenCorrection {
 }
 
 // withEffects returns the ways in which crossed effects may be part of a correction.
-func withEffects(how manner, jobs []string) []manner {
+func withEffects(how manner, p *problem) []manner {
 	families := []bool{false}
-	if distinct := len(slices.Compact(slices.Sorted(slices.Values(familiesOf(jobs))))); distinct > 1 && distinct < len(jobs) {
+	if distinct := len(slices.Compact(slices.Sorted(slices.Values(familiesOf(p.jobs))))); distinct > 1 && distinct < len(p.jobs) {
 		families = append(families, true)
 	}
+	cells, dilations := measuredCells(p)
 	var all []manner
 	for _, how.families = range families {
+		how.variances = estimateVariances(familiesIf(how.families, p.jobs), cells, dilations)
 		for _, how.share = range shares {
 			all = append(all, how)
 		}
@@ -234,6 +237,15 @@ func cellsOf(p *problem) []sample {
 	return pairs
 }
 
+// measuredCells returns the cells that were measured, and their dilations.
+func measuredCells(p *problem) (cells []cell, dilations []float64) {
+	for _, s := range cellsOf(p) {
+		cells = append(cells, cell{s.job, s.others[0].job})
+		dilations = append(dilations, s.dilation)
+	}
+	return cells, dilations
+}
+
 // newCorrection learns what models leave unexplained of pairs. The vectors that may be
 // off are those of the first model.
 func newCorrection(p *problem, models []rival, how manner) *correction {
@@ -263,13 +275,11 @@ func newLesson(p *problem, models []rival) *lesson {
 			l.predicted.Set(job, other, agreed.agreed(job, other))
 		}
 	}
-	for _, s := range cellsOf(p) {
-		one := cell{s.job, s.others[0].job}
+	l.cells, l.dilations = measuredCells(p)
+	for i, one := range l.cells {
 		log := l.predicted.At(one.job, one.other)
-		l.cells = append(l.cells, one)
-		l.dilations = append(l.dilations, s.dilation)
 		l.at = append(l.at, log)
-		l.unexplained = append(l.unexplained, math.Log(s.dilation)-log)
+		l.unexplained = append(l.unexplained, math.Log(l.dilations[i])-log)
 	}
 	return l
 }
@@ -284,8 +294,8 @@ func (l *lesson) correction(how manner) *correction {
 		c.residual = l.residual
 	}
 	if how.share > 0 {
-		if l.effects == nil || l.last.families != how.families {
-			l.effects = newEffects(l.familiesIf(how.families), l.cells, l.dilations)
+		if l.effects == nil || l.last.variances != how.variances {
+			l.effects = newEffects(familiesIf(how.families, l.jobs), how.variances, l.cells, l.dilations)
 		}
 		if l.effects != nil {
 			c.effects, c.share = l.effects, how.share
@@ -297,21 +307,21 @@ func (l *lesson) correction(how manner) *correction {
 
 // similarity returns the part of the manner that is about similar pairs.
 func (m manner) similarity() manner {
-	m.share, m.families = 0, false
+	m.share, m.families, m.variances = 0, false, variances{}
 	return m
 }
 
-// familiesIf returns the families of the jobs if they count, else nil.
-func (l *lesson) familiesIf(count bool) []string {
+// familiesIf returns the families of jobs if they count, else nil.
+func familiesIf(count bool, jobs []string) []string {
 	if !count {
 		return nil
 	}
-	return familiesOf(l.jobs)
+	return familiesOf(jobs)
 }
 
 // similar learns from what is unexplained of similar pairs.
 func (l *lesson) similar(how manner) *kriging {
-	alike := kinship{likeness: likenessOf(l.predicted), families: l.familiesIf(how.names)}
+	alike := kinship{likeness: likenessOf(l.predicted), families: familiesIf(how.names, l.jobs)}
 	var off *drift
 	if how.drift {
 		off = newDrift(l.models[0].factors)
@@ -362,17 +372,18 @@ func (c *correction) agreed(job, other int) float64 {
 // pair returns the logarithm of the corrected dilation of a job beside another over
 // its stated alone time.
 func (c *correction) pair(job, other int) float64 {
+	effects := 0.0
+	if c.share > 0 {
+		effects = c.effects.at(cell{job, other}).log
+	}
 	if c.share == 1 {
-		return c.effects.at(cell{job, other})
+		return effects
 	}
 	log := c.agreed(job, other)
 	if c.residual != nil {
 		log += c.residual.at(cell{job, other}, log)
 	}
-	if c.share > 0 {
-		log = (1-c.share)*log + c.share*c.effects.at(cell{job, other})
-	}
-	return log
+	return (1-c.share)*log + c.share*effects
 }
 
 // dilation returns the corrected dilation of one of the members of a run over the
@@ -410,7 +421,7 @@ func (c *correction) deviation(model rival, members []int, member int) float64 {
 		return 0
 	}
 	return meanBeside(model, members, member, func(other int, _ float64) float64 {
-		return c.effects.deviation(cell{members[member], other})
+		return c.effects.at(cell{members[member], other}).deviation
 	})
 }
 

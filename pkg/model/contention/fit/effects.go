@@ -3,7 +3,9 @@ package fit
 import (
 	"math"
 	"slices"
+	"sync"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -13,11 +15,6 @@ const (
 	// flatMean is the variance of the mean of all over that of an effect: it is as good
 	// as unknown.
 	flatMean = 1e3
-	// effectNoise is the variance of a measurement over that of an effect.
-	effectNoise = 0.05
-	// halfShared is the variance of what one job and one family have in common over
-	// that of an effect.
-	halfShared = 0.5
 	// leastCost is added to what company costs, so that its logarithm is that of a number.
 	leastCost = 0.02
 	// fewestEffects is from how many dilations of pairs on effects are estimated.
@@ -33,90 +30,105 @@ const (
 // Predictions are the best linear unbiased ones (Henderson, Biometrics 31, 1975), which is
 // Gaussian-process regression by what two cells have in common. A job of few dilations is
 // drawn towards its family, and a family towards the average one, so that it takes far
-// fewer runs than vectors do; with many it cannot follow what vectors explain. Noise is
-// Cauchy's, see [krige].
+// fewer runs than vectors do; with many it cannot follow what vectors explain. The
+// logarithm has the more noise of measurements the less company costs. Noise is Cauchy's,
+// see [krige].
 type effects struct {
-	families []string // per job; nil where names do not count
-	cells    []cell
-	weights  []float64 // per cell, the inverse covariance times the logarithm
-	factor   blas64.Triangular
-	variance float64 // of an effect
+	names []string // of the families, per job; nil where they do not count
+	variances
+	cells   []cell
+	weights []float64 // per cell, the inverse covariance times the logarithm
+	factor  blas64.Triangular
+	unit    float64 // of the variances
+
+	predicted sync.Map // [expected] by cell
 }
 
 // newEffects learns from the dilations of some cells. It takes O(cells³) time, and
 // returns nil where there are too few.
-func newEffects(families []string, cells []cell, dilations []float64) *effects {
+func newEffects(families []string, v variances, cells []cell, dilations []float64) *effects {
 	n := len(cells)
 	if n < fewestEffects {
 		return nil
 	}
-	e := &effects{families: families, cells: cells}
+	e := &effects{names: families, variances: v, cells: cells}
 	covariance := mat.NewSymDense(n, nil)
-	logs := make([]float64, n)
+	logs, noise := make([]float64, n), make([]float64, n)
 	for i, a := range cells {
-		logs[i] = math.Log(max(0, dilations[i]-1) + leastCost)
+		cost := max(0, dilations[i]-1) + leastCost
+		slope := dilations[i] / cost
+		logs[i], noise[i] = math.Log(cost), v.noise+slope*slope*v.measured
 		for j, b := range cells[:i+1] {
 			covariance.SetSym(i, j, e.covariance(a, b))
 		}
 	}
 	var ok bool
-	if e.weights, e.factor, ok = krige(covariance, effectNoise, logs, slices.Repeat([]float64{1}, n)); !ok {
+	if e.weights, e.factor, ok = krige(covariance, noise, logs, slices.Repeat([]float64{1}, n)); !ok {
 		return nil
 	}
-	e.variance = floats.Dot(logs, e.weights) / float64(n)
+	e.unit = floats.Dot(logs, e.weights) / float64(n)
 	return e
 }
 
-// covariance returns that of two cells, in variances of an effect.
+// covariance returns that of two cells, in the unit of the variances.
 func (e *effects) covariance(a, b cell) float64 {
 	total := flatMean
 	if a.job == b.job {
-		total++
+		total += e.job
 	}
 	if a.other == b.other {
-		total++
+		total += e.other
 	}
-	if e.families == nil {
+	if e.names == nil {
 		return total
 	}
-	own, others := e.families[a.job] == e.families[b.job], e.families[a.other] == e.families[b.other]
+	own, others := e.names[a.job] == e.names[b.job], e.names[a.other] == e.names[b.other]
 	if own {
-		total++
+		total += e.ownFamily
 	}
 	if others {
-		total++
+		total += e.otherFamily
 	}
 	if own && others {
-		total++
+		total += e.families
 		if a.job == b.job {
-			total += halfShared
+			total += e.mixed
 		}
 		if a.other == b.other {
-			total += halfShared
+			total += e.mixed
 		}
 	}
 	return total
 }
 
-// at returns the logarithm of the dilation of a cell.
-func (e *effects) at(c cell) float64 {
-	cost := 0.0
-	for i, known := range e.cells {
-		cost += e.covariance(c, known) * e.weights[i]
+// expected is what effects predict of a cell: the logarithm of its dilation, and the
+// standard deviation of that, the noise of a measurement aside.
+type expected struct{ log, deviation float64 }
+
+// at returns what is predicted of a cell. It takes O(cells²) time, once for each.
+func (e *effects) at(c cell) expected {
+	if known, found := e.predicted.Load(c); found {
+		if one, is := known.(expected); is {
+			return one
+		}
 	}
-	return math.Log(max(1, 1-leastCost+math.Exp(cost)))
+	one := e.predict(c)
+	e.predicted.Store(c, one)
+	return one
 }
 
-// deviation returns the standard deviation of the logarithm of the dilation of a cell,
-// that of a measurement aside. It takes O(cells²) time.
-func (e *effects) deviation(c cell) float64 {
+// predict returns the dilation of the least expected relative error |λ̂/λ − 1|, by which
+// models are chosen: the median weighted by 1/λ. Where the logarithm of what company costs
+// is normal, that is below the median by its variance, times how much of the dilation is
+// such costs.
+func (e *effects) predict(c cell) expected {
 	shared := make([]float64, len(e.cells))
 	for i, known := range e.cells {
 		shared[i] = e.covariance(c, known)
 	}
-	cost := math.Exp(floats.Dot(shared, e.weights))
-	solved := slices.Clone(shared)
-	solve(e.factor, solved)
-	left := max(0, e.covariance(c, c)-floats.Dot(shared, solved))
-	return math.Sqrt(e.variance*left) * cost / max(1, 1-leastCost+cost)
+	median := floats.Dot(shared, e.weights)
+	blas64.Trsv(blas.Trans, e.factor, blas64.Vector{N: len(shared), Inc: 1, Data: shared})
+	variance := e.unit * (e.noise + max(0, e.covariance(c, c)-floats.Dot(shared, shared)))
+	part := math.Exp(median) / max(1, 1-leastCost+math.Exp(median))
+	return expected{math.Log(max(1, 1-leastCost+math.Exp(median-part*variance))), part * math.Sqrt(variance)}
 }

@@ -73,7 +73,7 @@ func newKriging(alike kinship, off *drift, cells []cell, predicted, unexplained 
 			covariance.SetSym(i, j, k.amplitude[i]*k.amplitude[j]*k.alike(a, b)+off.covariance(a, b, k.slopes[i], k.slopes[j]))
 		}
 	}
-	weights, _, ok := krige(covariance, power*noise, unexplained, distrustOf(unexplained))
+	weights, _, ok := krige(covariance, slices.Repeat([]float64{power * noise}, n), unexplained, distrustOf(unexplained))
 	if !ok {
 		return nil
 	}
@@ -81,19 +81,21 @@ func newKriging(alike kinship, off *drift, cells []cell, predicted, unexplained 
 	return k
 }
 
-// krige returns the inverse of a covariance, to which the variance of noise is added,
+// krige returns the inverse of a covariance, to which the variances of noise are added,
 // times what was observed, and the Cholesky factor. Noise is Cauchy's: the distrust of an
 // observation multiplies its variance, first the one given, then that of what is left of
-// it. It reports false where the covariance is not positive definite.
-func krige(covariance *mat.SymDense, noise float64, observed, distrust []float64) (weights []float64, factor blas64.Triangular, ok bool) {
+// it, over the standard deviation of its noise. It reports false where the covariance is
+// not positive definite.
+func krige(covariance *mat.SymDense, noise, observed, distrust []float64) (weights []float64, factor blas64.Triangular, ok bool) {
 	n := len(observed)
 	weights = make([]float64, n)
 	left := make([]float64, n)
 	noisy := mat.NewSymDense(n, nil)
+	least := slices.Min(noise)
 	for range 2 {
 		noisy.CopySym(covariance)
 		for i, d := range distrust {
-			noisy.SetSym(i, i, covariance.At(i, i)+noise*d)
+			noisy.SetSym(i, i, covariance.At(i, i)+noise[i]*d)
 		}
 		// Not mat.Cholesky, which takes half as long again to estimate the condition.
 		if factor, ok = lapack64.Potrf(noisy.RawSymmetric()); !ok {
@@ -102,7 +104,7 @@ func krige(covariance *mat.SymDense, noise float64, observed, distrust []float64
 		copy(weights, observed)
 		solve(factor, weights)
 		for i, d := range distrust {
-			left[i] = noise * d * weights[i]
+			left[i] = noise[i] * d * weights[i] / math.Sqrt(noise[i]/least)
 		}
 		distrust = distrustOf(left)
 	}
