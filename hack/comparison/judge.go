@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"loadline.dev/loadline/hack/scenario"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // Judge says how much the pods of a scenario are dilated where they are. It remembers each mix of applications that it
@@ -126,12 +126,11 @@ func (j *Judge) remember(mix string, find func() ([]float64, error)) ([]float64,
 }
 
 // predict asks the model, with the weights that a kubelet makes of requests.
-func (j *Judge) predict(node int, pods []int) ([]float64, error) {
+func (j *Judge) predict(at int, pods []int) ([]float64, error) {
 	s := j.scenario
-	n := &nodes.Node{Name: s.Nodes[node].Name, Servers: s.Nodes[node].Size.Servers, CPU: scenario.CPU}
+	n := &node.Node{Name: s.Nodes[at].Name, Servers: s.Nodes[at].Size.Servers, CPU: scenario.CPU}
 	for _, i := range pods {
-		n.Pods = append(n.Pods, s.PodObject(&s.Pods[i], ""))
-		n.Vectors = append(n.Vectors, s.Pods[i].Application.Vector)
+		n.Pods = append(n.Pods, node.Pod{Pod: s.PodObject(&s.Pods[i], ""), Vector: s.Pods[i].Application.Vector})
 	}
 	p, err := n.Predict()
 	if err != nil {

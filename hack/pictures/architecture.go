@@ -25,7 +25,7 @@ const module = "loadline.dev/loadline/"
 
 // apart are packages with a box of their own in the picture, beside that of the folder they are in: those that packages
 // below the folder import.
-var apart = []string{"pkg/probe/result", "pkg/report/chart", "pkg/report/file", "pkg/report/text"}
+var apart = []string{"pkg/probe/result", "pkg/report/chart", "pkg/report/file"}
 
 // boxOf returns the box of a package: a program, a folder of pkg, or another folder of the repository.
 func boxOf(folder string) string {

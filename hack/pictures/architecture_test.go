@@ -30,9 +30,9 @@ func TestPackagesStandInLayers(t *testing.T) {
 	t.Parallel()
 	l, err := readLayers(code(map[string][]string{
 		"cmd/tool":         {module + "pkg/cli", "fmt"},
-		"pkg/cli":          {module + "pkg/answer", module + "pkg/model/a", module + "pkg/report/text"},
+		"pkg/cli":          {module + "pkg/answer", module + "pkg/model/a", module + "pkg/probe/result"},
 		"pkg/answer":       {module + "pkg/model/a/b"},
-		"pkg/report/text":  {},
+		"pkg/probe/result": {},
 		"pkg/model/a":      {module + "pkg/model/a/b"},
 		"pkg/model/a/b":    {"math"},
 		"pkg/late/dragged": {module + "pkg/model/a"},
@@ -42,9 +42,9 @@ func TestPackagesStandInLayers(t *testing.T) {
 	}
 	want := &layers{
 		imports: map[string][]string{
-			"tool": {"cli"}, "cli": {"answer", "report/text"}, "answer": {"model"}, "late": {"model"}, "model": nil, "report/text": nil,
+			"tool": {"cli"}, "cli": {"answer", "probe/result"}, "answer": {"model"}, "late": {"model"}, "model": nil, "probe/result": nil,
 		},
-		level: map[string]int{"tool": 3, "late": 3, "cli": 2, "answer": 1, "report/text": 1, "model": 0},
+		level: map[string]int{"tool": 3, "late": 3, "cli": 2, "answer": 1, "probe/result": 1, "model": 0},
 	}
 	for box, others := range want.imports {
 		if diff := cmp.Diff(others, l.imports[box], cmp.Transformer("empty", func(s []string) string { return strings.Join(s, ", ") })); diff != "" {

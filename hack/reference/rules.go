@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/hack/reference/markdown"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // rulesOf says in sentences what a schema demands of a field beyond its type: the list

@@ -95,6 +95,15 @@ func outline(g *cgroup.Group, depth int) string {
 	return text
 }
 
+// pointers returns where some pods are.
+func pointers(pods []corev1.Pod) []*corev1.Pod {
+	var all []*corev1.Pod
+	for i := range pods {
+		all = append(all, &pods[i])
+	}
+	return all
+}
+
 func somePods() []corev1.Pod {
 	mesh := pod("mesh", container("app", "1", ""), container("log", "", ""))
 	proxy := container("proxy", "500m", "")
@@ -124,11 +133,11 @@ func TestTheTreeIsThatOfTheKubelet(t *testing.T) {
   besteffort 0m 2 1
     shop/idle 0m 2 1
 `
-	got := outline(cgroup.Build(somePods(), cgroup.Options{Containers: cgroup.Logarithmic}), 0)
+	got := outline(cgroup.Build(pointers(somePods()), cgroup.Options{Containers: cgroup.Logarithmic}), 0)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected tree (-want +got):\n%s", diff)
 	}
-	v1 := cgroup.Build(somePods(), cgroup.Options{Pods: cgroup.None, Containers: cgroup.None})
+	v1 := cgroup.Build(pointers(somePods()), cgroup.Options{Pods: cgroup.None, Containers: cgroup.None})
 	if burstable := v1.Children[2]; burstable.Weight != 4352 || burstable.Children[1].Children[0].Weight != 1024 {
 		t.Errorf("on cgroup v1 the tree is\n%s", outline(v1, 0))
 	}
@@ -139,7 +148,7 @@ func TestTheTreeIsThatOfTheKubelet(t *testing.T) {
 
 func TestTheModelTakesTheWeightsAndTheUsage(t *testing.T) {
 	t.Parallel()
-	root := cgroup.Build(somePods(), cgroup.Options{})
+	root := cgroup.Build(pointers(somePods()), cgroup.Options{})
 	asked := map[cgroup.Container]float64{{"shop", "mesh", "app"}: 0.3, {"shop", "idle", "main"}: 0.2}
 	tree, err := fairshare.New(&fairshare.Group{Children: root.Members(func(c cgroup.Container) float64 { return asked[c] })})
 	if err != nil {

@@ -59,7 +59,7 @@ func TestTheFlatListIsCloseToTheTree(t *testing.T) {
 		r := &pods[i].Spec.Containers[0].Resources
 		r.Requests[corev1.ResourceMemory] = r.Limits[corev1.ResourceMemory]
 	}
-	pool, err := cgroup.NewPool(pods, 4, cgroup.Options{})
+	pool, err := cgroup.NewPool(pointers(pods), 4, cgroup.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

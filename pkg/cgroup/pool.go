@@ -25,17 +25,17 @@ type Pool struct {
 // about to.
 //
 // The error names the pod, the field, the value and the rule, or says that no core is left.
-func NewPool(pods []corev1.Pod, cores int, options Options) (*Pool, error) {
+func NewPool(pods []*corev1.Pod, cores int, options Options) (*Pool, error) {
 	if cores < 1 || cores > contention.MaxServers {
 		return nil, fmt.Errorf("cores: %d is not between 1 and %d", cores, contention.MaxServers)
 	}
 	p := &Pool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]contention.Share, len(pods))}
 	for i := range pods {
-		if err := Validate(&pods[i]); err != nil {
+		if err := Validate(pods[i]); err != nil {
 			return nil, err
 		}
 		if options.StaticCPUs {
-			p.Exclusive[i] = Exclusive(&pods[i])
+			p.Exclusive[i] = Exclusive(pods[i])
 			p.Cores -= p.Exclusive[i]
 		}
 	}

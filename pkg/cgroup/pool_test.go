@@ -36,7 +36,7 @@ func TestAPodIsOneJobWithTheWeightAndTheLimitOfItsGroup(t *testing.T) {
 		Name: "app", Resources: &corev1.ResourceRequirements{Requests: cpus("500m"), Limits: cpus("1")},
 	}}
 	pods := []corev1.Pod{pod("sure", container("app", "1", "1")), both, some, whole, small, none, resized}
-	got, err := cgroup.NewPool(pods, 4, cgroup.Options{Pods: cgroup.None, Containers: cgroup.None})
+	got, err := cgroup.NewPool(pointers(pods), 4, cgroup.Options{Pods: cgroup.None, Containers: cgroup.None})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestPodsWithCoresOfTheirOwnLeaveThePool(t *testing.T) {
 	t.Parallel()
 	whole, part, burstable := pod("whole", container("a", "2", "2"), container("b", "1", "1")), pod("part", container("a", "1500m", "1500m")), pod("burstable", container("a", "1", ""))
 	pods := []corev1.Pod{whole, part, burstable}
-	got, err := cgroup.NewPool(pods, 8, cgroup.Options{StaticCPUs: true})
+	got, err := cgroup.NewPool(pointers(pods), 8, cgroup.Options{StaticCPUs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +81,10 @@ func TestPodsWithCoresOfTheirOwnLeaveThePool(t *testing.T) {
 	if v := got.InPool(1, vector, 0); &v[0] != &vector[0] {
 		t.Error("the vector of a pod in the pool was copied")
 	}
-	if got, err := cgroup.NewPool(pods[:1], 3, cgroup.Options{StaticCPUs: true}); err != nil || got.Cores < 1 {
+	if got, err := cgroup.NewPool(pointers(pods[:1]), 3, cgroup.Options{StaticCPUs: true}); err != nil || got.Cores < 1 {
 		t.Errorf("a node whose cores are all taken, with no other pod: %+v, %v", got, err)
 	}
-	if got, err := cgroup.NewPool(pods, 8, cgroup.Options{}); err != nil || got.Cores != 8 {
+	if got, err := cgroup.NewPool(pointers(pods), 8, cgroup.Options{}); err != nil || got.Cores != 8 {
 		t.Errorf("without the policy static: %+v, %v", got, err)
 	}
 }
@@ -109,7 +109,7 @@ func TestPodsThatNoKubeletRunsAreRefused(t *testing.T) {
 		"cores: pods have 2 for themselves, of 2: none is left":  {[]corev1.Pod{pod("a", container("app", "2", "2")), pod("b", container("app", "1", ""))}, 2},
 		"cores: pods have 3 for themselves, of 2":                {[]corev1.Pod{pod("a", container("app", "3", "3"))}, 2},
 	} {
-		if _, err := cgroup.NewPool(test.pods, test.cores, cgroup.Options{StaticCPUs: true}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cgroup.NewPool(pointers(test.pods), test.cores, cgroup.Options{StaticCPUs: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestAnyPodsCanBePredicted(t *testing.T) {
 			jobs = append(jobs, contention.Loadings(rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "loading")))
 		}
 		options := cgroup.Options{Pods: rapid.SampledFrom([]cgroup.Conversion{cgroup.Linear, cgroup.None}).Draw(t, "conversion")}
-		pool, err := cgroup.NewPool(pods, rapid.IntRange(1, 4).Draw(t, "cores"), options)
+		pool, err := cgroup.NewPool(pointers(pods), rapid.IntRange(1, 4).Draw(t, "cores"), options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestTheSystemIsASiblingOfAllPodsTogether(t *testing.T) {
 			Shares: []contention.Share{{Weight: 20, Limit: 0.5, Group: 1}, {Weight: 4, Group: 2}, {Weight: 1, Group: 3}, {Weight: 100}},
 		}},
 	} {
-		got, err := cgroup.NewPool(pods, 2, cgroup.Options{Pods: c.conversion})
+		got, err := cgroup.NewPool(pointers(pods), 2, cgroup.Options{Pods: c.conversion})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,15 +52,15 @@ type Group struct {
 
 // Build returns the tree of the pods of a node. Pods that have ended are left out,
 // and so are those with cores of their own and classes without pods.
-func Build(pods []corev1.Pod, options Options) *Group {
+func Build(pods []*corev1.Pod, options Options) *Group {
 	root := &Group{Name: "kubepods"}
 	burstable := &Group{Name: "burstable", QoS: corev1.PodQOSBurstable}
 	bestEffort := &Group{Name: "besteffort", QoS: corev1.PodQOSBestEffort}
 	for i := range pods {
-		if Ended(&pods[i]) || len(pods[i].Spec.Containers) == 0 || options.StaticCPUs && Exclusive(&pods[i]) > 0 {
+		if Ended(pods[i]) || len(pods[i].Spec.Containers) == 0 || options.StaticCPUs && Exclusive(pods[i]) > 0 {
 			continue
 		}
-		pod := newPod(&pods[i], options)
+		pod := newPod(pods[i], options)
 		pod.place = i
 		root.MilliCPU += pod.MilliCPU
 		switch pod.QoS {

@@ -11,12 +11,14 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/evaluate/pools"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/model/placement"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // complete makes the shell complete the values of the flags of all verbs, but for
@@ -70,7 +72,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"plot-nodes": picture, "plot-servers": picture, "plot-map": picture,
 		"report": files("html"),
 
-		"solver":       verb.OneOf(evaluate.Solvers()),
+		"solver":       verb.OneOf(queueing.SolverNames()),
 		"method":       verb.OneOf(shares.Methods()),
 		"discipline":   verb.OneOf(pools.Disciplines()),
 		"strategy":     verb.OneOf(pools.Strategies()),
@@ -79,7 +81,7 @@ func flagCompletions() map[string]cobra.CompletionFunc {
 		"fit sharing":  verb.OneOf([]string{string(v1alpha1.SharingTimeSliced), string(v1alpha1.SharingConcurrent)}),
 		"queue":        verb.OneOf([]string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}),
 		"cpu-shares":   verb.OneOf(replays.CPUShares()),
-		"form":         verb.OneOf(evaluate.Forms()),
+		"form":         verb.OneOf(fits.Forms()),
 		"without":      listOf([]string{installation.Manager, installation.Scheduler}),
 
 		"plan": fromFiles(func(o *input.Objects) []string {
@@ -100,7 +102,7 @@ func workloadNames(o *input.Objects) []string {
 
 // podNames are those of workloads and of profiles.
 func podNames(o *input.Objects) []string {
-	return append(namesOf(o.Workloads, (*evaluate.Workload).Name), workloadNames(o)...)
+	return append(namesOf(o.Workloads, (*manifest.Workload).Name), workloadNames(o)...)
 }
 
 func namesOf[T any](objects []T, name func(*T) string) []string {

@@ -23,7 +23,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli"
 	"loadline.dev/loadline/pkg/cli/clitest"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // injected is what a hostile name has on a line of its own.

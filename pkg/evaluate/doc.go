@@ -1,11 +1,18 @@
-// Package evaluate turns manifests into their answers: what a controller writes
-// to status and what the command line prints, one pure function per kind, so
-// that the two cannot disagree. It has no access to a cluster, a clock or a
-// file: all that a decision depends on is in its arguments.
+// Package evaluate is where manifests become answers: what a controller writes
+// to status and what the command line prints, one package per answer, of pure functions, so
+// that the two cannot disagree. They have no access to a cluster, a clock or a
+// file: all that a decision depends on is in its arguments. This package itself has nothing but its packages:
 //
-// Here are the answers about profiles: whether they are in use and what follows
-// them, what they predict for pods that share a node, and what a fit learns; and
-// what all answers have in common. Answers about other kinds, and about what runs in
-// a cluster, are in packages of their own below: pools, replays and shares,
-// explanation of the place of a pod, and installation of Loadline itself.
+//   - profiles: are WorkloadProfiles and NodeProfiles in use, and what follows them?
+//   - prediction: how much do the pods of a node slow each other down?
+//   - fits: which loading vectors follow from measured co-locations?
+//   - pools: how many servers meet the SLAs of a PoolPlan?
+//   - replays: how long would the jobs of a TraceReplay take?
+//   - shares: which response times do the shares of a ShareTree, or of a node, come with?
+//   - explanation: why is a pod where it is, and how does it fare there?
+//   - findings: which pods are slowed down now, by what, and what helps?
+//   - observations: does a profile still say what its pods are like?
+//   - installation: how well does Loadline work in a cluster?
+//
+// The packages manifest, workloads and condition hold what several of them need.
 package evaluate

@@ -13,7 +13,7 @@ import (
 func large(changes ...func(*corev1.Pod)) *feasibility.Cluster {
 	c := &feasibility.Cluster{}
 	for n := range 500 {
-		c.Nodes = append(c.Nodes, node(fmt.Sprintf("n%d", n)))
+		c.Nodes = append(c.Nodes, nodeNamed(fmt.Sprintf("n%d", n)))
 		for k := range 30 {
 			p := pod(fmt.Sprintf("p%d-%d", n, k), c.Nodes[n].Name, changes...)
 			p.Labels = map[string]string{"app": fmt.Sprintf("app-%d", (n*30+k)%200), "tier": "web"}

@@ -23,17 +23,17 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
-// Filter asks the filter plugins about the pods and nodes of a snapshot. It is a [nodes.Feasibility], for one goroutine at a time.
+// Filter asks the filter plugins about the pods and nodes of a snapshot. It is a [node.Feasibility], for one goroutine at a time.
 type Filter struct {
 	framework framework.Framework
 	snapshot  *cache.Snapshot
 	known     *known
 }
 
-var _ nodes.Feasibility = &Filter{}
+var _ node.Feasibility = &Filter{}
 
 // New returns the filter of a cluster, whose objects must not change while it is used. An error is one of the plugins' own.
 func New(c *Cluster) (*Filter, error) {
@@ -78,13 +78,13 @@ func defaultProfile() (*kubescheduler.KubeSchedulerProfile, error) {
 func quiet() context.Context { return klog.NewContext(context.Background(), logr.Discard()) }
 
 // Of returns what the scheduler would say of each node, by its name, were the pod made anew: where it is now it does not count.
-func (f *Filter) Of(pod *corev1.Pod) func(node string) nodes.Verdict {
+func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
 	if why := stays(pod); why != "" {
-		return func(node string) nodes.Verdict {
-			if node == pod.Spec.NodeName {
-				return nodes.Verdict{}
+		return func(name string) node.Fit {
+			if name == pod.Spec.NodeName {
+				return node.Fit{}
 			}
-			return nodes.Verdict{Refused: why}
+			return node.Fit{Refused: why}
 		}
 	}
 	return f.ask(pod).on
@@ -160,24 +160,24 @@ func anew(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
 }
 
 // on returns what the scheduler would say of a node.
-func (q *question) on(node string) nodes.Verdict {
-	info, err := q.snapshot.Get(node)
+func (q *question) on(name string) node.Fit {
+	info, err := q.snapshot.Get(name)
 	switch {
 	case err != nil:
-		return nodes.Verdict{Refused: "there is no such node"}
+		return node.Fit{Refused: "there is no such node"}
 	case q.refused != "":
-		return nodes.Verdict{Refused: q.refused}
-	case q.was != nil && q.was.Spec.NodeName == node:
+		return node.Fit{Refused: q.refused}
+	case q.was != nil && q.was.Spec.NodeName == name:
 		info = without(info, q.was)
 	}
 	status := q.framework.RunFilterPlugins(quiet(), q.state, q.pod, info)
 	switch {
 	case status.IsSuccess():
-		return nodes.Verdict{Unknown: cmp.Or(q.lack.volumes, q.lack.labels, q.lack.devices, q.lack.attaching(node))}
+		return node.Fit{Unknown: cmp.Or(q.lack.volumes, q.lack.labels, q.lack.devices, q.lack.attaching(name))}
 	case status.Plugin() == names.InterPodAffinity && q.lack.labels != "":
-		return nodes.Verdict{Unknown: q.lack.labels}
+		return node.Fit{Unknown: q.lack.labels}
 	default:
-		return nodes.Verdict{Refused: wordsOf(status, q.pod, info)}
+		return node.Fit{Refused: wordsOf(status, q.pod, info)}
 	}
 }
 

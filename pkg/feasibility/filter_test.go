@@ -13,13 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/feasibility"
+	"loadline.dev/loadline/pkg/node"
 )
 
 const hostname = corev1.LabelHostname
 
-func node(name string) corev1.Node {
+func nodeNamed(name string) corev1.Node {
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110")}
 	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hostname: name}}, Status: corev1.NodeStatus{Allocatable: amounts, Capacity: amounts}}
 }
@@ -205,13 +205,13 @@ func TestTheSchedulerSaysWhereAPodMayGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there := node("n2")
+			there := nodeNamed("n2")
 			if test.change != nil {
 				test.change(&there)
 			}
-			c := &feasibility.Cluster{Nodes: []corev1.Node{node("n1"), there}, Pods: []corev1.Pod{test.pod, test.other, pod("c", "n1", func(p *corev1.Pod) { p.Labels["tier"] = "etl" })}, Others: test.others}
+			c := &feasibility.Cluster{Nodes: []corev1.Node{nodeNamed("n1"), there}, Pods: []corev1.Pod{test.pod, test.other, pod("c", "n1", func(p *corev1.Pod) { p.Labels["tier"] = "etl" })}, Others: test.others}
 			verdict := filter(t, c).Of(&test.pod)
-			if diff := cmp.Diff(nodes.Verdict{Refused: test.refused, Unknown: test.unknown}, verdict("n2")); diff != "" {
+			if diff := cmp.Diff(node.Fit{Refused: test.refused, Unknown: test.unknown}, verdict("n2")); diff != "" {
 				t.Errorf("of n2 (-want +got):\n%s", diff)
 			}
 			if got := verdict("n1"); got.Refused != "" && test.refused != "" {
@@ -233,9 +233,9 @@ func byNamespace(change func(*corev1.Pod)) func(*corev1.Pod) {
 func TestAPodThatWaitsIsAskedAboutAllNodes(t *testing.T) {
 	t.Parallel()
 	waiting := pod("a", "", hostPort(80))
-	c := &feasibility.Cluster{Nodes: []corev1.Node{node("n1"), node("n2")}, Pods: []corev1.Pod{waiting, pod("b", "n2", hostPort(80))}}
+	c := &feasibility.Cluster{Nodes: []corev1.Node{nodeNamed("n1"), nodeNamed("n2")}, Pods: []corev1.Pod{waiting, pod("b", "n2", hostPort(80))}}
 	verdict := filter(t, c).Of(&waiting)
-	if got := verdict("n1"); got != (nodes.Verdict{}) {
+	if got := verdict("n1"); got != (node.Fit{}) {
 		t.Errorf("of n1: %+v", got)
 	}
 	if got := verdict("n2"); got.Refused == "" {
@@ -253,7 +253,7 @@ func TestAClaimOfOnePodKeepsOthersAway(t *testing.T) {
 		c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 	})
 	waiting := pod("a", "", claiming("data"))
-	c := &feasibility.Cluster{Nodes: []corev1.Node{node("n1"), node("n2")}, Pods: []corev1.Pod{waiting, pod("b", "n1", claiming("data"))}, Others: []runtime.Object{alone, local("pv-1", "n2")}}
+	c := &feasibility.Cluster{Nodes: []corev1.Node{nodeNamed("n1"), nodeNamed("n2")}, Pods: []corev1.Pod{waiting, pod("b", "n1", claiming("data"))}, Others: []runtime.Object{alone, local("pv-1", "n2")}}
 	const want = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
 	if got := filter(t, c).Of(&waiting)("n2"); got.Refused != want {
 		t.Errorf("got %+v, want %q", got, want)
@@ -264,21 +264,21 @@ func TestAClaimOfOnePodKeepsOthersAway(t *testing.T) {
 func TestQuestionsDoNotDependOnEachOther(t *testing.T) {
 	t.Parallel()
 	c := &feasibility.Cluster{
-		Nodes: []corev1.Node{node("n1"), node("n2"), node("n3")},
+		Nodes: []corev1.Node{nodeNamed("n1"), nodeNamed("n2"), nodeNamed("n3")},
 		Pods: []corev1.Pod{
 			pod("a", "n1", spread), pod("b", "n2", spread, apartFrom("app", "a")), pod("c", "n3", hostPort(80)), pod("d", "n1", hostPort(80)),
 			pod("e", "n1", claiming("data")), pod("f", "n2", togetherWith("app", "a")),
 		},
 		Others: []runtime.Object{claim("data", "pv-1"), local("pv-1", "n2")},
 	}
-	said := func(f *feasibility.Filter, i int) (all []nodes.Verdict) {
+	said := func(f *feasibility.Filter, i int) (all []node.Fit) {
 		verdict := f.Of(&c.Pods[i])
 		for _, n := range c.Nodes {
 			all = append(all, verdict(n.Name))
 		}
 		return all
 	}
-	want := map[int][]nodes.Verdict{}
+	want := map[int][]node.Fit{}
 	for i := range c.Pods {
 		want[i] = said(filter(t, c), i)
 	}
@@ -299,11 +299,11 @@ func TestWhatIsWrittenByHandIsAnswered(t *testing.T) {
 	ended.Status.Phase = corev1.PodSucceeded
 	asked := pod("a", "nowhere", hostPort(80))
 	c := &feasibility.Cluster{
-		Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, node("n2"), node("n2"), {}},
+		Nodes: []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}, nodeNamed("n2"), nodeNamed("n2"), {}},
 		Pods:  []corev1.Pod{asked, asked, ended, {}, {Spec: corev1.PodSpec{NodeName: "n1"}}},
 	}
 	verdict := filter(t, c).Of(&asked)
-	if got := verdict("n2"); got != (nodes.Verdict{}) {
+	if got := verdict("n2"); got != (node.Fit{}) {
 		t.Errorf("of n2: %+v", got)
 	}
 	if got := verdict("n1"); !strings.HasPrefix(got.Refused, "Insufficient cpu: ") {
@@ -318,8 +318,8 @@ func TestWhatIsWrittenByHandIsAnswered(t *testing.T) {
 func TestAnObjectThatNoFilterLooksAtIsLeftOut(t *testing.T) {
 	t.Parallel()
 	asked := pod("a", "n1")
-	c := &feasibility.Cluster{Nodes: []corev1.Node{node("n1"), node("n2")}, Pods: []corev1.Pod{asked}, Others: []runtime.Object{&corev1.Secret{}, nil}}
-	if got := filter(t, c).Of(&asked)("n2"); got != (nodes.Verdict{}) {
+	c := &feasibility.Cluster{Nodes: []corev1.Node{nodeNamed("n1"), nodeNamed("n2")}, Pods: []corev1.Pod{asked}, Others: []runtime.Object{&corev1.Secret{}, nil}}
+	if got := filter(t, c).Of(&asked)("n2"); got != (node.Fit{}) {
 		t.Errorf("got %+v", got)
 	}
 }

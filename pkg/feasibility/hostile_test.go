@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/feasibility"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // oddities are what files have that no API server accepts.
@@ -56,7 +56,7 @@ func TestWhateverFilesHoldIsAnsweredAgainAlike(t *testing.T) {
 	odd := rapid.SampledFrom(slices.Sorted(maps.Keys(oddities)))
 	rapid.Check(t, func(t *rapid.T) {
 		c := &feasibility.Cluster{
-			Nodes: []corev1.Node{node("n1"), node("n2"), {ObjectMeta: metav1.ObjectMeta{Name: "n3"}}},
+			Nodes: []corev1.Node{nodeNamed("n1"), nodeNamed("n2"), {ObjectMeta: metav1.ObjectMeta{Name: "n3"}}},
 			Others: []runtime.Object{
 				claim("data", "pv-1"), claim("lost", "pv-2"), claim("unbound", "", func(c *corev1.PersistentVolumeClaim) { c.Spec.StorageClassName = new("fast") }),
 				&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-1"}, Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{}}},
@@ -71,7 +71,7 @@ func TestWhateverFilesHoldIsAnsweredAgainAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := func(i int) (all []nodes.Verdict) {
+		said := func(i int) (all []node.Fit) {
 			verdict := f.Of(&c.Pods[i])
 			for _, n := range c.Nodes {
 				v := verdict(n.Name)

@@ -191,8 +191,8 @@ func (d *devices) kind(count int) DeviceKind {
 	return k
 }
 
-// Tied is the pods of a node, each tied to the devices that it uses.
-type Tied struct {
+// Assignment is the pods of a node, each assigned to the devices that it uses. Nil is that of a node without devices.
+type Assignment struct {
 	// Vectors are those of the pods, as they are at their devices.
 	Vectors []contention.Vector
 	// Devices are those that each pod uses of kinds that are shared.
@@ -206,29 +206,31 @@ type Tied struct {
 	served map[int]*devices // by the indices of resources
 }
 
-// At returns the device at which pod j is at a resource, false where the resource is the node's.
-func (t *Tied) At(j, resource int) (Device, bool) {
-	kind, is := t.served[resource]
-	if !is || t.Vectors[j][resource].Device == 0 {
+// At returns the device at which a pod of a vector is at a resource, false where the resource is the node's.
+func (t *Assignment) At(v contention.Vector, resource int) (Device, bool) {
+	if !t.IsOfDevice(resource) || v[resource].Device == 0 {
 		return Device{}, false
 	}
-	return Device{kind.name, t.Vectors[j][resource].Device - 1}, true
+	return Device{t.served[resource].name, v[resource].Device - 1}, true
 }
 
 // IsOfDevice reports whether a resource is one of devices of the node.
-func (t *Tied) IsOfDevice(resource int) bool { return t.served[resource] != nil }
+func (t *Assignment) IsOfDevice(resource int) bool { return t != nil && t.served[resource] != nil }
 
 // Kinds returns the kinds of devices that the node has.
-func (t *Tied) Kinds() (all []DeviceKind) {
+func (t *Assignment) Kinds() (all []DeviceKind) {
+	if t == nil {
+		return nil
+	}
 	for k, kind := range t.kinds {
 		all = append(all, kind.kind(t.model[k].Count))
 	}
 	return all
 }
 
-// newTied returns a node of a class without pods.
-func (r *Resources) newTied(node *corev1.Node, c *NodeClass) *Tied {
-	t := &Tied{served: map[int]*devices{}}
+// newAssignment returns that of a node of a class without pods.
+func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
+	t := &Assignment{served: map[int]*devices{}}
 	if c != nil {
 		for i := range c.devices {
 			d := &c.devices[i]
@@ -249,34 +251,34 @@ func (r *Resources) newTied(node *corev1.Node, c *NodeClass) *Tied {
 	return t
 }
 
-// Tie ties the pods of a node of a class, with their vectors, to devices: those that annotations name, and else, in the
+// Assign assigns the pods of a node of a class, with their vectors, to devices: those that annotations name, and else, in the
 // order in which the pods were created, the ones that have the fewest then. A pod of nil has no annotation, and uses the
 // devices that its vector does.
 //
 // The error names the pods whose annotations are invalid. They count as without, so that what is returned can be used all
 // the same.
-func (r *Resources) Tie(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []contention.Vector) (*Tied, error) {
-	t := r.newTied(node, c)
+func (r *Resources) Assign(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []contention.Vector) (*Assignment, error) {
+	t := r.newAssignment(node, c)
 	t.Vectors, t.Devices, t.Assumed = slices.Clone(vectors), make([][]Device, len(pods)), make([]bool, len(pods))
 	if len(t.kinds) == 0 {
 		return t, nil
 	}
 	var errs []error
-	told, later := make([][]int, len(pods)), make([]int, 0, len(pods))
+	named, later := make([][]int, len(pods)), make([]int, 0, len(pods))
 	for j, pod := range pods {
 		var err error
-		if told[j], err = t.told(pod); err != nil {
+		if named[j], err = t.namedBy(pod); err != nil {
 			errs = append(errs, fmt.Errorf("pod %s/%s: annotation %s: %w", pod.Namespace, pod.Name, v1alpha1.DevicesAnnotation, err))
 		}
-		if len(told[j]) == 0 {
+		if len(named[j]) == 0 {
 			later = append(later, j)
 		} else {
-			errs = append(errs, t.tie(j, pod, told[j]))
+			errs = append(errs, t.assign(j, pod, named[j]))
 		}
 	}
 	slices.SortStableFunc(later, func(a, b int) int { return created(pods[a], pods[b]) })
 	for _, j := range later {
-		errs = append(errs, t.tie(j, pods[j], nil))
+		errs = append(errs, t.assign(j, pods[j], nil))
 	}
 	return t, errors.Join(errs...)
 }
@@ -293,11 +295,11 @@ func timeOf(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// tie ties a pod to the devices of some numbers, from 1, by kind. Where one is 0, or there are none, that is the device with
+// assign assigns a pod to the devices of some numbers, from 1, by kind. Where one is 0, or there are none, that is the device with
 // the fewest pods.
-func (t *Tied) tie(j int, pod *corev1.Pod, told []int) error {
+func (t *Assignment) assign(j int, pod *corev1.Pod, named []int) error {
 	numbers := make([]int, len(t.kinds))
-	copy(numbers, told)
+	copy(numbers, named)
 	for k, kind := range t.kinds {
 		assumed := numbers[k] == 0
 		if assumed {
@@ -316,8 +318,8 @@ func (t *Tied) tie(j int, pod *corev1.Pod, told []int) error {
 	return err
 }
 
-// told returns the numbers, from 1, of the devices that the annotation of a pod names, by kind, nil if it names none.
-func (t *Tied) told(pod *corev1.Pod) ([]int, error) {
+// namedBy returns the numbers, from 1, of the devices that the annotation of a pod names, by kind, nil if it names none.
+func (t *Assignment) namedBy(pod *corev1.Pod) ([]int, error) {
 	if pod == nil || pod.Annotations[v1alpha1.DevicesAnnotation] == "" {
 		return nil, nil
 	}
@@ -342,7 +344,7 @@ func (t *Tied) told(pod *corev1.Pod) ([]int, error) {
 }
 
 // names returns which devices the node has: "gpu-0 to gpu-3".
-func (t *Tied) names() string {
+func (t *Assignment) names() string {
 	var names []string
 	for k, kind := range t.kinds {
 		name := Device{kind.name, 0}.String()
@@ -354,29 +356,24 @@ func (t *Tied) names() string {
 	return strings.Join(names, ", ")
 }
 
-// VectorsOn returns the vectors of the pods of a node of a class, tied to devices: see [Resources.Tie].
-func (s *Snapshot) VectorsOn(node *corev1.Node, c *NodeClass, pods []*corev1.Pod) (*Tied, error) {
-	return s.tie(node, c, s.Follow(pods))
-}
-
-// tie ties pods to the devices of a node of a class.
-func (s *Snapshot) tie(node *corev1.Node, c *NodeClass, f *Followed) (*Tied, error) {
+// assign assigns pods to the devices of a node of a class.
+func (s *Snapshot) assign(node *corev1.Node, c *NodeClass, f *Followed) (*Assignment, error) {
 	vectors := make([]contention.Vector, len(f.Pods))
 	for j, pod := range f.Pods {
 		vectors[j] = s.vectorOf(pod, f.Workloads[j], c.Class())
 	}
-	return s.resources.Tie(node, c, f.Pods, vectors)
+	return s.resources.Assign(node, c, f.Pods, vectors)
 }
 
 // Prices returns what it costs to put a pod on a node of a class with these pods, by what they follow. The error is that of
-// [Resources.Tie], and the prices can be used all the same.
+// [Resources.Assign], and the prices can be used all the same.
 func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*contention.Prices, error) {
 	load := contention.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
-	tied, err := s.tie(node, c, f)
-	for j, v := range tied.Vectors {
+	assigned, err := s.assign(node, c, f)
+	for j, v := range assigned.Vectors {
 		load.AddImportant(v, Share(f.Pods[j]), s.ImportanceOf(f.Workloads[j]))
 	}
-	load.Newcomer(tied.tying.Newcomer())
+	load.Newcomer(assigned.tying.Newcomer())
 	return load.Prices(), err
 }
 
@@ -403,9 +400,9 @@ func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) co
 	for i := range one.devices {
 		one.devices[i].count = 1
 	}
-	t := r.newTied(nil, &one)
+	t := r.newAssignment(nil, &one)
 	t.Vectors, t.Devices, t.Assumed = []contention.Vector{v}, make([][]Device, 1), make([]bool, 1)
-	if err := t.tie(0, pod, nil); err != nil {
+	if err := t.assign(0, pod, nil); err != nil {
 		return v // there is a device of each kind
 	}
 	return t.Vectors[0]

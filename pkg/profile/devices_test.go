@@ -50,21 +50,31 @@ func trains() *v1alpha1.WorkloadProfile {
 	return p
 }
 
-// tied ties pods to the devices of a node of the profile, the only one.
-func tied(t *testing.T, p *v1alpha1.NodeProfile, n *corev1.Node, pods ...*corev1.Pod) (*profile.Tied, error) {
+// assignedOn assigns pods to the devices of a node, with the vectors that they have there.
+func assignedOn(s *profile.Snapshot, n *corev1.Node, pods ...*corev1.Pod) (*profile.Assignment, error) {
+	class := s.NodeClass(n)
+	vectors := make([]contention.Vector, len(pods))
+	for j, p := range pods {
+		vectors[j] = s.VectorOn(class.Class(), p)
+	}
+	return s.Resources().Assign(n, class, pods, vectors)
+}
+
+// assigned assigns pods to the devices of a node of the profile, the only one.
+func assigned(t *testing.T, p *v1alpha1.NodeProfile, n *corev1.Node, pods ...*corev1.Pod) (*profile.Assignment, error) {
 	t.Helper()
 	s := indexOf(p, trains()).Snapshot()
 	if s.NodeClass(n) == nil {
 		t.Fatalf("node %s does not follow %s", n.Name, p.Name)
 	}
-	return s.VectorsOn(n, s.NodeClass(n), pods)
+	return assignedOn(s, n, pods...)
 }
 
 func TestPodsGetTheDeviceWithTheFewest(t *testing.T) {
 	t.Parallel()
 	late, annotated := pod("train"), at(pod("train"), " gpu-0")
 	late.CreationTimestamp = metav1.NewTime(noon.Add(time.Hour))
-	got, err := tied(t, withDevices("big", gpus(3, v1alpha1.SharingTimeSliced)), node("big", "8"), late, pod("train"), pod("web"), pod("train"), annotated, pod("train"))
+	got, err := assigned(t, withDevices("big", gpus(3, v1alpha1.SharingTimeSliced)), node("big", "8"), late, pod("train"), pod("web"), pod("train"), annotated, pod("train"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +94,7 @@ func TestWhatAPodRequestsSaysWhetherItUsesADevice(t *testing.T) {
 	kind.Count, kind.ExtendedResource, kind.Replicas = nil, "nvidia.com/gpu", new(int32(4))
 	advertising := node("big", "8")
 	advertising.Status.Allocatable["nvidia.com/gpu"] = resource.MustParse("8") // two, four times each
-	got, err := tied(t, withDevices("big", kind), advertising, withGPUs(pod("train"), "1"), pod("train"), withGPUs(pod("web"), "1"), withGPUs(pod("train"), "2"))
+	got, err := assigned(t, withDevices("big", kind), advertising, withGPUs(pod("train"), "1"), pod("train"), withGPUs(pod("web"), "1"), withGPUs(pod("train"), "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +108,14 @@ func TestWhatAPodRequestsSaysWhetherItUsesADevice(t *testing.T) {
 	if diff := cmp.Diff([]profile.DeviceKind{{Name: "gpu", Count: 2, Sharing: "TimeSliced"}}, got.Kinds()); diff != "" {
 		t.Errorf("unexpected devices of the node (-want +got):\n%s", diff)
 	}
-	none, err := tied(t, withDevices("big", kind), node("big", "8"), withGPUs(pod("train"), "1"))
+	none, err := assigned(t, withDevices("big", kind), node("big", "8"), withGPUs(pod("train"), "1"))
 	if err != nil || len(none.Kinds()) > 0 || len(none.Devices[0]) > 0 {
 		t.Errorf("a node that advertises no GPU has %+v, used by %v (%v)", none.Kinds(), none.Devices, err)
 	}
 }
 
 // names writes the devices of each pod.
-func names(t *profile.Tied) []string {
+func names(t *profile.Assignment) []string {
 	var all []string
 	for _, devices := range t.Devices {
 		all = append(all, fmt.Sprint(devices))
@@ -147,7 +157,7 @@ func TestEachWayOfSharingHasItsVector(t *testing.T) {
 			other := withDevices("other", gpus(1, v1alpha1.SharingConcurrent, "gpu-mps", "gpu-turns"))
 			s := indexOf(withDevices("big", test.devices), other, trains()).Snapshot()
 			n := node("big", "8")
-			got, err := s.VectorsOn(n, s.NodeClass(n), []*corev1.Pod{pod("train"), pod("train")})
+			got, err := assignedOn(s, n, pod("train"), pod("train"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +220,7 @@ func TestAWrongAnnotationIsAnErrorAndIgnored(t *testing.T) {
 		"gpu-0,gpu-1": `pod shop/train-0: annotation loadline.dev/devices: "gpu-1" is a second device of its kind: a pod is tied to one`,
 		"gpu-0,":      `pod shop/train-0: annotation loadline.dev/devices: "" is not the name of a device, such as gpu-0`,
 	} {
-		got, err := tied(t, withDevices("big", gpus(2, v1alpha1.SharingTimeSliced)), node("big", "8"), at(pod("train"), text))
+		got, err := assigned(t, withDevices("big", gpus(2, v1alpha1.SharingTimeSliced)), node("big", "8"), at(pod("train"), text))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}

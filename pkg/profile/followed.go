@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -69,4 +71,26 @@ func follows(ranking *Ranking[*Workload], pod *corev1.Pod) *Workload {
 	}
 	w, _ := ranking.Winner(labels.Set(pod.Labels))
 	return w
+}
+
+// Rankings are the profiles of each namespace, ranked. An object without a namespace is in that of the name default.
+type Rankings map[string]*Ranking[*Workload]
+
+// NewRankings ranks profiles of any namespaces.
+func NewRankings(all []*Workload) Rankings {
+	byNamespace := map[string][]*Workload{}
+	for _, w := range all {
+		namespace := cmp.Or(w.Namespace, metav1.NamespaceDefault)
+		byNamespace[namespace] = append(byNamespace[namespace], w)
+	}
+	rankings := make(Rankings, len(byNamespace))
+	for namespace, some := range byNamespace {
+		rankings[namespace] = NewRanking(some)
+	}
+	return rankings
+}
+
+// Workload returns the profile that a pod follows, nil for none.
+func (r Rankings) Workload(pod *corev1.Pod) *Workload {
+	return follows(r[cmp.Or(pod.Namespace, metav1.NamespaceDefault)], pod)
 }

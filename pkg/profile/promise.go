@@ -1,9 +1,6 @@
 package profile
 
 import (
-	"strconv"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -31,15 +28,4 @@ func promise(spec *v1alpha1.WorkloadProfileSpec) (*sizing.SLA, field.ErrorList) 
 		}
 	}
 	return sla, nil
-}
-
-// Nearest returns the number that is nearest to a quantity. The quantity's own
-// approximation makes 0.9500000000000001 of 0.95.
-func Nearest(q *resource.Quantity) float64 {
-	decimal := q.DeepCopy() // which asking for its digits changes
-	value, err := strconv.ParseFloat(decimal.AsDec().String(), 64)
-	if err != nil {
-		return q.AsApproximateFloat64()
-	}
-	return value
 }

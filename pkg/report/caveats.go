@@ -3,13 +3,13 @@ package report
 import (
 	"fmt"
 
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // CaveatLines says what manifests say of pods that an answer does not take into account, in a line each, and of many how many more
 // there are.
-func CaveatLines(caveats []evaluate.Caveat) (lines []string) {
+func CaveatLines(caveats []node.Caveat) (lines []string) {
 	const shown = 5
 	for i, c := range caveats {
 		if i == shown {

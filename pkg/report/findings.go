@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // FindingsTable shows which pods are slowed down, because of what, and what would help, the worst first. A wide table says

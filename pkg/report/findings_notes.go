@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // FindingsNotes says in lines of how many pods and nodes that is, which nodes are not known, and how remedies meet.

@@ -10,7 +10,7 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // FindingsPage returns a page about which pods slow each other down: the findings, a heat map for each node that has some, and how

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/evaluate/shares"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // NodeSharesTable is the tree of a node's pods: what each requests, what weight that

@@ -14,7 +14,7 @@ import (
 
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/file"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Page is a report that people open in a browser, mail or print: one HTML file

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const hostile = `<script>alert("1")</script> & 'x' --></style>`

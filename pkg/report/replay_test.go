@@ -10,7 +10,7 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // threePolicies is the answer of a replay of three policies with two seeds.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/evaluate/shares"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // ShareTable is the tree of an answer with what each group and workload gets. It

@@ -18,8 +18,9 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/evaluate/pools"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/evaluate/shares"
 	"loadline.dev/loadline/pkg/profile"
@@ -199,7 +200,7 @@ func (w *world) report(o *object, err error) {
 		}
 		level := Error
 		text := detail(problem)
-		if problem.Origin == evaluate.OriginMissing {
+		if problem.Origin == manifest.OriginMissing {
 			if w.broken {
 				continue // it may be one of those
 			}
@@ -242,7 +243,7 @@ func (w *world) nodeProfiles() {
 			if len(errs) > 0 {
 				w.report(o, errs.ToAggregate())
 			}
-			o.followedByAll(evaluate.FollowsAll(p.Spec.Selector, "node", "cluster"))
+			o.followedByAll(profiles.FollowsAll(p.Spec.Selector, "node", "cluster"))
 		}
 		if len(errs) == 0 {
 			valid = append(valid, class)
@@ -252,7 +253,7 @@ func (w *world) nodeProfiles() {
 	if w.in.Cluster != nil {
 		in = *w.in.Cluster
 	}
-	statuses := evaluate.NodeProfiles(w.nodes, in.NodeLabels, w.in.Now)
+	statuses := profiles.NodeProfiles(w.nodes, in.NodeLabels, w.in.Now)
 	for i := range w.nodes {
 		w.ignored(w.about("NodeProfile", &w.nodes[i]), statuses[i].Conditions)
 	}
@@ -308,10 +309,10 @@ func (w *world) workloadProfiles() {
 }
 
 // workloadsOf looks at the profiles of one namespace.
-func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfile) {
+func (w *world) workloadsOf(namespace string, all []v1alpha1.WorkloadProfile) {
 	var valid []*profile.Workload
-	for i := range profiles {
-		p := &profiles[i]
+	for i := range all {
+		p := &all[i]
 		one, errs := profile.NewWorkload(p, profile.NewResources(nil))
 		if o := w.about("WorkloadProfile", p); o != nil {
 			if len(errs) > 0 {
@@ -319,7 +320,7 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 			}
 			w.measurement(o, p)
 			w.limits(o, p)
-			o.followedByAll(evaluate.FollowsAll(p.Spec.Selector, "pod", "namespace"))
+			o.followedByAll(profiles.FollowsAll(p.Spec.Selector, "pod", "namespace"))
 		}
 		if len(errs) == 0 {
 			valid = append(valid, one)
@@ -329,10 +330,10 @@ func (w *world) workloadsOf(namespace string, profiles []v1alpha1.WorkloadProfil
 	if w.in.Cluster != nil {
 		in = *w.in.Cluster
 	}
-	statuses := evaluate.WorkloadProfiles(profiles, in.PodLabels[namespace], w.nodes, w.in.Now)
+	statuses := profiles.WorkloadProfiles(all, in.PodLabels[namespace], w.nodes, w.in.Now)
 	contest := newContest(valid, func(v *profile.Workload) string { return v.Name })
-	for i := range profiles {
-		p := &profiles[i]
+	for i := range all {
+		p := &all[i]
 		o := w.about("WorkloadProfile", p)
 		if o == nil {
 			continue
@@ -405,7 +406,7 @@ func (w *world) shareTrees(ctx context.Context) {
 		}
 		conditions := shares.SLAAttainable(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree], w.in.Now)
 		if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionSLAAttainable); c != nil && c.Reason == v1alpha1.ReasonTreeNotFound {
-			w.report(o, field.Invalid(field.NewPath("spec", "fairShare", "tree"), p.Spec.FairShare.Tree, c.Message).WithOrigin(evaluate.OriginMissing))
+			w.report(o, field.Invalid(field.NewPath("spec", "fairShare", "tree"), p.Spec.FairShare.Tree, c.Message).WithOrigin(manifest.OriginMissing))
 		}
 		if left := shares.Absence(p, answers[p.Spec.FairShare.Tree], reasons[p.Spec.FairShare.Tree]); left != nil {
 			w.report(o, left)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 )
 
 const (
@@ -58,14 +58,14 @@ func TestStatusesOfWorkloadProfilesAreBoundedAtTheExtremesOfTheirFields(t *testi
 	class := typed[v1alpha1.NodeProfile](t, object(t, "NodeProfile"))
 	pods := differing()
 	try := func(what string, o *unstructured.Unstructured) {
-		profiles := make([]v1alpha1.WorkloadProfile, extremeProfiles)
-		for i := range profiles {
-			typed[v1alpha1.WorkloadProfile](t, o).DeepCopyInto(&profiles[i])
-			profiles[i].Name, profiles[i].Status = fmt.Sprintf("w-%04d", i), v1alpha1.WorkloadProfileStatus{}
+		some := make([]v1alpha1.WorkloadProfile, extremeProfiles)
+		for i := range some {
+			typed[v1alpha1.WorkloadProfile](t, o).DeepCopyInto(&some[i])
+			some[i].Name, some[i].Status = fmt.Sprintf("w-%04d", i), v1alpha1.WorkloadProfileStatus{}
 		}
 		slowest.time(what, func() {
-			for i, status := range evaluate.WorkloadProfiles(profiles, pods, []v1alpha1.NodeProfile{*class}, evaluated) {
-				if i == 0 || i == len(profiles)-1 {
+			for i, status := range profiles.WorkloadProfiles(some, pods, []v1alpha1.NodeProfile{*class}, evaluated) {
+				if i == 0 || i == len(some)-1 {
 					checkStatus(t, what, status, status.Conditions)
 				}
 			}
@@ -83,14 +83,14 @@ func TestStatusesOfNodeProfilesAreBoundedAtTheExtremesOfTheirFields(t *testing.T
 	var slowest worst
 	nodes := differing()
 	try := func(what string, o *unstructured.Unstructured) {
-		profiles := make([]v1alpha1.NodeProfile, extremeProfiles)
-		for i := range profiles {
-			typed[v1alpha1.NodeProfile](t, o).DeepCopyInto(&profiles[i])
-			profiles[i].Name, profiles[i].Status = fmt.Sprintf("n-%04d", i), v1alpha1.NodeProfileStatus{}
+		some := make([]v1alpha1.NodeProfile, extremeProfiles)
+		for i := range some {
+			typed[v1alpha1.NodeProfile](t, o).DeepCopyInto(&some[i])
+			some[i].Name, some[i].Status = fmt.Sprintf("n-%04d", i), v1alpha1.NodeProfileStatus{}
 		}
 		slowest.time(what, func() {
-			for i, status := range evaluate.NodeProfiles(profiles, nodes, evaluated) {
-				if i == 0 || i == len(profiles)-1 {
+			for i, status := range profiles.NodeProfiles(some, nodes, evaluated) {
+				if i == 0 || i == len(some)-1 {
 					checkStatus(t, what, status, status.Conditions)
 				}
 			}

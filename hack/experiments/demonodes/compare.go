@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // compared is a pod of a mix: medians over the repetitions.

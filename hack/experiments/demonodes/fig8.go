@@ -11,7 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.

@@ -11,7 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // measured is what is known of a kind, and what the operator found.

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 func abs(x float64) float64 { return math.Abs(x) }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // progress prints the steps, a line each.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // write writes rows as a table, csv or json.

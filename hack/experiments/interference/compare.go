@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/contention/probing"
 	"loadline.dev/loadline/pkg/model/queueing"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // vector is what the rounds tell of one program.

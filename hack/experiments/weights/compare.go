@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // compared is a mix with what was measured, on average over its repetitions, and what is predicted.

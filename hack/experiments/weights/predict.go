@@ -19,9 +19,9 @@ var predictors = []string{"weights", "equal"}
 // predict returns the dilations of the pods of a mix on a node of cgroup v1, by each of the predictors. loadings are the
 // fractions of a thread's time alone on a processor.
 func predict(m mix, loadings []float64, cores int) ([][]float64, error) {
-	pods := make([]corev1.Pod, len(m))
+	pods := make([]*corev1.Pod, len(m))
 	for i := range m {
-		pods[i] = *m[i].pod(fmt.Sprintf("pod-%d", i+1))
+		pods[i] = m[i].pod(fmt.Sprintf("pod-%d", i+1))
 	}
 	// With one core the policy is the same, but no pod can have the only one.
 	pool, err := cgroup.NewPool(pods, cores, cgroup.Options{Pods: cgroup.None, Containers: cgroup.None, StaticCPUs: cores > 1})

@@ -16,8 +16,8 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/decode"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
+	"loadline.dev/loadline/pkg/text"
 	"loadline.dev/loadline/pkg/validate"
 )
 
@@ -109,13 +109,13 @@ func FindSchedulerConfig(ctx context.Context, c client.Client, components []inst
 	d := components[i].Object
 	name, key, err := configFileOf(&d.Spec.Template.Spec)
 	if err != nil {
-		return nil, "", fmt.Errorf("the Deployment %s: %w", evaluate.QualifiedName(d), err)
+		return nil, "", fmt.Errorf("the Deployment %s: %w", text.QualifiedName(d), err)
 	}
 	file := &corev1.ConfigMap{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: name}, file); err != nil {
 		return nil, "", fmt.Errorf("reading ConfigMap %s/%s: %w", d.Namespace, name, err)
 	}
-	where := fmt.Sprintf("ConfigMap %s, %s", evaluate.QualifiedName(file), key)
+	where := fmt.Sprintf("ConfigMap %s, %s", text.QualifiedName(file), key)
 	content, there := file.Data[key]
 	if !there {
 		return nil, "", fmt.Errorf("%s: there is no such key", where)

@@ -5,7 +5,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // deviceLines says which devices the pod uses, with which others, and how much longer these make it take.

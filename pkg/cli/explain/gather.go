@@ -19,9 +19,8 @@ import (
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/scheduling"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // gatherer finds out about the place of a pod.
@@ -89,7 +88,7 @@ func readNode(ctx context.Context, c client.Client, in *explanation.Input) error
 	var node corev1.Node
 	err := c.Get(ctx, client.ObjectKey{Name: name}, &node)
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("pod %s is on node %q, which is not there any more", evaluate.QualifiedName(in.Pod), name)
+		return fmt.Errorf("pod %s is on node %q, which is not there any more", text.QualifiedName(in.Pod), name)
 	}
 	if err != nil {
 		return fmt.Errorf("reading node %s: %w", name, err)
@@ -241,13 +240,13 @@ func (g *gatherer) find(pods []corev1.Pod) (*corev1.Pod, error) {
 		if p.Name == g.name && (g.namespace == "" || p.Namespace == g.namespace) {
 			found = append(found, p)
 		}
-		names = append(names, evaluate.QualifiedName(p))
+		names = append(names, text.QualifiedName(p))
 	}
 	switch {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, evaluate.QualifiedName(found[0]))
+		return nil, fmt.Errorf("there are several pods %q in the files, such as %s: say which", g.name, text.QualifiedName(found[0]))
 	case len(pods) == 0:
 		return nil, errors.New("there are no pods in the files: kubectl get pods,nodes,namespaces,workloadprofiles,nodeprofiles -A -o yaml prints them")
 	default:

@@ -8,8 +8,8 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // shownNodes is how many nodes of a ranking are shown, besides the pod's own.
@@ -75,7 +75,7 @@ func keptAway(refused, busy int) string {
 
 // roomLines say what would make room for a pod that no node takes, and how long it would wait for that.
 func roomLines(e *explanation.Answer) (lines []string) {
-	if line := nodes.RoomLine(e.MakesRoom); line != "" {
+	if line := node.RoomLine(e.MakesRoom); line != "" {
 		lines = append(lines, line)
 	}
 	if len(e.Nodes) > 0 && e.Nodes[0].TooBusy != "" {

@@ -11,7 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // parseWhatIf reads request=CPU, limit=CPU and dilation=TIMES; nil for none.

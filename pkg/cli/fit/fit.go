@@ -14,11 +14,11 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/file"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // arguments holds the flags of the verb fit.
@@ -78,7 +78,7 @@ WorkloadProfiles and a NodeProfile, from which predict and the scheduler take it
 	flags.StringSliceVar(&f.declared, "declared", nil, "file or folder with WorkloadProfiles to pull the fit towards; needs --resources")
 	flags.BoolVar(&f.options.Fractions, "fractions", false, "vectors are fractions of the neutral time that add up to at most 1 (not so on accelerators)")
 	flags.IntVar(&f.options.MaxResources, "max-resources", 0, "the largest number of hidden resources to try (default 5)")
-	flags.StringVar(&f.form, "form", evaluate.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(evaluate.Forms(), ", "))
+	flags.StringVar(&f.form, "form", fits.FormAuto, "how dilations follow from vectors where three jobs and more ran together: "+strings.Join(fits.Forms(), ", "))
 	flags.IntVar(&f.options.Folds, "folds", 0, "parts of cross-validation (default 5)")
 	flags.BoolVar(&f.curve, "learning-curve", false, "also tell the error on unseen runs by how many are known; doubles the time")
 	flags.Float64Var(&f.options.Confidence, "confidence", fit.DefaultConfidence, "coverage of the confidence intervals")
@@ -117,10 +117,10 @@ func (f *arguments) run() error {
 	if err != nil {
 		return err
 	}
-	in := evaluate.FitInput{Runs: runs, Options: f.options, Form: f.form, Declared: declared.WorkloadProfiles, LearningCurve: f.curve}
+	in := fits.Input{Runs: runs, Options: f.options, Form: f.form, Declared: declared.WorkloadProfiles, LearningCurve: f.curve}
 	bar := newProgress(f.streams.Err)
 	in.Progress = bar.update
-	answer, err := evaluate.Fit(in)
+	answer, err := fits.Fit(in)
 	bar.Clear()
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -132,7 +132,7 @@ func (f *arguments) run() error {
 }
 
 // writeProfiles writes the vectors as profiles, if that is asked for.
-func (f *arguments) writeProfiles(answer *evaluate.FitAnswer) error {
+func (f *arguments) writeProfiles(answer *fits.Answer) error {
 	if f.profiles == "" {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (f *arguments) writeProfiles(answer *evaluate.FitAnswer) error {
 }
 
 // draw draws the charts that were asked for.
-func (f *arguments) draw(answer *evaluate.FitAnswer) error {
+func (f *arguments) draw(answer *fits.Answer) error {
 	if f.plot != "" {
 		series := chart.Series{Name: "runs not seen by the fit"}
 		for _, p := range answer.Points() {
@@ -179,7 +179,7 @@ func (f *arguments) draw(answer *evaluate.FitAnswer) error {
 	})
 }
 
-func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
+func printFit(p *verb.Page, a *fits.Answer) error {
 	columns := []text.Column{text.Left("JOB"), text.Right("MEASURED"), text.Right("DILATED"), text.Right("DILATES")}
 	if a.Baselines {
 		columns = append(columns, text.Right("ALONE"))
@@ -226,11 +226,11 @@ func printFit(p *verb.Page, a *evaluate.FitAnswer) error {
 }
 
 // printLoss says what a user of the profiles gets of the fit, and what not, if profiles were written.
-func printLoss(p *verb.Page, a *evaluate.FitAnswer) error {
+func printLoss(p *verb.Page, a *fits.Answer) error {
 	if a.Profiles == nil {
 		return nil
 	}
-	within := func(d *evaluate.Differences) string {
+	within := func(d *fits.Differences) string {
 		return fmt.Sprintf("off by %s on average and %s at most", text.Percent(d.Mean), text.Percent(d.Worst))
 	}
 	lines := []string{fmt.Sprintf("The profiles predict %s of pairs as this fit does, %s", text.Counted(a.Profiles.Pairs.Count, "dilation"), within(&a.Profiles.Pairs))}
@@ -244,7 +244,7 @@ func printLoss(p *verb.Page, a *evaluate.FitAnswer) error {
 }
 
 // printCorrection says that dilations are corrected, if they are.
-func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
+func printCorrection(p *verb.Page, c *fits.Correction) error {
 	if c == nil {
 		return nil
 	}
@@ -267,7 +267,7 @@ func printCorrection(p *verb.Page, c *evaluate.FitCorrection) error {
 }
 
 // untold says why intervals are missing, in a line of its own, none if none is.
-func untold(a *evaluate.FitAnswer) []string {
+func untold(a *fits.Answer) []string {
 	reasons := a.Unknown()
 	if len(reasons) == 0 {
 		return nil
@@ -277,7 +277,7 @@ func untold(a *evaluate.FitAnswer) []string {
 
 // interval returns a value with how much more it may be, or alone where that
 // cannot be told.
-func interval(v *evaluate.Interval) string {
+func interval(v *fits.Interval) string {
 	switch {
 	case v == nil:
 		return text.Absent
@@ -287,7 +287,7 @@ func interval(v *evaluate.Interval) string {
 	return fmt.Sprintf("%.3f ± %.3f", v.Value, *v.High-v.Value)
 }
 
-func printHoldOut(p *verb.Page, h *evaluate.HoldOut) error {
+func printHoldOut(p *verb.Page, h *fits.HoldOut) error {
 	if h == nil {
 		return p.Lines("Too few runs to leave some out: how well this predicts other runs is not known.")
 	}
@@ -301,7 +301,7 @@ func printHoldOut(p *verb.Page, h *evaluate.HoldOut) error {
 	return errors.Join(p.Table(table), printLearningCurve(p, h.LearningCurve))
 }
 
-func printLearningCurve(p *verb.Page, curve []evaluate.Learnt) error {
+func printLearningCurve(p *verb.Page, curve []fits.Learnt) error {
 	if len(curve) == 0 {
 		return nil
 	}
@@ -315,7 +315,7 @@ func printLearningCurve(p *verb.Page, curve []evaluate.Learnt) error {
 	return p.Table(table)
 }
 
-func printDoubts(p *verb.Page, doubts []evaluate.Doubt) error {
+func printDoubts(p *verb.Page, doubts []fits.Doubt) error {
 	if len(doubts) == 0 {
 		return nil
 	}

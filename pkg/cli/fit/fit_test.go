@@ -11,7 +11,8 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/clitest"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
 const k80 = "../../../test/testdata/colocation/gpu-pairs-k80.csv"
@@ -29,7 +30,7 @@ func TestFitTakesRequestsOfTheCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := clitest.Run(t, unequal, "fit", "-f", "-", "--resources", "cpu", "--fractions", "--declared", declared, "-o", "json")
-	var answer evaluate.FitAnswer
+	var answer fits.Answer
 	if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil {
 		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
 	}
@@ -51,7 +52,7 @@ func TestFitWritesProfilesThatPredictReads(t *testing.T) {
 		t.Errorf("what fit writes is not valid: %s", stdout)
 	}
 	code, stdout, stderr := clitest.Run(t, "", "predict", "-f", file, "-o", "json")
-	var p evaluate.Prediction
+	var p prediction.Answer
 	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
 		t.Fatalf("exit code %d, %v: %s", code, err, stderr)
 	}
@@ -75,7 +76,7 @@ func TestFitPredictsMeasuredPairsWithinFivePercent(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var answer evaluate.FitAnswer
+	var answer fits.Answer
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestFitNamesAWrongAloneTime(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var answer evaluate.FitAnswer
+	var answer fits.Answer
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestFitTakesTheFormThatItIsTold(t *testing.T) {
 // Profiles add up what pairs do, whatever the form; what is lost is said.
 func TestFitWritesProfilesOfEveryForm(t *testing.T) {
 	t.Parallel()
-	for _, form := range evaluate.Forms() {
+	for _, form := range fits.Forms() {
 		file := filepath.Join(t.TempDir(), "gpu.yaml")
 		code, stdout, stderr := clitest.Run(t, pairsAndThrees, "fit", "-f", "-", "--form", form, "--profiles", file, "--sharing", "Concurrent")
 		for _, want := range []string{
@@ -233,7 +234,7 @@ spec: {selector: {}, resources: [{name: disk, loading: "1"}]}
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var answer evaluate.FitAnswer
+	var answer fits.Answer
 	if err := json.Unmarshal([]byte(stdout), &answer); err != nil {
 		t.Fatal(err)
 	}

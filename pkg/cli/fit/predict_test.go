@@ -16,7 +16,8 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
 // observationSets returns files of observations: all data sets that there are, and made-up ones of kinds that these lack.
@@ -114,7 +115,7 @@ func TestPredictAgreesWithFitWithinOnePercent(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "profiles.yaml")
 			code, stdout, stderr := clitest.Run(t, observed, "fit", "-f", "-", "--profiles", file, "-o", "json")
-			var answer evaluate.FitAnswer
+			var answer fits.Answer
 			if err := json.Unmarshal([]byte(stdout), &answer); code != 0 || err != nil {
 				t.Fatalf("exit code %d, %v: %s", code, err, stderr)
 			}
@@ -152,9 +153,9 @@ func TestPredictAgreesWithFitWithinOnePercent(t *testing.T) {
 func overStated(t *testing.T, m *input.Objects, job, other int) float64 {
 	t.Helper()
 	profiles := m.WorkloadProfiles
-	p, err := evaluate.Predict(evaluate.PredictionInput{
+	p, err := prediction.Predict(prediction.Input{
 		Profiles: profiles, Nodes: m.NodeProfiles, Cores: 1,
-		Pods: []evaluate.Pods{{Name: profiles[job].Name, Copies: 1}, {Name: profiles[other].Name, Copies: 1}},
+		Pods: []prediction.Pods{{Name: profiles[job].Name, Copies: 1}, {Name: profiles[other].Name, Copies: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)

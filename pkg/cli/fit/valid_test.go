@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/fits"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 	"loadline.dev/loadline/pkg/validate"
 )
@@ -27,7 +27,7 @@ func TestEveryProfileOfAFitIsValid(t *testing.T) {
 			t.Skip(err)
 		}
 		device := rapid.StringMatching(`[a-z][-a-z0-9]{0,60}[a-z]`).Draw(t, "device")
-		all, err := evaluate.DeviceProfilesOf(result, device, v1alpha1.SharingTimeSliced)
+		all, err := fits.DeviceProfilesOf(result, device, v1alpha1.SharingTimeSliced)
 		if err != nil {
 			t.Skip(err)
 		}

@@ -29,9 +29,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/pkg/cli/deployed"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/installation"
 	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Answer is what the gauge of a node answered.
@@ -144,7 +144,7 @@ func (a *Asker) find(ctx context.Context, nodes []string) ([]corev1.Pod, error) 
 	}
 	if len(pods) == 0 && len(labelled) > 0 {
 		return nil, fmt.Errorf("%w (pod %s has the labels of one, but it does not have hostPID: true or belongs to no DaemonSet, so it is not asked)",
-			ErrNone, evaluate.QualifiedName(&labelled[0]))
+			ErrNone, text.QualifiedName(&labelled[0]))
 	}
 	if len(pods) == 0 {
 		return nil, ErrNone

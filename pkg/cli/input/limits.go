@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"loadline.dev/loadline/apis/decode"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // What a file may hold. Reading costs memory and time in proportion to the size of the file

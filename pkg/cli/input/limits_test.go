@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // profileOf returns a WorkloadProfile with a spec, in flow style.

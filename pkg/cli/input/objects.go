@@ -16,8 +16,8 @@ import (
 	"loadline.dev/loadline/apis/decode"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Objects are those of some files that a verb has a use for, each kind in the order of the files.
@@ -30,7 +30,7 @@ type Objects struct {
 	Pods             []corev1.Pod
 	Nodes            []corev1.Node
 	Namespaces       []corev1.Namespace
-	Workloads        []evaluate.Workload
+	Workloads        []manifest.Workload
 	// Volumes are what says on which nodes the volumes of pods can be used.
 	Volumes []runtime.Object
 	// Skipped counts the objects that the verb has no use for, by kind.

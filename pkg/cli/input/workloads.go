@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"loadline.dev/loadline/apis/decode"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 )
 
-// Workloads returns the kinds of [evaluate.WorkloadKinds], which are read into [Objects.Workloads]: a workload with
+// Workloads returns the kinds of [manifest.Kinds], which are read into [Objects.Workloads]: a workload with
 // one of its pods. A job has as many pods as its parallelism, and what says no number has one; a DaemonSet has one on
 // each node.
 func Workloads() []Kind {
@@ -65,11 +65,11 @@ func workload[T any, P interface {
 }
 
 // workloadOf returns a workload with one of its pods.
-func workloadOf(kind string, object metav1.Object, template *corev1.PodTemplateSpec, replicas *int32) evaluate.Workload {
+func workloadOf(kind string, object metav1.Object, template *corev1.PodTemplateSpec, replicas *int32) manifest.Workload {
 	pod := corev1.Pod{Spec: template.Spec}
 	pod.Namespace, pod.Name, pod.Labels = object.GetNamespace(), cmp.Or(object.GetName(), strings.TrimSuffix(object.GetGenerateName(), "-")), template.Labels
 	pod.Annotations = template.Annotations
-	w := evaluate.Workload{Kind: kind, Pod: pod, Replicas: replicas, UID: object.GetUID()}
+	w := manifest.Workload{Kind: kind, Pod: pod, Replicas: replicas, UID: object.GetUID()}
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		w.Owner = owner.UID
 	}

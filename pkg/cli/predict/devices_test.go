@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/cli/clitest"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
 // gpus is a file of docs/workloads.md.
@@ -17,7 +17,7 @@ const gpus = "../../../docs/examples/gpus.yaml"
 func TestPredictTiesPodsToDevices(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := clitest.Run(t, "", "predict", "-f", gpus, "--cores", "16", "--pod", "train=3", "--pod", "infer", "-o", "json")
-	var p evaluate.Prediction
+	var p prediction.Answer
 	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
 		t.Fatalf("exit code %d: %s%v", code, stderr, err)
 	}

@@ -17,11 +17,12 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/report/chart"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // predict holds the flags of the verb predict.
@@ -83,7 +84,7 @@ has; where the files have WorkloadProfiles only, one of each of these.`,
 	flags.StringToStringVar(&p.limit, "limits", nil, "CPU that pods may use at most, as NAME=CPU,…, 0 for no limit (default what the manifests say)")
 	flags.StringVar(&p.node, "node", "", "the NodeProfile that the node follows (default the only one in the files)")
 	flags.IntVar(&p.cores, "cores", defaultCores, "how many cores the node has, unless its NodeProfile says so")
-	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
+	flags.StringVar(&p.solver, "solver", "auto", "how to solve the model: "+strings.Join(queueing.SolverNames(), ", "))
 	flags.StringVar(&p.plot, "plot", "", "draw the pods' times to this file (.svg or .png)")
 	p.weights.Add(command)
 	p.output.AddWide(command)
@@ -97,7 +98,7 @@ func (p *predict) run() error {
 	if err := verb.CheckChart("plot", p.plot); err != nil {
 		return err
 	}
-	in := evaluate.PredictionInput{Node: p.node, Cores: p.cores, Solver: p.solver}
+	in := prediction.Input{Node: p.node, Cores: p.cores, Solver: p.solver}
 	for _, text := range p.pods {
 		pods, err := parsePods(text)
 		if err != nil {
@@ -125,7 +126,7 @@ func (p *predict) run() error {
 		}
 	}
 	in.Workloads, in.Profiles, in.Nodes = read.Workloads, read.WorkloadProfiles, read.NodeProfiles
-	prediction, err := evaluate.Predict(in)
+	prediction, err := prediction.Predict(in)
 	if err != nil {
 		return err
 	}
@@ -138,8 +139,8 @@ func (p *predict) run() error {
 }
 
 // parsePods reads NAME[=COPIES][@START].
-func parsePods(text string) (evaluate.Pods, error) {
-	pods := evaluate.Pods{Copies: 1}
+func parsePods(text string) (prediction.Pods, error) {
+	pods := prediction.Pods{Copies: 1}
 	rest, start, hasStart := strings.Cut(text, "@")
 	name, copies, hasCopies := strings.Cut(rest, "=")
 	pods.Name = name
@@ -180,7 +181,7 @@ func parseCPU(flag string, texts map[string]string) (map[string]resource.Quantit
 }
 
 // printPrediction prints the answer for people, and notes below.
-func printPrediction(page *verb.Page, p *evaluate.Prediction, notes []string) error {
+func printPrediction(page *verb.Page, p *prediction.Answer, notes []string) error {
 	if err := page.Table(predictionTable(p, page.Wide)); err != nil {
 		return err
 	}
@@ -188,37 +189,37 @@ func printPrediction(page *verb.Page, p *evaluate.Prediction, notes []string) er
 }
 
 // predictionTable has a row for the pods of each workload, and those columns that say something.
-func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
-	has := func(is func(*evaluate.PodsPrediction) bool) bool {
-		return slices.ContainsFunc(p.Pods, func(pods evaluate.PodsPrediction) bool { return is(&pods) })
+func predictionTable(p *prediction.Answer, wide bool) *text.Table {
+	has := func(is func(*prediction.PodsAnswer) bool) bool {
+		return slices.ContainsFunc(p.Pods, func(pods prediction.PodsAnswer) bool { return is(&pods) })
 	}
-	manifests := has(func(pods *evaluate.PodsPrediction) bool { return pods.Workload != "" })
-	shared := has(func(pods *evaluate.PodsPrediction) bool { return pods.Request != nil })
-	limited := has(func(pods *evaluate.PodsPrediction) bool { return pods.Limit != nil })
-	interference := has(func(pods *evaluate.PodsPrediction) bool {
-		return slices.ContainsFunc(pods.Waits, func(w evaluate.Wait) bool { return w.Interference })
+	manifests := has(func(pods *prediction.PodsAnswer) bool { return pods.Workload != "" })
+	shared := has(func(pods *prediction.PodsAnswer) bool { return pods.Request != nil })
+	limited := has(func(pods *prediction.PodsAnswer) bool { return pods.Limit != nil })
+	interference := has(func(pods *prediction.PodsAnswer) bool {
+		return slices.ContainsFunc(pods.Waits, func(w prediction.Wait) bool { return w.Interference })
 	})
-	timed := !manifests || has(func(pods *evaluate.PodsPrediction) bool { return pods.NeutralSeconds != nil })
-	devices := has(func(pods *evaluate.PodsPrediction) bool { return len(pods.Devices) > 0 })
+	timed := !manifests || has(func(pods *prediction.PodsAnswer) bool { return pods.NeutralSeconds != nil })
+	devices := has(func(pods *prediction.PodsAnswer) bool { return len(pods.Devices) > 0 })
 	columns := []struct {
 		column text.Column
 		shown  bool
-		cell   func(*evaluate.PodsPrediction) string
+		cell   func(*prediction.PodsAnswer) string
 	}{
 		{text.Left("POD"), true, nameOf},
-		{text.Left("DEVICE"), devices, func(pods *evaluate.PodsPrediction) string {
+		{text.Left("DEVICE"), devices, func(pods *prediction.PodsAnswer) string {
 			return cmp.Or(strings.Join(pods.Devices, ", "), text.Absent)
 		}},
-		{text.Right("REQUEST"), shared, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Request) }},
-		{text.Right("LIMIT"), limited, func(pods *evaluate.PodsPrediction) string { return quantityOf(pods.Limit) }},
-		{text.Left("QOS"), shared && wide, func(pods *evaluate.PodsPrediction) string { return string(pods.QoSClass) }},
-		{text.Left("VECTOR"), manifests || wide, func(pods *evaluate.PodsPrediction) string { return vectorOf(pods, wide) }},
-		{text.Right("NEUTRAL"), timed, func(pods *evaluate.PodsPrediction) string { return seconds(pods.NeutralSeconds) }},
-		{text.Right("DILATION"), true, func(pods *evaluate.PodsPrediction) string { return text.TimesWithin(pods.Dilation, pods.DilationError) }},
-		{text.Right("IF EQUAL"), shared, func(pods *evaluate.PodsPrediction) string { return text.Times(*pods.EqualDilation) }},
-		{text.Right("DONE AT"), timed, func(pods *evaluate.PodsPrediction) string { return seconds(pods.DoneAtSeconds) }},
-		{text.Left("SLOWED DOWN AT"), interference, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
-		{text.Left("WAITS FOR"), !interference, func(pods *evaluate.PodsPrediction) string { return waits(pods.Waits) }},
+		{text.Right("REQUEST"), shared, func(pods *prediction.PodsAnswer) string { return quantityOf(pods.Request) }},
+		{text.Right("LIMIT"), limited, func(pods *prediction.PodsAnswer) string { return quantityOf(pods.Limit) }},
+		{text.Left("QOS"), shared && wide, func(pods *prediction.PodsAnswer) string { return string(pods.QoSClass) }},
+		{text.Left("VECTOR"), manifests || wide, func(pods *prediction.PodsAnswer) string { return vectorOf(pods, wide) }},
+		{text.Right("NEUTRAL"), timed, func(pods *prediction.PodsAnswer) string { return seconds(pods.NeutralSeconds) }},
+		{text.Right("DILATION"), true, func(pods *prediction.PodsAnswer) string { return text.TimesWithin(pods.Dilation, pods.DilationError) }},
+		{text.Right("IF EQUAL"), shared, func(pods *prediction.PodsAnswer) string { return text.Times(*pods.EqualDilation) }},
+		{text.Right("DONE AT"), timed, func(pods *prediction.PodsAnswer) string { return seconds(pods.DoneAtSeconds) }},
+		{text.Left("SLOWED DOWN AT"), interference, func(pods *prediction.PodsAnswer) string { return waits(pods.Waits) }},
+		{text.Left("WAITS FOR"), !interference, func(pods *prediction.PodsAnswer) string { return waits(pods.Waits) }},
 	}
 	var shown []text.Column
 	for _, c := range columns {
@@ -239,7 +240,7 @@ func predictionTable(p *evaluate.Prediction, wide bool) *text.Table {
 	return table
 }
 
-func nameOf(pods *evaluate.PodsPrediction) string {
+func nameOf(pods *prediction.PodsAnswer) string {
 	name := pods.Name
 	if pods.Copies > 1 {
 		name = fmt.Sprintf("%s (%d pods)", name, pods.Copies)
@@ -258,9 +259,9 @@ func quantityOf(q *resource.Quantity) string {
 }
 
 // vectorOf says where a vector is from, and on a wide page what it is.
-func vectorOf(pods *evaluate.PodsPrediction, wide bool) string {
+func vectorOf(pods *prediction.PodsAnswer, wide bool) string {
 	from := "profile " + pods.Vector.Profile
-	if pods.Vector.Source == evaluate.SourceRequests {
+	if pods.Vector.Source == prediction.SourceRequests {
 		from = "assumed"
 	}
 	if !wide {
@@ -270,7 +271,7 @@ func vectorOf(pods *evaluate.PodsPrediction, wide bool) string {
 }
 
 // demandsOf writes a vector: "cpu 0.58, disk 0.42".
-func demandsOf(pods *evaluate.PodsPrediction) string {
+func demandsOf(pods *prediction.PodsAnswer) string {
 	var parts []string
 	for _, d := range pods.Demands {
 		part := fmt.Sprintf("%s %.2f", d.Resource, d.Loading)
@@ -289,7 +290,7 @@ func demandsOf(pods *evaluate.PodsPrediction) string {
 }
 
 // effectOf writes what a pod has to do with an interference resource: "llc pressure 0.70, up to 1.80× slower".
-func effectOf(d *evaluate.Demand) string {
+func effectOf(d *prediction.Demand) string {
 	part := fmt.Sprintf("%s pressure %.2f", d.Resource, d.Pressure)
 	if n := len(d.Effect.Curve); n > 0 {
 		part += fmt.Sprintf(" (computes up to %s longer)", text.Times(d.Effect.Curve[n-1].Inflation))
@@ -298,13 +299,13 @@ func effectOf(d *evaluate.Demand) string {
 }
 
 // notes say what the answer takes for granted.
-func (p *predict) notes(answer *evaluate.Prediction) (lines []string) {
+func (p *predict) notes(answer *prediction.Answer) (lines []string) {
 	var guessed, unmeasured, replicated []string
 	requested := resource.Quantity{}
 	for i := range answer.Pods {
 		pods := &answer.Pods[i]
 		switch {
-		case pods.Vector.Source != evaluate.SourceRequests:
+		case pods.Vector.Source != prediction.SourceRequests:
 		case pods.Vector.Profile != "":
 			unmeasured = append(unmeasured, fmt.Sprintf("%s (%s)", pods.Name, demandsOf(pods)))
 		default:
@@ -350,7 +351,7 @@ func (p *predict) notes(answer *evaluate.Prediction) (lines []string) {
 }
 
 // correctedTimes says of which pods the neutral time is not the stated one, and what their dilations are over that.
-func correctedTimes(p *evaluate.Prediction) (lines []string) {
+func correctedTimes(p *prediction.Answer) (lines []string) {
 	for i := range p.Pods {
 		pods := &p.Pods[i]
 		if pods.NeutralCorrection == nil {
@@ -379,7 +380,7 @@ func wrongBy(factor float64) string {
 }
 
 // assumedDevices says of which pods the devices are assumed.
-func assumedDevices(p *evaluate.Prediction) []string {
+func assumedDevices(p *prediction.Answer) []string {
 	var assumed []string
 	for i := range p.Pods {
 		if pods := &p.Pods[i]; pods.DevicesAssumed && !slices.Contains(assumed, pods.Name) {
@@ -394,7 +395,7 @@ func assumedDevices(p *evaluate.Prediction) []string {
 }
 
 // ownCPU says what a limit, or cores of their own, do to some pods alone.
-func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
+func ownCPU(pods *prediction.PodsAnswer) (lines []string) {
 	if pods.Throttling != nil {
 		line := fmt.Sprintf("Its limit of %s makes %s take %s as long even alone", pods.Limit, pods.Name, text.Times(*pods.Throttling))
 		if pods.NeutralSeconds != nil {
@@ -417,7 +418,7 @@ func ownCPU(pods *evaluate.PodsPrediction) (lines []string) {
 }
 
 // waits says what a pod waits for: "disk 0.42 (sort 0.40, cart 0.02), cpu 0.10".
-func waits(list []evaluate.Wait) string {
+func waits(list []prediction.Wait) string {
 	const least = 0.005 // what would be printed as 0.00 is left out
 	var parts []string
 	for _, wait := range byDevice(list) {
@@ -443,10 +444,10 @@ func waits(list []evaluate.Wait) string {
 }
 
 // byDevice adds up what the resources of one device add to a dilation.
-func byDevice(list []evaluate.Wait) []evaluate.Wait {
-	var all []evaluate.Wait
+func byDevice(list []prediction.Wait) []prediction.Wait {
+	var all []prediction.Wait
 	for _, wait := range list {
-		k := slices.IndexFunc(all, func(w evaluate.Wait) bool { return w.Device != "" && w.Device == wait.Device })
+		k := slices.IndexFunc(all, func(w prediction.Wait) bool { return w.Device != "" && w.Device == wait.Device })
 		if k < 0 {
 			wait.Because = slices.Clone(wait.Because)
 			all = append(all, wait)
@@ -454,7 +455,7 @@ func byDevice(list []evaluate.Wait) []evaluate.Wait {
 		}
 		all[k].Dilation += wait.Dilation
 		for _, b := range wait.Because {
-			at := slices.IndexFunc(all[k].Because, func(known evaluate.Because) bool { return known.Name == b.Name })
+			at := slices.IndexFunc(all[k].Because, func(known prediction.Because) bool { return known.Name == b.Name })
 			if at < 0 {
 				all[k].Because = append(all[k].Because, b)
 			} else {
@@ -465,7 +466,7 @@ func byDevice(list []evaluate.Wait) []evaluate.Wait {
 	return all
 }
 
-func summarize(p *evaluate.Prediction) string {
+func summarize(p *prediction.Answer) string {
 	pods := 0
 	for _, some := range p.Pods {
 		pods += some.Copies
@@ -505,7 +506,7 @@ func seconds(s *float64) string {
 }
 
 // plotPrediction draws when each pod runs.
-func plotPrediction(path string, p *evaluate.Prediction) error {
+func plotPrediction(path string, p *prediction.Answer) error {
 	if p.DoneAtSeconds == nil {
 		return errors.New("--plot: set neutralMillis in every profile: without it nobody knows when a pod is done")
 	}

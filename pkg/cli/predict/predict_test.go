@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/cli/clitest"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
+	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 func TestPredictReproducesThePaper(t *testing.T) {
@@ -126,7 +127,7 @@ func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var p evaluate.Prediction
+	var p prediction.Answer
 	if err := json.Unmarshal([]byte(stdout), &p); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestPredictAnswersInJSONAndTheCRLFOfAFileDoesNotMatter(t *testing.T) {
 
 func TestPredictTakesEverySolver(t *testing.T) {
 	t.Parallel()
-	for _, solver := range evaluate.Solvers() {
+	for _, solver := range queueing.SolverNames() {
 		code, stdout, stderr := clitest.Run(t, clitest.PaperJobs, "predict", "-f", "-", "--solver", solver)
 		if code != 0 || !strings.Contains(stdout, "filecomp") {
 			t.Errorf("%s: exit code %d: %s", solver, code, stderr)

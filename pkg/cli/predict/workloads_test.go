@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/pkg/cli/clitest"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
 // shopProfiles are those of their pods.
@@ -70,7 +70,7 @@ cj/shop/batch        50m   Burstable   cpu 1.00 (profile shop/nightly)    200.0s
 func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 	t.Parallel()
 	changed := strings.NewReplacer("requests: {cpu: 500m}", "requests: {cpu: 300m}, limits: {cpu: 400m}", "cpu: 50m", "cpu: 200m").Replace(clitest.ShopWorkloads)
-	answers := map[string]*evaluate.Prediction{}
+	answers := map[string]*prediction.Answer{}
 	for name, run := range map[string]struct {
 		manifests string
 		args      []string
@@ -79,7 +79,7 @@ func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 		"by flags":     {clitest.ShopWorkloads, []string{"--requests", "web=300m,cronjob/batch=200m", "--limits", "deploy/web=400m"}},
 	} {
 		code, stdout, stderr := clitest.Run(t, run.manifests+shopProfiles, append([]string{"predict", "-f", "-", "-o", "json"}, run.args...)...)
-		p := &evaluate.Prediction{}
+		p := &prediction.Answer{}
 		if err := json.Unmarshal([]byte(stdout), p); code != 0 || err != nil {
 			t.Fatalf("%s: exit code %d: %s %v", name, code, stderr, err)
 		}
@@ -90,7 +90,7 @@ func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 	}
 	web := answers["by flags"].Pods[0]
 	if web.Request.String() != "300m" || web.Limit.String() != "400m" || web.QoSClass != "Burstable" || web.Workload != "deployment/shop/web" ||
-		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != evaluate.SourceDeclared {
+		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != prediction.SourceDeclared {
 		t.Errorf("%+v", web)
 	}
 }
@@ -118,7 +118,7 @@ func TestPredictReadsEveryKindThatHasPods(t *testing.T) {
 				strings.Replace(one, fmt.Sprintf("apiVersion: %s, kind: %s, ", version, name), "", 1), neighbour), "\n", "\r\n"),
 		} {
 			code, stdout, stderr := clitest.Run(t, text, "predict", "-f", "-", "-o", "json")
-			var p evaluate.Prediction
+			var p prediction.Answer
 			if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
 				t.Errorf("%s, %s: exit code %d: %s %v", kind, how, code, stderr, err)
 				continue
@@ -302,7 +302,7 @@ func TestPredictGoesByTheDevicesOfAManifest(t *testing.T) {
 		return fmt.Sprintf("{apiVersion: v1, kind: Pod, metadata: {name: %s, annotations: {loadline.dev/devices: %q}}, spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}\n---\n", name, devices)
 	}
 	code, stdout, stderr := clitest.Run(t, node+pod("a", "gpu-1")+pod("b", "gpu-1"), "predict", "-f", "-", "--cores", "8", "-o", "json")
-	var p evaluate.Prediction
+	var p prediction.Answer
 	if err := json.Unmarshal([]byte(stdout), &p); code != 0 || err != nil {
 		t.Fatalf("exit code %d: %s %v", code, stderr, err)
 	}
@@ -334,7 +334,7 @@ spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 30m}, lim
 		"by two": {strings.Replace(unlimited, "30m", "500m", 1), []string{"--requests", "exporter=30m", "--limits", "exporter=60m"}},
 	} {
 		code, stdout, stderr := clitest.Run(t, run.manifest, append([]string{"predict", "-f", "-", "-o", "json"}, run.args...)...)
-		p := &evaluate.Prediction{}
+		p := &prediction.Answer{}
 		if err := json.Unmarshal([]byte(stdout), p); code != 0 || err != nil {
 			t.Fatalf("%s: exit code %d: %s %v", name, code, stderr, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/record"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 	"loadline.dev/loadline/pkg/trace"
 )
 

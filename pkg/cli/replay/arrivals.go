@@ -13,9 +13,9 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/input"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -132,7 +132,7 @@ func (f *specFlags) jobTypes(workloads []v1alpha1.WorkloadProfile) (types []v1al
 	}
 	for i := range workloads {
 		if p := &workloads[i]; profile.NeutralMillis(p, profile.AnyClass) != nil {
-			types = append(types, v1alpha1.ReplayJobType{Profile: evaluate.QualifiedName(p)})
+			types = append(types, v1alpha1.ReplayJobType{Profile: text.QualifiedName(p)})
 		}
 	}
 	if len(types) == 0 {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/replays"
+	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -74,7 +74,7 @@ func (f *specFlags) add(flags *pflag.FlagSet) {
 
 	flags.StringSliceVar(&f.policies, "policies", nil, "policies to compare, the first being what others are compared with; lmuf-t=THRESHOLD and target-load-packing=TARGET (default round-robin,least-requested,lmuf,least-dilation)")
 	flags.Int32Var(&f.seeds, "seeds", 1, "how many streams of jobs to generate, or draws of policies to try")
-	flags.StringVar(&f.solver, "solver", "auto", "how to solve the model: "+strings.Join(evaluate.Solvers(), ", "))
+	flags.StringVar(&f.solver, "solver", "auto", "how to solve the model: "+strings.Join(queueing.SolverNames(), ", "))
 	flags.StringVar(&f.queue, "queue", v1alpha1.QueueBackfill, "what happens behind a job that fits nowhere: backfill or fifo")
 	flags.StringVar(&f.cpuShares, "cpu-shares", v1alpha1.CPUSharesEqual, "how jobs share busy cores: equal, or by their CPU requests as in Kubernetes, requests")
 }

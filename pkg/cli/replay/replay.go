@@ -19,7 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/replays"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/report"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // replay holds the flags of the verb replay.

@@ -149,7 +149,7 @@ func findContainer(pod, container string, pods []corev1.Pod) (cgroup.Container, 
 			continue
 		}
 		known = true
-		cgroup.Build(pods[i:i+1], cgroup.Options{}).Containers(func(c cgroup.Container) {
+		cgroup.Build([]*corev1.Pod{p}, cgroup.Options{}).Containers(func(c cgroup.Container) {
 			if container == "" || container == c.Name {
 				found = append(found, c)
 			}

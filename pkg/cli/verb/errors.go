@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Progress is a line that says how far a verb has come, on a terminal only. It is not

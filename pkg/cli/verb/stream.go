@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Stream is where a command prints. It takes lines and tables, and has no Write: so that

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 )
 
 // status returns the status with the calibration that goes on, nil for none, without the
@@ -50,7 +50,7 @@ func (in *input) status(progress *v1alpha1.CalibrationProgress, waits obstacle) 
 	}
 	// What is wrong comes first, what is done about it last.
 	parts := append(append(s.failures, s.unsaturated...), c.Message)
-	c.Message = evaluate.ConditionMessage(strings.Join(parts, "; "))
+	c.Message = condition.Message(strings.Join(parts, "; "))
 	meta.SetStatusCondition(&status.Conditions, c)
 	return status
 }

@@ -78,7 +78,7 @@ type simulation struct {
 	// others are the vectors of the pods of the background, by node, and predicted
 	// the dilations by what is on a node.
 	others    map[string][]contention.Vector
-	predicted map[string]*prediction
+	predicted map[string]*shared
 	// Hooks: what becomes of a pod that is about to run (false: nothing, it stays
 	// as the hook left it), and what the containers of a pod say.
 	before func(pod *corev1.Pod) bool
@@ -88,9 +88,9 @@ type simulation struct {
 	serial     int
 }
 
-// prediction is how processes of a node fare: their dilations, and by how much longer each computes because of
+// shared is how processes of a node fare: their dilations, and by how much longer each computes because of
 // interference, in its own times.
-type prediction struct{ dilations, longer []float64 }
+type shared struct{ dilations, longer []float64 }
 
 // process is what runs in a pod.
 type process struct {
@@ -128,7 +128,7 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 		names:  []string{"cpu", "disk"}, servers: []int{1, 1}, reach: 1,
 		target: contention.Loadings(0.58, 0.42), neutral: 20 * time.Second,
 		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
-		predicted: map[string]*prediction{},
+		predicted: map[string]*shared{},
 	}
 	s.journal = journal.New(t, s.clock)
 	server := interceptor.NewClient(newStore(t, scheme, objects...), s.journal.Writes())
@@ -409,12 +409,12 @@ func (s *simulation) run() bool {
 		}
 		key := string(keyOf(vectors))
 		if s.overlap > 0 && len(vectors) == 2 { // each dilates the other, whatever the resource
-			s.predicted[key] = &prediction{[]float64{1 + s.overlap, 1 + s.overlap}, []float64{0, 0}}
+			s.predicted[key] = &shared{[]float64{1 + s.overlap, 1 + s.overlap}, []float64{0, 0}}
 		}
 		if s.predicted[key] == nil {
 			predicted, err := contention.Predict(vectors, s.servers, queueing.Options{})
 			s.must(err)
-			s.predicted[key] = &prediction{dilations: predicted.Dilations, longer: make([]float64, len(vectors))}
+			s.predicted[key] = &shared{dilations: predicted.Dilations, longer: make([]float64, len(vectors))}
 			for j, v := range vectors {
 				for i, d := range v {
 					if d.Effect != nil {

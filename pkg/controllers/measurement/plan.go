@@ -11,7 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/statuses"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 )
 
 const (
@@ -109,7 +109,7 @@ func (in *input) status(m *v1alpha1.MeasurementProgress, results []v1alpha1.Meas
 		status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&all.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionMeasured, Status: status, Reason: found.reason, Message: evaluate.ConditionMessage(found.message),
+		Type: v1alpha1.ConditionMeasured, Status: status, Reason: found.reason, Message: condition.Message(found.message),
 		ObservedGeneration: in.profile.Generation, LastTransitionTime: in.now,
 	})
 	return all
@@ -128,5 +128,5 @@ func (in *input) waitEvent(found finding) []statuses.Event {
 	if was != nil && was.Reason == found.reason || !slices.Contains(announced, found.reason) {
 		return nil
 	}
-	return newEvent(corev1.EventTypeWarning, found.reason, evaluate.ConditionMessage(found.message))
+	return newEvent(corev1.EventTypeWarning, found.reason, condition.Message(found.message))
 }

@@ -13,7 +13,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 )
 
 func TestAShortTargetRunsAgainWithinAStepUntilItWasSeenForLongEnough(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAResultThatIsTooWideIsNotUsed(t *testing.T) {
 			if got, want := len(p.Status.Measurements), len(before); got != want {
 				t.Errorf("there are %d results, want the %d that there were", got, want)
 			}
-			_, err := evaluate.Predict(evaluate.PredictionInput{Profiles: []v1alpha1.WorkloadProfile{*p}, Cores: 1})
+			_, err := prediction.Predict(prediction.Input{Profiles: []v1alpha1.WorkloadProfile{*p}, Cores: 1})
 			if inUse != (err == nil) {
 				t.Errorf("predicting it gives %v, while a result is in use: %v", err, inUse)
 			}

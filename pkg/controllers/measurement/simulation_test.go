@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -167,8 +167,8 @@ func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 			for pods, want := range map[int]float64{1: 1, 2: together.Dilations[0]} {
-				got, err := evaluate.Predict(evaluate.PredictionInput{
-					Profiles: []v1alpha1.WorkloadProfile{*p}, Pods: []evaluate.Pods{{Name: p.Name, Copies: pods}}, Cores: 1,
+				got, err := prediction.Predict(prediction.Input{
+					Profiles: []v1alpha1.WorkloadProfile{*p}, Pods: []prediction.Pods{{Name: p.Name, Copies: pods}}, Cores: 1,
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -22,7 +22,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/statuses"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 )
 
 // nodeDelay is for how long changes of nodes are gathered.
@@ -62,11 +62,11 @@ func everything(context.Context, client.Object) []reconcile.Request {
 // Reconcile decides on all profiles and writes what changed. What it lists is the
 // cache's own, which it must not change.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	var profiles v1alpha1.NodeProfileList
-	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
+	var list v1alpha1.NodeProfileList
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
 	}
-	if len(profiles.Items) == 0 {
+	if len(list.Items) == 0 {
 		return reconcile.Result{}, nil
 	}
 	nodes, err := statuses.Labels(ctx, r.Client, corev1.SchemeGroupVersion.WithKind("Node"))
@@ -74,12 +74,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 		return reconcile.Result{}, err
 	}
 
-	decided := evaluate.NodeProfiles(profiles.Items, nodes, metav1.NewTime(r.Clock.Now()))
+	decided := profiles.NodeProfiles(list.Items, nodes, metav1.NewTime(r.Clock.Now()))
 	changes := make([]statuses.Change, len(decided))
 	for i := range decided {
-		after := profiles.Items[i]
+		after := list.Items[i]
 		after.Status = decided[i]
-		changes[i] = statuses.Change{Before: &profiles.Items[i], After: &after}
+		changes[i] = statuses.Change{Before: &list.Items[i], After: &after}
 	}
 	return statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)
 }

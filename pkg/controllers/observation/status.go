@@ -21,7 +21,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/statuses"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -180,15 +180,15 @@ func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdic
 // showDrift brings the condition Drifted up to date. Where nothing was observed for long enough, it stays as it is while it is
 // about this generation, and what it rests on is recent.
 func showDrift(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
-	condition := observations.Drifted(verdicts)
-	if condition.Status == metav1.ConditionUnknown {
+	drifted := observations.Drifted(verdicts)
+	if drifted.Status == metav1.ConditionUnknown {
 		old := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionDrifted)
 		recent := slices.ContainsFunc(status.Observations, func(o v1alpha1.WorkloadObservation) bool { return age(o.Time, now) <= forgetAfter })
 		if old == nil && len(status.Observations) == 0 || old != nil && old.ObservedGeneration == generation && recent {
 			return
 		}
 	}
-	evaluate.SetConditions(&status.Conditions, generation, now, condition)
+	condition.Set(&status.Conditions, generation, now, drifted)
 }
 
 func age(t *metav1.Time, now metav1.Time) time.Duration {
@@ -215,7 +215,7 @@ func accuracyOf(a *observations.Accuracy) *v1alpha1.PredictionAccuracy {
 // rounded returns a number with three decimals. It is bounded, since gauges may lie.
 func rounded(f float64) *resource.Quantity {
 	const limit = 1e6
-	return evaluate.Fraction(math.Round(1000*min(f, limit)) / 1000)
+	return profile.Fraction(math.Round(1000*min(f, limit)) / 1000)
 }
 
 // differs reports whether a status is worth writing: whether conditions say something else, numbers differ noticeably, or those

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 )
 
 // severity lists the reasons of the condition Applied, the worst first: of
@@ -31,7 +31,7 @@ func (d *decision) settled(in *input, done []move) v1alpha1.PoolPlanStatus {
 	status := *d.status.DeepCopy()
 	c := applied(in, status.Conditions, done)
 	c.ObservedGeneration, c.LastTransitionTime = in.plan.Generation, metav1.NewTime(in.now)
-	c.Message = evaluate.ConditionMessage(c.Message)
+	c.Message = condition.Message(c.Message)
 	meta.SetStatusCondition(&status.Conditions, c)
 	for i := range done {
 		m := &done[i]

@@ -14,6 +14,7 @@
 //
 //   - [Inspect] returns the outcome of a Job, in words for users; [Look] reads what
 //     that takes from the cluster
+//
 //   - [Cluster] reads and writes the Jobs of one controller; [Memory] keeps what it remembers of
 //     profiles, such as a [Failure] after which a question is asked again later only
 //

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 )
 
 // Event is emitted once a status has been written.
@@ -51,7 +51,7 @@ func write(
 ) (written bool, err error) {
 	conditions := Conditions(after)
 	for i := range conditions { // before they are compared with those that were written so
-		conditions[i].Message = evaluate.ConditionMessage(conditions[i].Message)
+		conditions[i].Message = condition.Message(conditions[i].Message)
 	}
 	if equality.Semantic.DeepEqual(before, after) {
 		return false, nil
@@ -63,7 +63,7 @@ func write(
 	written = err == nil
 	if written {
 		for _, e := range emit {
-			recorder.Eventf(after, nil, e.Type, e.Reason, e.Action, "%s", evaluate.ConditionMessage(e.Message))
+			recorder.Eventf(after, nil, e.Type, e.Reason, e.Action, "%s", condition.Message(e.Message))
 		}
 	}
 	return written, nil

@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/jobstatus"
 	"loadline.dev/loadline/pkg/controllers/slots"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
@@ -278,7 +278,7 @@ func (p *plan) summarize(replayer *replays.Replay, t *tally) *replays.Answer {
 // setComplete sets the condition Complete.
 func (p *plan) setComplete(in *input, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&p.status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionComplete, Status: status, Reason: reason, Message: evaluate.ConditionMessage(message),
+		Type: v1alpha1.ConditionComplete, Status: status, Reason: reason, Message: condition.Message(message),
 		ObservedGeneration: in.replay.Generation, LastTransitionTime: in.now,
 	})
 }

@@ -30,7 +30,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/sharetree"
 	"loadline.dev/loadline/pkg/controllers/statuses"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/profiles"
 )
 
 // podDelay is for how long changes of pods are gathered before a namespace is
@@ -109,11 +109,11 @@ func (r *Reconciler) allNamespaces(ctx context.Context, _ client.Object) []recon
 // Reconcile decides on one namespace and writes what changed. What it lists is the
 // cache's own, which it must not change.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	var profiles v1alpha1.WorkloadProfileList
-	if err := r.Client.List(ctx, &profiles, client.InNamespace(request.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+	var list v1alpha1.WorkloadProfileList
+	if err := r.Client.List(ctx, &list, client.InNamespace(request.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("listing profiles: %w", err)
 	}
-	if len(profiles.Items) == 0 {
+	if len(list.Items) == 0 {
 		return reconcile.Result{}, nil
 	}
 	var nodes v1alpha1.NodeProfileList
@@ -126,13 +126,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	now := metav1.NewTime(r.Clock.Now())
-	decided := evaluate.WorkloadProfiles(profiles.Items, pods, nodes.Items, now)
+	decided := profiles.WorkloadProfiles(list.Items, pods, nodes.Items, now)
 	changes := make([]statuses.Change, 0, len(decided))
 	for i := range decided {
-		after := profiles.Items[i]
+		after := list.Items[i]
 		after.Status = decided[i]
 		if r.Trees.Apply(&after, now) { // else its tree is about to be computed: one write for all
-			changes = append(changes, statuses.Change{Before: &profiles.Items[i], After: &after})
+			changes = append(changes, statuses.Change{Before: &list.Items[i], After: &after})
 		}
 	}
 	return statuses.All(ctx, r.Writers, r.Client, r.Recorder, changes)

@@ -9,8 +9,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // Input is what the place of a pod is explained by.
@@ -22,7 +21,7 @@ type Input struct {
 	// Ranked asks for a ranking of the nodes.
 	Ranked bool
 	// Feasibility says where the pod may go. It is needed for a ranking, and for a simulation.
-	Feasibility nodes.Feasibility
+	Feasibility node.Feasibility
 
 	// Workloads and Classes are the profiles that pods and nodes may follow.
 	Workloads []v1alpha1.WorkloadProfile
@@ -101,7 +100,7 @@ type Answer struct {
 	QoSClass      corev1.PodQOSClass `json:"qosClass,omitempty"`
 	EqualDilation *float64           `json:"equalDilation,omitempty"`
 	// Throttling is by how much its own limit makes the neutral time longer, which is then the longer one; absent if it does
-	// not. MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling]. ExclusiveCores is how many cores the pod
+	// not. MaxThrottling is how much that may be at most: see [node.MaxThrottling]. ExclusiveCores is how many cores the pod
 	// has for itself.
 	Throttling     *float64 `json:"throttling,omitempty"`
 	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
@@ -115,7 +114,7 @@ type Answer struct {
 	// of the guard.
 	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
 	// Caveats are what the manifests of the pod and of its neighbours say that is not taken into account.
-	Caveats []evaluate.Caveat `json:"caveats,omitempty"`
+	Caveats []node.Caveat `json:"caveats,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
 	Resources []Resource `json:"resources,omitempty"`

@@ -48,7 +48,7 @@ func TestTheGuardBindsByTheModeOfTheNamespace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := paperCluster(t)
-			in.Nodes = append(in.Nodes, node("worker-2"))
+			in.Nodes = append(in.Nodes, nodeNamed("worker-2"))
 			in.Pods = append(in.Pods, pod("other", "other", "worker-2", nil)) // without a limit, so that worker-2 costs the same
 			in.Workloads = append(in.Workloads, given.Workload("other", 0, given.Disk("1")))
 			in.Ranked, in.GuardMode, in.Namespaces, in.Schedulers = true, test.mode, test.labels, test.schedulers
@@ -79,7 +79,7 @@ func TestWhereTheGuardRefusesAllNodesItIsSaidWhatMakesRoom(t *testing.T) {
 	t.Parallel()
 	in := paperCluster(t)
 	in.GuardMode = configv1alpha1.GuardEnforce
-	in.Nodes = append(in.Nodes, node("worker-2"))
+	in.Nodes = append(in.Nodes, nodeNamed("worker-2"))
 	in.Nodes[1].Spec.Unschedulable = true
 	m := applied("Job", "filecomp", "filecomp")
 	e, err := Simulate(asked(t, in), m)

@@ -16,11 +16,11 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // explainer explains one pod.
@@ -30,9 +30,9 @@ type explainer struct {
 	byNode   map[string][]*corev1.Pod // the others, that have not ended
 	profiles map[string]*v1alpha1.WorkloadProfile
 	ignored  []string // what is wrong with annotations and labels
-	guard    *guard
+	modes    *guardModes
 	hold     Hold
-	refusals nodes.Refusals // by the guard
+	refusals node.Refusals // by the guard
 }
 
 // ignore notes which annotations of devices are wrong, each once: what a node is without them can be used all the same.
@@ -51,7 +51,7 @@ func (x *explainer) ignore(wrong error) {
 // The error says that the pod has ended, or which node is missing.
 func OfPod(in *Input) (*Answer, error) {
 	if cgroup.Ended(in.Pod) {
-		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", evaluate.QualifiedName(in.Pod), in.Pod.Status.Phase)
+		return nil, fmt.Errorf("pod %s has ended (%s): explain is about pods that run or wait for a node", text.QualifiedName(in.Pod), in.Pod.Status.Phase)
 	}
 	x := newExplainer(in, in.Pod)
 	e := x.answer()
@@ -84,7 +84,7 @@ func OfPod(in *Input) (*Answer, error) {
 // answer returns what is known of the pod wherever it is.
 func (x *explainer) answer() *Answer {
 	a := &Answer{
-		Pod: evaluate.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.guard.fallback,
+		Pod: text.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.modes.fallback,
 		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(contention.Demand{}, 1)),
 	}
 	importance := x.snapshot.Importance(x.Pod)
@@ -122,12 +122,12 @@ func newExplainer(in *Input, itself *corev1.Pod) *explainer {
 	x := &explainer{Input: in, byNode: map[string][]*corev1.Pod{}, profiles: map[string]*v1alpha1.WorkloadProfile{}}
 	for i := range in.Workloads {
 		index.OnAdd(&in.Workloads[i], true)
-		x.profiles[evaluate.QualifiedName(&in.Workloads[i])] = &in.Workloads[i]
+		x.profiles[text.QualifiedName(&in.Workloads[i])] = &in.Workloads[i]
 	}
 	for i := range in.Classes {
 		index.OnAdd(&in.Classes[i], true)
 	}
-	x.snapshot, x.guard, x.hold = index.Snapshot(), x.newGuard(), x.newHold()
+	x.snapshot, x.modes, x.hold = index.Snapshot(), x.newGuardModes(), x.newHold()
 	for i := range in.Pods {
 		p := &in.Pods[i]
 		other := itself == nil || p.Namespace != itself.Namespace || p.Name != itself.Name
@@ -144,120 +144,125 @@ func (x *explainer) here(e *Answer) error {
 	if i < 0 {
 		return fmt.Errorf("pod %s is on node %q, which is not there: give the Node, too", e.Pod, e.Node)
 	}
-	node := &x.Nodes[i]
-	class := x.snapshot.NodeClass(node)
+	object := &x.Nodes[i]
+	class := x.snapshot.NodeClass(object)
 	if class != nil {
 		e.NodeProfile = class.Name
 	}
-	e.Vector, e.DilationLimit = x.source(x.Pod, class.Class()), x.limit(node, class, x.Pod)
-	if p := x.profileOf(x.Pod); p != nil {
-		if millis := profile.NeutralMillis(p, class.Class()); millis != nil {
+	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
+	n := node.Of(x.snapshot, object, class, pods)
+	n.Weights = x.Weights
+	x.ignore(n.Ignored)
+	e.Vector, e.DilationLimit = x.source(x.Pod, class.Class()), x.limit(class, n.Servers, x.Pod)
+	if w := x.profileOf(x.Pod); w != nil {
+		if millis := profile.NeutralMillis(w, class.Class()); millis != nil {
 			e.NeutralSeconds = new(float64(*millis) / 1000)
 		}
 	}
-	pods := append([]*corev1.Pod{x.Pod}, x.byNode[e.Node]...)
 	for _, p := range pods {
-		e.Caveats = append(e.Caveats, evaluate.Caveats(p, class)...)
+		e.Caveats = append(e.Caveats, node.Caveats(p, class)...)
 	}
-	tied, wrong := x.snapshot.VectorsOn(node, class, pods)
-	x.ignore(wrong)
-	used := make([]*profile.InUse, len(pods))
-	for j, p := range pods {
-		if w := x.snapshot.Workload(p); w != nil {
-			used[j] = w.On(class.Class())
-		}
-	}
-	resources := x.snapshot.Resources()
-	h := &here{free: nodes.FreeCPU(node, pods[1:]), resources: resources, assumed: e.Vector.Source == SourceRequests, Node: nodes.Node{
-		Name: e.Node, Pods: pods, Vectors: tied.Vectors, Servers: resources.Servers(node, class), CPU: resources.Processor(), Weights: x.Weights,
-	}}
-	shared, err := h.Share()
+	shared, err := n.Share()
 	if err != nil {
 		return err
 	}
-	with, err := shared.Predict(solverOptions)
-	if err != nil {
-		return fmt.Errorf("node %s: %w", e.Node, err)
-	}
-	if err := x.claims(e, h, shared, with); err != nil {
-		return err
-	}
-	without, err := h.without()
+	now, err := shared.Predict(solverOptions)
 	if err != nil {
 		return err
 	}
-	margin, err := x.margins(shared, with, used)
+	p := &placed{Node: n, now: now, free: node.FreeCPU(object, pods[1:]), resources: x.snapshot.Resources(), assumed: e.Vector.Source == SourceRequests}
+	if err := x.shares(e, p, shared); err != nil {
+		return err
+	}
+	margin, err := p.margins(class, shared)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", e.Node, err)
 	}
 	e.DilationError = margin(0)
-	e.Dilation, e.Solver = &with.Dilations[0], with.Solution.Solver.String()
-	e.Resources = x.resources(pods, tied, h.Servers, with)
-	e.Devices = devicesOf(pods, tied)
-	for j, p := range pods[1:] {
-		source := x.source(p, class.Class())
-		neighbour := Neighbour{
-			Pod: evaluate.QualifiedName(p), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(p),
-			Dilation: with.Dilations[j+1], DilationError: margin(j + 1), Without: without[j], DilationLimit: x.limit(node, class, p),
-		}
-		neighbour.Request, neighbour.Limit = cgroup.CPU(p)
-		e.Neighbours = append(e.Neighbours, neighbour)
+	e.Dilation, e.Solver = &now.Dilations[0], now.Solution.Solver.String()
+	e.Resources = p.waits()
+	e.Devices = p.devices()
+	e.Neighbours, err = x.neighbours(p, class, margin)
+	return err
+}
+
+// neighbours returns how the others fare.
+func (x *explainer) neighbours(p *placed, class *profile.NodeClass, margin func(pod int) *float64) ([]Neighbour, error) {
+	without, err := p.without()
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(e.Neighbours, func(a, b Neighbour) int {
+	var all []Neighbour
+	for j := 1; j < len(p.Pods); j++ {
+		pod := p.Pods[j].Pod
+		source := x.source(pod, class.Class())
+		neighbour := Neighbour{
+			Pod: text.QualifiedName(pod), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(pod),
+			Dilation: p.now.Dilations[j], DilationError: margin(j), Without: without[j-1], DilationLimit: x.limit(class, p.Servers, pod),
+		}
+		neighbour.Request, neighbour.Limit = cgroup.CPU(pod)
+		all = append(all, neighbour)
+	}
+	slices.SortStableFunc(all, func(a, b Neighbour) int {
 		return cmp.Or(cmp.Compare(b.Dilation-b.Without, a.Dilation-a.Without), cmp.Compare(a.Pod, b.Pod))
 	})
-	return nil
+	return all, nil
 }
 
 // solverOptions choose well.
 var solverOptions = queueing.Options{}
 
-// claims fills in what the pod requests and may use, and what that does to it.
-func (x *explainer) claims(e *Answer, h *here, n *evaluate.SharedNode, now *contention.Prediction) error {
+// shares fills in what the pod requests and may use, and what that does to it.
+func (x *explainer) shares(e *Answer, p *placed, shared *node.Shared) error {
 	e.Request, e.Limit = cgroup.CPU(x.Pod)
-	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), n.Pool.Exclusive[0]
-	throttling := now.Throttling(0)
-	if h.stated = e.Vector.Source == SourceDeclared || e.Vector.Source == SourceObserved; h.stated {
-		h.neutral = e.NeutralSeconds
-		e.MaxThrottling = evaluate.MaxThrottling(h.Vectors[0][h.CPU], e.Limit, h.neutral, throttling)
+	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), shared.Pool.Exclusive[0]
+	throttling := p.now.Throttling(0)
+	if p.stated = e.Vector.Source == SourceDeclared || e.Vector.Source == SourceObserved; p.stated {
+		p.neutral = e.NeutralSeconds
+		e.MaxThrottling = node.MaxThrottling(p.Pods[0].AtDevices()[p.CPU], e.Limit, p.neutral, throttling)
 	}
-	if evaluate.Throttles(throttling) {
+	if node.Throttles(throttling) {
 		e.Throttling = &throttling
 		if e.NeutralSeconds != nil {
 			e.NeutralSeconds = new(*e.NeutralSeconds * throttling)
 		}
 	}
-	equal, err := contention.PredictSharing(h.Vectors, h.Servers, contention.EqualShares(h.CPU, len(h.Pods)), solverOptions)
+	equal, err := p.PredictEqualShares(solverOptions)
 	if err != nil {
-		return fmt.Errorf("node %s: %w", h.Name, err)
+		return err
 	}
 	e.EqualDilation = &equal.Dilations[0]
-	if e.Weight, err = h.weigh(n, now, equal); err != nil {
+	if e.Weight, err = p.weigh(shared, equal); err != nil {
 		return err
 	}
 	if x.WhatIf != nil {
-		e.WhatIf, err = h.whatIf(x.WhatIf, now)
+		e.WhatIf, err = p.whatIf(x.WhatIf)
 	}
 	return err
 }
 
 // without returns how the others would fare without the pod.
-func (h *here) without() ([]float64, error) {
-	if len(h.Pods) == 1 {
+func (p *placed) without() ([]float64, error) {
+	if len(p.Pods) == 1 {
 		return nil, nil
 	}
-	p, err := h.Without(0).Predict()
+	others, err := p.Without(0).Predict()
 	if err != nil {
 		return nil, err
 	}
-	return p.Dilations, nil
+	return others.Dilations, nil
 }
 
-// margins returns the half width of the interval of the dilation of each of some pods,
-// nil where no vector in use has an interval.
-func (x *explainer) margins(n *evaluate.SharedNode, p *contention.Prediction, used []*profile.InUse) (func(pod int) *float64, error) {
-	unsure := n.Unsure(x.snapshot.Resources().Unsure(used))
-	margins, err := p.Margins(unsure, solverOptions)
+// margins returns the half width of the interval of the dilation of each of the pods, nil where no vector in use has an interval.
+func (p *placed) margins(class *profile.NodeClass, shared *node.Shared) (func(pod int) *float64, error) {
+	used := make([]*profile.InUse, len(p.Pods))
+	for j := range p.Pods {
+		if w := p.Pods[j].Workload; w != nil {
+			used[j] = w.On(class.Class())
+		}
+	}
+	unsure := shared.Unsure(p.resources.Unsure(used))
+	margins, err := p.now.Margins(unsure, solverOptions)
 	return func(pod int) *float64 {
 		if len(unsure) == 0 {
 			return nil
@@ -266,29 +271,29 @@ func (x *explainer) margins(n *evaluate.SharedNode, p *contention.Prediction, us
 	}, err
 }
 
-// resources tells what the first of some pods waits for and inflicts, per resource.
-func (x *explainer) resources(pods []*corev1.Pod, tied *profile.Tied, servers []int, p *contention.Prediction) []Resource {
+// waits returns what the pod waits for and inflicts, per resource.
+func (p *placed) waits() []Resource {
 	var all []Resource
-	vectors := tied.Vectors
-	for i, name := range x.snapshot.Resources().Names() {
-		d := vectors[0][i]
+	vector := p.Pods[0].AtDevices()
+	for i, name := range p.resources.Names() {
+		d := vector[i]
 		if d.Loading == 0 && d.Pressure == 0 && d.Effect == nil {
 			continue
 		}
-		r := Resource{Name: name, Servers: servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.Delay(0, i)}
+		r := Resource{Name: name, Servers: p.Servers[i], Loading: d.Loading, Pressure: d.Pressure, Sensitivity: d.Sensitivity, Threads: max(1, d.Threads), Waits: p.now.Delay(0, i)}
 		if d.Effect != nil {
-			r.Servers, r.Domains, r.Pressure, r.Threads = 0, servers[i], d.Effect.Pressure, max(1, vectors[0][x.snapshot.Resources().Processor()].Threads)
+			r.Servers, r.Domains, r.Pressure, r.Threads = 0, p.Servers[i], d.Effect.Pressure, max(1, vector[p.CPU].Threads)
 		}
-		if device, is := tied.At(0, i); is {
+		if device, is := p.Devices.At(vector, i); is {
 			r.Device = device.String()
 		}
-		for k, blame := range p.BlameAt(0, i) {
-			r.Because = addPart(r.Because, pods[k], blame)
+		for k, blame := range p.now.BlameAt(0, i) {
+			r.Because = addPart(r.Because, p.Pods[k].Pod, blame)
 		}
-		for k := 1; k < len(pods); k++ {
-			inflicted := p.BlameAt(k, i)[0]
+		for k := 1; k < len(p.Pods); k++ {
+			inflicted := p.now.BlameAt(k, i)[0]
 			r.Inflicts += inflicted
-			r.On = addPart(r.On, pods[k], inflicted)
+			r.On = addPart(r.On, p.Pods[k].Pod, inflicted)
 		}
 		sortParts(r.Because)
 		sortParts(r.On)
@@ -298,14 +303,14 @@ func (x *explainer) resources(pods []*corev1.Pod, tied *profile.Tied, servers []
 	return all
 }
 
-// devicesOf returns the devices that the first of some pods uses, with the others that use them.
-func devicesOf(pods []*corev1.Pod, tied *profile.Tied) (all []UsedDevice) {
-	for _, d := range tied.Devices[0] {
-		used := UsedDevice{Name: d.String(), Assumed: tied.Assumed[0]}
-		for k := 1; k < len(pods); k++ {
-			if slices.Contains(tied.Devices[k], d) {
-				used.With = append(used.With, evaluate.QualifiedName(pods[k]))
-				used.Assumed = used.Assumed || tied.Assumed[k]
+// devices returns the devices that the pod uses, with the others that use them.
+func (p *placed) devices() (all []UsedDevice) {
+	for _, d := range p.Pods[0].Devices {
+		used := UsedDevice{Name: d.String(), Assumed: p.Pods[0].DevicesAssumed}
+		for k := 1; k < len(p.Pods); k++ {
+			if slices.Contains(p.Pods[k].Devices, d) {
+				used.With = append(used.With, text.QualifiedName(p.Pods[k]))
+				used.Assumed = used.Assumed || p.Pods[k].DevicesAssumed
 			}
 		}
 		all = append(all, used)
@@ -317,7 +322,7 @@ func addPart(list []Part, pod *corev1.Pod, dilation float64) []Part {
 	if dilation <= 0 {
 		return list
 	}
-	return append(list, Part{evaluate.QualifiedName(pod), dilation})
+	return append(list, Part{text.QualifiedName(pod), dilation})
 }
 
 func sortParts(list []Part) {
@@ -337,16 +342,16 @@ func (x *explainer) profileOf(pod *corev1.Pod) *v1alpha1.WorkloadProfile {
 func profileName(w *profile.Workload) string { return strings.TrimPrefix(w.Namespace+"/"+w.Name, "/") }
 
 // promised returns what a pod is promised, whatever the guard does about that.
-func (x *explainer) promised(pod *corev1.Pod) nodes.Promise {
-	return nodes.NewPromise(pod, x.snapshot.Workload(pod), configv1alpha1.GuardWarn, x.Limits)
+func (x *explainer) promised(pod *corev1.Pod) node.Promise {
+	return node.NewPromise(pod, x.snapshot.Workload(pod), configv1alpha1.GuardWarn, x.Limits)
 }
 
-// limit returns how much a pod may be dilated on a node of a class, whatever the guard does about that.
-func (x *explainer) limit(node *corev1.Node, class *profile.NodeClass, pod *corev1.Pod) DilationLimit {
-	return newDilationLimit(x.boundOn(node, class, pod, x.promised(pod)))
+// limit returns how much a pod may be dilated on a node of a class with those servers, whatever the guard does about that.
+func (x *explainer) limit(class *profile.NodeClass, servers []int, pod *corev1.Pod) DilationLimit {
+	return newDilationLimit(x.podOn(class, servers, pod, x.promised(pod)).Bound)
 }
 
-func newDilationLimit(b nodes.Bound) DilationLimit {
+func newDilationLimit(b node.Bound) DilationLimit {
 	if b.Max == 0 {
 		return DilationLimit{}
 	}

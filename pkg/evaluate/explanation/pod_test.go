@@ -14,9 +14,9 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/feasibility"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -32,8 +32,8 @@ func cores(text string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(text)}
 }
 
-// node is one of one core.
-func node(name string) corev1.Node {
+// nodeNamed is one of one core.
+func nodeNamed(name string) corev1.Node {
 	n := corev1.Node{Status: corev1.NodeStatus{Allocatable: cores("1")}}
 	n.Name, n.Labels = name, map[string]string{"zone": "a"}
 	return n
@@ -50,7 +50,7 @@ func twoJobs(t *testing.T) *Input {
 	filecomp.Spec.NodeSelector = map[string]string{"zone": "a"}
 	return &Input{
 		Pod: &filecomp, Pods: []corev1.Pod{filecomp, pod("io-0", "std-io", "worker-1", nil)},
-		Nodes: []corev1.Node{node("worker-1"), node("worker-2")}, Ranked: true,
+		Nodes: []corev1.Node{nodeNamed("worker-1"), nodeNamed("worker-2")}, Ranked: true,
 		Workloads: []v1alpha1.WorkloadProfile{
 			given.Lasting(given.Workload("filecomp", 0, given.CPU("0.58"), given.Disk("0.42")), 78100, &v1alpha1.SLA{MaxDilation: given.Quantity("1.5")}),
 			given.Workload("std-io", 0, given.Disk("1")),
@@ -262,7 +262,7 @@ func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
 	waiting := pod("sort-1", "sort", "", nil)
 	in := &Input{Pod: &waiting, Workloads: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("sort", 0), given.On("big", given.Noon, 1000, found))}}
 	s := newExplainer(in, in.Pod).source(in.Pod, profile.AnyClass)
-	if s.Source != SourceMeasured || s.Profile != evaluate.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
+	if s.Source != SourceMeasured || s.Profile != text.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
 		t.Errorf("the vector is of %+v", s)
 	}
 }

@@ -6,7 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // RankedNode is what a pod would cost on a node, to first order, as the scheduler
@@ -79,16 +80,12 @@ func (n *RankedNode) At(resource string) float64 {
 	return 0
 }
 
-// tie is the relative difference below which two costs are the same, as for the
-// plugin.
-const tie = 1e-12
-
 // rank returns all nodes, the cheapest that takes the pod first.
 func (x *explainer) rank() []RankedNode {
 	ranked := make([]RankedNode, len(x.Nodes))
-	verdict := x.Feasibility.Of(x.Pod)
+	fit := x.Feasibility.Of(x.Pod)
 	for i := range x.Nodes {
-		ranked[i] = x.price(&x.Nodes[i], verdict)
+		ranked[i] = x.price(&x.Nodes[i], fit)
 	}
 	slices.SortFunc(ranked, func(a, b RankedNode) int {
 		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node))
@@ -98,7 +95,7 @@ func (x *explainer) rank() []RankedNode {
 		switch {
 		case !n.Takes():
 			return ranked
-		case i > 0 && n.Cost-ranked[i-1].Cost <= tie*n.Cost:
+		case i > 0 && contention.SameCost(ranked[i-1].Cost, n.Cost):
 			n.Rank = ranked[i-1].Rank
 		default:
 			n.Rank = i + 1
@@ -108,14 +105,14 @@ func (x *explainer) rank() []RankedNode {
 }
 
 // price returns what the pod would cost on a node, on which it is not counted, and whether it may go there.
-func (x *explainer) price(node *corev1.Node, verdict func(node string) nodes.Verdict) RankedNode {
-	class, others := x.snapshot.NodeClass(node), x.byNode[node.Name]
+func (x *explainer) price(object *corev1.Node, fit func(node string) node.Fit) RankedNode {
+	class, others := x.snapshot.NodeClass(object), x.byNode[object.Name]
 	candidate := x.snapshot.Candidate(class, x.Pod)
-	n := RankedNode{Node: node.Name, Pods: len(others), Here: node.Name == x.Pod.Spec.NodeName}
+	n := RankedNode{Node: object.Name, Pods: len(others), Here: object.Name == x.Pod.Spec.NodeName}
 	if class != nil {
 		n.NodeProfile = class.Name
 	}
-	prices, wrong := x.snapshot.Prices(node, class, x.snapshot.Follow(others))
+	prices, wrong := x.snapshot.Prices(object, class, x.snapshot.Follow(others))
 	x.ignore(wrong)
 	n.Waits, n.Inflicts = prices.Parts(candidate)
 	n.Cost = prices.Of(candidate)
@@ -128,9 +125,9 @@ func (x *explainer) price(node *corev1.Node, verdict func(node string) nodes.Ver
 	if n.Here {
 		return n
 	}
-	v := verdict(node.Name)
-	if n.DoesNotFit, n.Unknown = v.Refused, v.Unknown; v == (nodes.Verdict{}) {
-		x.judge(&n, &site{explainer: x, node: node, class: class, others: others})
+	f := fit(object.Name)
+	if n.DoesNotFit, n.Unknown = f.Refused, f.Unknown; f == (node.Fit{}) {
+		x.judge(&n, object, class, others)
 	}
 	return n
 }

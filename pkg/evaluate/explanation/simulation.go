@@ -13,14 +13,15 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Manifests are what would be applied to a cluster: a workload, and profiles and namespaces beside it. The workload and
 // WorkloadProfiles have a namespace.
 type Manifests struct {
-	Workload   evaluate.Workload
+	Workload   manifest.Workload
 	Workloads  []v1alpha1.WorkloadProfile
 	Classes    []v1alpha1.NodeProfile
 	Namespaces []corev1.Namespace
@@ -84,7 +85,7 @@ func Simulate(in *Input, applied *Manifests) (*Answer, error) {
 	for i := range applied.Workloads {
 		p := &applied.Workloads[i]
 		if _, errs := profile.NewWorkload(p, x.snapshot.Resources()); len(errs) > 0 {
-			return nil, fmt.Errorf("workload profile %s: %w", evaluate.QualifiedName(p), errs.ToAggregate())
+			return nil, fmt.Errorf("workload profile %s: %w", text.QualifiedName(p), errs.ToAggregate())
 		}
 	}
 	e, ranked := x.answer(), x.rank()
@@ -128,7 +129,7 @@ func (in *Input) with(applied *Manifests) (*Input, error) {
 	pod := w.Pod.DeepCopy()
 	pod.Status, pod.CreationTimestamp = corev1.PodStatus{}, in.afterAll()
 	after.Pod = cgroup.InEffect(pod)
-	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return evaluate.QualifiedName(p) })
+	after.Workloads = replaced(in.Workloads, applied.Workloads, func(p *v1alpha1.WorkloadProfile) string { return text.QualifiedName(p) })
 	after.Classes = replaced(in.Classes, applied.Classes, func(p *v1alpha1.NodeProfile) string { return p.Name })
 	after.Namespaces = replaced(in.Namespaces, applied.Namespaces, func(ns *corev1.Namespace) string { return ns.Name })
 	return &after, nil
@@ -146,7 +147,7 @@ func (in *Input) afterAll() metav1.Time {
 }
 
 // checkNew returns an error where the scheduler would not choose a node for pods of a workload, which are not there yet.
-func (in *Input) checkNew(w *evaluate.Workload) error {
+func (in *Input) checkNew(w *manifest.Workload) error {
 	spec := w.SpecPath()
 	if node := w.Pod.Spec.NodeName; node != "" {
 		return field.Invalid(spec.Child("nodeName"), node, "no scheduler chooses a node for such a pod: remove the field")
@@ -208,11 +209,11 @@ func ties(ranked []RankedNode) (names []string) {
 // exceeded returns the limits that do not hold because of the pod.
 func (x *explainer) exceeded(e *Answer) (all []Exceeded) {
 	if e.MaxDilation != nil && *e.Dilation > *e.MaxDilation {
-		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, MaxDilationReason: e.MaxDilationReason, Dilation: *e.Dilation, GuardMode: x.guard.mode(x.Pod.Namespace)})
+		all = append(all, Exceeded{Pod: e.Pod, MaxDilation: *e.MaxDilation, MaxDilationReason: e.MaxDilationReason, Dilation: *e.Dilation, GuardMode: x.modes.mode(x.Pod.Namespace)})
 	}
 	modes := map[string]configv1alpha1.GuardMode{}
 	for _, p := range x.byNode[e.Node] {
-		modes[evaluate.QualifiedName(p)] = x.guard.mode(p.Namespace)
+		modes[text.QualifiedName(p)] = x.modes.mode(p.Namespace)
 	}
 	for i := range e.Neighbours {
 		n := &e.Neighbours[i]

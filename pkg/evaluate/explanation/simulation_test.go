@@ -10,14 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/test/given"
 )
 
 // applied is a manifest with one pod of a kind that no profile selects unless its app is that of one.
 func applied(kind, name, app string) *Manifests {
 	one := int32(1)
-	w := evaluate.Workload{Kind: kind, Pod: pod(name, app, "", cores("100m")), Replicas: &one}
+	w := manifest.Workload{Kind: kind, Pod: pod(name, app, "", cores("100m")), Replicas: &one}
 	return &Manifests{Workload: w}
 }
 
@@ -26,7 +26,7 @@ func paperCluster(t *testing.T) *Input {
 	t.Helper()
 	in := twoJobs(t)
 	in.Pod, in.Ranked = nil, false
-	in.Pods, in.Nodes = []corev1.Pod{pod("io-0", "std-io", "worker-1", nil)}, []corev1.Node{node("worker-1")}
+	in.Pods, in.Nodes = []corev1.Pod{pod("io-0", "std-io", "worker-1", nil)}, []corev1.Node{nodeNamed("worker-1")}
 	in.Workloads[1].Spec.SLA = &v1alpha1.SLA{MaxDilation: given.Quantity("1.3")}
 	return in
 }
@@ -75,7 +75,7 @@ func TestASimulatedPodGoesWhereTheSameExistingPodIsCheapest(t *testing.T) {
 func TestTiesAreTheOtherNodesOfTheSameCost(t *testing.T) {
 	t.Parallel()
 	in := paperCluster(t)
-	in.Nodes = append(in.Nodes, node("worker-4"), node("worker-3"), node("worker-2"))
+	in.Nodes = append(in.Nodes, nodeNamed("worker-4"), nodeNamed("worker-3"), nodeNamed("worker-2"))
 	e, err := Simulate(asked(t, in), applied("Pod", "filecomp", "filecomp"))
 	if err != nil {
 		t.Fatal(err)

@@ -4,9 +4,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Weight is what it does to a pod that others have more weight.
@@ -29,35 +29,35 @@ const (
 )
 
 // weigh says what weight did to the pod, nothing if it is no worse off than with equal shares.
-func (h *here) weigh(n *evaluate.SharedNode, now, equal *contention.Prediction) (*Weight, error) {
-	if now.Dilations[0]-equal.Dilations[0] < minWorse || n.Pool.Exclusive[0] > 0 {
+func (p *placed) weigh(shared *node.Shared, equal *contention.Prediction) (*Weight, error) {
+	if p.now.Dilations[0]-equal.Dilations[0] < minWorse || shared.Pool.Exclusive[0] > 0 {
 		return nil, nil
 	}
-	blame := now.BlameAt(0, h.CPU)
+	blame := p.now.BlameAt(0, p.CPU)
 	most := 0
 	for j := range blame {
 		if blame[j] > blame[most] {
 			most = j
 		}
 	}
-	portions := portions(n.Pool)
+	portions := portions(shared.Pool)
 	if most == 0 || portions[most] < minTimes*portions[0] {
 		return nil, nil
 	}
-	w := &Weight{Neighbour: evaluate.QualifiedName(h.Pods[most]), Times: portions[most] / portions[0]}
-	needs := nodes.Needs(h.Vectors[0][h.CPU])
-	if request, _ := cgroup.CPU(h.Pods[most]); request != nil {
+	w := &Weight{Neighbour: text.QualifiedName(p.Pods[most]), Times: portions[most] / portions[0]}
+	needs := node.Needs(p.Pods[0].AtDevices()[p.CPU])
+	if request, _ := cgroup.CPU(p.Pods[most].Pod); request != nil {
 		w.Request = *request
 	}
-	request, limit := cgroup.CPU(h.Pods[0])
+	request, limit := cgroup.CPU(p.Pods[0].Pod)
 	if limit != nil {
 		needs = min(needs, limit.MilliValue())
 	}
-	if needs <= request.MilliValue() || needs > h.free.MilliValue() {
+	if needs <= request.MilliValue() || needs > p.free.MilliValue() {
 		return w, nil
 	}
-	remedy, err := h.with(resource.NewMilliQuantity(needs, resource.DecimalSI), nil, now)
-	if err != nil || remedy.Dilation > now.Dilations[0]-minWorse {
+	remedy, err := p.with(resource.NewMilliQuantity(needs, resource.DecimalSI), nil)
+	if err != nil || remedy.Dilation > p.now.Dilations[0]-minWorse {
 		return w, err
 	}
 	w.Remedy = remedy

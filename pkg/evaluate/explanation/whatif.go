@@ -3,16 +3,15 @@ package explanation
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Change is another request or limit of a pod: what if?
@@ -37,7 +36,7 @@ type WhatIf struct {
 	// Dilation is relative to the time alone with that limit, which Throttling makes longer; that is absent if it does not.
 	Dilation   float64  `json:"dilation"`
 	Throttling *float64 `json:"throttling,omitempty"`
-	// MaxThrottling is how much that may be at most: see [evaluate.MaxThrottling].
+	// MaxThrottling is how much that may be at most: see [node.MaxThrottling].
 	MaxThrottling *float64 `json:"maxThrottling,omitempty"`
 	// Neighbours are the others that would be faster or slower by it, in the order of the answer, each with its dilation then
 	// and now.
@@ -54,13 +53,14 @@ type Changed struct {
 // negligible is a difference of dilations that is not worth words.
 const negligible = 0.005
 
-// here is what is known of the pods of a node, the explained one first.
-type here struct {
-	nodes.Node
+// placed is a pod, the first, on its node.
+type placed struct {
+	*node.Node
 
+	now       *contention.Prediction
 	free      resource.Quantity // CPU that no other pod requests
 	resources *profile.Resources
-	// Of the explained pod: assumed says that its vector is, by its requests, and stated that it is of the pod without a limit, with
+	// Of the pod: assumed says that its vector is, by its requests, and stated that it is of the pod without a limit, with
 	// its neutral time, nil where that is not known.
 	assumed, stated bool
 	neutral         *float64
@@ -70,14 +70,14 @@ type here struct {
 var errNoNode = errors.New("what if? is about a pod that is on a node: this one waits for one")
 
 // whatIf answers what a change does.
-func (h *here) whatIf(c *Change, now *contention.Prediction) (*WhatIf, error) {
+func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 	if c.Dilation == 0 {
-		return h.with(c.Request, c.Limit, now)
+		return p.with(c.Request, c.Limit)
 	}
 	if !(c.Dilation > 1) || c.Request != nil {
 		return nil, fmt.Errorf("dilation: %v is not above 1, or a request is given, too: ask for one", c.Dilation)
 	}
-	answer, err := h.smallest(c, now)
+	answer, err := p.smallest(c)
 	if err != nil {
 		return nil, err
 	}
@@ -88,19 +88,19 @@ func (h *here) whatIf(c *Change, now *contention.Prediction) (*WhatIf, error) {
 
 // smallest returns the answer for the smallest request with which the pod is dilated by no more than what is asked, else
 // that for the largest one: the dilation falls as the request grows.
-func (h *here) smallest(c *Change, now *contention.Prediction) (*WhatIf, error) {
+func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	ask := func(milli int64) (*WhatIf, error) {
-		return h.with(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit, now)
+		return p.with(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit)
 	}
 	low, err := ask(0)
 	if err != nil || low.Dilation <= c.Dilation {
 		return low, err
 	}
-	request, limit := cgroup.CPU(h.Pods[0])
+	request, limit := cgroup.CPU(p.Pods[0].Pod)
 	if c.Limit != nil {
 		limit = c.Limit
 	}
-	most := max(h.free.MilliValue(), request.MilliValue(), 1)
+	most := max(p.free.MilliValue(), request.MilliValue(), 1)
 	if limit != nil && !limit.IsZero() && limit.Cmp(*request) != 0 {
 		most = min(most, limit.MilliValue())
 	}
@@ -124,32 +124,33 @@ func (h *here) smallest(c *Change, now *contention.Prediction) (*WhatIf, error) 
 }
 
 // with answers for one request and limit.
-func (h *here) with(request, limit *resource.Quantity, now *contention.Prediction) (*WhatIf, error) {
-	changed, err := h.WithCPU(0, request, limit)
+func (p *placed) with(request, limit *resource.Quantity) (*WhatIf, error) {
+	changed, err := p.WithCPU(0, request, limit)
 	if err != nil {
 		return nil, err
 	}
-	if h.assumed {
-		changed.Vectors = slices.Clone(changed.Vectors)
-		changed.Vectors[0] = h.resources.Within(changed.Vectors[0], cgroup.Flat(changed.Pods[0]).Limit)
+	pod := &changed.Pods[0]
+	if p.assumed {
+		changed = changed.WithVector(0, p.resources.Within(pod.AtDevices(), cgroup.Flat(pod.Pod).Limit))
+		pod = &changed.Pods[0]
 	}
 	then, err := changed.Predict()
 	if err != nil {
 		return nil, err
 	}
-	w := &WhatIf{QoSClass: cgroup.QoS(changed.Pods[0]), Dilation: then.Dilations[0]}
-	w.Request, w.Limit = cgroup.CPU(changed.Pods[0])
+	w := &WhatIf{QoSClass: cgroup.QoS(pod.Pod), Dilation: then.Dilations[0]}
+	w.Request, w.Limit = cgroup.CPU(pod.Pod)
 	throttling := then.Throttling(0)
-	if evaluate.Throttles(throttling) {
+	if node.Throttles(throttling) {
 		w.Throttling = &throttling
 	}
-	if h.stated {
-		w.MaxThrottling = evaluate.MaxThrottling(changed.Vectors[0][h.CPU], w.Limit, h.neutral, throttling)
+	if p.stated {
+		w.MaxThrottling = node.MaxThrottling(pod.AtDevices()[p.CPU], w.Limit, p.neutral, throttling)
 	}
-	for j, p := range h.Pods[1:] {
-		before, after := now.Dilations[j+1], then.Dilations[j+1]
+	for j := 1; j < len(p.Pods); j++ {
+		before, after := p.now.Dilations[j], then.Dilations[j]
 		if after-before >= negligible || before-after >= negligible {
-			w.Neighbours = append(w.Neighbours, Changed{evaluate.QualifiedName(p), after, before})
+			w.Neighbours = append(w.Neighbours, Changed{text.QualifiedName(p.Pods[j]), after, before})
 		}
 	}
 	return w, nil

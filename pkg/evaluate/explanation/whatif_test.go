@@ -15,7 +15,7 @@ import (
 
 // busyPods are two pods on one core that never rest, with these requests; of the first is asked.
 func busyPods(requests ...string) *Input {
-	in := &Input{Nodes: []corev1.Node{node("worker-1")}, Workloads: []v1alpha1.WorkloadProfile{given.Workload("busy", 0, given.CPU("1"))}}
+	in := &Input{Nodes: []corev1.Node{nodeNamed("worker-1")}, Workloads: []v1alpha1.WorkloadProfile{given.Workload("busy", 0, given.CPU("1"))}}
 	for i, request := range requests {
 		var list corev1.ResourceList
 		if request != "" {

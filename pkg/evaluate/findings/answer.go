@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // Input is what findings are made of.
@@ -17,7 +17,7 @@ type Input struct {
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
 	// Feasibility says where pods may be moved; nil for nowhere.
-	Feasibility nodes.Feasibility
+	Feasibility node.Feasibility
 	// Sights are what the gauges saw, at most one for each node.
 	Sights []Sight
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups

@@ -16,7 +16,7 @@ func BenchmarkOf(b *testing.B) {
 			in := &findings.Input{}
 			for n := range size.nodes {
 				name := fmt.Sprintf("worker-%d", n)
-				in.Nodes = append(in.Nodes, node(name, "16"))
+				in.Nodes = append(in.Nodes, nodeNamed(name, "16"))
 				var seenThere []usage.Pod
 				for k := range size.pods {
 					p := fmt.Sprintf("%s-%d", name, k)

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // waiting is what the model says of why a pod waits for a processor, in times of its own; it adds up.
@@ -24,14 +25,14 @@ func (w *waiting) total() float64 {
 	return sum
 }
 
-// waitingOf returns why a pod of a solved node waits, by the model.
+// waitingOf returns why a pod of a node waits, by the model, given its solution.
 //
 // The dilation of a prediction is relative to the pod alone, with its own threads in each other's way, so what it adds is
 // longer by that, and by what the limit leaves of the time alone.
-func waitingOf(r *resident, at int, p *contention.Prediction, vector contention.Vector, servers []int) (*waiting, error) {
-	w := &waiting{}
-	if vector[0].Threads > servers[0] {
-		single, err := contention.Predict([]contention.Vector{vector}, servers, queueing.Options{})
+func waitingOf(n *node.Node, at int, p *contention.Prediction) (*waiting, error) {
+	w, vector := &waiting{}, n.Pods[at].AtDevices()
+	if vector[0].Threads > n.Servers[0] {
+		single, err := contention.Predict([]contention.Vector{vector}, n.Servers, queueing.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func waitingOf(r *resident, at int, p *contention.Prediction, vector contention.
 	}
 	longer := (1 + w.itself) * p.Throttling(at)
 	blame := p.BlameAt(at, 0)
-	w.by = make([]float64, len(r.place.model.Pods))
+	w.by = make([]float64, len(n.Pods))
 	for i, b := range blame {
 		if i < len(w.by) {
 			w.by[i] = b * longer
@@ -56,11 +57,11 @@ const believed = 2
 
 // waits returns why the pod, which is in the model, waits by it, and by how much its limit makes longer what it takes alone.
 func (r *resident) waits() (w *waiting, throttling float64, err error) {
-	p, err := r.place.predict()
+	p, err := r.node.predict()
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err = waitingOf(r, r.index, p, r.place.model.Vectors[r.index], r.place.model.Servers)
+	w, err = waitingOf(r.node.model, r.index, p)
 	return w, p.Throttling(r.index), err
 }
 
@@ -83,7 +84,7 @@ func (r *resident) explain() (causes, error) {
 	limited := r.limited()
 	list.add(Cause{Kind: ByHypervisor, Dilation: excess * r.stolen / sum})
 	waited := r.waited()
-	w, throttling := &waiting{by: make([]float64, len(r.place.model.Pods))}, 1.0
+	w, throttling := &waiting{by: make([]float64, len(r.node.model.Pods))}, 1.0
 	if r.index >= 0 {
 		var err error
 		if w, throttling, err = r.waits(); err != nil {
@@ -107,8 +108,8 @@ func (r *resident) explain() (causes, error) {
 	list.add(Cause{Kind: ByItself, Dilation: w.itself})
 	list.add(Cause{Kind: BySystem, Dilation: w.system})
 	for i, b := range w.by {
-		other := r.place.model.Pods[i]
-		list.add(Cause{Kind: ByNeighbour, Pod: evaluate.QualifiedName(other), Workload: workloads.Of(other), Dilation: b})
+		other := r.node.model.Pods[i]
+		list.add(Cause{Kind: ByNeighbour, Pod: text.QualifiedName(other), Workload: workloads.Of(other.Pod), Dilation: b})
 	}
 	return list.sorted(), nil
 }

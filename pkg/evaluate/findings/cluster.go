@@ -12,21 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // cluster is what was observed of all nodes.
 type cluster struct {
-	nodes       []*place // by their names
-	feasibility nodes.Feasibility
+	nodes       []*observedNode // by their names
+	feasibility node.Feasibility
 }
 
-// place is a node and what was observed there.
-type place struct {
-	node    *corev1.Node
+// observedNode is a node and what was observed there.
+type observedNode struct {
+	object  *corev1.Node
 	name    string
 	problem string // why nothing was observed, if that is so
 	age     float64
@@ -42,7 +42,7 @@ type place struct {
 	all                          []*corev1.Pod // that have not ended, observed or not
 
 	// model is the node of the model, with the pods of [resident.index], and its solution, nil until it is asked for.
-	model      *nodes.Node
+	model      *node.Node
 	prediction *contention.Prediction
 	prices     *contention.Prices
 }
@@ -52,7 +52,7 @@ type resident struct {
 	*observation
 
 	pod    *corev1.Pod
-	place  *place
+	node   *observedNode
 	index  int     // of the pod in the model; −1 for one that uses next to nothing
 	limits []limit // that held it back, if it is slowed down
 	// takers are the nodes that would take the pod, nil until they are looked for: several others may want the pod to go.
@@ -64,78 +64,78 @@ const negligible = 0.002
 
 // observeAll returns what was observed.
 func observeAll(in *Input, above float64) *cluster {
-	places := map[string]*place{}
+	all := map[string]*observedNode{}
 	for i := range in.Nodes {
-		places[in.Nodes[i].Name] = &place{node: &in.Nodes[i], name: in.Nodes[i].Name, problem: "there is no gauge"}
+		all[in.Nodes[i].Name] = &observedNode{object: &in.Nodes[i], name: in.Nodes[i].Name, problem: "there is no gauge"}
 	}
 	for i := range in.Pods {
-		if p := places[in.Pods[i].Spec.NodeName]; p != nil && !cgroup.Ended(&in.Pods[i]) {
-			p.all = append(p.all, &in.Pods[i])
+		if n := all[in.Pods[i].Spec.NodeName]; n != nil && !cgroup.Ended(&in.Pods[i]) {
+			n.all = append(n.all, &in.Pods[i])
 		}
 	}
 	for i := range in.Sights {
 		s := &in.Sights[i]
-		p := places[s.Node]
-		if p == nil {
-			p = &place{name: s.Node}
-			places[s.Node] = p
+		n := all[s.Node]
+		if n == nil {
+			n = &observedNode{name: s.Node}
+			all[s.Node] = n
 		}
-		p.see(s, above)
-		p.newModel(in.Weights)
+		n.see(s, above)
+		n.newModel(in.Weights)
 	}
-	return &cluster{slices.SortedFunc(maps.Values(places), func(a, b *place) int { return cmp.Compare(a.name, b.name) }), in.Feasibility}
+	return &cluster{slices.SortedFunc(maps.Values(all), func(a, b *observedNode) int { return cmp.Compare(a.name, b.name) }), in.Feasibility}
 }
 
 // see takes what a gauge saw.
-func (p *place) see(s *Sight, above float64) {
-	p.age, p.slowed = s.Age.Seconds(), min(slowed, above)
+func (n *observedNode) see(s *Sight, above float64) {
+	n.age, n.slowed = s.Age.Seconds(), min(slowed, above)
 	switch {
-	case p.node == nil:
-		p.problem = "the API server does not know the node"
+	case n.object == nil:
+		n.problem = "the API server does not know the node"
 		return
 	case s.Problem != "":
-		p.problem = s.Problem
+		n.problem = s.Problem
 		return
 	case len(s.Intervals) == 0:
-		p.problem = "its gauge has not observed anything yet"
+		n.problem = "its gauge has not observed anything yet"
 		return
 	case stale(s.Age.Seconds(), s.Intervals):
-		p.problem = "its gauge has stopped observing"
+		n.problem = "its gauge has stopped observing"
 		return
 	}
-	p.problem = ""
-	known := p.byUID(s)
-	p.seeNode(s.Intervals[latest(s.Intervals):], known)
+	n.problem = ""
+	known := n.byUID(s)
+	n.seeNode(s.Intervals[latest(s.Intervals):], known)
 	seen := observe(s.Intervals, above)
 	for _, uid := range slices.Sorted(maps.Keys(seen)) {
 		o := seen[uid]
 		if pod := known[uid]; pod != nil {
-			p.pods = append(p.pods, &resident{observation: o, pod: pod, place: p, index: -1})
+			n.pods = append(n.pods, &resident{observation: o, pod: pod, node: n, index: -1})
 		}
 	}
 }
 
 // seeNode takes what some intervals say of the node itself, given the pods that are known by their UIDs.
-func (p *place) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
+func (n *observedNode) seeNode(intervals []usage.Interval, known map[string]*corev1.Pod) {
 	last := &intervals[len(intervals)-1]
-	p.cgroup, p.blockedUnknown = last.CgroupVersion, last.BlockedUnknown
-	p.cpus, p.otherCPUs = processors(intervals)
+	n.cgroup, n.blockedUnknown = last.CgroupVersion, last.BlockedUnknown
+	n.cpus, n.otherCPUs = processors(intervals)
 	for i := range intervals {
 		v := &intervals[i]
-		if v.CPUs != p.cpus {
+		if v.CPUs != n.cpus {
 			continue
 		}
-		p.seconds += v.Seconds
-		p.busy += v.BusySeconds
-		p.stolen += v.StolenSeconds
-		p.exclusive = p.exclusive || v.ExclusiveCPUs
+		n.seconds += v.Seconds
+		n.busy += v.BusySeconds
+		n.stolen += v.StolenSeconds
+		n.exclusive = n.exclusive || v.ExclusiveCPUs
 		for k := range v.Pods {
 			if known[v.Pods[k].UID] != nil {
-				p.ofPods += v.Pods[k].Run
+				n.ofPods += v.Pods[k].Run
 			}
 		}
 	}
-	p.system = max(0, p.busy-p.ofPods)
+	n.system = max(0, n.busy-n.ofPods)
 }
 
 // Stale reports whether a gauge has observed nothing for so long that its report says nothing about now.
@@ -147,10 +147,10 @@ func stale(ageSeconds float64, intervals []usage.Interval) bool {
 
 // byUID returns the pods of the node by the UIDs of their control groups. Those of static pods are in an annotation of the
 // pods that stand for them in the API; failing that, names tell.
-func (p *place) byUID(s *Sight) map[string]*corev1.Pod {
-	names := make(map[types.NamespacedName]*corev1.Pod, len(p.all))
-	known := make(map[string]*corev1.Pod, len(p.all))
-	for _, pod := range p.all {
+func (n *observedNode) byUID(s *Sight) map[string]*corev1.Pod {
+	names := make(map[types.NamespacedName]*corev1.Pod, len(n.all))
+	known := make(map[string]*corev1.Pod, len(n.all))
+	for _, pod := range n.all {
 		names[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = pod
 		known[string(pod.UID)] = pod
 		if hash := pod.Annotations[corev1.MirrorPodAnnotationKey]; hash != "" {
@@ -178,8 +178,8 @@ const (
 
 // maxThreads returns the largest number of threads of a pod that the model takes. The model takes longer the more threads
 // there are, and a gauge may lie about these as about the processors, of which there are no more than the API server says.
-func (p *place) maxThreads() int {
-	cpus := min(int64(p.cpus), p.node.Status.Capacity.Cpu().Value(), contention.MaxServers)
+func (n *observedNode) maxThreads() int {
+	cpus := min(int64(n.cpus), n.object.Status.Capacity.Cpu().Value(), contention.MaxServers)
 	return int(min(max(threadsAnywhere, threadsPerCPU*cpus), contention.MaxThreads))
 }
 
@@ -195,33 +195,33 @@ func (o *observation) vector(maxThreads int) contention.Vector {
 }
 
 // newModel makes the node of the model.
-func (p *place) newModel(weights cgroup.Options) {
-	if p.problem != "" {
+func (n *observedNode) newModel(weights cgroup.Options) {
+	if n.problem != "" {
 		return
 	}
-	switch p.cgroup {
+	switch n.cgroup {
 	case 1:
 		weights.Pods, weights.Containers = cgroup.None, cgroup.None
 	case 2:
 		weights.Pods = cgroup.Linear
-		weights.Containers, _ = cgroup.Detect(p.node)
+		weights.Containers, _ = cgroup.Detect(n.object)
 	}
-	weights.StaticCPUs = weights.StaticCPUs || p.exclusive
-	p.model = &nodes.Node{
-		Name: p.name, Servers: []int{min(p.cpus, contention.MaxServers)}, Weights: weights, Allocatable: p.node.Status.Allocatable.Cpu().MilliValue(),
+	weights.StaticCPUs = weights.StaticCPUs || n.exclusive
+	n.model = &node.Node{
+		Name: n.name, Servers: []int{min(n.cpus, contention.MaxServers)}, Weights: weights,
+		System: node.System{Allocatable: n.object.Status.Allocatable.Cpu().MilliValue()},
 	}
-	maxThreads := p.maxThreads()
-	for _, r := range p.pods {
+	maxThreads := n.maxThreads()
+	for _, r := range n.pods {
 		// One that has processors for itself keeps others from them, also while it does nothing.
 		if r.cpu >= negligible || weights.StaticCPUs && cgroup.Exclusive(r.pod) > 0 {
-			r.index = len(p.model.Pods)
-			p.model.Pods = append(p.model.Pods, r.pod)
-			p.model.Vectors = append(p.model.Vectors, r.vector(maxThreads))
+			r.index = len(n.model.Pods)
+			n.model.Pods = append(n.model.Pods, node.Pod{Pod: r.pod, Vector: r.vector(maxThreads)})
 		}
 	}
-	if busy := min(p.system/p.seconds, float64(maxThreads)); busy >= negligible {
+	if busy := min(n.system/n.seconds, float64(maxThreads)); busy >= negligible {
 		threads := math.Ceil(busy)
-		p.model.System = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
+		n.model.System.Vector = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
 	}
 }
 
@@ -229,9 +229,9 @@ func (p *place) newModel(weights cgroup.Options) {
 func (c *cluster) solveAll() {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range c.nodes {
+	for _, n := range c.nodes {
 		group.Go(func() error {
-			p.solve()
+			n.solve()
 			return nil
 		})
 	}
@@ -248,49 +248,38 @@ const (
 
 // solve solves the model of the node. A node that has no solution, such as one with a pod that no kubelet would run, counts
 // as not observed.
-func (p *place) solve() {
-	if p.problem != "" || len(p.model.Pods) > dense && !slices.ContainsFunc(p.pods, func(r *resident) bool { return r.dilation >= p.slowed }) {
+func (n *observedNode) solve() {
+	if n.problem != "" || len(n.model.Pods) > dense && !slices.ContainsFunc(n.pods, func(r *resident) bool { return r.dilation >= n.slowed }) {
 		return
 	}
-	for _, r := range p.pods {
-		if r.dilation >= p.slowed {
+	for _, r := range n.pods {
+		if r.dilation >= n.slowed {
 			r.findLimits()
 		}
 	}
-	if _, err := p.predict(); err != nil {
-		p.problem, p.pods = err.Error(), nil
+	if _, err := n.predict(); err != nil {
+		n.problem, n.pods = err.Error(), nil
 	}
 }
 
 // predict returns how the pods of the node fare by the model.
-func (p *place) predict() (*contention.Prediction, error) {
-	if p.prediction == nil {
-		prediction, err := p.model.Predict()
+func (n *observedNode) predict() (*contention.Prediction, error) {
+	if n.prediction == nil {
+		prediction, err := n.model.Predict()
 		if err != nil {
 			return nil, err
 		}
-		p.prediction = prediction
+		n.prediction = prediction
 	}
-	return p.prediction, nil
+	return n.prediction, nil
 }
 
-// systemWeight is the weight of what runs in no pod, in prices: that of a pod that requests a core.
-const systemWeight = 39
-
-// price returns what a pod would cost on the node, as the scheduler reckons it.
-func (p *place) price(pod *corev1.Pod, v contention.Vector) float64 {
-	if p.prices == nil {
-		load := contention.NewSharedLoad(p.model.Servers, 0)
-		for i, other := range p.model.Pods {
-			load.AddShare(p.model.Vectors[i], cgroup.Flat(other))
-		}
-		if p.model.System != nil {
-			load.AddShare(p.model.System, contention.Share{Weight: systemWeight})
-		}
-		p.prices = load.Prices()
+// price returns what a pod would cost on the node.
+func (n *observedNode) price(pod node.Pod) float64 {
+	if n.prices == nil {
+		n.prices = n.model.Prices()
 	}
-	waits, inflicts := p.prices.Parts(contention.NewShareCandidate(v, 0, cgroup.Flat(pod)))
-	return waits + inflicts
+	return n.model.Cost(n.prices, pod)
 }
 
-func (r *resident) name() string { return evaluate.QualifiedName(r.pod) }
+func (r *resident) name() string { return text.QualifiedName(r.pod) }

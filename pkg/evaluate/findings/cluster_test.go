@@ -52,20 +52,20 @@ func TestTheModelGetsABoundedNumberOfThreads(t *testing.T) {
 			}
 			in.Sights = []Sight{{Node: "worker-1", Intervals: []usage.Interval{v, v}}}
 			model := observeAll(in, DefaultAbove).nodes[0].model
-			if len(model.Vectors) != len(in.Pods) {
-				t.Fatalf("%d pods are in the model", len(model.Vectors))
+			if len(model.Pods) != len(in.Pods) {
+				t.Fatalf("%d pods are in the model", len(model.Pods))
 			}
-			for _, vector := range model.Vectors {
-				d := vector[0]
+			for _, p := range model.Pods {
+				d := p.Vector[0]
 				const rounding = 1e-9
 				if demand := float64(d.Threads) * d.Loading; d.Threads != test.want || math.Abs(demand-test.wantDemand) > rounding || d.Pressure != d.Loading {
 					t.Fatalf("got %+v, which ask for %v processors, want %d threads that ask for %v", d, demand, test.want, test.wantDemand)
 				}
 			}
-			if largest := max(64, test.want); model.System[0].Threads > largest {
-				t.Errorf("what runs outside of pods has %d threads, more than %d", model.System[0].Threads, largest)
+			if largest := max(64, test.want); model.System.Vector[0].Threads > largest {
+				t.Errorf("what runs outside of pods has %d threads, more than %d", model.System.Vector[0].Threads, largest)
 			}
-			if err := model.System.Validate(); err != nil {
+			if err := model.System.Vector.Validate(); err != nil {
 				t.Errorf("what runs outside of pods: %v", err)
 			}
 		})

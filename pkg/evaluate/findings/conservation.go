@@ -23,13 +23,13 @@ type beside struct {
 // beside returns what ran beside the threads of a pod.
 func (r *resident) beside() *beside {
 	threads := max(1, r.threads)
-	perNode := threads * r.seconds / r.place.seconds
+	perNode := threads * r.seconds / r.node.seconds
 	b := &beside{
-		itself: (threads - 1) * r.times.Run, system: r.place.system * perNode, stolen: r.place.stolen * perNode,
-		by: make([]float64, len(r.place.pods)),
+		itself: (threads - 1) * r.times.Run, system: r.node.system * perNode, stolen: r.node.stolen * perNode,
+		by: make([]float64, len(r.node.pods)),
 	}
 	b.total = b.itself + b.system + b.stolen
-	for k, other := range r.place.pods {
+	for k, other := range r.node.pods {
 		if other != r && other.seconds > 0 {
 			b.by[k] = threads * other.times.Run * min(1, r.seconds/other.seconds)
 			b.total += b.by[k]
@@ -40,7 +40,7 @@ func (r *resident) beside() *beside {
 
 // least returns for how long a pod waited for what at least, in times of its own, given how much it waited in all.
 func (r *resident) least(waited float64) *waiting {
-	least := &waiting{by: make([]float64, len(r.place.model.Pods))}
+	least := &waiting{by: make([]float64, len(r.node.model.Pods))}
 	if r.times.Wait <= 0 || waited <= 0 {
 		return least
 	}
@@ -49,7 +49,7 @@ func (r *resident) least(waited float64) *waiting {
 	missing := math.Abs(b.total - waited/perSecond)
 	of := func(ran float64) float64 { return max(0, ran-missing) * perSecond }
 	least.itself, least.system = of(b.itself), of(b.system)
-	for k, other := range r.place.pods {
+	for k, other := range r.node.pods {
 		if other.index >= 0 {
 			least.by[other.index] = of(b.by[k])
 		}
@@ -58,7 +58,7 @@ func (r *resident) least(waited float64) *waiting {
 }
 
 // elsewhere returns for how long something would have run beside a pod on another node.
-func (b *beside) elsewhere(r *resident, target *place) float64 {
+func (b *beside) elsewhere(r *resident, target *observedNode) float64 {
 	return b.itself + b.stolen + max(1, r.threads)*r.seconds*target.busy/target.seconds
 }
 

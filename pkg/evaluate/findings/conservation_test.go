@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // Of each second that a thread waits, something has its processor: another pod, the node itself, or the hypervisor. Whatever they run
@@ -18,10 +18,10 @@ func TestNoBoundIsAboveWhatAPodWaitedFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const seconds = 60
 		amount := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 5), rapid.Float64Range(0, 60))
-		p := &place{seconds: seconds, model: &nodes.Node{}}
-		victim := &resident{observation: &observation{seconds: seconds, threads: 1}, place: p}
-		p.pods = append(p.pods, victim)
-		p.model.Pods = append(p.model.Pods, &corev1.Pod{})
+		n := &observedNode{seconds: seconds, model: &node.Node{}}
+		victim := &resident{observation: &observation{seconds: seconds, threads: 1}, node: n}
+		n.pods = append(n.pods, victim)
+		n.model.Pods = append(n.model.Pods, node.Pod{Pod: &corev1.Pod{}})
 		waitedFor := func(what string) (waited, ran float64) {
 			waited = amount.Draw(t, "waited for "+what)
 			return waited, waited + amount.Draw(t, what+" besides")
@@ -30,15 +30,15 @@ func TestNoBoundIsAboveWhatAPodWaitedFor(t *testing.T) {
 		all := 0.0
 		for range rapid.IntRange(0, 4).Draw(t, "neighbours") {
 			waited, ran := waitedFor("a neighbour")
-			p.pods = append(p.pods, &resident{observation: &observation{seconds: seconds, threads: 1, times: usage.Times{Run: ran}}, place: p, index: len(p.model.Pods)})
-			p.model.Pods = append(p.model.Pods, &corev1.Pod{})
+			n.pods = append(n.pods, &resident{observation: &observation{seconds: seconds, threads: 1, times: usage.Times{Run: ran}}, node: n, index: len(n.model.Pods)})
+			n.model.Pods = append(n.model.Pods, node.Pod{Pod: &corev1.Pod{}})
 			truth = append(truth, waited)
 			all += waited
 		}
 		ofSystem, system := waitedFor("the node")
 		ofHypervisor, stolen := waitedFor("the hypervisor")
 		all += ofSystem + ofHypervisor
-		p.system, p.stolen = system, stolen
+		n.system, n.stolen = system, stolen
 		victim.times.Wait = all
 		victim.dilation = 1 + all/rapid.Float64Range(1, 100).Draw(t, "alone")
 

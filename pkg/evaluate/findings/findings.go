@@ -22,15 +22,15 @@ func Of(in *Input) (*Answer, error) {
 	c := observeAll(in, above)
 	a := &Answer{Above: above, Findings: []Finding{}, Pods: []Pod{}}
 	c.solveAll()
-	for _, p := range c.nodes {
-		n := p.view()
-		if p.problem != "" {
-			for _, pod := range p.all {
-				a.unseen = append(a.unseen, unseenPod{pod.Namespace, p.name})
+	for _, n := range c.nodes {
+		seen := n.view()
+		if n.problem != "" {
+			for _, pod := range n.all {
+				a.unseen = append(a.unseen, unseenPod{pod.Namespace, n.name})
 			}
 		}
 		var slowed []slowedPod
-		for _, r := range p.pods {
+		for _, r := range n.pods {
 			view, err := r.view()
 			if err != nil {
 				return nil, fmt.Errorf("pod %s: %w", r.name(), err)
@@ -45,9 +45,9 @@ func Of(in *Input) (*Answer, error) {
 			}
 			a.Pods = append(a.Pods, *view)
 		}
-		n.Slowed = len(slowed)
+		seen.Slowed = len(slowed)
 		a.Findings = append(a.Findings, c.findings(slowed)...)
-		a.Nodes = append(a.Nodes, n)
+		a.Nodes = append(a.Nodes, seen)
 	}
 	a.Unseen = len(a.unseen)
 	slices.SortFunc(a.Pods, func(a, b Pod) int { return cmp.Compare(a.Pod, b.Pod) })
@@ -98,35 +98,35 @@ func (c *cluster) findings(slowed []slowedPod) []Finding {
 }
 
 // view returns what is known of a node.
-func (p *place) view() Node {
-	n := Node{
-		Name: p.name, Problem: p.problem, AgeSeconds: p.age, CPUs: p.cpus, OtherCPUs: p.otherCPUs, BlockedUnknown: p.blockedUnknown,
-		Pods: len(p.pods),
+func (n *observedNode) view() Node {
+	v := Node{
+		Name: n.name, Problem: n.problem, AgeSeconds: n.age, CPUs: n.cpus, OtherCPUs: n.otherCPUs, BlockedUnknown: n.blockedUnknown,
+		Pods: len(n.pods),
 	}
-	if all := p.seconds * float64(p.cpus); all > 0 {
-		n.Busy, n.Stolen, n.PodsBusy = min(1, p.busy/all), min(1, p.stolen/all), min(1, p.ofPods/all)
+	if all := n.seconds * float64(n.cpus); all > 0 {
+		v.Busy, v.Stolen, v.PodsBusy = min(1, n.busy/all), min(1, n.stolen/all), min(1, n.ofPods/all)
 	}
-	return n
+	return v
 }
 
 // view returns what was observed of a pod.
 func (r *resident) view() (*Pod, error) {
 	v := &Pod{
-		Pod: r.name(), Node: r.place.name, Workload: workloads.Of(r.pod), Seconds: r.seconds,
+		Pod: r.name(), Node: r.node.name, Workload: workloads.Of(r.pod), Seconds: r.seconds,
 		Dilation: r.dilation, DilationError: r.margin(), CPULoading: r.cpu, DiskLoading: r.disk, Threads: r.threads,
 		Pressure: r.pressure, Short: r.short(),
 	}
 	v.Request, v.Limit = cgroup.CPU(r.pod)
 	if r.seconds > 0 {
 		v.CPUs, v.Waiting, v.Throttled = r.times.Run/r.seconds, r.times.Wait/r.seconds, r.times.Throttled/r.seconds
-		if !r.place.blockedUnknown {
+		if !r.node.blockedUnknown {
 			v.Blocked = new(r.times.Blocked / r.seconds)
 		}
 	}
 	if r.times.Run > 0 {
 		v.Unseen = min(1, r.times.Unseen/r.times.Run)
 	}
-	if r.index >= 0 && r.place.prediction != nil {
+	if r.index >= 0 && r.node.prediction != nil {
 		waits, throttling, err := r.waits()
 		if err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (r *resident) view() (*Pod, error) {
 		v.Predicted = new(throttling + waits.total())
 	}
 	var err error
-	if r.dilation >= r.place.slowed {
+	if r.dilation >= r.node.slowed {
 		v.Causes, err = r.explain()
 	}
 	return v, err

@@ -21,7 +21,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-func node(name, cpu string) corev1.Node {
+func nodeNamed(name, cpu string) corev1.Node {
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourcePods: resource.MustParse("110")}
 	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: amounts, Capacity: amounts}}
 }
@@ -113,7 +113,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 func TestAPodWithTooSmallARequestIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
-		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{pod("cart", "worker-1", "50m", ""), pod("sort", "worker-1", "500m", "")},
 		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart", 0.6, 1-1/6.6, 0), seen("sort", 1, 0.08, 0))},
 	})
@@ -146,7 +146,7 @@ func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
 		s.Intervals[i].ExclusiveCPUs = true
 	}
 	in := &findings.Input{
-		Nodes:  []corev1.Node{node("worker-1", "3")},
+		Nodes:  []corev1.Node{nodeNamed("worker-1", "3")},
 		Pods:   []corev1.Pod{pod("db", "worker-1", "2", "2"), pod("cart", "worker-1", "300m", ""), pod("sort", "worker-1", "300m", "")},
 		Sights: []findings.Sight{s},
 	}
@@ -179,7 +179,7 @@ func TestPodsOnCoresOfTheirOwnAreNoNeighbours(t *testing.T) {
 func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
-		Nodes:  []corev1.Node{node("worker-1", "2")},
+		Nodes:  []corev1.Node{nodeNamed("worker-1", "2")},
 		Pods:   []corev1.Pod{pod("api", "worker-1", "100m", "300m")},
 		Sights: []findings.Sight{sight("worker-1", 2, 0, seen("api", 0.5, 0, 0.4))},
 	})
@@ -196,7 +196,7 @@ func TestAPodThatItsLimitHoldsBackIsToldToRaiseIt(t *testing.T) {
 func TestWaitingThatTheLimitWouldTakeIsNoNeighbours(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
-		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{pod("api", "worker-1", "200m", "200m"), pod("log", "worker-1", "100m", "")},
 		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("api", 0.5, 0.1, 0.5), seen("log", 0.05, 0, 0))},
 	})
@@ -208,7 +208,7 @@ func TestWaitingThatTheLimitWouldTakeIsNoNeighbours(t *testing.T) {
 func TestTheHypervisorIsToldFromNeighbours(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:  []corev1.Pod{pod("report", "worker-1", "100m", "")},
 		// It wants to run always, gets 70 %, and the rest seems to be sleep.
 		Sights: []findings.Sight{sight("worker-1", 1, 0.3, seen("report", 0.7, 0, 0))},
@@ -223,7 +223,7 @@ func TestTheHypervisorIsToldFromNeighbours(t *testing.T) {
 func TestEqualPodsAreMovedApartWhereANodeTakesOne(t *testing.T) {
 	t.Parallel()
 	in := &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1"), node("worker-2", "1"), node("worker-3", "1")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1"), nodeNamed("worker-3", "1")},
 		Pods: []corev1.Pod{
 			pod("a", "worker-1", "200m", ""), pod("b", "worker-1", "200m", ""), pod("c", "worker-2", "200m", ""),
 		},
@@ -279,7 +279,7 @@ func TestThreadsThatAreInEachOthersWayAreNotBlamedOnNeighbours(t *testing.T) {
 	many.Tasks, many.Threads = 4, 4
 	many.Run, many.Wait = 20, 20
 	f := only(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{pod("build", "worker-1", "", "")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("build", "worker-1", "", "")},
 		Sights: []findings.Sight{sight("worker-1", 2, 0, many)},
 	})
 	if len(f.Causes) != 1 || f.Causes[0].Kind != findings.ByItself {
@@ -294,7 +294,7 @@ func TestWhatRunsInNoPodIsTheSystem(t *testing.T) {
 		s.Intervals[i].BusySeconds = 9.9
 	}
 	f := only(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []findings.Sight{s},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", "")}, Sights: []findings.Sight{s},
 	})
 	if f.Causes[0].Kind != findings.BySystem {
 		t.Errorf("causes: %+v", f.Causes)
@@ -320,7 +320,7 @@ func TestWaitingWhereNothingElseRunsIsTheNodes(t *testing.T) {
 			s.Intervals[i].BusySeconds = 19.5
 		}
 		f := only(t, &findings.Input{
-			Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{pod("kv", "worker-1", "1", ""), pod("log", "worker-1", "1m", "")}, Sights: []findings.Sight{s},
+			Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("kv", "worker-1", "1", ""), pod("log", "worker-1", "1m", "")}, Sights: []findings.Sight{s},
 		})
 		waiting := 0.0
 		for _, cause := range f.Causes {
@@ -338,7 +338,7 @@ func TestWaitingWhereNothingElseRunsIsTheNodes(t *testing.T) {
 func TestWaitingThatNothingExplainsNamesNoPod(t *testing.T) {
 	t.Parallel()
 	f := only(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "4")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", ""), pod("log", "worker-1", "100m", "")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "4")}, Pods: []corev1.Pod{pod("api", "worker-1", "100m", ""), pod("log", "worker-1", "100m", "")},
 		Sights: []findings.Sight{sight("worker-1", 4, 0, seen("api", 0.8, 0.5, 0), seen("log", 0.05, 0, 0))},
 	})
 	if f.Causes[0].Kind != findings.ByUnclear || f.Causes[0].Dilation < 0.9 || f.Remedy.Action != findings.Leave {
@@ -357,7 +357,7 @@ func TestGaugesThatReadSeldomAreJudgedByTwoIntervals(t *testing.T) {
 		}
 	}
 	s.Age = 10 * time.Minute
-	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
 	if answer := of(t, in); len(answer.Findings) != 2 || answer.Pods[0].Seconds != 600 {
 		t.Errorf("got %+v", answer)
 	}
@@ -371,7 +371,7 @@ func TestGaugesThatReadSeldomAreJudgedByTwoIntervals(t *testing.T) {
 func TestALowerBoundHasCausesToo(t *testing.T) {
 	t.Parallel()
 	in := &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Above: 1.02,
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Above: 1.02,
 		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("a", 0.3, 0.03, 0), seen("b", 0.1, 0, 0))},
 	}
 	if f := only(t, in); len(f.Causes) == 0 {
@@ -386,7 +386,7 @@ func TestNothingIsFoundWhereThereIsNothing(t *testing.T) {
 	young := seen("young", 1, 0.6, 0)
 	last := &quiet.Intervals[5]
 	last.Pods = append([]usage.Pod{}, last.Pods[0], young)
-	answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2"), node("worker-2", "2")}, Pods: pods, Sights: []findings.Sight{quiet}})
+	answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Pods: pods, Sights: []findings.Sight{quiet}})
 	if len(answer.Findings) != 0 || answer.Short != 1 || answer.Unseen != 1 || len(answer.Pods) != 2 {
 		t.Errorf("got %+v", answer)
 	}
@@ -404,7 +404,7 @@ func TestANodeThatCannotBeSeenSaysWhy(t *testing.T) {
 		"its gauge has not observed anything yet": empty,
 		"timed out": broken,
 	} {
-		answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{pod("a", "worker-1", "1", "")}, Sights: []findings.Sight{s}})
+		answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{pod("a", "worker-1", "1", "")}, Sights: []findings.Sight{s}})
 		if got := answer.Nodes[0].Problem; got != want || len(answer.Findings) != 0 || answer.Unseen != 1 {
 			t.Errorf("got %q, want %q; %+v", got, want, answer)
 		}
@@ -415,7 +415,7 @@ func TestANodeThatCannotBeSeenSaysWhy(t *testing.T) {
 	}
 	impossible := pod("a", "worker-1", "1", "")
 	impossible.Spec.Containers = nil
-	answer := of(t, &findings.Input{Nodes: []corev1.Node{node("worker-1", "2")}, Pods: []corev1.Pod{impossible}, Sights: []findings.Sight{sight("worker-1", 2, 0, seen("a", 1, 0.5, 0))}})
+	answer := of(t, &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "2")}, Pods: []corev1.Pod{impossible}, Sights: []findings.Sight{sight("worker-1", 2, 0, seen("a", 1, 0.5, 0))}})
 	if !strings.Contains(answer.Nodes[0].Problem, "spec.containers") {
 		t.Errorf("got %+v", answer.Nodes)
 	}
@@ -428,7 +428,7 @@ func TestStaticPodsAreKnownByTheHashOfTheirManifest(t *testing.T) {
 	static.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "uid-etcd"}
 	static.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "worker-1", Controller: new(true)}}
 	answer := of(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{static}, Sights: []findings.Sight{sight("worker-1", 1, 0, seen("etcd", 0.3, 0, 0))},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{static}, Sights: []findings.Sight{sight("worker-1", 1, 0, seen("etcd", 0.3, 0, 0))},
 	})
 	if len(answer.Pods) != 1 || answer.Pods[0].Workload != "Pod shop/etcd" {
 		t.Errorf("got %+v", answer.Pods)
@@ -443,7 +443,7 @@ func TestPodsOfAWorkloadAreOneRow(t *testing.T) {
 		return p
 	}
 	answer := of(t, &findings.Input{
-		Nodes:  []corev1.Node{node("worker-1", "1")},
+		Nodes:  []corev1.Node{nodeNamed("worker-1", "1")},
 		Pods:   []corev1.Pod{replica("cart-1"), replica("cart-2"), replica("cart-3"), pod("sort", "worker-1", "100m", "")},
 		Sights: []findings.Sight{sight("worker-1", 1, 0, seen("cart-1", 0.5, 0.5, 0), seen("cart-2", 0.5, 0.3, 0), seen("cart-3", 0.01, 0, 0), seen("sort", 1, 0.1, 0))},
 	})
@@ -483,7 +483,7 @@ func TestOfSomePodsThoseThatAreUnseenAreCountedToo(t *testing.T) {
 	other := pod("ledger", "worker-2", "100m", "")
 	other.Namespace = "bank"
 	answer := of(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1"), node("worker-2", "1"), node("worker-3", "1")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1"), nodeNamed("worker-3", "1")},
 		Pods: []corev1.Pod{
 			pod("cart", "worker-1", "100m", ""), pod("sort", "worker-2", "100m", ""), pod("till", "worker-2", "100m", ""), other, pod("api", "worker-3", "100m", ""),
 		},
@@ -519,7 +519,7 @@ func TestSinceIsAsLongAsItLasts(t *testing.T) {
 	for i := range 3 {
 		s.Intervals[i].Pods = []usage.Pod{seen("a", 1, 0, 0)}
 	}
-	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
 	for _, f := range of(t, in).Findings {
 		if f.SinceSeconds != 30 || f.AtLeast {
 			t.Errorf("%s: since %v, at least: %t", f.Pod.Pod, f.SinceSeconds, f.AtLeast)
@@ -557,7 +557,7 @@ func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
 				last.Pods[k].SlowedSeconds, last.Pods[k].SlowedBefore = c.slowed, c.before
 			}
 			in := &findings.Input{
-				Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")},
+				Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", ""), pod("b", "worker-1", "1m", "")},
 				Sights: []findings.Sight{s}, Above: c.above,
 			}
 			all := of(t, in).Findings
@@ -587,7 +587,7 @@ func TestFindingsAddUp(t *testing.T) {
 		in := &findings.Input{Feasibility: anywhere{}, Weights: rapid.SampledFrom([]cgroup.Options{{}, {Pods: cgroup.None, Containers: cgroup.None}}).Draw(t, "weights")}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			name, cpus := "worker-"+string(rune('1'+n)), rapid.IntRange(1, 4).Draw(t, "cpus")
-			in.Nodes = append(in.Nodes, node(name, string(rune('0'+cpus))))
+			in.Nodes = append(in.Nodes, nodeNamed(name, string(rune('0'+cpus))))
 			var pods []usage.Pod
 			for k := range rapid.IntRange(0, 4).Draw(t, "pods") {
 				p := name + string(rune('a'+k))
@@ -649,7 +649,7 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 	first := sight("worker-1", 8, 0, seen("cart", 0.5, 0.2, 0), seen("alone", 0.5, 0, 0), seen("bare", 0.5, 0, 0), seen("twin", 0.5, 0, 0), seen("known", 0.5, 0, 0))
 	first.Intervals[5].Pods = append([]usage.Pod{seen("young", 1, 0, 0)}, first.Intervals[5].Pods...)
 	answer := of(t, &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "8"), node("worker-2", "8")}, Pods: pods,
+		Nodes: []corev1.Node{nodeNamed("worker-1", "8"), nodeNamed("worker-2", "8")}, Pods: pods,
 		Sights: []findings.Sight{first, sight("worker-2", 8, 0, threads)},
 	})
 	known := v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "known"}, Spec: v1alpha1.WorkloadProfileSpec{

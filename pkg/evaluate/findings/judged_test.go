@@ -14,7 +14,7 @@ import (
 func TestWhatHelpsIsLookedForOfTheWorstPodsOfANode(t *testing.T) {
 	t.Parallel()
 	const pods, treated = 25, 20
-	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}}
+	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}}
 	var all []usage.Pod
 	for k := range pods {
 		name := fmt.Sprintf("pod-%02d", k)
@@ -53,7 +53,7 @@ func TestADilationThatDiffersTooMuchIsNoFinding(t *testing.T) {
 		}
 	}
 	in := &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "10m", ""), pod("b", "worker-1", "10m", "")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "10m", ""), pod("b", "worker-1", "10m", "")},
 		Sights: []findings.Sight{s},
 	}
 	answer, err := findings.Of(in)

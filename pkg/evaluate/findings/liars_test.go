@@ -41,7 +41,7 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 		}
 		in := &findings.Input{
 			Feasibility: anywhere{},
-			Nodes:       []corev1.Node{node("worker-1", "2"), node("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
+			Nodes:       []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
 			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "")},
 		}
 		answer, err := findings.Of(in)

@@ -185,7 +185,7 @@ func (r *resident) fit(l *limit) {
 	const largest = 1000 // as of a gauge's dilations
 	l.stretch = min(l.stretch, largest)
 	// As many threads as do not reach a limit are not held back by it.
-	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.place.maxThreads())))
+	l.count = int(min(max(math.Round(threads), math.Floor(l.cores())+1), float64(r.node.maxThreads())))
 	if l.milliCPU > 0 && l.load.Loading > 0 && l.stretch >= 1+worthAtLeast {
 		l.load = l.load.Fitted(l.cores()/float64(l.count), l.stretch)
 	}
@@ -197,12 +197,14 @@ func (r *resident) findLimits() {
 	if r.index < 0 || len(r.limits) != 1 || r.limits[0].container != "" || r.limits[0].load.Burst == 0 {
 		return
 	}
-	d := &r.place.model.Vectors[r.index][0]
+	vector := slices.Clone(r.node.model.Pods[r.index].Vector)
+	d := &vector[0]
 	load := r.limits[0].load
 	if d.Threads > 1 {
 		load = throttling.Load{Threads: d.Threads, Loading: d.Loading}.Fitted(r.limits[0].cores(), r.limits[0].stretch)
 	}
 	d.Burst = load.Burst
+	r.node.model = r.node.model.WithVector(r.index, vector)
 }
 
 // limited returns the part of the dilation that limits are the cause of.

@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/gauge/usage"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // crowded is a node with two pods in each other's way beside one with two that do next to nothing, all as changed.
 func crowded(change func(crowding bool, p *corev1.Pod)) *findings.Input {
 	in := &findings.Input{
-		Nodes: []corev1.Node{node("worker-1", "1"), node("worker-2", "1")},
+		Nodes: []corev1.Node{nodeNamed("worker-1", "1"), nodeNamed("worker-2", "1")},
 		Pods:  []corev1.Pod{pod("a", "worker-1", "200m", ""), pod("b", "worker-1", "200m", ""), pod("c", "worker-2", "200m", ""), pod("d", "worker-2", "200m", "")},
 		Sights: []findings.Sight{
 			sight("worker-1", 1, 0, seen("a", 1, 0.5, 0), seen("b", 1, 0.5, 0)), sight("worker-2", 1, 0, seen("c", 0.01, 0, 0)),
@@ -96,11 +96,11 @@ func TestAMoveOfWhichTooLittleIsKnownIsNotPromised(t *testing.T) {
 // counted counts the pods that the scheduler is asked about, and the nodes.
 type counted struct{ pods, nodes int }
 
-func (c *counted) Of(*corev1.Pod) func(string) nodes.Verdict {
+func (c *counted) Of(*corev1.Pod) func(string) node.Fit {
 	c.pods++
-	return func(string) nodes.Verdict {
+	return func(string) node.Fit {
 		c.nodes++
-		return nodes.Verdict{}
+		return node.Fit{}
 	}
 }
 
@@ -110,7 +110,7 @@ func TestTheSchedulerIsAskedNoMoreThanItTakes(t *testing.T) {
 	asks := &counted{}
 	in := &findings.Input{Feasibility: asks}
 	for n := range 50 {
-		in.Nodes = append(in.Nodes, node(workerName(n), "1"))
+		in.Nodes = append(in.Nodes, nodeNamed(workerName(n), "1"))
 		in.Sights = append(in.Sights, sight(workerName(n), 1, 0))
 	}
 	in.Pods = []corev1.Pod{pod("hog", workerName(0), "500m", "")}

@@ -29,7 +29,7 @@ func TestProcessorsThatAGaugeCountsNowAndThenChangeNothing(t *testing.T) {
 			s.Intervals = append(s.Intervals, usage.Interval{Node: "worker-1", Seconds: 10, CPUs: n, BusySeconds: busy, Pods: []usage.Pod{a, b}})
 		}
 		return of(t, &findings.Input{
-			Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", "")},
+			Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", "")},
 			Sights: []findings.Sight{s},
 		})
 	}

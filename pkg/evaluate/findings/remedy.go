@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 )
 
 const (
@@ -47,7 +47,7 @@ func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
 	if err != nil {
 		return p.best, err
 	}
-	p.now, p.waited, p.beside = r.place.prediction, w.total(), r.beside()
+	p.now, p.waited, p.beside = r.node.prediction, w.total(), r.beside()
 	for _, try := range []func() error{p.raiseLimit, p.raiseRequest, p.move, p.moveNeighbour} {
 		if err := try(); err != nil {
 			return p.best, err
@@ -111,13 +111,13 @@ func (p *victim) cleared(beside float64) float64 {
 
 // changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from what was
 // observed.
-func (p *place) changed(now, then *contention.Prediction, after []*corev1.Pod, but *corev1.Pod) []Change {
+func (n *observedNode) changed(now, then *contention.Prediction, after []node.Pod, but *corev1.Pod) []Change {
 	var list []Change
-	for _, r := range p.pods {
+	for _, r := range n.pods {
 		if r.index < 0 || r.pod == but {
 			continue
 		}
-		k := slices.IndexFunc(after, func(p *corev1.Pod) bool { return p.Namespace == r.pod.Namespace && p.Name == r.pod.Name })
+		k := slices.IndexFunc(after, func(p node.Pod) bool { return p.Namespace == r.pod.Namespace && p.Name == r.pod.Name })
 		if k < 0 {
 			continue
 		}
@@ -155,47 +155,47 @@ func (p *victim) raiseLimit() error {
 // withLimit predicts another limit, because of which limits add less.
 func (p *victim) withLimit(remedy Remedy, less float64) error {
 	if remedy.Container == "" {
-		node, err := p.place.model.WithCPU(p.index, nil, remedy.Limit)
+		changed, err := p.node.model.WithCPU(p.index, nil, remedy.Limit)
 		if err != nil {
 			return err
 		}
-		return p.with(node, remedy, less)
+		return p.with(changed, remedy, less)
 	}
-	return p.with(p.place.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
+	return p.with(p.node.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
 }
 
 // raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
 func (p *victim) raiseRequest() error {
 	request, limit := cgroup.CPU(p.pod)
-	needs := nodes.Needs(p.place.model.Vectors[p.index][0])
+	needs := node.Needs(p.node.model.Pods[p.index].AtDevices()[0])
 	if limit != nil {
 		needs = min(needs, limit.MilliValue())
 	}
-	free := nodes.FreeCPU(p.place.node, p.place.all)
+	free := node.FreeCPU(p.node.object, p.node.all)
 	free.Add(*request)
 	if needs = min(needs, free.MilliValue()); needs <= request.MilliValue() {
 		return nil
 	}
 	remedy := Remedy{Action: RaiseRequest, Request: resource.NewMilliQuantity(needs, resource.DecimalSI)}
-	node, err := p.place.model.WithCPU(p.index, remedy.Request, nil)
+	changed, err := p.node.model.WithCPU(p.index, remedy.Request, nil)
 	if err != nil {
 		return err
 	}
-	return p.with(node, remedy, 0)
+	return p.with(changed, remedy, 0)
 }
 
 // with predicts a remedy that makes the node another one, and because of which limits add less.
-func (p *victim) with(node *nodes.Node, remedy Remedy, less float64) error {
-	then, err := node.Predict()
+func (p *victim) with(changed *node.Node, remedy Remedy, less float64) error {
+	then, err := changed.Predict()
 	if err != nil {
 		return err
 	}
-	w, err := waitingOf(p.resident, p.index, then, node.Vectors[p.index], node.Servers)
+	w, err := waitingOf(changed, p.index, then)
 	if err != nil {
 		return err
 	}
 	remedy.Dilation = p.then(w, less)
-	remedy.Others = p.place.changed(p.now, then, node.Pods, p.pod)
+	remedy.Others = p.node.changed(p.now, then, changed.Pods, p.pod)
 	p.propose(remedy)
 	return nil
 }
@@ -205,26 +205,25 @@ func (p *victim) move() error {
 	if !movable(p.pod) {
 		return nil
 	}
-	without, err := p.place.model.Without(p.index).Predict()
+	left := p.node.model.Without(p.index)
+	without, err := left.Predict()
 	if err != nil {
 		return err
 	}
-	left := p.place.changed(p.now, without, p.place.model.Without(p.index).Pods, p.pod)
-	vector := p.place.model.Vectors[p.index]
+	others := p.node.changed(p.now, without, left.Pods, p.pod)
+	pod := p.node.model.Pods[p.index]
 	for _, target := range p.cluster.takers(p.resident) {
-		there, before, then, err := target.taking(p.pod, vector)
+		there, before, then, err := target.taking(pod)
 		if err != nil {
 			return err
 		}
-		last := len(there.Pods) - 1
-		moved := &resident{observation: p.observation, pod: p.pod, place: &place{model: there}, index: last}
-		w, err := waitingOf(moved, last, then, vector, there.Servers)
+		w, err := waitingOf(there, len(there.Pods)-1, then)
 		if err != nil {
 			return err
 		}
 		p.proposeMove(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, p.cleared(p.beside.elsewhere(p.resident, target.place))),
-			Others: slices.Concat(left, target.changed(before, then, there.Pods, p.pod)),
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, p.cleared(p.beside.elsewhere(p.resident, target.observedNode))),
+			Others: slices.Concat(others, target.changed(before, then, there.Pods, p.pod)),
 		}, target)
 	}
 	return nil
@@ -240,7 +239,7 @@ func (p *victim) culprit() (worst *resident, cleared float64) {
 		}
 	}
 	most := 0.0
-	for k, other := range p.place.pods {
+	for k, other := range p.node.pods {
 		if other == p.resident || other.index < 0 || !movable(other.pod) {
 			continue
 		}
@@ -258,8 +257,8 @@ func (p *victim) moveNeighbour() error {
 	if culprit == nil {
 		return nil
 	}
-	node := p.place.model.Without(culprit.index)
-	without, err := node.Predict()
+	left := p.node.model.Without(culprit.index)
+	without, err := left.Predict()
 	if err != nil {
 		return err
 	}
@@ -267,19 +266,18 @@ func (p *victim) moveNeighbour() error {
 	if culprit.index < at {
 		at--
 	}
-	here := &resident{observation: p.observation, pod: p.pod, place: &place{model: node}, index: at}
-	w, err := waitingOf(here, at, without, node.Vectors[at], node.Servers)
+	w, err := waitingOf(left, at, without)
 	if err != nil {
 		return err
 	}
-	left := p.place.changed(p.now, without, node.Pods, p.pod)
-	vector := p.place.model.Vectors[culprit.index]
+	here := p.node.changed(p.now, without, left.Pods, p.pod)
+	pod := p.node.model.Pods[culprit.index]
 	for _, target := range p.cluster.takers(culprit) {
-		there, before, then, err := target.taking(culprit.pod, vector)
+		there, before, then, err := target.taking(pod)
 		if err != nil {
 			return err
 		}
-		others := slices.Concat(left, target.changed(before, then, there.Pods, culprit.pod))
+		others := slices.Concat(here, target.changed(before, then, there.Pods, culprit.pod))
 		was, will := culprit.dilation, culprit.dilation-culprit.waited()+then.Dilations[len(there.Pods)-1]-1
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
@@ -290,18 +288,18 @@ func (p *victim) moveNeighbour() error {
 }
 
 // taking returns a node with one more pod, and how its pods fare before and then.
-func (p *place) taking(pod *corev1.Pod, v contention.Vector) (there *nodes.Node, before, then *contention.Prediction, err error) {
-	if before, err = p.predict(); err != nil {
+func (n *observedNode) taking(pod node.Pod) (there *node.Node, before, then *contention.Prediction, err error) {
+	if before, err = n.predict(); err != nil {
 		return nil, nil, nil, err
 	}
-	there = p.model.With(pod, v)
+	there = n.model.With(pod)
 	then, err = there.Predict()
 	return there, before, then, err
 }
 
 // taker is a node that takes a pod, or may: then unknown says what is not known.
 type taker struct {
-	*place
+	*observedNode
 
 	unknown string
 }
@@ -317,21 +315,21 @@ func (c *cluster) takers(r *resident) []taker {
 // findTakers asks the scheduler about the cheapest nodes first, since most nodes take most pods.
 func (c *cluster) findTakers(r *resident) []taker {
 	type priced struct {
-		*place
+		*observedNode
 		cost float64
 	}
 	var all []priced
-	vector := r.place.model.Vectors[r.index]
-	for _, p := range c.nodes {
-		if p.problem == "" && p != r.place {
-			all = append(all, priced{p, p.price(r.pod, vector)})
+	pod := r.node.model.Pods[r.index]
+	for _, n := range c.nodes {
+		if n.problem == "" && n != r.node {
+			all = append(all, priced{n, n.price(pod)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
-	verdict, takers := c.feasibility.Of(r.pod), []taker{}
-	for _, p := range all {
-		if v := verdict(p.name); v.Refused == "" {
-			if takers = append(takers, taker{p.place, v.Unknown}); len(takers) == tried {
+	fit, takers := c.feasibility.Of(r.pod), []taker{}
+	for _, n := range all {
+		if f := fit(n.name); f.Refused == "" {
+			if takers = append(takers, taker{n.observedNode, f.Unknown}); len(takers) == tried {
 				break
 			}
 		}

@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/evaluate/findings"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // anywhere lets every pod run on every node.
 type anywhere struct{}
 
-func (anywhere) Of(*corev1.Pod) func(string) nodes.Verdict {
-	return func(string) nodes.Verdict { return nodes.Verdict{} }
+func (anywhere) Of(*corev1.Pod) func(string) node.Fit {
+	return func(string) node.Fit { return node.Fit{} }
 }
 
 // A pod waits, for longer than the model would have it or not, beside one that always runs and what runs in no pod. Another node does
@@ -43,7 +43,7 @@ func TestWithANodeThatIsIdleThereIsARemedy(t *testing.T) {
 		}
 		answer, err := findings.Of(&findings.Input{
 			Feasibility: anywhere{},
-			Nodes:       []corev1.Node{node("worker-1", fmt.Sprint(cpus)), node("worker-2", fmt.Sprint(cpus))},
+			Nodes:       []corev1.Node{nodeNamed("worker-1", fmt.Sprint(cpus)), nodeNamed("worker-2", fmt.Sprint(cpus))},
 			Pods:        []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},
 			Sights:      []findings.Sight{here, sight("worker-2", cpus, 0)},
 		})

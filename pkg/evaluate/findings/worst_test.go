@@ -18,7 +18,7 @@ func TestEachFindingIsAmongTheWorstOrInAGroup(t *testing.T) {
 		in := &findings.Input{}
 		for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
 			name := fmt.Sprintf("worker-%d", n)
-			in.Nodes = append(in.Nodes, node(name, "1"))
+			in.Nodes = append(in.Nodes, nodeNamed(name, "1"))
 			var pods []usage.Pod
 			for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
 				pods = append(pods, seen(fmt.Sprintf("%s-%d", name, i), 0.05, rapid.Float64Range(0, 0.8).Draw(t, "wait"), 0))
@@ -90,7 +90,7 @@ func TestRemediesMeetWhereTheyConcernOneNode(t *testing.T) {
 func TestBlockedTimeIsAbsentWhereItIsNotAccounted(t *testing.T) {
 	t.Parallel()
 	s := sight("worker-1", 1, 0, seen("a", 0.5, 0, 0))
-	in := &findings.Input{Nodes: []corev1.Node{node("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
+	in := &findings.Input{Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "1m", "")}, Sights: []findings.Sight{s}}
 	if a := of(t, in); a.Pods[0].Blocked == nil || *a.Pods[0].Blocked != 0 || a.Nodes[0].BlockedUnknown {
 		t.Errorf("of a gauge that does not say: %+v, %+v", a.Pods, a.Nodes)
 	}

@@ -11,9 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/gauge/usage"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Gauge is the component that runs on every node, as ComponentLabel says.
@@ -48,7 +47,7 @@ func GaugeReader(pod *corev1.Pod) (types.NamespacedName, error) {
 	name := pod.Annotations[ReaderAnnotation]
 	if name == "" {
 		return types.NamespacedName{}, fmt.Errorf("pod %s has no annotation %s, which names the service account that may read it: the chart and config/gauge set it",
-			evaluate.QualifiedName(pod), ReaderAnnotation)
+			text.QualifiedName(pod), ReaderAnnotation)
 	}
 	return types.NamespacedName{Namespace: pod.Namespace, Name: name}, nil
 }

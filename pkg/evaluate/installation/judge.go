@@ -15,8 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // ourKinds are the kinds of our API, which the API server has to serve.
@@ -184,9 +183,9 @@ func (f *Facts) leader(c *Component, now time.Time) (pod, problem string) {
 	}
 	switch {
 	case late != nil && late.Spec.RenewTime == nil:
-		return "", fmt.Sprintf("no replica leads: Lease %s was never renewed", evaluate.QualifiedName(late))
+		return "", fmt.Sprintf("no replica leads: Lease %s was never renewed", text.QualifiedName(late))
 	case late != nil:
-		return "", fmt.Sprintf("no replica leads: Lease %s was last renewed at %s", evaluate.QualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
+		return "", fmt.Sprintf("no replica leads: Lease %s was last renewed at %s", text.QualifiedName(late), late.Spec.RenewTime.UTC().Format(time.RFC3339))
 	case f.elects(c):
 		return "", "no replica leads: none of its pods holds a Lease"
 	case c.Replicas > 1:

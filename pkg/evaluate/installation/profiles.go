@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // ProfileCounts are the numbers of profiles of a kind in each state.
@@ -66,7 +66,7 @@ func countNodes(profiles []v1alpha1.NodeProfile) *ProfileCounts {
 
 func (n *ProfileCounts) add(p metav1.Object, conditions []metav1.Condition, observed *int64) {
 	n.Total++
-	name := evaluate.QualifiedName(p)
+	name := text.QualifiedName(p)
 	if observed == nil || *observed < p.GetGeneration() {
 		n.Unseen = append(n.Unseen, name)
 		return

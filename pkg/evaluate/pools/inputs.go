@@ -10,9 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/sizing"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Measurement is what queries answered about a class. Nil is not asked yet.
@@ -159,7 +160,7 @@ func (r *resolved) profile(in *Input, spec *v1alpha1.PoolClass, path *field.Path
 		}
 	}
 	missing := field.Invalid(path.Child("profile"), spec.Profile.Namespace+"/"+spec.Profile.Name, "there is no such WorkloadProfile")
-	r.invalid = append(r.invalid, missing.WithOrigin(evaluate.OriginMissing))
+	r.invalid = append(r.invalid, missing.WithOrigin(manifest.OriginMissing))
 	return nil
 }
 
@@ -187,7 +188,7 @@ func (r *resolved) arrival(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile
 	case p != nil && p.Spec.Arrival != nil && p.Spec.Arrival.RatePerSecond != nil:
 		return &InputValue{Value: r.number(p.Spec.Arrival.RatePerSecond, limit, path.Child("ratePerSecond")), Source: v1alpha1.SourceProfile}
 	case p != nil:
-		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no arrival.ratePerSecond: give ratePerSecond or query here, or the rate there", evaluate.QualifiedName(p)))
+		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no arrival.ratePerSecond: give ratePerSecond or query here, or the rate there", text.QualifiedName(p)))
 	case spec.Profile == nil:
 		r.require(path, "give ratePerSecond, query, or a profile that has it")
 	}
@@ -211,7 +212,7 @@ func (r *resolved) service(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile
 	case p != nil && neutralSeconds(p) > 0:
 		return &InputValue{Value: neutralSeconds(p), Source: v1alpha1.SourceProfile}
 	case p != nil:
-		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no neutralMillis: give meanMillis or query here, or the time there", evaluate.QualifiedName(p)))
+		r.require(path, fmt.Sprintf("the WorkloadProfile %s has no neutralMillis: give meanMillis or query here, or the time there", text.QualifiedName(p)))
 	case spec.Profile == nil:
 		r.require(path, "give meanMillis, query, or a profile that has it")
 	}
@@ -240,7 +241,7 @@ func (r *resolved) sla(spec *v1alpha1.PoolClass, p *v1alpha1.WorkloadProfile, pa
 	sla := sizing.SLA{Probability: profile.DefaultSLAProbability}
 	switch {
 	case within == nil && p != nil:
-		r.require(path.Child("responseTimeMillis"), fmt.Sprintf("the WorkloadProfile %s has no sla.responseTimeMillis: give it here or there", evaluate.QualifiedName(p)))
+		r.require(path.Child("responseTimeMillis"), fmt.Sprintf("the WorkloadProfile %s has no sla.responseTimeMillis: give it here or there", text.QualifiedName(p)))
 	case within == nil && spec.Profile == nil:
 		r.require(path.Child("responseTimeMillis"), "give it, or a profile that has it")
 	case within == nil: // the profile is missing, which is said already

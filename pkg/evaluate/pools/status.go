@@ -13,7 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Status returns the status of a plan, given its answer or why there is
@@ -27,7 +28,7 @@ func Status(in Input, a *Answer, why error, now metav1.Time) v1alpha1.PoolPlanSt
 	if a != nil {
 		a.describe(&status)
 	}
-	evaluate.SetConditions(&status.Conditions, in.Plan.Generation, now, a.ready(why), a.optimal())
+	condition.Set(&status.Conditions, in.Plan.Generation, now, a.ready(why), a.optimal())
 	return status
 }
 
@@ -56,7 +57,7 @@ func (a *Answer) describe(status *v1alpha1.PoolPlanStatus) {
 		status.Pools = append(status.Pools, next)
 	}
 	for _, other := range a.Alternatives {
-		status.Alternatives = append(status.Alternatives, v1alpha1.PoolAlternative{Strategy: other.Strategy, Servers: count(other.Servers), Cost: evaluate.Fraction(other.Cost)})
+		status.Alternatives = append(status.Alternatives, v1alpha1.PoolAlternative{Strategy: other.Strategy, Servers: count(other.Servers), Cost: profile.Fraction(other.Cost)})
 	}
 }
 
@@ -64,12 +65,12 @@ func (a *Answer) describe(status *v1alpha1.PoolPlanStatus) {
 func count(n int) *int32 { return new(int32(min(n, math.MaxInt32))) }
 
 func (c *Class) status() v1alpha1.ClassAttainment {
-	s := v1alpha1.ClassAttainment{Name: c.Name, Attained: evaluate.Fraction(c.Attained)}
+	s := v1alpha1.ClassAttainment{Name: c.Name, Attained: profile.Fraction(c.Attained)}
 	if c.WithOneFewer != nil {
-		s.WithOneFewer = evaluate.Fraction(*c.WithOneFewer)
+		s.WithOneFewer = profile.Fraction(*c.WithOneFewer)
 	}
 	if c.MaxArrival != nil {
-		s.MaxRatePerSecond = evaluate.Fraction(*c.MaxArrival)
+		s.MaxRatePerSecond = profile.Fraction(*c.MaxArrival)
 	}
 	return s
 }

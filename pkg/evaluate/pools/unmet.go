@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Unmet says which SLAs the pools of a plan cannot keep within their bounds; empty if

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/arrivals"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
@@ -82,7 +82,7 @@ func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epoch
 		work := r.jobTypes.named(t.Profile)
 		switch {
 		case work == nil:
-			return nil, nil, field.Invalid(path.Child("profile"), t.Profile, r.jobTypes.unknown(t.Profile)).WithOrigin(evaluate.OriginMissing)
+			return nil, nil, field.Invalid(path.Child("profile"), t.Profile, r.jobTypes.unknown(t.Profile)).WithOrigin(manifest.OriginMissing)
 		case seen[work]:
 			return nil, nil, field.Duplicate(path.Child("profile"), t.Profile)
 		case work.neutral == 0:

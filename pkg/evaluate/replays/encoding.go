@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // maxEncoded is the longest text that a result is encoded in: what Kubernetes
@@ -21,7 +21,7 @@ const maxEncoded = 4096
 func (r *Result) Encode() (string, error) {
 	short := *r
 	for _, limit := range []int{1024, 256, 64} {
-		short.FirstDrop, short.FirstSkip = evaluate.Abridge(r.FirstDrop, limit), evaluate.Abridge(r.FirstSkip, limit)
+		short.FirstDrop, short.FirstSkip = text.Abridge(r.FirstDrop, limit), text.Abridge(r.FirstSkip, limit)
 		if text, err := short.pack(); err != nil || len(text) <= maxEncoded {
 			return text, err
 		}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // jobTypes are the types of jobs that follow a profile.
@@ -55,7 +55,7 @@ func (r *Replay) setJobTypes(in Input) error {
 
 func (r *Replay) addJobType(p *v1alpha1.WorkloadProfile) error {
 	t := r.jobTypes
-	name := evaluate.QualifiedName(p)
+	name := text.QualifiedName(p)
 	if slices.Contains(t.names, name) {
 		return fmt.Errorf("workload profile %s: there are two of this name", name)
 	}
@@ -89,7 +89,7 @@ func (r *Replay) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) (*work
 	if v == nil {
 		return nil, nil
 	}
-	work := &workType{JobType: &contention.JobType{Name: evaluate.QualifiedName(p), Vector: v.Vector}, sla: slaIn(p)}
+	work := &workType{JobType: &contention.JobType{Name: text.QualifiedName(p), Vector: v.Vector}, sla: slaIn(p)}
 	millis := profile.NeutralMillis(p, r.jobTypes.class)
 	if millis == nil {
 		return work, nil
@@ -151,7 +151,7 @@ func (t *jobTypes) named(name string) *workType { return t.byName[name] }
 // unknown says why there is no type of jobs of a name.
 func (t *jobTypes) unknown(name string) string {
 	if t.unmeasured[name] {
-		return "the WorkloadProfile " + evaluate.ErrNoVector.Error()
+		return "the WorkloadProfile " + profile.ErrNoVector.Error()
 	}
 	if _, several := t.byName[name]; several {
 		return "there are several such WorkloadProfiles: write namespace/name"

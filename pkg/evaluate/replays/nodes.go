@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/profile"
@@ -191,7 +191,7 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *fie
 	if n.NodeProfile != "" {
 		i := slices.IndexFunc(profiles, func(p *profile.NodeClass) bool { return p.Name == n.NodeProfile })
 		if i < 0 {
-			return nil, field.NotFound(path.Child("nodeProfile"), n.NodeProfile).WithOrigin(evaluate.OriginMissing)
+			return nil, field.NotFound(path.Child("nodeProfile"), n.NodeProfile).WithOrigin(manifest.OriginMissing)
 		}
 		for _, name := range profiles[i].Named {
 			servers[name] = cmp.Or(profiles[i].Servers[name], servers[name], 1)

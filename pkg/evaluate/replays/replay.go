@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/epochs"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
@@ -172,8 +171,8 @@ func (r *Replay) setRuns(Input) error {
 
 func (r *Replay) setOptions(Input) (err error) {
 	path := field.NewPath("spec")
-	if r.solver, err = evaluate.SolverNamed(r.spec.Solver); err != nil {
-		return field.NotSupported(path.Child("solver"), r.spec.Solver, evaluate.Solvers())
+	if r.solver, err = queueing.SolverNamed(r.spec.Solver); err != nil {
+		return field.NotSupported(path.Child("solver"), r.spec.Solver, queueing.SolverNames())
 	}
 	if queues := []string{v1alpha1.QueueBackfill, v1alpha1.QueueFIFO}; r.spec.Queue != "" && !slices.Contains(queues, r.spec.Queue) {
 		return field.NotSupported(path.Child("queue"), r.spec.Queue, queues)

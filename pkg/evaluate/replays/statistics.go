@@ -7,8 +7,8 @@ import (
 
 	"github.com/DataDog/sketches-go/ddsketch"
 
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // measures are what is summarized of the jobs of a run, and where. Samples are of
@@ -79,14 +79,14 @@ const (
 
 func (s *statistics) dropped(d *epochs.Drop) {
 	if s.result.FirstDrop == "" {
-		s.result.FirstDrop = fmt.Sprintf("job %s: %s", evaluate.Abridge(d.Name, maxName), evaluate.Abridge(d.Reason, maxReason))
+		s.result.FirstDrop = fmt.Sprintf("job %s: %s", text.Abridge(d.Name, maxName), text.Abridge(d.Reason, maxReason))
 	}
 }
 
 func (s *statistics) skipped(line int, name, reason string) {
 	s.result.Skipped++
 	if s.result.FirstSkip == "" {
-		s.result.FirstSkip = "line " + strconv.Itoa(line) + ": job " + evaluate.Abridge(name, maxName) + " " + evaluate.Abridge(reason, maxReason)
+		s.result.FirstSkip = "line " + strconv.Itoa(line) + ": job " + text.Abridge(name, maxName) + " " + text.Abridge(reason, maxReason)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/pkg/model/fairshare"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // ComparedMethod is how one method does on a tree.

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // maxWorkloads bounds the workloads in the spec of one tree. The API server admits fewer;
@@ -53,7 +54,7 @@ func assemble(in *TreeInput) (*model, error) {
 	s.checkGroups(&in.Tree.Spec)
 	if len(s.leaves) == 0 && len(s.invalid) == 0 {
 		missing := field.Required(field.NewPath("spec", "workloads"), "the tree has no workload: list some, or in spec.namespaces the namespaces of WorkloadProfiles whose fairShare names the tree")
-		s.invalid = append(s.invalid, missing.WithOrigin(evaluate.OriginMissing))
+		s.invalid = append(s.invalid, missing.WithOrigin(manifest.OriginMissing))
 	}
 	if len(s.invalid) > 0 {
 		return nil, s.fail(v1alpha1.ReasonInvalid, s.invalid.ToAggregate())
@@ -141,7 +142,7 @@ func (s *assembly) noSuchGroup() string {
 			names = append(names, m.Name)
 		}
 	}
-	return evaluate.Abridge("there is no such group in spec.groups (there are "+strings.Join(names, ", "), 200) + ")"
+	return text.Abridge("there is no such group in spec.groups (there are "+strings.Join(names, ", "), 200) + ")"
 }
 
 // checkGroups refuses groups within no group or within each other. Groups without members
@@ -170,7 +171,7 @@ func (s *assembly) checkGroups(spec *v1alpha1.ShareTreeSpec) {
 	for i := range spec.Groups {
 		if g := &spec.Groups[i]; s.groups[g.Name] == g && !parents[g.Name] {
 			missing := field.Invalid(path.Index(i).Child("name"), g.Name, "the group has no members: give it some, list in spec.namespaces where they are, or remove it")
-			s.invalid = append(s.invalid, missing.WithOrigin(evaluate.OriginMissing))
+			s.invalid = append(s.invalid, missing.WithOrigin(manifest.OriginMissing))
 		}
 	}
 }

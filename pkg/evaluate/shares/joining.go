@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const (
@@ -82,7 +82,7 @@ func candidates(tree string, profiles []v1alpha1.WorkloadProfile) []*candidate {
 	var all []*candidate
 	for i := range profiles {
 		if p := &profiles[i]; p.Spec.FairShare != nil && p.Spec.FairShare.Tree == tree {
-			all = append(all, &candidate{profile: p, name: evaluate.QualifiedName(p)})
+			all = append(all, &candidate{profile: p, name: text.QualifiedName(p)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *candidate) int {

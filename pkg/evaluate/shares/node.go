@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
 	"loadline.dev/loadline/pkg/model/fairshare"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // NodeInput is what the shares of a node's pods are about.
@@ -91,7 +91,11 @@ func OfNode(ctx context.Context, in NodeInput) (*NodeAnswer, error) {
 
 // answer solves the tree of some pods.
 func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fairshare.Options) (*NodeAnswer, error) {
-	root := cgroup.Build(pods, in.Weights)
+	there := make([]*corev1.Pod, len(pods))
+	for i := range pods {
+		there[i] = &pods[i]
+	}
+	root := cgroup.Build(there, in.Weights)
 	exclusive, cores := in.exclusive(pods), in.Cores
 	for _, e := range exclusive {
 		cores -= e.Cores
@@ -133,7 +137,7 @@ func (in *NodeInput) answer(ctx context.Context, pods []corev1.Pod, options fair
 func (in *NodeInput) exclusive(pods []corev1.Pod) (exclusive []ExclusivePod) {
 	for i := range pods {
 		if cores := cgroup.Exclusive(&pods[i]); in.Weights.StaticCPUs && cores > 0 && !cgroup.Ended(&pods[i]) {
-			exclusive = append(exclusive, ExclusivePod{evaluate.QualifiedName(&pods[i]), cores})
+			exclusive = append(exclusive, ExclusivePod{text.QualifiedName(&pods[i]), cores})
 		}
 	}
 	return exclusive
@@ -206,7 +210,7 @@ func changeRequests(pods []corev1.Pod, changes []RequestChange) ([]corev1.Pod, e
 			return nil, fmt.Errorf("%s: a request of %s is negative", c.Pod, c.CPU.String())
 		}
 		var names []string
-		cgroup.Build(pods[i:i+1], cgroup.Options{}).Containers(func(c cgroup.Container) { names = append(names, c.Name) })
+		cgroup.Build([]*corev1.Pod{&pods[i]}, cgroup.Options{}).Containers(func(c cgroup.Container) { names = append(names, c.Name) })
 		container := c.Container
 		if container == "" && len(names) == 1 {
 			container = names[0]

@@ -12,7 +12,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/manifest"
+	"loadline.dev/loadline/pkg/evaluate/prediction"
 	"loadline.dev/loadline/test/given"
 )
 
@@ -214,12 +215,12 @@ func TestThePortionsOfANodeAreThoseOfThePrediction(t *testing.T) {
 		}
 		profile := given.Workload("busy", 0, given.CPU("1"))
 		profile.Spec.Selector = &metav1.LabelSelector{}
-		p := evaluate.PredictionInput{Cores: 1, Weights: options, Profiles: []v1alpha1.WorkloadProfile{profile}}
+		p := prediction.Input{Cores: 1, Weights: options, Profiles: []v1alpha1.WorkloadProfile{profile}}
 		for i := range in.Pods {
 			in.Pods[i].Namespace = profile.Namespace
-			p.Workloads = append(p.Workloads, evaluate.Workload{Kind: "Pod", Pod: in.Pods[i], Replicas: new(int32(1))})
+			p.Workloads = append(p.Workloads, manifest.Workload{Kind: "Pod", Pod: in.Pods[i], Replicas: new(int32(1))})
 		}
-		prediction, err := evaluate.Predict(p)
+		prediction, err := prediction.Predict(p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/evaluate/condition"
 	"loadline.dev/loadline/pkg/profile"
+	"loadline.dev/loadline/pkg/text"
 )
 
 const (
@@ -34,10 +35,10 @@ func Status(tree *v1alpha1.ShareTree, a *TreeAnswer, why error, now metav1.Time)
 	left := leftOutOf(a, why)
 	status.LeftOutCount, status.LeftOut = new(int32(len(left))), nil
 	for _, l := range left[:min(len(left), maxStatusLeftOut)] {
-		status.LeftOut = append(status.LeftOut, v1alpha1.ShareTreeLeftOut{Name: l.Name, Reason: l.Reason, Message: evaluate.Abridge(l.Message, maxLeftOutMessage)})
+		status.LeftOut = append(status.LeftOut, v1alpha1.ShareTreeLeftOut{Name: l.Name, Reason: l.Reason, Message: text.Abridge(l.Message, maxLeftOutMessage)})
 	}
 	if a != nil {
-		status.Utilization = evaluate.Fraction(a.Utilization)
+		status.Utilization = profile.Fraction(a.Utilization)
 		status.WorkloadCount = new(int32(a.Workloads))
 		status.MissedSLAs = new(int32(len(a.Missed())))
 		for i := range a.Nodes {
@@ -46,7 +47,7 @@ func Status(tree *v1alpha1.ShareTree, a *TreeAnswer, why error, now metav1.Time)
 			}
 		}
 	}
-	evaluate.SetConditions(&status.Conditions, tree.Generation, now, ready(a, why))
+	condition.Set(&status.Conditions, tree.Generation, now, ready(a, why))
 	return status
 }
 
@@ -77,7 +78,7 @@ func absence(a *TreeAnswer, why error, name string) *LeftOut {
 }
 
 func (n *TreeNode) status() v1alpha1.ShareTreeWorkload {
-	s := v1alpha1.ShareTreeWorkload{Name: n.Name, Portion: evaluate.Fraction(n.Portion), Utilization: evaluate.Fraction(n.Utilization), ResponseFactor: evaluate.Fraction(*n.Factor)}
+	s := v1alpha1.ShareTreeWorkload{Name: n.Name, Portion: profile.Fraction(n.Portion), Utilization: profile.Fraction(n.Utilization), ResponseFactor: profile.Fraction(*n.Factor)}
 	if n.ResponseSeconds != nil {
 		s.ResponseMillis = new(int64(math.Round(1000 * *n.ResponseSeconds)))
 	}
@@ -135,14 +136,14 @@ func SLAAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error, now me
 		meta.RemoveStatusCondition(&conditions, v1alpha1.ConditionSLAAttainable)
 		return conditions
 	}
-	evaluate.SetConditions(&conditions, p.Generation, now, slaAttainable(p, a, why))
+	condition.Set(&conditions, p.Generation, now, slaAttainable(p, a, why))
 	return conditions
 }
 
 func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionSLAAttainable, Status: metav1.ConditionUnknown}
 	tree := p.Spec.FairShare.Tree
-	left := absence(a, why, evaluate.QualifiedName(p))
+	left := absence(a, why, text.QualifiedName(p))
 	switch {
 	case a == nil && why == nil:
 		c.Reason = v1alpha1.ReasonTreeNotFound
@@ -163,7 +164,7 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1
 		c.Message = fmt.Sprintf("ShareTree %q has no response times: %v", tree, why)
 		return c
 	}
-	i, known := a.workloads[evaluate.QualifiedName(p)]
+	i, known := a.workloads[text.QualifiedName(p)]
 	if !known {
 		c.Reason = v1alpha1.ReasonTreeNotReady
 		c.Message = fmt.Sprintf("ShareTree %q does not have this workload yet", tree)
@@ -190,7 +191,7 @@ func slaAttainable(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) metav1
 // Absence returns why a profile is not part of the tree that it names, as errors of its
 // fields, nil if it is. The answer, or the reason for none, is that of [OfTree].
 func Absence(p *v1alpha1.WorkloadProfile, a *TreeAnswer, why error) error {
-	left := absence(a, why, evaluate.QualifiedName(p))
+	left := absence(a, why, text.QualifiedName(p))
 	switch {
 	case left == nil:
 		return nil

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"loadline.dev/loadline/pkg/evaluate"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Of returns what a pod belongs to, such as Deployment shop/cart: its controller, and for a ReplicaSet of a
@@ -18,7 +18,7 @@ import (
 func Of(pod *corev1.Pod) string {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind == "Node" {
-		return "Pod " + evaluate.QualifiedName(pod)
+		return "Pod " + text.QualifiedName(pod)
 	}
 	kind, name := owner.Kind, owner.Name
 	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; kind == "ReplicaSet" && hash != "" {

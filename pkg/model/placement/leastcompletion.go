@@ -39,9 +39,9 @@ func (l *LeastCompletion) Choose(now float64, j *Job, nodes []*Node) int {
 		}
 		time := found
 		if i != likely {
-			time = l.completion(now, j, n, least*(1-tie))
+			time = l.completion(now, j, n, least*(1-contention.CostTolerance))
 		}
-		if time < least && time <= least*(1-tie) {
+		if time < least && time <= least*(1-contention.CostTolerance) {
 			best, least = i, time
 		}
 	}

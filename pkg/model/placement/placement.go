@@ -34,15 +34,11 @@ type Policy interface {
 	Choose(now float64, j *Job, nodes []*Node) int
 }
 
-// tie is the relative difference below which two costs are the same: sums of
-// the same numbers in another order.
-const tie = 1e-12
-
 // cheapest returns the first index of the least cost, which is at least 0.
 func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	best, least := -1, math.Inf(1)
 	for i, n := range nodes {
-		if c := cost(n); best < 0 || least-c > tie*least {
+		if c := cost(n); best < 0 || !contention.SameCost(c, least) {
 			best, least = i, c
 		}
 	}

@@ -7,9 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Reasons of events about pods that were placed.
@@ -20,10 +19,9 @@ const (
 
 // placement is what is to be said of a pod that was placed.
 type placement struct {
-	node      *nodes.Node // with the pod, the last
-	names     []string    // of the resources
-	announced bool        // whether there is an event though no bound is exceeded
-	excesses  []nodes.Excess
+	node      *node.Node // with the pod, the last
+	announced bool       // whether there is an event though no bound is exceeded
+	excesses  []node.Excess
 }
 
 // Reserve takes down how the pod fares on the node that was chosen, and who is dilated there more than it may be.
@@ -43,13 +41,13 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
-	p := &placement{announced: announced, names: c.snapshot.Resources().Names()}
-	t := d.tenantsOf(c, info)
-	if !t.surely(c.newcomer, t.boundOf(c.newcomer).Max, func(b nodes.Bound) float64 { return b.Max }) {
-		p.excesses = t.add(c.newcomer, c.budget).excesses
+	p := &placement{announced: announced}
+	r := d.residentsOf(c, info)
+	if !r.certain(c.candidate, r.podOf(c.candidate).Bound.Max, func(b node.Bound) float64 { return b.Max }) {
+		p.excesses = r.add(c.candidate, c.budget).Excesses
 	}
 	if p.announced || len(p.excesses) > 0 {
-		p.node = t.and(c.newcomer)
+		p.node = r.and(c.candidate)
 		c.placement = p
 	}
 	return nil
@@ -70,22 +68,22 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 		boundsExceeded.WithLabelValues(string(e.Bound.Mode)).Inc()
 		since := ""
 		if e.Pod != len(p.node.Pods)-1 {
-			since = fmt.Sprintf(" now that %s is placed there", evaluate.QualifiedName(pod))
+			since = fmt.Sprintf(" now that %s is placed there", text.QualifiedName(pod))
 		}
-		d.recorder.Eventf(p.node.Pods[e.Pod], nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s%s",
+		d.recorder.Eventf(p.node.Pods[e.Pod].Pod, nil, corev1.EventTypeWarning, ReasonExceeded, "Placing", "Predicted to run %s%s on %s%s, more than its limit of %s%s%s",
 			e.UpTo(), slower(e.Dilation), nodeName, since, e.Bound, p.because(e.Cause), e.Once(p.named(e.Gone)))
 	}
 	if !p.announced {
 		return
 	}
 	g := grant{budget: c.budget}
-	outlook, last, cause := p.node.Outlook(g.granted), len(p.node.Pods)-1, nodes.Cause{Resource: -1, Because: -1}
+	outlook, last, cause := p.node.Outlook(g.granted), len(p.node.Pods)-1, node.Cause{Resource: -1, Because: -1}
 	much := slower(outlook.Dilations[last])
 	if outlook.Bounded() {
 		much = "at most " + text.Times(outlook.Dilations[last]) + " slower than alone"
 	} else {
 		predictedDilation.Observe(outlook.Dilations[last])
-		cause = nodes.CauseOf(outlook.Prediction, last)
+		cause = node.CauseOf(outlook.Prediction, last)
 	}
 	d.recorder.Eventf(pod, nil, corev1.EventTypeNormal, ReasonPredicted, "Placing", "Predicted to run %s on %s%s", much, nodeName, p.because(cause))
 }
@@ -93,7 +91,7 @@ func (d *Dilation) PostBind(_ context.Context, state fwk.CycleState, pod *corev1
 // named returns the names of some pods.
 func (p *placement) named(pods []int) (names []string) {
 	for _, j := range pods {
-		names = append(names, evaluate.QualifiedName(p.node.Pods[j]))
+		names = append(names, text.QualifiedName(p.node.Pods[j]))
 	}
 	return names
 }
@@ -107,13 +105,13 @@ func slower(dilation float64) string {
 }
 
 // because says why a pod is dilated.
-func (p *placement) because(c nodes.Cause) string {
+func (p *placement) because(c node.Cause) string {
 	if c.Resource < 0 {
 		return ""
 	}
-	why := fmt.Sprintf(", because of %s", p.names[c.Resource])
+	why := fmt.Sprintf(", because of %s", p.node.Resources()[c.Resource])
 	if c.Because >= 0 {
-		why += ", mostly of " + evaluate.QualifiedName(p.node.Pods[c.Because])
+		why += ", mostly of " + text.QualifiedName(p.node.Pods[c.Because])
 	}
 	return why
 }

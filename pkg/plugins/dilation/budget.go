@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // A budget bounds what one scheduling cycle works out by the accurate model, in steps of it, to judge nodes and to say how a pod
@@ -43,7 +43,7 @@ type grant struct {
 
 // granted reports whether a number of steps may be taken, and takes them.
 func (g *grant) granted(steps float64) bool {
-	if !nodes.Granted(steps) {
+	if !node.Granted(steps) {
 		return false
 	}
 	if g.left.Add(-int64(steps)) >= 0 || g.shared.AllowN(g.now, int(steps)) {

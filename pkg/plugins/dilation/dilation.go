@@ -3,7 +3,7 @@
 // slowed down more than its bound allows.
 //
 // PreFilter resolves the pod's profile; Filter checks the bounds of the pod and of those
-// on the node, mostly by a bound from above, else by the accurate model (see tenants).
+// on the node, mostly by a bound from above, else by the accurate model (see residents).
 // PreScore resolves the pod's vector, on each class of nodes that it was measured
 // on, and what weight and limit at the processor its requests and limits make; Score
 // multiplies that of the node's class with the prices of the node, two dot products
@@ -34,8 +34,8 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -138,12 +138,12 @@ const cycleKey = fwk.StateKey(Name)
 
 // cycle is what one scheduling cycle is about.
 type cycle struct {
-	nodes    fwk.NodeInfoLister // the scheduler's snapshot
-	snapshot *profile.Snapshot
-	version  version
-	pod      *profile.Candidates // for prices
-	newcomer *newcomer           // for bounds
-	budget   *budget
+	nodes     fwk.NodeInfoLister // the scheduler's snapshot
+	snapshot  *profile.Snapshot
+	version   version
+	pod       *profile.Candidates // for prices
+	candidate *candidate          // for bounds
+	budget    *budget
 
 	refusals  refusals
 	placement *placement // nil if there is nothing to say of it
@@ -179,13 +179,13 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 		d.version = snapshot.Version
 		reportProfiles(snapshot)
 	}
-	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.NodesVersion, modes}, newcomer: newNewcomer(snapshot, d.modes, pod)}
+	c := &cycle{nodes: nodes, snapshot: snapshot, version: version{snapshot.NodesVersion, modes}, candidate: newCandidate(snapshot, d.modes, pod)}
 	c.budget = newBudget(d.budget, time.Now())
 	if d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait) {
-		c.newcomer.hold = d.args.HoldMaxDilation
+		c.candidate.hold = d.args.HoldMaxDilation
 	}
 	d.kinds.begin(c.version)
-	c.newcomer.kind = d.kinds.number(c.newcomer)
+	c.candidate.kind = d.kinds.number(c.candidate)
 	state.Write(cycleKey, c)
 	return c, nil
 }
@@ -234,7 +234,7 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 // bound is exceeded by that, and at worst the node is the best of half a second ago.
 func (d *Dilation) SignPod(_ context.Context, pod *corev1.Pod) ([]fwk.SignFragment, *fwk.Status) {
 	snapshot := d.index.Snapshot()
-	n := newNewcomer(snapshot, d.modes, pod)
+	n := newCandidate(snapshot, d.modes, pod)
 	signature := podSignature{
 		Nodes: snapshot.NodesVersion, Modes: d.modes.version.Load(), Share: n.share, Devices: n.devices,
 		Importance: n.importance, Promise: n.promise, Held: d.args.HoldMaxDilation > 0 && d.waiting.holds(pod.UID, d.args.HoldMaxWait),
@@ -253,8 +253,8 @@ type podSignature struct {
 	Nodes      uint64 // version of the NodeProfiles
 	Modes      uint64
 	Importance float64
-	Promise    nodes.Promise `json:",omitzero"`
-	Held       bool          `json:",omitempty"`
+	Promise    node.Promise `json:",omitzero"`
+	Held       bool         `json:",omitempty"`
 	Share      contention.Share
 	Devices    string            `json:",omitempty"`
 	Profile    uint64            `json:",omitempty"` // its state

@@ -16,8 +16,8 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/feasibility"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // guardedCluster is a cluster that is made up: nodes with pods, the profiles that these follow, namespaces of several modes,
@@ -171,7 +171,7 @@ func TestExplainRefusesTheNodesThatTheGuardRefuses(t *testing.T) {
 		if strings.Contains(advice, "sla.maxDilation") {
 			raised++
 		}
-		if got := nodes.RoomLine(answer.MakesRoom); got != advice {
+		if got := node.RoomLine(answer.MakesRoom); got != advice {
 			t.Errorf("run %d: the plugin says %q, explain %q", run, advice, got)
 		}
 	}

@@ -8,9 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/evaluate"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // PreFilter resolves the pod's vectors and its bound. Where no bound binds and no pod is held it has Filter left out.
@@ -33,111 +32,96 @@ func (*Dilation) PreFilterExtensions() fwk.PreFilterExtensions { return nil }
 
 // Filter refuses a node where the pod, or one that is there, would be dilated more than its bound allows, if the bound is
 // enforced, and where the pod would be dilated so much that it is held.
-func (d *Dilation) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) *fwk.Status {
+func (d *Dilation) Filter(_ context.Context, state fwk.CycleState, _ *corev1.Pod, info fwk.NodeInfo) *fwk.Status {
 	c, err := cycleOf(state)
 	if err != nil {
 		return fwk.AsStatus(err)
 	}
-	v := d.verdictOn(c, node)
-	if v.code == fwk.Success {
+	f := d.filteredOn(c, info)
+	if f.code == fwk.Success {
 		return nil
 	}
-	c.refusals.add(v)
-	return fwk.NewStatus(v.code, v.reason)
+	c.refusals.add(f)
+	return fwk.NewStatus(f.code, f.reason)
 }
 
-// verdict is whether a node takes a newcomer.
-type verdict struct {
+// filtered is what Filter finds of a node for a candidate.
+type filtered struct {
 	code    fwk.Code
 	reason  string
-	refusal *nodes.Refusal // nil unless a bound is in the way
+	refusal *node.Refusal // nil unless a bound is in the way
 }
 
-// taken is the verdict that it does.
-var taken = &verdict{code: fwk.Success}
+// taken is that the node takes it.
+var taken = &filtered{code: fwk.Success}
 
-// judge returns whether the node takes a newcomer, and whether that holds for the next of its kind.
-func (t *tenants) judge(n *newcomer, b *budget) (v *verdict, lasting bool) {
-	own := t.boundOf(n).Enforced()
+// filter returns whether the node takes a candidate, and whether that holds for the next of its kind.
+func (r *residents) filter(n *candidate, b *budget) (f *filtered, lasting bool) {
+	own := r.podOf(n).Bound.Enforced()
 	if n.hold > 0 && (own == 0 || n.hold < own) {
 		own = n.hold
 	}
-	if t.surely(n, own, nodes.Bound.Enforced) {
+	if r.certain(n, own, node.Bound.Enforced) {
 		return taken, true
 	}
-	o := t.add(n, b)
-	return t.verdict(n, o, b), !o.provisional
+	o := r.add(n, b)
+	return r.filtered(n, o, b), !o.provisional
 }
 
-// verdict returns whether the node takes a newcomer, given how its pods would fare.
-func (t *tenants) verdict(n *newcomer, o *outcome, b *budget) *verdict {
-	if e := nodes.Refusing(o.excesses); e != nil {
-		return &verdict{fwk.Unschedulable, t.reason(e), t.refuse(n, o, e, b)}
-	}
-	if o.held(n) {
+// filtered returns whether the node takes a candidate by its verdict.
+func (r *residents) filtered(n *candidate, o *outcome, b *budget) *filtered {
+	pod := r.podOf(n)
+	refusal := o.Refusal(r.Node, &pod, func(without int) bool { return r.without(without).add(n, b).Takes() })
+	switch {
+	case refusal != nil:
+		return &filtered{fwk.Unschedulable, r.reason(refusal.Excess), refusal}
+	case o.Held:
 		const reason = "node(s) too busy for now: the pod would run %s slower, and waits for less than %s"
-		return &verdict{code: fwk.UnschedulableAndUnresolvable, reason: fmt.Sprintf(reason, text.TimesAbove(o.own), text.Times(n.hold))}
+		return &filtered{code: fwk.UnschedulableAndUnresolvable, reason: fmt.Sprintf(reason, text.TimesAbove(o.Own), text.Times(n.hold))}
+	default:
+		return taken
 	}
-	return taken
 }
-
-// held reports whether the newcomer would be dilated so much that it is held.
-func (o *outcome) held(n *newcomer) bool { return n.hold > 0 && o.own > n.hold }
 
 // reason says who would be dilated too much, by how much, and because of which resource. kube-scheduler counts nodes by
 // equal reasons, so it names profiles rather than pods, and dilations to one decimal.
-func (t *tenants) reason(e *nodes.Excess) string {
+func (r *residents) reason(e *node.Excess) string {
 	whom := "the pod"
-	if e.Pod < len(t.pods) {
-		pod := t.pods[e.Pod]
-		whom = "pods of " + evaluate.QualifiedName(pod)
-		if w := t.workloads[e.Pod]; w != nil {
+	if e.Pod < len(r.Node.Pods) {
+		pod := &r.Node.Pods[e.Pod]
+		whom = "pods of " + text.QualifiedName(pod)
+		if w := pod.Workload; w != nil {
 			whom = "pods of " + w.Namespace + "/" + w.Name
 		}
 	}
-	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), nil, t.resources.Names())
-}
-
-// refuse returns that the node refuses a newcomer because of an excess.
-func (t *tenants) refuse(n *newcomer, o *outcome, e *nodes.Excess, b *budget) *nodes.Refusal {
-	r := &nodes.Refusal{Node: t.node.Name, Pods: t.pods, Excess: e, Takes: func(without int) bool { return t.without(without).takes(n, b) }}
-	if !o.held(n) {
-		r.Raise = nodes.Raised(o.excesses, func(pod int) bool { return pod == len(t.pods) || t.workloads[pod] == n.follows })
-	}
-	return r
-}
-
-// takes reports whether the node takes a newcomer, by the accurate model as far as the budget allows.
-func (t *tenants) takes(n *newcomer, b *budget) bool {
-	o := t.add(n, b)
-	return nodes.Refusing(o.excesses) == nil && !o.held(n)
+	return "node(s) " + e.Reason(whom, text.TimesAbove(e.Dilation), nil, r.Node.Resources())
 }
 
 // refusals are those of one scheduling cycle.
 type refusals struct {
 	mu     sync.Mutex
 	held   int
-	own    int // nodes refused because of the newcomer's own bound
+	own    int // nodes refused because of the candidate's own bound
 	others int // and because of that of a pod there
-	nodes.Refusals
+	node.Refusals
 }
 
 // add counts a node that does not take the pod.
-func (r *refusals) add(v *verdict) {
+func (r *refusals) add(f *filtered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case v.refusal == nil:
-		if v.code == fwk.UnschedulableAndUnresolvable {
+	case f.refusal == nil:
+		if f.code == fwk.UnschedulableAndUnresolvable {
 			r.held++
 		}
 		return
-	case v.refusal.Own():
+	case f.refusal.Own():
 		r.own++
 	default:
 		r.others++
 	}
-	r.Add(v.refusal)
+	r.Add(f.refusal)
 }
 
 // PostFilter is called for a pod that no node takes. It says which pod less, or which bound, would make room, and sees to it
@@ -155,9 +139,9 @@ func (d *Dilation) PostFilter(_ context.Context, state fwk.CycleState, pod *core
 	reportRefusals(r)
 	d.waiting.add(pod, c, d.args.HoldMaxWait)
 	d.retrySince(c)
-	ways := r.Room(c.newcomer.promise)
+	ways := r.Room(c.candidate.promise)
 	if len(ways) == 0 {
 		return nil, none
 	}
-	return nil, fwk.NewStatus(fwk.Unschedulable, nodes.RoomLine(ways))
+	return nil, fwk.NewStatus(fwk.Unschedulable, node.RoomLine(ways))
 }

@@ -19,8 +19,8 @@ import (
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -69,12 +69,12 @@ func filter(t testingT, d *Dilation, pod *corev1.Pod, nodes ...fwk.NodeInfo) (st
 // Two jobs that live off the disk run at half speed each.
 func TestANodeIsRefusedWhereABoundWouldBeExceeded(t *testing.T) {
 	for name, test := range map[string]struct {
-		newcomer, resident float64 // bounds, 0 for none
-		refused, advice    string
+		candidate, resident float64 // bounds, 0 for none
+		refused, advice     string
 	}{
 		"no bound":                     {0, 0, "", ""},
 		"bounds that are kept exactly": {2, 2, "", ""},
-		"the newcomer's": {
+		"the candidate's": {
 			1.5, 0, "node(s) would slow the pod down 2×, more than its limit of 1.50×, because of disk",
 			"What would make room: node without default/there, or sla.maxDilation of at least 2 for it (now 1.50).",
 		},
@@ -84,15 +84,15 @@ func TestANodeIsRefusedWhereABoundWouldBeExceeded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newcomer, resident := workload("newcomer", demand("disk", 1)), workload("resident", demand("disk", 1))
-			if test.newcomer > 0 {
-				bounded(newcomer, test.newcomer)
+			candidate, resident := workload("candidate", demand("disk", 1)), workload("resident", demand("disk", 1))
+			if test.candidate > 0 {
+				bounded(candidate, test.candidate)
 			}
 			if test.resident > 0 {
 				bounded(resident, test.resident)
 			}
-			d := guarded(t, nil, newcomer, resident)
-			statuses, advice := filter(t, d, testPod("new", "newcomer"), testNode("node", 4, testPod("there", "resident")))
+			d := guarded(t, nil, candidate, resident)
+			statuses, advice := filter(t, d, testPod("new", "candidate"), testNode("node", 4, testPod("there", "resident")))
 			if got := statuses[0].Message(); got != test.refused || advice != test.advice {
 				t.Errorf("got %q and %q, want %q and %q", got, advice, test.refused, test.advice)
 			}
@@ -100,11 +100,11 @@ func TestANodeIsRefusedWhereABoundWouldBeExceeded(t *testing.T) {
 	}
 }
 
-// Where a pod that is there would exceed its bound, too, raising that of the newcomer makes room only if it is of one profile.
+// Where a pod that is there would exceed its bound, too, raising that of the candidate makes room only if it is of one profile.
 func TestAHigherBoundIsAdvisedOnlyWhereItIsEnough(t *testing.T) {
 	hold := func(a *config.DilationArgs) { a.HoldMaxDilation = 1.9 }
 	for name, test := range map[string]struct {
-		resident  float64 // its bound, 0 if it is of the newcomer's profile
+		resident  float64 // its bound, 0 if it is of the candidate's profile
 		elsewhere float64 // how much of the disk a pod without a bound uses on another node, 0 for none
 		change    func(*config.DilationArgs)
 		advice    string
@@ -120,14 +120,14 @@ func TestAHigherBoundIsAdvisedOnlyWhereItIsEnough(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			resident, app := bounded(workload("resident", demand("disk", 1)), max(1, test.resident)), "resident"
 			if test.resident == 0 {
-				app = "newcomer"
+				app = "candidate"
 			}
-			d := guarded(t, test.change, bounded(workload("newcomer", demand("disk", 1)), 1.5), resident, workload("quiet", demand("disk", test.elsewhere)))
+			d := guarded(t, test.change, bounded(workload("candidate", demand("disk", 1)), 1.5), resident, workload("quiet", demand("disk", test.elsewhere)))
 			list := []fwk.NodeInfo{testNode("node", 4, testPod("there", app))}
 			if test.elsewhere > 0 {
 				list = append(list, testNode("other", 4, testPod("quiet", "quiet")))
 			}
-			if _, advice := filter(t, d, testPod("new", "newcomer"), list...); advice != test.advice {
+			if _, advice := filter(t, d, testPod("new", "candidate"), list...); advice != test.advice {
 				t.Errorf("got %q, want %q", advice, test.advice)
 			}
 		})
@@ -289,11 +289,11 @@ func randomRun(t testing.TB, mode configv1alpha1.GuardMode, random *rand.Rand) (
 }
 
 // predicted returns how pods fare on a node by the accurate model.
-func predicted(t testing.TB, s *profile.Snapshot, node fwk.NodeInfo, pods []*corev1.Pod) *contention.Prediction {
+func predicted(t testing.TB, s *profile.Snapshot, info fwk.NodeInfo, pods []*corev1.Pod) *contention.Prediction {
 	t.Helper()
-	with, err := nodes.Of(s, node.Node(), s.NodeClass(node.Node()), pods)
-	if err != nil {
-		t.Fatal(err)
+	with := node.Of(s, info.Node(), s.NodeClass(info.Node()), pods)
+	if with.Ignored != nil {
+		t.Fatal(with.Ignored)
 	}
 	p, err := with.Predict()
 	if err != nil {
@@ -311,8 +311,8 @@ func exceeded(t testing.TB, d *Dilation, node fwk.NodeInfo) int {
 	}
 	p := predicted(t, s, node, pods)
 	c := &cycle{snapshot: s}
-	for j, bound := range newTenants(d.modes, d.kinds, c, node.Node(), s.Follow(pods)).bounds {
-		if bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
+	for j, pod := range newResidents(d.modes, d.kinds, c, node.Node(), s.Follow(pods)).Node.Pods {
+		if bound := pod.Bound; bound.Max > 0 && p.Dilations[j] > bound.Max*(1+1e-6) {
 			return 1
 		}
 	}
@@ -375,22 +375,22 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// BenchmarkTenants reports the time of taking in a node with 30 pods, and of solving it with another.
-func BenchmarkTenants(b *testing.B) {
+// BenchmarkResidents reports the time of taking in a node with 30 pods, and of solving it with another.
+func BenchmarkResidents(b *testing.B) {
 	d, nodes, pod := benchCluster(b, 4)
 	s := d.index.Snapshot()
-	c := &cycle{snapshot: s, newcomer: newNewcomer(s, d.modes, pod)}
+	c := &cycle{snapshot: s, candidate: newCandidate(s, d.modes, pod)}
 	b.Run("take in", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			newTenants(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
+			newResidents(d.modes, d.kinds, c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
 		}
 	})
 	b.Run("solve", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			t := newTenants(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
-			t.add(c.newcomer, newBudget(newSharedBudget(), time.Now()))
+			t := newResidents(d.modes, newKinds(), c, nodes[0].Node(), s.Follow(podsOf(nodes[0])))
+			t.add(c.candidate, newBudget(newSharedBudget(), time.Now()))
 		}
 	})
 }
@@ -443,7 +443,7 @@ func TestACopyOfANodeLeavesWhatIsKnownOfItAlone(t *testing.T) {
 	if status := d.Filter(t.Context(), state, testPod("new", "job"), without); !status.IsSuccess() {
 		t.Errorf("without the pod that is there: %v", status)
 	}
-	if now := *d.nodes.nodes[node]; !slices.Equal(now.kinds, known.kinds) || now.tenants != known.tenants || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
+	if now := *d.nodes.nodes[node]; !slices.Equal(now.kinds, known.kinds) || now.residents != known.residents || len(d.nodes.nodes)+len(d.nodes.added) != 1 {
 		t.Errorf("known of the node: %+v, was %+v, of %d nodes", now, known, len(d.nodes.nodes)+len(d.nodes.added))
 	}
 }

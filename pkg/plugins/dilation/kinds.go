@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/singleflight"
 	"k8s.io/utils/lru"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // kind numbers pods that fare alike on any node, and make others fare alike, from 1.
@@ -23,7 +23,7 @@ type kindKey struct {
 	requests string // their vector where it is from their requests
 	share    contention.Share
 	devices  string
-	promise  nodes.Promise
+	promise  node.Promise
 	hold     float64
 }
 
@@ -36,7 +36,7 @@ type kinds struct {
 	last     kind
 	of       *lru.Cache // kind by kindKey
 	version  version
-	outcomes *lru.Cache // *outcome by the kinds of the pods: see tenants.key
+	outcomes *lru.Cache // *outcome by the kinds of the pods: see residents.key
 	solving  singleflight.Group
 }
 
@@ -60,7 +60,7 @@ func (k *kinds) begin(v version) {
 }
 
 // number returns the kind of a pod.
-func (k *kinds) number(n *newcomer) kind {
+func (k *kinds) number(n *candidate) kind {
 	key := kindKey{share: n.share, devices: n.devices, promise: n.promise, hold: n.hold}
 	if n.follows != nil {
 		key.profile = n.follows.State
@@ -112,42 +112,42 @@ func (k *kinds) outcome(key string, solve func() *outcome) *outcome {
 
 // key returns what an outcome of the node depends on, and the order in which it counts the pods: equal for nodes of one class
 // and number of cores with pods of the same kinds. It is empty for a node with devices, which is not known to be like any other.
-func (t *tenants) key(newcomer kind) (key string, order []int) {
-	if t.class.HasDevices() {
+func (r *residents) key(candidate kind) (key string, order []int) {
+	if r.Node.Class.HasDevices() {
 		return "", nil
 	}
-	order = make([]int, len(t.kinds))
+	order = make([]int, len(r.kinds))
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.kinds[a], t.kinds[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.kinds[a], r.kinds[b]) })
 	buffer := make([]byte, 0, 4*len(order)+64)
-	buffer = binary.AppendUvarint(buffer, uint64(newcomer))
+	buffer = binary.AppendUvarint(buffer, uint64(candidate))
 	for _, j := range order {
-		buffer = binary.AppendUvarint(buffer, uint64(t.kinds[j]))
+		buffer = binary.AppendUvarint(buffer, uint64(r.kinds[j]))
 	}
 	buffer = append(buffer, 0) // no kind of a pod
-	for _, c := range t.servers {
+	for _, c := range r.Node.Servers {
 		buffer = binary.AppendUvarint(buffer, uint64(c))
 	}
-	return string(append(buffer, t.class.Class()...)), order
+	return string(append(buffer, r.Node.Class.Class()...)), order
 }
 
-// in returns an outcome that counts pods in another order: the j-th pod is at[j] then, and a newcomer stays the last.
+// in returns an outcome that counts pods in another order: the j-th pod is at[j] then, and a candidate stays the last.
 func (o *outcome) in(at []int) *outcome {
-	if len(o.excesses) == 0 {
+	if len(o.Excesses) == 0 {
 		return o
 	}
 	moved := *o
-	moved.excesses = slices.Clone(o.excesses)
+	moved.Excesses = slices.Clone(o.Excesses)
 	move := func(j int) int {
 		if j < 0 || j >= len(at) {
 			return j
 		}
 		return at[j]
 	}
-	for i := range moved.excesses {
-		e := &moved.excesses[i]
+	for i := range moved.Excesses {
+		e := &moved.Excesses[i]
 		e.Pod, e.Because, e.Gone = move(e.Pod), move(e.Because), slices.Clone(e.Gone)
 		for k, j := range e.Gone {
 			e.Gone[k] = move(j)

@@ -12,6 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // A pod without a profile is of the kind of all that request as much, and one whose profile has no vector yet of that of the
@@ -77,7 +78,7 @@ func TestPodsOfAKindOfTheirOwnLeaveRoomForOthers(t *testing.T) {
 func TestKindsAndOutcomesThatAreKeptAreBounded(t *testing.T) {
 	t.Parallel()
 	k := newKinds()
-	n := func(i int) *newcomer { return &newcomer{hold: float64(i)} }
+	n := func(i int) *candidate { return &candidate{hold: float64(i)} }
 	first := k.number(n(0))
 	for i := range maxKinds {
 		k.number(n(i + 1))
@@ -113,9 +114,9 @@ func TestNodesThatAreAlikeAreWorkedOutOnceAtATime(t *testing.T) {
 				o := k.outcome("alike", func() *outcome {
 					solved.Add(1)
 					<-time.After(time.Second) // of the bubble: when all others wait, too
-					return &outcome{own: 2}
+					return &outcome{Verdict: node.Verdict{Extremes: node.Extremes{Own: 2}}}
 				})
-				if o.own != 2 {
+				if o.Own != 2 {
 					t.Errorf("a node's outcome is %+v", o)
 				}
 			})

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // modes are by how much the bounds of pods bind, by their namespaces. It is the handler of an informer of namespaces.
@@ -91,7 +91,7 @@ func (m *modes) set(obj any) {
 		m.log.Error(nil, "Ignored an object that is not a namespace", "type", fmt.Sprintf("%T", obj))
 		return
 	}
-	mode, valid := nodes.GuardModeOf(ns.Labels)
+	mode, valid := node.GuardModeOf(ns.Labels)
 	if !valid {
 		m.log.Error(nil, "Ignored the label of a namespace: it must be off, warn or enforce",
 			"namespace", ns.Name, "label", v1alpha1.GuardLabel, "value", ns.Labels[v1alpha1.GuardLabel], "mode", m.fallback)

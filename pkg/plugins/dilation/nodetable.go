@@ -35,7 +35,7 @@ type nodeTable struct {
 	added map[fwk.NodeInfo]*nodeState // not in nodes yet
 }
 
-// nodeState is one node. Filter looks at its tenants and Score at its prices, which are made when they are first asked for.
+// nodeState is one node. Filter looks at its residents and Score at its prices, which are made when they are first asked for.
 // What they found for pods of some kinds is kept beside, so that burst after burst reads this and no more.
 type nodeState struct {
 	generation int64
@@ -46,18 +46,18 @@ type nodeState struct {
 	found      []finding
 	next       int // of found, to be overwritten if it was not used
 	prices     *nodePrices
-	tenants    *tenants
+	residents  *residents
 }
 
 // maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
 const maxPerNode = 64
 
-// finding is what was found for newcomers of a kind.
+// finding is what was found for candidates of a kind.
 type finding struct {
-	cost    float64
-	priced  bool     // whether the cost is known
-	used    bool     // for another pod, since room was last looked for here
-	verdict *verdict // nil if it is not known
+	cost     float64
+	priced   bool      // whether the cost is known
+	used     bool      // for another pod, since room was last looked for here
+	filtered *filtered // nil if it is not known
 }
 
 func newNodeTable() *nodeTable {
@@ -83,7 +83,7 @@ func (t *nodeTable) beginCycle(clusterNodes int) {
 // of returns a node as it is now. It takes no lock and allocates
 // nothing unless the node, or what is known of it, changed since it was last asked, or holds a sibling of the pod.
 func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
-	if holdsSibling(c.newcomer.pod, node) {
+	if holdsSibling(c.candidate.pod, node) {
 		return &nodeState{}
 	}
 	n := t.nodes[node]
@@ -125,7 +125,7 @@ func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
 	return n
 }
 
-// finding returns what is known for newcomers of a kind, room for it if nothing is. Where all is taken, that is the room of a
+// finding returns what is known for candidates of a kind, room for it if nothing is. Where all is taken, that is the room of a
 // kind for which nothing was used since room was last looked for there: pods that are all of different kinds take it from
 // each other, and leave it to kinds of which there are many.
 func (n *nodeState) finding(k kind) *finding {
@@ -153,23 +153,23 @@ func (f *finding) use() {
 	}
 }
 
-// verdictOn returns whether a node as it is now takes the newcomer.
-func (d *Dilation) verdictOn(c *cycle, node fwk.NodeInfo) *verdict {
-	f := d.nodes.of(c, node).finding(c.newcomer.kind)
-	if f.verdict != nil {
+// filteredOn returns whether a node as it is now takes the candidate.
+func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
+	f := d.nodes.of(c, node).finding(c.candidate.kind)
+	if f.filtered != nil {
 		f.use()
-		return f.verdict
+		return f.filtered
 	}
-	v, lasting := d.tenantsOf(c, node).judge(c.newcomer, c.budget)
+	found, lasting := d.residentsOf(c, node).filter(c.candidate, c.budget)
 	if lasting {
-		f.verdict = v
+		f.filtered = found
 	}
-	return v
+	return found
 }
 
-// costOn returns what the newcomer costs on a node as it is now.
+// costOn returns what the candidate costs on a node as it is now.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	f := d.nodes.of(c, node).finding(c.newcomer.kind)
+	f := d.nodes.of(c, node).finding(c.candidate.kind)
 	if !f.priced {
 		f.cost, f.priced = d.cost(ctx, c, node), true
 	} else {
@@ -178,9 +178,9 @@ func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) floa
 	return f.cost
 }
 
-// recost keeps another cost for the newcomer on a node as it is now, and returns it.
+// recost keeps another cost for the candidate on a node as it is now, and returns it.
 func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
-	f := d.nodes.of(c, node).finding(c.newcomer.kind)
+	f := d.nodes.of(c, node).finding(c.candidate.kind)
 	f.cost, f.priced = cost, true
 	return cost
 }
@@ -202,11 +202,11 @@ func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *n
 	return n.prices
 }
 
-// tenantsOf returns the pods of a node as they are now.
-func (d *Dilation) tenantsOf(c *cycle, node fwk.NodeInfo) *tenants {
+// residentsOf returns the pods of a node as they are now.
+func (d *Dilation) residentsOf(c *cycle, node fwk.NodeInfo) *residents {
 	n := d.nodes.of(c, node)
-	if n.tenants == nil {
-		n.tenants = newTenants(d.modes, d.kinds, c, node.Node(), n.follow(c, node))
+	if n.residents == nil {
+		n.residents = newResidents(d.modes, d.kinds, c, node.Node(), n.follow(c, node))
 	}
-	return n.tenants
+	return n.residents
 }

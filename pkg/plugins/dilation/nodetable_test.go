@@ -107,7 +107,7 @@ func TestAChangedProfileTouchesTheNodesOfItsPods(t *testing.T) {
 				if now.prices != before[n].prices {
 					priced = append(priced, list[n].Node().Name)
 				}
-				if now.tenants != before[n].tenants {
+				if now.residents != before[n].residents {
 					taken = append(taken, list[n].Node().Name)
 				}
 			}

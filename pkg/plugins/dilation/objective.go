@@ -9,7 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 )
 
 // costOf returns the function that prices a node by an objective: the lower the better, at least 0.
@@ -45,9 +45,9 @@ func (d *Dilation) own(ctx context.Context, c *cycle, node fwk.NodeInfo) float64
 // have.
 func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	const within, highest = 0.01, 1e6
-	risk, t := 0.0, d.tenantsOf(c, node)
-	if c.newcomer.promise.MaxDilation > 0 || t.bounded() {
-		risk = min(t.about(c.newcomer).risk, highest)
+	risk, r := 0.0, d.residentsOf(c, node)
+	if c.candidate.promise.MaxDilation > 0 || r.Node.Bounded() {
+		risk = min(r.estimate(c.candidate).Risk, highest)
 	}
 	total := d.total(ctx, c, node)
 	return risk + within*total/(1+total)
@@ -57,10 +57,10 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) flo
 // the node is by requests; on another it is 1 and what the total is. [Dilation.confirm] looks at what the accurate model says of
 // the best nodes.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
-	t := d.tenantsOf(c, node)
-	fits := d.surelyPacked(c, t)
+	r := d.residentsOf(c, node)
+	fits := d.certainlyPacked(c, r)
 	if !fits {
-		fits = t.about(c.newcomer).worst-1 <= (d.args.PackingMaxDilation-1)*(1+packingMargin)
+		fits = r.estimate(c.candidate).Worst-1 <= (d.args.PackingMaxDilation-1)*(1+packingMargin)
 	}
 	if fits {
 		return 1 - fullness(node)/2
@@ -68,10 +68,10 @@ func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) flo
 	return d.unpacked(ctx, c, node)
 }
 
-// surelyPacked reports whether no pod would be dilated more than it may be by packing, without solving anything.
-func (d *Dilation) surelyPacked(c *cycle, t *tenants) bool {
+// certainlyPacked reports whether no pod would be dilated more than it may be by packing, without solving anything.
+func (d *Dilation) certainlyPacked(c *cycle, r *residents) bool {
 	most := d.args.PackingMaxDilation
-	return t.surely(c.newcomer, most, func(nodes.Bound) float64 { return most })
+	return r.certain(c.candidate, most, func(node.Bound) float64 { return most })
 }
 
 // packingMargin is by which part of what a limit allows an estimate may be above it without the node being passed over:
@@ -107,11 +107,11 @@ func (d *Dilation) confirm(ctx context.Context, c *cycle, scores fwk.NodeScoreLi
 
 // withinPacking reports whether no pod of the node would be dilated more than it may be by packing, for sure or by the accurate model.
 func (d *Dilation) withinPacking(c *cycle, node fwk.NodeInfo) bool {
-	t := d.tenantsOf(c, node)
-	if d.surelyPacked(c, t) {
+	r := d.residentsOf(c, node)
+	if d.certainlyPacked(c, r) {
 		return true
 	}
-	return t.add(c.newcomer, c.budget).worst <= d.args.PackingMaxDilation
+	return r.add(c.candidate, c.budget).Worst <= d.args.PackingMaxDilation
 }
 
 // fullness is the part of a node's CPU or memory that its pods request, the larger of the two, from 0 to 1. What the new

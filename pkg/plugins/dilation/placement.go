@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/evaluate/nodes"
+	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -52,12 +52,12 @@ func (d *Dilation) ScorePlacement(_ context.Context, _ fwk.PodGroupCycleState, g
 
 // slowestMember returns the largest dilation of the members of a group on a node
 // once some of them have come; a bound from above on it where too much runs there.
-func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, node fwk.NodeInfo, come []*corev1.Pod) float64 {
-	pods := podsOf(node)
+func slowestMember(snapshot *profile.Snapshot, group fwk.PodGroupInfo, info fwk.NodeInfo, come []*corev1.Pod) float64 {
+	pods := podsOf(info)
 	others := len(pods)
 	pods = append(pods, come...)
-	with, _ := nodes.Of(snapshot, node.Node(), snapshot.NodeClass(node.Node()), pods) // wrong annotations are ignored, as in prices
-	o := with.Outlook(nodes.Granted)
+	with := node.Of(snapshot, info.Node(), snapshot.NodeClass(info.Node()), pods)
+	o := with.Outlook(node.Granted)
 	slowest := 1.0
 	for j, pod := range pods {
 		if j >= others || isMember(pod, group) {

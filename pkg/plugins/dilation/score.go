@@ -6,11 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-)
 
-// tie is the relative difference below which two costs are the same: sums of
-// the same numbers in another order.
-const tie = 1e-12
+	"loadline.dev/loadline/pkg/model/contention"
+)
 
 // encodeCost returns a cost as the framework's integer score. The bits of
 // floating-point numbers that are not negative sort as the numbers do, so the
@@ -47,7 +45,7 @@ func normalize(n int, at func(i int) *int64) {
 	for i := range n {
 		score := at(i)
 		cost := decodeCost(*score)
-		if cost-lowest <= tie*cost {
+		if contention.SameCost(lowest, cost) {
 			*score = fwk.MaxScore
 			continue
 		}

@@ -57,7 +57,7 @@ func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
 		p = &waitingPod{}
 		w.pods[pod.UID] = p
 	}
-	p.pod, p.vector, p.ownOnly = pod, c.newcomer.anywhere(), c.refusals.others == 0
+	p.pod, p.vector, p.ownOnly = pod, c.candidate.anywhere(), c.refusals.others == 0
 	if c.refusals.held > 0 && p.since.IsZero() {
 		p.since = time.Now()
 		w.held++
@@ -211,7 +211,7 @@ func (d *Dilation) afterPodEvent(_ klog.Logger, pod *corev1.Pod, oldObj, newObj 
 	if old.Spec.NodeName == "" {
 		return fwk.QueueSkip, nil
 	}
-	if vector, ownOnly := d.waiting.vector(pod.UID); ownOnly && !meet(newNewcomer(d.index.Snapshot(), d.modes, old).anywhere(), vector) {
+	if vector, ownOnly := d.waiting.vector(pod.UID); ownOnly && !meet(newCandidate(d.index.Snapshot(), d.modes, old).anywhere(), vector) {
 		return fwk.QueueSkip, nil
 	}
 	return fwk.Queue, nil

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // These say what charts show: their kind, what they are about, and the names

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // twoClasses are the servers that two SLAs ask for at service rate 1, as in

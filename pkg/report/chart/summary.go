@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // Summary describes a sample by a few numbers, in the sample's own unit.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // linearTicks marks multiples of 1, 2 or 5 times a power of ten, three to ten

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"loadline.dev/loadline/pkg/report/text"
+	"loadline.dev/loadline/pkg/text"
 )
 
 // timeScale is the unit of a time axis.
