@@ -382,16 +382,6 @@ perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS=
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
 	$(TOOLS)/demonodes $(ARGS)
 
-.PHONY: weights-nodes
-weights-nodes: experiments $(TOOLS)/cluster ## Measure pods of unequal requests, and real programs, on real nodes; needs root, takes an hour (ARGS='--only exp')
-	@mkdir -p out/weights
-	$(TOOLS)/weights quota --window 8s --out out/weights/quota.csv
-	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --cores 1 --out out/weights/mixes.csv $(ARGS)
-	$(TOOLS)/cluster run --real-nodes 1 --worker-cores 2 $(TOOLS)/weights run --cores 2 --pause --out out/weights/mixes.csv $(ARGS)
-	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --programs --out out/weights/programs.csv $(ARGS)
-	$(TOOLS)/weights compare out/weights/mixes.csv
-	$(TOOLS)/weights compare out/weights/programs.csv
-
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)

@@ -213,14 +213,16 @@ func TestTheModelIsNearProcessorSharing(t *testing.T) {
 		},
 		"1:2:4:8": {
 			[]*fairshare.Group{shared("a", 1, 0.2), shared("b", 2, 0.2), shared("c", 4, 0.2), shared("d", 8, 0.2)},
-			[2]float64{1.01, 1.32}, [2]float64{0.88, 1.32},
+			[2]float64{1.01, 1.32},
+			[2]float64{0.88, 1.32},
 		},
 		"3(1:4) 1(1:4)": {
 			[]*fairshare.Group{
 				{Name: "x", Share: 3, Children: []*fairshare.Group{shared("a", 1, 0.2), shared("b", 4, 0.2)}},
 				{Name: "y", Share: 1, Children: []*fairshare.Group{shared("c", 1, 0.2), shared("d", 4, 0.2)}},
 			},
-			[2]float64{1.05, 1.15}, [2]float64{0.8, 1.36},
+			[2]float64{1.05, 1.15},
+			[2]float64{0.8, 1.36},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
