@@ -1,4 +1,4 @@
-package main
+package start
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"loadline.dev/loadline/hack/experiments/report"
 )
 
 // localCluster is the local cluster with two real nodes of one core each.
@@ -18,15 +20,15 @@ type localCluster struct {
 	root       string    // of the repository, where make has built the programs
 	kubeconfig string    // of the cluster
 	process    *exec.Cmd // runs the cluster; nil if another process does
-	log        *progress
+	log        *report.Progress
 }
 
 // findOrStart finds the cluster that runs on this machine, or starts one.
-func findOrStart(ctx context.Context, root string, log *progress) (*localCluster, error) {
+func findOrStart(ctx context.Context, root string, log *report.Progress) (*localCluster, error) {
 	l := &localCluster{root: root, log: log}
 	if path, err := l.command(ctx, "kubeconfig").Output(); err == nil {
 		l.kubeconfig = strings.TrimSpace(string(path))
-		log.step("using the cluster that is running")
+		log.Step("using the cluster that is running")
 		return l, nil
 	}
 	return l, l.start(ctx)
@@ -41,7 +43,7 @@ func (l *localCluster) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // start starts a cluster of two workers and waits until it is ready.
 func (l *localCluster) start(ctx context.Context) error {
-	l.log.step("starting a cluster with two real nodes (the first time its programs are built, which takes minutes)")
+	l.log.Step("starting a cluster with two real nodes (the first time its programs are built, which takes minutes)")
 	up := l.command(ctx, "up", "--real-nodes", "2")
 	up.Stderr = os.Stderr
 	up.Cancel = func() error { return up.Process.Signal(syscall.SIGTERM) }
@@ -91,7 +93,7 @@ func (l *localCluster) stop() error {
 	if l.process == nil {
 		return nil
 	}
-	l.log.step("stopping the cluster")
+	l.log.Step("stopping the cluster")
 	// If it is stopping already, it stays so.
 	if err := l.process.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

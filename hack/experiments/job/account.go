@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"math"
@@ -8,14 +8,14 @@ import (
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// elapsed is how long a job took, in seconds.
-func elapsed(l result.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
+// Elapsed is how long a job took, in seconds.
+func Elapsed(l result.Load) float64 { return float64(l.End-l.Begin) / 1e9 }
 
-// vectorOf returns the loading vector of a job by its own account of a run alone: the
+// Vector returns the loading vector of a job by its own account of a run alone: the
 // fractions of its time in which it computed, and in which the device served it. Where
 // the service time of the device is not known, that is when it was there but did not
 // compute.
-func vectorOf(l result.Load, service time.Duration) [2]float64 {
+func Vector(l result.Load, service time.Duration) [2]float64 {
 	var computing, atDevice, served int64
 	for _, d := range l.Demands {
 		if d.Job == result.CPU {
@@ -44,30 +44,30 @@ func workOf(l result.Load) float64 {
 	return sum
 }
 
-// neutralOf returns how long a job would have taken alone, in seconds, by a run alone
+// Neutral returns how long a job would have taken alone, in seconds, by a run alone
 // of the same kind.
-func neutralOf(l, alone result.Load) float64 {
+func Neutral(l, alone result.Load) float64 {
 	if work := workOf(alone); work > 0 {
-		return elapsed(alone) * workOf(l) / work
+		return Elapsed(alone) * workOf(l) / work
 	}
-	return elapsed(alone)
+	return Elapsed(alone)
 }
 
-// computingOf returns how long a job would have computed alone, in seconds, by a run
+// Computing returns how long a job would have computed alone, in seconds, by a run
 // alone of the same kind. All rounds have as much work in the mean.
-func computingOf(l, alone result.Load) float64 {
+func Computing(l, alone result.Load) float64 {
 	return float64(alone.CPUNanos) / 1e9 * float64(l.Rounds) / float64(max(1, alone.Rounds))
 }
 
-// slowerProcessors returns how much longer a job computed than in runs alone before and
+// SlowerProcessors returns how much longer a job computed than in runs alone before and
 // after, for the same work, in seconds: as much slower the processors were.
-func slowerProcessors(l, before, after result.Load) float64 {
-	return float64(l.CPUNanos)/1e9 - math.Sqrt(computingOf(l, before)*computingOf(l, after))
+func SlowerProcessors(l, before, after result.Load) float64 {
+	return float64(l.CPUNanos)/1e9 - math.Sqrt(Computing(l, before)*Computing(l, after))
 }
 
-// median returns the middle value, of an even number the mean of the middle two; 0 of
+// Median returns the middle value, of an even number the mean of the middle two; 0 of
 // none.
-func median(values []float64) float64 {
+func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package main
+package start
 
 import (
 	"context"
@@ -13,24 +13,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"loadline.dev/loadline/hack/experiments/job"
 	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
 const (
-	// jobLabel is the label with the kind of a job.
-	jobLabel = "demo.loadline.dev/job"
-	// scratch is where jobs have their files, of this size.
-	scratch     = "/scratch"
-	scratchSize = "64Mi"
-	userID      = 65532
+	// JobLabel is the label with the kind of a job.
+	JobLabel = "demo.loadline.dev/job"
+	userID   = 65532
 )
 
-// template is a pod that runs a command. All weigh the same.
-func template(kind string, command []string) corev1.PodTemplateSpec {
+// Template is a pod that runs a command. All weigh the same.
+func Template(kind string, command []string) corev1.PodTemplateSpec {
 	memory := resource.MustParse("128Mi")
 	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{jobLabel: kind}},
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{JobLabel: kind}},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
 			AutomountServiceAccountToken:  new(false),
@@ -50,7 +48,7 @@ func template(kind string, command []string) corev1.PodTemplateSpec {
 					SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 				},
 				TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-				VolumeMounts:             []corev1.VolumeMount{{Name: "scratch", MountPath: scratch}},
+				VolumeMounts:             []corev1.VolumeMount{{Name: "scratch", MountPath: job.Scratch}},
 			}},
 			Volumes: []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{
 				EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("512Mi"))},
@@ -59,20 +57,20 @@ func template(kind string, command []string) corev1.PodTemplateSpec {
 	}
 }
 
-// placed is a pod on a node, past all schedulers.
-func placed(name, node, kind string, command []string) *corev1.Pod {
-	t := template(kind, command)
+// Placed is a pod on a node, past all schedulers.
+func Placed(name, node, kind string, command []string) *corev1.Pod {
+	t := Template(kind, command)
 	t.Spec.NodeName = node
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: t.Labels}, Spec: t.Spec}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name, Labels: t.Labels}, Spec: t.Spec}
 }
 
-// runJobs runs jobs on nodes, at the same time, and returns what each did.
-func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]result.Load, error) {
+// RunJobs runs jobs on nodes, at the same time, sized by the speeds of a node, and returns what each did.
+func (s *Session) RunJobs(ctx context.Context, speeds job.Speeds, jobs []job.Job, nodes ...string) ([]result.Load, error) {
 	pods := make([]*corev1.Pod, len(jobs))
 	for i, j := range jobs {
-		pods[i] = placed(fmt.Sprintf("%s-%d", j.name, i+1), nodes[i%len(nodes)], j.name, j.command(s.known.Speeds, s.device))
+		pods[i] = Placed(fmt.Sprintf("%s-%d", j.Name, i+1), nodes[i%len(nodes)], j.Name, j.Command(speeds, s.Device))
 	}
-	messages, err := s.runPods(ctx, pods)
+	messages, err := s.RunPods(ctx, pods)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +83,9 @@ func (s *session) runJobs(ctx context.Context, jobs []job, nodes ...string) ([]r
 	return loads, nil
 }
 
-// runPods runs pods until all have ended, removes them, and returns the last word of
+// RunPods runs pods until all have ended, removes them, and returns the last word of
 // each.
-func (s *session) runPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
+func (s *Session) RunPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	group, creating := errgroup.WithContext(ctx)
 	for _, pod := range pods {
 		group.Go(func() error { return s.Create(creating, pod) })
@@ -98,19 +96,19 @@ func (s *session) runPods(ctx context.Context, pods []*corev1.Pod) ([]string, er
 		messages, err = s.awaitPods(ctx, pods)
 	}
 	for _, pod := range pods {
-		err = errors.Join(err, s.remove(context.WithoutCancel(ctx), pod))
+		err = errors.Join(err, s.Remove(context.WithoutCancel(ctx), pod))
 	}
 	return messages, err
 }
 
 // awaitPods waits until all pods have ended well, or one has not.
-func (s *session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
+func (s *Session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, error) {
 	ended := map[string]string{}
 	var failed error
-	_, err := local.AwaitPods(ctx, s, namespace, func(all map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, Namespace, func(all map[string]*corev1.Pod) bool {
 		for _, pod := range pods {
 			if now := all[pod.Name]; now != nil {
-				switch message := lastWord(now); now.Status.Phase {
+				switch message := LastWord(now); now.Status.Phase {
 				case corev1.PodSucceeded:
 					ended[pod.Name] = message
 				case corev1.PodFailed:
@@ -131,8 +129,8 @@ func (s *session) awaitPods(ctx context.Context, pods []*corev1.Pod) ([]string, 
 	return messages, nil
 }
 
-// lastWord is the termination message of the container of a pod.
-func lastWord(pod *corev1.Pod) string {
+// LastWord is the termination message of the container of a pod.
+func LastWord(pod *corev1.Pod) string {
 	for i := range pod.Status.ContainerStatuses {
 		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
 			return t.Message
@@ -142,13 +140,13 @@ func lastWord(pod *corev1.Pod) string {
 }
 
 // awaitRunning waits until a pod runs.
-func (s *session) awaitRunning(ctx context.Context, pod *corev1.Pod) error {
+func (s *Session) awaitRunning(ctx context.Context, pod *corev1.Pod) error {
 	return until(ctx, "pod "+pod.Name+" to run", func(ctx context.Context) (bool, error) {
 		if err := s.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return false, err
 		}
 		if pod.Status.Phase == corev1.PodFailed {
-			return false, fmt.Errorf("it failed: %s", lastWord(pod))
+			return false, fmt.Errorf("it failed: %s", LastWord(pod))
 		}
 		return pod.Status.Phase != corev1.PodPending, nil
 	})

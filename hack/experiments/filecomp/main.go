@@ -1,14 +1,9 @@
-// Command filecomp is the example job of the D-factor paper: it compresses files of
-// 256 KiB, one after the other. It reads them past the page cache, and waits until what
-// it writes is stored, so that the time that a file takes does not depend on how much
-// memory is free. With --peer it sends what it compresses over the network instead, and
-// reads from memory. When it is done it says how long it was where, as loadline-probe load
-// does.
+// Command filecomp is the example job of the D-factor paper: it compresses files of 256 KiB, one after the other, and sends
+// what it compresses over the network. When it is done it says how long it was where, as loadline-probe load does.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,8 +20,7 @@ func main() {
 	o := options{}
 	flag.IntVar(&o.files, "files", 2560, "how many files to compress")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of what is in them")
-	flag.StringVar(&o.dir, "dir", ".", "folder for the files, not in memory")
-	flag.StringVar(&o.peer, "peer", "", "address of a sink of loadline-probe to send what is compressed to, instead of storing it")
+	flag.StringVar(&o.peer, "peer", "", "address of a sink of loadline-probe to send what is compressed to")
 	to := flag.String("result", terminationLog, "file for the report")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -37,16 +31,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options, to string) (err error) {
+func run(ctx context.Context, o options, to string) error {
 	if o.files < 1 {
 		return fmt.Errorf("--files: %d is not at least 1", o.files)
 	}
-	dir, err := os.MkdirTemp(o.dir, "filecomp-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o.dir = dir
 	did, err := compressFiles(ctx, o)
 	if err != nil {
 		return err

@@ -1,58 +1,90 @@
-package main
+package compare
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"loadline.dev/loadline/hack/experiments/job"
+	"loadline.dev/loadline/hack/experiments/measure"
+	"loadline.dev/loadline/hack/experiments/report"
+	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/text"
 )
 
+// Mix is jobs that run on one node together, by the names of their kinds.
+type Mix []string
+
+// String writes the mix as people say it: "cpu, 2× cpu-50".
+func (m Mix) String() string {
+	var parts []string
+	for i, name := range m {
+		if slices.Index(m, name) < i {
+			continue
+		}
+		copies := 0
+		for _, other := range m {
+			if other == name {
+				copies++
+			}
+		}
+		if copies > 1 {
+			name = fmt.Sprintf("%d× %s", copies, name)
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Kinds returns the kinds in some mixes, each once, in the order of their names.
+func Kinds(mixes ...Mix) []string {
+	names := slices.Sorted(slices.Values(slices.Concat(mixes...)))
+	return slices.Compact(names)
+}
+
+// Together is a mix that ran, and what its kinds told of themselves alone before and after it.
+type Together struct {
+	Mix    Mix                    `json:"mix"`
+	Loads  []result.Load          `json:"loads"`
+	Before map[string]result.Load `json:"before"`
+	After  map[string]result.Load `json:"after"`
+}
+
 // compared is a pod of a mix: medians over the repetitions.
 type compared struct {
-	mix       mix
+	mix       Mix
 	name      string // its kind
 	measured  float64
 	predicted []float64 // by each of the predictors
 }
 
-// compare compares how slow the jobs were that ran together with what is predicted from
-// their measured vectors.
-func (s *session) compare() error {
-	var all []together
-	if err := readJSON(mixesFile(s.out), &all); err != nil {
-		return fmt.Errorf("reading which mixes ran: %w (run the part %s)", err, partMixes)
-	}
-	for i := range all {
-		if err := s.known.require(s.io, kindsOf(all[i].Mix)...); err != nil {
-			return err
-		}
-	}
-	pods, err := s.known.compareAll(all, false)
+// Mixes compares mixes that ran, on nodes whose jobs were measured, and leaves a chart in a folder.
+func Mixes(ran []Together, known *measure.Findings, out string) error {
+	pods, err := compareAll(ran, known)
 	if err != nil {
 		return err
 	}
-	byClock, err := s.known.compareAll(all, true)
-	if err != nil {
-		return err
+	if len(pods) == 0 {
+		return errors.New("no mix ran")
 	}
-	return s.showMixes(pods, byClock)
+	return showMixes(pods, out)
 }
 
 // compareAll returns the medians of the pods of each mix, in the order of the mixes.
-func (f *findings) compareAll(all []together, byClock bool) (pods []compared, err error) {
+func compareAll(all []Together, known *measure.Findings) (pods []compared, err error) {
 	var order []string
 	repetitions := map[string][][]compared{}
 	for i := range all {
-		t := &all[i]
-		once, err := f.compare(t, byClock)
+		once, err := compareOne(&all[i], known)
+		name := all[i].Mix.String()
 		if err != nil {
-			return nil, fmt.Errorf("%v: %w", t.Mix, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		name := t.Mix.String()
 		if repetitions[name] == nil {
 			order = append(order, name)
 		}
@@ -64,26 +96,21 @@ func (f *findings) compareAll(all []together, byClock bool) (pods []compared, er
 	return pods, nil
 }
 
-// compare returns the measured and the predicted dilation of each pod of a mix. What a
-// job takes alone is the mean of before and after the mix. Unless it goes by the clock,
-// that is on processors as fast as in the mix, and so are the vectors.
-func (f *findings) compare(t *together, byClock bool) ([]compared, error) {
-	jobs, pods := make([]ran, len(t.Mix)), make([]compared, len(t.Mix))
+// compareOne returns the measured and the predicted dilation of each pod of a mix. What a job takes alone is the mean of
+// before and after the mix, on processors as fast as in the mix, and so are the vectors.
+func compareOne(t *Together, known *measure.Findings) ([]compared, error) {
+	jobs, pods := make([]Ran, len(t.Mix)), make([]compared, len(t.Mix))
 	for i, l := range t.Loads {
 		name := t.Mix[i]
 		before, after := t.Before[name], t.After[name]
-		jobs[i] = ran{
-			start: float64(l.Begin-t.Loads[0].Begin) / 1e9, elapsed: elapsed(l), vector: f.vector(name),
-			neutral: math.Sqrt(neutralOf(l, before) * neutralOf(l, after)),
+		jobs[i] = Ran{
+			Start: float64(l.Begin-t.Loads[0].Begin) / 1e9, Elapsed: job.Elapsed(l), Vector: known.VectorLike(l, name),
+			Neutral: math.Sqrt(job.Neutral(l, before)*job.Neutral(l, after)) + job.SlowerProcessors(l, before, after),
 		}
-		if !byClock {
-			jobs[i].vector = f.vectorLike(l, name)
-			jobs[i].neutral += slowerProcessors(l, before, after)
-		}
-		pods[i] = compared{mix: t.Mix, name: name, measured: jobs[i].dilation()}
+		pods[i] = compared{mix: t.Mix, name: name, measured: jobs[i].Dilation()}
 	}
 	for _, p := range predictors() {
-		dilations, err := p.predict(jobs, f.servers())
+		dilations, err := p.predict(jobs, known.Servers())
 		if err != nil {
 			return nil, err
 		}
@@ -108,9 +135,9 @@ func medians(repetitions [][]compared) []compared {
 				predicted[k] = append(predicted[k], p)
 			}
 		}
-		pods[i].measured = median(measured)
+		pods[i].measured = job.Median(measured)
 		for k := range predicted {
-			pods[i].predicted[k] = median(predicted[k])
+			pods[i].predicted[k] = job.Median(predicted[k])
 		}
 	}
 	return pods
@@ -120,7 +147,7 @@ func medians(repetitions [][]compared) []compared {
 // was measured.
 func inaccuracy(pods []compared, predictor int) (mean, worst float64) {
 	for _, p := range pods {
-		off := abs(p.predicted[predictor]/p.measured - 1)
+		off := math.Abs(p.predicted[predictor]/p.measured - 1)
 		mean += off / float64(len(pods))
 		worst = max(worst, off)
 	}
@@ -128,10 +155,10 @@ func inaccuracy(pods []compared, predictor int) (mean, worst float64) {
 }
 
 // showMixes prints the tables and draws the chart.
-func (s *session) showMixes(pods, byClock []compared) error {
+func showMixes(pods []compared, out string) error {
 	columns := []text.Column{text.Left("MIX"), text.Left("POD"), text.Right("MEASURED")}
 	dilations := chart.Scatter{Title: "Dilations of pods that share a node", Quantity: "dilation", Unit: "×"}
-	summary := text.NewTable(text.Left("PREDICTOR"), text.Right("MEAN ERROR"), text.Right("WORST"), text.Right("BY THE CLOCK"), text.Right("WORST"))
+	summary := text.NewTable(text.Left("PREDICTOR"), text.Right("MEAN ERROR"), text.Right("WORST"))
 	for i, p := range predictors() {
 		columns = append(columns, text.Right(strings.ToUpper(p.name)), text.Right("OFF"))
 		series := chart.Series{Name: p.name}
@@ -140,8 +167,7 @@ func (s *session) showMixes(pods, byClock []compared) error {
 		}
 		dilations.Series = append(dilations.Series, series)
 		mean, worst := inaccuracy(pods, i)
-		clockMean, clockWorst := inaccuracy(byClock, i)
-		summary.Add(p.name, text.Percent(mean), text.Percent(worst), text.Percent(clockMean), text.Percent(clockWorst))
+		summary.Add(p.name, text.Percent(mean), text.Percent(worst))
 	}
 	t := text.NewTable(columns...)
 	for _, pod := range pods {
@@ -159,6 +185,6 @@ func (s *session) showMixes(pods, byClock []compared) error {
 		return err
 	}
 	fmt.Printf("%d pods. Loadline's bounds: mean 5%%, worst 12%%. Predicted from measured vectors and the times at which the pods started.\n"+
-		"Neutral times and vectors are those of processors as fast as in the mix, by the processor time of the same work; by the clock they are not.\n", len(pods))
-	return writeCharts(dilations, filepath.Join(s.out, "mixes"))
+		"Neutral times and vectors are those of processors as fast as in the mix, by the processor time of the same work.\n", len(pods))
+	return report.WriteCharts(dilations, filepath.Join(out, "mixes"))
 }

@@ -1,4 +1,4 @@
-package main
+package job
 
 import (
 	"math"
@@ -45,7 +45,7 @@ func TestTheVectorOfAJobIsWhereItsTimeWent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, vectorOf(test.load, test.service), near); diff != "" {
+			if diff := cmp.Diff(test.want, Vector(test.load, test.service), near); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -58,11 +58,11 @@ func TestAJobWithMoreWorkHasALongerNeutralTime(t *testing.T) {
 		return result.Load{End: seconds * aSecond, IdleNanos: 2 * aSecond, Demands: []result.Served{{Units: units, UnitsPerSecond: 100}}}
 	}
 	// Alone 4 s of work took 5 s; 5 s of work would take 6.25 s.
-	if got := neutralOf(load(300, 99), load(200, 5)); math.Abs(got-6.25) > 1e-9 {
+	if got := Neutral(load(300, 99), load(200, 5)); math.Abs(got-6.25) > 1e-9 {
 		t.Errorf("%v s, want 6.25", got)
 	}
 	silent := result.Load{End: 3 * aSecond}
-	if got := neutralOf(result.Load{End: 9 * aSecond}, silent); got != 3 {
+	if got := Neutral(result.Load{End: 9 * aSecond}, silent); got != 3 {
 		t.Errorf("a job that does not tell its work: %v s, want what it took alone, 3", got)
 	}
 }
@@ -73,7 +73,7 @@ func TestTheMedianIsInTheMiddle(t *testing.T) {
 		values []float64
 		want   float64
 	}{{nil, 0}, {[]float64{7}, 7}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 9, 2}, 3}} {
-		if got := median(test.values); got != test.want {
+		if got := Median(test.values); got != test.want {
 			t.Errorf("%v: %v, want %v", test.values, got, test.want)
 		}
 	}

@@ -50,9 +50,4 @@ func (s *sink) send(content []byte) error {
 	return nil
 }
 
-func (s *sink) close() error {
-	if s == nil {
-		return nil
-	}
-	return s.connection.Close()
-}
+func (s *sink) close() error { return s.connection.Close() }

@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"encoding/json"
@@ -8,28 +8,29 @@ import (
 	"os"
 	"path/filepath"
 
+	"loadline.dev/loadline/hack/experiments/job"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
-// findings are what the first part leaves for the others, in a file of the output
+// Findings are what the first part leaves for the others, in a file of the output
 // folder.
-type findings struct {
+type Findings struct {
 	// IOJob is the standard job of the device.
-	IOJob standard `json:"ioJob"`
+	IOJob job.Standard `json:"ioJob"`
 	// Speeds are those of a node without other jobs.
-	Speeds speeds `json:"speeds"`
+	Speeds job.Speeds `json:"speeds"`
 	// IOServers is how many requests the device serves at once.
 	IOServers int `json:"ioServers"`
 	// Vectors are the measured vectors of the kinds, by resource.
-	Vectors map[string][]component `json:"vectors"`
+	Vectors map[string][]Component `json:"vectors"`
 	// Accounts are what the kinds told of a run alone then: of several runs, that which
 	// computed for the middle time.
 	Accounts map[string]result.Load `json:"accounts"`
 }
 
-// component is what was measured of a job at a resource.
-type component struct {
+// Component is what was measured of a job at a resource.
+type Component struct {
 	Resource    string  `json:"resource"`
 	Loading     float64 `json:"loading"`
 	Pressure    float64 `json:"pressure"`
@@ -38,10 +39,10 @@ type component struct {
 
 func findingsFile(out string) string { return filepath.Join(out, "measured.json") }
 
-// readFindings reads what an earlier run has found, nothing if there was none.
-func readFindings(out string) (*findings, error) {
-	f := &findings{}
-	err := readJSON(findingsFile(out), f)
+// Read reads what an earlier run has found, nothing if there was none.
+func Read(out string) (*Findings, error) {
+	f := &Findings{}
+	err := ReadJSON(findingsFile(out), f)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
@@ -51,10 +52,10 @@ func readFindings(out string) (*findings, error) {
 	return f, nil
 }
 
-// learn notes what was found of a kind.
-func (f *findings) learn(name string, inUse []component, account result.Load) {
+// Learn notes what was found of a kind.
+func (f *Findings) Learn(name string, inUse []Component, account result.Load) {
 	if f.Vectors == nil {
-		f.Vectors = map[string][]component{}
+		f.Vectors = map[string][]Component{}
 	}
 	if f.Accounts == nil { // as in files of earlier versions, beside vectors
 		f.Accounts = map[string]result.Load{}
@@ -62,12 +63,13 @@ func (f *findings) learn(name string, inUse []component, account result.Load) {
 	f.Vectors[name], f.Accounts[name] = inUse, account
 }
 
-// write keeps the findings for later runs.
-func (f *findings) write(out string) error {
-	return writeJSON(findingsFile(out), f)
+// Write keeps the findings for later runs.
+func (f *Findings) Write(out string) error {
+	return WriteJSON(findingsFile(out), f)
 }
 
-func writeJSON(file string, value any) error {
+// WriteJSON writes a file of the output folder.
+func WriteJSON(file string, value any) error {
 	content, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
@@ -75,7 +77,8 @@ func writeJSON(file string, value any) error {
 	return os.WriteFile(file, append(content, '\n'), 0o644)
 }
 
-func readJSON(file string, value any) error {
+// ReadJSON reads a file that WriteJSON has written.
+func ReadJSON(file string, value any) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -83,8 +86,8 @@ func readJSON(file string, value any) error {
 	return json.Unmarshal(content, value)
 }
 
-// require reports whether everything is known that a part needs of some kinds.
-func (f *findings) require(io standard, names ...string) error {
+// Require reports whether everything is known that a part needs of some kinds.
+func (f *Findings) Require(io job.Standard, names ...string) error {
 	if f.IOJob != io {
 		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)
 	}
@@ -96,9 +99,9 @@ func (f *findings) require(io standard, names ...string) error {
 	return nil
 }
 
-// vector returns the measured vector of a kind.
-func (f *findings) vector(name string) contention.Vector {
-	resources := device{job: f.IOJob}.resources()
+// Vector returns the measured vector of a kind.
+func (f *Findings) Vector(name string) contention.Vector {
+	resources := job.Device{Job: f.IOJob}.Resources()
 	v := make(contention.Vector, len(resources))
 	for i, resource := range resources {
 		for _, c := range f.Vectors[name] {
@@ -110,16 +113,16 @@ func (f *findings) vector(name string) contention.Vector {
 	return v
 }
 
-// vectorLike returns the measured vector of a kind on processors as fast as in one of its
+// VectorLike returns the measured vector of a kind on processors as fast as in one of its
 // runs: as many times slower than then as the same work computed longer.
-func (f *findings) vectorLike(l result.Load, name string) contention.Vector {
-	computed, then := float64(l.CPUNanos)/1e9, computingOf(l, f.Accounts[name])
+func (f *Findings) VectorLike(l result.Load, name string) contention.Vector {
+	computed, then := float64(l.CPUNanos)/1e9, job.Computing(l, f.Accounts[name])
 	if computed <= 0 || then <= 0 { // it does not compute
-		return f.vector(name)
+		return f.Vector(name)
 	}
-	v, _ := contention.NodeClass{Servers: f.servers(), Speeds: []float64{then / computed}}.On(f.vector(name))
+	v, _ := contention.NodeClass{Servers: f.Servers(), Speeds: []float64{then / computed}}.On(f.Vector(name))
 	return v
 }
 
-// servers are those of a worker: one core, and the device's.
-func (f *findings) servers() []int { return []int{1, max(1, f.IOServers)} }
+// Servers are those of a worker: one core, and the device's.
+func (f *Findings) Servers() []int { return []int{1, max(1, f.IOServers)} }

@@ -1,4 +1,5 @@
-package main
+// Package report writes figures, progress and charts of experiments.
+package report
 
 import (
 	"fmt"
@@ -8,11 +9,11 @@ import (
 	"loadline.dev/loadline/pkg/report/text"
 )
 
-func abs(x float64) float64 { return math.Abs(x) }
+// Decimals writes a fraction.
+func Decimals(x float64) string { return finite(x, "%.3f") }
 
-// decimals writes a fraction, and signed one with its sign.
-func decimals(x float64) string { return finite(x, "%.3f") }
-func signed(x float64) string   { return finite(x, "%+.3f") }
+// Signed writes a fraction with its sign.
+func Signed(x float64) string { return finite(x, "%+.3f") }
 
 func finite(x float64, format string) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -21,16 +22,16 @@ func finite(x float64, format string) string {
 	return fmt.Sprintf(format, x)
 }
 
-// earlier says by how much something ends before something else does, or after it.
-func earlier(end, other float64) string {
+// Earlier says by how much something ends before something else does, or after it.
+func Earlier(end, other float64) string {
 	if end > other {
 		return text.Percent(end/other-1) + " later"
 	}
 	return text.Percent(1-end/other) + " earlier"
 }
 
-// writeCharts writes a chart in both formats and says where.
-func writeCharts(c chart.Chart, path string) error {
+// WriteCharts writes a chart in both formats and says where.
+func WriteCharts(c chart.Chart, path string) error {
 	for _, extension := range []string{".svg", ".png"} {
 		if err := chart.WriteFile(path+extension, c); err != nil {
 			return err
