@@ -378,30 +378,9 @@ bench-compare: $(TOOLS)/benchstat ## Compare bench.txt with an earlier run (BASE
 perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS='-perf-topics SchedulingBasic')
 	go test -tags perf -run '^$$' -bench . -timeout 240m ./test/perf $(if $(ARGS),-args $(ARGS))
 
-.PHONY: fairshare-linux
-fairshare-linux: experiments ## Measure what shares do on this Linux beside what the models say; needs root (ARGS='-setting 1:10')
-	cd hack/experiments && go test -tags perf -run Real ./fairshare
-	$(TOOLS)/fairshare $(ARGS)
-
 .PHONY: demo-nodes
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
 	$(TOOLS)/demonodes $(ARGS)
-
-.PHONY: weights-nodes
-weights-nodes: experiments $(TOOLS)/cluster ## Measure pods of unequal requests, and real programs, on real nodes; needs root, takes an hour (ARGS='--only exp')
-	@mkdir -p out/weights
-	$(TOOLS)/weights quota --window 8s --out out/weights/quota.csv
-	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --cores 1 --out out/weights/mixes.csv $(ARGS)
-	$(TOOLS)/cluster run --real-nodes 1 --worker-cores 2 $(TOOLS)/weights run --cores 2 --pause --out out/weights/mixes.csv $(ARGS)
-	$(TOOLS)/cluster run --real-nodes 1 $(TOOLS)/weights run --programs --out out/weights/programs.csv $(ARGS)
-	$(TOOLS)/weights compare out/weights/mixes.csv
-	$(TOOLS)/weights compare out/weights/programs.csv
-
-.PHONY: interference
-interference: build experiments ## Measure what real programs do to each other's caches on two processors of this machine; takes half an hour (ARGS='--rounds 2')
-	@mkdir -p out/interference
-	$(TOOLS)/interference run --probe bin/loadline-probe --out out/interference/rounds.csv $(ARGS)
-	$(TOOLS)/interference compare out/interference/rounds.csv
 
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')

@@ -13,6 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/hack/experiments/compare"
+	"loadline.dev/loadline/hack/experiments/job"
+	"loadline.dev/loadline/hack/experiments/start"
 	"loadline.dev/loadline/hack/local"
 	"loadline.dev/loadline/pkg/probe/result"
 )
@@ -20,14 +23,14 @@ import (
 // declareProfiles tells the scheduler the vectors of the paper's jobs, and the servers
 // of the nodes.
 func (s *session) declareProfiles(ctx context.Context) error {
-	node := s.nodeProfile()
-	node.Spec.Resources = []v1alpha1.ResourceServers{{Name: s.device.resource(), Servers: new(int32(max(1, s.known.IOServers)))}}
+	node := start.NodeProfile()
+	node.Spec.Resources = []v1alpha1.ResourceServers{{Name: s.Device.Resource(), Servers: new(int32(max(1, s.known.IOServers)))}}
 	if err := s.Create(ctx, node); err != nil {
 		return err
 	}
 	for _, name := range paperKinds() {
-		p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.WorkloadProfileSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{jobLabel: name}},
+		p := &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: start.Namespace, Name: name}, Spec: v1alpha1.WorkloadProfileSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{start.JobLabel: name}},
 		}}
 		for _, c := range s.known.Vectors[name] {
 			p.Spec.Resources = append(p.Spec.Resources, v1alpha1.ResourceDemand{Name: c.Resource, Loading: fraction(c.Loading), Pressure: fraction(c.Pressure)})
@@ -35,7 +38,7 @@ func (s *session) declareProfiles(ctx context.Context) error {
 		if err := s.Create(ctx, p); err != nil {
 			return err
 		}
-		if err := s.awaitCondition(ctx, p, v1alpha1.ConditionReady, func() []metav1.Condition { return p.Status.Conditions }); err != nil {
+		if err := s.AwaitCondition(ctx, p, v1alpha1.ConditionReady, func() []metav1.Condition { return p.Status.Conditions }); err != nil {
 			return err
 		}
 	}
@@ -51,9 +54,9 @@ func fraction(f float64) *resource.Quantity {
 
 func (s *session) removeProfiles(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	errs := []error{s.removeNodeProfile(ctx)}
+	errs := []error{s.Remove(ctx, start.NodeProfile())}
 	for _, name := range paperKinds() {
-		errs = append(errs, s.remove(ctx, &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+		errs = append(errs, s.Remove(ctx, &v1alpha1.WorkloadProfile{ObjectMeta: metav1.ObjectMeta{Namespace: start.Namespace, Name: name}}))
 	}
 	return errors.Join(errs...)
 }
@@ -75,7 +78,7 @@ func (s *session) execute(ctx context.Context, a arrangement, alone map[string]m
 	}
 	defer func() {
 		for _, j := range created {
-			err = errors.Join(err, s.remove(context.WithoutCancel(ctx), j))
+			err = errors.Join(err, s.Remove(context.WithoutCancel(ctx), j))
 		}
 	}()
 	for i, p := range jobs {
@@ -96,14 +99,14 @@ func (s *session) execute(ctx context.Context, a arrangement, alone map[string]m
 		return e, err
 	}
 	for i, pod := range pods {
-		l, err := result.ParseLoad(lastWord(pod))
+		l, err := result.ParseLoad(start.LastWord(pod))
 		if err != nil {
 			return e, fmt.Errorf("pod %s: %w", pod.Name, err)
 		}
 		node, kind := pod.Spec.NodeName, jobs[i].kind
 		e.nodes = append(e.nodes, node)
-		e.jobs = append(e.jobs, ran{
-			start: float64(l.Begin) / 1e9, elapsed: elapsed(l), neutral: neutralOf(l, alone[node][kind]), vector: s.known.vector(kind),
+		e.jobs = append(e.jobs, compare.Ran{
+			Start: float64(l.Begin) / 1e9, Elapsed: job.Elapsed(l), Neutral: job.Neutral(l, alone[node][kind]), Vector: s.known.Vector(kind),
 		})
 	}
 	return e, e.punctual(jobs)
@@ -114,14 +117,14 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // jobOf returns the i-th of the paper's jobs, as an arrangement places it, that begins to
 // work at a given time.
 func (s *session) jobOf(a arrangement, p paperJob, i int, startAt time.Time) *batchv1.Job {
-	command := job{kindOf(p.kind), p.neutral, i + 1}.command(s.known.Speeds, s.device)
-	pod := template(p.kind, append(command, "--start-at", startAt.Format(time.RFC3339Nano)))
+	command := job.Job{Kind: job.Of(p.kind), Seconds: p.neutral, Seed: i + 1}.Command(s.known.Speeds, s.Device)
+	pod := start.Template(p.kind, append(command, "--start-at", startAt.Format(time.RFC3339Nano)))
 	pod.Spec.SchedulerName = a.scheduler
 	if a.nodes != nil {
 		pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: a.nodes[i]}
 	}
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: p.name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: start.Namespace, Name: p.name},
 		Spec:       batchv1.JobSpec{BackoffLimit: new(int32(0)), Template: pod},
 	}
 }
@@ -139,7 +142,7 @@ func podOf(j *batchv1.Job, pods map[string]*corev1.Pod) *corev1.Pod {
 // awaitBound waits until the pod of a Job is on a node: the next one is to find it
 // there.
 func (s *session) awaitBound(ctx context.Context, j *batchv1.Job) error {
-	_, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, start.Namespace, func(pods map[string]*corev1.Pod) bool {
 		pod := podOf(j, pods)
 		return pod != nil && pod.Spec.NodeName != ""
 	})
@@ -153,14 +156,14 @@ func (s *session) awaitBound(ctx context.Context, j *batchv1.Job) error {
 func (s *session) awaitJobs(ctx context.Context, jobs []*batchv1.Job) ([]*corev1.Pod, error) {
 	ended := make([]*corev1.Pod, len(jobs))
 	var failed error
-	_, err := local.AwaitPods(ctx, s, namespace, func(pods map[string]*corev1.Pod) bool {
+	_, err := local.AwaitPods(ctx, s, start.Namespace, func(pods map[string]*corev1.Pod) bool {
 		left := len(jobs)
 		for i, j := range jobs {
 			pod := podOf(j, pods)
 			switch {
 			case pod == nil:
 			case pod.Status.Phase == corev1.PodFailed:
-				failed = fmt.Errorf("%s failed: %s %s", j.Name, pod.Status.Message, lastWord(pod))
+				failed = fmt.Errorf("%s failed: %s %s", j.Name, pod.Status.Message, start.LastWord(pod))
 			case pod.Status.Phase == corev1.PodSucceeded:
 				ended[i] = pod
 				left--

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"loadline.dev/loadline/hack/experiments/job"
+	"loadline.dev/loadline/hack/experiments/measure"
+	"loadline.dev/loadline/hack/experiments/report"
+	"loadline.dev/loadline/hack/experiments/start"
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/text"
@@ -16,11 +20,11 @@ import (
 
 // fig8 has the paper's four jobs placed on two nodes in several ways.
 func (s *session) fig8(ctx context.Context) (err error) {
-	if err := s.known.require(s.io, "cpu"); err != nil {
+	if err := s.known.Require(s.io, "cpu"); err != nil {
 		return err
 	}
 	s.assumeDevice()
-	fmt.Printf("\n3. The example of the paper (Table 3, Fig. 8) on nodes %s and %s, its times divided by %.4g\n\n", first, second, s.scale)
+	fmt.Printf("\n3. The example of the paper (Table 3, Fig. 8) on nodes %s and %s, its times divided by %.4g\n\n", start.First, start.Second, s.scale)
 	if err := s.hyperthreads(ctx); err != nil {
 		return err
 	}
@@ -40,7 +44,7 @@ func (s *session) fig8(ctx context.Context) (err error) {
 	executions := make([][]execution, len(arrangements()))
 	for r := range repeat {
 		for i, a := range arrangements() {
-			s.log.step("%s, %d of %d", a.name, r+1, repeat)
+			s.log.Step("%s, %d of %d", a.name, r+1, repeat)
 			e, err := s.execute(ctx, a, alone)
 			if err != nil {
 				return fmt.Errorf("%s: %w", a.name, err)
@@ -55,7 +59,7 @@ func (s *session) fig8(ctx context.Context) (err error) {
 // that was not measured.
 func (s *session) assumeDevice() {
 	if len(s.known.Vectors["io"]) == 0 {
-		s.known.Vectors["io"] = []component{{Resource: s.device.resource(), Loading: 1, Pressure: 1}}
+		s.known.Vectors["io"] = []measure.Component{{Resource: s.Device.Resource(), Loading: 1, Pressure: 1}}
 		fmt.Println("The job io was not measured: its vector is taken to be (0, 1).")
 	}
 }
@@ -63,33 +67,33 @@ func (s *session) assumeDevice() {
 // hyperthreads says how much the two nodes slow each other down, which share a memory
 // and maybe a physical core.
 func (s *session) hyperthreads(ctx context.Context) error {
-	s.log.step("whether the cores of the nodes slow each other down")
-	j := job{kindOf("cpu"), s.seconds, 0}
+	s.log.Step("whether the cores of the nodes slow each other down")
+	j := job.Job{Kind: job.Of("cpu"), Seconds: s.seconds}
 	var slower []float64
 	for range s.repeat {
-		alone, err := s.runJobs(ctx, []job{j}, first)
+		alone, err := s.RunJobs(ctx, s.known.Speeds, []job.Job{j}, start.First)
 		if err != nil {
 			return err
 		}
-		both, err := s.runJobs(ctx, []job{j, j}, first, second)
+		both, err := s.RunJobs(ctx, s.known.Speeds, []job.Job{j, j}, start.First, start.Second)
 		if err != nil {
 			return err
 		}
-		slower = append(slower, elapsed(both[0])/elapsed(alone[0]))
+		slower = append(slower, job.Elapsed(both[0])/job.Elapsed(alone[0]))
 	}
 	fmt.Printf("A CPU job on %s takes %.3f times as long when another one runs on %s, on a core of its own:\nwhat the cores share (a physical core, say) is not in the predictions.\n\n",
-		first, median(slower), second)
+		start.First, job.Median(slower), start.Second)
 	return nil
 }
 
 // aloneOnBoth returns what each kind of the paper's jobs takes alone, by node.
 func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]result.Load, error) {
 	alone := map[string]map[string]result.Load{}
-	for _, node := range []string{first, second} {
+	for _, node := range []string{start.First, start.Second} {
 		alone[node] = map[string]result.Load{}
 		for _, name := range paperKinds() {
-			s.log.step("%s alone on %s", name, node)
-			l, err := s.runJobs(ctx, []job{{kindOf(name), s.seconds, 0}}, node)
+			s.log.Step("%s alone on %s", name, node)
+			l, err := s.RunJobs(ctx, s.known.Speeds, []job.Job{{Kind: job.Of(name), Seconds: s.seconds}}, node)
 			if err != nil {
 				return nil, err
 			}
@@ -101,46 +105,46 @@ func (s *session) aloneOnBoth(ctx context.Context) (map[string]map[string]result
 
 // showFig8 prints the table and draws the chart.
 func (s *session) showFig8(executions [][]execution) error {
-	t := text.NewTable(text.Left("SCHEDULE"), text.Left(strings.ToUpper(first)), text.Left(strings.ToUpper(second)),
+	t := text.NewTable(text.Left("SCHEDULE"), text.Left(strings.ToUpper(start.First)), text.Left(strings.ToUpper(start.Second)),
 		text.Right("MAKESPAN"), text.Right("FROM"), text.Right("TO"), text.Right("PREDICTED"), text.Right("RUNS"))
 	chart := chart.Timeline{Title: "The four jobs of Fig. 8 on two real nodes"}
 	spans := make([]float64, len(executions))
 	for i, a := range arrangements() {
 		var measured, predicted []float64
 		for _, e := range executions[i] {
-			p, err := e.predicted(s.known.servers())
+			p, err := e.predicted(s.known.Servers())
 			if err != nil {
 				return err
 			}
 			measured, predicted = append(measured, e.makespan()), append(predicted, p)
 		}
-		spans[i] = median(measured)
+		spans[i] = job.Median(measured)
 		typical := middle(executions[i])
-		t.Add(a.name, strings.Join(typical.on(first), ", "), strings.Join(typical.on(second), ", "), text.Seconds(spans[i], 2),
-			text.Seconds(slices.Min(measured), 2), text.Seconds(slices.Max(measured), 2), text.Seconds(median(predicted), 2), fmt.Sprint(len(measured)))
+		t.Add(a.name, strings.Join(typical.on(start.First), ", "), strings.Join(typical.on(start.Second), ", "), text.Seconds(spans[i], 2),
+			text.Seconds(slices.Min(measured), 2), text.Seconds(slices.Max(measured), 2), text.Seconds(job.Median(predicted), 2), fmt.Sprint(len(measured)))
 		chart.Schedules = append(chart.Schedules, typical.schedule(a.name))
 	}
 	if err := t.Write(os.Stdout); err != nil {
 		return err
 	}
 	fmt.Printf("The run of the median makespan is shown. Loadline's ends %s than kube-scheduler's,\nand min p'·p̄ %s than the list scheduler (20.5%% earlier in the paper; 23.9%% by its model).\n",
-		earlier(spans[3], spans[2]), earlier(spans[1], spans[0]))
-	return writeCharts(chart, filepath.Join(s.out, "fig8"))
+		report.Earlier(spans[3], spans[2]), report.Earlier(spans[1], spans[0]))
+	return report.WriteCharts(chart, filepath.Join(s.out, "fig8"))
 }
 
 // schedule returns the execution as a chart shows it.
 func (e execution) schedule(name string) chart.Schedule {
-	begin := e.jobs[0].start
+	begin := e.jobs[0].Start
 	for _, j := range e.jobs {
-		begin = min(begin, j.start)
+		begin = min(begin, j.Start)
 	}
 	schedule := chart.Schedule{Name: name}
-	for _, node := range []string{first, second} {
+	for _, node := range []string{start.First, start.Second} {
 		for i, p := range paperJobs(1) {
 			if e.nodes[i] == node {
 				j := e.jobs[i]
 				schedule.Bars = append(schedule.Bars, chart.Bar{
-					Machine: node, Job: p.name, StartSeconds: j.start - begin, EndSeconds: j.start - begin + j.elapsed,
+					Machine: node, Job: p.name, StartSeconds: j.Start - begin, EndSeconds: j.Start - begin + j.Elapsed,
 				})
 			}
 		}

@@ -20,6 +20,11 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"loadline.dev/loadline/hack/experiments/compare"
+	"loadline.dev/loadline/hack/experiments/job"
+	"loadline.dev/loadline/hack/experiments/measure"
+	"loadline.dev/loadline/hack/experiments/report"
+	"loadline.dev/loadline/hack/experiments/start"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -30,7 +35,7 @@ type options struct {
 	quick   bool
 	only    []string
 	kinds   []string
-	io      standard
+	io      job.Standard
 	seconds float64
 	scale   float64
 	rounds  int
@@ -53,13 +58,17 @@ func main() {
 	flag.IntVar(&o.repeat, "repeat", 1, "how many times to run each experiment; figures are medians. Fig. 8 is run 3 times at least")
 	flag.BoolVar(&o.quick, "quick", false, "fewer and shorter runs, once each: to see that all works, not how well")
 	flag.StringVar(&only, "only", strings.Join(parts(), ","), "the parts to run; compare and fig8 use what measure left in the folder --out, compare also what mixes did")
-	flag.StringVar(&measured, "kinds", strings.Join(kindNames(), ","), "the kinds of jobs to measure; what was measured of others before is kept")
-	flag.StringVar(&second, "io", string(network), "the standard job of the second resource: network, disk-read or disk-write")
+	flag.StringVar(&measured, "kinds", "", "the kinds of jobs to measure, all if empty; what was measured of others before is kept")
+	flag.StringVar(&second, "io", string(job.Network), "the standard job of the second resource: network, disk-read or disk-write")
 	flag.Float64Var(&o.seconds, "seconds", 12, "how long a job runs alone, in seconds")
 	flag.Float64Var(&o.scale, "scale", 6, "by how much to divide the times of Fig. 8")
 	flag.IntVar(&o.rounds, "rounds", 10, "how many rounds a measurement has at most; fewer where it is precise before")
 	flag.Parse()
-	o.only, o.kinds, o.io = strings.Split(only, ","), strings.Split(measured, ","), standard(second)
+	o.only, o.io = strings.Split(only, ","), job.Standard(second)
+	o.kinds = job.Kinds(o.io)
+	if measured != "" {
+		o.kinds = strings.Split(measured, ",")
+	}
 	if err := o.complete(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(2)
@@ -80,16 +89,16 @@ func (o *options) complete(rest []string) error {
 			return fmt.Errorf("--only: %q is none of %s", part, strings.Join(parts(), ", "))
 		}
 	}
+	if !slices.Contains(job.Devices(), o.io) {
+		return fmt.Errorf("--io: %q is none of %s", o.io, job.Devices())
+	}
 	for _, name := range o.kinds {
-		if !slices.Contains(kindNames(), name) {
-			return fmt.Errorf("--kinds: %q is none of %s", name, strings.Join(kindNames(), ", "))
+		if kinds := job.Kinds(o.io); !slices.Contains(kinds, name) {
+			return fmt.Errorf("--kinds: %q is none of %s", name, strings.Join(kinds, ", "))
 		}
 	}
 	if o.repeat < 1 {
 		return fmt.Errorf("--repeat: %d is not at least 1", o.repeat)
-	}
-	if !slices.Contains(devices(), o.io) {
-		return fmt.Errorf("--io: %q is none of %s", o.io, devices())
 	}
 	if !(o.seconds >= 1 && o.seconds <= 600) {
 		return fmt.Errorf("--seconds: %v is not from 1 to 600", o.seconds)
@@ -103,7 +112,7 @@ func (o *options) complete(rest []string) error {
 	if o.quick {
 		const shortest, steepest, fewest = 5, 20, 2
 		o.repeat, o.seconds, o.scale, o.rounds = 1, min(o.seconds, shortest), max(o.scale, steepest), fewest
-		o.kinds = kindsOf(quickMixes()...)
+		o.kinds = compare.Kinds(quickMixes()...)
 	}
 	return nil
 }
@@ -125,29 +134,45 @@ func run(o *options) error {
 
 // demonstrate runs the parts on a cluster that it finds or starts.
 func demonstrate(ctx context.Context, o *options) (err error) {
-	s, err := begin(ctx, o, &progress{os.Stderr, time.Now()})
-	if err != nil {
+	s := &session{options: o, log: report.NewProgress(os.Stderr)}
+	if s.known, err = measure.Read(o.out); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.end(ctx)) }()
+	if !slices.Equal(o.only, []string{partCompare}) { // all that it needs is in files
+		if s.Session, err = start.Begin(ctx, o.io, s.log); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.End(ctx)) }()
+	}
 	for _, part := range parts() {
 		if !slices.Contains(o.only, part) {
 			continue
 		}
-		var run func(context.Context) error
-		switch part {
-		case partMeasure:
-			run = s.measure
-		case partMixes:
-			run = s.mixes
-		case partCompare:
-			run = func(context.Context) error { return s.compare() }
-		default:
-			run = s.fig8
-		}
-		if err := run(ctx); err != nil {
+		if err := s.part(ctx, part); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
 		}
 	}
 	return nil
+}
+
+// session is what all parts use.
+type session struct {
+	*start.Session // nil if only files are compared
+	*options
+	log   *report.Progress
+	known *measure.Findings
+}
+
+func (s *session) part(ctx context.Context, part string) error {
+	switch part {
+	case partMeasure:
+		r := measure.Run{Session: s.Session, Known: s.known, Out: s.out, Kinds: s.kinds, Seconds: s.seconds, Repeat: s.repeat, Rounds: s.rounds}
+		return r.Measure(ctx)
+	case partMixes:
+		return s.mixes(ctx)
+	case partCompare:
+		return s.compare()
+	default:
+		return s.fig8(ctx)
+	}
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/hack/experiments/compare"
+	"loadline.dev/loadline/hack/experiments/start"
 )
 
 // paperJob is a row of Table 3 of the D-factor paper.
@@ -43,8 +43,8 @@ const (
 // schedulers choose.
 func arrangements() []arrangement {
 	return []arrangement{
-		{"the paper's, list scheduler", defaultScheduler, []string{first, first, second, second}},
-		{"the paper's, min p'·p̄", defaultScheduler, []string{first, first, second, first}},
+		{"the paper's, list scheduler", defaultScheduler, []string{start.First, start.First, start.Second, start.Second}},
+		{"the paper's, min p'·p̄", defaultScheduler, []string{start.First, start.First, start.Second, start.First}},
 		{"kube-scheduler", defaultScheduler, nil},
 		{"Loadline", loadlineScheduler, nil},
 	}
@@ -53,14 +53,14 @@ func arrangements() []arrangement {
 // execution is the four jobs as they ran, in the order of the paper.
 type execution struct {
 	nodes []string
-	jobs  []ran
+	jobs  []compare.Ran
 }
 
 // punctual returns an error if a job began later after the first one than it should have.
 func (e execution) punctual(planned []paperJob) error {
 	const late = 0.25 // seconds
 	for i, j := range e.jobs {
-		if by := (j.start - e.jobs[0].start) - (planned[i].start - planned[0].start); math.Abs(by) > late {
+		if by := (j.Start - e.jobs[0].Start) - (planned[i].start - planned[0].start); math.Abs(by) > late {
 			return fmt.Errorf("the container of %s came up %.1fs too late to begin beside %s as it should", planned[i].name, by, planned[0].name)
 		}
 	}
@@ -69,25 +69,25 @@ func (e execution) punctual(planned []paperJob) error {
 
 // makespan is from the first start to the last end.
 func (e execution) makespan() float64 {
-	begin, end := e.jobs[0].start, 0.0
+	begin, end := e.jobs[0].Start, 0.0
 	for _, j := range e.jobs {
-		begin, end = min(begin, j.start), max(end, j.start+j.elapsed)
+		begin, end = min(begin, j.Start), max(end, j.Start+j.Elapsed)
 	}
 	return end - begin
 }
 
 // predicted returns the makespan that follows from who ran where since when.
 func (e execution) predicted(servers []int) (float64, error) {
-	begin, end := e.jobs[0].start, 0.0
-	for _, node := range []string{first, second} {
-		var runs []contention.Run
+	begin, end := e.jobs[0].Start, 0.0
+	for _, node := range []string{start.First, start.Second} {
+		var here []compare.Ran
 		for i, j := range e.jobs {
-			begin = min(begin, j.start)
+			begin = min(begin, j.Start)
 			if e.nodes[i] == node {
-				runs = append(runs, contention.Run{Start: j.start, Neutral: j.neutral, Vector: j.vector})
+				here = append(here, j)
 			}
 		}
-		ends, err := contention.CompletionsBy(runs, servers, queueing.Options{})
+		ends, err := compare.Ends(here, servers)
 		if err != nil {
 			return 0, fmt.Errorf("node %s: %w", node, err)
 		}

@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"loadline.dev/loadline/hack/experiments/compare"
+	"loadline.dev/loadline/hack/experiments/start"
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
@@ -19,13 +22,13 @@ func TestThePapersSchedulesHaveThePapersMakespans(t *testing.T) {
 		}
 		e := execution{nodes: a.nodes}
 		for _, p := range paperJobs(1) {
-			e.jobs = append(e.jobs, ran{start: 1000 + p.start, neutral: p.neutral, elapsed: 2 * p.neutral, vector: vectors[p.kind]})
+			e.jobs = append(e.jobs, compare.Ran{Start: 1000 + p.start, Neutral: p.neutral, Elapsed: 2 * p.neutral, Vector: vectors[p.kind]})
 		}
 		got, err := e.predicted([]int{1, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want[a.name], got, near); diff != "" {
+		if diff := cmp.Diff(want[a.name], got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Errorf("%s: %s", a.name, diff)
 		}
 		if got := e.makespan(); got != 360 { // w3, from 0 to twice 180 s
@@ -38,23 +41,14 @@ func TestTheExecutionInTheMiddleIsShown(t *testing.T) {
 	t.Parallel()
 	var all []execution
 	for _, elapsed := range []float64{5, 1, 3} {
-		all = append(all, execution{nodes: []string{first, second, first, first}, jobs: []ran{{elapsed: elapsed}}})
+		all = append(all, execution{nodes: []string{start.First, start.Second, start.First, start.First}, jobs: []compare.Ran{{Elapsed: elapsed}}})
 	}
 	got := middle(all)
 	if got.makespan() != 3 {
 		t.Errorf("it took %v s, want 3", got.makespan())
 	}
-	if diff := cmp.Diff([]string{"w1", "w3", "w4"}, got.on(first)); diff != "" {
+	if diff := cmp.Diff([]string{"w1", "w3", "w4"}, got.on(start.First)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestHowMuchEarlierIsNeverNegative(t *testing.T) {
-	t.Parallel()
-	for want, got := range map[string]string{"25.0% earlier": earlier(3, 4), "25.0% later": earlier(5, 4), "0.0% earlier": earlier(4, 4)} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }
 
@@ -63,14 +57,14 @@ func TestAJobThatBeginsAtAnotherTimeThanItShouldIsAnError(t *testing.T) {
 	planned := paperJobs(1)
 	var e execution
 	for _, p := range planned {
-		e.jobs = append(e.jobs, ran{start: 1000 + p.start})
+		e.jobs = append(e.jobs, compare.Ran{Start: 1000 + p.start})
 	}
 	if err := e.punctual(planned); err != nil {
 		t.Error(err)
 	}
 	for i := range planned {
 		late := execution{jobs: slices.Clone(e.jobs)}
-		late.jobs[i].start += 0.3
+		late.jobs[i].Start += 0.3
 		if err := late.punctual(planned); err == nil {
 			t.Errorf("%s may begin 0.3 s late", planned[i].name)
 		}
