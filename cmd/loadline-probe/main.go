@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 var version = "unknown" // set by the linker
@@ -42,16 +44,7 @@ func newCommand() *cobra.Command {
 		Long: `loadline-probe measures a node from within. It runs standard jobs, whose slowdown tells
 what else is on the node and what it does there:
 
-  cpu                computes
-  disk-read          reads blocks of 1 MiB, past the page cache
-  disk-write         writes blocks of 1 MiB and has each stored for good
-  network            sends blocks of 64 KiB to a sink, which acknowledges each
-  memory-bandwidth   copies memory, well beyond the last-level cache
-  memory-read        reads memory, likewise
-  memory-write       writes memory, likewise
-  llc                changes cache lines at random in half of the last-level cache
-  core               keeps the arithmetic units of a core busy, which hyper-threads share
-
+` + result.Help() + `
 Results are JSON of at most 4096 bytes, written to /dev/termination-log in a container,
 else to the standard output. SIGTERM ends every command, with the result so far.`,
 		Version:       version,

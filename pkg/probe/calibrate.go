@@ -38,16 +38,16 @@ func Calibrate(ctx context.Context, o CalibrateOptions) (result.Calibration, err
 		return result.Calibration{}, err
 	}
 	c := result.Calibration{Job: o.Job.Name, BootID: boot}
-	err = o.Job.with(ctx, 2, 1, func(crews ...*crew) error {
+	err = o.Job.with(ctx, 2, 1, func(copies ...*workers) error {
 		tried := map[int]comparison{}
 		search := calibration.NewSearch(o.MaxServers)
 		for n, more := search.Next(); more; n, more = search.Next() {
-			for _, c := range crews {
+			for _, c := range copies {
 				if err := c.grow(n); err != nil {
 					return err
 				}
 			}
-			found, err := compareCopies(ctx, crews[0], crews[1], n, each)
+			found, err := compareCopies(ctx, copies[0], copies[1], n, each)
 			if err != nil {
 				return fmt.Errorf("with %d workers: %w", n, err)
 			}

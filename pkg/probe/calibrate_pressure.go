@@ -70,13 +70,13 @@ func CalibratePressure(ctx context.Context, o CalibratePressureOptions) (result.
 		return result.PressureCalibration{}, err
 	}
 	c.Processors = []int{one, other}
-	err = o.Job.with(ctx, 2, 1, func(crews ...*crew) error {
+	err = o.Job.with(ctx, 2, 1, func(copies ...*workers) error {
 		beside := func(pressure float64) (nanosPerUnit float64, err error) {
 			if pressure == 0 {
-				return besideBubble(ctx, crews[0].units[0], nil, one, other)
+				return besideBubble(ctx, copies[0].units[0], nil, one, other)
 			}
-			crews[1].pressure = pressure
-			return besideBubble(ctx, crews[0].units[0], crews[1].units[0], one, other)
+			copies[1].pressure = pressure
+			return besideBubble(ctx, copies[0].units[0], copies[1].units[0], one, other)
 		}
 		levels, alone, err := measureLevels(o.Levels, rounds, beside)
 		if err != nil {

@@ -34,7 +34,7 @@ type comparison struct {
 // compareCopies alternates one and two copies of a job, each of n workers, in slices of
 // the time: A B A B … A, after a slice of both to warm up, so that what drifts evenly
 // cancels.
-func compareCopies(ctx context.Context, a, b *crew, n int, within time.Duration) (comparison, error) {
+func compareCopies(ctx context.Context, a, b *workers, n int, within time.Duration) (comparison, error) {
 	runtime.GC() // nothing collects garbage while it is measured
 	one := a.units[:n]
 	two := slices.Concat(one, b.units[:n])

@@ -41,25 +41,30 @@ type Job struct {
 	Peer string
 }
 
+// described returns what the table of standard jobs says of the job.
+func (j Job) described() result.StandardJob {
+	job, _ := result.FindJob(j.Name)
+	return job
+}
+
 // A unit does one unit of work. It is called by one thread at a time.
 type unit func() error
 
-// crew is one copy of a job: its workers, and what they share.
-type crew struct {
-	units  []unit
-	hire   func() (unit, error)
-	unmake []func() error
-	// waits tells that the resource is another than the processor, so that workers wait
-	// for it; what they compute meanwhile is no part of it.
+// workers are those of one copy of a job, with what they share.
+type workers struct {
+	units   []unit
+	newUnit func() (unit, error)
+	closers []func() error
+	// waits is that of [result.StandardJob].
 	waits bool
 	// pressure is that of the workers, see [Job]; it may change while they do not work.
 	pressure float64
 }
 
-// grow makes a crew one of at least n workers.
-func (c *crew) grow(n int) error {
+// grow adds workers until there are n.
+func (c *workers) grow(n int) error {
 	for len(c.units) < n {
-		u, err := c.hire()
+		u, err := c.newUnit()
 		if err != nil {
 			return err
 		}
@@ -68,42 +73,42 @@ func (c *crew) grow(n int) error {
 	return nil
 }
 
-// disband gives back all that the crew holds.
-func (c *crew) disband() error {
+// close gives back all that the workers hold.
+func (c *workers) close() error {
 	var errs []error
-	for _, unmake := range slices.Backward(c.unmake) {
-		errs = append(errs, unmake())
+	for _, release := range slices.Backward(c.closers) {
+		errs = append(errs, release())
 	}
-	c.unmake, c.units = nil, nil
+	c.closers, c.units = nil, nil
 	return errors.Join(errs...)
 }
 
 // with runs f with a number of copies of the job, each of n workers.
-func (j Job) with(ctx context.Context, copies, n int, f func(...*crew) error) (err error) {
+func (j Job) with(ctx context.Context, number, n int, f func(...*workers) error) (err error) {
 	if n < 1 || n > MaxIntensity {
 		return fmt.Errorf("intensity: %d is not from 1 to %d", n, MaxIntensity)
 	}
-	crews := make([]*crew, copies)
+	copies := make([]*workers, number)
 	defer func() {
-		for _, c := range crews {
+		for _, c := range copies {
 			if c != nil {
-				err = errors.Join(err, c.disband())
+				err = errors.Join(err, c.close())
 			}
 		}
 	}()
-	for i := range crews {
-		if crews[i], err = j.crew(ctx); err != nil {
+	for i := range copies {
+		if copies[i], err = j.newCopy(ctx); err != nil {
 			return fmt.Errorf("%s: %w", j.Name, err)
 		}
-		if err = crews[i].grow(n); err != nil {
+		if err = copies[i].grow(n); err != nil {
 			return fmt.Errorf("%s: %w", j.Name, err)
 		}
 	}
-	return f(crews...)
+	return f(copies...)
 }
 
-// crew returns one copy of the job, with no workers yet.
-func (j Job) crew(ctx context.Context) (*crew, error) {
+// newCopy returns one copy of the job, with no workers yet.
+func (j Job) newCopy(ctx context.Context) (*workers, error) {
 	least := int64(MinSize)
 	if j.Name == result.LLC {
 		least = leastCache
@@ -114,19 +119,29 @@ func (j Job) crew(ctx context.Context) (*crew, error) {
 	if err := j.checkPressure(); err != nil {
 		return nil, err
 	}
+	c, err := j.newWorkers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.waits = j.described().Waits
+	return c, nil
+}
+
+// newWorkers returns one copy of a job whose size and pressure are right.
+func (j Job) newWorkers(ctx context.Context) (*workers, error) {
 	switch j.Name {
 	case result.CPU:
-		return cpuCrew(), nil
+		return cpuWorkers(), nil
 	case result.DiskRead, result.DiskWrite:
-		return diskCrew(j)
+		return diskWorkers(j)
 	case result.Network:
-		return networkCrew(ctx, j)
+		return networkWorkers(ctx, j)
 	case result.MemoryBandwidth, result.MemoryRead, result.MemoryWrite:
-		return memoryCrew(j)
+		return memoryWorkers(j)
 	case result.LLC:
-		return cacheCrew(j)
+		return cacheWorkers(j)
 	case result.Core:
-		return coreCrew(j), nil
+		return coreWorkers(j), nil
 	default:
 		return nil, fmt.Errorf("there is no such standard job; they are %s", strings.Join(result.Jobs(), ", "))
 	}

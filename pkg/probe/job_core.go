@@ -6,11 +6,11 @@ const (
 	coreBlocks, coreSteps = 20, 3_500
 )
 
-// coreCrew returns a crew whose workers keep the arithmetic units of a core busy, so that the other hyper-threads of the
+// coreWorkers returns workers that keep the arithmetic units of a core busy, so that the other hyper-threads of the
 // core have to share them: eight sums of integers and eight of fractions, none of which waits for another.
-func coreCrew(j Job) *crew {
-	c := &crew{pressure: j.Pressure}
-	c.hire = func() (unit, error) {
+func coreWorkers(j Job) *workers {
+	c := &workers{pressure: j.Pressure}
+	c.newUnit = func() (unit, error) {
 		state := new(arithmetic)
 		return pressing(&c.pressure, coreBlocks, func(int) { state.advance(coreSteps) }), nil
 	}

@@ -3,11 +3,11 @@ package probe
 // cpuSteps is how many steps of arithmetic a unit is: about 0.2 ms at 3 GHz.
 const cpuSteps = 100_000
 
-// cpuCrew returns a crew whose workers compute. Each step needs the one before, and there
+// cpuWorkers returns workers that compute. Each step needs the one before, and there
 // is nothing to decide, so that a unit is the same work always, and what another thread
 // does on the same physical core matters as little as it can.
-func cpuCrew() *crew {
-	return &crew{hire: func() (unit, error) {
+func cpuWorkers() *workers {
+	return &workers{newUnit: func() (unit, error) {
 		state := new([8]uint64) // a cache line of its own
 		state[0] = 1
 		return func() error {

@@ -10,8 +10,8 @@ import (
 // diskUnit is how many bytes a unit of the disk jobs reads or writes.
 const diskUnit = 1 << 20
 
-// diskCrew returns a crew whose workers read or write blocks of one file, at random.
-func diskCrew(j Job) (*crew, error) {
+// diskWorkers returns workers that read or write blocks of one file, at random.
+func diskWorkers(j Job) (*workers, error) {
 	dir, size := j.Dir, j.Size
 	if dir == "" {
 		dir = "."
@@ -29,14 +29,14 @@ func diskCrew(j Job) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{unmake: []func() error{file.close}, waits: true}
+	c := &workers{closers: []func() error{file.close}}
 	seed := uint64(0)
-	c.hire = func() (unit, error) {
+	c.newUnit = func() (unit, error) {
 		buffer, err := newBuffer(diskUnit)
 		if err != nil {
 			return nil, err
 		}
-		c.unmake = append(c.unmake, func() error { return freeBuffer(buffer) })
+		c.closers = append(c.closers, func() error { return freeBuffer(buffer) })
 		seed++
 		random := scramble(scramble(seed))
 		somewhere := func() int64 {

@@ -11,10 +11,10 @@ const (
 	leastCache = 2 << 20
 )
 
-// cacheCrew returns a crew whose workers change bytes all over one working set, at random, so that no prefetcher sees what
+// cacheWorkers returns workers that change bytes all over one working set, at random, so that no prefetcher sees what
 // is next, and none of which depends on another, so that a core has as many on their way as it can. Changed lines have
 // to be written when others drive them out, which presses more than reading.
-func cacheCrew(j Job) (*crew, error) {
+func cacheWorkers(j Job) (*workers, error) {
 	size := j.Size
 	if size == 0 {
 		all, err := lastLevelSize()
@@ -29,8 +29,8 @@ func cacheCrew(j Job) (*crew, error) {
 	}
 	lines := uint64(size / cacheLine)
 	seed := uint64(0)
-	c := &crew{pressure: j.Pressure, unmake: []func() error{func() error { return freeBuffer(buffer) }}}
-	c.hire = func() (unit, error) {
+	c := &workers{pressure: j.Pressure, closers: []func() error{func() error { return freeBuffer(buffer) }}}
+	c.newUnit = func() (unit, error) {
 		seed++
 		state := new([8]uint64) // a cache line of its own
 		state[0] = scramble(scramble(seed))

@@ -14,10 +14,10 @@ const (
 	memoryBlock = 64 << 10
 )
 
-// memoryCrew returns a crew whose workers together copy one half of a buffer to the other,
+// memoryWorkers returns workers that together copy one half of a buffer to the other,
 // or read or write all of it, from end to end and over again: a block is out of every cache
 // by the time it is needed again, however many workers there are.
-func memoryCrew(j Job) (*crew, error) {
+func memoryWorkers(j Job) (*workers, error) {
 	size := j.Size
 	if size == 0 {
 		size = 512 << 20
@@ -33,8 +33,8 @@ func memoryCrew(j Job) (*crew, error) {
 		return nil, err
 	}
 	var next atomic.Uint64
-	c := &crew{pressure: j.Pressure, unmake: []func() error{func() error { return freeBuffer(buffer) }}}
-	c.hire = func() (unit, error) {
+	c := &workers{pressure: j.Pressure, closers: []func() error{func() error { return freeBuffer(buffer) }}}
+	c.newUnit = func() (unit, error) {
 		sink := new([8]uint64) // a cache line of its own
 		var at uint64
 		stream := pressing(&c.pressure, memoryUnit/memoryBlock, func(block int) {

@@ -11,22 +11,22 @@ import (
 // acknowledges.
 const NetworkUnit = 64 << 10
 
-// networkCrew returns a crew whose workers each send blocks to a sink, the next one when
+// networkWorkers returns workers that each send blocks to a sink, the next one when
 // the sink has the last.
-func networkCrew(ctx context.Context, j Job) (*crew, error) {
+func networkWorkers(ctx context.Context, j Job) (*workers, error) {
 	if j.Peer == "" {
 		return nil, errors.New("peer: is empty; it must be the address of a sink, such as 10.0.0.7:7077")
 	}
 	if _, _, err := net.SplitHostPort(j.Peer); err != nil {
 		return nil, fmt.Errorf("peer: %w; want host:port", err)
 	}
-	c := &crew{waits: true}
-	c.hire = func() (unit, error) {
+	c := &workers{}
+	c.newUnit = func() (unit, error) {
 		l, err := dial(ctx, j.Peer)
 		if err != nil {
 			return nil, err
 		}
-		c.unmake = append(c.unmake, l.close)
+		c.closers = append(c.closers, l.close)
 		return l.exchange, nil
 	}
 	return c, nil

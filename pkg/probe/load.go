@@ -122,9 +122,9 @@ func (o LoadOptions) validate() error {
 
 // station is a resource that the job visits once a round.
 type station struct {
-	crew   *crew
-	served result.Served
-	owed   float64 // units that are due but less than one
+	workers *workers
+	served  result.Served
+	owed    float64 // units that are due but less than one
 }
 
 // gauging is how long to work alone to find how fast that is.
@@ -133,11 +133,11 @@ const gauging = 500 * time.Millisecond
 // open makes ready for the demands. It returns those that are, also with an error.
 func (o LoadOptions) open(ctx context.Context) (stations []*station, err error) {
 	for _, d := range o.Demands {
-		c, err := d.Job.crew(ctx)
+		c, err := d.Job.newCopy(ctx)
 		if err != nil {
 			return stations, fmt.Errorf("%s: %w", d.Job.Name, err)
 		}
-		s := &station{crew: c, served: result.Served{Job: d.Job.Name, UnitsPerSecond: d.UnitsPerSecond}}
+		s := &station{workers: c, served: result.Served{Job: d.Job.Name, UnitsPerSecond: d.UnitsPerSecond}}
 		stations = append(stations, s)
 		if err := c.grow(1); err != nil {
 			return stations, fmt.Errorf("%s: %w", d.Job.Name, err)
@@ -156,7 +156,7 @@ func (o LoadOptions) open(ctx context.Context) (stations []*station, err error) 
 func closeAll(stations []*station) error {
 	var errs []error
 	for _, s := range stations {
-		errs = append(errs, s.crew.disband())
+		errs = append(errs, s.workers.close())
 	}
 	return errors.Join(errs...)
 }
@@ -231,7 +231,7 @@ func (s *station) serve(ctx context.Context, nanos float64, now int64) (int64, e
 	var err error
 	for ; s.owed >= 1 && err == nil; s.owed-- {
 		if err = ctx.Err(); err == nil {
-			err = s.crew.units[0]()
+			err = s.workers.units[0]()
 		}
 		if err == nil {
 			s.served.Units++

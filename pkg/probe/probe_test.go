@@ -309,7 +309,7 @@ func TestTwoCopiesAreComparedWithOne(t *testing.T) {
 			return sleepUntil(now + int64(2*time.Millisecond))
 		}, nil
 	}
-	a, b := &crew{hire: nap}, &crew{hire: nap}
+	a, b := &workers{newUnit: nap}, &workers{newUnit: nap}
 	if err := errors.Join(a.grow(1), b.grow(1)); err != nil {
 		t.Fatal(err)
 	}

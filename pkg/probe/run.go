@@ -48,10 +48,10 @@ func Run(ctx context.Context, o RunOptions) (result.Run, error) {
 		}
 		r.SelfDilation = found
 	}
-	err = o.Job.with(ctx, 1, o.Intensity, func(crews ...*crew) error {
-		w, err := work(ctx, crews[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
+	err = o.Job.with(ctx, 1, o.Intensity, func(copies ...*workers) error {
+		w, err := work(ctx, copies[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
 		r.Begin, r.Series, r.Units, r.CPUNanos, r.Ended = w.series.Begin, w.series, w.units, w.cpuNanos, w.ended
-		if o.Job.Name == result.CPU {
+		if o.Job.described().Computes {
 			r.Processor, r.Stolen = w.processor, w.stolen
 		}
 		return err
@@ -83,12 +83,12 @@ func waiting(ctx context.Context, units []unit, duration time.Duration) (float64
 // checkSelf returns how many times slower each of two such jobs is. Jobs of the CPU
 // tell by their processor time, whatever else runs on the node, others by comparison.
 func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
-	err = o.Job.with(ctx, 2, o.Intensity, func(crews ...*crew) error {
-		if o.Job.Name == result.CPU {
-			dilation, err = waiting(ctx, slices.Concat(crews[0].units, crews[1].units), o.Check)
+	err = o.Job.with(ctx, 2, o.Intensity, func(copies ...*workers) error {
+		if o.Job.described().Computes {
+			dilation, err = waiting(ctx, slices.Concat(copies[0].units, copies[1].units), o.Check)
 			return err
 		}
-		c, err := compareCopies(ctx, crews[0], crews[1], o.Intensity, o.Check)
+		c, err := compareCopies(ctx, copies[0], copies[1], o.Intensity, o.Check)
 		dilation = c.dilation
 		return err
 	})

@@ -19,7 +19,7 @@ type watcher struct {
 	processes map[int]*watched // by pid: those that were there when last gone through
 	accounts  map[int]*account // by thread id, likewise
 	newest    int              // the newest thread id, at the last look
-	doubtful  []int            // ids that were given before it to nobody that was there
+	unseen    []int            // ids that were given before it to no thread that was there
 	looked    int64            // when that was, 0 for never
 	result    result.Watch     // with the CPUNanos and WaitNanos of closed accounts
 	justEnded bool             // the last container has ended since the look before
@@ -71,7 +71,7 @@ func (w *watcher) look(now int64) error {
 	if err != nil {
 		return err
 	}
-	if w.looked == 0 || newest != w.newest || len(w.doubtful) > 0 {
+	if w.looked == 0 || newest != w.newest || len(w.unseen) > 0 {
 		if err := w.survey(); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (w *watcher) look(now int64) error {
 	if err != nil {
 		return err
 	}
-	w.doubt(newest, started)
+	w.noteUnseen(newest, started)
 	if err := w.charge(); err != nil {
 		return err
 	}
@@ -191,23 +191,23 @@ func runtimes(command string) bool {
 	return strings.HasPrefix(command, "runc:[") || command == "crun" || command == "youki"
 }
 
-// doubt finds out whether threads have come and gone unseen: then nobody that is there
+// noteUnseen finds out whether threads have come and gone unseen: then no thread that is there
 // has the number of their id. As one may have got its id but not be there yet, that is
 // certain only at the next look. The threads of a container's runtime come and go, and
 // do not matter.
-func (w *watcher) doubt(newest int, started bool) {
-	for _, id := range w.doubtful {
+func (w *watcher) noteUnseen(newest int, started bool) {
+	for _, id := range w.unseen {
 		if _, ok := w.accounts[id]; !ok {
 			w.result.Complete = false
 		}
 	}
-	w.doubtful = nil
+	w.unseen = nil
 	if w.looked != 0 && !started {
 		const many = 1000 // ids, from which on it does not matter which
 		w.result.Complete = w.result.Complete && newest >= w.newest && newest-w.newest < many
 		for id := w.newest + 1; id <= newest && w.result.Complete; id++ {
 			if _, ok := w.accounts[id]; !ok {
-				w.doubtful = append(w.doubtful, id)
+				w.unseen = append(w.unseen, id)
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func (w *watcher) report() result.Watch {
 	for _, a := range w.accounts {
 		r = a.addTo(r)
 	}
-	r.Complete = r.Complete && len(w.doubtful) == 0
+	r.Complete = r.Complete && len(w.unseen) == 0
 	return r
 }
 

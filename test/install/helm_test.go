@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,7 +53,29 @@ func installPrevious(t *testing.T) {
 		from = *chart
 		args = append(args, "--values", "testdata/values.yaml", "--set", "gauge.enabled=false,manager.podAnnotations.from=before,scheduler.podAnnotations.from=before")
 	}
+	letReadNamespaces(t)
 	helm(t, append([]string{"install", release, from}, args...)...)
+}
+
+// letReadNamespaces grants the manager what its image of this version reads and the previous chart does not let it read, until the test
+// ends. With the previous version's image it would not need it.
+func letReadNamespaces(t *testing.T) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: "previous-chart-reads-namespaces"}
+	for _, o := range []client.Object{
+		&rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list", "watch"}}}},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operator, Name: manager}},
+		},
+	} {
+		must(t, cluster.Create(t.Context(), o))
+		t.Cleanup(func() {
+			if err := cluster.Delete(context.WithoutCancel(t.Context()), o); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // install installs the chart, or upgrades what is installed to it, and returns when

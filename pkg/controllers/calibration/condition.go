@@ -70,9 +70,9 @@ func summarize(in *input) summary {
 		result, until := q.answer(in.profile)
 		fresh := in.now.Time.Before(until)
 		if f := in.failed(&q); f != nil && !fresh {
-			s.failures = append(s.failures, f.message)
+			s.failures = append(s.failures, f.Message)
 			if s.reason == "" {
-				s.reason = f.reason
+				s.reason = f.Reason
 			}
 		}
 		switch {

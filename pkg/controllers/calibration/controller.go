@@ -2,8 +2,6 @@ package calibration
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -53,7 +51,7 @@ type Reconciler struct {
 	// Metrics count calibrations. SetupWithManager sets them.
 	Metrics *Metrics
 
-	failures failures
+	failures probejob.Memory[map[string]probejob.Failure] // by resource
 }
 
 // +kubebuilder:rbac:groups=loadline.dev,resources=nodeprofiles,verbs=get;list;watch
@@ -92,7 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	profile := &v1alpha1.NodeProfile{}
 	if err := r.API.Get(ctx, request.NamespacedName, profile); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.failures.forget(request.Name)
+			r.failures.Forget(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -111,6 +109,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: p.again}, err
 }
 
+// cluster returns what reads and writes the Jobs of calibrations.
+func (r *Reconciler) cluster() probejob.Cluster {
+	return probejob.Cluster{Client: r.Client, API: r.API, Made: r.Made, FieldOwner: fieldOwner}
+}
+
 // ownerOf returns a profile as one that has nodes.
 func (r *Reconciler) ownerOf(profile *v1alpha1.NodeProfile) slots.Owner {
 	return slots.Owner{Namespace: r.Settings.Namespace, UID: profile.UID}
@@ -121,46 +124,38 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	if err := r.report(ctx, in, p); err != nil {
 		return err
 	}
+	changes := probejob.Changes{Remove: p.remove}
 	if p.start != nil {
-		if err := probejob.Apply(ctx, r.Client, p.start, fieldOwner); err != nil {
-			return err
-		}
+		changes.Apply = []*batchv1.Job{p.start}
 	}
-	var errs []error
 	if job := in.job(); job != nil && len(p.remove) == 0 {
-		errs = append(errs, probejob.Attend(ctx, r.Client, job, in.outcome.Started, in.now.Time, fieldOwner))
+		changes.Attend = []probejob.Attended{{Job: job, Began: in.outcome.Started}}
 	}
-	for i := range p.remove {
-		job := &p.remove[i]
-		err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-		if client.IgnoreNotFound(err) != nil {
-			errs = append(errs, fmt.Errorf("deleting Job %s: %w", job.Name, err))
-		}
-	}
+	err := r.cluster().Change(ctx, in.now.Time, changes)
 	if !p.hold && len(p.remove) == 0 {
 		r.Slots.Release(in.profile.UID)
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // report writes the status with its events, and counts calibrations that ended.
 func (r *Reconciler) report(ctx context.Context, in *input, p plan) error {
 	before, after := in.profile, in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)
-	told := append(statuses.Warnings(before, after), news(before.Status.Conditions, after.Status.Conditions)...)
-	if _, err := statuses.WriteShared(ctx, r.Client, r.Recorder, before, after, told...); err != nil {
+	emit := append(statuses.Warnings(before, after), turned(before.Status.Conditions, after.Status.Conditions)...)
+	if _, err := statuses.WriteShared(ctx, r.Client, r.Recorder, before, after, emit...); err != nil {
 		return err
 	}
 	if p.ended != nil {
-		r.failures.set(in.profile, in.withFailure(p.ended))
+		r.failures.Keep(in.profile, in.withFailure(p.ended))
 		r.Metrics.count(p.ended)
 	}
 	return nil
 }
 
-// news returns an event when the reason of the condition changes, but for what
+// turned returns an event when the reason of the condition changes, but for what
 // [statuses.Warnings] are about.
-func news(before, after []metav1.Condition) []statuses.Event {
+func turned(before, after []metav1.Condition) []statuses.Event {
 	c := statuses.Turned(before, after, v1alpha1.ConditionCalibrated)
 	if c == nil {
 		return nil

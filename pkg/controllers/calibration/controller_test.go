@@ -30,6 +30,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/slots"
+	"loadline.dev/loadline/test/journal"
 )
 
 // world is a cluster with a reconciler in it.
@@ -39,6 +40,7 @@ type world struct {
 	clock    *testingclock.FakePassiveClock
 	recorder *events.FakeRecorder
 	counts   *prometheus.Registry
+	journal  *journal.Journal
 	refuse   func(verb string) error // nil lets everything through
 	metrics  *Metrics
 }
@@ -52,13 +54,14 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		}
 	}
 	w := &world{clock: testingclock.NewFakePassiveClock(noon.Time), recorder: events.NewFakeRecorder(100), counts: prometheus.NewRegistry()}
+	w.journal = journal.New(t, w.clock)
 	check := func(verb string) error {
 		if w.refuse == nil {
 			return nil
 		}
 		return w.refuse(verb)
 	}
-	w.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1alpha1.NodeProfile{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.Node{}).
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string {
 			if p, ok := o.(*corev1.Pod); ok {
@@ -90,6 +93,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				return c.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 		}).Build()
+	w.Client = interceptor.NewClient(server, w.journal.Writes())
 	var err error
 	if w.metrics, err = newMetrics(w.counts); err != nil {
 		t.Fatal(err)
@@ -119,7 +123,7 @@ func identify(ctx context.Context, c client.Client) error {
 func (w *world) restart() {
 	s := settings()
 	w.Reconciler = &Reconciler{
-		Client: w.Client, API: w.Client, Made: w.Client, Recorder: w.recorder, Clock: w.clock,
+		Client: w.Client, API: w.Client, Made: w.Client, Recorder: w.journal.Recorder(w.recorder), Clock: w.clock,
 		Settings: s, Slots: slots.New(s.MaxParallel, w.clock), Metrics: w.metrics,
 	}
 }
@@ -133,6 +137,7 @@ func (w *world) reconcile(t *testing.T) reconcile.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.journal.Looked(result)
 	return result
 }
 

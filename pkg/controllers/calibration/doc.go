@@ -4,8 +4,8 @@
 // status how many requests the resource serves at once.
 //
 // It works in three steps. Gathering reads the profile, the Jobs made for it and,
-// where something is to begin, a node to begin on; a pure function decides on a
-// plan; acting writes the plan down: first the status, which says what goes on and
+// where something is to begin, a node to begin on; the [phase] that the calibration is in
+// decides on a [plan], purely; acting writes the plan down: first the status, which says what goes on and
 // where, then the Job. So a controller that is started anew goes on where the last
 // one was.
 //

@@ -20,9 +20,8 @@ import (
 
 // gather reads what the plan for a profile depends on.
 func (r *Reconciler) gather(ctx context.Context, profile *v1alpha1.NodeProfile) (*input, error) {
-	in := &input{
-		profile: profile, settings: r.Settings, now: metav1.NewTime(r.Clock.Now()), failures: r.failures.of(profile),
-	}
+	in := &input{profile: profile, settings: r.Settings, now: metav1.NewTime(r.Clock.Now())}
+	in.failures, _ = r.failures.Recall(profile)
 	if err := r.gatherJobs(ctx, in); err != nil {
 		return nil, err
 	}
@@ -39,21 +38,17 @@ func (r *Reconciler) gather(ctx context.Context, profile *v1alpha1.NodeProfile) 
 
 // gatherJobs reads the Jobs of a profile, and whether pods of theirs still run.
 func (r *Reconciler) gatherJobs(ctx context.Context, in *input) error {
-	ours := client.MatchingLabels{probejob.MeasurementKey: string(in.profile.UID)}
-	inNamespace := client.InNamespace(r.Settings.Namespace)
-	var jobs batchv1.JobList
-	if err := r.Made.List(ctx, &jobs, inNamespace, ours); err != nil {
-		return fmt.Errorf("listing Jobs: %w", err)
+	var err error
+	if in.jobs, err = r.cluster().JobsOf(ctx, in.profile, r.Settings.Namespace); err != nil {
+		return err
 	}
-	in.jobs = slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, in.profile) })
 	if in.job() != nil {
 		return nil
 	}
 	var pods corev1.PodList
-	if err := r.Made.List(ctx, &pods, inNamespace, ours); err != nil {
+	if err := r.Made.List(ctx, &pods, client.InNamespace(r.Settings.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(in.profile.UID)}); err != nil {
 		return fmt.Errorf("listing pods: %w", err)
 	}
-	var err error
 	if in.lingering, err = r.linger(ctx, pods.Items); err != nil {
 		return err
 	}
@@ -88,24 +83,18 @@ func (r *Reconciler) gatherNewJob(ctx context.Context, in *input) error {
 	if q == nil {
 		return nil
 	}
-	var job batchv1.Job
-	name := q.jobName(in.profile, attempt)
-	err := r.API.Get(ctx, types.NamespacedName{Namespace: r.Settings.Namespace, Name: name}, &job)
-	switch {
-	case apierrors.IsNotFound(err):
-	case err != nil:
-		return fmt.Errorf("reading Job %s: %w", name, err)
-	case metav1.IsControlledBy(&job, in.profile) && job.DeletionTimestamp.IsZero():
-		in.jobs = append(in.jobs, job)
+	job, err := r.cluster().Job(ctx, types.NamespacedName{Namespace: r.Settings.Namespace, Name: q.jobName(in.profile, attempt)})
+	if job != nil && metav1.IsControlledBy(job, in.profile) && job.DeletionTimestamp.IsZero() {
+		in.jobs = append(in.jobs, *job)
 	}
-	return nil
+	return err
 }
 
 // gatherRun reads the outcome of the current Job, and its node.
 func (r *Reconciler) gatherRun(ctx context.Context, in *input, job *batchv1.Job) error {
 	r.Slots.Acquire(r.ownerOf(in.profile), in.profile.Status.Calibrating.Node)
 	var err error
-	if in.outcome, err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
+	if in.outcome, err = r.cluster().Outcome(ctx, job, in.now.Time); err != nil {
 		return err
 	}
 	in.node, err = r.node(ctx, in.profile.Status.Calibrating.Node)
@@ -154,11 +143,11 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 	var busy []string
 	awaited := false
 	for _, name := range names[:min(len(names), maxLooks)] {
-		var pods corev1.PodList
-		if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": name}); err != nil {
-			return "", obstacle{}, fmt.Errorf("listing the pods of node %s: %w", name, err)
+		pods, err := r.cluster().PodsOn(ctx, name)
+		if err != nil {
+			return "", obstacle{}, err
 		}
-		here := probejob.Divide(pods.Items, in.profile.UID, r.Slots)
+		here := probejob.Divide(pods, in.profile.UID, r.Slots)
 		quiet, why := probejob.Quiet(name, here.Foreign)
 		if !quiet {
 			busy = append(busy, fmt.Sprintf("node %s: %s", name, why))

@@ -18,7 +18,7 @@ type input struct {
 	settings *probejob.Settings
 	now      metav1.Time
 	// failures are those that are not to be tried again yet, by resource.
-	failures map[string]failure
+	failures map[string]probejob.Failure
 	// jobs are those of the profile, and lingering reports whether a pod of theirs
 	// has not ended.
 	jobs      []batchv1.Job
@@ -36,13 +36,6 @@ type input struct {
 // obstacle is why a calibration cannot begin or has not ended: the reason and message of
 // the condition. The zero value is none.
 type obstacle struct{ reason, message string }
-
-// failure is a calibration that did not end well.
-type failure struct {
-	question        string
-	reason, message string
-	until           time.Time // when to try again
-}
 
 // current returns the question that is being answered and the attempt at it. It is
 // nil when none is, or when its answer is no longer needed.
@@ -73,9 +66,9 @@ func (in *input) due(q *question) bool {
 }
 
 // failed returns the failure of a question that is not to be asked again yet.
-func (in *input) failed(q *question) *failure {
-	f, ok := in.failures[q.resource]
-	if !ok || f.question != q.id() || !in.now.Time.Before(f.until) {
+func (in *input) failed(q *question) *probejob.Failure {
+	f := in.failures[q.resource]
+	if !f.Holds(q.id(), in.now.Time) {
 		return nil
 	}
 	return &f
@@ -109,10 +102,25 @@ func (in *input) job() *batchv1.Job {
 	return &in.jobs[i]
 }
 
+// all returns all Jobs of the profile.
+func (in *input) all() []*batchv1.Job {
+	all := make([]*batchv1.Job, len(in.jobs))
+	for i := range in.jobs {
+		all[i] = &in.jobs[i]
+	}
+	return all
+}
+
 // others returns the Jobs that belong to no calibration that goes on.
-func (in *input) others() []batchv1.Job {
-	job := in.job()
-	return slices.DeleteFunc(slices.Clone(in.jobs), func(j batchv1.Job) bool { return job != nil && j.Name == job.Name })
+func (in *input) others() []*batchv1.Job {
+	current := in.job()
+	var others []*batchv1.Job
+	for i := range in.jobs {
+		if job := &in.jobs[i]; current == nil || job.Name != current.Name {
+			others = append(others, job)
+		}
+	}
+	return others
 }
 
 // soonest returns when the next attempt may begin.
@@ -135,8 +143,8 @@ func (in *input) canBegin() bool {
 }
 
 // withFailure returns the failures as they are after a calibration ended.
-func (in *input) withFailure(e *ending) map[string]failure {
-	all := map[string]failure{}
+func (in *input) withFailure(e *ending) map[string]probejob.Failure {
+	all := map[string]probejob.Failure{}
 	for resource, f := range in.failures {
 		if resource != e.resource {
 			all[resource] = f
@@ -155,7 +163,7 @@ func (in *input) wake() time.Duration {
 	for _, q := range questions(in.profile) {
 		_, at := q.answer(in.profile)
 		if f := in.failed(&q); f != nil {
-			at = f.until
+			at = f.Until
 		}
 		if d := max(at.Sub(in.now.Time), time.Second); first == 0 || d < first {
 			first = d

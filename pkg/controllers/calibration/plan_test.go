@@ -16,8 +16,8 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
-// told is what a plan says and does, in one line each.
-type told struct {
+// decision is what a plan says and does, in one line each.
+type decision struct {
 	Condition string // status, reason and message
 	Going     string // the calibration that goes on
 	Starts    string // the step of the Job to start
@@ -27,9 +27,9 @@ type told struct {
 	Ended     string
 }
 
-func tell(in *input) told {
+func summaryOf(in *input) decision {
 	p := decide(in)
-	got := told{Removes: len(p.remove), Holds: p.hold, Again: p.again}
+	got := decision{Removes: len(p.remove), Holds: p.hold, Again: p.again}
 	if c := meta.FindStatusCondition(p.status.Conditions, v1alpha1.ConditionCalibrated); c != nil {
 		got.Condition = fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 	}
@@ -64,59 +64,59 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		return outcome(in, probejob.Outcome{State: probejob.Succeeded, Messages: map[string]string{probejob.ProbeContainer: message}})
 	}
 	const here = "worker-1"
-	broken := failure{question: cpu.id(), reason: v1alpha1.ReasonProbeFailed, message: "cpu: it failed", until: noon.Add(pause)}
+	broken := probejob.Failure{Question: cpu.id(), Reason: v1alpha1.ReasonProbeFailed, Message: "cpu: it failed", Until: noon.Add(pause)}
 
 	tests := map[string]struct {
 		in   *input
-		want told
+		want decision
 	}{
 		"the first resource is begun where there is a node": {
 			idle(fast(), here, obstacle{}),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1",
 				Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"nothing is begun where there is none": {
 			idle(fast(), "", obstacle{v1alpha1.ReasonNoQuietNode, "pods everywhere"}),
-			told{Condition: "False NoQuietNode: pods everywhere", Again: waitEvery},
+			decision{Condition: "False NoQuietNode: pods everywhere", Again: waitEvery},
 		},
 		"the next resource is begun when the first has an answer": {
 			idle(with(fast(), calibrated(cpu, 2, noon)), here, obstacle{}),
-			told{
+			decision{
 				Condition: "False Calibrating: disk is being calibrated on node worker-1", Going: "disk on worker-1, attempt 1",
 				Starts: disk.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"nothing is begun while an earlier pod still runs": {
 			&input{profile: fast(), settings: settings(), now: noon, lingering: true},
-			told{Condition: "False Calibrating: cpu is to be calibrated, and waits until what ran before is gone", Holds: true, Again: time.Second},
+			decision{Condition: "False Calibrating: cpu is to be calibrated, and waits until what ran before is gone", Holds: true, Again: time.Second},
 		},
 		"a run that goes on is told of": {
 			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Running}),
-			told{Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1", Holds: true, Again: watchEvery},
+			decision{Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1", Holds: true, Again: watchEvery},
 		},
 		"a run that cannot begin yet says why": {
 			outcome(begun("cpu", 2, fast()), probejob.Outcome{Message: "the image cannot be pulled"}),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1, attempt 2 of 3; the image cannot be pulled",
 				Going:     "cpu on worker-1, attempt 2", Holds: true, Again: watchEvery,
 			},
 		},
 		"a run that ended well leads on to the next": {
 			leaves(begun("cpu", 1, fast()), left(t, "cpu", 2)),
-			told{Condition: "False Calibrating: disk is calibrated next", Removes: 1, Holds: true, Again: time.Second, Ended: "cpu calibrated after 60 s"},
+			decision{Condition: "False Calibrating: disk is calibrated next", Removes: 1, Holds: true, Again: time.Second, Ended: "cpu calibrated after 60 s"},
 		},
 		"the last run that ended well completes the calibration": {
 			leaves(begun("disk", 1, with(fast(), calibrated(cpu, 2, noon))), left(t, "disk-read", 4)),
-			told{
+			decision{
 				Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "disk calibrated after 60 s",
 			},
 		},
 		"a job that cannot keep its resource busy says so, and what to do": {
 			leaves(begun("disk", 1, with(fast(), calibrated(cpu, 2, noon))), left(t, "disk-read", 0)),
-			told{
+			decision{
 				Condition: "False Unsaturated: disk: two copies of the standard job disk-read with up to 64 requests each made each other only 1.30 times slower on node worker-1, not 2 times, " +
 					"so they did not keep the resource busy; raise spec.calibration.maxServers or choose another job, or declare the servers in spec.resources",
 				Removes: 1, Holds: true, Again: time.Second, Ended: "disk unsaturated after 60 s",
@@ -124,14 +124,14 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a run that failed is quoted, and the next resource begun": {
 			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Failed, Message: "container loadline-probe ended with exit code 1: no"}),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu: the standard job cpu failed on node worker-1: container loadline-probe ended with exit code 1: no; disk is calibrated next",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
 			},
 		},
 		"a result that is cut off is a failure": {
 			leaves(begun("cpu", 1, fast(only)), left(t, "cpu", 2)[:40]),
-			told{
+			decision{
 				Condition: "False ProbeFailed: cpu: the result of the standard job cpu on node worker-1 cannot be read: the report is cut off after 40 bytes (Kubernetes keeps 4096); " +
 					"is the image that of this release?; tried again later, or when spec.calibration is changed",
 				Removes: 1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
@@ -139,7 +139,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a result of another job is a failure": {
 			leaves(begun("cpu", 1, fast(only)), left(t, "network", 2)),
-			told{
+			decision{
 				Condition: "False ProbeFailed: cpu: the result of the standard job cpu on node worker-1 cannot be read: it is of the standard job network, not cpu; " +
 					"tried again later, or when spec.calibration is changed",
 				Removes: 1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
@@ -147,7 +147,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"more servers than were looked for are a failure": {
 			leaves(begun("cpu", 1, fast(only)), left(t, "cpu", 65)),
-			told{
+			decision{
 				Condition: "False ProbeFailed: cpu: the result of the standard job cpu on node worker-1 cannot be read: it found 65 servers, more than the 64 that were looked for; " +
 					"tried again later, or when spec.calibration is changed",
 				Removes: 1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
@@ -155,29 +155,29 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a run that was lost is begun again": {
 			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Lost, Message: "pod x was deleted"}),
-			told{Condition: "False Calibrating: cpu is calibrated again: pod x was deleted", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
+			decision{Condition: "False Calibrating: cpu is calibrated again: pod x was deleted", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
 		},
 		"a run that was lost three times is given up": {
 			outcome(begun("cpu", 3, fast(only)), probejob.Outcome{State: probejob.Lost, Message: "pod x was deleted"}),
-			told{
+			decision{
 				Condition: "False Interrupted: cpu: its run was lost 3 times, at last because pod x was deleted; tried again later, or when spec.calibration is changed",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu interrupted after 60 s",
 			},
 		},
 		"a run that was killed for its use of memory is begun again": {
 			outcome(begun("cpu", 1, fast()), probejob.Outcome{State: probejob.Lost, Reason: jobstatus.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
-			told{Condition: "False Calibrating: cpu is calibrated again: container x was killed at its memory limit", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
+			decision{Condition: "False Calibrating: cpu is calibrated again: container x was killed at its memory limit", Going: "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second},
 		},
 		"a run that was killed for its use of memory twice has failed": {
 			outcome(begun("cpu", 2, fast(only)), probejob.Outcome{State: probejob.Lost, Reason: jobstatus.ReasonOutOfMemory, Message: "container x was killed at its memory limit"}),
-			told{
+			decision{
 				Condition: "False ProbeFailed: cpu: the standard job cpu failed on node worker-1: container x was killed at its memory limit; tried again later, or when spec.calibration is changed",
 				Removes:   1, Holds: true, Again: time.Second, Ended: "cpu failed after 60 s",
 			},
 		},
 		"a node that is gone is a run that was lost": {
 			func() *input { in := begun("cpu", 1, fast()); in.node = nil; return in }(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is calibrated again: node worker-1 was lost: it is no longer there",
 				Going:     "cpu on worker-1, attempt 2", Removes: 1, Holds: true, Again: time.Second,
 			},
@@ -188,11 +188,11 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.node = nil
 				return in
 			}(),
-			told{Condition: "True Calibrated: the servers are cpu 2 (node worker-1)", Removes: 1, Holds: true, Again: time.Second, Ended: "cpu calibrated after 60 s"},
+			decision{Condition: "True Calibrated: the servers are cpu 2 (node worker-1)", Removes: 1, Holds: true, Again: time.Second, Ended: "cpu calibrated after 60 s"},
 		},
 		"the next attempt waits a moment": {
 			func() *input { in := begun("cpu", 2, fast()); in.jobs, in.now = nil, noon; return in }(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is to be calibrated, and waits until what ran before is gone",
 				Going:     "cpu on worker-1, attempt 2", Again: watchEvery,
 			},
@@ -203,7 +203,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.jobs, in.site = nil, "worker-2"
 				return in
 			}(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-2, attempt 2 of 3", Going: "cpu on worker-2, attempt 2",
 				Starts: cpu.step(2), Holds: true, Again: watchEvery,
 			},
@@ -214,7 +214,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.jobs = append(in.jobs, batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "stray"}})
 				return in
 			}(),
-			told{Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1", Removes: 1, Holds: true, Again: watchEvery},
+			decision{Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1", Removes: 1, Holds: true, Again: watchEvery},
 		},
 		"a calibration that is changed while it goes on is begun anew": {
 			func() *input {
@@ -222,7 +222,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.profile.Spec.Calibration.MaxServers = new(int32(8))
 				return in
 			}(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is to be calibrated, and waits until what ran before is gone", Going: "cpu on worker-1, attempt 1",
 				Removes: 1, Holds: true, Again: time.Second,
 			},
@@ -233,7 +233,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.profile.Spec.Calibration.Resources = []v1alpha1.ProbedResource{only}
 				return in
 			}(),
-			told{Condition: "True Calibrated: the servers are cpu 2 (node worker-1)", Removes: 1, Holds: true, Again: watchEvery},
+			decision{Condition: "True Calibrated: the servers are cpu 2 (node worker-1)", Removes: 1, Holds: true, Again: watchEvery},
 		},
 		"without a calibration nothing is left": {
 			func() *input {
@@ -242,41 +242,41 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 				in.profile.Spec.Calibration = nil
 				return in
 			}(),
-			told{Removes: 1, Holds: true, Again: watchEvery},
+			decision{Removes: 1, Holds: true, Again: watchEvery},
 		},
 		"a profile that asks for none is left alone": {
-			func() *input { in := idle(fast(), "", obstacle{}); in.profile.Spec.Calibration = nil; return in }(), told{},
+			func() *input { in := idle(fast(), "", obstacle{}); in.profile.Spec.Calibration = nil; return in }(), decision{},
 		},
 		"fresh answers are kept until they get too old": {
 			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), "", obstacle{}),
-			told{Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)", Again: 89 * 24 * time.Hour},
+			decision{Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)", Again: 89 * 24 * time.Hour},
 		},
 		"an answer that is too old stays in use while it is renewed": {
 			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here, obstacle{}),
-			told{
+			decision{
 				Condition: "True Stale: results are renewed, and stay in use meanwhile: cpu is being calibrated on node worker-1",
 				Going:     "cpu on worker-1, attempt 1", Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"an answer to another question is renewed": {
 			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), "", obstacle{v1alpha1.ReasonQueued, "later"}),
-			told{Condition: "True Stale: results are renewed, and stay in use meanwhile: later", Again: waitEvery},
+			decision{Condition: "True Stale: results are renewed, and stay in use meanwhile: later", Again: waitEvery},
 		},
 		"a failure is left alone for a while": {
 			func() *input {
 				in := idle(fast(only), here, obstacle{})
-				in.failures = map[string]failure{"cpu": broken}
+				in.failures = map[string]probejob.Failure{"cpu": broken}
 				return in
 			}(),
-			told{Condition: "False ProbeFailed: cpu: it failed; tried again later, or when spec.calibration is changed", Again: pause},
+			decision{Condition: "False ProbeFailed: cpu: it failed; tried again later, or when spec.calibration is changed", Again: pause},
 		},
 		"a failure is tried again then": {
 			func() *input {
 				in := idle(fast(only), here, obstacle{})
-				in.failures, in.now = map[string]failure{"cpu": broken}, metav1.NewTime(broken.until)
+				in.failures, in.now = map[string]probejob.Failure{"cpu": broken}, metav1.NewTime(broken.Until)
 				return in
 			}(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1",
 				Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
@@ -285,10 +285,10 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			func() *input {
 				in := idle(fast(only), here, obstacle{})
 				in.profile.Spec.Calibration.MaxServers = new(int32(8))
-				in.failures = map[string]failure{"cpu": broken}
+				in.failures = map[string]probejob.Failure{"cpu": broken}
 				return in
 			}(),
-			told{
+			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1",
 				Starts: (&question{resource: "cpu", job: "cpu", maxServers: 8}).step(1), Holds: true, Again: watchEvery,
 			},
@@ -298,7 +298,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := test.in.profile.DeepCopy()
-			if diff := cmp.Diff(test.want, tell(test.in)); diff != "" {
+			if diff := cmp.Diff(test.want, summaryOf(test.in)); diff != "" {
 				t.Errorf("unexpected plan (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, test.in.profile); diff != "" {

@@ -65,9 +65,7 @@ func queued() obstacle {
 // take turns, so that all get looked at in time.
 func (in *input) rank(nodes []string) {
 	slices.Sort(nodes)
-	turn := int(in.now.Unix()/int64(waitEvery.Seconds())) * maxLooks % len(nodes)
-	turned := slices.Concat(nodes[turn:], nodes[:turn])
-	copy(nodes, turned)
+	copy(nodes, probejob.InTurn(nodes, maxLooks, in.now.Time, waitEvery))
 	slices.SortStableFunc(nodes, func(a, b string) int { return cmp.Compare(in.distance(a), in.distance(b)) })
 }
 

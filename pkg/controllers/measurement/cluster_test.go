@@ -24,7 +24,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -35,6 +34,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/probe/result"
+	"loadline.dev/loadline/test/journal"
 )
 
 // tick is how finely the simulated nodes are looked at.
@@ -52,6 +52,8 @@ type simulation struct {
 	noise      float64
 	events     *events.FakeRecorder
 	heard      []string // events so far
+	journal    *journal.Journal
+	registry   *prometheus.Registry
 
 	// The truth, by resource in the order of names.
 	names   []string
@@ -128,12 +130,8 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
 		predicted: map[string]*prediction{},
 	}
-	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&v1alpha1.WorkloadProfile{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.Node{}).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", indexed(func(p *corev1.Pod) string { return p.Spec.NodeName })).
-		WithIndex(&corev1.Pod{}, "status.phase", indexed(func(p *corev1.Pod) string { return string(p.Status.Phase) })).
-		WithIndex(&corev1.Event{}, "involvedObject.uid", indexed(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) })).
-		Build()
+	s.journal = journal.New(t, s.clock)
+	server := interceptor.NewClient(newStore(t, scheme, objects...), s.journal.Writes())
 	s.Client, s.cache = server, interceptor.NewClient(server, interceptor.Funcs{List: s.shared})
 	s.restart()
 	return s
@@ -152,28 +150,24 @@ func (s *simulation) shared(ctx context.Context, c client.WithWatch, list client
 	return c.List(ctx, list, opts...)
 }
 
-// indexed lets lists select by a field of a kind of objects.
-func indexed[T client.Object](of func(T) string) client.IndexerFunc {
-	return func(o client.Object) []string {
-		if o, ok := o.(T); ok {
-			return []string{of(o)}
-		}
-		return nil
-	}
-}
-
 // restart replaces the manager.
 func (s *simulation) restart() {
-	metrics, err := newMetrics(prometheus.NewRegistry())
+	s.registry = prometheus.NewRegistry()
+	metrics, err := newMetrics(s.registry)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.reconciler = &Reconciler{
-		Client: s.cache, API: s.Client, Made: s.Client, Recorder: s.events, Clock: s.clock, Metrics: metrics,
+		Client: s.cache, API: s.Client, Made: s.Client, Recorder: s.journal.Recorder(s.events), Clock: s.clock, Metrics: metrics,
 		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},
 		Slots:  slots.New(2, s.clock),
 	}
 }
+
+// now returns the time as an object of the API has it.
+func (s *simulation) now() metav1.Time { return toSeconds(s.clock.Now()) }
+
+func toSeconds(t time.Time) metav1.Time { return metav1.NewTime(t.Truncate(time.Second)) }
 
 // reconcile has the controller look once.
 func (s *simulation) reconcile() reconcile.Result {
@@ -182,6 +176,7 @@ func (s *simulation) reconcile() reconcile.Result {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.journal.Looked(result)
 	return result
 }
 
@@ -280,7 +275,7 @@ func (s *simulation) jobs(ctx context.Context) bool {
 		if job.UID == "" {
 			s.serial++
 			job.UID = types.UID(fmt.Sprintf("job-%d", s.serial))
-			job.CreationTimestamp = metav1.NewTime(s.clock.Now())
+			job.CreationTimestamp = s.now()
 			s.must(s.Update(ctx, job))
 			job.Status.StartTime = new(job.CreationTimestamp)
 			s.must(s.Status().Update(ctx, job))
@@ -294,7 +289,7 @@ func (s *simulation) jobs(ctx context.Context) bool {
 		pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
 		pod.Namespace, pod.Name, pod.UID = job.Namespace, fmt.Sprintf("%s-%d", job.Name, s.serial), types.UID(fmt.Sprintf("pod-%d", s.serial))
 		pod.Labels[batchv1.ControllerUidLabel] = string(job.UID)
-		pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+		pod.CreationTimestamp = s.now()
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 		pod.Spec.NodeName = pinnedTo(pod)
 		pod.Status.Phase = corev1.PodPending
@@ -376,7 +371,7 @@ func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
 	s.running[pod.UID] = p
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: container.Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.clock.Now())}},
+		Name: container.Name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: s.now()}},
 	}}
 	s.must(s.Status().Update(ctx, pod))
 	return true
@@ -541,7 +536,7 @@ func (s *simulation) end(ctx context.Context, p *process, container, message str
 	}
 	pod.Status.Phase = corev1.PodSucceeded
 	ended := corev1.ContainerStatus{Name: container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		StartedAt: metav1.NewTime(p.begin), FinishedAt: metav1.NewTime(s.clock.Now()), Message: message,
+		StartedAt: toSeconds(p.begin), FinishedAt: s.now(), Message: message,
 	}}}
 	if container == probejob.WatchContainer {
 		pod.Status.InitContainerStatuses = []corev1.ContainerStatus{ended}

@@ -2,13 +2,10 @@ package measurement
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,11 +41,11 @@ type Reconciler struct {
 	// Metrics count measurements. Defaults to those of the manager.
 	Metrics *Metrics
 
-	memories  memories
+	memories  probejob.Memory[memory]
 	active    active
 	looks     looks // at nodes
 	running   looks // at namespaces, for pods that run
-	templates templates
+	templates probejob.Memory[seenTemplate]
 	pace      slots.Pace // of profiles that wait
 }
 
@@ -96,6 +93,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: next.again, Priority: new(0)}, nil
 }
 
+// cluster returns what reads and writes the Jobs of measurements.
+func (r *Reconciler) cluster() probejob.Cluster {
+	return probejob.Cluster{Client: r.Client, API: r.API, Made: r.Made, FieldOwner: fieldOwner}
+}
+
 // ownerOf returns the profile as one that has nodes.
 func ownerOf(p *v1alpha1.WorkloadProfile) slots.Owner {
 	return slots.Owner{Namespace: p.Namespace, UID: p.UID}
@@ -103,8 +105,8 @@ func ownerOf(p *v1alpha1.WorkloadProfile) slots.Owner {
 
 // forget drops what is kept of a profile that is not measured.
 func (r *Reconciler) forget(request reconcile.Request) {
-	r.memories.forget(request.NamespacedName)
-	r.templates.forget(request.NamespacedName)
+	r.memories.Forget(request.NamespacedName)
+	r.templates.Forget(request.NamespacedName)
 	r.pace.Forget(request.NamespacedName)
 	r.Metrics.active.Set(float64(r.active.set(request, false)))
 }
@@ -120,7 +122,7 @@ func (r *Reconciler) unmeasured(ctx context.Context, request reconcile.Request, 
 		meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionMeasured) != nil {
 		return false, nil
 	}
-	jobs, err := r.jobs(ctx, p)
+	jobs, err := r.cluster().JobsOf(ctx, p, p.Namespace)
 	if err != nil || len(jobs) > 0 {
 		return false, err
 	}
@@ -151,36 +153,27 @@ func (r *Reconciler) act(ctx context.Context, in *input, p plan) error {
 	if err := r.write(ctx, in, p); err != nil {
 		return err
 	}
-	r.memories.keep(in.profile, p.memory)
+	r.memories.Keep(in.profile, p.memory)
 	if p.status.Measuring == nil || p.yields {
 		r.Slots.Release(in.profile.UID)
 	}
 	for _, node := range p.awaits {
 		r.Slots.Await(ownerOf(in.profile), node)
 	}
-	var errs []error
-	for _, job := range p.remove {
-		err := r.Client.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
-		if client.IgnoreNotFound(err) != nil {
-			errs = append(errs, fmt.Errorf("deleting Job %s: %w", job.Name, err))
-		}
-	}
-	for _, job := range p.apply {
-		errs = append(errs, probejob.Apply(ctx, r.Client, job, fieldOwner))
-	}
+	changes := probejob.Changes{Remove: p.remove, Apply: p.apply}
 	for i := range in.jobs {
 		if job := &in.jobs[i]; !slices.Contains(p.remove, job) {
-			errs = append(errs, probejob.Attend(ctx, r.Client, job, in.outcomes[job.Name].Started, in.now.Time, fieldOwner))
+			changes.Attend = append(changes.Attend, probejob.Attended{Job: job, Began: in.outcomes[job.Name].Started})
 		}
 	}
-	return errors.Join(errs...)
+	return r.cluster().Change(ctx, in.now.Time, changes)
 }
 
 // write writes the status with its events, if it changes, and counts what the plan ends.
 func (r *Reconciler) write(ctx context.Context, in *input, p plan) error {
 	after := in.profile.DeepCopy()
 	p.status.DeepCopyInto(&after.Status)
-	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, p.news...)
+	written, err := statuses.WriteShared(ctx, r.Client, r.Recorder, in.profile, after, p.events...)
 	if written {
 		r.Metrics.count(p)
 	}

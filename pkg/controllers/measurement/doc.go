@@ -23,10 +23,10 @@
 // status holds as a v1alpha1.MeasurementSample (experiment.go converts, both ways), and an
 // experiment.Result becomes a v1alpha1.MeasuredVector (result.go).
 //
-// The controller works in three steps: gathering reads the profile, the nodes and
-// what runs there; a pure function decides on a plan; acting carries it out. All
-// that it has to know from one plan to the next is in the status and in the Jobs
-// themselves, whose names follow from the status, so that a manager that starts
+// The controller works in three steps: gathering ([input]) reads the profile, the nodes and
+// what runs there; the [phase] that the measurement is in decides on a [plan], purely; acting
+// carries it out. All that it has to know from one plan to the next is in the status and in
+// the Jobs themselves, whose names follow from the status, so that a manager that starts
 // again goes on where another stopped. A plan either goes on to another step in the
 // status or brings the Jobs in line with the current one, never both: what this does
 // not need is deleted, what it needs is applied. The one thing kept in memory is how

@@ -14,45 +14,9 @@ import (
 // This file is where a measurement becomes an experiment of the model, and its samples
 // become those of the status.
 
-// experiment returns what is measured, where the measurement takes place.
-func (in *input) experiment() experiment.Experiment {
-	e := experiment.Experiment{Service: in.settings.target == nil, Copies: in.settings.copies, Interference: in.settings.interferenceNames()}
-	for i := range in.settings.resources {
-		r := &in.settings.resources[i]
-		e.Resources = append(e.Resources, experiment.Resource{
-			Name: r.Name, Servers: in.servers(r), Threads: r.Threads,
-			CPU: r.Job == v1alpha1.ProbeCPU, Conserving: r.Job != v1alpha1.ProbeMemoryBandwidth,
-		})
-	}
-	return e
-}
-
-// correct returns the samples of a measurement with those of its round corrected for the
-// neighbours. They stay as they are if its node is no longer there.
-func (in *input) correct(m *v1alpha1.MeasurementProgress) ([]v1alpha1.MeasurementSample, error) {
-	n := in.node(m.Node)
-	if n == nil {
-		return m.Samples, nil
-	}
-	site := experiment.Site{Node: n.model(), Pods: n.followers}
-	if b := in.node(m.BaselineNode); b != nil {
-		site.Baseline = new(b.model())
-	}
-	corrected, err := in.experiment().Correct(fromStatus(m.Samples), int(*m.Round), site)
-	if err != nil {
-		return nil, err
-	}
-	return toStatus(corrected...), nil
-}
-
 // model returns the node in the form of the model.
 func (n *node) model() experiment.Node {
 	return experiment.Node{Name: n.name(), Resources: n.resources, Servers: n.capacity, Neighbours: n.neighbours}
-}
-
-// estimate combines the samples of the first rounds.
-func (in *input) estimate(samples []v1alpha1.MeasurementSample, rounds int32) (experiment.Result, error) {
-	return in.experiment().Estimate(fromStatus(samples), int(rounds))
 }
 
 // fromStatus returns the samples of a status.

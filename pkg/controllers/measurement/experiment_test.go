@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
@@ -20,17 +22,15 @@ func TestTheLoadingIsTheWorkOfResourcesThatConserveIt(t *testing.T) {
 		v1alpha1.ProbeNetwork:         slower * (1 - 1/probeSlower),
 		v1alpha1.ProbeMemoryBandwidth: slower - 1,
 	} {
-		in := &input{
-			profile:  filecomp(),
-			settings: &settings{resources: []probed{{Name: "it", Job: job, Threads: 1}}},
-		}
+		in := newInput(filecomp(), nil, metav1.Time{})
+		in.settings = &settings{resources: []probed{{Name: "it", Job: job, Threads: 1}}}
 		in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Node: "gone"}
 		for round := range int32(3) {
 			in.profile.Status.Measuring.Samples = append(in.profile.Status.Measuring.Samples,
 				v1alpha1.MeasurementSample{Round: new(round + 1), Step: "alone", TargetNanos: new(int64(10e9))},
 				v1alpha1.MeasurementSample{Round: new(round + 1), Step: "beside-it", TargetNanos: new(int64(slower * 10e9)), ProbeDilation: quantity(probeSlower)})
 		}
-		result, err := in.estimate(in.profile.Status.Measuring.Samples, 3)
+		result, err := (&measuring{in}).estimate(in.profile.Status.Measuring.Samples, 3)
 		if err != nil || len(result.Components) != 1 {
 			t.Fatalf("%s: %+v, %v", job, result, err)
 		}

@@ -7,11 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-logr/logr"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,12 +31,9 @@ const (
 
 // gather reads what the plan for a profile depends on.
 func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, how freshness) (*input, error) {
-	in := &input{
-		profile: p, probes: r.Probes, now: metav1.NewTime(r.Clock.Now()),
-		taken: sets.New[string](), questions: map[string]string{}, followers: map[types.UID]bool{}, outcomes: map[string]probejob.Outcome{},
-	}
+	in := newInput(p, r.Probes, metav1.NewTime(r.Clock.Now()))
 	var err error
-	if in.jobs, err = r.jobs(ctx, p); err != nil {
+	if in.jobs, err = r.cluster().JobsOf(ctx, p, p.Namespace); err != nil {
 		return nil, err
 	}
 	if p.Spec.Measurement == nil {
@@ -55,26 +49,15 @@ func (r *Reconciler) gather(ctx context.Context, p *v1alpha1.WorkloadProfile, ho
 	if err != nil {
 		return nil, err
 	}
-	if err := in.ask(); err != nil {
+	if err := in.setQuestions(); err != nil {
 		return nil, err
 	}
 	r.gatherTaken(in)
-	in.memory = r.memories.recall(in)
+	in.memory = recall(&r.memories, in)
 	if err := r.gatherSurroundings(ctx, in, snapshot, how); err != nil {
 		return nil, err
 	}
 	return in, r.gatherStep(ctx, in)
-}
-
-// jobs returns the Jobs of a profile, by name.
-func (r *Reconciler) jobs(ctx context.Context, p *v1alpha1.WorkloadProfile) ([]batchv1.Job, error) {
-	var jobs batchv1.JobList
-	if err := r.Made.List(ctx, &jobs, client.InNamespace(p.Namespace), client.MatchingLabels{probejob.MeasurementKey: string(p.UID)}); err != nil {
-		return nil, fmt.Errorf("listing Jobs: %w", err)
-	}
-	own := slices.DeleteFunc(jobs.Items, func(j batchv1.Job) bool { return !metav1.IsControlledBy(&j, p) })
-	slices.SortFunc(own, func(a, b batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
-	return own, nil
 }
 
 // gatherNodes reads the nodes that the spec chooses, and the profiles that say what
@@ -220,12 +203,12 @@ func (r *Reconciler) runningPods(ctx context.Context, in *input, how freshness) 
 
 // look reads which pods are on a node.
 func (r *Reconciler) look(ctx context.Context, in *input, n *node, snapshot *profile.Snapshot) error {
-	var pods corev1.PodList
-	if err := r.API.List(ctx, &pods, client.MatchingFields{"spec.nodeName": n.name()}); err != nil {
-		return fmt.Errorf("listing the pods of node %s: %w", n.name(), err)
+	pods, err := r.cluster().PodsOn(ctx, n.name())
+	if err != nil {
+		return err
 	}
-	r.looks.keep(n.name(), pods.Items, in.now.Time)
-	in.see(n, probejob.Divide(pods.Items, in.profile.UID, r.Slots), snapshot)
+	r.looks.keep(n.name(), pods, in.now.Time)
+	in.see(n, probejob.Divide(pods, in.profile.UID, r.Slots), snapshot)
 	return nil
 }
 
@@ -239,34 +222,6 @@ func (r *Reconciler) glance(ctx context.Context, in *input, n *node, snapshot *p
 		return nil
 	}
 	return r.look(ctx, in, n, snapshot)
-}
-
-// see takes note of what runs on a node.
-func (in *input) see(n *node, pods probejob.Pods, snapshot *profile.Snapshot) {
-	n.looked, n.pods = true, pods
-	if !in.settings.correct {
-		return
-	}
-	others := slices.Concat(pods.Measured, pods.Foreign)
-	for i := range others {
-		pod := &others[i]
-		if in.followers[pod.UID] {
-			continue
-		}
-		if none, _ := probejob.Quiet(n.name(), others[i:i+1]); !none {
-			n.neighbours = append(n.neighbours, snapshot.VectorOn(n.class, pod))
-		}
-	}
-}
-
-// wanted returns the classes for which the plan may look for a site.
-func (in *input) wanted() []string {
-	if m := in.profile.Status.Measuring; m != nil {
-		return []string{m.NodeProfile}
-	}
-	return slices.DeleteFunc(in.classes(), func(class string) bool {
-		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].holds(in.questions[class], in.now.Time)
-	})
 }
 
 // gatherStep reads which step is going on, and the outcomes of its Jobs. Those that the
@@ -292,18 +247,26 @@ func (r *Reconciler) gatherStep(ctx context.Context, in *input) error {
 		run := in.runs[k]
 		job := in.job(run.job.Name)
 		if job == nil {
-			job = &batchv1.Job{}
-			err := r.API.Get(ctx, client.ObjectKeyFromObject(run.job), job)
-			if apierrors.IsNotFound(err) {
-				continue
+			if job, err = r.cluster().Job(ctx, client.ObjectKeyFromObject(run.job)); err != nil {
+				return err
 			}
-			if err != nil {
-				return fmt.Errorf("reading Job %s: %w", run.job.Name, err)
+			if job == nil {
+				continue
 			}
 			in.jobs = append(in.jobs, *job)
 		}
-		if in.outcomes[job.Name], err = probejob.Look(ctx, r.Made, r.API, job, in.now.Time); err != nil {
+		if in.outcomes[job.Name], err = r.cluster().Outcome(ctx, job, in.now.Time); err != nil {
 			return err
 		}
 	}
+}
+
+// wanted returns the classes for which the plan may look for a site.
+func (in *input) wanted() []string {
+	if m := in.profile.Status.Measuring; m != nil {
+		return []string{m.NodeProfile}
+	}
+	return slices.DeleteFunc(in.classes(), func(class string) bool {
+		return in.noTemplate != "" || in.fresh(class) || in.memory.setbacks[class].Holds(in.questions[class], in.now.Time)
+	})
 }

@@ -83,7 +83,7 @@ func TestWhateverHappensAtWhateverStepItEndsWell(t *testing.T) {
 		"a pod of somebody else comes to the node and goes": func(s *simulation) {
 			if m := s.profile().Status.Measuring; m != nil {
 				pod := service("stranger", "cart", m.Node)
-				pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+				pod.CreationTimestamp = s.now()
 				s.must(s.Create(t.Context(), pod))
 				s.reconcile()
 				s.must(s.Delete(t.Context(), pod))
@@ -105,7 +105,7 @@ func TestWhateverHappensAtWhateverStepItEndsWell(t *testing.T) {
 				vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.58})
 				s.nothingLeft()
 				if t.Failed() {
-					t.Fatalf("it happened at reconciliation %d: %v", at, s.told())
+					t.Fatalf("it happened at reconciliation %d: %v", at, s.emitted())
 				}
 			}
 		})
@@ -322,7 +322,7 @@ func TestAResultOutlivesItsNodes(t *testing.T) {
 				s.must(s.Delete(t.Context(), service("a", "filecomp", "worker-1")))
 			}
 			s.until(cmp.Or(test.first, v1alpha1.ReasonMeasured))
-			s.told()
+			s.emitted()
 			test.happen(s)
 			s.reconcile()
 			c := s.condition()
@@ -414,8 +414,8 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 			if c.Reason != test.reason || !strings.Contains(c.Message, test.says) || strings.Contains(c.Message, "probe-of") {
 				t.Errorf("the condition is %s: %s", c.Reason, c.Message)
 			}
-			if told := strings.Join(s.told(), "\n"); strings.Contains(told, "Warning") != (test.reason == v1alpha1.ReasonNoQuietNode) {
-				t.Errorf("the events are:\n%s", told)
+			if emitted := strings.Join(s.emitted(), "\n"); strings.Contains(emitted, "Warning") != (test.reason == v1alpha1.ReasonNoQuietNode) {
+				t.Errorf("the events are:\n%s", emitted)
 			}
 		})
 	}
@@ -451,8 +451,8 @@ func TestAnEventTellsOfTheBeginningAndOfTheEnd(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(only("cpu")), targetJob(), worker("worker-1", 1))
 	s.until(v1alpha1.ReasonMeasured)
-	told := s.told()
-	if len(told) != 2 || !strings.HasPrefix(told[0], "Normal Measuring measuring on node worker-1") || !strings.HasPrefix(told[1], "Normal Measured cpu 0.5") {
-		t.Errorf("unexpected events: %v", fmt.Sprint(told))
+	emitted := s.emitted()
+	if len(emitted) != 2 || !strings.HasPrefix(emitted[0], "Normal Measuring measuring on node worker-1") || !strings.HasPrefix(emitted[1], "Normal Measured cpu 0.5") {
+		t.Errorf("unexpected events: %v", fmt.Sprint(emitted))
 	}
 }

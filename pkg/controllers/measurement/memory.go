@@ -10,16 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/controllers/probejob"
 )
 
 // memory is what is kept from one plan to the next besides the status.
 type memory struct {
-	of types.UID // the profile
 	// setbacks are the failures that are waited after, by class of nodes.
-	setbacks map[string]setback
+	setbacks map[string]probejob.Failure
 	// probe is the Job of a probe that was seen running, and since when.
 	probe types.UID
 	since time.Time
@@ -28,10 +27,10 @@ type memory struct {
 }
 
 // with returns the memory with a failure to wait after.
-func (m memory) with(class string, back setback) memory {
+func (m memory) with(class string, back probejob.Failure) memory {
 	m.setbacks = maps.Clone(m.setbacks)
 	if m.setbacks == nil {
-		m.setbacks = map[string]setback{}
+		m.setbacks = map[string]probejob.Failure{}
 	}
 	m.setbacks[class] = back
 	return m
@@ -63,41 +62,6 @@ func (m memory) resumingAt(when time.Time) memory {
 	return m
 }
 
-// setback is a measurement of a class that failed.
-type setback struct {
-	question        string // that could not be answered
-	reason, message string
-	failures        int       // in a row
-	until           time.Time // when it is tried again
-}
-
-// holds reports whether a question is not to be asked again yet.
-func (s setback) holds(question string, now time.Time) bool {
-	return s.question == question && now.Before(s.until)
-}
-
-// memories are those of all profiles. The zero value is empty.
-type memories struct {
-	mu sync.Mutex
-	of map[types.NamespacedName]memory
-}
-
-func (m *memories) keep(of *v1alpha1.WorkloadProfile, what memory) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of == nil {
-		m.of = map[types.NamespacedName]memory{}
-	}
-	what.of = of.UID
-	m.of[client.ObjectKeyFromObject(of)] = what
-}
-
-func (m *memories) forget(of types.NamespacedName) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.of, of)
-}
-
 // failures are the reasons of the condition that are waited after.
 var failures = []string{
 	v1alpha1.ReasonTargetFailed, v1alpha1.ReasonProbeFailed, v1alpha1.ReasonUnsaturated,
@@ -106,10 +70,8 @@ var failures = []string{
 
 // recall returns what is remembered of a profile. A manager that has just started
 // finds a failure in the condition, and treats it as one of this moment.
-func (m *memories) recall(in *input) memory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known, ok := m.of[client.ObjectKeyFromObject(in.profile)]; ok && known.of == in.profile.UID {
+func recall(memories *probejob.Memory[memory], in *input) memory {
+	if known, ok := memories.Recall(in.profile); ok {
 		return known
 	}
 	c := meta.FindStatusCondition(in.profile.Status.Conditions, v1alpha1.ConditionMeasured)
@@ -119,8 +81,8 @@ func (m *memories) recall(in *input) memory {
 	message, _, _ := strings.Cut(c.Message, soFar)
 	for _, class := range in.classes() {
 		if question := in.questions[class]; question != "" && !in.fresh(class) {
-			back := setback{question: question, reason: c.Reason, message: message, failures: 1, until: in.now.Add(firstRetry)}
-			return memory{setbacks: map[string]setback{class: back}}
+			back := probejob.Failure{Question: question, Reason: c.Reason, Message: message, InARow: 1, Until: in.now.Add(firstRetry)}
+			return memory{setbacks: map[string]probejob.Failure{class: back}}
 		}
 	}
 	return memory{}

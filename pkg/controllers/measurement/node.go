@@ -65,13 +65,13 @@ func (n *node) alive() (ok bool, why string) {
 // quiet reports whether no pods but those of measurements run on the node, and if some do,
 // whose. Where followers belong to the step they do not count. Where neighbours are
 // corrected for, every node is quiet.
-func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
-	if in.settings.correct {
+func (n *node) quiet(s *sites, withFollowers bool) (ok bool, why string) {
+	if s.settings.correct {
 		return true, ""
 	}
 	others := n.pods.Foreign
 	if withFollowers {
-		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return in.followers[p.UID] })
+		others = slices.DeleteFunc(slices.Clone(others), func(p corev1.Pod) bool { return s.followers[p.UID] })
 	}
 	return probejob.Quiet(n.name(), others)
 }
@@ -81,9 +81,9 @@ func (n *node) quiet(in *input, withFollowers bool) (ok bool, why string) {
 // other pods: a measurement waits for them.
 func (n *node) measuredByOthers() bool { return !probejob.AllEnded(n.pods.Measured) }
 
-// left returns the name of a pod of ours on the node that has not ended and
+// leftover returns the name of a pod of ours on the node that has not ended and
 // belongs to none of these Jobs, "" for none.
-func (n *node) left(jobs map[string]bool) string {
+func (n *node) leftover(jobs map[string]bool) string {
 	for i := range n.pods.Own {
 		if pod := &n.pods.Own[i]; !probejob.Ended(pod) && !jobs[metav1.GetControllerOf(pod).Name] {
 			return pod.Name
@@ -92,10 +92,10 @@ func (n *node) left(jobs map[string]bool) string {
 	return ""
 }
 
-// newcomer returns the name of a pod that was put on the node after a time, also if
+// placedSince returns the name of a pod that was put on the node after a time, also if
 // it has ended since; "" for none. Ours do not count, nor those
 // that belong to the node or the cluster.
-func (n *node) newcomer(since time.Time) string {
+func (n *node) placedSince(since time.Time) string {
 	others := slices.Concat(n.pods.Measured, n.pods.Foreign)
 	for i := range others {
 		pod := others[i].DeepCopy()
@@ -134,5 +134,5 @@ func (n *node) room() int64 {
 	return max(free, 0)
 }
 
-// on says why a node cannot be measured on.
-func on(name, why string) string { return fmt.Sprintf("%s: %s", name, why) }
+// atNode says why a node cannot be measured on.
+func atNode(name, why string) string { return fmt.Sprintf("%s: %s", name, why) }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
@@ -69,7 +70,7 @@ func TestTheDefaultsOfAMeasurement(t *testing.T) {
 
 func TestAProbeThatCountsRequestsChecksItselfLongerAndOnce(t *testing.T) {
 	t.Parallel()
-	in := &input{profile: filecomp(only(v1alpha1.ProbeCPU, v1alpha1.ProbeMemoryBandwidth, v1alpha1.ProbeNetwork))}
+	in := newInput(filecomp(only(v1alpha1.ProbeCPU, v1alpha1.ProbeMemoryBandwidth, v1alpha1.ProbeNetwork)), nil, metav1.Time{})
 	in.profile.Status.Measuring = &v1alpha1.MeasurementProgress{Round: new(int32(1))}
 	var err error
 	if in.settings, err = newSettings(in.profile.Spec.Measurement, 0); err != nil {
@@ -81,8 +82,8 @@ func TestAProbeThatCountsRequestsChecksItselfLongerAndOnce(t *testing.T) {
 		if got := in.probe(s, "node").Check; got != want[s.resource.Job] {
 			t.Errorf("a probe of %s checks itself for %v, want %v", s.resource.Name, got, want[s.resource.Job])
 		}
-		later := *in
-		later.profile = in.profile.DeepCopy()
+		later := newInput(in.profile.DeepCopy(), nil, metav1.Time{})
+		later.settings = in.settings
 		later.profile.Status.Measuring.Round = new(int32(2))
 		later.profile.Status.Measuring.Samples = []v1alpha1.MeasurementSample{{Round: new(int32(1)), Step: s.name(), SelfDilation: quantity(2)}}
 		if got := later.probe(s, "node").Check; got != 0 {
@@ -108,7 +109,7 @@ func TestAPodThatAsksForTooMuchAsksForLessInProportion(t *testing.T) {
 	}
 	for most, want := range map[int64][]int64{400: {300, 100, 0}, 900: {600, 0, 0}} {
 		pod := spec()
-		ask(pod, most)
+		limitRequests(pod, most)
 		var got []int64
 		for _, c := range pod.Containers {
 			got = append(got, c.Resources.Requests.Cpu().MilliValue())

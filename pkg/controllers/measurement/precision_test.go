@@ -84,7 +84,7 @@ func TestWhatIsImpreciseIsNamedWithItsNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := v1alpha1.MeasuredVector{NodeProfile: "(none)", Node: "worker-1", Rounds: new(int32(5)), Resources: test.resources}
-			got, imprecise := (&input{settings: settings}).describe([]v1alpha1.MeasuredVector{m}, []string{"(none)"})
+			got, imprecise := (&results{task: &task{settings: settings}}).describe([]v1alpha1.MeasuredVector{m}, []string{"(none)"})
 			if got != test.want || imprecise != strings.Contains(test.want, "less precise") {
 				t.Errorf("imprecise: %v; it says\n%s, want\n%s", imprecise, got, test.want)
 			}

@@ -12,24 +12,6 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// ask finds what is asked about each class of nodes, if there is a template.
-func (in *input) ask() error {
-	if in.noTemplate != "" {
-		return nil
-	}
-	for _, n := range in.nodes {
-		if in.questions[n.class] != "" {
-			continue
-		}
-		question, err := condense(in.profile.Spec.Measurement, in.template, n.declared)
-		if err != nil {
-			return err
-		}
-		in.questions[n.class] = question
-	}
-	return nil
-}
-
 // condense returns what identifies a question: the template of the target's pods,
 // nil without a target; the measurement as it is asked for, but for where and how
 // often; and the servers that the class of nodes is said to have, by resource. The
@@ -48,4 +30,22 @@ func condense(m *v1alpha1.Measurement, template *corev1.PodTemplateSpec, servers
 	}
 	hash := sha256.Sum256(text)
 	return hex.EncodeToString(hash[:16]), nil
+}
+
+// setQuestions sets what is asked about each class of nodes, if there is a template.
+func (in *input) setQuestions() error {
+	if in.noTemplate != "" {
+		return nil
+	}
+	for _, n := range in.nodes {
+		if in.questions[n.class] != "" {
+			continue
+		}
+		question, err := condense(in.profile.Spec.Measurement, in.template, n.declared)
+		if err != nil {
+			return err
+		}
+		in.questions[n.class] = question
+	}
+	return nil
 }

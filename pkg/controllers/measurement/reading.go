@@ -34,43 +34,6 @@ type flaw struct {
 	hopeless bool
 }
 
-// sample returns the sample of the current step.
-func (in *input) sample() (experiment.Sample, *flaw) {
-	r, flaw := in.read()
-	if flaw != nil {
-		return experiment.Sample{}, flaw
-	}
-	return r.sample()
-}
-
-// read parses the reports of the current step.
-func (in *input) read() (*reading, *flaw) {
-	m := in.profile.Status.Measuring
-	round := int(*m.Round)
-	r := &reading{step: in.current(), round: round, latest: expectedTime(m.Samples)}
-	r.alone = experiment.Find(fromStatus(m.Samples), round, experiment.Alone).TargetNanos
-	for _, job := range in.runs {
-		messages := in.outcomes[job.job.Name].Messages
-		if job.role == roleProbe {
-			probe, err := result.ParseRun(messages[probejob.ProbeContainer])
-			if err != nil {
-				return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the probe cannot be read: %v", err)}
-			}
-			r.probe = &probe
-			continue
-		}
-		watch, err := result.ParseWatch(messages[probejob.WatchContainer])
-		if err != nil {
-			return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the observer beside the target cannot be read: %v", err)}
-		}
-		if _, ok := watch.Elapsed(); !ok {
-			return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the observer did not see the target begin and end"}
-		}
-		r.watches = append(r.watches, watch)
-	}
-	return r, nil
-}
-
 // sample returns the sample of the step.
 func (r *reading) sample() (experiment.Sample, *flaw) {
 	sample := experiment.Sample{Round: r.round, Step: r.step.id()}
@@ -237,3 +200,40 @@ func disturbed(who string, dilation float64) *flaw {
 
 // seconds returns a duration for people.
 func seconds(nanos float64) time.Duration { return time.Duration(nanos).Round(10 * time.Millisecond) }
+
+// sample returns the sample of the current step.
+func (p *completed) sample() (experiment.Sample, *flaw) {
+	r, flaw := p.read()
+	if flaw != nil {
+		return experiment.Sample{}, flaw
+	}
+	return r.sample()
+}
+
+// read parses the reports of the current step.
+func (p *completed) read() (*reading, *flaw) {
+	m := p.profile.Status.Measuring
+	round := int(*m.Round)
+	r := &reading{step: p.current(), round: round, latest: expectedTime(m.Samples)}
+	r.alone = experiment.Find(fromStatus(m.Samples), round, experiment.Alone).TargetNanos
+	for _, job := range p.runs {
+		messages := p.outcomes[job.job.Name].Messages
+		if job.role == roleProbe {
+			probe, err := result.ParseRun(messages[probejob.ProbeContainer])
+			if err != nil {
+				return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the probe cannot be read: %v", err)}
+			}
+			r.probe = &probe
+			continue
+		}
+		watch, err := result.ParseWatch(messages[probejob.WatchContainer])
+		if err != nil {
+			return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: fmt.Sprintf("the result of the observer beside the target cannot be read: %v", err)}
+		}
+		if _, ok := watch.Elapsed(); !ok {
+			return nil, &flaw{reason: v1alpha1.ReasonProbeFailed, message: "the observer did not see the target begin and end"}
+		}
+		r.watches = append(r.watches, watch)
+	}
+	return r, nil
+}

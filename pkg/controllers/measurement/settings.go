@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
+	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -47,20 +48,18 @@ type probed struct {
 	MebiBytes       int32 // that a job of an interference resource touches, 0 for its own choice
 }
 
+// standard returns what is known of the standard job.
+func (r *probed) standard() result.StandardJob {
+	job, _ := result.FindJob(r.Job)
+	return job
+}
+
 // needsBaseline reports whether a probe must also run without the pods of a service, for
 // its speed then. That of the CPU need not: the speed follows from its processor time.
-func (r *probed) needsBaseline() bool { return r.Job != v1alpha1.ProbeCPU }
+func (r *probed) needsBaseline() bool { return !r.standard().Computes }
 
-// waits reports whether the probe waits for the resource, so that what it computes
-// meanwhile is no part of that. Memory and caches are used by computing.
-func (r *probed) waits() bool {
-	switch r.Job {
-	case v1alpha1.ProbeDiskRead, v1alpha1.ProbeDiskWrite, v1alpha1.ProbeNetwork:
-		return true
-	default:
-		return false
-	}
-}
+// waits reports whether the probe waits for the resource.
+func (r *probed) waits() bool { return r.standard().Waits }
 
 // newSettings reads the spec of a measurement, which may take at most so long; 0 is no limit.
 func newSettings(m *v1alpha1.Measurement, limit time.Duration) (*settings, error) {

@@ -59,14 +59,14 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 		}
 		return all
 	}
-	told := fromStatus(samples)
+	measured := fromStatus(samples)
 	var all []step
 	if s.target != nil {
 		all = append(all, step{kind: alone, copies: 1})
 	}
 	for i := range s.resources {
 		r := &s.resources[(i+int(round)-1)%len(s.resources)]
-		if experiment.Unsaturated(told, r.Name, int(round)-1) {
+		if experiment.Unsaturated(measured, r.Name, int(round)-1) {
 			continue
 		}
 		if s.target == nil && r.needsBaseline() {
@@ -76,7 +76,7 @@ func (s *settings) steps(round int32, samples []v1alpha1.MeasurementSample) []st
 	}
 	for i := range s.interference {
 		r := &s.interference[i]
-		if _, imperceptible := experiment.Imperceptible(told, r.Name, int(round)-1); imperceptible {
+		if _, imperceptible := experiment.Imperceptible(measured, r.Name, int(round)-1); imperceptible {
 			continue
 		}
 		for _, percent := range experiment.Levels() {
@@ -95,16 +95,4 @@ func find(all []step, name string) int {
 // given one measured it.
 func selfDilation(r *probed, samples []v1alpha1.MeasurementSample, before int32) (float64, bool) {
 	return experiment.SelfDilation(fromStatus(samples), r.Name, int(before)-1)
-}
-
-// checks reports whether the probe of a step is to find out by how much two of it slow each other down: once for each
-// resource, and of an interference resource at full intensity.
-func (in *input) checks(s *step) bool {
-	m := in.profile.Status.Measuring
-	if s.kind != pressing {
-		_, known := selfDilation(s.resource, m.Samples, *m.Round)
-		return !known
-	}
-	self, _ := experiment.Imperceptible(fromStatus(m.Samples), s.resource.Name, int(*m.Round)-1)
-	return self == 0 && s.percent == experiment.Levels()[0]
 }

@@ -3,7 +3,6 @@ package measurement
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,8 +46,8 @@ func (r *Reconciler) podTemplate(ctx context.Context, p *v1alpha1.WorkloadProfil
 		if err := r.Client.Get(ctx, key, known); err != nil {
 			return nil, err
 		}
-		if template := r.templates.recall(p, known); template != nil {
-			return template, nil
+		if seen, ok := r.templates.Recall(p); ok && seen.isOf(known) {
+			return seen.template, nil
 		}
 	}
 	var template *corev1.PodTemplateSpec
@@ -63,46 +62,18 @@ func (r *Reconciler) podTemplate(ctx context.Context, p *v1alpha1.WorkloadProfil
 	if err := r.API.Get(ctx, key, object); err != nil {
 		return nil, err
 	}
-	r.templates.keep(p, object, template)
+	r.templates.Keep(p, seenTemplate{object.GetUID(), object.GetResourceVersion(), template})
 	return template, nil
 }
 
-// templates are those that were read last, of the targets of profiles that wait. The
-// zero value is empty. They are only read.
-type templates struct {
-	mu sync.Mutex
-	of map[types.NamespacedName]seenTemplate // by profile
-}
-
-// seenTemplate is that of an object as it was.
+// seenTemplate is that of the target of a profile that waits, as it was read last. It is only read.
 type seenTemplate struct {
-	uid             types.UID // of the object
+	uid             types.UID // of the target
 	resourceVersion string
 	template        *corev1.PodTemplateSpec
 }
 
-func (t *templates) keep(of *v1alpha1.WorkloadProfile, object client.Object, what *corev1.PodTemplateSpec) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[types.NamespacedName]seenTemplate{}
-	}
-	t.of[client.ObjectKeyFromObject(of)] = seenTemplate{object.GetUID(), object.GetResourceVersion(), what}
-}
-
-// recall returns the template of an object as it is, nil if it was not read yet.
-func (t *templates) recall(of *v1alpha1.WorkloadProfile, object client.Object) *corev1.PodTemplateSpec {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	known, ok := t.of[client.ObjectKeyFromObject(of)]
-	if !ok || known.uid != object.GetUID() || known.resourceVersion != object.GetResourceVersion() {
-		return nil
-	}
-	return known.template
-}
-
-func (t *templates) forget(of types.NamespacedName) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.of, of)
+// isOf reports whether a template is that of an object as it is.
+func (s *seenTemplate) isOf(o client.Object) bool {
+	return s.uid == o.GetUID() && s.resourceVersion == o.GetResourceVersion()
 }

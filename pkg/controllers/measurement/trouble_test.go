@@ -21,7 +21,7 @@ import (
 func isTarget(pod *corev1.Pod) bool { return pod.Spec.Containers[0].Name != probejob.ProbeContainer }
 
 // waiting leaves a pod with a container that waits for something.
-func (s *simulation) waiting(pod *corev1.Pod, reason, message string) bool {
+func (s *simulation) waitEvent(pod *corev1.Pod, reason, message string) bool {
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
 	}}
@@ -65,7 +65,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		},
 		"an image that cannot be pulled": {
 			spoil: func(s *simulation) {
-				s.before = func(pod *corev1.Pod) bool { return s.waiting(pod, "ErrImagePull", "not found") }
+				s.before = func(pod *corev1.Pod) bool { return s.waitEvent(pod, "ErrImagePull", "not found") }
 			},
 			reason: v1alpha1.ReasonTargetFailed, says: []string{`the image "example.test/filecomp"`, "cannot be pulled: not found"},
 		},
@@ -177,8 +177,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			}
 			s.before = nil
 			s.nothingLeft()
-			if !strings.Contains(strings.Join(s.told(), "\n"), test.reason) {
-				t.Errorf("no event tells of it: %v", s.told())
+			if !strings.Contains(strings.Join(s.emitted(), "\n"), test.reason) {
+				t.Errorf("no event tells of it: %v", s.emitted())
 			}
 		})
 	}
@@ -219,10 +219,10 @@ func TestAStepWhosePodsAreKilledIsBegunAgain(t *testing.T) {
 			s.kill(test.whose, test.why, test.times)
 			p := s.until(v1alpha1.ReasonMeasured)
 			vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.58})
-			told := strings.Join(s.told(), "\n")
+			emitted := strings.Join(s.emitted(), "\n")
 			for i := 1; i <= test.times; i++ {
-				if want := fmt.Sprintf("is begun again in %v, attempt %d of 5: container", pauseAfter(int32(i)), i+1); !strings.Contains(told, want) {
-					t.Errorf("no event says %q:\n%s", want, told)
+				if want := fmt.Sprintf("is begun again in %v, attempt %d of 5: container", pauseAfter(int32(i)), i+1); !strings.Contains(emitted, want) {
+					t.Errorf("no event says %q:\n%s", want, emitted)
 				}
 			}
 			s.nothingLeft()
@@ -253,8 +253,8 @@ func TestALostStepIsLeftAloneForAWhile(t *testing.T) {
 	}
 }
 
-// told returns the events so far.
-func (s *simulation) told() []string {
+// emitted returns the events so far.
+func (s *simulation) emitted() []string {
 	for {
 		select {
 		case e := <-s.events.Events:
@@ -339,7 +339,7 @@ func TestAStepIsBegunAgainWhenTheServiceScalesMeanwhile(t *testing.T) {
 		if m := s.profile().Status.Measuring; m != nil && !scaled && m.Step == "beside-cpu" && len(s.running) > 0 {
 			scaled = true
 			pod := service("b", "filecomp", "worker-2")
-			pod.CreationTimestamp = metav1.NewTime(s.clock.Now())
+			pod.CreationTimestamp = s.now()
 			s.must(s.Create(t.Context(), pod))
 			s.reconcile()
 			if got := attempts(s.profile().Status.Measuring); got != 1 {

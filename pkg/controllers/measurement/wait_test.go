@@ -167,8 +167,8 @@ func TestWhyAProfileWaitsIsWrittenOnceBesideWhatOthersWrite(t *testing.T) {
 	if c := s.condition(); c.Reason != v1alpha1.ReasonNoNode || !meta.IsStatusConditionTrue(s.profile().Status.Conditions, v1alpha1.ConditionReady) {
 		t.Errorf("the conditions are %+v", s.profile().Status.Conditions)
 	}
-	if told := s.told(); len(told) != 1 {
-		t.Errorf("%d events, want 1: %v", len(told), told)
+	if emitted := s.emitted(); len(emitted) != 1 {
+		t.Errorf("%d events, want 1: %v", len(emitted), emitted)
 	}
 }
 

@@ -1,6 +1,7 @@
 package probejob
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
+	"loadline.dev/loadline/pkg/probe/result"
 )
 
 // Names of containers.
@@ -50,7 +52,7 @@ type Settings struct {
 
 // Run says what a probe does.
 type Run struct {
-	// Job is the standard job, one of the v1alpha1.Probe constants.
+	// Job is the standard job, one of result.Jobs.
 	Job string
 	// Intensity is how many requests the job has at the resource at once, at
 	// least 1.
@@ -71,18 +73,9 @@ type Run struct {
 	CPURequest resource.Quantity
 }
 
-// StandardJob returns the standard job that keeps a resource busy: the one that the spec
+// StandardJob returns the name of the standard job that keeps a resource busy: the one that the spec
 // names, or that of the resource.
-func StandardJob(r *v1alpha1.ProbedResource) string {
-	switch {
-	case r.Job != "":
-		return r.Job
-	case r.Name == "disk":
-		return v1alpha1.ProbeDiskRead
-	default:
-		return r.Name
-	}
-}
+func StandardJob(r *v1alpha1.ProbedResource) string { return cmp.Or(r.Job, result.DefaultJob(r.Name)) }
 
 // calibrationCPU is what a calibration asks for: it has the node to itself.
 const calibrationCPU = "100m"
@@ -131,7 +124,8 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 		AutomountServiceAccountToken: new(false),
 		EnableServiceLinks:           new(false),
 	}
-	if job == v1alpha1.ProbeDiskRead || job == v1alpha1.ProbeDiskWrite {
+	standard, _ := result.FindJob(job)
+	if standard.File {
 		container.Command = append(container.Command, "--dir", dataDir)
 		container.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: dataDir}}
 		spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
@@ -139,8 +133,7 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 			EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: new(resource.MustParse("1Gi"))},
 		}}}
 	}
-	streams := job == v1alpha1.ProbeMemoryBandwidth || job == v1alpha1.ProbeMemoryRead || job == v1alpha1.ProbeMemoryWrite
-	if streams && !slices.Contains(command, "--size") {
+	if standard.Streams && !slices.Contains(command, "--size") {
 		container.Command = append(container.Command, "--size", s.copied().String())
 	}
 	if peer != "" {
@@ -150,7 +143,7 @@ func (s *Settings) pod(command []string, job, peer string, cpu resource.Quantity
 	return corev1.PodTemplateSpec{Spec: spec}
 }
 
-// copied is how much memory a copy of the memory-bandwidth job uses, within what
+// copied is how much memory a copy of a job that streams uses, within what
 // loadline-probe takes.
 func (s *Settings) copied() *resource.Quantity {
 	const mebi, least, most = 1 << 20, 16, 512

@@ -44,8 +44,10 @@ const (
 	closureTolerance = 1e-5
 	// lastTolerance is that after all rounds, still below the error of the closure.
 	lastTolerance = 1e-2
-	// closureRounds bounds the rounds; each further steps round halves the steps.
-	closureRounds, steps = 2000, 400
+	// closureRounds bounds the rounds, and circling is after how many of them the iteration counts as going in circles.
+	closureRounds, circling = 2000, 200
+	// damping is which part of the way to the balance the odds and factors go in a round.
+	damping = 0.7
 	// negligible is the probability of numbers of threads that are left out.
 	negligible = 1e-9
 )
@@ -103,31 +105,57 @@ func (c *closure) start() {
 }
 
 // solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
-// leaves, and some dozens of rounds.
+// leaves, and some dozens of rounds. Where a pod has so many threads that they get the less done the more of them wait, odds and
+// factors can circle around the balance; then it is found by [anderson] acceleration.
 func (c *closure) solve() error {
 	c.start()
 	c.anchor()
-	step, off := 0.7, 0.0
+	off := 0.0
+	var direct anderson
 	for round := range closureRounds {
+		before := c.state()
 		c.flatten()
 		c.setGrid()
 		low, high := c.distribute()
 		for k := max(1, low); k <= high; k++ {
 			c.divide(k)
 		}
-		if off = c.balance(step); off < closureTolerance {
+		if off = c.balance(); off < closureTolerance {
 			return nil
 		}
-		c.cross(low, high, step)
+		c.cross(low, high)
 		c.anchor()
-		if round%steps == steps-1 {
-			step /= 2
+		if round >= circling {
+			c.goTo(direct.next(before, c.state()))
 		}
 	}
 	if off < lastTolerance {
 		return nil
 	}
 	return fmt.Errorf("closure: %w after %d rounds", ErrUnsettled, closureRounds)
+}
+
+// state returns all that a round goes on from: the odds that are finite, with the probabilities that weights follow from, and the
+// factors.
+func (c *closure) state() []float64 {
+	var state []float64
+	for l, odds := range c.odds {
+		if !math.IsInf(odds, 0) {
+			state = append(state, odds, c.present[l])
+		}
+	}
+	return append(state, c.phi...)
+}
+
+// goTo has the next round go on from a state.
+func (c *closure) goTo(state []float64) {
+	for l, odds := range c.odds {
+		if !math.IsInf(odds, 0) {
+			c.odds[l], c.present[l] = state[0], max(negligible, min(1-negligible, state[1]))
+			state = state[2:]
+		}
+	}
+	copy(c.phi, state)
 }
 
 // flatten sets the weight and limit of a thread of each leaf among all threads: of the weight of each of
@@ -237,7 +265,7 @@ func (c *closure) chance(l int) float64 { return 1 / (1 + math.Exp(-c.odds[l])) 
 // balance moves the odds of each thread towards where it comes to the processor as often as it leaves. It returns
 // by which fraction, at most, a round takes longer or shorter if told from how often bursts end and if told from how
 // long they last.
-func (c *closure) balance(step float64) float64 {
+func (c *closure) balance() float64 {
 	worst := 0.0
 	for l := range c.odds {
 		if math.IsInf(c.odds[l], -1) {
@@ -261,14 +289,14 @@ func (c *closure) balance(step float64) float64 {
 		}
 		worst = max(worst, math.Abs(c.burst[l]/flow/(c.burst[l]/c.rate[l]+away)-1))
 		due := math.Log(c.burst[l]/(c.rate[l]*away)) - math.Log(present/(1-present))
-		c.odds[l] += step * max(-maxStep, min(maxStep, due))
+		c.odds[l] += damping * max(-maxStep, min(maxStep, due))
 	}
 	return worst
 }
 
 // cross moves the factors towards where the number of threads goes up as often as it goes down. A factor per
 // thread that is the same for all is left to the odds.
-func (c *closure) cross(low, high int, step float64) {
+func (c *closure) cross(low, high int) {
 	due := make([]float64, len(c.phi)) // of Φ(k + 1)/Φ(k)
 	mean, total := 0.0, 0.0
 	for k := low; k < high; k++ {
@@ -290,7 +318,7 @@ func (c *closure) cross(low, high int, step float64) {
 	shift := 0.0
 	for k := low; k < len(c.phi)-1; k++ {
 		if k < high {
-			shift += step * (due[k] - mean/max(total, negligible))
+			shift += damping * (due[k] - mean/max(total, negligible))
 		}
 		c.phi[k+1] += shift
 	}

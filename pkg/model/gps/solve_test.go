@@ -426,3 +426,27 @@ func BenchmarkSolve(b *testing.B) {
 		})
 	}
 }
+
+// A pod of little weight and many threads gets the less done the more of them wait: the iteration of the closure goes around in
+// circles, for ever.
+func TestAClosureThatCirclesSettles(t *testing.T) {
+	t.Parallel()
+	n := &gps.Network{Servers: []int{4}}
+	for _, j := range []struct {
+		demand, weight, limit float64
+		threads               int
+	}{{0.1, 8, 0.13, 1}, {0.2, 79, 0.32, 1}, {1, 157, 0, 1}, {0.1, 8, 1.18, 8}, {0.5, 79, 0, 2}, {0.05, 1, 0, 16}, {0.05, 79, 0, 2}, {0.05, 313, 0, 16}} {
+		n.Jobs = append(n.Jobs, gps.Job{Demands: []float64{j.demand}, Weight: j.weight, Limit: j.limit, Threads: j.threads})
+	}
+	s, err := gps.Solve(n, gps.Options{})
+	if err != nil || s.Chain {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	used := 0.0
+	for j := range n.Jobs {
+		used += n.Jobs[j].Demands[0] * float64(n.Jobs[j].Threads) / s.Responses[j]
+	}
+	if slow := s.Responses[5]; slow < 1.5 || slow > 4 || used > 4 {
+		t.Errorf("the pod of 16 threads takes %v times as long as alone, and all use %v of 4 cores", slow, used)
+	}
+}
