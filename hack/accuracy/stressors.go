@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention/crossed"
+	"loadline.dev/loadline/hack/accuracy/crossed"
 	"loadline.dev/loadline/pkg/model/contention/fit"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"loadline.dev/loadline/pkg/model/contention/speedup"
+	"loadline.dev/loadline/hack/accuracy/speedup"
 )
 
 var threadColumns = []string{"job", "threads", "real_s", "user_s", "sys_s"}

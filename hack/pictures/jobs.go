@@ -33,15 +33,6 @@ func exactly(servers []int, jobs ...contention.Vector) ([]float64, error) {
 	return p.Dilations, nil
 }
 
-// firstOrder returns the dilation of the first of some jobs on a node with a server per resource, by the formula.
-func firstOrder(jobs ...contention.Vector) float64 {
-	load := contention.NewLoad(single)
-	for _, v := range jobs {
-		load.Add(v)
-	}
-	return load.Dilation(jobs[0])
-}
-
 // nodesOfPrice are the pods on the two nodes among which the candidate chooses.
 func nodesOfPrice() [2][]contention.Vector {
 	return [2][]contention.Vector{

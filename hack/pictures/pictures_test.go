@@ -270,3 +270,22 @@ func readPage(t *testing.T, name string) string {
 
 // unwrapped returns a text on one line: where lines break says nothing.
 func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// firstOrder returns the dilation of the first of some jobs on a node with a server per resource, by the formula.
+func firstOrder(jobs ...contention.Vector) float64 {
+	load := contention.NewLoad(single)
+	for _, v := range jobs {
+		load.Add(v)
+	}
+	return load.Dilation(jobs[0])
+}
+
+// fewest returns how many servers keep the promise.
+func fewest(rate float64) (int, error) {
+	for servers := 1; ; servers++ {
+		fraction, _, err := answered(rate, servers)
+		if err != nil || fraction >= promised {
+			return servers, err
+		}
+	}
+}

@@ -29,16 +29,6 @@ func answered(rate float64, servers int) (fraction float64, stable bool, err err
 	return q.ResponseWithin(within), true, nil
 }
 
-// fewest returns how many servers keep the promise.
-func fewest(rate float64) (int, error) {
-	for servers := 1; ; servers++ {
-		fraction, _, err := answered(rate, servers)
-		if err != nil || fraction >= promised {
-			return servers, err
-		}
-	}
-}
-
 // drawSizing draws the fraction of requests that are answered in time against servers.
 func drawSizing() (chart.Chart, error) {
 	const most = 8

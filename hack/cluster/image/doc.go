@@ -5,4 +5,8 @@
 // There are two forms: archives, which "ctr images import", "docker load" and "kind load image-archive" read, and OCI
 // layouts, which registries take, with every platform that a program was built for. Nothing in them depends on when, where or
 // how often they are made: the same programs give the same bytes, and so the same digest.
+//
+// go-containerregistry assembles the images. The libraries above it cannot make these: ko compiles what it packs, so
+// that an image would not hold the very file that a release's archive and bill of materials are of, and it asks for a
+// base image, of which there is none here; apko installs packages of Alpine.
 package image

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 )
 
-// Workloads returns the kinds of [manifest.Kinds], which are read into [Objects.Workloads]: a workload with
+// Workloads returns the kinds that an [manifest.Workload] may be of, which are read into [Objects.Workloads]: a workload with
 // one of its pods. A job has as many pods as its parallelism, and what says no number has one; a DaemonSet has one on
 // each node.
 func Workloads() []Kind {

@@ -44,15 +44,6 @@ var workloadKinds = []struct {
 	{"CronJob", []string{"cronjob", "cronjobs", "cj"}, "spec.jobTemplate.spec.template.spec"},
 }
 
-// Kinds returns the kinds that a [Workload] may be of.
-func Kinds() []string {
-	kinds := make([]string, len(workloadKinds))
-	for i, k := range workloadKinds {
-		kinds[i] = k.kind
-	}
-	return kinds
-}
-
 // Name returns how kubectl names the workload, deployment/web; with its namespace it is deployment/shop/web.
 func (w *Workload) Name() string {
 	return strings.ToLower(w.Kind) + "/" + text.QualifiedName(&w.Pod)

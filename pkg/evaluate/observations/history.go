@@ -11,8 +11,6 @@ import (
 const (
 	// Window is how much of the past a [Summary] is of.
 	Window = slots * slot
-	// AccuracyWindow is how much of the past an [Accuracy] is of.
-	AccuracyWindow = slots * accuracySlot
 
 	slots        = 15
 	slot         = time.Minute

@@ -8,12 +8,11 @@ type Change struct {
 	Path string
 	// Share is the new share; nil leaves it.
 	Share *float64
-	// Utilization is the new utilization of a workload; nil leaves it.
-	Utilization *float64
 }
 
 // With returns the tree with changes made. The workloads keep their order, so that
-// results can be compared. The errors are those of [New] and [Tree.Find].
+// results can be compared. The errors are those of [New], and a
+// [ValueError] for a path that names nothing and for a share of the root.
 func (t *Tree) With(changes ...Change) (*Tree, error) {
 	groups := t.groups()
 	for _, c := range changes {
@@ -26,9 +25,6 @@ func (t *Tree) With(changes ...Change) (*Tree, error) {
 				return nil, &ValueError{"", "share", *c.Share, "is that of the root, which has no siblings"}
 			}
 			groups[i].Share = *c.Share
-		}
-		if c.Utilization != nil {
-			groups[i].Utilization = *c.Utilization
 		}
 	}
 	return New(&groups[0])

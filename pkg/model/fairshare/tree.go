@@ -183,16 +183,6 @@ func (t *Tree) Workloads() []Node {
 	})
 }
 
-// Find returns the group or workload of a path, "" being the root. It returns a
-// [ValueError] if there is none.
-func (t *Tree) Find(path string) (Node, error) {
-	i, err := t.index(path)
-	if err != nil {
-		return Node{}, err
-	}
-	return t.show(i, t.portions()), nil
-}
-
 func (t *Tree) show(i int, portions []float64) Node {
 	n := &t.nodes[i]
 	return Node{

@@ -8,13 +8,6 @@ type delay struct {
 	rate  float64 // of the latter
 }
 
-func (d delay) mean() float64 {
-	if d.waits == 0 {
-		return 0
-	}
-	return d.waits / d.rate
-}
-
 func (d delay) beyond(t float64) float64 { return d.waits * math.Exp(-d.rate*max(0, t)) }
 
 // beyondWith returns the probability that the delay and an exponentially distributed

@@ -6,7 +6,6 @@ import "math"
 type wait interface {
 	// beyond returns the probability of more than t ≥ 0.
 	beyond(t float64) float64
-	mean() float64
 	// lateBecauseOf returns the probability that an exponentially distributed service
 	// with the given rate takes at most x, but wait and service together take longer.
 	lateBecauseOf(service, x float64) float64
@@ -20,14 +19,6 @@ func (d delays) beyond(t float64) float64 {
 	sum := 0.0
 	for _, part := range d {
 		sum += part.beyond(t)
-	}
-	return sum
-}
-
-func (d delays) mean() float64 {
-	sum := 0.0
-	for _, part := range d {
-		sum += part.mean()
 	}
 	return sum
 }
@@ -58,10 +49,6 @@ type pollaczek struct {
 
 // busy returns the utilization ρ.
 func (p pollaczek) busy() float64 { return p.arrival / p.service }
-
-func (p pollaczek) mean() float64 {
-	return p.busy() * (1 + p.scv) / (2 * p.service * (1 - p.busy()))
-}
 
 // residualTransform returns ρR(s) = λ(1 − B(s))/s, B being that of the service time.
 func (p pollaczek) residualTransform(s complex128) complex128 {

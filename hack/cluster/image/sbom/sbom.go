@@ -1,6 +1,10 @@
 // Package sbom writes bills of materials of Go programs, in CycloneDX: of which modules, in which versions and with which
 // checksums, a program was made, and by which Go. All of it is read from the program itself, where the go command has
 // written it, so that a bill cannot be of another program; the same program gives the same bill.
+//
+// cyclonedx-go encodes it. The generator cyclonedx-gomod names a program by its module, which all programs here share, has the
+// checksum of the program as a property only, gives neither a serial number nor a date, and needs go-git and a detector of
+// licenses.
 package sbom
 
 import (

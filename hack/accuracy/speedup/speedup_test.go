@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention/speedup"
+	"loadline.dev/loadline/hack/accuracy/speedup"
 )
 
 func TestTheSerialPartIsFoundThroughInflation(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention/crossed"
+	"loadline.dev/loadline/hack/accuracy/crossed"
 )
 
 var domains = map[string][]string{"cpu": {"core"}, "l1i": {"core"}, "llc": {"socket"}, "membw": {"socket"}}
