@@ -154,14 +154,14 @@ func TestTheModelTakesTheWeightsAndTheUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nodes := map[string]fairshare.Node{}
+	for n := range tree.Nodes() {
+		nodes[n.Path] = n
+	}
 	for path, want := range map[string][2]float64{
 		"shop/also": {39, 0}, "burstable/shop/mesh": {157, 0.3}, "burstable/shop/mesh/app": {39, 0.3}, "besteffort/shop/idle": {1, 0.2},
 	} {
-		node, err := tree.Find(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if node.Share != want[0] || node.Utilization != want[1] {
+		if node := nodes[path]; node.Share != want[0] || node.Utilization != want[1] {
 			t.Errorf("%s: %+v, want share and utilization %v", path, node, want)
 		}
 	}
