@@ -143,7 +143,7 @@ func (m *measuredMix) predict(t *testing.T) (weighted, alike []float64) {
 		pods[i].Name = fmt.Sprint(i)
 	}
 	// With one core the policy is the same, but no pod can have the only one.
-	pool, err := cgroup.NewPool(pods, m.cores, cgroup.Options{Pods: cgroup.None, Containers: cgroup.None, StaticCPUs: m.cores > 1})
+	pool, err := cgroup.NewPool(pointers(pods), m.cores, cgroup.Options{Pods: cgroup.None, Containers: cgroup.None, StaticCPUs: m.cores > 1})
 	if err != nil {
 		t.Fatal(err)
 	}
