@@ -102,7 +102,7 @@ func (e *effects) covariance(a, b cell) float64 {
 }
 
 // expected is what effects predict of a cell: the logarithm of its dilation, and the
-// standard deviation of that, the noise of a measurement aside.
+// standard deviation of that, the noise of a measurement aside; infinite where nothing links the job and the other.
 type expected struct{ log, deviation float64 }
 
 // at returns what is predicted of a cell. It takes O(cells²) time, once for each.
@@ -130,5 +130,28 @@ func (e *effects) predict(c cell) expected {
 	blas64.Trsv(blas.Trans, e.factor, blas64.Vector{N: len(shared), Inc: 1, Data: shared})
 	variance := e.unit * (e.noise + max(0, e.covariance(c, c)-floats.Dot(shared, shared)))
 	part := math.Exp(median) / max(1, 1-leastCost+math.Exp(median))
-	return expected{math.Log(max(1, 1-leastCost+math.Exp(median-part*variance))), part * math.Sqrt(variance)}
+	deviation := part * math.Sqrt(variance)
+	if !e.connected(c) {
+		deviation = math.Inf(1)
+	}
+	return expected{math.Log(max(1, 1-leastCost+math.Exp(median-part*variance))), deviation}
+}
+
+// connected reports whether a chain of cells, each with the job or the other of the one before, leads from the job of a cell to its
+// other, as in a connected two-way design. Where none does, the jobs are of groups that never met, and that one group costs as much as
+// another is a guess. Families of jobs link their members.
+func (e *effects) connected(c cell) bool {
+	if e.names != nil {
+		return true
+	}
+	jobs, others := map[int]bool{c.job: true}, map[int]bool{}
+	for grown := true; grown && !others[c.other]; {
+		grown = false
+		for _, known := range e.cells {
+			if jobs[known.job] != others[known.other] {
+				jobs[known.job], others[known.other], grown = true, true, true
+			}
+		}
+	}
+	return others[c.other]
 }
