@@ -105,8 +105,8 @@ func (c *closure) start() {
 }
 
 // solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
-// leaves, and some dozens of rounds. Where a pod has so many threads that they get the less done the more of them wait, odds and
-// factors can circle around the balance; then it is found by [anderson] acceleration.
+// leaves, and some dozens of rounds. Threads of a pod of little weight slow each other down while they wait, and odds and factors can
+// then circle around the balance; [anderson] acceleration finds it.
 func (c *closure) solve() error {
 	c.start()
 	c.anchor()
