@@ -16,11 +16,22 @@ func (a *average) follow(clock int64, load, util, runnable float64) {
 	if clock == a.at {
 		return
 	}
-	f := math.Exp2(float64(a.at-clock) / float64(halfLife))
+	f := halved(float64(clock-a.at) / float64(halfLife))
 	a.at = clock
 	a.load = load + (a.load-load)*f
 	a.util = util + (a.util-util)*f
 	a.runnable = runnable + (a.runnable-runnable)*f
+}
+
+// halved returns 2^-x of x at least 0, to within 2e-7.
+func halved(x float64) float64 {
+	const many = 50
+	if x >= many {
+		return 0
+	}
+	whole := int(x)
+	t := (0.5 + float64(whole) - x) * math.Ln2 // Taylor's series around 1/2
+	return math.Sqrt2 / 2 * (1 + t*(1+t/2*(1+t/3*(1+t/4*(1+t/5*(1+t/6)))))) / float64(uint64(1)<<whole)
 }
 
 // load brings the averages of an entity and of its queue up to date.

@@ -3,6 +3,7 @@ package linuxsched
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // domain is a level of load balancing as one processor sees it: sched_domain. Its groups are single processors that share a cache,
@@ -412,7 +413,7 @@ func (s *simulation) balanceNewlyIdle(c *cpu) bool {
 			continue
 		}
 		moved, _ := s.balance(c, d, newlyIdle)
-		cost := int64(s.kernel.Costs.Balance) * int64(d.size)
+		cost := int64(s.kernel.Costs.Balance + s.kernel.Costs.Look*time.Duration(d.size))
 		spent += cost
 		if moved > 0 {
 			d.count(sides / weight)

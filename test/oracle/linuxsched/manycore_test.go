@@ -1,10 +1,8 @@
 package linuxsched_test
 
 import (
-	"encoding/csv"
+	"fmt"
 	"math"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,69 +10,11 @@ import (
 	"loadline.dev/loadline/test/oracle/linuxsched"
 )
 
-// measured is a pod of a mix that was measured on real processors.
-type measured struct {
-	mix                   string
-	cpus, weight, threads int
-	limit, loading, burst float64 // cores, fraction, seconds
-	constant              bool
-	seed                  int64
-	bursts                int
-	alone, together       float64 // stretches
-}
-
-func readManycore(t *testing.T) (mixes [][]measured) {
-	t.Helper()
-	file, err := os.Open("../../testdata/manycore/pods.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := map[string]int{}
-	for i, name := range rows[0] {
-		at[name] = i
-	}
-	places := map[string]int{}
-	for _, row := range rows[1:] {
-		number := func(name string) float64 {
-			if row[at[name]] == "" {
-				return 0
-			}
-			v, err := strconv.ParseFloat(row[at[name]], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
-		}
-		m := measured{
-			mix: row[at["mix"]], cpus: int(number("processors")), weight: int(number("weight")), threads: int(number("threads")),
-			limit: number("limit") / 1000, loading: number("loading"), burst: number("burst_ms") / 1000,
-			constant: row[at["kind"]] == "constant", seed: int64(number("seed")), bursts: int(number("bursts")),
-			alone: number("alone"), together: number("together"),
-		}
-		if strings.Contains(m.mix, "again-") || strings.Contains(m.mix, "single-") {
-			continue
-		}
-		place, ok := places[m.mix]
-		if !ok {
-			place = len(mixes)
-			places[m.mix] = place
-			mixes = append(mixes, nil)
-		}
-		mixes[place] = append(mixes[place], m)
-	}
-	return mixes
-}
-
-// drand48 is the generator of the C library that the measured programs drew from.
+// drand48 is the generator of the C library that measured programs drew from.
 type drand48 uint64
 
 func newDrand48(seed int64) *drand48 {
-	d := drand48(uint64(uint32(seed))<<16 | 0x330e)
+	d := drand48(uint64(uint32(seed))<<16 | 0x330e) //nolint:gosec // its low 32 bits, as srand48 takes them
 	return &d
 }
 
@@ -83,117 +23,108 @@ func (d *drand48) next() float64 {
 	return float64(*d) / (1 << 48)
 }
 
-// program is that of a thread in hack/experiments/manycore/pods/pods.c.
+// program is that of the threads that were measured: of hack/experiments/manycore/pods/pods.c, and of the kernel lab's guest. It draws
+// the same numbers, so that a simulation differs from a measurement by what the scheduler does alone.
 type program struct {
 	random       *drand48
-	burst, pause float64
+	burst, pause float64 // seconds
 	constant     bool
 	asleep       bool
 	first        float64
 }
 
-func newProgram(m measured, thread int) *program {
-	p := &program{random: newDrand48(m.seed*1009 + int64(thread)), burst: m.burst, pause: m.burst * (1 - m.loading) / m.loading, constant: m.constant, first: 1}
-	p.asleep = p.random.next() >= m.loading
-	if m.constant {
-		p.first = p.random.next()
+// programOf returns the program of a thread of a measured pod.
+func programOf(t *testing.T, r row, seed int64) func() linuxsched.Program {
+	t.Helper()
+	burst, loading, constant := r.number(t, "burst_ms")/1000, r.number(t, "loading"), r["kind"] == "constant"
+	return func() linuxsched.Program {
+		p := &program{random: newDrand48(seed), burst: burst, pause: burst * (1 - loading) / loading, constant: constant, first: 1}
+		p.asleep = p.random.next() >= loading
+		if constant {
+			p.first = p.random.next()
+		}
+		return p
 	}
-	return p
 }
 
+// Next implements [linuxsched.Program].
 func (p *program) Next() linuxsched.Step {
-	mean, kind := p.burst, linuxsched.Compute
+	s, mean := linuxsched.Step{Kind: linuxsched.Compute}, p.burst
 	if p.asleep {
-		mean, kind = p.pause, linuxsched.Sleep
+		s.Kind, mean = linuxsched.Sleep, p.pause
 	}
 	if !p.constant {
 		mean *= -math.Log(1 - p.random.next())
 	}
-	mean *= p.first
-	p.first = 1
-	p.asleep = p.pause > 0 && !p.asleep
-	return linuxsched.Step{Kind: kind, Length: time.Duration(mean * 1e9)}
+	s.Length = time.Duration(p.first * mean * float64(time.Second))
+	p.first, p.asleep = 1, p.pause > 0 && !p.asleep
+	return s
 }
 
-func (m measured) pod(parent *linuxsched.Group) linuxsched.Pod {
-	p := linuxsched.Pod{Group: linuxsched.Group{Weight: m.weight, Quota: time.Duration(m.limit * 1e8), Parent: parent}}
-	for k := range m.threads {
-		p.Threads = append(p.Threads, func() linuxsched.Program { return newProgram(m, k) })
-	}
-	return p
-}
-
-func TestManycore(t *testing.T) {
+// manycore returns the constants of the kernel on which test/testdata/manycore was measured. The bursts of its programs end by their
+// processor time, in which the kernel's work is.
+func manycore() linuxsched.Kernel {
 	k := linuxsched.Linux6_18()
 	k.Costs.Switch, k.Costs.Tick, k.Costs.Wake = 0, 0, 0
-	type tally struct {
-		n                int
-		sum, bias, worst float64
-		where            string
-	}
-	tallies := map[string]*tally{}
-	add := func(name string, off float64, where string) {
-		x := tallies[name]
-		if x == nil {
-			x = &tally{}
-			tallies[name] = x
+	return k
+}
+
+// What pods took on 4 to 16 real processors. No constant of the simulation has been fitted to that but one, of the costs of newly-idle
+// balancing, which makes a difference in a few mixes of short bursts on processors that are nearly always busy. Repetitions of a measurement
+// are 0.7 % apart, up to 3 %. Simulations with two seeds, which put threads on other processors at first, are 0.2 % apart up to a load of
+// 90 %, and above it 1.2 %, up to 9 %.
+func TestPodsOnManyProcessorsTakeWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	free, limited := &tally{}, &tally{}
+	byCPUs, byLoad := map[int]*tally{4: {}, 8: {}, 16: {}}, map[string]*tally{"below 60 %": {}, "60 to 90 %": {}, "above 90 %": {}}
+	for _, mix := range mixes(t, "../../testdata/manycore/pods.csv") {
+		if strings.HasPrefix(mix[0]["mix"], "again-") || strings.HasPrefix(mix[0]["mix"], "single-") {
+			continue
 		}
-		x.n++
-		x.sum += math.Abs(off)
-		x.bias += off
-		if math.Abs(off) > x.worst {
-			x.worst, x.where = math.Abs(off), where
-		}
-	}
-	for _, mix := range readManycore(t) {
-		machine := linuxsched.Machine{Kernel: k, CPUs: mix[0].cpus, Online: 16, Seed: 1}
+		cpus, load := int(mix[0].number(t, "processors")), 0.0
 		part := &linuxsched.Group{}
 		var pods []linuxsched.Pod
-		load := 0.0
-		for _, m := range mix {
-			pods = append(pods, m.pod(part))
-			load += m.loading * float64(m.threads) / float64(m.cpus)
+		for _, r := range mix {
+			p := linuxsched.Pod{Group: linuxsched.Group{
+				Weight: int(r.number(t, "weight")), Quota: time.Duration(r.number(t, "limit")) * 100 * time.Microsecond, Parent: part,
+			}}
+			threads := int(r.number(t, "threads"))
+			for k := range threads {
+				p.Threads = append(p.Threads, programOf(t, r, int64(r.number(t, "seed"))*1009+int64(k)))
+			}
+			pods = append(pods, p)
+			load += r.number(t, "loading") * float64(threads) / float64(cpus)
 		}
-		r, err := machine.Run(pods, 600*time.Millisecond, 7*time.Second)
+		m := linuxsched.Machine{Kernel: manycore(), CPUs: cpus, Online: 16, Seed: 1}
+		result, err := m.Run(pods, 600*time.Millisecond, 7*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, m := range mix {
-			got := r.Pods[i].Stretch()
-			off := got/m.together - 1
-			where := m.mix + " " + strconv.Itoa(i+1) + " " + strconv.FormatFloat(m.together, 'f', 3, 64) + " " + strconv.FormatFloat(got, 'f', 3, 64)
-			add("all", off, where)
-			if m.limit > 0 {
-				add("limit", off, where)
+		for i, r := range mix {
+			got, want := result.Pods[i].Stretch(), r.number(t, "together")
+			off, where := got/want-1, fmt.Sprintf("%s pod %s: %.3f, measured %.3f", r["mix"], r["pod"], got, want)
+			if r["limit"] != "" {
+				limited.add(off, where)
 				continue
 			}
-			add("no limit", off, where)
-			add("no limit "+strconv.Itoa(m.cpus), off, where)
+			free.add(off, where)
+			byCPUs[cpus].add(off, where)
 			switch {
 			case load < 0.6:
-				add("load <60", off, where)
+				byLoad["below 60 %"].add(off, where)
 			case load < 0.9:
-				add("load <90", off, where)
+				byLoad["60 to 90 %"].add(off, where)
 			default:
-				add("load >90", off, where)
-			}
-			switch {
-			case m.burst < 0.002:
-				add("burst <2", off, where)
-			case m.burst <= 0.02:
-				add("burst <20", off, where)
-			default:
-				add("burst >20", off, where)
-			}
-			if m.bursts >= 100 {
-				add("no limit >=100 bursts", off, where)
-			}
-			if math.Abs(off) > 0.1 {
-				t.Logf("load %.2f weight %d threads %d loading %g burst %g %v: %s", load, m.weight, m.threads, m.loading, m.burst, m.constant, where)
+				byLoad["above 90 %"].add(off, where)
 			}
 		}
 	}
-	for name, x := range tallies {
-		t.Logf("%-24s %4d mean %.1f bias %+.1f worst %.1f %s", name, x.n, 100*x.sum/float64(x.n), 100*x.bias/float64(x.n), 100*x.worst, x.where)
+	free.within(t, "without a limit", 0.015, 0.16, 10)
+	limited.within(t, "with a limit", 0.017, 0.22, 4)
+	for cpus, y := range byCPUs {
+		y.within(t, fmt.Sprintf("without a limit, %d processors", cpus), 0.017, 0.16, 8)
 	}
+	byLoad["below 60 %"].within(t, "without a limit, load below 60 %", 0.005, 0.05, 0)
+	byLoad["60 to 90 %"].within(t, "without a limit, load of 60 to 90 %", 0.013, 0.08, 0)
+	byLoad["above 90 %"].within(t, "without a limit, load above 90 %", 0.024, 0.16, 10)
 }
