@@ -141,7 +141,7 @@ func (s *simulation) propagate(q *runqueue, change float64) {
 }
 
 // list marks a queue as one that has load.
-func (s *simulation) list(q *runqueue) {
+func (q *runqueue) list() {
 	if !q.listed {
 		q.listed = true
 		q.cpu.loaded = append(q.cpu.loaded, q)
@@ -172,8 +172,8 @@ func (s *simulation) decay(c *cpu) {
 	c.root.load(s.now)
 }
 
-// loadOf returns the part of its processor's load that is a thread's.
-func (s *simulation) loadOf(t *thread) float64 {
+// load returns the part of its processor's load that is a thread's.
+func (t *thread) load() float64 {
 	e := &t.entity
 	load := e.weight * e.average.load
 	for q := e.queue; q.entity != nil; q = q.entity.queue {

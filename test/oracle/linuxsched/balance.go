@@ -99,6 +99,7 @@ func (g *statistics) busier(than *statistics) bool {
 		return g.average > than.average
 	case fullyBusy:
 		return false
+	case hasSpare:
 	}
 	return g.idle < than.idle || g.idle == than.idle && g.threads > than.threads
 }
@@ -127,14 +128,14 @@ type pull struct {
 func (s *simulation) balance(to *cpu, d *domain, i idleness) (int, bool) {
 	if i != newlyIdle && !balances(to, d.groups[0]) {
 		d.failed = 0
-		s.widen(d, i)
+		d.widen(i)
 		return 0, false
 	}
 	p := &pull{to: to, domain: d, idleness: i}
 	from := s.busiest(p)
 	if from == nil || from == to {
 		d.failed = 0
-		s.widen(d, i)
+		d.widen(i)
 		return 0, true
 	}
 	moved := s.move(p, from)
@@ -153,7 +154,7 @@ func (s *simulation) balance(to *cpu, d *domain, i idleness) (int, bool) {
 }
 
 // widen makes the interval of a domain that is in balance longer.
-func (s *simulation) widen(d *domain, i idleness) {
+func (d *domain) widen(i idleness) {
 	if i != newlyIdle && d.interval < 2*int64(d.size)*millisecond {
 		d.interval *= 2
 	}
@@ -286,7 +287,7 @@ func (s *simulation) move(p *pull, from *cpu) int {
 		if ok && (p.byLoad || p.byUtil) {
 			amount = capacity * t.entity.average.util
 			if p.byLoad {
-				amount = max(1, s.loadOf(t))
+				amount = max(1, t.load())
 			}
 			ok = amount/math.Exp2(float64(min(p.domain.failed, 60))) <= p.imbalance
 		}

@@ -9,7 +9,7 @@ type cfs struct {
 const manyThreads = 8
 
 // first returns the least virtual run time of those that wait.
-func (f *cfs) first(q *runqueue) *entity {
+func (*cfs) first(q *runqueue) *entity {
 	var first *entity
 	for _, e := range q.waiting {
 		if first == nil || e.vruntime < first.vruntime {
@@ -83,18 +83,18 @@ func (f *cfs) removed(q *runqueue, e *entity, h how) {
 }
 
 // migrates makes the virtual run time of an entity that moves to another processor relative to its queue's.
-func (f *cfs) migrates(q *runqueue, e *entity) {
+func (*cfs) migrates(q *runqueue, e *entity) {
 	e.vruntime -= q.zero
 	e.relative = true
 }
 
 func (f *cfs) shrunk(q *runqueue) { f.raise(q) }
 
-func (f *cfs) delays(*runqueue, *entity) bool { return false }
+func (*cfs) delays(*runqueue, *entity) bool { return false }
 
-func (f *cfs) undelayed(*runqueue, *entity) {}
+func (*cfs) undelayed(*runqueue, *entity) {}
 
-func (f *cfs) reweighed(*runqueue, *entity, float64) {}
+func (*cfs) reweighed(*runqueue, *entity, float64) {}
 
 // before says whether an entity is ahead of another: by more than the wake-up granularity (1), less (0), or not (-1).
 func (f *cfs) before(current, e *entity) int {
@@ -121,7 +121,7 @@ func (f *cfs) pick(q *runqueue) *entity {
 	return left
 }
 
-func (f *cfs) picked(*runqueue, *entity) {}
+func (*cfs) picked(*runqueue, *entity) {}
 
 func (f *cfs) preempts(q *runqueue, woken *entity) bool {
 	current := q.current
@@ -137,4 +137,4 @@ func (f *cfs) preempts(q *runqueue, woken *entity) bool {
 	return true
 }
 
-func (f *cfs) prefers(q *runqueue, e *entity) bool { return q.next == e || q.last == e }
+func (*cfs) prefers(q *runqueue, e *entity) bool { return q.next == e || q.last == e }

@@ -41,8 +41,10 @@ func draw(t *rapid.T) (linuxsched.Machine, []linuxsched.Pod) {
 		}}
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 100 * time.Microsecond, 3 * time.Millisecond, 80 * time.Millisecond}), 4, 4).Draw(t, "lengths")
 		steps := []linuxsched.Step{
-			{Kind: linuxsched.Compute, Length: time.Microsecond + lengths[0]}, {Kind: linuxsched.Sleep, Length: lengths[1]},
-			{Kind: linuxsched.Visit, Station: 0, Length: lengths[2]}, {Kind: linuxsched.Visit, Station: 1, Length: lengths[3]},
+			{Kind: linuxsched.Compute, Length: time.Microsecond + lengths[0]},
+			{Kind: linuxsched.Sleep, Length: lengths[1]},
+			{Kind: linuxsched.Visit, Station: 0, Length: lengths[2]},
+			{Kind: linuxsched.Visit, Station: 1, Length: lengths[3]},
 		}[:rapid.IntRange(1, 4).Draw(t, "steps")]
 		shape := rapid.SampledFrom([]linuxsched.Shape{linuxsched.Exponential, linuxsched.Constant, linuxsched.LogNormal}).Draw(t, "shape")
 		for range rapid.IntRange(1, 6).Draw(t, "threads") {
@@ -104,4 +106,38 @@ func TestTheSameInputGivesTheSameResult(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+func TestWhoRunsIsBlamed(t *testing.T) {
+	t.Parallel()
+	pods := []linuxsched.Pod{pod(10, 2, 5*time.Millisecond, 0.3, 1), pod(100, 1, time.Second, 1, 2), pod(100, 1, time.Millisecond, 0.02, 3)}
+	r, err := linuxsched.Machine{Kernel: linuxsched.Linux6_12(), CPUs: 1}.Run(pods, time.Second, 20*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blame := r.Blame[0]
+	if blame[1] < 10*blame[0] || blame[0] < 2*blame[2] || blame[2] == 0 || blame[0] != r.Pods[0].WaitOwn || r.Blame[1][1] != 0 {
+		t.Errorf("the light pod waited for itself for %v, for the busy one %v, for the one that is seldom there %v", blame[0], blame[1], blame[2])
+	}
+}
+
+func TestWhatIsNoMachineOrPodIsRefused(t *testing.T) {
+	t.Parallel()
+	k := linuxsched.Linux6_12()
+	for want, test := range map[string]struct {
+		machine linuxsched.Machine
+		group   linuxsched.Group
+	}{
+		"machine.CPUs: 0 is below 1":                       {linuxsched.Machine{Kernel: k}, linuxsched.Group{}},
+		"machine.Caches: 3 do not divide 4 processors":     {linuxsched.Machine{Kernel: k, CPUs: 4, Caches: 3}, linuxsched.Group{}},
+		"machine.Kernel.HZ: 0 is below 1":                  {linuxsched.Machine{CPUs: 1}, linuxsched.Group{}},
+		"pods[0]: weight 10001 is not between 1 and 10000": {linuxsched.Machine{Kernel: k, CPUs: 1}, linuxsched.Group{Weight: 10001}},
+		"pods[0]: quota 1µs is below 1ms":                  {linuxsched.Machine{Kernel: k, CPUs: 1}, linuxsched.Group{Quota: time.Microsecond}},
+		"pods[0]: weight -1 is not between 1 and 10000":    {linuxsched.Machine{Kernel: k, CPUs: 1}, linuxsched.Group{Parent: &linuxsched.Group{Weight: -1}}},
+	} {
+		_, err := test.machine.Run([]linuxsched.Pod{{Group: test.group}}, 0, time.Second)
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }

@@ -31,7 +31,7 @@ const tolerance = 1e-2
 func virtual(ns float64, e *entity) float64 { return ns * niceZero / e.weight }
 
 // virtualTime returns the weighted average of the virtual run times in a queue.
-func (f *eevdf) virtualTime(q *runqueue) float64 {
+func (*eevdf) virtualTime(q *runqueue) float64 {
 	sum, weight := 0.0, 0.0
 	for _, e := range q.waiting {
 		sum += (e.vruntime - q.zero) * e.weight
@@ -61,7 +61,7 @@ func (f *eevdf) eligible(q *runqueue, e *entity) bool {
 	return q.count == 1 || e.vruntime <= f.virtualTime(q)+tolerance
 }
 
-func (f *eevdf) protects(e *entity) bool { return e.vruntime < e.protected }
+func (*eevdf) protects(e *entity) bool { return e.vruntime < e.protected }
 
 func (f *eevdf) advanced(q *runqueue, e *entity) bool {
 	if e.vruntime >= e.deadline {
@@ -74,7 +74,7 @@ func (f *eevdf) advanced(q *runqueue, e *entity) bool {
 	return f.sliceEndsRun || !f.eligible(q, e)
 }
 
-func (f *eevdf) ticked(*simulation, *runqueue, *entity) bool { return false }
+func (*eevdf) ticked(*simulation, *runqueue, *entity) bool { return false }
 
 func (f *eevdf) place(q *runqueue, e *entity, h how) {
 	at := f.virtualTime(q)
@@ -101,9 +101,9 @@ func (f *eevdf) removed(q *runqueue, e *entity, h how) {
 	}
 }
 
-func (f *eevdf) shrunk(*runqueue) {}
+func (*eevdf) shrunk(*runqueue) {}
 
-func (f *eevdf) migrates(*runqueue, *entity) {}
+func (*eevdf) migrates(*runqueue, *entity) {}
 
 func (f *eevdf) delays(q *runqueue, e *entity) bool { return !f.eligible(q, e) }
 
@@ -174,7 +174,7 @@ func (f *eevdf) earliest(q *runqueue, current *entity, at float64) *entity {
 	return best
 }
 
-func (f *eevdf) picked(_ *runqueue, e *entity) { e.protected = e.deadline }
+func (*eevdf) picked(_ *runqueue, e *entity) { e.protected = e.deadline }
 
 func (f *eevdf) preempts(q *runqueue, woken *entity) bool {
 	if q.current == nil || !q.current.queued {
@@ -183,4 +183,4 @@ func (f *eevdf) preempts(q *runqueue, woken *entity) bool {
 	return f.earliest(q, q.current, f.virtualTime(q)+tolerance) == woken
 }
 
-func (f *eevdf) prefers(q *runqueue, e *entity) bool { return q.next == e }
+func (*eevdf) prefers(q *runqueue, e *entity) bool { return q.next == e }

@@ -8,6 +8,7 @@ import (
 // Class is the fair scheduling class of a kernel.
 type Class int
 
+// The fair scheduling classes.
 const (
 	CFS   Class = iota // completely fair scheduler, up to Linux 6.5
 	EEVDF              // earliest eligible virtual deadline first, since Linux 6.6

@@ -14,7 +14,7 @@ import (
 type drand48 uint64
 
 func newDrand48(seed int64) *drand48 {
-	d := drand48(uint64(uint32(seed))<<16 | 0x330e) //nolint:gosec // its low 32 bits, as srand48 takes them
+	d := drand48(uint64(uint32(seed))<<16 | 0x330e) // its low 32 bits, as srand48 takes them
 	return &d
 }
 

@@ -2,10 +2,10 @@ package linuxsched
 
 // selectCPU returns the processor on which a thread that wakes up is to run: select_task_rq_fair. The one whose timer or device
 // woke it is the waker.
-func (s *simulation) selectCPU(t *thread, waker *cpu) *cpu {
+func selectCPU(t *thread, waker *cpu) *cpu {
 	previous, target := t.cpu, t.cpu
 	if waker != previous {
-		target = s.affine(t, waker, previous)
+		target = affine(t, waker, previous)
 	}
 	switch {
 	case target.idle():
@@ -25,7 +25,7 @@ func (s *simulation) selectCPU(t *thread, waker *cpu) *cpu {
 }
 
 // affine returns the waker or the previous processor, whichever is idle or has less load.
-func (s *simulation) affine(t *thread, waker, previous *cpu) *cpu {
+func affine(t *thread, waker, previous *cpu) *cpu {
 	if waker.idle() && waker.cache == previous.cache {
 		if previous.idle() {
 			return previous
@@ -35,7 +35,7 @@ func (s *simulation) affine(t *thread, waker, previous *cpu) *cpu {
 	if previous.idle() {
 		return previous
 	}
-	load := s.loadOf(t)
+	load := t.load()
 	const bias = 1 + (imbalancePercent-100)/2/100.0 // for moving
 	if waker.load()+load < bias*(previous.load()-load) {
 		return waker

@@ -24,6 +24,7 @@ type Pod struct {
 // Kind is what a thread does in a step.
 type Kind int
 
+// The kinds of steps.
 const (
 	Compute Kind = iota
 	Sleep
@@ -38,11 +39,15 @@ type Step struct {
 }
 
 // Program is what a thread does, without end.
-type Program interface{ Next() Step }
+type Program interface {
+	// Next returns the next step.
+	Next() Step
+}
 
 // Shape is the distribution of bursts, and of sleeps.
 type Shape int
 
+// The shapes of distributions.
 const (
 	Exponential Shape = iota
 	Constant
@@ -63,56 +68,73 @@ func (s Shape) draw(mean time.Duration, r *rand.Rand) time.Duration {
 
 // Cycle is a program that does the same steps in turns, each for a random time of its mean length.
 type Cycle struct {
-	Steps  []Step // with mean lengths; steps of none are left out
+	Steps  []Step // with mean lengths
 	Shape  Shape
 	Random *rand.Rand
-	at     int
-}
 
-// Bursts returns a program of CPU bursts, with sleeps in between such that a thread that never waits computes for a fraction of
-// its time: loading, above 0 and at most 1. It begins somewhere in a cycle.
-func Bursts(burst time.Duration, loading float64, shape Shape, seed uint64) func() Program {
-	return func() Program {
-		r := rand.New(rand.NewPCG(seed, 0))
-		steps := []Step{{Kind: Compute, Length: burst}}
-		if pause := time.Duration(float64(burst) * (1 - loading) / loading); pause > 0 {
-			steps = append(steps, Step{Kind: Sleep, Length: pause})
-		}
-		c := &Cycle{Steps: steps, Shape: shape, Random: r}
-		first := Step{Kind: Compute, Length: burst}
-		if r.Float64() >= loading {
-			first = steps[1]
-		} else {
-			c.at = 1 % len(steps)
-		}
-		first.Length = shape.draw(first.Length, r)
-		if shape == Constant {
-			first.Length = time.Duration(r.Float64() * float64(first.Length))
-		}
-		return &begun{first, c}
-	}
+	next  int
+	begun time.Duration // what is left of the first step, if that is under way
 }
 
 // Next implements [Program].
 func (c *Cycle) Next() Step {
-	s := c.Steps[c.at]
-	c.at = (c.at + 1) % len(c.Steps)
+	s := c.Steps[c.next]
+	c.next = (c.next + 1) % len(c.Steps)
+	if c.begun > 0 {
+		s.Length, c.begun = c.begun, 0
+		return s
+	}
 	s.Length = c.Shape.draw(s.Length, c.Random)
 	return s
 }
 
-// begun is a cycle that is under way.
-type begun struct {
-	first Step
-	cycle *Cycle
+// Bursts returns a program of CPU bursts of a mean length, with sleeps in between such that a thread that never waits computes for a
+// fraction of its time: loading, above 0 and at most 1.
+func Bursts(burst time.Duration, loading float64, shape Shape, seed uint64) func() Program {
+	return Rounds(time.Duration(float64(burst)/loading), []float64{loading}, shape, seed)
 }
 
-// Next implements [Program].
-func (b *begun) Next() Step {
-	if b.first.Length > 0 {
-		s := b.first
-		b.first.Length = 0
-		return s
+// Rounds returns a program that computes, visits each station and sleeps once in a round of a mean length, if it never waits. Loadings
+// are the fractions of that which it spends on the processor, and at each station of the machine; they are at least 0, and their sum is
+// above 0 and at most 1. It begins somewhere in a round.
+func Rounds(round time.Duration, loadings []float64, shape Shape, seed uint64) func() Program {
+	var steps []Step
+	add := func(kind Kind, station int, part float64) {
+		if length := time.Duration(part * float64(round)); length > 0 {
+			steps = append(steps, Step{kind, station, length})
+		}
 	}
-	return b.cycle.Next()
+	sleep := 1.0
+	for i, part := range loadings {
+		if sleep -= part; i == 0 {
+			add(Compute, 0, part)
+		} else {
+			add(Visit, i-1, part)
+		}
+	}
+	const rounding = 1e-9
+	if sleep > rounding {
+		add(Sleep, 0, sleep)
+	}
+	return func() Program {
+		c := &Cycle{Steps: steps, Shape: shape, Random: rand.New(rand.NewPCG(seed, 0))}
+		c.begin()
+		return c
+	}
+}
+
+// begin puts a cycle somewhere, as it is at a random time.
+func (c *Cycle) begin() {
+	total := time.Duration(0)
+	for _, s := range c.Steps {
+		total += s.Length
+	}
+	at := time.Duration(c.Random.Float64() * float64(total))
+	for at >= c.Steps[c.next].Length && c.next < len(c.Steps)-1 {
+		at -= c.Steps[c.next].Length
+		c.next++
+	}
+	if c.Shape == Constant {
+		c.begun = max(1, c.Steps[c.next].Length-at)
+	}
 }

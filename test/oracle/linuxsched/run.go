@@ -85,11 +85,11 @@ func (m Machine) check(pods []Pod) error {
 	caches := max(1, m.Caches)
 	switch {
 	case m.CPUs < 1:
-		return fmt.Errorf("CPUs: %d is below 1", m.CPUs)
+		return fmt.Errorf("machine.CPUs: %d is below 1", m.CPUs)
 	case m.CPUs%caches != 0:
-		return fmt.Errorf("Caches: %d do not divide %d processors", caches, m.CPUs)
+		return fmt.Errorf("machine.Caches: %d do not divide %d processors", caches, m.CPUs)
 	case m.Kernel.HZ < 1:
-		return fmt.Errorf("Kernel.HZ: %d is below 1", m.Kernel.HZ)
+		return fmt.Errorf("machine.Kernel.HZ: %d is below 1", m.Kernel.HZ)
 	}
 	for i := range pods {
 		for g := &pods[i].Group; g != nil; g = g.Parent {

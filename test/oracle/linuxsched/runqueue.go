@@ -44,12 +44,11 @@ type runqueue struct {
 	updatedLoad int64   // when
 	listed      bool    // among the processor's queues that have load
 
-	remaining    int64 // ns of the quota that the processor has taken
-	throttled    bool  // itself
-	throttles    int   // how many of itself and the groups around it are throttled
-	frozen       int64 // for how long it was throttled so far
-	frozenSince  int64
-	needsRuntime bool // on the group's list of throttled queues
+	remaining   int64 // ns of the quota that the processor has taken
+	throttled   bool  // itself
+	throttles   int   // how many of itself and the groups around it are throttled
+	frozen      int64 // for how long it was throttled so far
+	frozenSince int64
 }
 
 // clock is the time by which averages of loads decay. It stands still while the queue is throttled.
@@ -134,7 +133,7 @@ func (s *simulation) join(e *entity, h how) {
 		q.add(e)
 	}
 	if q.count == 1 {
-		s.list(q)
+		q.list()
 		s.throttleAtWakeup(q)
 	}
 }
@@ -253,8 +252,8 @@ func (s *simulation) undelay(e *entity) {
 	}
 }
 
-// dequeue removes a thread, or a group whose delay is over, from its processor. It reports whether it did, or has delayed that.
-func (s *simulation) dequeue(e *entity, h how) bool {
+// dequeue removes a thread, or a group whose delay is over, from its processor, unless that is delayed.
+func (s *simulation) dequeue(e *entity, h how) {
 	threads, runnable := 0, 0
 	if e.thread != nil {
 		threads = 1
@@ -267,7 +266,7 @@ func (s *simulation) dequeue(e *entity, h how) bool {
 		q := at.queue
 		if !s.leave(at, h) {
 			if at == e {
-				return false
+				return
 			}
 			break
 		}
@@ -277,7 +276,7 @@ func (s *simulation) dequeue(e *entity, h how) bool {
 			t.cpu.forget(t)
 		}
 		if q.throttled {
-			return true
+			return
 		}
 		if q.count > 0 {
 			at = q.entity
@@ -294,8 +293,7 @@ func (s *simulation) dequeue(e *entity, h how) bool {
 		at.queue.threads -= threads
 		at.queue.runnable -= runnable
 		if at.queue.throttled {
-			return true
+			return
 		}
 	}
-	return true
 }

@@ -206,7 +206,7 @@ func (s *simulation) wake(t *thread) {
 		return
 	}
 	h := how{sleep: true, first: t.fresh, moved: t.fresh}
-	if to := s.selectCPU(t, t.timer); to != t.cpu {
+	if to := selectCPU(t, t.timer); to != t.cpu {
 		if q := t.entity.queue; !t.fresh {
 			s.load(q, &t.entity)
 			s.class.migrates(q, &t.entity)
@@ -331,7 +331,7 @@ func (s *simulation) burden(c *cpu, cost time.Duration) {
 func (s *simulation) switchFrom(c *cpu, previous *thread) {
 	next := s.pick(c)
 	if next == nil {
-		s.putAll(c, previous)
+		s.putAll(previous)
 		previous = nil
 		if s.balanceNewlyIdle(c) {
 			next = s.pick(c)
@@ -342,7 +342,7 @@ func (s *simulation) switchFrom(c *cpu, previous *thread) {
 		return
 	}
 	if next != previous {
-		s.change(c, previous, next)
+		s.change(previous, next)
 		next.left += int64(s.kernel.Costs.Switch)
 	}
 	c.idleSince = never
@@ -379,8 +379,8 @@ again:
 	}
 }
 
-// change replaces what runs in the queues in which two threads differ.
-func (s *simulation) change(c *cpu, previous, next *thread) {
+// change replaces what runs in the queues in which two threads differ, the first of which may be none.
+func (s *simulation) change(previous, next *thread) {
 	e := &next.entity
 	if previous == nil {
 		for ; e != nil; e = e.queue.entity {
@@ -405,7 +405,7 @@ func (s *simulation) change(c *cpu, previous, next *thread) {
 }
 
 // putAll takes a thread off its processor, which has nothing else to run.
-func (s *simulation) putAll(c *cpu, previous *thread) {
+func (s *simulation) putAll(previous *thread) {
 	if previous == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import "time"
 // Discipline is the order in which a station serves.
 type Discipline int
 
+// The disciplines.
 const (
 	FIFO    Discipline = iota // first in, first out
 	Sharing                   // all at once, at equal parts of the speed (processor sharing)

@@ -33,7 +33,7 @@ func mixes(t *testing.T, name string) (all [][]row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close() //nolint:errcheck // it is only read
+	defer file.Close()
 	lines, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		t.Fatal(err)
