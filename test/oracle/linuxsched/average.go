@@ -140,6 +140,22 @@ func (s *simulation) propagate(q *runqueue, change float64) {
 	}
 }
 
+// util returns the utilization of a processor: its average, or what it was of the threads that are queued there when they last went to
+// sleep, whichever is higher.
+func (c *cpu) util() float64 { return min(capacity, max(c.root.average.util, c.estimated)) }
+
+// estimate takes a thread's utilization at the end of a burst into its estimate.
+func (t *thread) estimate() {
+	const margin, weight = 0.01, 4
+	a := &t.entity.average
+	switch above := t.estimated - a.util; {
+	case above <= 0:
+		t.estimated = a.util
+	case above >= margin && a.util+margin >= a.runnable:
+		t.estimated -= above / weight
+	}
+}
+
 // list marks a queue as one that has load.
 func (q *runqueue) list() {
 	if !q.listed {

@@ -64,7 +64,7 @@ func statisticsOf(cpus []*cpu) statistics {
 	g := statistics{cpus: cpus}
 	for _, c := range cpus {
 		g.load += c.load()
-		g.util += min(capacity, c.root.average.util)
+		g.util += c.util()
 		g.runnable += c.root.average.runnable
 		g.threads += c.root.threads
 		if c.idle() {
@@ -262,7 +262,7 @@ func (p *pull) source(cpus []*cpu) *cpu {
 				continue
 			}
 		case p.byUtil:
-			if value = max(c.root.average.util, c.root.average.runnable); threads == 1 {
+			if value = max(c.util(), c.root.average.runnable); threads == 1 {
 				continue
 			}
 		}
@@ -285,7 +285,7 @@ func (s *simulation) move(p *pull, from *cpu) int {
 		amount := 1.0
 		ok := s.movable(p, t, from)
 		if ok && (p.byLoad || p.byUtil) {
-			amount = capacity * t.entity.average.util
+			amount = capacity * max(t.entity.average.util, t.estimated)
 			if p.byLoad {
 				amount = max(1, t.load())
 			}

@@ -195,6 +195,7 @@ func (q *runqueue) parent() *runqueue {
 func (s *simulation) enqueue(t *thread, h how) {
 	e := &t.entity
 	if e.delayed && h.sleep {
+		t.cpu.estimated += capacity * t.estimated
 		s.undelay(e)
 		return
 	}
@@ -203,6 +204,9 @@ func (s *simulation) enqueue(t *thread, h how) {
 		runnable = 0
 	}
 	t.cpu.threads = append(t.cpu.threads, t)
+	if !e.delayed {
+		t.cpu.estimated += capacity * t.estimated
+	}
 	at := e
 	for ; at != nil && !at.queued; at = at.queue.entity {
 		s.join(at, h)
@@ -255,8 +259,14 @@ func (s *simulation) undelay(e *entity) {
 // dequeue removes a thread, or a group whose delay is over, from its processor, unless that is delayed.
 func (s *simulation) dequeue(e *entity, h how) {
 	threads, runnable := 0, 0
-	if e.thread != nil {
+	if t := e.thread; t != nil {
 		threads = 1
+		if !e.delayed {
+			t.cpu.estimated = max(0, t.cpu.estimated-capacity*t.estimated)
+			if h.sleep {
+				t.estimate()
+			}
+		}
 		if !e.delayed {
 			runnable = 1
 		}

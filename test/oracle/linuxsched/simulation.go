@@ -20,6 +20,7 @@ type cpu struct {
 	pending     bool  // it is to be rescheduled
 	idleSince   int64 // never while it has run something since
 	averageIdle float64
+	estimated   float64 // utilization by the threads that are queued
 	nextBalance int64
 }
 
@@ -45,10 +46,11 @@ type thread struct {
 	program Program
 	fresh   bool // it has not been runnable yet
 
-	step    Step
-	began   int64 // when the step began
-	left    int64 // ns of a burst, with what the kernel added
-	started int64 // since when it runs
+	step      Step
+	began     int64   // when the step began
+	left      int64   // ns of a burst, with what the kernel added
+	estimated float64 // utilization of a processor by it, from 0 to 1
+	started   int64   // since when it runs
 
 	state   activity
 	since   int64 // when its state was last accounted for
