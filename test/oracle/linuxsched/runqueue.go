@@ -207,6 +207,9 @@ func (s *simulation) enqueue(t *thread, h how) {
 	if !e.delayed {
 		t.cpu.estimated += capacity * t.estimated
 	}
+	if h.moved {
+		e.began = -int64(migrationCost) // its cache is cold
+	}
 	at := e
 	for ; at != nil && !at.queued; at = at.queue.entity {
 		s.join(at, h)
