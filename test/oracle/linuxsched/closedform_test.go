@@ -155,7 +155,10 @@ func TestAQuotaAloneThrottlesAsItsLawSays(t *testing.T) {
 		burst   time.Duration
 		limit   float64
 	}{
-		{0.4, 100 * time.Millisecond, 0.5}, {0.1, 50 * time.Millisecond, 0.2}, {0.3, 5 * time.Millisecond, 0.35}, {1, time.Second, 0.25},
+		{0.4, 100 * time.Millisecond, 0.5},
+		{0.1, 50 * time.Millisecond, 0.2},
+		{0.3, 5 * time.Millisecond, 0.35},
+		{1, time.Second, 0.25},
 		{0.5, 20 * time.Millisecond, 0.4},
 	} {
 		for _, name := range []string{"6.1", "6.12"} {

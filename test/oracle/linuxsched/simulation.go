@@ -159,16 +159,8 @@ func (s *simulation) endBurst(c *cpu) {
 		return
 	}
 	s.settle(c)
-	t.state = sleeps
-	if t.step.Kind == Visit {
-		t.state = visits
-	}
 	t.timer = c
-	if t.step.Kind == Sleep {
-		s.clocks.set(len(s.cpus)+t.index, s.now+int64(t.step.Length)+int64(s.kernel.Costs.Slack))
-	} else {
-		s.stations[t.step.Station].arrive(s, t)
-	}
+	s.start(t)
 	c.running = nil
 	s.dequeue(&t.entity, how{sleep: true})
 	s.switchFrom(c, t)
@@ -183,18 +175,24 @@ func (s *simulation) advance(t *thread) {
 	}
 }
 
+// start begins the sleep or the visit that is a thread's step.
+func (s *simulation) start(t *thread) {
+	if t.step.Kind == Visit {
+		t.state = visits
+		s.stations[t.step.Station].arrive(s, t)
+		return
+	}
+	t.state = sleeps
+	s.clocks.set(len(s.cpus)+t.index, s.now+max(1, int64(t.step.Length+s.kernel.Costs.Slack)))
+}
+
 // wake ends a sleep or a visit of a thread.
 func (s *simulation) wake(t *thread) {
 	s.credit(t)
 	s.advance(t)
 	if t.step.Kind != Compute {
-		t.state, t.since = sleeps, s.now
-		if t.step.Kind == Sleep {
-			s.clocks.set(len(s.cpus)+t.index, s.now+int64(t.step.Length)+int64(s.kernel.Costs.Slack))
-			return
-		}
-		t.state = visits
-		s.stations[t.step.Station].arrive(s, t)
+		t.since = s.now
+		s.start(t)
 		return
 	}
 	if t.timer.running != nil {

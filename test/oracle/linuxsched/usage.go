@@ -16,8 +16,14 @@ type Usage struct {
 	Bursts    int           // that ended
 }
 
-// Stretch returns how many times longer the pod's threads took than they would have without waiting.
-func (u Usage) Stretch() float64 { return float64(u.Elapsed) / float64(u.Own) }
+// Stretch returns how many times longer the pod's threads took than they would have without waiting: 1 of a pod without threads, and
+// infinity if they did nothing in the window.
+func (u Usage) Stretch() float64 {
+	if u.Elapsed == 0 {
+		return 1
+	}
+	return float64(u.Elapsed) / float64(u.Own)
+}
 
 // Result is what happened in the window of a simulation.
 type Result struct {
