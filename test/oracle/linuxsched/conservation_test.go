@@ -41,7 +41,7 @@ func draw(t *rapid.T) (linuxsched.Machine, []linuxsched.Pod) {
 		}}
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, time.Nanosecond, 100 * time.Microsecond, 3 * time.Millisecond, 80 * time.Millisecond}), 4, 4).Draw(t, "lengths")
 		steps := []linuxsched.Step{
-			{Kind: linuxsched.Compute, Length: time.Microsecond + lengths[0]},
+			{Kind: rapid.SampledFrom([]linuxsched.Kind{linuxsched.Compute, linuxsched.Fork}).Draw(t, "kind"), Length: time.Microsecond + lengths[0]},
 			{Kind: linuxsched.Sleep, Length: lengths[1]},
 			{Kind: linuxsched.Visit, Station: 0, Length: lengths[2]},
 			{Kind: linuxsched.Visit, Station: 1, Length: lengths[3]},

@@ -41,6 +41,7 @@ type Costs struct {
 	Switch  time.Duration // to another thread
 	Tick    time.Duration
 	Wake    time.Duration // of a thread, on the processor on which its timer fires
+	Fork    time.Duration // a process, and again when it ends
 	Idle    time.Duration // until an idle processor runs a thread that has been woken
 	Slack   time.Duration // by which a sleep is longer than asked for, 50 µs in any kernel
 	Balance time.Duration // of newly-idle balancing, at most, and for each processor
@@ -52,7 +53,7 @@ type Costs struct {
 // processors that are nearly always busy.
 func Hardware() Costs {
 	const µs = time.Microsecond
-	return Costs{Switch: 3 * µs / 2, Tick: 2 * µs, Wake: 2 * µs, Idle: 10 * µs, Slack: 50 * µs, Balance: 100 * µs, Look: µs}
+	return Costs{Switch: 3 * µs / 2, Tick: 2 * µs, Wake: 2 * µs, Fork: 100 * µs, Idle: 10 * µs, Slack: 50 * µs, Balance: 100 * µs, Look: µs}
 }
 
 // Linux6_1 returns the constants of Linux 6.1: CFS.

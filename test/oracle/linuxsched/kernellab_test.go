@@ -14,7 +14,7 @@ import (
 // The costs are what pods alone took there.
 func emulated(k linuxsched.Kernel) linuxsched.Kernel {
 	const µs = time.Microsecond
-	k.Costs.Tick, k.Costs.Switch, k.Costs.Wake, k.Costs.Idle = 15*µs, 6*µs, 4*µs, 6*µs
+	k.Costs.Tick, k.Costs.Switch, k.Costs.Wake, k.Costs.Idle, k.Costs.Fork = 15*µs, 6*µs, 4*µs, 6*µs, 120*µs
 	return k
 }
 
@@ -31,12 +31,9 @@ func TestPodsOnOneProcessorTakeWhatTheKernelMeasured(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			m := linuxsched.Machine{Kernel: emulated(k), CPUs: 1, Seed: 1}
-			alone, free, limited := &tally{}, &tally{}, &tally{}
+			alone, free, limited, forking := &tally{}, &tally{}, &tally{}, &tally{}
 			for _, mix := range mixes(t, file) {
 				pods, limits, forks := emulatedPods(t, mix)
-				if forks {
-					continue
-				}
 				stretches := emulate(t, m, pods, mix[0].number(t, "seconds"))
 				for i, r := range mix {
 					threads := r.number(t, "threads")
@@ -45,20 +42,24 @@ func TestPodsOnOneProcessorTakeWhatTheKernelMeasured(t *testing.T) {
 					alone.add(got/want-1, fmt.Sprintf("%s pod %s alone: %.3f, measured %.3f", r["mix"], r["pod"], got, want))
 					got, want = stretches[i]/got, r.number(t, "dilation")
 					y := free
-					if limits {
+					switch {
+					case forks:
+						y = forking
+					case limits:
 						y = limited
 					}
 					y.add(got/want-1, fmt.Sprintf("%s pod %s: %.3f, measured %.3f", r["mix"], r["pod"], got, want))
 				}
 			}
-			alone.within(t, "alone", 0.002, 0.02, 0)
+			alone.within(t, "alone", 0.002, 0.03, 0)
 			free.within(t, "mixes without limits", 0.005, 0.03, 0)
 			limited.within(t, "mixes with limits", 0.008, 0.06, 0)
+			forking.within(t, "mixes in which pods fork", 0.012, 0.1, 0)
 		})
 	}
 }
 
-// emulatedPods returns the pods of a mix of the kernel lab, and whether any has a limit or forks, which is not simulated.
+// emulatedPods returns the pods of a mix of the kernel lab, and whether any has a limit, or forks.
 func emulatedPods(t *testing.T, mix []row) (pods []linuxsched.Pod, limits, forks bool) {
 	t.Helper()
 	const thousandth = 100 * time.Microsecond // of a core in a period

@@ -29,6 +29,7 @@ type program struct {
 	random       *drand48
 	burst, pause float64 // seconds
 	constant     bool
+	forks        bool
 	asleep       bool
 	first        float64
 }
@@ -38,7 +39,7 @@ func programOf(t *testing.T, r row, seed int64) func() linuxsched.Program {
 	t.Helper()
 	burst, loading, constant := r.number(t, "burst_ms")/1000, r.number(t, "loading"), r["kind"] == "constant"
 	return func() linuxsched.Program {
-		p := &program{random: newDrand48(seed), burst: burst, pause: burst * (1 - loading) / loading, constant: constant, first: 1}
+		p := &program{random: newDrand48(seed), burst: burst, pause: burst * (1 - loading) / loading, constant: constant, forks: r["forks"] == "true", first: 1}
 		p.asleep = p.random.next() >= loading
 		if constant {
 			p.first = p.random.next()
@@ -50,8 +51,11 @@ func programOf(t *testing.T, r row, seed int64) func() linuxsched.Program {
 // Next implements [linuxsched.Program].
 func (p *program) Next() linuxsched.Step {
 	s, mean := linuxsched.Step{Kind: linuxsched.Compute}, p.burst
-	if p.asleep {
+	switch {
+	case p.asleep:
 		s.Kind, mean = linuxsched.Sleep, p.pause
+	case p.forks:
+		s.Kind = linuxsched.Fork
 	}
 	if !p.constant {
 		mean *= -math.Log(1 - p.random.next())

@@ -27,6 +27,7 @@ type Kind int
 // The kinds of steps.
 const (
 	Compute Kind = iota
+	Fork         // a process that computes for the length, and wait for it
 	Sleep
 	Visit // a station other than the processors
 )

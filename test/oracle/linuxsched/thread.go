@@ -17,6 +17,10 @@ type thread struct {
 	estimated float64 // utilization of a processor by it, from 0 to 1
 	started   int64   // since when it runs
 
+	child  *thread // that it has forked and waits for
+	parent *thread // that waits for it
+	reaps  bool    // its child has ended
+
 	state   activity
 	since   int64 // when its state was last accounted for
 	counted int64 // ns of the present step that are in its pod's Own
@@ -30,16 +34,27 @@ const (
 	waits
 	runs
 	visits
+	forks // its child is accounted for instead
 )
 
 // endBurst is the end of the burst that a processor runs.
 func (s *simulation) endBurst(c *cpu) {
 	t := c.running
 	s.pause(c)
-	s.usage[t.pod].Bursts++
-	s.credit(t)
+	switch {
+	case t.parent != nil:
+		s.exit(t)
+		return
+	case t.step.Kind == Fork && !t.reaps:
+		s.fork(t)
+		return
+	case t.step.Kind == Compute:
+		s.usage[t.pod].Bursts++
+		s.credit(t)
+	}
+	t.reaps = false
 	s.advance(t)
-	if t.step.Kind == Compute {
+	if t.computes() {
 		s.resume(c)
 		return
 	}
@@ -55,10 +70,17 @@ func (s *simulation) endBurst(c *cpu) {
 func (s *simulation) advance(t *thread) {
 	t.step = t.program.Next()
 	t.began, t.counted = s.now, 0
-	if t.step.Kind == Compute {
+	switch t.step.Kind {
+	case Compute:
 		t.left = max(1, int64(t.step.Length))
+	case Fork:
+		t.left = max(1, int64(s.kernel.Costs.Fork))
+	case Sleep, Visit:
 	}
 }
+
+// computes reports whether a thread's step needs a processor.
+func (t *thread) computes() bool { return t.step.Kind == Compute || t.step.Kind == Fork }
 
 // start begins the sleep or the visit that is a thread's step.
 func (s *simulation) start(t *thread) {
@@ -75,11 +97,16 @@ func (s *simulation) start(t *thread) {
 func (s *simulation) wake(t *thread) {
 	s.credit(t)
 	s.advance(t)
-	if t.step.Kind != Compute {
+	if !t.computes() {
 		t.since = s.now
 		s.start(t)
 		return
 	}
+	s.rouse(t)
+}
+
+// rouse makes a thread runnable that was not.
+func (s *simulation) rouse(t *thread) {
 	if t.timer.running != nil {
 		s.burden(t.timer, s.kernel.Costs.Wake)
 	}

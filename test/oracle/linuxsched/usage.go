@@ -62,6 +62,12 @@ func (s *simulation) settle(c *cpu) {
 
 // credit adds what a thread has done of its step, and not counted yet, to what its pod has done.
 func (s *simulation) credit(t *thread) {
+	if t.step.Kind == Fork {
+		if t.child != nil {
+			s.credit(t.child)
+		}
+		return
+	}
 	length := int64(t.step.Length)
 	done := length
 	u := &s.usage[t.pod]
@@ -82,6 +88,7 @@ func (s *simulation) credit(t *thread) {
 		done = length - left
 		u.Service += time.Duration(served)
 		u.WaitThere += time.Duration(s.now-t.since) - time.Duration(served)
+	case forks:
 	}
 	u.Own += time.Duration(done - t.counted)
 	t.counted = done
