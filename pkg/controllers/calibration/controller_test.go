@@ -266,8 +266,8 @@ func TestAProfileIsCalibratedThoughTheControllerDiesAtEveryStep(t *testing.T) {
 	w.dies(t, "apply")
 	w.wantCalibrated(t, "False Calibrating: cpu is being calibrated on node worker-1")
 	w.reconcile(t)
-	if job := w.job(t); !strings.HasPrefix(probejob.Step(job), "calibrate-cpu-") || !metav1.IsControlledBy(job, fast()) {
-		t.Errorf("the Job is for the step %s and belongs to %+v", probejob.Step(job), job.OwnerReferences)
+	if job := w.job(t); !strings.HasPrefix(job.Annotations[probejob.StepKey], "calibrate-cpu-") || !metav1.IsControlledBy(job, fast()) {
+		t.Errorf("the Job is for the step %s and belongs to %+v", job.Annotations[probejob.StepKey], job.OwnerReferences)
 	}
 
 	w.restart()

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
@@ -37,10 +36,8 @@ type Pods struct {
 type Input struct {
 	Profiles []v1alpha1.WorkloadProfile
 	// Workloads are manifests of pods. A pod has the vector of the profile that selects it, as for the scheduler, and
-	// without one a vector that is made of its requests, by Rules.
+	// without one a vector that is made of its requests, by the rules that the scheduler has by default.
 	Workloads []manifest.Workload
-	// Rules make vectors of requests; none are those that the scheduler has unless it is told others.
-	Rules []config.RequestRule
 	// Pods are those on the node. None means one of each workload, without those that have ended, that are asked for
 	// 0 times, or whose controller is one of the workloads; without workloads, one of each profile. All are there from the
 	// start.
@@ -278,7 +275,7 @@ func newMix(in Input) (*mix, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, others, err := rulesOf(&in) // a resource that no NodeProfile names has one server
+	rules, others, err := defaultRules() // a resource that no NodeProfile names has one server
 	if err != nil {
 		return nil, err
 	}

@@ -254,20 +254,17 @@ func (c *catalog) solve(s *subject) error {
 	return nil
 }
 
-// rulesOf returns the rules of an input, and the resources that they are about.
-func rulesOf(in *Input) (rules []config.RequestRule, resources []string, err error) {
-	rules = in.Rules
-	if rules == nil {
-		args, err := config.LoadDilationArgs(nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		rules = args.Requests
+// defaultRules returns the rules by which the scheduler makes vectors of requests by default, and the resources that they
+// are about.
+func defaultRules() (rules []config.RequestRule, resources []string, err error) {
+	args, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, r := range rules {
+	for _, r := range args.Requests {
 		resources = append(resources, r.Resource)
 	}
-	return rules, resources, nil
+	return args.Requests, resources, nil
 }
 
 var errNothing = errors.New("there is no WorkloadProfile, nor a workload such as a Deployment")
