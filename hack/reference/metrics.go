@@ -49,16 +49,11 @@ type metric struct {
 // managerMetrics returns what loadline-manager alone registers, by name. The registry is that
 // of the process, which takes each metric once.
 var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
-	var errs []error
-	register := func(_ any, err error) { errs = append(errs, err) }
-	register(calibration.NewMetrics())
-	register(measurement.NewMetrics())
-	register(observation.NewMetrics())
-	register(poolplan.NewMetrics())
-	register(tracereplay.NewMetrics())
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
+	calibration.NewMetrics(metrics.Registry)
+	measurement.NewMetrics(metrics.Registry)
+	observation.NewMetrics(metrics.Registry)
+	poolplan.NewMetrics(metrics.Registry)
+	tracereplay.NewMetrics(metrics.Registry)
 	return registered(metrics.Registry)
 })
 
@@ -74,9 +69,7 @@ func gaugeMetrics() (map[string]metric, error) {
 // serverMetrics returns what loadline-gauge and loadline-manager register of the ports that they serve, by name.
 func serverMetrics() (map[string]metric, error) {
 	registry := prometheus.NewRegistry()
-	if _, err := server.NewMetrics(registry); err != nil {
-		return nil, err
-	}
+	server.NewMetrics(registry)
 	return registered(registry)
 }
 

@@ -94,10 +94,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			},
 		}).Build()
 	w.Client = interceptor.NewClient(server, w.journal.Writes())
-	var err error
-	if w.metrics, err = newMetrics(w.counts); err != nil {
-		t.Fatal(err)
-	}
+	w.metrics = NewMetrics(w.counts)
 	w.restart()
 	return w
 }

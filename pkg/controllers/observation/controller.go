@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -97,9 +98,7 @@ func (c *Controller) SetupWithManager(mgr ctrl.Manager) (err error) {
 		}
 	}
 	if c.Metrics == nil {
-		if c.Metrics, err = NewMetrics(); err != nil {
-			return fmt.Errorf("registering metrics: %w", err)
-		}
+		c.Metrics = NewMetrics(metrics.Registry)
 	}
 	c.informers = mgr.GetCache()
 	if err := c.prepare(mgr.GetLogger().WithName("observation")); err != nil {
