@@ -224,33 +224,6 @@ func TestReadingsThatAreOfNoUseGiveNoPlan(t *testing.T) {
 	}
 }
 
-func TestAnAngleTableChoosesTheStrategyWhateverThatOfThePlan(t *testing.T) {
-	t.Parallel()
-	for _, strategy := range pools.Strategies() {
-		a, err := pools.Plan(t.Context(), pools.Input{Plan: poolPlan(t, twoClasses+"strategy: "+strategy), ByAngle: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Strategy != v1alpha1.StrategyDedicated || a.Angle == nil || a.Angle.Limit != 77 || len(a.Alternatives) != 1 {
-			t.Errorf("%s: the angle %+v chose %s, beside %+v", strategy, a.Angle, a.Strategy, a.Alternatives)
-		}
-	}
-}
-
-func TestAnAngleTableIsRefusedWhereItDoesNotApply(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct{ spec, want string }{
-		"another discipline": {twoClasses + "discipline: hol", "is for the discipline fcfs, and this is hol"},
-		"one class":          {"classes: [{name: a, arrival: {ratePerSecond: 1}, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}]", "is for two classes, and there are 1"},
-	} {
-		_, err := pools.Plan(t.Context(), pools.Input{Plan: poolPlan(t, test.spec), ByAngle: true})
-		var why *pools.Error
-		if !errors.As(err, &why) || why.Reason != v1alpha1.ReasonInvalid || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %s", name, err, test.want)
-		}
-	}
-}
-
 func TestBadPlansAreRefusedByFieldValueAndRule(t *testing.T) {
 	t.Parallel()
 	class := func(text string) string { return "classes: [{name: a, " + text + "}]\n" }
