@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/clitest"
 	"loadline.dev/loadline/pkg/evaluate/prediction"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // shopProfiles are those of their pods.
@@ -90,7 +91,7 @@ func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 	}
 	web := answers["by flags"].Pods[0]
 	if web.Request.String() != "300m" || web.Limit.String() != "400m" || web.QoSClass != "Burstable" || web.Workload != "deployment/shop/web" ||
-		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != prediction.SourceDeclared {
+		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != profile.SourceDeclared {
 		t.Errorf("%+v", web)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // Input is what the place of a pod is explained by.
@@ -130,8 +131,7 @@ type Answer struct {
 
 // VectorSource says where a loading vector is from.
 type VectorSource struct {
-	// Source is Measured, Declared or Requests.
-	Source string `json:"source"`
+	Source profile.Source `json:"source"`
 	// Profile is the WorkloadProfile that the pod follows, if any: one that is not
 	// measured yet leaves the pod to its requests.
 	Profile string `json:"profile,omitempty"`
@@ -145,14 +145,6 @@ type VectorSource struct {
 	// of the profile.
 	Ignored []string `json:"ignored,omitempty"`
 }
-
-// Sources of vectors.
-const (
-	SourceMeasured = "Measured"
-	SourceObserved = "Observed"
-	SourceDeclared = "Declared"
-	SourceRequests = "Requests"
-)
 
 // Resource is what a pod does at a resource of its node.
 type Resource struct {

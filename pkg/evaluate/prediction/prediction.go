@@ -334,7 +334,7 @@ func (m *mix) claim(p *PodsAnswer, g *group, together *contention.Prediction) {
 	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]
 	cpu := m.vectors[g.first][m.CPU]
 	throttling := together.Throttling(g.first)
-	if g.source.Stated() {
+	if g.source.Source.Unlimited() {
 		p.MaxThrottling = node.MaxThrottling(cpu, p.Limit, g.neutral, throttling)
 	}
 	if node.Throttles(throttling) {

@@ -47,7 +47,7 @@ func (m *mix) share(in *Input, known *catalog) error {
 		for j := g.first; j < g.first+g.Copies; j++ {
 			pods[j].Pod = g.sharer
 		}
-		if g.source.Source == SourceRequests {
+		if g.source.Source == profile.SourceRequests {
 			assume(g, pods[g.first:g.first+g.Copies], known.resources)
 		}
 	}
