@@ -186,7 +186,7 @@ func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.Desc }
 func (described) Collect(chan<- prometheus.Metric)      {}
 
 // collectorOf returns the collector that registered a description, or nil if that has
-// others too: the registry tells when one tries to register it again.
+// others too: the registry returns it when one tries to register the description again.
 func collectorOf(registry prometheus.Registerer, d *prometheus.Desc) prometheus.Collector {
 	if known, is := errors.AsType[prometheus.AlreadyRegisteredError](registry.Register(described{d})); is {
 		return known.ExistingCollector
@@ -194,7 +194,7 @@ func collectorOf(registry prometheus.Registerer, d *prometheus.Desc) prometheus.
 	return nil
 }
 
-// kindOf tells which kind of metric a collector collects, if one, and the buckets of a
+// kindOf returns the kind of metric that a collector collects, if it is one, and the buckets of a
 // histogram without labels.
 func kindOf(c prometheus.Collector) (kind string, buckets []float64, err error) {
 	switch c.(type) {

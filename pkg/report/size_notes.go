@@ -169,13 +169,13 @@ func simulated(a *pools.Answer) string {
 	}
 }
 
-// approximated says what the error of an approximation leaves in doubt.
+// approximated says which servers the error of an approximation may change.
 func approximated(a *pools.Answer) string {
-	doubt := a.Doubt()
-	if doubt == "" {
+	uncertain := a.Uncertain()
+	if uncertain == "" {
 		return ""
 	}
-	return "Approximated, with the error in brackets: " + doubt + "."
+	return "Approximated, with the error in brackets: " + uncertain + "."
 }
 
 // searched says how good a partition is that was searched for.

@@ -49,7 +49,7 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "predict -f FILE",
 		Short: "Predict how much pods on one node slow each other down",
-		Long: `predict tells how much pods that share a node slow each other down, at which
+		Long: `predict says how much pods that share a node slow each other down, at which
 resource, because of whom, and when each is done. It needs no cluster.
 
 It reads manifests of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs

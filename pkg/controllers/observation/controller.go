@@ -67,7 +67,7 @@ type Controller struct {
 	index     *profile.Index
 	history   observations.History
 	log       logr.Logger
-	// unprofiled is what was observed of workloads without a profile, in the namespaces that want them to have one.
+	// unprofiled holds the observations of workloads without a profile, in the namespaces that want them to have one.
 	unprofiled observations.History
 	modes      atomic.Pointer[modes]
 	wrong      map[string]string // what labels of namespaces say that is no mode
@@ -81,7 +81,7 @@ type Controller struct {
 
 	mutex     sync.Mutex
 	predicted map[string]time.Time // when, by the names of nodes
-	// priors is what the scheduler takes the pods of a profile for that has no vector.
+	// priors are the loadings that the scheduler assumes of pods whose profile has no vector.
 	priors map[types.NamespacedName]observations.Recommended
 }
 
@@ -171,7 +171,7 @@ func (c *Controller) done(ctx context.Context, r *collect.Round) {
 	}
 }
 
-// logRefused logs which gauges answer what is refused, and why, when that has changed.
+// logRefused logs the gauges whose answers are refused, and why, when that has changed.
 func (c *Controller) logRefused(refused []usage.Refusal) {
 	for _, r := range refused {
 		if !slices.Contains(c.refused, r) {
@@ -236,7 +236,7 @@ func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, unt
 	}
 }
 
-// takePrior remembers what the scheduler takes a pod for whose profile has no vector.
+// takePrior keeps the loading that the scheduler assumes of a pod whose profile has no vector.
 func (c *Controller) takePrior(w *profile.Workload, class string, pod *corev1.Pod, snapshot *profile.Snapshot) {
 	cpu := snapshot.Resources().Processor()
 	if w.On(class) != nil || cpu < 0 {

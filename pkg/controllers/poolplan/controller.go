@@ -153,8 +153,8 @@ func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
 	done, err := r.carryOut(ctx, in, d.moves)
 	after := in.plan.DeepCopy()
 	after.Status = d.settled(in, done)
-	told := news(in.plan.Status.Conditions, after.Status.Conditions, anyScales(done))
-	if _, failed := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, told...); failed != nil {
+	events := news(in.plan.Status.Conditions, after.Status.Conditions, anyScales(done))
+	if _, failed := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, events...); failed != nil {
 		return errors.Join(err, failed)
 	}
 	r.Metrics.show(after)

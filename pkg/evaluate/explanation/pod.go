@@ -81,7 +81,7 @@ func OfPod(in *Input) (*Answer, error) {
 	return e, nil
 }
 
-// answer returns what is known of the pod wherever it is.
+// answer returns the part of the answer that does not depend on the node.
 func (x *explainer) answer() *Answer {
 	a := &Answer{
 		Pod: text.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.modes.fallback,
@@ -212,7 +212,7 @@ func (x *explainer) neighbours(p *placed, class *profile.NodeClass, margin func(
 // solverOptions choose well.
 var solverOptions = queueing.Options{}
 
-// shares fills in what the pod requests and may use, and what that does to it.
+// shares fills in the request and the limit of the pod, and their effect on it.
 func (x *explainer) shares(e *Answer, p *placed, shared *node.Shared) error {
 	e.Request, e.Limit = cgroup.CPU(x.Pod)
 	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), shared.Pool.Exclusive[0]
@@ -271,7 +271,7 @@ func (p *placed) margins(class *profile.NodeClass, shared *node.Shared) (func(po
 	}, err
 }
 
-// waits returns what the pod waits for and inflicts, per resource.
+// waits returns how long the pod waits and makes others wait, per resource.
 func (p *placed) waits() []Resource {
 	var all []Resource
 	vector := p.Pods[0].AtDevices()

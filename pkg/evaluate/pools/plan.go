@@ -195,9 +195,9 @@ const (
 	// maxServers is how many servers a pool is looked at with, as many as the API lets it
 	// have.
 	maxServers = 1_000_000
-	// quickSteps and patientSteps are what an answer may take, by [sizing.Work]: less than a
+	// quickSteps and longSteps are what an answer may take, by [sizing.Work]: less than a
 	// second for a controller, and ten for a person, who may also wait for a simulation.
-	quickSteps, patientSteps = 4_000_000, 100_000_000
+	quickSteps, longSteps = 4_000_000, 100_000_000
 	// asideSteps is what may be added for what is worth less: how far the answer holds, and
 	// the alternatives.
 	asideSteps = 2_000_000
@@ -209,7 +209,7 @@ func (p *planner) limit() {
 	case p.in.Quick:
 		p.options.Work, p.aside = sizing.NewWork(quickSteps), sizing.NewWork(asideSteps)
 	case !p.options.Discipline.Simulated():
-		p.options.Work, p.aside = sizing.NewWork(patientSteps), sizing.NewWork(patientSteps)
+		p.options.Work, p.aside = sizing.NewWork(longSteps), sizing.NewWork(longSteps)
 	}
 }
 

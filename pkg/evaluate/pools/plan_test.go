@@ -356,8 +356,8 @@ func TestASimulatedPlanTellsWhatItLeavesOut(t *testing.T) {
 }
 
 // Constant service times at several servers are approximated. Where the SLA is near what
-// is attained, the conditions and the answer say what that leaves in doubt.
-func TestAPlanSaysWhatAnApproximationLeavesInDoubt(t *testing.T) {
+// is attained, the conditions and the answer say what that leaves uncertain.
+func TestAPlanSaysWhatAnApproximationLeavesUncertain(t *testing.T) {
 	t.Parallel()
 	plan := func(probability string) pools.Input {
 		return pools.Input{Plan: poolPlan(t, fmt.Sprintf(`
@@ -374,7 +374,7 @@ strategy: shared
 	web := first.Pools[0].Classes[1]
 	for _, test := range []struct {
 		probability float64
-		doubt       string
+		uncertain   string
 	}{
 		{web.Attained - 1e-3, "may need one server more"},
 		{web.Attained + 1e-3, "with one"},
@@ -385,14 +385,14 @@ strategy: shared
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubt := a.Doubt()
-		if a.Pools[0].Error == 0 || (test.doubt == "") != (doubt == "") || !strings.Contains(doubt, test.doubt) {
-			t.Errorf("with %v the doubt is %q, want %q: %+v", test.probability, doubt, test.doubt, a.Pools[0])
+		uncertain := a.Uncertain()
+		if a.Pools[0].Error == 0 || (test.uncertain == "") != (uncertain == "") || !strings.Contains(uncertain, test.uncertain) {
+			t.Errorf("with %v the uncertain is %q, want %q: %+v", test.probability, uncertain, test.uncertain, a.Pools[0])
 		}
 		s := pools.Status(in, a, nil, metav1.Now())
 		for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionOptimal} {
-			if c := meta.FindStatusCondition(s.Conditions, kind); !strings.HasSuffix(c.Message, doubt) || strings.Contains(c.Message, "approximated") != (doubt != "") {
-				t.Errorf("%s says %q, the doubt is %q", kind, c.Message, doubt)
+			if c := meta.FindStatusCondition(s.Conditions, kind); !strings.HasSuffix(c.Message, uncertain) || strings.Contains(c.Message, "approximated") != (uncertain != "") {
+				t.Errorf("%s says %q, the uncertain is %q", kind, c.Message, uncertain)
 			}
 		}
 	}

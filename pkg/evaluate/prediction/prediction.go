@@ -42,7 +42,7 @@ type Input struct {
 	// 0 times, or whose controller is one of the workloads; without workloads, one of each profile. All are there from the
 	// start.
 	Pods []Pods
-	// Nodes may hold profiles of nodes; they tell which resources there are.
+	// Nodes may hold profiles of nodes; they say which resources there are.
 	Nodes []v1alpha1.NodeProfile
 	// Node names the one of Nodes that the node follows. Empty means the only
 	// one, or none if there are none.
@@ -193,7 +193,7 @@ type Because struct {
 // maxCopies bounds the pods of one prediction.
 const maxCopies = 10_000
 
-// Predict tells how much the pods of a node slow each other down. The error
+// Predict returns how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
 func Predict(in Input) (*Answer, error) {
 	solver, err := queueing.SolverNamed(in.Solver)
@@ -228,7 +228,7 @@ func Predict(in Input) (*Answer, error) {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
 		if m.shared != nil {
-			m.claim(&p.Pods[g], &m.groups[g], together)
+			m.fillRequests(&p.Pods[g], &m.groups[g], together)
 			p.Pods[g].EqualDilation = &equal.Dilations[some.first]
 		}
 	}
@@ -327,8 +327,8 @@ func (m *mix) addCaveats(class *profile.NodeClass) {
 	}
 }
 
-// claim fills in what some pods request and may use, and what their own limit does to them.
-func (m *mix) claim(p *PodsAnswer, g *group, together *contention.Prediction) {
+// fillRequests fills in what some pods request and may use, and what their own limit does to them.
+func (m *mix) fillRequests(p *PodsAnswer, g *group, together *contention.Prediction) {
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
 	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]

@@ -82,7 +82,7 @@ func (m *mix) quantities(field string, named map[string]resource.Quantity, known
 			return nil, fmt.Errorf("%s: %q: %s %s", field, name, cpu.String(), why)
 		}
 		if all[s] != nil {
-			return nil, fmt.Errorf("%s: %q is told twice, by another name, too", field, name)
+			return nil, fmt.Errorf("%s: %q is given twice, by another name, too", field, name)
 		}
 		all[s] = &cpu
 	}

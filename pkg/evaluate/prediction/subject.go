@@ -127,7 +127,7 @@ func (c *catalog) follow(profiles []v1alpha1.WorkloadProfile) error {
 	return nil
 }
 
-// usual returns the pods that a prediction is about unless it is told, and what is left out, with the reasons.
+// usual returns the pods that a prediction is about where none are given, and what is left out, with the reasons.
 func (c *catalog) usual() (pods []Pods, leftOut []LeftOut) {
 	uids := sets.New[types.UID]()
 	for _, s := range c.subjects {

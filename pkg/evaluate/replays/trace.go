@@ -19,12 +19,12 @@ type recorded struct {
 	file  string
 	index map[string]int // of resources, also of those met in the trace, which no node has
 	known map[string]*contention.JobType
-	// shared holds the types of jobs with a claim on the cores.
-	shared map[sharedType]*contention.JobType
-	claims *claims // of all jobs; nil unless a caller asks for them
+	// shared holds the types of jobs with a share of the cores.
+	shared  map[sharedType]*contention.JobType
+	weights *weightRange // of all jobs; nil unless a caller asks for them
 }
 
-// sharedType is a type of jobs without its claim, and the claim.
+// sharedType is a type of jobs without its share, and the share.
 type sharedType struct {
 	*contention.JobType
 	share
@@ -38,7 +38,7 @@ func (r *Replay) recorded() *recorded {
 		Replay: r, index: map[string]int{}, known: map[string]*contention.JobType{}, shared: map[sharedType]*contention.JobType{},
 	}
 	if r.spec.CPUShares == "" {
-		t.claims = &claims{}
+		t.weights = &weightRange{}
 	}
 	for i, name := range r.resources.Names() {
 		t.index[name] = i
@@ -124,14 +124,14 @@ func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 		job.Type = work.JobType
 	}
 	job.Requests = t.requestsOf(j.Requests, j.CPULimit, job.Type)
-	if t.claims != nil {
-		t.claims.add(job.Type, j.Requests, j.CPULimit)
+	if t.weights != nil {
+		t.weights.add(job.Type, j.Requests, j.CPULimit)
 	}
 	job.Type = t.sharing(job.Type, t.shareOf(j.Requests, j.CPULimit))
 	return job, nil
 }
 
-// sharing returns a type of jobs with a claim on the cores.
+// sharing returns a type of jobs with a share of the cores.
 func (t *recorded) sharing(kind *contention.JobType, s share) *contention.JobType {
 	if s == (share{}) {
 		return kind

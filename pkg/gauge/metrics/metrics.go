@@ -33,7 +33,7 @@ type Options struct {
 	MaxPods int
 	// Stale is from which age on what was read last is not shown as what is.
 	Stale time.Duration
-	// Clock tells how old it is.
+	// Clock says how old it is.
 	Clock clock.PassiveClock
 }
 

@@ -22,7 +22,7 @@ type DeviceClass struct {
 	types map[*contention.JobType][]*contention.JobType // by device
 }
 
-// typeAt returns the type of the jobs that are tied to the device of a number, from 0.
+// typeAt returns the type of the jobs that are assigned to the device of a number, from 0.
 func (c *DeviceClass) typeAt(t *contention.JobType, device int) *contention.JobType {
 	if c.types[t] == nil {
 		if c.types == nil {

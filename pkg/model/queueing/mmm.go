@@ -115,7 +115,7 @@ func (q MMm) Utilization() float64 { return q.Load() / float64(q.servers) }
 func (q MMm) WaitProbability() float64 { return q.waits }
 
 // delay returns the waiting time. Its rate, mμ − λ, is rounded once: a rounded ρ
-// would tell where ρ is large and near m.
+// would show where ρ is large and near m.
 func (q MMm) delay() delay {
 	return delay{q.waits, math.FMA(float64(q.servers), q.service, -q.arrival)}
 }

@@ -15,8 +15,8 @@ type Priority struct {
 	arrivals []float64
 }
 
-// Prioritized returns the queue with the same servers and the arrivals told apart:
-// the rates of each class, of the highest first, which must add up to those of the
+// Prioritized returns the queue with the same servers and the arrivals
+// of each class: their rates, that of the highest first, which must add up to those of the
 // queue.
 func (q MMm) Prioritized(arrivals []float64) (*Priority, error) {
 	total := 0.0
