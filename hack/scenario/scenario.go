@@ -1,6 +1,6 @@
 // Package scenario makes up a shared cluster: nodes of three sizes, and
 // applications that come and go on them, of four classes that need different
-// things. What they request does not tell what they use. Everything follows from
+// things. What they request does not show what they use. Everything follows from
 // a seed.
 //
 // docs/evidence/better.md says how the numbers of classes.go were chosen, why they are like

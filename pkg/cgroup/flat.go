@@ -11,7 +11,7 @@ import (
 // weight that there is, 1, which its pods on a node share; they are taken to be four.
 const bestEffortWeight = 0.25
 
-// Flat returns the claim of a pod among all pods of any node with cgroup v2, whichever they are: its weight as if there
+// Flat returns the share of a pod among all pods of any node with cgroup v2, whichever they are: its weight as if there
 // were no classes, and its limit in cores. The tree of a node (see [NewPool]) says more exactly what a pod gets there,
 // and differs little: the weight of a class is about the sum of those of its pods. Amounts below 0 count as 0.
 func Flat(pod *corev1.Pod) loading.Share {

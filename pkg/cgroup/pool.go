@@ -17,7 +17,7 @@ type Pool struct {
 	Cores int
 	// Exclusive holds how many cores each pod has for itself; 0 for one that shares the pool.
 	Exclusive []int
-	// Groups are the QoS classes, and Shares the claims of the pods, in the order in which they were given.
+	// Groups are the QoS classes, and Shares the shares of the pods, in the order in which they were given.
 	Groups []gps.Group
 	Shares []loading.Share
 }
@@ -62,7 +62,7 @@ func (p *Pool) add(group *Group, index int) {
 	}
 }
 
-// AddSystem adds the processes of a node that are in no pod, as one more claim, the last. They are a sibling of all pods
+// AddSystem adds the processes of a node that are in no pod, as one more share, the last. They are a sibling of all pods
 // together, of which the control group has a weight by the cores that pods may use, allocatable. Nothing else must have
 // been added after the pods.
 func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {

@@ -21,7 +21,7 @@ import (
 // Node is a node with the pods on it. Methods that change something return another one.
 type Node struct {
 	Name string
-	// Class is what it follows, nil for no NodeProfile.
+	// Class is the NodeProfile that it follows, nil for none.
 	Class *profile.NodeClass
 	// Pods have not ended.
 	Pods []Pod
@@ -98,7 +98,7 @@ func Of(s *profile.Snapshot, object *corev1.Node, class *profile.NodeClass, pods
 	return New(s.Resources(), object, class, all)
 }
 
-// PodOf returns a pod as it is on nodes of a class, nil for none, by the profiles of a snapshot, and without a bound.
+// PodOf returns a pod on nodes of a class, nil for none, by the profiles of a snapshot, and without a bound.
 func PodOf(s *profile.Snapshot, class *profile.NodeClass, pod *corev1.Pod) Pod {
 	return Pod{Pod: pod, Vector: s.VectorOn(class.Class(), pod), Workload: s.Workload(pod)}
 }
@@ -169,7 +169,7 @@ func (n *Node) WithLimit(i int, container string, limit resource.Quantity) *Node
 	return n.withObject(i, cgroup.WithLimit(n.Pods[i].Pod, container, limit))
 }
 
-// WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one as it is. See
+// WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one unchanged. See
 // [cgroup.WithCPU].
 func (n *Node) WithCPU(i int, request, limit *resource.Quantity) (*Node, error) {
 	pod, err := cgroup.WithCPU(n.Pods[i].Pod, request, limit)

@@ -337,7 +337,7 @@ func (t *Assignment) namedBy(pod *corev1.Pod) ([]int, error) {
 			return nil, fmt.Errorf("%q is not one of the devices of the node: %s", part, t.names())
 		}
 		if numbers[k] != 0 {
-			return nil, fmt.Errorf("%q is a second device of its kind: a pod is tied to one", part)
+			return nil, fmt.Errorf("%q is a second device of its kind: a pod uses one", part)
 		}
 		numbers[k] = number + 1
 	}

@@ -218,7 +218,7 @@ func TestAWrongAnnotationIsAnErrorAndIgnored(t *testing.T) {
 		"gpu-2":       `pod shop/train-0: annotation loadline.dev/devices: "gpu-2" is not one of the devices of the node: gpu-0 to gpu-1`,
 		"gpu--1":      `pod shop/train-0: annotation loadline.dev/devices: "gpu--1" is not one of the devices of the node: gpu-0 to gpu-1`,
 		"fpga-0":      `pod shop/train-0: annotation loadline.dev/devices: "fpga-0" is not one of the devices of the node: gpu-0 to gpu-1`,
-		"gpu-0,gpu-1": `pod shop/train-0: annotation loadline.dev/devices: "gpu-1" is a second device of its kind: a pod is tied to one`,
+		"gpu-0,gpu-1": `pod shop/train-0: annotation loadline.dev/devices: "gpu-1" is a second device of its kind: a pod uses one`,
 		"gpu-0,":      `pod shop/train-0: annotation loadline.dev/devices: "" is not the name of a device, such as gpu-0`,
 	} {
 		got, err := assigned(t, withDevices("big", gpus(2, v1alpha1.SharingTimeSliced)), node("big", "8"), at(pod("train"), text))

@@ -193,7 +193,7 @@ func (c *NodeClass) serve(name string, n *int32, path *field.Path) field.ErrorLi
 }
 
 // Servers returns how many servers each resource has on a node of class c, nil
-// where no profile matches. Those of devices have one: see [Resources.Tie].
+// where no profile matches. Those of devices have one: see [Resources.Assign].
 func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 	servers := make([]int, len(r.names))
 	for i, name := range r.names {

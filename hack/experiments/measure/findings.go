@@ -25,7 +25,7 @@ type Findings struct {
 	IOServers int `json:"ioServers"`
 	// Vectors are the measured vectors of the kinds, by resource.
 	Vectors map[string][]Component `json:"vectors"`
-	// Accounts are what the kinds told of a run alone then: of several runs, that which
+	// Accounts are the reports of the kinds of a run alone then: of several runs, that which
 	// computed for the middle time.
 	Accounts map[string]result.Load `json:"accounts"`
 }
@@ -93,7 +93,7 @@ func (f *Findings) Require(io job.Standard, names ...string) error {
 		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)
 	}
 	for _, name := range names {
-		if _, told := f.Accounts[name]; len(f.Vectors[name]) == 0 || !told {
+		if _, known := f.Accounts[name]; len(f.Vectors[name]) == 0 || !known {
 			return fmt.Errorf("the job %s was not measured: run the part measure first", name)
 		}
 	}

@@ -154,10 +154,7 @@ func (s *simulation) shared(ctx context.Context, c client.WithWatch, list client
 // restart replaces the manager.
 func (s *simulation) restart() {
 	s.registry = prometheus.NewRegistry()
-	metrics, err := newMetrics(s.registry)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	metrics := NewMetrics(s.registry)
 	s.reconciler = &Reconciler{
 		Client: s.cache, API: s.Client, Made: s.Client, Recorder: s.journal.Recorder(s.events), Clock: s.clock, Metrics: metrics,
 		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},

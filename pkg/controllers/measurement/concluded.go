@@ -28,7 +28,7 @@ func (p *concluded) plan() plan {
 		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, result.Contradiction.Error())
 	}
 	if len(result.Unsaturated) == 0 && len(result.Components) < len(p.settings.resources) {
-		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
+		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, "the rounds have no result for some of the resources")
 	}
 	vector := p.vector(m, result, rounds)
 	if wide := profile.TooWide(&vector); wide != "" {

@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// waiting is what the model says of why a pod waits for a processor, in times of its own; it adds up.
+// waiting holds the causes for which a pod waits for a processor by the model, in times of its own; they add up.
 type waiting struct {
 	itself, system float64
 	by             []float64 // by the index of a pod in the model

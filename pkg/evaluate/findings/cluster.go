@@ -20,7 +20,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// cluster is what was observed of all nodes.
+// cluster holds the observations of all nodes.
 type cluster struct {
 	nodes       []*observedNode // by their names
 	feasibility node.Feasibility

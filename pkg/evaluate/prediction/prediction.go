@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
@@ -39,15 +38,13 @@ type Pods struct {
 type Input struct {
 	Profiles []v1alpha1.WorkloadProfile
 	// Workloads are manifests of pods. A pod has the vector of the profile that selects it, as for the scheduler, and
-	// without one a vector that is made of its requests, by Rules.
+	// without one a vector that is made of its requests, by the rules that the scheduler has by default.
 	Workloads []manifest.Workload
-	// Rules make vectors of requests; none are those that the scheduler has unless it is told others.
-	Rules []config.RequestRule
 	// Pods are those on the node. None means one of each workload, without those that have ended, that are asked for
 	// 0 times, or whose controller is one of the workloads; without workloads, one of each profile. All are there from the
 	// start.
 	Pods []Pods
-	// Nodes may hold profiles of nodes; they tell which resources there are.
+	// Nodes may hold profiles of nodes; they say which resources there are.
 	Nodes []v1alpha1.NodeProfile
 	// Node names the one of Nodes that the node follows. Empty means the only
 	// one, or none if there are none.
@@ -198,7 +195,7 @@ type Because struct {
 // maxCopies bounds the pods of one prediction.
 const maxCopies = 10_000
 
-// Predict tells how much the pods of a node slow each other down. The error
+// Predict returns how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
 func Predict(in Input) (*Answer, error) {
 	solver, err := queueing.SolverNamed(in.Solver)
@@ -233,7 +230,7 @@ func Predict(in Input) (*Answer, error) {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
 		if m.shared != nil {
-			m.claim(&p.Pods[g], &m.groups[g], together)
+			m.fillRequests(&p.Pods[g], &m.groups[g], together)
 			p.Pods[g].EqualDilation = &equal.Dilations[some.first]
 		}
 	}
@@ -280,7 +277,7 @@ func newNodeMix(in Input) (*nodeMix, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, others, err := rulesOf(&in) // a resource that no NodeProfile names has one server
+	rules, others, err := defaultRules() // a resource that no NodeProfile names has one server
 	if err != nil {
 		return nil, err
 	}
@@ -332,14 +329,14 @@ func (m *nodeMix) addCaveats(class *profile.NodeClass) {
 	}
 }
 
-// claim fills in what some pods request and may use, and what their own limit does to them.
-func (m *nodeMix) claim(p *PodsAnswer, g *group, together *contention.Prediction) {
+// fillRequests fills in what some pods request and may use, and what their own limit does to them.
+func (m *nodeMix) fillRequests(p *PodsAnswer, g *group, together *contention.Prediction) {
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
 	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]
 	cpu := m.vectors[g.first][m.CPU]
 	throttling := together.Throttling(g.first)
-	if g.source.Stated() {
+	if g.source.Source.Unlimited() {
 		p.MaxThrottling = node.MaxThrottling(cpu, p.Limit, g.neutral, throttling)
 	}
 	if node.Throttles(throttling) {

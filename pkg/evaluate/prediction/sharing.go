@@ -48,7 +48,7 @@ func (m *nodeMix) share(in *Input, known *catalog) error {
 		for j := g.first; j < g.first+g.Copies; j++ {
 			pods[j].Pod = g.sharer
 		}
-		if g.source.Source == SourceRequests {
+		if g.source.Source == profile.SourceRequests {
 			assume(g, pods[g.first:g.first+g.Copies], known.resources)
 		}
 	}
@@ -83,7 +83,7 @@ func (m *nodeMix) quantities(field string, named map[string]resource.Quantity, k
 			return nil, fmt.Errorf("%s: %q: %s %s", field, name, cpu.String(), why)
 		}
 		if all[s] != nil {
-			return nil, fmt.Errorf("%s: %q is told twice, by another name, too", field, name)
+			return nil, fmt.Errorf("%s: %q is given twice, by another name, too", field, name)
 		}
 		all[s] = &cpu
 	}

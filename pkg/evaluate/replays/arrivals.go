@@ -42,14 +42,14 @@ func (r *Replay) checkArrivals(Input) error {
 	return err
 }
 
-// generated returns the generated jobs of a seed, and adds their types to claims, unless that is nil.
-func (r *Replay) generated(seed uint64, claims *claims) (iter.Seq2[epochs.Job, error], error) {
+// generated returns the generated jobs of a seed, and adds their weights to ranged, unless that is nil.
+func (r *Replay) generated(seed uint64, ranged *weightRange) (iter.Seq2[epochs.Job, error], error) {
 	path := field.NewPath("spec", "arrivals")
 	process, err := interarrivals(&r.spec.Arrivals.Interarrival, seed, path.Child("interarrival"))
 	if err != nil {
 		return nil, err
 	}
-	types, weights, err := r.generatedTypes(claims, path.Child("types"))
+	types, weights, err := r.generatedTypes(ranged, path.Child("types"))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r *Replay) generated(seed uint64, claims *claims) (iter.Seq2[epochs.Job, e
 }
 
 // generatedTypes returns a job of each type that is generated, and how often it is drawn.
-func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epochs.Job, weights []float64, err error) {
+func (r *Replay) generatedTypes(ranged *weightRange, path *field.Path) (types []epochs.Job, weights []float64, err error) {
 	if len(r.spec.Arrivals.Types) == 0 {
 		return nil, nil, field.Required(path, "list at least one kind of jobs")
 	}
@@ -100,8 +100,8 @@ func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epoch
 		if err != nil {
 			return nil, nil, err
 		}
-		if claims != nil {
-			claims.add(work.JobType, said, limit)
+		if ranged != nil {
+			ranged.add(work.JobType, said, limit)
 		}
 		types = append(types, epochs.Job{Data: work.sla, Job: placement.Job{
 			Type: r.shareOf(said, limit).sharing(work.JobType), Neutral: work.neutral, Requests: r.requestsOf(said, limit, work.JobType),

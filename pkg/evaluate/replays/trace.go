@@ -20,12 +20,12 @@ type recorded struct {
 	file  string
 	index map[string]int // of resources, also of those met in the trace, which no node has
 	known map[string]*mix.JobType
-	// shared holds the types of jobs with a claim on the cores.
-	shared map[sharedType]*mix.JobType
-	claims *claims // of all jobs; nil unless a caller asks for them
+	// shared holds the types of jobs with a share of the cores.
+	shared  map[sharedType]*mix.JobType
+	weights *weightRange // of all jobs; nil unless a caller asks for them
 }
 
-// sharedType is a type of jobs without its claim, and the claim.
+// sharedType is a type of jobs without its share, and the share.
 type sharedType struct {
 	*mix.JobType
 	share
@@ -39,7 +39,7 @@ func (r *Replay) recorded() *recorded {
 		Replay: r, index: map[string]int{}, known: map[string]*mix.JobType{}, shared: map[sharedType]*mix.JobType{},
 	}
 	if r.spec.CPUShares == "" {
-		t.claims = &claims{}
+		t.weights = &weightRange{}
 	}
 	for i, name := range r.resources.Names() {
 		t.index[name] = i
@@ -125,14 +125,14 @@ func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 		job.Type = work.JobType
 	}
 	job.Requests = t.requestsOf(j.Requests, j.CPULimit, job.Type)
-	if t.claims != nil {
-		t.claims.add(job.Type, j.Requests, j.CPULimit)
+	if t.weights != nil {
+		t.weights.add(job.Type, j.Requests, j.CPULimit)
 	}
 	job.Type = t.sharing(job.Type, t.shareOf(j.Requests, j.CPULimit))
 	return job, nil
 }
 
-// sharing returns a type of jobs with a claim on the cores.
+// sharing returns a type of jobs with a share of the cores.
 func (t *recorded) sharing(kind *mix.JobType, s share) *mix.JobType {
 	if s == (share{}) {
 		return kind

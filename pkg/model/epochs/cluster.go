@@ -30,7 +30,7 @@ type NodeClass struct {
 	Allocatable []float64
 	// MaxJobs is the maximum number of jobs on one node at once; 0 is no limit.
 	MaxJobs int
-	// Devices says that the servers of a resource are time-sliced devices: a job is tied to one of them from its start to
+	// Devices says that the servers of a resource are time-sliced devices: a job is assigned to one of them from its start to
 	// its end. Nil is none.
 	Devices *Devices
 }

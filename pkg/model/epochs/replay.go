@@ -158,7 +158,6 @@ type replay struct {
 // active is a job in the system.
 type active struct {
 	Job
-	node  int
 	start float64
 }
 
@@ -312,7 +311,7 @@ func (r *replay) place(id int, nodes []*placement.Node) (placed bool, err error)
 	if err := r.pass(n); err != nil {
 		return false, err
 	}
-	r.jobs[id].node, r.jobs[id].start = n.Index, r.now
+	r.jobs[id].start = r.now
 	r.running++
 	if r.done = n.Start(r.now, j, id, r.done[:0]); len(r.done) > 0 {
 		// Jobs that were to complete within rounding of now.

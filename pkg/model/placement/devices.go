@@ -23,7 +23,7 @@ type DeviceClass struct {
 	types map[*mix.JobType][]*mix.JobType // by device
 }
 
-// typeAt returns the type of the jobs that are tied to the device of a number, from 0.
+// typeAt returns the type of the jobs that are assigned to the device of a number, from 0.
 func (c *DeviceClass) typeAt(t *mix.JobType, device int) *mix.JobType {
 	if c.types[t] == nil {
 		if c.types == nil {

@@ -40,7 +40,7 @@ type kinds struct {
 	solving  singleflight.Group
 }
 
-// maxKinds and maxOutcomes bound what is kept.
+// maxKinds and maxOutcomes bound the memory.
 const (
 	maxKinds    = 100_000
 	maxOutcomes = 20_000

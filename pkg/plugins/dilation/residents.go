@@ -21,7 +21,7 @@ type candidate struct {
 	requests loading.Vector    // its vector where workload is nil
 	share    loading.Share
 	promise  node.Promise
-	// importance is how many times what it waits counts.
+	// importance is how many times its waiting counts.
 	importance float64
 	// devices are the extended resources of devices that it requests, and what its annotation says of devices.
 	devices string
@@ -66,7 +66,7 @@ func (n *candidate) anywhere() loading.Vector {
 	return n.workload.On(profile.AnyClass).Vector
 }
 
-// on returns the pod as it is on nodes of a class with some servers, of which cpu is the index of the cores.
+// on returns the pod on nodes of a class with some servers, of which cpu is the index of the cores.
 func (n *candidate) on(c *profile.NodeClass, servers []int, cpu int) node.Pod {
 	v := n.vectorOn(c)
 	return node.Pod{Pod: n.pod, Vector: v, Workload: n.follows, Bound: n.promise.On(v[cpu], servers[cpu])}
@@ -92,7 +92,7 @@ type outcome struct {
 	provisional bool
 }
 
-// newResidents returns the pods of a node, by what they follow.
+// newResidents returns the pods of a node, by the profiles that they follow.
 func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *profile.Followed) *residents {
 	resources, class := c.snapshot.Resources(), c.snapshot.NodeClass(object)
 	servers, cpu := resources.Servers(object, class), resources.Processor()
@@ -108,7 +108,7 @@ func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *prof
 	return r
 }
 
-// podOf returns the candidate as it is on the node.
+// podOf returns the candidate on the node.
 func (r *residents) podOf(n *candidate) node.Pod {
 	return n.on(r.Node.Class, r.Node.Servers, r.Node.CPU)
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Doubt says which numbers of servers the error of an approximation may change, and
+// Uncertain says which numbers of servers the error of an approximation may change, and
 // what that error is at most: "checkout may need one server more (± 2.6%)". It is empty
 // if none may.
-func (a *Answer) Doubt() string {
-	var doubts []string
+func (a *Answer) Uncertain() string {
+	var uncertain []string
 	for i := range a.Pools {
 		p := &a.Pools[i]
-		doubts = appendDoubt(doubts, p.Name, p.Error, p.FewerMayDo, p.MoreMayBeNeeded)
+		uncertain = appendUncertain(uncertain, p.Name, p.Error, p.FewerMayDo, p.MoreMayBeNeeded)
 	}
 	for i := range a.Alternatives {
 		other := &a.Alternatives[i]
@@ -22,13 +22,13 @@ func (a *Answer) Doubt() string {
 			if len(other.Pools) > 1 {
 				name = fmt.Sprintf("%s of %s pools", p.Name, other.Strategy)
 			}
-			doubts = appendDoubt(doubts, name, p.Error, p.FewerMayDo, p.MoreMayBeNeeded)
+			uncertain = appendUncertain(uncertain, name, p.Error, p.FewerMayDo, p.MoreMayBeNeeded)
 		}
 	}
-	return strings.Join(doubts, ", ")
+	return strings.Join(uncertain, ", ")
 }
 
-func appendDoubt(doubts []string, pool string, bound float64, fewer, more bool) []string {
+func appendUncertain(uncertain []string, pool string, bound float64, fewer, more bool) []string {
 	var what string
 	switch {
 	case fewer && more:
@@ -38,7 +38,7 @@ func appendDoubt(doubts []string, pool string, bound float64, fewer, more bool) 
 	case more:
 		what = "may need one server more"
 	default:
-		return doubts
+		return uncertain
 	}
-	return append(doubts, fmt.Sprintf("%s %s (± %.1f%%)", pool, what, 100*bound))
+	return append(uncertain, fmt.Sprintf("%s %s (± %.1f%%)", pool, what, 100*bound))
 }
