@@ -4,9 +4,12 @@ go 1.26.0
 
 require (
 	github.com/CycloneDX/cyclonedx-go v0.11.0
+	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/google/go-containerregistry v0.21.9
 	github.com/google/uuid v1.6.0
+	github.com/moby/sys/capability v0.4.0
+	github.com/moby/sys/mount v0.3.5
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/vishvananda/netlink v1.3.1
 	golang.org/x/sync v0.24.0
@@ -16,6 +19,8 @@ require (
 	k8s.io/client-go v0.36.3
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 )
+
+require github.com/moby/sys/mountinfo v0.7.2 // indirect
 
 require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect

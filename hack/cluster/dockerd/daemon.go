@@ -16,14 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+	"github.com/moby/sys/mount"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
-	"loadline.dev/loadline/hack/cluster/internal/mounts"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -57,7 +57,7 @@ func Available(ctx context.Context) bool {
 // Daemon is a running Docker daemon.
 type Daemon struct {
 	dir     string
-	lock    *filelock.Lock
+	lock    *flock.Flock
 	cgroup  cgroupfs.Cgroup
 	back    func() error // moves this process out of our cgroup
 	process *process.Process
@@ -72,16 +72,16 @@ func Start(ctx context.Context, dir string) (*Daemon, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := filelock.Try(filepath.Join(dir, "lock"))
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
-	}
+	d := &Daemon{dir: dir, lock: flock.New(filepath.Join(dir, "lock"))}
+	ours, err := d.lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{dir: dir, lock: lock}
+	if !ours {
+		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
+	}
 	if d.cgroup, err = cgroupfs.Find(cgroup); err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, errors.Join(err, d.lock.Unlock())
 	}
 	if err := d.start(ctx); err != nil {
 		return nil, errors.Join(err, d.clean())
@@ -267,7 +267,7 @@ func (d *Daemon) removeRemains() error {
 	if err := d.cgroup.Kill(); err != nil {
 		return err
 	}
-	return errors.Join(mounts.DetachBelow(runDir, d.dir), os.RemoveAll(runDir))
+	return errors.Join(mount.RecursiveUnmount(runDir), mount.RecursiveUnmount(d.dir), os.RemoveAll(runDir))
 }
 
 // removeContainers removes all containers, without which the daemon stops at once, with their volumes and networks, and images

@@ -14,10 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+	"github.com/moby/sys/mount"
+
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
-	"loadline.dev/loadline/hack/cluster/internal/mounts"
 )
 
 // Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
@@ -32,8 +33,8 @@ func Archive(ctx context.Context, dir, mirror string, log io.Writer) (string, er
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := filelock.Wait(ctx, filepath.Join(dir, "lock"))
-	if err != nil {
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if _, err := lock.TryLockContext(ctx, time.Second); err != nil {
 		return "", err
 	}
 	path, err := archive(ctx, dir, mirror, log)
@@ -92,14 +93,15 @@ func removeAll(pattern string) error {
 	if err != nil {
 		return err
 	}
-	if err := mounts.DetachBelow(paths...); err != nil { // or we would remove what is mounted
-		return err
-	}
-	var errs []error
 	for _, path := range paths {
-		errs = append(errs, os.RemoveAll(path))
+		if err := mount.RecursiveUnmount(path); err != nil { // or we would remove what is mounted
+			return err
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // parts are what a node is made of.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
@@ -19,7 +20,6 @@ import (
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -42,7 +42,7 @@ type Machine struct {
 	workers  int
 	each     int // cores of a worker
 	log      io.Writer
-	lock     *filelock.Lock
+	lock     *flock.Flock
 	cgroups  cgroupfs.Cgroup
 	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
@@ -83,16 +83,17 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 }
 
 // lockMachine keeps others from having real nodes, and lets them know that ours are in dir.
-func lockMachine(dir string) (*filelock.Lock, error) {
-	lock, err := filelock.Try(lockFile)
-	if errors.Is(err, filelock.ErrHeld) {
-		holder, err := os.ReadFile(lockFile)
-		return nil, errors.Join(fmt.Errorf("another process has real nodes on this machine, in %s: stop it first (cluster down)", holder), err)
-	}
+func lockMachine(dir string) (*flock.Flock, error) {
+	lock := flock.New(lockFile)
+	ours, err := lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	if err := lock.SetContent(dir); err != nil {
+	if !ours {
+		holder, err := os.ReadFile(lockFile)
+		return nil, errors.Join(fmt.Errorf("another process has real nodes on this machine, in %s: stop it first (cluster down)", holder), err)
+	}
+	if err := os.WriteFile(lockFile, []byte(dir), 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return lock, nil

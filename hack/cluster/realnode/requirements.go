@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/moby/sys/capability"
 
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
@@ -71,24 +71,19 @@ func missing(workers, each int, dir string) []string {
 	return all
 }
 
-// capable reports whether root may do what root may: in a container it often may not.
+// capable returns what root may not do here that root may: in a container that is often much.
 func capable() error {
-	text, err := os.ReadFile("/proc/self/status")
+	own, err := capability.NewPid2(0)
+	if err == nil {
+		err = own.Load()
+	}
 	if err != nil {
 		return err
 	}
-	var effective uint64
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "CapEff:"); found {
-			if _, err := fmt.Sscanf(value, "%x", &effective); err != nil {
-				return fmt.Errorf("/proc/self/status: CapEff:%q is not a hexadecimal number", value)
-			}
-		}
-	}
 	var absent []string
-	for name, bit := range map[string]int{"SYS_ADMIN": unix.CAP_SYS_ADMIN, "NET_ADMIN": unix.CAP_NET_ADMIN, "SYS_PTRACE": unix.CAP_SYS_PTRACE} {
-		if effective&(1<<bit) == 0 {
-			absent = append(absent, "CAP_"+name)
+	for _, needed := range []capability.Cap{capability.CAP_SYS_ADMIN, capability.CAP_NET_ADMIN, capability.CAP_SYS_PTRACE} {
+		if !own.Get(capability.EFFECTIVE, needed) {
+			absent = append(absent, "CAP_"+strings.ToUpper(needed.String()))
 		}
 	}
 	if len(absent) > 0 {
