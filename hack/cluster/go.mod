@@ -11,6 +11,7 @@ require (
 	github.com/moby/sys/capability v0.4.0
 	github.com/moby/sys/mount v0.3.5
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
+	github.com/spf13/cobra v1.10.2
 	github.com/vishvananda/netlink v1.3.1
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
@@ -20,7 +21,10 @@ require (
 	k8s.io/utils v0.0.0-20260626114624-be93311217bd
 )
 
-require github.com/moby/sys/mountinfo v0.7.2 // indirect
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/moby/sys/mountinfo v0.7.2 // indirect
+)
 
 require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect

@@ -19,7 +19,10 @@ import (
 
 // socket is where the process that runs real nodes takes orders from others: HTTP on a socket that only its user can
 // open. An error is answered as text.
-func (c *command) socket() string { return filepath.Join(c.realNodesDir(), "orders") }
+func (l *local) socket() string { return filepath.Join(l.nodesDir(), "orders") }
+
+// nodesDir is the folder of the real nodes' files.
+func (l *local) nodesDir() string { return filepath.Join(l.dir, "nodes") }
 
 // maxSocketPath is how long the path of a socket can be: see unix(7).
 const maxSocketPath = 107
@@ -27,11 +30,8 @@ const maxSocketPath = 107
 // The orders. Their arguments are query parameters.
 const (
 	loadOrder = "/load" // archive
-	nodeOrder = "/node" // do (one of nodeVerbs), name
+	nodeOrder = "/node" // do (the name of one of nodeVerbs), name
 )
-
-// nodeVerbs are what can be done to a real node.
-var nodeVerbs = []string{"start", "stop", "kill-kubelet"}
 
 // remote takes orders.
 type remote struct {
@@ -62,7 +62,11 @@ func serveRemote(ctx context.Context, socket string, machine *realnode.Machine, 
 		return machine.Load(ctx, args.Get("archive"))
 	})
 	handle(nodeOrder, func(ctx context.Context, args url.Values) error {
-		return doToNode(ctx, machine, args.Get("do"), args.Get("name"))
+		named, err := machine.Node(args.Get("name"))
+		if err != nil {
+			return err
+		}
+		return doTo(ctx, named, args.Get("do"))
 	})
 	r := &remote{ended: make(chan struct{}), server: &http.Server{
 		Handler: orders, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -83,34 +87,18 @@ func (r *remote) close() error {
 	return err
 }
 
-// doToNode does one of nodeVerbs to a node.
-func doToNode(ctx context.Context, machine *realnode.Machine, verb, name string) error {
-	node, err := machine.Node(name)
-	if err != nil {
-		return err
-	}
-	switch verb {
-	case "start":
-		return node.Start(ctx)
-	case "stop":
-		return node.Stop()
-	default:
-		return node.KillKubelet()
-	}
-}
-
 // order has the process that runs real nodes carry out an order.
-func (c *command) order(ctx context.Context, path string, args url.Values) error {
-	if _, err := controlplane.Find(c.dir); err != nil {
+func (l *local) order(ctx context.Context, path string, args url.Values) error {
+	if _, err := controlplane.Find(l.dir); err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.socket()); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: the control plane that runs there has no real nodes, or is still starting them", c.dir)
+	if _, err := os.Stat(l.socket()); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: the control plane that runs there has no real nodes, or is still starting them", l.dir)
 	}
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", c.socket())
+			return dialer.DialContext(ctx, "unix", l.socket())
 		},
 	}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://nodes"+path+"?"+args.Encode(), http.NoBody)
@@ -130,9 +118,4 @@ func (c *command) order(ctx context.Context, path string, args url.Values) error
 		return errors.New(strings.TrimSpace(string(answer)))
 	}
 	return nil
-}
-
-// node does something to a real node.
-func (c *command) node(ctx context.Context) error {
-	return c.order(ctx, nodeOrder, url.Values{"do": {c.args[0]}, "name": {c.args[1]}})
 }

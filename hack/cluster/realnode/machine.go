@@ -217,7 +217,7 @@ func (m *Machine) forAll(ctx context.Context, do func(*Node, context.Context) er
 // Release stops all nodes, with everything on them, and removes everything. It must be called once, when the control
 // plane and everything else that this process has started are gone: they live in the cgroups that it removes.
 func (m *Machine) Release() error {
-	errs := []error{m.forAll(context.Background(), func(n *Node, _ context.Context) error { return n.Stop() })}
+	errs := []error{m.forAll(context.Background(), (*Node).Stop)}
 	if m.hub != nil {
 		errs = append(errs, m.hub.end())
 	}

@@ -132,7 +132,7 @@ func (n *Node) powerOn() (err error) {
 
 // Stop stops the node and all pods on it at once, as a power cut does, and returns when everything is gone. A node that
 // is not running stays so.
-func (n *Node) Stop() error {
+func (n *Node) Stop(context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.powerOff()
@@ -153,7 +153,7 @@ func (n *Node) powerOff() error {
 }
 
 // KillKubelet kills the kubelet, as a crash would. The pods run on, and are not supervised until Start.
-func (n *Node) KillKubelet() error {
+func (n *Node) KillKubelet(context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.running[kubeletName]

@@ -43,7 +43,7 @@ func (*Machine) Release() error { return nil }
 func (*Node) Start(context.Context) error { return errNotLinux }
 
 // Stop fails: real nodes need Linux.
-func (*Node) Stop() error { return errNotLinux }
+func (*Node) Stop(context.Context) error { return errNotLinux }
 
 // KillKubelet fails: real nodes need Linux.
-func (*Node) KillKubelet() error { return errNotLinux }
+func (*Node) KillKubelet(context.Context) error { return errNotLinux }
