@@ -3,7 +3,6 @@
 package dockerd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/moby/sys/mount"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
@@ -46,8 +44,8 @@ const (
 	sysDir       = "/proc/sys"
 )
 
-// readyPatience is how long the daemon may take to answer.
-const readyPatience = time.Minute
+// readyDeadline is how long the daemon may take to answer.
+const readyDeadline = time.Minute
 
 // Available reports whether a Docker daemon answers where DOCKER_HOST, or its default, says.
 func Available(ctx context.Context) bool {
@@ -205,20 +203,7 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	defer client.CloseIdleConnections()
-	var problem error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, readyPatience, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-d.process.Exited():
-			return false, d.process.Failure()
-		default:
-		}
-		problem = ping(ctx, client)
-		return problem == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("the Docker daemon is not ready: %w\n%s", errors.Join(err, problem), d.process.Tail())
-	}
-	return nil
+	return d.process.AwaitReady(ctx, readyDeadline, func(ctx context.Context) error { return ping(ctx, client) })
 }
 
 // ping asks the daemon whether it is ready.
@@ -292,13 +277,7 @@ func (d *Daemon) docker(args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.Env = append(os.Environ(), d.Env())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	return process.Output(cmd)
 }
 
 // clean ends the process, if it runs, and removes what it leaves.

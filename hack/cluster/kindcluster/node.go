@@ -1,11 +1,10 @@
 package kindcluster
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os/exec"
-	"strings"
+
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 // Node is the name of a node, which is that of its container.
@@ -34,14 +33,7 @@ func (n Node) Start(ctx context.Context) error {
 	return err
 }
 
-// docker runs the docker command and returns what it prints, without the final newline.
+// docker runs the docker command and returns what it prints.
 func docker(ctx context.Context, args ...string) (string, error) {
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, "docker", args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("docker %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	return process.Output(exec.CommandContext(ctx, "docker", args...))
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -19,6 +18,7 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 // Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
@@ -208,14 +208,7 @@ func (p *parts) key() (string, error) {
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), nil
 }
 
-// run runs a program and returns what it prints, without the final newline. The error quotes what it says on standard error.
+// run runs a program and returns what it prints.
 func run(ctx context.Context, program string, args ...string) (string, error) {
-	var stderr strings.Builder
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(program)}, args...), " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	return process.Output(exec.CommandContext(ctx, program, args...))
 }

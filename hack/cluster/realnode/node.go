@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/cpuset"
 
@@ -30,8 +29,6 @@ import (
 const (
 	// nodeDeadline is how long a node may take to become ready, also on a busy machine.
 	nodeDeadline = 4 * time.Minute
-	// pollInterval is how often what is starting is asked whether it is ready.
-	pollInterval = 100 * time.Millisecond
 	// nodeKinds are the kinds of namespaces that make up a node.
 	nodeKinds = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
 	// searchPath is where a node's programs look for others.
@@ -206,31 +203,8 @@ func (n *Node) launch(name, program string, args ...string) error {
 	return nil
 }
 
-// await polls until a condition of a program of the node holds. The error quotes the program's log when it ends before.
-func (n *Node) await(ctx context.Context, name, what string, condition func(context.Context) error) error {
-	p := n.running[name]
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, nodeDeadline, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-p.Exited():
-			return false, p.Failure()
-		default:
-		}
-		last = condition(ctx)
-		return last == nil, nil
-	})
-	switch {
-	case err == nil:
-		return nil
-	case wait.Interrupted(err):
-		return fmt.Errorf("%s: %w: %w\n%s", what, err, last, p.Tail())
-	default:
-		return err
-	}
-}
-
 func (n *Node) awaitContainerd(ctx context.Context) error {
-	return n.await(ctx, containerdName, "await containerd", func(ctx context.Context) error {
+	return n.running[containerdName].AwaitReady(ctx, nodeDeadline, func(ctx context.Context) error {
 		return n.ctr(ctx, "version")
 	})
 }
@@ -247,7 +221,7 @@ func (n *Node) awaitReady(ctx context.Context, since metav1.Time) error {
 		role = "control-plane"
 	}
 	label := fmt.Appendf(nil, `{"metadata": {"labels": {"node-role.kubernetes.io/%s": ""}}}`, role) // which a kubelet may not do
-	return n.await(ctx, kubeletName, "await the node", func(ctx context.Context) error {
+	return n.running[kubeletName].AwaitReady(ctx, nodeDeadline, func(ctx context.Context) error {
 		node, err := client.CoreV1().Nodes().Patch(ctx, n.name, types.MergePatchType, label, metav1.PatchOptions{})
 		if err != nil {
 			return err
