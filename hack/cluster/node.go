@@ -14,8 +14,8 @@ func newNode(l *local) *cobra.Command {
 	})
 }
 
-// node is a node, real or of kind, as a machine that can fail.
-type node interface {
+// crashable is a node, real or of kind, as a machine that can fail.
+type crashable interface {
 	// Start brings back what of the node is not running, and returns when it is ready.
 	Start(ctx context.Context) error
 	// Stop cuts its power.
@@ -27,18 +27,18 @@ type node interface {
 // nodeVerbs are what can be done to a node.
 var nodeVerbs = []struct {
 	name, short string
-	do          func(node, context.Context) error
+	do          func(crashable, context.Context) error
 }{
-	{"start", "Bring back what of a node is not running", node.Start},
-	{"stop", "Cut a node's power", node.Stop},
-	{"kill-kubelet", "Crash a node's kubelet; its pods go on", node.KillKubelet},
+	{"start", "Bring back what of a node is not running", crashable.Start},
+	{"stop", "Cut a node's power", crashable.Stop},
+	{"kill-kubelet", "Crash a node's kubelet; its pods go on", crashable.KillKubelet},
 }
 
 // doTo does one of nodeVerbs to a node.
-func doTo(ctx context.Context, one node, verb string) error {
+func doTo(ctx context.Context, node crashable, verb string) error {
 	for _, known := range nodeVerbs {
 		if known.name == verb {
-			return known.do(one, ctx)
+			return known.do(node, ctx)
 		}
 	}
 	return errors.New("nothing called " + verb + " can be done to a node")

@@ -12,8 +12,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // suite is the version of Debian: the one whose packages of containerd and runc real nodes are tested with.
@@ -22,17 +25,19 @@ const suite = "bookworm"
 // defaultMirror is where Debian's packages come from on a machine that does not have them from anywhere itself.
 const defaultMirror = "http://deb.debian.org/debian"
 
-// packages are what a node has besides what every Debian has: those of kind's Dockerfile, without those for storage, and what
-// that Dockerfile builds from source.
+// Packages are the Debian packages that this machine needs to make the image.
+const Packages = "debootstrap"
+
+// packages are what a node in a container has besides what every Debian has and what every node has: those of kind's Dockerfile,
+// without those for storage.
 var packages = []string{
-	"systemd", "systemd-sysv", "dbus", "conntrack", "iptables", "iproute2", "ethtool", "util-linux", "mount", "kmod",
-	"ca-certificates", "e2fsprogs", "jq", "procps", "containerd", "runc", "containernetworking-plugins",
+	"systemd", "systemd-sysv", "dbus", "conntrack", "ethtool", "util-linux", "mount", "kmod", "ca-certificates", "e2fsprogs", "jq", "procps",
 }
 
 // debian returns the folder of a root file system with the packages, below dir, where it is made on the first call, of what the
 // mirror has; "" is the one of this machine's apt.
 func debian(ctx context.Context, dir, mirror string, log io.Writer) (string, error) {
-	want := strings.Join(packages, ",")
+	want := strings.Join(slices.Concat(node.Packages, packages), ",")
 	root := filepath.Join(dir, fmt.Sprintf("debian-%x", sha256.Sum256([]byte(suite+" "+want)))[:len("debian-")+16])
 	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
 		return root, err

@@ -50,7 +50,7 @@ func able() error {
 		return errors.New("only root can install Debian into a folder")
 	}
 	if _, err := exec.LookPath("debootstrap"); err != nil {
-		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends debootstrap)", err)
+		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends %s)", err, Packages)
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // Image is the name of a node's image.
@@ -41,7 +43,7 @@ func (p *parts) write(ctx context.Context, work, archive string) error {
 		return err
 	}
 	return writeArchive(archive, Image, layer, v1.Config{
-		Env:        []string{"container=docker", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, // the first tells systemd where it is
+		Env:        []string{"container=docker", "PATH=" + node.SearchPath}, // the first tells systemd where it is
 		Entrypoint: []string{"/usr/local/bin/entrypoint", "/sbin/init"},
 		StopSignal: "SIGRTMIN+3", // upon which systemd ends
 	})

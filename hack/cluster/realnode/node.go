@@ -24,6 +24,7 @@ import (
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/process"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 const (
@@ -31,8 +32,6 @@ const (
 	nodeDeadline = 4 * time.Minute
 	// nodeKinds are the kinds of namespaces that make up a node.
 	nodeKinds = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
-	// searchPath is where a node's programs look for others.
-	searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // The programs of a node, in the order in which they start.
@@ -185,7 +184,7 @@ func (n *Node) launch(name, program string, args ...string) error {
 		return err
 	}
 	p, err := process.Start(process.Spec{
-		Name: name + " of " + n.name, Path: path, Args: args, Env: []string{"HOME=/", "PATH=" + searchPath}, Log: n.log(name),
+		Name: name + " of " + n.name, Path: path, Args: args, Env: []string{"HOME=/", "PATH=" + node.SearchPath}, Log: n.log(name),
 		Enter: n.inside.enter,
 		// It ends with the node, and cannot see this process, which is outside.
 		Attributes: func(attributes *syscall.SysProcAttr) { attributes.Pdeathsig = 0 },

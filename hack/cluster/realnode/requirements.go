@@ -14,12 +14,10 @@ import (
 
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
-// Packages are the Debian packages that real nodes need.
-const Packages = "containerd runc containernetworking-plugins iptables iproute2"
-
-// programs are what these packages bring that a node runs.
+// programs are what the packages of a node bring that it runs.
 var programs = []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "iptables", "iptables-save", "iptables-restore", "ip"}
 
 // pluginFolders are where network plugins (CNI) may be: Debian's first.
@@ -47,7 +45,7 @@ func missing(workers, each int, dir string) []string {
 		absent = append(absent, err.Error())
 	}
 	if len(absent) > 0 {
-		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), Packages))
+		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), strings.Join(node.Packages, " ")))
 	}
 	if groups, err := cgroupfs.Find(ourCgroup); err != nil {
 		all = append(all, "cgroups: "+err.Error())
