@@ -201,9 +201,11 @@ func (p *parts) key() (string, error) {
 		paths = append(paths, filepath.Join(p.own, name))
 	}
 	for _, path := range paths {
-		if err := copyContent(hash, path); err != nil {
+		content, err := os.ReadFile(path)
+		if err != nil {
 			return "", err
 		}
+		hash.Write(content)
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), nil
 }
