@@ -1,12 +1,9 @@
 package main
 
 import (
-	"errors"
-	"path/filepath"
+	"os/exec"
 
 	"github.com/spf13/cobra"
-
-	"loadline.dev/loadline/hack/cluster/dockerd"
 )
 
 func newDocker() *cobra.Command {
@@ -18,18 +15,10 @@ func newDocker() *cobra.Command {
 		Args: needCommand,
 		RunE: func(command *cobra.Command, args []string) error {
 			ctx := command.Context()
-			if dockerd.Available(ctx) {
+			if exec.CommandContext(ctx, "docker", "info").Run() == nil {
 				return runOn(ctx, endless{}, command, args)
 			}
-			dir, err := kindDir()
-			if err != nil {
-				return err
-			}
-			daemon, err := dockerd.Start(ctx, filepath.Join(dir, "docker"))
-			if err != nil {
-				return err
-			}
-			return errors.Join(runOn(ctx, daemon, command, args, daemon.Env()), daemon.Stop())
+			return runWithDaemon(ctx, command, args)
 		},
 	}
 	command.Flags().SetInterspersed(false) // flags of the command are its own

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/hack/cluster/realnode"
 )
 
 func newDown(l *local) *cobra.Command {
@@ -24,7 +23,7 @@ func newDown(l *local) *cobra.Command {
 			if err := l.stop(command.Context(), command.ErrOrStderr()); err != nil {
 				return err
 			}
-			return realnode.Clean(command.Context(), l.nodesDir())
+			return l.cleanNodes(command.Context())
 		},
 	}
 }

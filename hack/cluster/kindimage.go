@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-
-	"loadline.dev/loadline/hack/cluster/kindnode"
 )
 
 func newKindImage() *cobra.Command {
@@ -23,7 +21,7 @@ func newKindImage() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			archive, err := kindnode.Archive(command.Context(), dir, mirror, command.ErrOrStderr())
+			archive, err := kindArchive(command.Context(), dir, mirror, command.ErrOrStderr())
 			if err == nil {
 				fmt.Fprintln(command.OutOrStdout(), archive)
 			}

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/hack/cluster/realnode"
 )
 
 func newUp(l *local) *cobra.Command {
@@ -87,44 +86,23 @@ type use func(context.Context, *controlplane.ControlPlane) error
 // start runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
 func (s *startup) start(ctx context.Context, meanwhile use) error {
 	options := controlplane.Options{Dir: s.dir, Kubernetes: s.kubernetes, Log: s.log, AuditLog: s.auditLog}
-	if s.realNodes == 0 {
-		return s.startWith(ctx, options, nil, meanwhile)
+	if s.realNodes > 0 {
+		return s.startOnRealNodes(ctx, options, meanwhile)
 	}
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: s.nodesDir(), Kubernetes: s.kubernetes, Workers: s.realNodes, CoresEach: s.workerCores, Log: s.log})
-	if err != nil {
-		return err
-	}
-	options.Address, options.WithScheduler, options.WithoutKWOK = machine.Address(), true, s.nodes == 0
-	return errors.Join(s.startWith(ctx, options, machine, meanwhile), machine.Release())
+	return s.startWith(ctx, options, meanwhile)
 }
 
-// startWith runs a control plane, with real nodes when there is a machine for them.
-func (s *startup) startWith(ctx context.Context, options controlplane.Options, machine *realnode.Machine, meanwhile use) error {
+// startWith runs a control plane with fake nodes.
+func (s *startup) startWith(ctx context.Context, options controlplane.Options, meanwhile use) error {
 	plane, err := controlplane.Start(ctx, options)
 	if err != nil {
 		return err
 	}
-	err = s.serve(ctx, plane, machine, meanwhile)
+	if err = s.addNodes(ctx, plane); err == nil {
+		err = meanwhile(ctx, plane)
+	}
 	fmt.Fprintln(s.log, "stopping")
 	return errors.Join(err, plane.Stop())
-}
-
-// serve adds the nodes and has the control plane used.
-func (s *startup) serve(ctx context.Context, plane *controlplane.ControlPlane, machine *realnode.Machine, meanwhile use) (err error) {
-	if err := s.addNodes(ctx, plane); err != nil {
-		return err
-	}
-	if machine != nil {
-		if err := machine.AddNodes(ctx, plane); err != nil {
-			return err
-		}
-		remote, err := serveRemote(ctx, s.socket(), machine, s.log)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, remote.close()) }()
-	}
-	return meanwhile(ctx, plane)
 }
 
 // addNodes adds the fake nodes that the user asked for.

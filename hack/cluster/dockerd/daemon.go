@@ -47,11 +47,6 @@ const (
 // readyDeadline is how long the daemon may take to answer.
 const readyDeadline = time.Minute
 
-// Available reports whether a Docker daemon answers where DOCKER_HOST, or its default, says.
-func Available(ctx context.Context) bool {
-	return exec.CommandContext(ctx, "docker", "info").Run() == nil
-}
-
 // Daemon is a running Docker daemon.
 type Daemon struct {
 	dir     string
