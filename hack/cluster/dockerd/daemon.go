@@ -33,7 +33,7 @@ const runDir = "/run/loadline-docker"
 
 const (
 	// cgroup is the cgroup of all containers, and of this process and what it starts.
-	cgroup = "loadline-docker"
+	cgroup = cgroupfs.Cgroup("loadline-docker")
 	// programs is the cgroup, within that one, of all that is in no container.
 	programs = "programs"
 )
@@ -51,7 +51,6 @@ const readyDeadline = time.Minute
 type Daemon struct {
 	dir     string
 	lock    *flock.Flock
-	cgroup  cgroupfs.Cgroup
 	back    func() error // moves this process out of our cgroup
 	process *process.Process
 }
@@ -72,9 +71,6 @@ func Start(ctx context.Context, dir string) (*Daemon, error) {
 	}
 	if !ours {
 		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
-	}
-	if d.cgroup, err = cgroupfs.Find(cgroup); err != nil {
-		return nil, errors.Join(err, d.lock.Unlock())
 	}
 	if err := d.start(ctx); err != nil {
 		return nil, errors.Join(err, d.clean())
@@ -147,7 +143,7 @@ func (d *Daemon) launch(ctx context.Context) error {
 		"hosts":           []string{host},
 		"runtimes":        map[string]any{"limited": map[string]any{"path": d.runtime()}},
 		"default-runtime": "limited",
-		"cgroup-parent":   "/" + cgroup,                             // without the slash they would be below those of the daemon
+		"cgroup-parent":   "/" + string(cgroup),                     // without the slash they would be below those of the daemon
 		"exec-opts":       []string{"native.cgroupdriver=cgroupfs"}, // systemd's takes names of slices only
 		"bridge":          "none",
 		"iptables":        false,
@@ -182,13 +178,10 @@ func (d *Daemon) enterCgroup() error {
 	if err != nil {
 		return err
 	}
-	if err := d.cgroup.Make(programs, all); err != nil {
+	if err := cgroup.Make(programs, all, cgroupfs.LowWeight); err != nil {
 		return err
 	}
-	if err := errors.Join(d.cgroup.Weigh("", cgroupfs.MaxWeight), d.cgroup.Weigh(programs, cgroupfs.LowWeight)); err != nil {
-		return err
-	}
-	d.back, err = d.cgroup.Enter(programs)
+	d.back, err = cgroup.Within(programs).Enter()
 	return err
 }
 
@@ -244,7 +237,7 @@ func (d *Daemon) replaceCrashed() error {
 // runDir, of which another daemon would take it that it still runs. Containers and networks are kept below d.dir, too, which
 // tells the next daemon of them.
 func (d *Daemon) removeRemains() error {
-	if err := d.cgroup.Kill(); err != nil {
+	if err := cgroup.Kill(); err != nil {
 		return err
 	}
 	return errors.Join(mount.RecursiveUnmount(runDir), mount.RecursiveUnmount(d.dir), os.RemoveAll(runDir))
@@ -284,6 +277,6 @@ func (d *Daemon) clean() error {
 	if d.back != nil {
 		errs = append(errs, d.back())
 	}
-	errs = append(errs, d.removeRemains(), d.cgroup.Remove(""), restoreSettings(sysDir, settingsFile))
+	errs = append(errs, d.removeRemains(), cgroup.Remove(), restoreSettings(sysDir, settingsFile))
 	return errors.Join(append(errs, d.lock.Unlock())...)
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 )
 
 // Clean removes what a process has left on this machine that had real nodes in dir, [Options].Dir, and did not get to
@@ -46,9 +44,5 @@ func Clean(ctx context.Context, dir string) error {
 
 // removeRemains removes everything that may be left. We must hold the machine.
 func removeRemains(dir string) error {
-	groups, err := cgroupfs.Find(ourCgroup)
-	if err != nil {
-		return err
-	}
-	return errors.Join(unplug(), groups.Remove(""), os.RemoveAll(dir))
+	return errors.Join(unplug(), ourCgroup.Remove(), os.RemoveAll(dir))
 }

@@ -47,7 +47,7 @@ func (n *Node) configure() error {
 	reserved := n.machine.cores.All.Difference(n.cores)
 	values := settings{
 		Dir: n.dir, Name: n.name, System: n.name == SystemNode,
-		Cgroup: "/" + ourCgroup + "/" + n.name, Reserved: reserved.String(), Kubelet: node.KubeletSettings(!reserved.IsEmpty()),
+		Cgroup: "/" + string(ourCgroup.Within(n.name)), Reserved: reserved.String(), Kubelet: node.KubeletSettings(!reserved.IsEmpty()),
 		AuthorityFile: n.plane.AuthorityFile(), PodNetworks: podNetworks,
 		PauseImage: PauseImage, PluginFolder: plugins, Snapshotter: snapshotter,
 	}

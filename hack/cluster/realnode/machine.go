@@ -25,7 +25,7 @@ import (
 
 const (
 	// ourCgroup is the cgroup that all of ours are in.
-	ourCgroup = "loadline"
+	ourCgroup = cgroupfs.Cgroup("loadline")
 	// machinery is the cgroup, within ourCgroup, of the programs that make up the cluster.
 	machinery = "machinery"
 )
@@ -43,7 +43,6 @@ type Machine struct {
 	each     int // cores of a worker
 	log      io.Writer
 	lock     *flock.Flock
-	cgroups  cgroupfs.Cgroup
 	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
 	pause    string       // the path of the program
@@ -101,9 +100,6 @@ func lockMachine(dir string) (*flock.Flock, error) {
 
 // prepare does what Claim says, once the machine is ours.
 func (m *Machine) prepare(ctx context.Context) (err error) {
-	if m.cgroups, err = cgroupfs.Find(ourCgroup); err != nil {
-		return err
-	}
 	if err := removeRemains(m.dir); err != nil {
 		return err
 	}
@@ -132,13 +128,10 @@ func (m *Machine) placeMachinery() error {
 	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
 		return err
 	}
-	if err := m.cgroups.Make(machinery, m.cores.Others); err != nil {
+	if err := ourCgroup.Make(machinery, m.cores.Others, cgroupfs.LowWeight); err != nil {
 		return err
 	}
-	if err := errors.Join(m.cgroups.Weigh("", cgroupfs.MaxWeight), m.cgroups.Weigh(machinery, cgroupfs.LowWeight)); err != nil {
-		return err
-	}
-	m.back, err = m.cgroups.Enter(machinery)
+	m.back, err = ourCgroup.Within(machinery).Enter()
 	return err
 }
 

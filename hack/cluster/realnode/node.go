@@ -103,13 +103,12 @@ func (n *Node) powerOn() (err error) {
 	if err := n.configure(); err != nil {
 		return err
 	}
-	if err := n.machine.cgroups.Make(n.name, n.machine.cores.All); err != nil { // the kubelet tells pods which of these are theirs
-		return err
-	}
+	weight := uint64(cgroupfs.NormalWeight)
 	if n.name == SystemNode {
-		if err := n.machine.cgroups.Weigh(n.name, cgroupfs.LowWeight); err != nil {
-			return err
-		}
+		weight = cgroupfs.LowWeight
+	}
+	if err := ourCgroup.Make(n.name, n.machine.cores.All, weight); err != nil { // the kubelet tells pods which of these cores are theirs
+		return err
 	}
 	if n.inside, err = hold(n.machine.pause, "node "+n.name, n.log("node"), nodeKinds); err != nil {
 		return err
@@ -143,7 +142,7 @@ func (n *Node) powerOff() error {
 		errs = append(errs, p.Kill())
 		delete(n.running, name)
 	}
-	errs = append(errs, n.inside.end(), n.machine.cgroups.Remove(n.name))
+	errs = append(errs, n.inside.end(), ourCgroup.Within(n.name).Remove())
 	n.inside = nil
 	return errors.Join(errs...)
 }

@@ -47,13 +47,11 @@ func missing(workers, each int, dir string) []string {
 	if len(absent) > 0 {
 		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), strings.Join(node.Packages, " ")))
 	}
-	if groups, err := cgroupfs.Find(ourCgroup); err != nil {
-		all = append(all, "cgroups: "+err.Error())
-	} else if controllers, err := groups.Missing(); err != nil {
+	if controllers, err := cgroupfs.Missing(); err != nil {
 		all = append(all, "cgroups: "+err.Error())
 	} else if len(controllers) > 0 {
-		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupfs.Mount))
-	} else if err := groups.Writable(); err != nil {
+		all = append(all, "cgroup controllers: "+strings.Join(controllers, ", "))
+	} else if err := ourCgroup.Writable(); err != nil {
 		all = append(all, "cgroups that may be made: "+err.Error())
 	}
 	if online, err := cores.Online(); err != nil {
