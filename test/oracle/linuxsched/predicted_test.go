@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -15,16 +16,16 @@ var every = flag.Int("every", 25, "compare every Nth of the judged mixes with pr
 // predicted returns the dilations of the pods of a mix by the model of weights and limits.
 func predicted(t *testing.T, mix []row) []float64 {
 	t.Helper()
-	var vectors []contention.Vector
+	var vectors []loading.Vector
 	var sharing contention.Sharing
 	for _, r := range mix {
 		burst, limit := r.number(t, "burst_ms")/1000, r.number(t, "limit")/1000
-		d := contention.Demand{Loading: r.number(t, "loading"), Pressure: r.number(t, "loading"), Threads: int(r.number(t, "threads")), Burst: burst}
-		share := contention.Share{Weight: r.number(t, "weight"), Burst: burst}
+		d := loading.Demand{Loading: r.number(t, "loading"), Pressure: r.number(t, "loading"), Threads: int(r.number(t, "threads")), Burst: burst}
+		share := loading.Share{Weight: r.number(t, "weight"), Burst: burst}
 		if limit > 0 {
 			share.Limit = d.Within(limit)
 		}
-		vectors, sharing.Shares = append(vectors, contention.Vector{d}), append(sharing.Shares, share)
+		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)
 	}
 	prediction, err := contention.PredictSharing(vectors, []int{int(mix[0].number(t, "processors"))}, sharing, queueing.Options{})
 	if err != nil {
