@@ -15,7 +15,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(fmt.Sprintf("%d processors", cpus), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 0))
 			pods := randomPods(r, cpus, 0.9)
-			m := linuxsched.Machine{Kernel: linuxsched.Linux6_12(), CPUs: cpus}
+			m := linuxsched.Machine{Kernel: linuxsched.Linux6_12(), CPUs: cpus, Caches: max(1, cpus/16)}
 			events := 0
 			for b.Loop() {
 				result, err := m.Run(pods, 0, time.Second)

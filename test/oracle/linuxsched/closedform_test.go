@@ -196,13 +196,15 @@ func TestBalancingComesNearToOneQueue(t *testing.T) {
 		pods = append(pods, pod(100, 1, 20*time.Millisecond, loading, uint64(i)))
 	}
 	for name, k := range kernels {
-		sum := 0.0
-		for _, u := range usage(t, linuxsched.Machine{Kernel: k, CPUs: cpus}, pods, 60) {
-			sum += u.Stretch() / n
-		}
-		one, own := repairman(n, cpus, loading), repairman(n/cpus, 1, loading)
-		if sum < one || sum > one+0.5*(own-one) {
-			t.Errorf("%s: stretch %v, with one queue %v, with %d queues %v", name, sum, one, cpus, own)
+		for _, caches := range []int{1, 2} {
+			sum := 0.0
+			for _, u := range usage(t, linuxsched.Machine{Kernel: k, CPUs: cpus, Caches: caches}, pods, 60) {
+				sum += u.Stretch() / n
+			}
+			one, own := repairman(n, cpus, loading), repairman(n/cpus, 1, loading)
+			if sum < one || sum > one+0.5*(own-one) {
+				t.Errorf("%s, %d caches: stretch %v, with one queue %v, with %d queues %v", name, caches, sum, one, cpus, own)
+			}
 		}
 	}
 }

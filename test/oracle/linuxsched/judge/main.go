@@ -58,6 +58,8 @@ func run(out io.Writer, args []string) error {
 		return fmt.Errorf("--kernel: %q is none of 6.1, 6.12 and 6.18", o.kernel)
 	case o.processors < 1 || o.mixes < 1 || o.workers < 1:
 		return errors.New("--processors, --mixes and --workers must be at least 1")
+	case o.window <= 0:
+		return fmt.Errorf("--window: %v is not above 0", o.window)
 	case o.replicate < 2:
 		return fmt.Errorf("--runs: %d is not at least 2", o.replicate)
 	}
