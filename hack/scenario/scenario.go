@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Resources are those of nodes, in the order of vectors and of servers.
@@ -82,7 +82,7 @@ type Application struct {
 	Name  string
 	Class *Class
 	// Vector is what the pods really are, and Declared what their profile says.
-	Vector, Declared contention.Vector
+	Vector, Declared loading.Vector
 	// MilliCPU and MiB are what each of its pods requests.
 	MilliCPU, MiB int64
 }

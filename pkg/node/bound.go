@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -39,7 +39,7 @@ func NewPromise(pod *corev1.Pod, w *profile.Workload, mode configv1alpha1.GuardM
 // many as it has threads. Processors beyond its request are not promised: it is to take no longer than Counted times its time
 // on the covered ones, which is Usable / Covered times as long as alone. So a pod keeps no more processors from others than it
 // requests, but for the rest of one.
-func (p Promise) On(demand contention.Demand, processors int) Bound {
+func (p Promise) On(demand loading.Demand, processors int) Bound {
 	if p.MaxDilation == 0 {
 		return Bound{}
 	}

@@ -17,7 +17,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"text/template"
 
 	"github.com/vishvananda/netlink"
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +24,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // configFile is where containerd looks for the configuration of network plugins.
@@ -133,37 +134,17 @@ func routeTo(node *corev1.Node) (*netlink.Route, error) {
 	return route, nil
 }
 
-// plugins is the configuration of network plugins. Addresses of pods mean nothing outside of the cluster, so what leaves a node
-// has the node's address.
-var plugins = template.Must(template.New("plugins").Parse(`{
-  "cniVersion": "0.4.0",
-  "name": "podnet",
-  "plugins": [
-    {
-      "type": "ptp",
-      "ipMasq": true,
-      "ipam": {
-        "type": "host-local",
-        "ranges": [[{"subnet": "{{.}}"}]],
-        "routes": [{"dst": "0.0.0.0/0"}]
-      }
-    },
-    {"type": "portmap", "capabilities": {"portMappings": true}}
-  ]
-}
-`))
-
 // configure writes the configuration into a file, in one step, unless it is there already.
 func configure(path, pods string) error {
-	var want bytes.Buffer
-	if err := plugins.Execute(&want, pods); err != nil {
+	want, err := node.Network{Pods: pods, Inside: true}.Config()
+	if err != nil {
 		return err
 	}
-	if has, err := os.ReadFile(path); err == nil && bytes.Equal(has, want.Bytes()) {
+	if has, err := os.ReadFile(path); err == nil && bytes.Equal(has, want) {
 		return nil
 	}
 	partial := filepath.Join(filepath.Dir(path), ".partial")
-	if err := os.WriteFile(partial, want.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(partial, want, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(partial, path)

@@ -16,7 +16,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
@@ -85,7 +85,7 @@ func OfPod(in *Input) (*Answer, error) {
 func (x *explainer) answer() *Answer {
 	a := &Answer{
 		Pod: text.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.modes.fallback,
-		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(contention.Demand{}, 1)),
+		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(loading.Demand{}, 1)),
 	}
 	importance := x.snapshot.Importance(x.Pod)
 	if w := x.snapshot.Workload(x.Pod); w != nil && w.Importance > importance {

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -94,7 +94,7 @@ func (x *explainer) rank() []RankedNode {
 		switch {
 		case !n.Takes():
 			return ranked
-		case i > 0 && contention.SameCost(ranked[i-1].Cost, n.Cost):
+		case i > 0 && price.SameCost(ranked[i-1].Cost, n.Cost):
 			n.Rank = ranked[i-1].Rank
 		default:
 			n.Rank = i + 1

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -27,7 +27,7 @@ type subject struct {
 
 	source VectorSource // once the vector is known, as the next two
 	inUse  *profile.InUse
-	vector contention.Vector
+	vector loading.Vector
 	// correction is what the neutral time is over the one that was stated where the vector is from, 1 if they are equal.
 	correction float64
 }

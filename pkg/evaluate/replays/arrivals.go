@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -113,17 +113,17 @@ func (r *Replay) generatedTypes(ranged *weightRange, path *field.Path) (types []
 
 // requestedBy returns what a type of jobs says that it requests of the cpu, and its limit in cores, 0 for none.
 func requestedBy(t *v1alpha1.ReplayJobType, path *field.Path) (said []trace.Request, limit float64, err error) {
-	most := resource.NewQuantity(contention.MaxServers, resource.DecimalSI)
+	most := resource.NewQuantity(loading.MaxServers, resource.DecimalSI)
 	if q := t.CPURequest; q != nil {
 		if q.Sign() < 0 || q.Cmp(*most) > 0 {
-			return nil, 0, field.Invalid(path.Child("cpuRequest"), q.String(), fmt.Sprintf("must be a number of cores from 0 to %d", contention.MaxServers))
+			return nil, 0, field.Invalid(path.Child("cpuRequest"), q.String(), fmt.Sprintf("must be a number of cores from 0 to %d", loading.MaxServers))
 		}
 		said = []trace.Request{{Resource: cpu, Amount: q.AsApproximateFloat64()}}
 	}
 	if q := t.CPULimit; q != nil {
 		if q.Sign() <= 0 || q.Cmp(*most) > 0 {
 			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), fmt.Sprintf(
-				"must be a number of cores above 0 and up to %d; leave it out for no limit", contention.MaxServers))
+				"must be a number of cores above 0 and up to %d; leave it out for no limit", loading.MaxServers))
 		}
 		if t.CPURequest != nil && t.CPURequest.Cmp(*q) > 0 {
 			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), "is less than cpuRequest, "+t.CPURequest.String())

@@ -8,7 +8,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -59,7 +59,7 @@ func milliOf(amount float64) int64 {
 }
 
 // sharing returns a type of jobs with a share of the cores.
-func (s share) sharing(t *contention.JobType) *contention.JobType {
+func (s share) sharing(t *mix.JobType) *mix.JobType {
 	if s == (share{}) {
 		return t
 	}
@@ -72,7 +72,7 @@ func (s share) sharing(t *contention.JobType) *contention.JobType {
 type weightRange struct{ least, most float64 }
 
 // add adds a job of a type, with what it says that it requests, and its limit.
-func (r *weightRange) add(t *contention.JobType, said []trace.Request, limit float64) {
+func (r *weightRange) add(t *mix.JobType, said []trace.Request, limit float64) {
 	if len(t.Vector) == 0 || t.Vector[0].Loading == 0 { // the cpu is the first resource
 		return
 	}

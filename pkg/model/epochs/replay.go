@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -66,7 +66,7 @@ type Drop struct {
 type Epoch struct {
 	Node       int
 	Start, End float64
-	Mix        *contention.Mix
+	Mix        *mix.Mix
 }
 
 // Options are the options of a replay. The zero value is a sound choice.

@@ -34,7 +34,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -255,8 +255,8 @@ type podSignature struct {
 	Importance float64
 	Promise    node.Promise `json:",omitzero"`
 	Held       bool         `json:",omitempty"`
-	Share      contention.Share
-	Devices    string            `json:",omitempty"`
-	Profile    uint64            `json:",omitempty"` // its state
-	Vector     contention.Vector `json:",omitempty"`
+	Share      loading.Share
+	Devices    string         `json:",omitempty"`
+	Profile    uint64         `json:",omitempty"` // its state
+	Vector     loading.Vector `json:",omitempty"`
 }

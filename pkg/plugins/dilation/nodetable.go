@@ -197,7 +197,7 @@ func (n *nodeState) follow(c *cycle, node fwk.NodeInfo) *profile.Followed {
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
 	n := d.nodes.of(c, node)
 	if n.prices == nil {
-		n.prices = price(ctx, c, node.Node(), n.follow(c, node))
+		n.prices = priceNode(ctx, c, node.Node(), n.follow(c, node))
 	}
 	return n.prices
 }
