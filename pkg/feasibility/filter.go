@@ -77,7 +77,7 @@ func defaultProfile() (*kubescheduler.KubeSchedulerProfile, error) {
 // quiet returns a context whose logger says nothing: what a plugin has to say of a node is in its status.
 func quiet() context.Context { return klog.NewContext(context.Background(), logr.Discard()) }
 
-// Of returns what the scheduler would say of each node, by its name, were the pod made anew: where it is now it does not count.
+// Of returns the scheduler's verdict on each node, by its name, if the pod were created anew: it does not count where it is now.
 func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
 	if why := stays(pod); why != "" {
 		return func(name string) node.Fit {
@@ -123,7 +123,7 @@ type question struct {
 	refused string // on all nodes
 }
 
-// ask runs what the plugins do once for a pod.
+// ask runs the part of the plugins that runs once for a pod.
 func (f *Filter) ask(pod *corev1.Pod) *question {
 	q := &question{Filter: f, lack: f.known.lackOf(pod), state: framework.NewCycleState()}
 	q.pod = anew(pod, q.lack.volumes != "")
@@ -159,7 +159,7 @@ func anew(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
 	return &made
 }
 
-// on returns what the scheduler would say of a node.
+// on returns the scheduler's verdict on a node.
 func (q *question) on(name string) node.Fit {
 	info, err := q.snapshot.Get(name)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/model/contention/probing/calibration"
+	"loadline.dev/loadline/pkg/model/probing/calibration"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/utils/cpuset"
 
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/probing"
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/probe/topology"
 )

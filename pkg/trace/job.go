@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Job is one job of a trace: what it asks for, when it came, and what became of
@@ -151,8 +151,8 @@ func (j *Job) numberFlaw() *flaw {
 		if !within(d.Seconds, maxSeconds) {
 			return &flaw{demandPrefix + d.Resource, number(d.Seconds), outside(maxSeconds)}
 		}
-		if d.Threads < 1 || d.Threads > contention.MaxThreads {
-			return &flaw{threadsPrefix + d.Resource, strconv.Itoa(d.Threads), "must be a whole number from 1 to " + grouped(contention.MaxThreads)}
+		if d.Threads < 1 || d.Threads > loading.MaxThreads {
+			return &flaw{threadsPrefix + d.Resource, strconv.Itoa(d.Threads), "must be a whole number from 1 to " + grouped(loading.MaxThreads)}
 		}
 	}
 	for _, r := range j.Requests {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 const (
@@ -42,7 +42,7 @@ var swfColumns = []string{
 
 // maxKiB is the most memory per processor, 64 TiB: a job of any number of
 // threads stays within maxAmount.
-const maxKiB = maxAmount / 1024 / contention.MaxThreads
+const maxKiB = maxAmount / 1024 / loading.MaxThreads
 
 // swfJobs reads the Standard Workload Format.
 func swfJobs(file string, in io.Reader, skip func(line int, name, reason string)) iter.Seq2[Job, error] {
@@ -146,8 +146,8 @@ func (s *swfLine) job() (j Job, skipped string) {
 		return j, "has no run time"
 	case processors <= 0:
 		return j, "has no processors"
-	case processors > contention.MaxThreads:
-		return j, "runs on " + grouped(int64(processors)) + " processors, more than the " + grouped(contention.MaxThreads) + " threads that a job may have"
+	case processors > loading.MaxThreads:
+		return j, "runs on " + grouped(int64(processors)) + " processors, more than the " + grouped(loading.MaxThreads) + " threads that a job may have"
 	}
 	if executable >= 0 {
 		j.Type = intern("executable-" + number(executable))

@@ -61,7 +61,7 @@ func (l *ledger) Replace(objects []any, _ string) error {
 	return nil
 }
 
-// Resync does nothing: no listener would have to be told again.
+// Resync does nothing: no listener needs the events again.
 func (*ledger) Resync() error { return nil }
 
 // Transformer returns what makes pods small before they are kept anywhere.

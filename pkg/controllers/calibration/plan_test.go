@@ -37,7 +37,7 @@ func summaryOf(in *input) decision {
 		got.Going = fmt.Sprintf("%s on %s, attempt %d", g.Resource, g.Node, *g.Attempts)
 	}
 	if p.start != nil {
-		got.Starts = probejob.Step(p.start)
+		got.Starts = p.start.Annotations[probejob.StepKey]
 	}
 	if p.ended != nil {
 		got.Ended = fmt.Sprintf("%s %s after %v s", p.ended.resource, p.ended.outcome, p.ended.seconds)

@@ -33,7 +33,7 @@ type Sites struct {
 }
 
 // newSites returns the sites of the manager's cluster, with gauges in a namespace where only those make pods who may see all
-// nodes: a pod of another could have any label. What is not needed of pods and nodes is not kept.
+// nodes: a pod of another could have any label. Only the fields that are needed of pods and nodes are kept.
 func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	gauges, err := newCache(mgr, cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Namespaces: map[string]cache.Config{gaugeNamespace: {}},

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Weight is what it does to a pod that others have more weight.
+// Weight says how neighbours with more weight affect a pod.
 type Weight struct {
 	// Neighbour is the pod that it waits for most at the CPU, and Request what that one requests of it.
 	Neighbour string            `json:"neighbour"`

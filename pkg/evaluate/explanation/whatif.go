@@ -16,14 +16,14 @@ import (
 
 // Change is another request or limit of a pod: what if?
 type Change struct {
-	// Request and Limit are CPU in all; nil leaves one as it is, and a limit of 0 is none. See [cgroup.WithCPU].
+	// Request and Limit are CPU in all; nil leaves one unchanged, and a limit of 0 is none. See [cgroup.WithCPU].
 	Request, Limit *resource.Quantity
 	// Dilation asks, in place of a request, for the smallest request with which the pod is dilated by no more than this,
 	// above 1; 0 does not ask.
 	Dilation float64
 }
 
-// WhatIf is how a pod would fare with another request or limit, all else being as it is.
+// WhatIf is how a pod would fare with another request or limit, all else being equal.
 type WhatIf struct {
 	// Target is the dilation that was asked for, absent if a request or a limit was, and Met whether any request reaches
 	// it: one that fits the limit and what other pods leave of the node.
@@ -86,7 +86,7 @@ func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 	return answer, nil
 }
 
-// smallest returns the answer for the smallest request with which the pod is dilated by no more than what is asked, else
+// smallest returns the answer for the smallest request with which the pod is dilated by no more than the given bound, else
 // that for the largest one: the dilation falls as the request grows.
 func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	ask := func(milli int64) (*WhatIf, error) {

@@ -658,7 +658,7 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 	}}
 	got := answer.Suggest(pods, []v1alpha1.WorkloadProfile{known})
 	want := []findings.Suggestion{
-		{Workload: "Deployment shop/bare", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "its pods have no label in common that others could be told from"},
+		{Workload: "Deployment shop/bare", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "its pods have no label in common that distinguishes them from others"},
 		{Workload: "Deployment shop/cart", Pods: 2, Nodes: 2, Seconds: 120, Lowest: 0.5, Highest: 0.704, Profile: &v1alpha1.WorkloadProfile{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "loadline.dev/v1alpha1", Kind: "WorkloadProfile"},
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"},

@@ -90,7 +90,7 @@ func (g *Group) add(f *Finding) {
 }
 
 // In returns the part of the answer that is about the pods of some namespaces and nodes; an empty list stands for all.
-// Causes and remedies stay as they are.
+// Causes and remedies stay unchanged.
 func (a *Answer) In(namespaces, nodes []string) *Answer {
 	in := func(namespace, node string) bool {
 		return (len(namespaces) == 0 || slices.Contains(namespaces, namespace)) && (len(nodes) == 0 || slices.Contains(nodes, node))

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// span is an interval as it is kept.
+// span is an interval in the history.
 type span struct {
 	start, end            time.Time
 	seconds, busy, stolen float64
