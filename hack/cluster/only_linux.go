@@ -16,7 +16,7 @@ import (
 
 // startOnRealNodes runs a control plane with real nodes, beside fake ones.
 func (s *startup) startOnRealNodes(ctx context.Context, options controlplane.Options, meanwhile use) error {
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: s.nodesDir(), Kubernetes: s.kubernetes, Workers: s.realNodes, CoresEach: s.workerCores, Log: s.log})
+	machine, err := realnode.Claim(ctx, realnode.Options{Dir: s.nodesDir(), Kubernetes: s.kubernetes, Workers: s.realNodes, Log: s.log})
 	if err != nil {
 		return err
 	}

@@ -48,16 +48,15 @@ func newUp(l *local) *cobra.Command {
 // startup is how to start a control plane.
 type startup struct {
 	*local
-	nodes, realNodes, workerCores int
-	kubernetes, auditLog          string
-	log                           io.Writer
+	nodes, realNodes     int
+	kubernetes, auditLog string
+	log                  io.Writer
 }
 
 func (s *startup) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.IntVar(&s.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
-	flags.IntVar(&s.realNodes, "real-nodes", 0, "how many nodes that run pods, each with cores of its own, named worker-1 and so on")
-	flags.IntVar(&s.workerCores, "worker-cores", 1, "how many cores each of these has; with all of the machine's, the control plane shares them")
+	flags.IntVar(&s.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
 	flags.StringVar(&s.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34 (default the newest)")
 	flags.StringVar(&s.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers")
 }
@@ -69,9 +68,6 @@ func (s *startup) check(args cobra.PositionalArgs) cobra.PositionalArgs {
 			if value < 0 {
 				return fmt.Errorf("--%s: %d is negative", flag, value)
 			}
-		}
-		if s.workerCores < 1 {
-			return fmt.Errorf("--worker-cores: %d is not at least 1", s.workerCores)
 		}
 		if n := len(s.socket()); s.realNodes > 0 && n > maxSocketPath {
 			return fmt.Errorf("--dir: %s is %d characters too long for a socket in it", s.dir, n-maxSocketPath)

@@ -49,7 +49,7 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 	switch {
 	case d.Count != nil:
 		kind.count = int(*d.Count)
-		errs = append(errs, within(kind.count, loading.MaxDevices, path.Child("count"))...)
+		errs = append(errs, countErrors(kind.count, loading.MaxDevices, path.Child("count"))...)
 	case d.ExtendedResource == "":
 		errs = append(errs, field.Required(path.Child("count"), "say how many devices a node has, or under extendedResource as what it advertises them, such as nvidia.com/gpu"))
 	}
@@ -59,7 +59,7 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 	}
 	if d.Replicas != nil {
 		kind.replicas = int(*d.Replicas)
-		errs = append(errs, within(kind.replicas, maxReplicas, path.Child("replicas"))...)
+		errs = append(errs, countErrors(kind.replicas, maxReplicas, path.Child("replicas"))...)
 		if kind.sharing == loading.WholeDevices {
 			errs = append(errs, field.Invalid(path.Child("replicas"), *d.Replicas, "is for devices that are shared: set sharing to TimeSliced or Concurrent, or leave replicas out"))
 		}
@@ -71,7 +71,7 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 // maxReplicas is as how many a device may be advertised.
 const maxReplicas = 1024
 
-func within(n, limit int, path *field.Path) field.ErrorList {
+func countErrors(n, limit int, path *field.Path) field.ErrorList {
 	if n >= 1 && n <= limit {
 		return nil
 	}
@@ -97,8 +97,8 @@ func sharingOf(d *v1alpha1.NodeDevices, path *field.Path) (loading.DeviceSharing
 	}
 }
 
-// on returns how many devices a node has, 0 if it advertises none.
-func (d *devices) on(node *corev1.Node) int {
+// countOn returns how many devices a node has, 0 if it advertises none.
+func (d *devices) countOn(node *corev1.Node) int {
 	if d.count > 0 || node == nil {
 		return d.count
 	}
@@ -144,16 +144,18 @@ func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 func (c *NodeClass) HasDevices() bool { return c != nil && len(c.devices) > 0 }
 
 // Advertises reports whether nodes of the class, nil for those that follow no profile, have devices of an extended resource.
-func (c *NodeClass) Advertises(extended corev1.ResourceName) bool { return c.of(extended) != nil }
+func (c *NodeClass) Advertises(extended corev1.ResourceName) bool {
+	return c.devicesOf(extended) != nil
+}
 
 // Shares reports whether pods share devices of an extended resource on nodes of the class, nil for those that follow no profile.
 func (c *NodeClass) Shares(extended corev1.ResourceName) bool {
-	d := c.of(extended)
+	d := c.devicesOf(extended)
 	return d != nil && d.sharing != loading.WholeDevices
 }
 
-// of returns the devices of an extended resource, nil if there are none.
-func (c *NodeClass) of(extended corev1.ResourceName) *devices {
+// devicesOf returns the devices of an extended resource, nil if there are none.
+func (c *NodeClass) devicesOf(extended corev1.ResourceName) *devices {
 	if c == nil {
 		return nil
 	}
@@ -235,7 +237,7 @@ func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
 	if c != nil {
 		for i := range c.devices {
 			d := &c.devices[i]
-			count := d.on(node)
+			count := d.countOn(node)
 			if count == 0 {
 				continue
 			}

@@ -148,7 +148,7 @@ func (j *Job) textFlaw() *flaw {
 // numberFlaw looks at the demands first: a neutral time may be derived from them.
 func (j *Job) numberFlaw() *flaw {
 	for _, d := range j.Demands {
-		if !within(d.Seconds, maxSeconds) {
+		if !inRange(d.Seconds, maxSeconds) {
 			return &flaw{demandPrefix + d.Resource, number(d.Seconds), outside(maxSeconds)}
 		}
 		if d.Threads < 1 || d.Threads > loading.MaxThreads {
@@ -156,18 +156,18 @@ func (j *Job) numberFlaw() *flaw {
 		}
 	}
 	for _, r := range j.Requests {
-		if !within(r.Amount, maxAmount) {
+		if !inRange(r.Amount, maxAmount) {
 			return &flaw{requestPrefix + r.Resource, number(r.Amount), outside(maxAmount)}
 		}
 	}
-	if !within(j.CPULimit, maxAmount) {
+	if !inRange(j.CPULimit, maxAmount) {
 		return &flaw{columnLimit, number(j.CPULimit), notLimit}
 	}
 	for _, time := range [...]struct {
 		column string
 		value  float64
 	}{{columnArrival, j.Arrival}, {columnNeutral, j.Neutral}, {columnStart, j.Start.At}, {columnEnd, j.End.At}} {
-		if !within(time.value, maxSeconds) {
+		if !inRange(time.value, maxSeconds) {
 			return &flaw{time.column, number(time.value), outside(maxSeconds)}
 		}
 	}
@@ -177,8 +177,8 @@ func (j *Job) numberFlaw() *flaw {
 // notLimit is the rule of limits.
 var notLimit = "must be a number above 0 and up to " + grouped(maxAmount) + "; leave it empty where there is no limit"
 
-// within reports whether x is from 0 to limit, which NaN is not.
-func within(x float64, limit int64) bool { return x >= 0 && x <= float64(limit) }
+// inRange reports whether x is from 0 to limit, which NaN is not.
+func inRange(x float64, limit int64) bool { return x >= 0 && x <= float64(limit) }
 
 func outside(limit int64) string { return "must be a number from 0 to " + grouped(limit) }
 

@@ -126,7 +126,7 @@ func (s *swfLine) job() (j Job, skipped string) {
 	if status := s.values[swfStatus]; status >= 2 && status <= 4 {
 		return j, "is a part of a job that was suspended, whose whole is on a line of its own"
 	}
-	if j.Arrival = s.values[swfSubmit]; !within(j.Arrival, maxSeconds) {
+	if j.Arrival = s.values[swfSubmit]; !inRange(j.Arrival, maxSeconds) {
 		s.reject(swfSubmit, outside(maxSeconds))
 	}
 	wait, run, cpu := s.known(swfWait, maxSeconds), s.known(swfRun, maxSeconds), s.known(swfCPU, maxSeconds)
@@ -174,7 +174,7 @@ func (s *swfLine) job() (j Job, skipped string) {
 // known returns a number from 0 to limit, or −1 if it is unknown.
 func (s *swfLine) known(column int, limit int64) float64 {
 	x := s.values[column]
-	if x != -1 && !within(x, limit) {
+	if x != -1 && !inRange(x, limit) {
 		s.reject(column, outside(limit)+", or -1 if it is unknown")
 	}
 	return x

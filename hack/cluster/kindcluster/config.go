@@ -50,7 +50,7 @@ func config(processors int, module string) ([]byte, error) {
 	for i := range processors {
 		all = all.Union(cpuset.New(i))
 	}
-	plan, err := cores.Divide(all, workers, 1)
+	plan, err := cores.Divide(all, workers)
 	if err != nil {
 		return nil, fmt.Errorf("the machine of Docker has too few processors: %w", err)
 	}
@@ -65,7 +65,7 @@ func config(processors int, module string) ([]byte, error) {
 		Name:         Name,
 		Patches:      filepath.Join(module, "kindcluster", "kubeadm"),
 		AuditPolicy:  filepath.Join(module, "controlplane", "audit-policy.yaml"),
-		Kubelet:      strings.ReplaceAll(strings.TrimSpace(node.KubeletSettings(true)), "\n", "\n  "),
+		Kubelet:      strings.ReplaceAll(strings.TrimSpace(node.KubeletSettings), "\n", "\n  "),
 		ControlPlane: reserved(plan.Others),
 	}
 	for _, own := range plan.Workers {

@@ -61,7 +61,7 @@ func (p *parts) complete(ctx context.Context, root tree, images string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.addRuntimeSpec(ctx, root); err != nil {
+	if err := addRuntimeSpec(ctx, root); err != nil {
 		return err
 	}
 	if err := p.addImages(ctx, root, images, sandbox); err != nil {
@@ -146,7 +146,7 @@ func configureContainerd(root tree) (sandbox string, err error) {
 
 // addRuntimeSpec adds what containers of pods have in common, as kind's Dockerfile makes it: what containerd says, without
 // limits of resources, with a hook that hides which machine this is.
-func (p *parts) addRuntimeSpec(ctx context.Context, root tree) error {
+func addRuntimeSpec(ctx context.Context, root tree) error {
 	said, err := run(ctx, "chroot", root.Name(), "ctr", "oci", "spec")
 	if err != nil {
 		return err

@@ -26,15 +26,12 @@ var KernelSettings = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 }
 
-// KubeletSettings returns the fields of a KubeletConfiguration by which pods have processors to themselves, on machines with either
-// version of cgroups. Where a node reserves processors, no pod runs on them.
-func KubeletSettings(reserves bool) string {
-	settings := "failCgroupV1: false\ncpuManagerPolicy: static\n"
-	if reserves {
-		settings += "cpuManagerPolicyOptions: {strict-cpu-reservation: \"true\"}\n"
-	}
-	return settings
-}
+// KubeletSettings are the fields of a KubeletConfiguration by which pods have a node's processors, but for those that it reserves,
+// to themselves, on machines with either version of cgroups.
+const KubeletSettings = `failCgroupV1: false
+cpuManagerPolicy: static
+cpuManagerPolicyOptions: {strict-cpu-reservation: "true"}
+`
 
 // Network is the network of a node's pods.
 type Network struct {

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Podnet lays the pods' network on a node of kind: it configures the node's network plugins with the node's range of pod
-// addresses, and keeps routes to the ranges of all other nodes, which must be on the same link. It runs as a pod on each node,
-// in the node's network.
+// addresses, and lays routes to the ranges of all other nodes, which must be on the same link. It looks for them once a
+// second, and runs as a pod on each node, in the node's network.
 //
 // NODE_NAME is the node's name. CONTROL_PLANE_ENDPOINT, the host and port of the API server, spares it waiting for kube-proxy.
 package main
@@ -17,13 +17,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/informers"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"loadline.dev/loadline/hack/cluster/node"
 )
@@ -34,7 +35,7 @@ const configFile = "/etc/cni/net.d/10-podnet.conflist"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx); err != nil && ctx.Err() == nil { // else the kubelet ends us
 		fmt.Fprintln(os.Stderr, "podnet:", err)
 		os.Exit(1) //nolint:gocritic // what is deferred ends with us
 	}
@@ -57,39 +58,23 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	do := func(what func(*corev1.Node) error) func(any) {
-		return func(object any) {
-			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unknown.Obj
-			}
-			if node, ok := object.(*corev1.Node); ok {
-				if err := what(node); err != nil {
-					fail(fmt.Errorf("node %s: %w", node.Name, err))
-				}
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil { // the API server is starting, or away for a moment
+			fmt.Fprintln(os.Stderr, "podnet:", err)
+			return false, nil
+		}
+		for i := range nodes.Items {
+			if err := connect(self, &nodes.Items[i]); err != nil {
+				return false, fmt.Errorf("node %s: %w", nodes.Items[i].Name, err)
 			}
 		}
-	}
-	connect, disconnect := do(func(node *corev1.Node) error { return connect(self, node) }), do(func(node *corev1.Node) error { return disconnect(self, node) })
-	factory := informers.NewSharedInformerFactory(client, 0)
-	_, err = factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: connect, UpdateFunc: func(_, node any) { connect(node) }, DeleteFunc: disconnect,
+		return false, nil
 	})
-	if err != nil {
-		return err
-	}
-	factory.StartWithContext(kept)
-	<-kept.Done()
-	factory.Shutdown()
-	if ctx.Err() != nil { // the kubelet ends us
-		return nil
-	}
-	return context.Cause(kept)
 }
 
 // connect configures the network plugins if the node is our own, and lays a route to its pods if it is another. A node without
-// a range or an address is not ready for that; another event follows.
+// a range or an address is not ready for that.
 func connect(self string, node *corev1.Node) error {
 	if node.Spec.PodCIDR == "" {
 		return nil
@@ -102,21 +87,6 @@ func connect(self string, node *corev1.Node) error {
 		return err
 	}
 	return netlink.RouteReplace(route)
-}
-
-// disconnect removes the route to the pods of a node that is gone.
-func disconnect(self string, node *corev1.Node) error {
-	if node.Name == self || node.Spec.PodCIDR == "" {
-		return nil
-	}
-	route, err := routeTo(node)
-	if err != nil || route.Gw == nil {
-		return err
-	}
-	if err := netlink.RouteDel(route); err != nil && !errors.Is(err, syscall.ESRCH) { // ESRCH: there is none
-		return err
-	}
-	return nil
 }
 
 // routeTo returns the route to the pods of a node. It has no gateway while the node has no address.

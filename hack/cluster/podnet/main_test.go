@@ -53,7 +53,4 @@ func TestANodeWithoutARangeHasNoNetworkYet(t *testing.T) {
 	if err := connect("worker", node); err != nil {
 		t.Error(err)
 	}
-	if err := disconnect("other", node); err != nil {
-		t.Error(err)
-	}
 }

@@ -44,10 +44,9 @@ func (n *Node) configure() error {
 	if err != nil {
 		return err
 	}
-	reserved := n.machine.cores.All.Difference(n.cores)
 	values := settings{
 		Dir: n.dir, Name: n.name, System: n.name == SystemNode,
-		Cgroup: "/" + string(ourCgroup.Within(n.name)), Reserved: reserved.String(), Kubelet: node.KubeletSettings(!reserved.IsEmpty()),
+		Cgroup: "/" + string(ourCgroup.Within(n.name)), Reserved: n.machine.cores.All.Difference(n.cores).String(), Kubelet: node.KubeletSettings,
 		AuthorityFile: n.plane.AuthorityFile(), PodNetworks: podNetworks,
 		PauseImage: PauseImage, PluginFolder: plugins, Snapshotter: snapshotter,
 	}

@@ -40,7 +40,6 @@ const PauseImage = "loadline/pause:dev"
 type Machine struct {
 	dir      string
 	workers  int
-	each     int // cores of a worker
 	log      io.Writer
 	lock     *flock.Flock
 	cores    cores.Plan
@@ -61,10 +60,10 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if problems := missing(options.Workers, options.coresEach(), dir); len(problems) > 0 {
+	if problems := missing(options.Workers, dir); len(problems) > 0 {
 		return nil, fmt.Errorf("this machine cannot have %d real nodes. It lacks\n  - %s", options.Workers, strings.Join(problems, "\n  - "))
 	}
-	m := &Machine{dir: dir, workers: options.Workers, each: options.coresEach(), log: options.Log}
+	m := &Machine{dir: dir, workers: options.Workers, log: options.Log}
 	if m.log == nil {
 		m.log = io.Discard
 	}
@@ -125,7 +124,7 @@ func (m *Machine) placeMachinery() error {
 	if err != nil {
 		return err
 	}
-	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
+	if m.cores, err = cores.Divide(online, m.workers); err != nil {
 		return err
 	}
 	if err := ourCgroup.Make(machinery, m.cores.Others, cgroupfs.LowWeight); err != nil {

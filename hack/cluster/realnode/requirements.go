@@ -27,7 +27,7 @@ var pluginFolders = []string{"/usr/lib/cni", "/opt/cni/bin"}
 var plugins = []string{"ptp", "host-local", "loopback"}
 
 // missing returns everything that keeps this machine from having real nodes, each as a sentence without a full stop.
-func missing(workers, each int, dir string) []string {
+func missing(workers int, dir string) []string {
 	if os.Geteuid() != 0 {
 		return []string{"root: only root can make namespaces and cgroups (whether anything else is missing, root can tell)"}
 	}
@@ -56,7 +56,7 @@ func missing(workers, each int, dir string) []string {
 	}
 	if online, err := cores.Online(); err != nil {
 		all = append(all, "cores: "+err.Error())
-	} else if _, err := cores.Divide(online, workers, each); err != nil {
+	} else if _, err := cores.Divide(online, workers); err != nil {
 		all = append(all, "cores: there are "+err.Error())
 	}
 	for _, folder := range hidden {

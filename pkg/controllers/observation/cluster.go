@@ -91,8 +91,8 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	return gauges, nil
 }
 
-// on returns a node and the pods that run there, which must not be changed.
-func (s *Sites) on(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
+// nodeWithPods returns a node and the pods that run there, which must not be changed.
+func (s *Sites) nodeWithPods(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
 	if err := s.Cluster.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)

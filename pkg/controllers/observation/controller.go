@@ -193,7 +193,7 @@ func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
 
 // take keeps what was observed of the pods of a node that follow profiles.
 func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
-	node, pods, err := c.Sites.on(ctx, o.Node)
+	node, pods, err := c.Sites.nodeWithPods(ctx, o.Node)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 
 // takeUnprofiled keeps what was observed of a pod without a profile, if its workload shall have one.
 func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, until time.Time) {
-	if s == nil || c.modes.Load().of(pod.Namespace) == v1alpha1.ModeOff {
+	if s == nil || c.modes.Load().modeOf(pod.Namespace) == v1alpha1.ModeOff {
 		return
 	}
 	if workload := workloads.Of(pod); observations.Recurs(workload) {

@@ -23,8 +23,8 @@ type modes struct {
 	otherwise string
 }
 
-// of returns the mode of a namespace.
-func (m *modes) of(namespace string) string {
+// modeOf returns the mode of a namespace.
+func (m *modes) modeOf(namespace string) string {
 	if m == nil {
 		return v1alpha1.ModeOff
 	}
@@ -80,7 +80,7 @@ func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadPro
 	c.modes.Store(modes)
 	snapshot := c.index.Snapshot()
 	changes, err := observations.Upkeep(&observations.UpkeepInput{
-		Mode: modes.of, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
+		Mode: modes.modeOf, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
 		Follows: func(pod *corev1.Pod) bool { return snapshot.Workload(pod) != nil },
 		Pods: func(namespace string) ([]corev1.Pod, error) {
 			var pods corev1.PodList

@@ -56,7 +56,7 @@ func (p *placed) weigh(shared *node.Shared, equal *contention.Prediction) (*Weig
 	if needs <= request.MilliValue() || needs > p.free.MilliValue() {
 		return w, nil
 	}
-	remedy, err := p.with(resource.NewMilliQuantity(needs, resource.DecimalSI), nil)
+	remedy, err := p.answerFor(resource.NewMilliQuantity(needs, resource.DecimalSI), nil)
 	if err != nil || remedy.Dilation > p.now.Dilations[0]-minWorse {
 		return w, err
 	}

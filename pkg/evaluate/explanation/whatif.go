@@ -72,7 +72,7 @@ var errNoNode = errors.New("what if? is about a pod that is on a node: this one 
 // whatIf answers what a change does.
 func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 	if c.Dilation == 0 {
-		return p.with(c.Request, c.Limit)
+		return p.answerFor(c.Request, c.Limit)
 	}
 	if !(c.Dilation > 1) || c.Request != nil {
 		return nil, fmt.Errorf("dilation: %v is not above 1, or a request is given, too: ask for one", c.Dilation)
@@ -90,7 +90,7 @@ func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 // that for the largest one: the dilation falls as the request grows.
 func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	ask := func(milli int64) (*WhatIf, error) {
-		return p.with(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit)
+		return p.answerFor(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit)
 	}
 	low, err := ask(0)
 	if err != nil || low.Dilation <= c.Dilation {
@@ -123,8 +123,8 @@ func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	return best, nil
 }
 
-// with answers for one request and limit.
-func (p *placed) with(request, limit *resource.Quantity) (*WhatIf, error) {
+// answerFor answers for one request and limit.
+func (p *placed) answerFor(request, limit *resource.Quantity) (*WhatIf, error) {
 	changed, err := p.WithCPU(0, request, limit)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ type Answer struct {
 	// Unseen is how many pods run on nodes of which there is no observation.
 	Unseen int `json:"unseen"`
 	// Nodes are all nodes, by their names.
-	Nodes []Node `json:"nodes"`
+	Nodes []NodeSummary `json:"nodes"`
 
 	unseen []unseenPod // of which Unseen is the number
 }
@@ -74,8 +74,8 @@ type Answer struct {
 // unseenPod is a pod on a node of which there is no observation.
 type unseenPod struct{ namespace, node string }
 
-// Node describes a node.
-type Node struct {
+// NodeSummary describes a node.
+type NodeSummary struct {
 	Name string `json:"name"`
 	// Problem says why nothing is, if that is so.
 	Problem string `json:"problem,omitempty"`

@@ -12,9 +12,9 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 )
 
-// Of returns the findings from observations. The error says that Above is out of range, or names the pod for which the model has
+// Find returns the findings from observations. The error says that Above is out of range, or names the pod for which the model has
 // no answer.
-func Of(in *Input) (*Answer, error) {
+func Find(in *Input) (*Answer, error) {
 	above := cmp.Or(in.Above, DefaultAbove)
 	if !(above > 1) || math.IsInf(above, 0) {
 		return nil, fmt.Errorf("above: %v is not above 1 and finite", above)
@@ -98,8 +98,8 @@ func (c *cluster) findings(slowed []slowedPod) []Finding {
 }
 
 // view describes a node for the answer.
-func (n *observedNode) view() Node {
-	v := Node{
+func (n *observedNode) view() NodeSummary {
+	v := NodeSummary{
 		Name: n.name, Problem: n.problem, AgeSeconds: n.age, CPUs: n.cpus, OtherCPUs: n.otherCPUs, BlockedUnknown: n.blockedUnknown,
 		Pods: len(n.pods),
 	}

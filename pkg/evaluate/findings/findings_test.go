@@ -86,7 +86,7 @@ func asked(t fataler, in *findings.Input) *findings.Input {
 
 func of(t *testing.T, in *findings.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Of(asked(t, in))
+	answer, err := findings.Find(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
 func TestABoundThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, above := range []float64{1, 0.5, -1, math.NaN(), math.Inf(1)} {
-		if _, err := findings.Of(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
+		if _, err := findings.Find(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
 			t.Errorf("%v: got %v", above, err)
 		}
 	}
@@ -602,7 +602,7 @@ func TestFindingsAddUp(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
 		}
-		answer, err := findings.Of(in)
+		answer, err := findings.Find(in)
 		if err != nil {
 			t.Fatal(err)
 		}

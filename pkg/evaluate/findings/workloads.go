@@ -100,7 +100,7 @@ func (a *Answer) In(namespaces, nodes []string) *Answer {
 		return in(namespace, p.Node)
 	}
 	some := *a
-	some.Findings, some.Pods, some.Nodes, some.Short, some.Unsure = []Finding{}, []Pod{}, []Node{}, 0, 0
+	some.Findings, some.Pods, some.Nodes, some.Short, some.Unsure = []Finding{}, []Pod{}, []NodeSummary{}, 0, 0
 	some.unseen = slices.DeleteFunc(slices.Clone(a.unseen), func(p unseenPod) bool { return !in(p.namespace, p.node) })
 	some.Unseen = len(some.unseen)
 	for i := range a.Findings {

@@ -103,7 +103,7 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 	}
 	if watch.Occupancy {
 		s.result.Occupancy = newOccupancy(r.NodeNames())
-		jobs = s.result.Occupancy.from(jobs)
+		jobs = s.result.Occupancy.noteFirst(jobs)
 	}
 	sum, err := epochs.Replay(ctx, jobs, r.nodes, policy, epochs.Options{
 		Solver: queueing.Options{Solver: r.solver}, FIFO: r.spec.Queue == v1alpha1.QueueFIFO,

@@ -96,8 +96,8 @@ func newRow(number uint64, p *usage.Pod) row {
 	return r
 }
 
-// of returns what a row says of the pod that it is of.
-func (r *row) of(pod *identity) usage.Pod {
+// usageOf returns what a row says of the pod that it is of.
+func (r *row) usageOf(pod *identity) usage.Pod {
 	cpu := min(1, r.cpuLoading)
 	p := usage.Pod{
 		UID: pod.uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),

@@ -118,7 +118,7 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 				hatch(c, cell)
 				continue
 			}
-			paint := l.bar.colors.at(value)
+			paint := l.bar.colors.colorAt(value)
 			Fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
 			if l.valueSize > 0 {
 				middle := center(cell)

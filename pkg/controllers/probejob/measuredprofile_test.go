@@ -56,7 +56,7 @@ func TestAPodIsOfTheMeasurementThatHasItsNode(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := probejob.Whose(&test.pod, nodes); got != test.want {
+			if got := probejob.MeasuredProfile(&test.pod, nodes); got != test.want {
 				t.Errorf("it is of %q, want %q", got, test.want)
 			}
 		})

@@ -45,12 +45,12 @@ func held(ctx context.Context, reader client.Reader, namespace string, hold func
 	return nil
 }
 
-// Whose returns the uid of the profile whose measurement a pod on a node is of, "" for any
+// MeasuredProfile returns the uid of the profile whose measurement a pod on a node is of, "" for any
 // other pod. It is the one that the pod's label names, if its Jobs run in the pod's
 // namespace, a Job controls the pod, and the profile has the node, or had it a moment ago.
 // Who may create pods can set labels and owners: that one has a node is known by the
 // profile's status alone, which only the manager writes.
-func Whose(pod *corev1.Pod, nodes *slots.Slots) types.UID {
+func MeasuredProfile(pod *corev1.Pod, nodes *slots.Slots) types.UID {
 	of := types.UID(pod.Labels[MeasurementKey])
 	job := metav1.GetControllerOf(pod)
 	if of == "" || job == nil || job.Kind != "Job" || !nodes.Has(slots.Owner{Namespace: pod.Namespace, UID: of}, pod.Spec.NodeName) {
@@ -70,7 +70,7 @@ type Pods struct {
 func Divide(pods []corev1.Pod, profile types.UID, nodes *slots.Slots) Pods {
 	var p Pods
 	for i := range pods {
-		switch Whose(&pods[i], nodes) {
+		switch MeasuredProfile(&pods[i], nodes) {
 		case "":
 			p.Foreign = append(p.Foreign, pods[i])
 		case profile:
