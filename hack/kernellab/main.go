@@ -1,0 +1,197 @@
+// Kernellab runs mixes of pods on a real kernel of Linux, one processor, in virtual time: what they take depends on the kernel alone.
+//
+//	kernellab draw --mixes 64 --seed 1 >mixes.csv
+//	kernellab run --kernel 6.12 mixes.csv >results.csv
+//	kernellab compare results.csv
+//	kernellab kernels
+//
+// The kernels are Debian's, of the packages in kernels.csv. An emulator (qemu-system-x86_64) boots them with one program, guest.c,
+// which makes a control group of each pod as the kubelet does, and lets its threads compute and sleep there in turns: together, and
+// each pod alone. Package mixes has the columns of both tables.
+//
+// The emulator's clock counts instructions, one a nanosecond, and pods compute by instructions that do nothing: so an hour takes
+// seconds, a tick and a switch between threads take some microseconds as on real processors, and results repeat.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+
+	"loadline.dev/loadline/hack/kernellab/mixes"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Stdout, os.Stderr, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		os.Exit(1) //nolint:gocritic // the context ends with the process
+	}
+}
+
+func run(ctx context.Context, out, log io.Writer, args []string) error {
+	if len(args) == 0 {
+		return errors.New("want one of draw, run, compare and kernels")
+	}
+	switch args[0] {
+	case "draw":
+		return runDraw(out, args[1:])
+	case "run":
+		return runMixes(ctx, out, log, args[1:])
+	case "compare":
+		return compare(out, args[1:])
+	case "kernels":
+		_, err := io.WriteString(out, kernels)
+		return err
+	default:
+		return fmt.Errorf("%q is none of draw, run, compare and kernels", args[0])
+	}
+}
+
+func runDraw(out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("draw", flag.ContinueOnError)
+	n := flags.Int("mixes", 64, "how many mixes")
+	seed := flags.Uint64("seed", 1, "seed of the random numbers that they are drawn by")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *n < 1 {
+		return fmt.Errorf("--mixes: %d is not at least 1", *n)
+	}
+	return mixes.Write(out, draw(*n, *seed))
+}
+
+// options are the flags of run.
+type options struct {
+	settings
+	kernel, mirror, folder, qemu, only string
+	seeds                              int
+}
+
+func runMixes(ctx context.Context, out, log io.Writer, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.StringVar(&o.kernel, "kernel", "6.12", "a `name` that kernellab kernels prints")
+	flags.StringVar(&o.mirror, "debian-mirror", defaultMirror, "the `address` of a mirror of Debian")
+	flags.StringVar(&o.folder, "folder", filepath.Join("out", "kernellab"), "for packages and kernels")
+	flags.StringVar(&o.qemu, "qemu", "qemu-system-x86_64", "the emulator")
+	flags.StringVar(&o.only, "only", "", "run only the mixes whose names this `expression` matches")
+	flags.IntVar(&o.seeds, "add-to-seeds", 0, "a `number` that is added to the seed of each pod, to repeat mixes with other random numbers")
+	flags.IntVar(&o.cgroup, "cgroup", 2, "version of control groups, 1 or 2")
+	flags.IntVar(&o.cpus, "cpus", 1, "a `number` of processors for which the scheduler chooses its slices, as on a node that has them")
+	flags.Float64Var(&o.settle, "settle", 60, "`seconds` between booting and the first mix: kernels are busy with themselves for a while")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("want the table of mixes: a file, as kernellab draw writes it")
+	}
+	rows, err := o.read(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	results, err := o.run(ctx, rows, log)
+	if err != nil {
+		return err
+	}
+	return mixes.WriteResults(out, results)
+}
+
+// readFile reads a table.
+func readFile(name string) (rows []mixes.Row, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if rows, err = mixes.Read(file); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return rows, nil
+}
+
+// compare says how far the model is from tables of results.
+func compare(out io.Writer, files []string) error {
+	if len(files) == 0 {
+		return errors.New("want tables of results, as kernellab run writes them")
+	}
+	for _, name := range files {
+		rows, err := readFile(name)
+		if err != nil {
+			return err
+		}
+		found, err := judge(rows)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(out, "%s\n\n", name)
+		writeAccuracy(out, found)
+		fmt.Fprintln(out)
+	}
+	return nil
+}
+
+// read returns the mixes of a file that are to run.
+func (o *options) read(name string) ([]mixes.Row, error) {
+	if o.cgroup != 1 && o.cgroup != 2 {
+		return nil, fmt.Errorf("--cgroup: %d is neither 1 nor 2", o.cgroup)
+	}
+	if o.cpus < 1 {
+		return nil, fmt.Errorf("--cpus: %d is not at least 1", o.cpus)
+	}
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return nil, fmt.Errorf("--only: %w", err)
+	}
+	all, err := readFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var rows []mixes.Row
+	for _, r := range all {
+		if only.MatchString(r.Mix) {
+			r.Seed += o.seeds
+			rows = append(rows, r)
+		}
+	}
+	return rows, nil
+}
+
+// run runs mixes.
+func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ []mixes.Row, err error) {
+	if _, err := exec.LookPath(o.qemu); err != nil {
+		return nil, fmt.Errorf("%w: make lab-packages installs it on Debian", err)
+	}
+	kernel, err := fetchKernel(ctx, o.kernel, o.mirror, o.folder)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "kernellab-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	guest, err := buildGuest(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	e := newExperiment(rows, kernel.hz, o.settings, func(mix string) {
+		fmt.Fprintf(log, "%5.0f s: %s\n", time.Since(began).Seconds(), mix)
+	})
+	m := machine{qemu: o.qemu, kernel: kernel.image, guest: guest}
+	if err := m.run(ctx, e.text(), folder, e.hear); err != nil {
+		return nil, err
+	}
+	return e.results()
+}
