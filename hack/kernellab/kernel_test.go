@@ -17,7 +17,7 @@ func TestEveryKernelHasItsPackagesPinned(t *testing.T) {
 		if name == "kernel" {
 			continue
 		}
-		packages, err := packagesOf(name)
+		packages, err := packagesOf(kernels, name)
 		if err != nil || len(packages) == 0 {
 			t.Errorf("kernel %s: %v, %v", name, packages, err)
 		}
@@ -27,7 +27,7 @@ func TestEveryKernelHasItsPackagesPinned(t *testing.T) {
 			}
 		}
 	}
-	if _, err := packagesOf("2.6"); err == nil || !strings.HasPrefix(err.Error(), `kernel: "2.6" is none of 6.1, `) {
+	if _, err := packagesOf(kernels, "2.6"); err == nil || !strings.HasPrefix(err.Error(), `kernel: "2.6" is none of 6.1, `) {
 		t.Errorf("the error of an unknown one is %v", err)
 	}
 }

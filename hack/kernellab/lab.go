@@ -15,13 +15,24 @@ import (
 type settings struct {
 	cgroup int     // version of control groups
 	settle float64 // seconds between booting and the first mix
-	cpus   int     // for which the scheduler chooses its slices
+
+	processors int
+	cpus       int // for which the scheduler chooses its slices, 0 for processors
 }
 
-// factor returns how many times longer than on one processor the scheduler's slices are: kernel/sched/fair.c, get_update_sysctl_factor.
-func (s *settings) factor() int {
-	const most = 8 // processors that count
-	return bits.Len(uint(min(s.cpus, most)))
+// maxProcessors is what pace.c has room for.
+const maxProcessors = 16
+
+// factor returns how many times longer the scheduler's slices are than it chooses on the processors that there are. They are
+// proportional to 1 + log₂ of the number of processors, rounded down, of which 8 count: kernel/sched/fair.c,
+// get_update_sysctl_factor.
+func (s *settings) factor() float64 {
+	const most = 8
+	of := func(processors int) float64 { return float64(bits.Len(uint(min(processors, most)))) }
+	if s.cpus == 0 {
+		return 1
+	}
+	return of(s.cpus) / of(s.processors)
 }
 
 // experiment is some mixes, each of whose pods runs alone, too.
@@ -77,7 +88,7 @@ func (e *experiment) text() string {
 		}
 		together.WriteByte('\n')
 	}
-	return fmt.Sprintf("%d %g %d\n%s%s", e.cgroup, e.settle, e.factor(), &single, &together)
+	return fmt.Sprintf("%d %g %g\n%s%s", e.cgroup, e.settle, e.factor(), &single, &together)
 }
 
 // aloneKey returns what a pod's time alone depends on: not on its weight.
@@ -141,7 +152,8 @@ func (e *experiment) results() ([]mixes.Row, error) {
 	for i := range e.rows {
 		r := &e.rows[i]
 		single := e.solo[aloneKey(r)]
-		r.Kernel, r.HZ, r.Slice, r.Cgroup, r.Weight, r.AloneSeconds = e.kernel, e.hz, e.slice, e.cgroup, e.weight(r), single.seconds
+		r.Kernel, r.HZ, r.Slice, r.Processors = e.kernel, e.hz, e.slice, e.processors
+		r.Cgroup, r.Weight, r.AloneSeconds = e.cgroup, e.weight(r), single.seconds
 		for _, w := range []struct {
 			account *mixes.Account
 			line    string

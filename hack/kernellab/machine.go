@@ -17,48 +17,42 @@ import (
 //go:embed guest/guest.c
 var guestSource []byte
 
-// buildGuest returns the guest program, statically linked.
-func buildGuest(ctx context.Context, folder string) ([]byte, error) {
-	file := filepath.Join(folder, "guest")
-	command := exec.CommandContext(ctx, "gcc", "-O1", "-static", "-Wall", "-Wextra", "-Werror", "-x", "c", "-o", file, "-", "-lm")
-	command.Stdin = bytes.NewReader(guestSource)
-	if messages, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("gcc: %w\n%s", err, messages)
-	}
-	return os.ReadFile(file)
-}
-
-// machine is a virtual machine of one processor, whose clock counts the instructions of the guest, one a nanosecond: what it measures
-// depends on nothing else that this machine does.
-//
-// One processor is all that this can be: several would take turns at the one clock.
+// machine is a virtual machine whose clock counts the instructions of the guest, one a nanosecond on each processor: what it measures
+// depends on little else that this machine does, and with one processor on nothing.
 type machine struct {
-	qemu   string
-	kernel string // file
-	guest  []byte // program
+	*emulator
+	processors int
+	kernel     string // file
+	arguments  string // more of them, for the kernel
+	folder     string // for files
 }
 
 // run boots the machine with the mixes of a text, as guest.c reads them, and calls heard with each line of results.
-func (m *machine) run(ctx context.Context, text, folder string, heard func(line string) error) (err error) {
-	root, console := filepath.Join(folder, "root.cpio"), filepath.Join(folder, "console.log")
-	if err := os.WriteFile(root, rootFiles(m.guest, text), 0o644); err != nil {
-		return err
+func (m *machine) run(ctx context.Context, text string, heard func(line string) error) (messages string, err error) {
+	root, console, guest := filepath.Join(m.folder, "root.cpio"), filepath.Join(m.folder, "console.log"), filepath.Join(m.folder, "guest")
+	if err := compile(ctx, guestSource, "-O1", "-static", "-o", guest, "-lm"); err != nil {
+		return "", err
+	}
+	program, err := os.ReadFile(guest)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(root, rootFiles(program, text), 0o644); err != nil {
+		return "", err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	command := exec.CommandContext(ctx, m.qemu,
-		"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm",
-		"-cpu", "qemu64", "-smp", "1", "-m", "256", "-nodefaults", "-display", "none", "-no-reboot",
-		"-serial", "file:"+console, "-serial", "stdio",
-		"-kernel", m.kernel, "-initrd", root, "-append", "console=ttyS0 quiet panic=-1 tsc=reliable nokaslr")
-	var messages bytes.Buffer
-	command.Stderr = &messages
+	command := exec.CommandContext(ctx, m.program, append(m.emulator.arguments(m.processors),
+		"-serial", "file:"+console, "-serial", "stdio", "-kernel", m.kernel, "-initrd", root,
+		"-append", "console=ttyS0 quiet panic=-1 tsc=reliable nokaslr "+m.arguments)...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	results, err := command.StdoutPipe()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := command.Start(); err != nil {
-		return err
+		return "", err
 	}
 	ended, err := listen(results, heard)
 	if err != nil {
@@ -66,9 +60,9 @@ func (m *machine) run(ctx context.Context, text, folder string, heard func(line 
 	}
 	if failed := command.Wait(); err == nil && (failed != nil || !ended) {
 		said, _ := os.ReadFile(console) // as far as there is anything: what is wrong is known
-		err = fmt.Errorf("%s ended before the mixes did: %w\n%s%s", m.qemu, errors.Join(failed, ctx.Err()), messages.Bytes(), said)
+		err = fmt.Errorf("%s ended before the mixes did: %w\n%s%s", m.program, errors.Join(failed, ctx.Err()), &stderr, said)
 	}
-	return err
+	return stderr.String(), err
 }
 
 // listen calls heard with each line of results, and returns whether the guest was done.

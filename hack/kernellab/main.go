@@ -1,7 +1,8 @@
-// Kernellab runs mixes of pods on a real kernel of Linux, one processor, in virtual time: what they take depends on the kernel alone.
+// Kernellab runs mixes of pods on a real kernel of Linux in virtual time: what they take depends on the kernel alone.
 //
 //	kernellab draw --mixes 64 --seed 1 >mixes.csv
 //	kernellab run --kernel 6.12 mixes.csv >results.csv
+//	kernellab run --kernel 6.12 --processors 4 mixes.csv >results.csv
 //	kernellab compare results.csv
 //	kernellab kernels
 //
@@ -10,7 +11,8 @@
 // each pod alone. Package mixes has the columns of both tables.
 //
 // The emulator's clock counts instructions, one a nanosecond, and pods compute by instructions that do nothing: so an hour takes
-// seconds, a tick and a switch between threads take some microseconds as on real processors, and results repeat.
+// seconds, a tick and a switch between threads take some microseconds as on real processors, and results repeat. Several processors
+// run side by side, each with its own count, and are kept in step: pace.c says how.
 package main
 
 import (
@@ -20,7 +22,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -74,8 +75,8 @@ func runDraw(out io.Writer, args []string) error {
 // options are the flags of run.
 type options struct {
 	settings
-	kernel, mirror, folder, qemu, only string
-	seeds                              int
+	kernel, mirror, folder, qemu, only, arguments string
+	seeds                                         int
 }
 
 func runMixes(ctx context.Context, out, log io.Writer, args []string) error {
@@ -88,7 +89,9 @@ func runMixes(ctx context.Context, out, log io.Writer, args []string) error {
 	flags.StringVar(&o.only, "only", "", "run only the mixes whose names this `expression` matches")
 	flags.IntVar(&o.seeds, "add-to-seeds", 0, "a `number` that is added to the seed of each pod, to repeat mixes with other random numbers")
 	flags.IntVar(&o.cgroup, "cgroup", 2, "version of control groups, 1 or 2")
-	flags.IntVar(&o.cpus, "cpus", 1, "a `number` of processors for which the scheduler chooses its slices, as on a node that has them")
+	flags.IntVar(&o.processors, "processors", 1, "a `number` of processors. With more than one, results repeat nearly, not exactly")
+	flags.IntVar(&o.cpus, "slices-of", 0, "choose the scheduler's slices as on a node with a `number` of processors; 0 for those that there are")
+	flags.StringVar(&o.arguments, "append", "", "more `arguments` for the kernel, such as preempt=none")
 	flags.Float64Var(&o.settle, "settle", 60, "`seconds` between booting and the first mix: kernels are busy with themselves for a while")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -146,8 +149,11 @@ func (o *options) read(name string) ([]mixes.Row, error) {
 	if o.cgroup != 1 && o.cgroup != 2 {
 		return nil, fmt.Errorf("--cgroup: %d is neither 1 nor 2", o.cgroup)
 	}
-	if o.cpus < 1 {
-		return nil, fmt.Errorf("--cpus: %d is not at least 1", o.cpus)
+	if o.processors < 1 || o.processors > maxProcessors {
+		return nil, fmt.Errorf("--processors: %d is not between 1 and %d", o.processors, maxProcessors)
+	}
+	if o.cpus < 0 {
+		return nil, fmt.Errorf("--slices-of: %d is not at least 0", o.cpus)
 	}
 	only, err := regexp.Compile(o.only)
 	if err != nil {
@@ -169,19 +175,16 @@ func (o *options) read(name string) ([]mixes.Row, error) {
 
 // run runs mixes.
 func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ []mixes.Row, err error) {
-	if _, err := exec.LookPath(o.qemu); err != nil {
-		return nil, fmt.Errorf("%w: make lab-packages installs it on Debian", err)
-	}
-	kernel, err := fetchKernel(ctx, o.kernel, o.mirror, o.folder)
-	if err != nil {
-		return nil, err
-	}
 	folder, err := os.MkdirTemp("", "kernellab-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	guest, err := buildGuest(ctx, folder)
+	emulator, err := newEmulator(ctx, o, folder)
+	if err != nil {
+		return nil, err
+	}
+	kernel, err := fetchKernel(ctx, o.kernel, o.mirror, o.folder)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +192,12 @@ func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ [
 	e := newExperiment(rows, kernel.hz, o.settings, func(mix string) {
 		fmt.Fprintf(log, "%5.0f s: %s\n", time.Since(began).Seconds(), mix)
 	})
-	m := machine{qemu: o.qemu, kernel: kernel.image, guest: guest}
-	if err := m.run(ctx, e.text(), folder, e.hear); err != nil {
+	m := machine{emulator: emulator, processors: o.processors, kernel: kernel.image, arguments: o.arguments, folder: folder}
+	said, err := m.run(ctx, e.text(), e.hear)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(log, said); err != nil {
 		return nil, err
 	}
 	return e.results()

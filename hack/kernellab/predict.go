@@ -12,7 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// predict returns the dilations that the model gives the pods of a mix on one processor. It is given the loadings that were observed:
+// predict returns the dilations that the model gives the pods of a mix. It is given the loadings that were observed:
 // those of few random bursts are not what they were drawn by.
 func predict(mix []mixes.Row) ([]float64, error) {
 	var vectors []contention.Vector
@@ -27,7 +27,7 @@ func predict(mix []mixes.Row) ([]float64, error) {
 		}
 		vectors, sharing.Shares = append(vectors, contention.Vector{d}), append(sharing.Shares, share)
 	}
-	p, err := contention.PredictSharing(vectors, []int{1}, sharing, queueing.Options{})
+	p, err := contention.PredictSharing(vectors, []int{mix[0].Processors}, sharing, queueing.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@
 // would not end where they should.
 //
 // The first line of /mixes is CGROUP SETTLE FACTOR: the version of control groups (1 or 2), how many seconds to wait after booting, and
-// how many times longer than on one processor the scheduler's slices and granularities are. Then a line for each mix, NAME SECONDS POD…, where POD is
+// how many times longer than it chooses the scheduler's slices and granularities are to be. Then a line for each mix, NAME SECONDS POD…, where POD is
 // weight:quota:spare:loading:burst:threads:kind:forks:seed
 //
 //	weight   cpu.weight (1 to 10000), or cpu.shares of version 1
@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
@@ -43,7 +42,7 @@
 
 #define MAXPODS 64
 #define MAXTHREADS 64
-#define STACK (1 << 16)
+#define STACK (1 << 17)
 #define LOOK 200 // turns of the loop between two looks at the clock, 100 µs
 #define PERIOD 1e5  // of a quota, in µs: the kubelet's
 #define LEAD 0.5    // seconds between the start of a mix's processes and of its window
@@ -65,15 +64,15 @@ struct account {
 // thread is a process of a pod, and the window in which its work counts.
 struct thread {
 	const struct pod *pod;
-	double start, end;
+	double start, end, burst, took; // the burst is that of its child
 	long seed;
-	char procs[160], *stack;
+	char procs[160], *stack; // its child has half of the stack
 };
 
 static int version;	    // of control groups
 static double turn = 1;	    // seconds of one turn of the loop
 static FILE *results;	    // the second serial port
-static struct account *accounts; // of the threads of a mix, shared with the children that compute
+static struct account accounts[MAXPODS * MAXTHREADS];
 static struct thread threads[MAXPODS * MAXTHREADS];
 
 static void stop(void) {
@@ -169,24 +168,26 @@ static double compute(double burst, double end) {
 	return taken * turn;
 }
 
+// be_child is the process that computes a burst.
+static int be_child(void *argument) {
+	struct thread *t = argument;
+	struct account *a = &accounts[t - threads];
+	t->took = compute(t->burst, t->end);
+	add(a);
+	_exit(0);
+}
+
 // compute_in_child is compute in a child process, whose run and wait count as those of its parent.
-static double compute_in_child(double burst, double end, struct account *a) {
-	double before = a->computed;
-	pid_t child = fork();
-	if (child < 0) fail("fork");
-	if (child == 0) {
-		a->computed += compute(burst, end);
-		add(a);
-		_exit(0);
-	}
+static double compute_in_child(struct thread *t, double burst) {
+	t->burst = burst;
+	pid_t child = clone(be_child, t->stack + STACK / 2, CLONE_VM | SIGCHLD, t);
+	if (child < 0) fail("clone");
 	waitpid(child, NULL, 0);
-	double took = a->computed - before;
-	a->computed = before;
-	return took;
+	return t->took;
 }
 
 // run computes and sleeps in turns while the window lasts.
-static void run(const struct thread *t, struct account *a) {
+static void run(struct thread *t, struct account *a) {
 	const struct pod *p = t->pod;
 	unsigned short state[3] = {0x330e, t->seed & 0xffff, t->seed >> 16 & 0xffff};
 	double burst = p->burst * 1e-3, pause = burst * (1 - p->loading) / p->loading;
@@ -203,7 +204,7 @@ static void run(const struct thread *t, struct account *a) {
 			a->own += fmin(length, left);
 			continue;
 		}
-		double took = p->forks ? compute_in_child(length, t->end, a) : compute(length, t->end);
+		double took = p->forks ? compute_in_child(t, length) : compute(length, t->end);
 		a->own += took, a->computed += took;
 		a->bursts += now() < t->end;
 	}
@@ -259,7 +260,7 @@ static void run_mix(char *line) {
 		errno = EINVAL;
 		if (n == MAXPODS || !parse(text, &pods[n])) fail(text);
 	}
-	memset(accounts, 0, sizeof(struct account) * MAXPODS * MAXTHREADS);
+	memset(accounts, 0, sizeof accounts);
 	double start = now() + LEAD, end = start + strtod(seconds, NULL);
 	for (int k = 0; k < n; k++) {
 		snprintf(group, sizeof group, TREE "/pods/%d", k);
@@ -306,7 +307,7 @@ static void mount_groups(void) {
 
 // describe prints the kernel's version, the scheduler's base slice in nanoseconds (until Linux 6.5 its minimum granularity), after it
 // and its likes were multiplied by a factor, and how long a turn is in nanoseconds.
-static void describe(int factor) {
+static void describe(double factor) {
 	static const char *files[] = {"latency_ns", "wakeup_granularity_ns", "min_granularity_ns", "base_slice_ns"};
 	struct utsname system;
 	long slice = 0;
@@ -318,8 +319,8 @@ static void describe(int factor) {
 		if (!file) continue; // of another scheduler
 		if (fscanf(file, "%ld", &slice) != 1) fail(path);
 		fclose(file);
-		slice *= factor;
-		if (factor > 1) put(path, "%ld", slice);
+		slice = lround(slice * factor);
+		if (factor != 1) put(path, "%ld", slice);
 	}
 	fprintf(results, "kernel,%s,%ld,%.2f\n", system.release, slice, turn * 1e9);
 	fflush(results);
@@ -337,15 +338,12 @@ static void calibrate(void) {
 
 int main(void) {
 	static char line[1 << 16];
-	double settle;
-	int factor;
+	double settle, factor;
 	mount_all();
 	FILE *mixes = fopen("/mixes", "r");
 	errno = EINVAL;
-	if (!mixes || !fgets(line, sizeof line, mixes) || sscanf(line, "%d %lf %d", &version, &settle, &factor) != 3) fail("/mixes");
+	if (!mixes || !fgets(line, sizeof line, mixes) || sscanf(line, "%d %lf %lf", &version, &settle, &factor) != 3) fail("/mixes");
 	mount_groups();
-	accounts = mmap(NULL, sizeof(struct account) * MAXPODS * MAXTHREADS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (accounts == MAP_FAILED) fail("mmap");
 	sleep_for(settle); // a kernel is busy with itself for a while after booting
 	calibrate();
 	describe(factor);

@@ -37,6 +37,7 @@ var found = slices.Concat([]column{
 	{"kernel", func(r *Row) any { return &r.Kernel }},
 	{"hz", func(r *Row) any { return &r.HZ }},
 	{"slice_ns", func(r *Row) any { return &r.Slice }},
+	{"processors", func(r *Row) any { return &r.Processors }},
 	{"cgroup", func(r *Row) any { return &r.Cgroup }},
 	{"weight", func(r *Row) any { return &r.Weight }},
 	{"alone_seconds", func(r *Row) any { return &r.AloneSeconds }},

@@ -17,7 +17,7 @@ func TestATableIsReadAsItWasWritten(t *testing.T) {
 		{Mix: "a", Seconds: 60, Pod: 2, Loading: 1, Burst: 10, Threads: 1, Kind: mixes.Exponential, Forks: true},
 	}
 	rows[0].Result = mixes.Result{
-		Kernel: "6.12", HZ: 250, Slice: 700000, Cgroup: 2, Weight: 4, AloneSeconds: 20,
+		Kernel: "6.12", HZ: 250, Slice: 700000, Processors: 1, Cgroup: 2, Weight: 4, AloneSeconds: 20,
 		Alone:    mixes.Account{Own: 19.5, Computed: 5.1, Bursts: 12, Run: 5.2, Wait: 0.1, Sleep: 14.7, Slices: 99, Periods: 7, Throttled: 3, Held: 0.05},
 		Together: mixes.Account{Own: 40.25}, Dilation: 1.4534,
 	}

@@ -40,9 +40,9 @@ const (
 // Result is what a kernel made of a pod.
 type Result struct {
 	// Kernel is the version of the kernel, HZ its ticks per second, Slice the scheduler's base slice (its minimum granularity before
-	// Linux 6.6) in nanoseconds, and Cgroup the version of control groups.
-	Kernel            string
-	HZ, Slice, Cgroup int
+	// Linux 6.6) in nanoseconds, Processors how many there were, and Cgroup the version of control groups.
+	Kernel                        string
+	HZ, Slice, Processors, Cgroup int
 	// Weight is its cpu.weight, or cpu.shares of version 1.
 	Weight int
 	// Alone is what it did by itself, in a window of AloneSeconds, and Together what it did beside the others.
