@@ -401,9 +401,15 @@ kernel-lab: lab-packages ## Run mixes of pods on a real kernel in an emulator, a
 	go run ./hack/kernellab run --kernel '$(KERNEL)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) out/kernellab/mixes.csv >out/kernellab/results.csv
 	go run ./hack/kernellab compare out/kernellab/results.csv
 
+.PHONY: gauge-lab
+gauge-lab: lab-packages ## Run a gauge beside mixes of pods in that emulator, and compare it with them (MIXES=mixes.csv KERNEL=6.1 ARGS='--cgroup-driver cgroupfs')
+	$(GO_BUILD) -o out/kernellab/ ./cmd/loadline-gauge
+	go run ./hack/kernellab gauge --gauge out/kernellab/loadline-gauge --kernel '$(KERNEL)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) '$(MIXES)'
+
 .PHONY: test-lab
-test-lab: lab-packages ## Run the tests of the kernel lab, with a kernel
-	go test -count 1 ./hack/kernellab -kernels '$(CURDIR)/out/kernellab'
+test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
+	$(GO_BUILD) -o out/kernellab/ ./cmd/loadline-gauge
+	go test -count 1 ./hack/kernellab -kernels '$(CURDIR)/out/kernellab' -gauge '$(CURDIR)/out/kernellab/loadline-gauge'
 
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')

@@ -69,7 +69,7 @@ func compile(ctx context.Context, source []byte, flags ...string) error {
 // arguments returns what the emulator of a number of processors is told, but for the guest.
 func (e *emulator) arguments(processors int) []string {
 	args := []string{
-		"-smp", fmt.Sprint(processors), "-cpu", "qemu64", "-m", "256", "-nodefaults", "-display", "none", "-no-reboot",
+		"-smp", fmt.Sprint(processors), "-cpu", "qemu64", "-m", "512", "-nodefaults", "-display", "none", "-no-reboot",
 		"-rtc", "base=2026-01-01,clock=vm",
 	}
 	for _, f := range e.folders {

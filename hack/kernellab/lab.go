@@ -15,6 +15,7 @@ import (
 type settings struct {
 	cgroup int     // version of control groups
 	settle float64 // seconds between booting and the first mix
+	groups string  // path of a pod's control group, with a format of printf for its number
 
 	processors int
 	cpus       int // for which the scheduler chooses its slices, 0 for processors
@@ -48,6 +49,7 @@ type experiment struct {
 	slice    int
 	accounts map[string]mixes.Account // by the name of a mix and the number of a pod
 	last     string                   // mix
+	observed map[string][]byte        // by mix, by a gauge
 }
 
 // soloRun is a pod that runs alone.
@@ -57,7 +59,7 @@ type soloRun struct {
 }
 
 func newExperiment(rows []mixes.Row, hz int, s settings, told func(name string)) *experiment {
-	return &experiment{settings: s, rows: rows, hz: hz, told: told, solo: map[string]soloRun{}, accounts: map[string]mixes.Account{}}
+	return &experiment{settings: s, rows: rows, hz: hz, told: told, solo: map[string]soloRun{}, accounts: map[string]mixes.Account{}, observed: map[string][]byte{}}
 }
 
 // soloSeconds returns for how long a pod runs alone: as long as beside others, unless it does often enough there what it does in less. A
@@ -88,7 +90,7 @@ func (e *experiment) text() string {
 		}
 		together.WriteByte('\n')
 	}
-	return fmt.Sprintf("%d %g %g\n%s%s", e.cgroup, e.settle, e.factor(), &single, &together)
+	return fmt.Sprintf("%d %g %g %s\n%s%s", e.cgroup, e.settle, e.factor(), e.groups, &single, &together)
 }
 
 // aloneKey returns what a pod's time alone depends on: not on its weight.
@@ -119,11 +121,16 @@ func (e *experiment) weightOf(request int) int {
 // hear takes a line of what the guest says.
 func (e *experiment) hear(line string) error {
 	cells := strings.Split(line, ",")
-	if cells[0] == "kernel" && len(cells) == 4 {
+	switch {
+	case cells[0] == "kernel" && len(cells) == 4:
 		e.kernel = cells[1]
 		slice, err := strconv.Atoi(cells[2])
 		e.slice = slice
 		return err
+	case cells[0] == "gauge" && len(cells) > 2:
+		said := strings.SplitN(line, ",", 3)
+		e.observed[said[1]] = append(e.observed[said[1]], said[2]+"\n"...)
+		return nil
 	}
 	const numbers = 9
 	if len(cells) != 2+numbers {

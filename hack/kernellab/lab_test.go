@@ -14,8 +14,11 @@ import (
 	"loadline.dev/loadline/hack/kernellab/mixes"
 )
 
-// kernelFolder has what make test-lab downloads.
-var kernelFolder = flag.String("kernels", "", "`folder` for kernels to run the tests with")
+// What make test-lab gives the tests that boot a kernel.
+var (
+	kernelFolder = flag.String("kernels", "", "`folder` for kernels to run the tests with")
+	gaugeFile    = flag.String("gauge", "", "`file` of loadline-gauge, statically linked")
+)
 
 // pod returns a row of a mix; it never sleeps.
 func pod(mix string, number, request int) mixes.Row {
@@ -31,10 +34,10 @@ func TestPodsRunAloneOnceAndThenTogether(t *testing.T) {
 		settings
 		want string
 	}{
-		"control groups of version 2": {settings{cgroup: 2, settle: 60, processors: 1}, "2 60 1\n" +
+		"control groups of version 2": {settings{cgroup: 2, settle: 60, groups: flat, processors: 1}, "2 60 1 pods/%d\n" +
 			"alone/1 5 39:0:0:1:10:1:c:0:0\nalone/2 10 39:300:50:1:10:1:e:1:7\nalone/3 10 39:0:0:0.25:0.2:3:c:0:0\n" +
 			"a 10 39:0:0:1:10:1:c:0:0 20:300:50:1:10:1:e:1:7\nb 10 4:0:0:0.25:0.2:3:c:0:0\nc 10 4:0:0:1:10:1:c:0:0\n"},
-		"control groups of version 1, slices of 6 processors": {settings{cgroup: 1, processors: 1, cpus: 6}, "1 0 3\n" +
+		"control groups of version 1, slices of 6 processors": {settings{cgroup: 1, groups: flat, processors: 1, cpus: 6}, "1 0 3 pods/%d\n" +
 			"alone/1 5 1024:0:0:1:10:1:c:0:0\nalone/2 10 1024:300:50:1:10:1:e:1:7\nalone/3 10 1024:0:0:0.25:0.2:3:c:0:0\n" +
 			"a 10 1024:0:0:1:10:1:c:0:0 512:300:50:1:10:1:e:1:7\nb 10 102:0:0:0.25:0.2:3:c:0:0\nc 10 102:0:0:1:10:1:c:0:0\n"},
 	} {
@@ -119,11 +122,22 @@ func skipWithoutKernels(t *testing.T) {
 	}
 }
 
-// booted returns what a kernel makes of mixes.
-func booted(t *testing.T, o options, rows []mixes.Row) []mixes.Row {
+// boot lets a kernel run mixes.
+func boot(t *testing.T, o options, rows []mixes.Row) *experiment {
 	t.Helper()
 	o.mirror, o.folder, o.qemu, o.settle = defaultMirror, *kernelFolder, "qemu-system-x86_64", 10
-	got, err := o.run(t.Context(), slices.Clone(rows), t.Output())
+	e, err := o.run(t.Context(), slices.Clone(rows), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// booted returns what a kernel makes of mixes of pods in groups that lie side by side.
+func booted(t *testing.T, o options, rows []mixes.Row) []mixes.Row {
+	t.Helper()
+	o.groups = flat
+	got, err := boot(t, o, rows).results()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,5 +194,50 @@ func TestAKernelSharesTwoProcessorsByWeights(t *testing.T) {
 		if math.Abs(got[i].Dilation/want-1) > 0.03 {
 			t.Errorf("%s, pod %d: dilated to %v, want %v", got[i].Mix, got[i].Pod, got[i].Dilation, want)
 		}
+	}
+}
+
+// A gauge sees what programs took of a processor, but neither what interrupts took of their time there nor how late timers are: 2 %.
+// It takes a process that starts another one for each burst for one that computes a little more than the burst.
+func TestAGaugeSeesWhatProgramsMeasured(t *testing.T) {
+	t.Parallel()
+	skipWithoutKernels(t)
+	if *gaugeFile == "" {
+		t.Skip("no gauge: make test-lab runs this test")
+	}
+	const seconds = 31
+	rows := []mixes.Row{
+		{Pod: 1, Request: 1000, Loading: 1, Burst: 10, Threads: 1, Kind: mixes.Constant},
+		{Pod: 2, Request: 500, Loading: 0.3, Burst: 2, Threads: 2, Kind: mixes.Exponential},
+		{Pod: 3, Request: 500, Limit: 100, Loading: 0.4, Burst: 5, Threads: 1, Kind: mixes.Constant},
+		{Pod: 4, Request: 200, Loading: 0.1, Burst: 1, Threads: 1, Kind: mixes.Exponential},
+	}
+	for i := range rows {
+		rows[i].Mix, rows[i].Seconds, rows[i].Seed = "a", seconds, i
+	}
+	for name, o := range map[string]options{
+		"6.1 with control groups of version 1 by cgroupfs": {kernel: "6.1", settings: settings{cgroup: 1, groups: cgroupfs, processors: 1}},
+		"6.12 with control groups of version 2 by systemd": {kernel: "6.12", settings: settings{cgroup: 2, groups: systemd, processors: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o.gauge = *gaugeFile
+			sights, err := boot(t, o, rows).sights()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range sights {
+				if math.Abs(s.off()) > 0.04 {
+					t.Errorf("pod %d is dilated to %v, and the gauge says to %v", s.Pod, s.stretch(), s.seen.Dilation)
+				}
+				if math.Abs(s.seen.CPULoading/s.loading()-1) > 0.06 || math.Round(s.seen.Threads) != float64(s.Threads) {
+					t.Errorf("pod %d computes in %v of %d threads' time, and the gauge says in %v of %v", s.Pod, s.loading(), s.Threads,
+						s.seen.CPULoading, s.seen.Threads)
+				}
+				if s.Limit > 0 && s.seen.Throttled < 1 || s.Limit == 0 && s.seen.Throttled > 0 {
+					t.Errorf("pod %d with a limit of %d is throttled for %v s of %v, as the gauge says", s.Pod, s.Limit, s.seen.Throttled, seconds)
+				}
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ type machine struct {
 	processors int
 	kernel     string // file
 	arguments  string // more of them, for the kernel
+	gauge      string // file of loadline-gauge, to observe each mix; empty for none
 	folder     string // for files
 }
 
@@ -37,7 +39,15 @@ func (m *machine) run(ctx context.Context, text string, heard func(line string) 
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(root, rootFiles(program, text), 0o644); err != nil {
+	files := []file{{"proc", directory, nil}, {"sys", directory, nil}, {"dev", directory, nil}, {"init", executable, program}, {"mixes", plain, []byte(text)}}
+	if m.gauge != "" {
+		program, err := os.ReadFile(m.gauge)
+		if err != nil {
+			return "", err
+		}
+		files = append(files, file{"gauge", executable, program})
+	}
+	if err := os.WriteFile(root, rootFiles(files...), 0o644); err != nil {
 		return "", err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -83,22 +93,24 @@ func listen(results io.Reader, heard func(line string) error) (ended bool, err e
 	return ended, lines.Err()
 }
 
+// file is one of the file system that the kernel begins with.
+type file struct {
+	name    string
+	mode    int // with its type
+	content []byte
+}
+
+// Types and modes of files.
+const (
+	directory  = 0o040755
+	executable = 0o100755
+	plain      = 0o100644
+)
+
 // rootFiles returns the file system that the kernel begins with: an archive of cpio's format newc.
-func rootFiles(guest []byte, mixes string) []byte {
-	const folder, program, text = 0o040755, 0o100755, 0o100644 // types and modes
+func rootFiles(files ...file) []byte {
 	var b bytes.Buffer
-	for i, f := range []struct {
-		name    string
-		mode    int
-		content []byte
-	}{
-		{"proc", folder, nil},
-		{"sys", folder, nil},
-		{"dev", folder, nil},
-		{"init", program, guest},
-		{"mixes", text, []byte(mixes)},
-		{"TRAILER!!!", 0, nil},
-	} {
+	for i, f := range append(slices.Clip(files), file{name: "TRAILER!!!"}) {
 		fields := []int{i + 1, f.mode, 0, 0, 1, 0, len(f.content), 0, 0, 0, 0, len(f.name) + 1, 0}
 		b.WriteString("070701")
 		for _, v := range fields {

@@ -10,9 +10,9 @@ import (
 )
 
 // The format is that of Documentation/driver-api/early-userspace/buffer-format.rst in the kernel.
-func TestTheKernelBeginsWithTheGuestAndItsMixes(t *testing.T) {
+func TestTheKernelBeginsWithTheFilesThatItIsGiven(t *testing.T) {
 	t.Parallel()
-	archive := rootFiles([]byte("\x7fELF program"), "2 60 1\n")
+	archive := rootFiles(file{"proc", directory, nil}, file{"init", executable, []byte("\x7fELF program")}, file{"mixes", plain, []byte("2 60 1\n")})
 	got := map[string]string{}
 	for offset := 0; offset < len(archive); {
 		const header = 110
@@ -35,7 +35,7 @@ func TestTheKernelBeginsWithTheGuestAndItsMixes(t *testing.T) {
 		offset = roundUp(content + size)
 	}
 	want := map[string]string{
-		"proc": `40755 ""`, "sys": `40755 ""`, "dev": `40755 ""`, "init": `100755 "\x7fELF program"`, "mixes": `100644 "2 60 1\n"`, "TRAILER!!!": `0 ""`,
+		"proc": `40755 ""`, "init": `100755 "\x7fELF program"`, "mixes": `100644 "2 60 1\n"`, "TRAILER!!!": `0 ""`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("modes and contents (-want +got):\n%s", diff)

@@ -3,6 +3,7 @@
 //	kernellab draw --mixes 64 --seed 1 >mixes.csv
 //	kernellab run --kernel 6.12 mixes.csv >results.csv
 //	kernellab run --kernel 6.12 --processors 4 mixes.csv >results.csv
+//	kernellab gauge --gauge bin/loadline-gauge mixes.csv
 //	kernellab compare results.csv
 //	kernellab kernels
 //
@@ -42,20 +43,22 @@ func main() {
 
 func run(ctx context.Context, out, log io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("want one of draw, run, compare and kernels")
+		return errors.New("want one of draw, run, gauge, compare and kernels")
 	}
 	switch args[0] {
 	case "draw":
 		return runDraw(out, args[1:])
 	case "run":
 		return runMixes(ctx, out, log, args[1:])
+	case "gauge":
+		return runGauge(ctx, out, log, args[1:])
 	case "compare":
 		return compare(out, args[1:])
 	case "kernels":
 		_, err := io.WriteString(out, kernels)
 		return err
 	default:
-		return fmt.Errorf("%q is none of draw, run, compare and kernels", args[0])
+		return fmt.Errorf("%q is none of draw, run, gauge, compare and kernels", args[0])
 	}
 }
 
@@ -75,17 +78,35 @@ func runDraw(out io.Writer, args []string) error {
 // options are the flags of run.
 type options struct {
 	settings
-	kernel, mirror, folder, qemu, only, arguments string
-	seeds                                         int
+	kernel, mirror, folder, qemu, only, arguments, gauge string
+	seeds                                                int
 }
 
 func runMixes(ctx context.Context, out, log io.Writer, args []string) error {
-	var o options
+	o := options{settings: settings{groups: flat}}
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	o.addTo(flags)
+	rows, err := o.parse(flags, args)
+	if err != nil {
+		return err
+	}
+	e, err := o.run(ctx, rows, log)
+	if err != nil {
+		return err
+	}
+	results, err := e.results()
+	if err != nil {
+		return err
+	}
+	return mixes.WriteResults(out, results)
+}
+
+// addTo adds the flags to a set.
+func (o *options) addTo(flags *flag.FlagSet) {
 	flags.StringVar(&o.kernel, "kernel", "6.12", "a `name` that kernellab kernels prints")
 	flags.StringVar(&o.mirror, "debian-mirror", defaultMirror, "the `address` of a mirror of Debian")
 	flags.StringVar(&o.folder, "folder", filepath.Join("out", "kernellab"), "for packages and kernels")
-	flags.StringVar(&o.qemu, "qemu", "qemu-system-x86_64", "the emulator")
+	flags.StringVar(&o.qemu, "qemu", "qemu-system-x86_64", "the emulator of one processor")
 	flags.StringVar(&o.only, "only", "", "run only the mixes whose names this `expression` matches")
 	flags.IntVar(&o.seeds, "add-to-seeds", 0, "a `number` that is added to the seed of each pod, to repeat mixes with other random numbers")
 	flags.IntVar(&o.cgroup, "cgroup", 2, "version of control groups, 1 or 2")
@@ -93,21 +114,17 @@ func runMixes(ctx context.Context, out, log io.Writer, args []string) error {
 	flags.IntVar(&o.cpus, "slices-of", 0, "choose the scheduler's slices as on a node with a `number` of processors; 0 for those that there are")
 	flags.StringVar(&o.arguments, "append", "", "more `arguments` for the kernel, such as preempt=none")
 	flags.Float64Var(&o.settle, "settle", 60, "`seconds` between booting and the first mix: kernels are busy with themselves for a while")
+}
+
+// parse parses the flags, and returns the mixes that are to run.
+func (o *options) parse(flags *flag.FlagSet, args []string) ([]mixes.Row, error) {
 	if err := flags.Parse(args); err != nil {
-		return err
+		return nil, err
 	}
 	if flags.NArg() != 1 {
-		return errors.New("want the table of mixes: a file, as kernellab draw writes it")
+		return nil, errors.New("want the table of mixes: a file, as kernellab draw writes it")
 	}
-	rows, err := o.read(flags.Arg(0))
-	if err != nil {
-		return err
-	}
-	results, err := o.run(ctx, rows, log)
-	if err != nil {
-		return err
-	}
-	return mixes.WriteResults(out, results)
+	return o.read(flags.Arg(0))
 }
 
 // readFile reads a table.
@@ -173,8 +190,8 @@ func (o *options) read(name string) ([]mixes.Row, error) {
 	return rows, nil
 }
 
-// run runs mixes.
-func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ []mixes.Row, err error) {
+// run runs mixes and returns what came out.
+func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ *experiment, err error) {
 	folder, err := os.MkdirTemp("", "kernellab-")
 	if err != nil {
 		return nil, err
@@ -192,13 +209,11 @@ func (o *options) run(ctx context.Context, rows []mixes.Row, log io.Writer) (_ [
 	e := newExperiment(rows, kernel.hz, o.settings, func(mix string) {
 		fmt.Fprintf(log, "%5.0f s: %s\n", time.Since(began).Seconds(), mix)
 	})
-	m := machine{emulator: emulator, processors: o.processors, kernel: kernel.image, arguments: o.arguments, folder: folder}
+	m := machine{emulator: emulator, processors: o.processors, kernel: kernel.image, arguments: o.arguments, gauge: o.gauge, folder: folder}
 	said, err := m.run(ctx, e.text(), e.hear)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := io.WriteString(log, said); err != nil {
-		return nil, err
-	}
-	return e.results()
+	_, err = io.WriteString(log, said)
+	return e, err
 }

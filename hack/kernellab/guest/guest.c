@@ -4,8 +4,10 @@
 // It is C and not Go: threads of a Go runtime (its monitor, its collector, its poller) would run beside the pods, and bursts of 0.2 ms
 // would not end where they should.
 //
-// The first line of /mixes is CGROUP SETTLE FACTOR: the version of control groups (1 or 2), how many seconds to wait after booting, and
-// how many times longer than it chooses the scheduler's slices and granularities are to be. Then a line for each mix, NAME SECONDS POD…, where POD is
+// The first line of /mixes is CGROUP SETTLE FACTOR GROUPS: the version of control groups (1 or 2), how many seconds to wait after
+// booting, how many times longer than it chooses the scheduler's slices and granularities are to be, and the path of a pod's control
+// group, which has the number of the pod where it has a format of printf. Groups above the first such part are shared, those below have
+// the weight and quota of the pod, too. Then a line for each mix, NAME SECONDS POD…, where POD is
 // weight:quota:spare:loading:burst:threads:kind:forks:seed
 //
 //	weight   cpu.weight (1 to 10000), or cpu.shares of version 1
@@ -21,6 +23,9 @@
 // how many seconds a thread that never waits would take for what the threads did, and for the part of it that is computing; how long
 // they ran and waited for a processor and how often they got one (schedstat); in how many periods of the quota the pod ran and was
 // throttled, and for how many seconds.
+//
+// If there is a program /gauge, it observes each mix, but for the last second: "gauge once". What it says is printed after the mix, each
+// line after "gauge,NAME,".
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +51,7 @@
 #define LOOK 200 // turns of the loop between two looks at the clock, 100 µs
 #define PERIOD 1e5  // of a quota, in µs: the kubelet's
 #define LEAD 0.5    // seconds between the start of a mix's processes and of its window
-#define TREE "/sys/fs/cgroup"
+#define PATH 512
 
 struct pod {
 	int weight, quota, spare, threads, forks;
@@ -66,10 +71,13 @@ struct thread {
 	const struct pod *pod;
 	double start, end, burst, took; // the burst is that of its child
 	long seed;
-	char procs[160], *stack; // its child has half of the stack
+	const char *group;
+	char *stack; // its child has half of the stack
 };
 
 static int version;	    // of control groups
+static char pattern[PATH / 2];	    // of the path of a pod's
+static const char *tree = "/sys/fs/cgroup";
 static double turn = 1;	    // seconds of one turn of the loop
 static FILE *results;	    // the second serial port
 static struct account accounts[MAXPODS * MAXTHREADS];
@@ -127,7 +135,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *path, const ch
 }
 
 static const char *in(const char *folder, const char *file) {
-	static char path[256];
+	static char path[PATH + 64];
 	snprintf(path, sizeof path, "%s/%s", folder, file);
 	return path;
 }
@@ -217,9 +225,8 @@ static int parse(const char *text, struct pod *p) {
 		      &p->forks, &p->seed) == 9 && p->threads >= 1 && p->threads <= MAXTHREADS;
 }
 
-// make_group makes the control group of a pod.
-static void make_group(const char *group, const struct pod *p) {
-	if (mkdir(group, 0755)) fail(group);
+// set_group gives a control group the weight and the quota of a pod.
+static void set_group(const char *group, const struct pod *p) {
 	if (version == 1) {
 		put(in(group, "cpu.shares"), "%d", p->weight);
 		if (p->quota) put(in(group, "cpu.cfs_quota_us"), "%.0f", p->quota * PERIOD / 1000);
@@ -231,10 +238,39 @@ static void make_group(const char *group, const struct pod *p) {
 	if (p->spare) put(in(group, "cpu.max.burst"), "%.0f", p->spare * PERIOD / 1000);
 }
 
+// make_groups makes the control groups down to that of a pod, whose path it returns.
+static const char *make_groups(int number, const struct pod *p) {
+	static char path[PATH];
+	char format[PATH], *rest = format, *part;
+	int shared = 1;
+	strcpy(format, pattern);
+	strcpy(path, tree);
+	while ((part = strsep(&rest, "/"))) {
+		shared = shared && !strchr(part, '%');
+		if (version == 2) put(in(path, "cgroup.subtree_control"), "+cpu");
+		size_t length = strlen(path);
+		path[length++] = '/';
+		snprintf(path + length, sizeof path - length, part, number);
+		if (mkdir(path, 0755) && !(shared && errno == EEXIST)) fail(path);
+		if (!shared) set_group(path, p);
+	}
+	return path;
+}
+
+// remove_groups removes those of a pod: the part of the pattern with its number, and those below.
+static void remove_groups(char *path) {
+	for (const char *part = strchr(pattern, '%'); part; part = strchr(part + 1, '/')) {
+		if (rmdir(path)) fail(path);
+		*strrchr(path, '/') = 0;
+	}
+}
+
 // be_thread is the process of a thread.
 static int be_thread(void *argument) {
 	struct thread *t = argument;
-	put(t->procs, "%d", (int)syscall(SYS_getpid));
+	char procs[PATH + 64];
+	snprintf(procs, sizeof procs, "%s/cgroup.procs", t->group);
+	put(procs, "%d", (int)syscall(SYS_getpid));
 	run(t, &accounts[t - threads]);
 	_exit(0);
 }
@@ -244,16 +280,40 @@ static int be_thread(void *argument) {
 static void start_threads(const char *group, int pod, const struct pod *p, double start, double end) {
 	for (int k = 0; k < p->threads; k++) {
 		struct thread *t = &threads[pod * MAXTHREADS + k];
-		*t = (struct thread){.pod = p, .start = start, .end = end, .seed = p->seed + 1000003L * k, .stack = t->stack};
-		snprintf(t->procs, sizeof t->procs, "%s/cgroup.procs", group);
+		*t = (struct thread){.pod = p, .start = start, .end = end, .seed = p->seed + 1000003L * k, .group = group, .stack = t->stack};
 		if (!t->stack) t->stack = malloc(STACK);
 		if (!t->stack || clone(be_thread, t->stack + STACK, CLONE_VM | SIGCHLD, t) < 0) fail("clone");
 	}
 }
 
+// start_gauge starts /gauge, if there is one, to observe a window but for its last second. It returns whether there is one.
+static int start_gauge(double start, double seconds) {
+	if (access("/gauge", X_OK)) return 0;
+	pid_t child = fork();
+	if (child < 0) fail("fork");
+	if (child) return 1;
+	char interval[32];
+	snprintf(interval, sizeof interval, "--interval=%.3fs", seconds - 1);
+	int file = open("/observed", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (file < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0) fail("/observed");
+	sleep_until(start);
+	execl("/gauge", "gauge", "once", interval, "--pod-logs=", "--node-name=lab", NULL);
+	fail("/gauge");
+	return 1;
+}
+
+// print_gauge prints what a gauge has said of a mix.
+static void print_gauge(const char *mix) {
+	char line[1024];
+	FILE *file = fopen("/observed", "r");
+	if (!file) fail("/observed");
+	while (fgets(line, sizeof line, file)) fprintf(results, "gauge,%s,%s", mix, line);
+	fclose(file);
+}
+
 // run_mix runs the pods of a line and prints what they took.
 static void run_mix(char *line) {
-	char *name = strtok(line, " \n"), *seconds = strtok(NULL, " \n"), group[128];
+	char *name = strtok(line, " \n"), *seconds = strtok(NULL, " \n"), groups[MAXPODS][PATH];
 	struct pod pods[MAXPODS];
 	int n = 0;
 	for (char *text; (text = strtok(NULL, " \n")); n++) {
@@ -263,10 +323,10 @@ static void run_mix(char *line) {
 	memset(accounts, 0, sizeof accounts);
 	double start = now() + LEAD, end = start + strtod(seconds, NULL);
 	for (int k = 0; k < n; k++) {
-		snprintf(group, sizeof group, TREE "/pods/%d", k);
-		make_group(group, &pods[k]);
-		start_threads(group, k, &pods[k], start, end);
+		strcpy(groups[k], make_groups(k + 1, &pods[k]));
+		start_threads(groups[k], k, &pods[k], start, end);
 	}
+	int observed = start_gauge(start, end - start);
 	while (wait(NULL) > 0 || errno == EINTR) continue;
 	for (int k = 0; k < n; k++) {
 		struct account sum = {0};
@@ -274,13 +334,13 @@ static void run_mix(char *line) {
 			struct account *a = &accounts[k * MAXTHREADS + thread];
 			sum.bursts += a->bursts, sum.own += a->own, sum.computed += a->computed, sum.run += a->run, sum.wait += a->wait, sum.slices += a->slices;
 		}
-		snprintf(group, sizeof group, TREE "/pods/%d", k);
-		const char *stat = in(group, "cpu.stat");
+		const char *stat = in(groups[k], "cpu.stat");
 		double held = version == 1 ? value(stat, "throttled_time") * 1e-9 : value(stat, "throttled_usec") * 1e-6;
 		fprintf(results, "%s,%d,%ld,%.6f,%.6f,%.6f,%.6f,%.0f,%.0f,%.0f,%.6f\n", name, k + 1, sum.bursts, sum.own, sum.computed, sum.run, sum.wait, sum.slices,
 			value(stat, "nr_periods"), value(stat, "nr_throttled"), held);
-		if (rmdir(group)) fail(group);
+		remove_groups(groups[k]);
 	}
+	if (observed) print_gauge(name);
 	fflush(results);
 }
 
@@ -294,15 +354,15 @@ static void mount_all(void) {
 	tcsetattr(fileno(results), TCSANOW, &raw);
 }
 
+// mount_groups mounts control groups where a node has them.
 static void mount_groups(void) {
-	if (version == 1) {
-		if (mount("cgroup", TREE, "cgroup", 0, "cpu")) fail("control groups of version 1");
-	} else {
-		if (mount("cgroup2", TREE, "cgroup2", 0, NULL)) fail("control groups of version 2");
-		put(TREE "/cgroup.subtree_control", "+cpu");
+	if (version == 2) {
+		if (mount("cgroup2", tree, "cgroup2", 0, NULL)) fail("control groups of version 2");
+		return;
 	}
-	if (mkdir(TREE "/pods", 0755)) fail(TREE "/pods");
-	if (version == 2) put(TREE "/pods/cgroup.subtree_control", "+cpu");
+	if (mount("tmpfs", tree, "tmpfs", 0, NULL)) fail("tmpfs");
+	tree = "/sys/fs/cgroup/cpu,cpuacct";
+	if (mkdir(tree, 0755) || mount("cgroup", tree, "cgroup", 0, "cpu,cpuacct")) fail("control groups of version 1");
 }
 
 // describe prints the kernel's version, the scheduler's base slice in nanoseconds (until Linux 6.5 its minimum granularity), after it
@@ -342,7 +402,8 @@ int main(void) {
 	mount_all();
 	FILE *mixes = fopen("/mixes", "r");
 	errno = EINVAL;
-	if (!mixes || !fgets(line, sizeof line, mixes) || sscanf(line, "%d %lf %lf", &version, &settle, &factor) != 3) fail("/mixes");
+	if (!mixes || !fgets(line, sizeof line, mixes) || sscanf(line, "%d %lf %lf %255s", &version, &settle, &factor, pattern) != 4)
+		fail("/mixes");
 	mount_groups();
 	sleep_for(settle); // a kernel is busy with itself for a while after booting
 	calibrate();
