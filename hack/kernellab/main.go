@@ -11,7 +11,7 @@
 // which makes a control group of each pod as the kubelet does, and lets its threads compute and sleep there in turns: together, and
 // each pod alone. Package mixes has the columns of both tables.
 //
-// The emulator's clock counts instructions, one a nanosecond, and pods compute by instructions that do nothing: so an hour takes
+// The emulator's clock counts instructions, one a nanosecond, and pods compute by instructions that do nothing: so a minute takes some
 // seconds, a tick and a switch between threads take some microseconds as on real processors, and results repeat. Several processors
 // run side by side, each with its own count, and are kept in step: pace.c says how.
 package main

@@ -97,6 +97,9 @@ func kindOf(r *mixes.Row) string {
 func judge(rows []mixes.Row) ([]accuracy, error) {
 	found := make([]accuracy, len(aspects))
 	for _, mix := range mixes.ByMix(rows) {
+		if mix[0].Dilation == 0 {
+			return nil, fmt.Errorf("mix %s: there are no results: want a table that kernellab run has written", mix[0].Mix)
+		}
 		predicted, err := predict(mix)
 		if err != nil {
 			return nil, fmt.Errorf("mix %s: %w", mix[0].Mix, err)

@@ -48,10 +48,10 @@
 #define MAXPODS 64
 #define MAXTHREADS 64
 #define STACK (1 << 17)
-#define LOOK 200 // turns of the loop between two looks at the clock, 100 µs
-#define PERIOD 1e5  // of a quota, in µs: the kubelet's
-#define LEAD 0.5    // seconds between the start of a mix's processes and of its window
-#define PATH 512
+#define LOOK 200   // turns of the loop between two looks at the clock, 100 µs
+#define PERIOD 1e5 // of a quota, in µs: the kubelet's
+#define LEAD 0.5   // seconds between the start of a mix's processes and of its window
+#define PATH 512   // room for the path of a control group
 
 struct pod {
 	int weight, quota, spare, threads, forks;
@@ -75,11 +75,11 @@ struct thread {
 	char *stack; // its child has half of the stack
 };
 
-static int version;	    // of control groups
-static char pattern[PATH / 2];	    // of the path of a pod's
+static int version;		// of control groups
+static char pattern[PATH / 2];	// of the path of a pod's
 static const char *tree = "/sys/fs/cgroup";
-static double turn = 1;	    // seconds of one turn of the loop
-static FILE *results;	    // the second serial port
+static double turn = 1; // seconds of one turn of the loop
+static FILE *results;	// the second serial port
 static struct account accounts[MAXPODS * MAXTHREADS];
 static struct thread threads[MAXPODS * MAXTHREADS];
 
