@@ -392,13 +392,14 @@ lab-packages: ## Install the Debian packages that the kernel lab needs
 
 # One of those that "go run ./hack/kernellab kernels" lists, and a table of mixes of pods; without one they are drawn.
 KERNEL ?= 6.12
+PROCESSORS ?= 1
 MIXES ?=
 
 .PHONY: kernel-lab
-kernel-lab: lab-packages ## Run mixes of pods on a real kernel in an emulator, and compare the model (KERNEL=6.1 MIXES=mixes.csv ARGS='--cgroup 1')
+kernel-lab: lab-packages ## Run mixes of pods on a real kernel in an emulator, and compare the model (KERNEL=6.1 PROCESSORS=4 MIXES=mixes.csv ARGS='--cgroup 1')
 	@mkdir -p out/kernellab
-	$(if $(MIXES),cp '$(MIXES)',go run ./hack/kernellab draw >) out/kernellab/mixes.csv
-	go run ./hack/kernellab run --kernel '$(KERNEL)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) out/kernellab/mixes.csv >out/kernellab/results.csv
+	$(if $(MIXES),cp '$(MIXES)',go run ./hack/kernellab draw --processors '$(PROCESSORS)' >) out/kernellab/mixes.csv
+	go run ./hack/kernellab run --kernel '$(KERNEL)' --processors '$(PROCESSORS)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) out/kernellab/mixes.csv >out/kernellab/results.csv
 	go run ./hack/kernellab compare out/kernellab/results.csv
 
 .PHONY: gauge-lab

@@ -36,12 +36,12 @@ func name(is bool, yes, no string) string {
 	return no
 }
 
-// draw returns a number of mixes, named NUMBER-KIND.
-func draw(n int, seed uint64) []mixes.Row {
+// draw returns a number of mixes for some processors, named NUMBER-KIND.
+func draw(n, processors int, seed uint64) []mixes.Row {
 	var rows []mixes.Row
 	for number := 1; number <= n; number++ {
 		k := kinds()[(number-1)/2%len(kinds())]
-		mix := k.draw(rand.New(rand.NewPCG(seed, uint64(number))))
+		mix := k.draw(rand.New(rand.NewPCG(seed, uint64(number))), processors)
 		for i := range mix {
 			mix[i].Mix = fmt.Sprintf("%d-%s", number, k.name)
 		}
@@ -51,11 +51,11 @@ func draw(n int, seed uint64) []mixes.Row {
 }
 
 // draw returns a mix.
-func (k kind) draw(random *rand.Rand) []mixes.Row {
-	const most = 6 // pods
+func (k kind) draw(random *rand.Rand, processors int) []mixes.Row {
+	most := min(2+4*processors, mixes.MaxPods)
 	mix := make([]mixes.Row, 2+random.IntN(most-1))
 	request := logUniform(random, 20, 1000)
-	load := 0.4 + 0.9*random.Float64() // of the processor, by all pods
+	load := (0.4 + 0.9*random.Float64()) * float64(processors) // by all pods
 	parts, sum := make([]float64, len(mix)), 0.0
 	for i := range parts {
 		parts[i] = random.ExpFloat64() + 0.1

@@ -11,12 +11,14 @@ import (
 
 func TestDrawnMixesAreThoseThatTheLabCanRun(t *testing.T) {
 	t.Parallel()
-	var b bytes.Buffer
-	if err := mixes.Write(&b, draw(500, 7)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mixes.Read(&b); err != nil {
-		t.Error(err)
+	for _, processors := range []int{1, 4, maxProcessors} {
+		var b bytes.Buffer
+		if err := mixes.Write(&b, draw(500, processors, 7)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mixes.Read(&b); err != nil {
+			t.Errorf("%d processors: %v", processors, err)
+		}
 	}
 }
 
@@ -24,7 +26,7 @@ func TestDrawnMixesAreThoseThatTheLabCanRun(t *testing.T) {
 func TestMixesOfOddAndOfEvenNumbersAreOfTheSameKinds(t *testing.T) {
 	t.Parallel()
 	of := map[string]map[int]int{} // by kind and parity
-	for _, mix := range mixes.ByMix(draw(64, 7)) {
+	for _, mix := range mixes.ByMix(draw(64, 1, 7)) {
 		kind := kindOf(&mix[0])
 		if of[kind] == nil {
 			of[kind] = map[int]int{}

@@ -65,6 +65,7 @@ func run(ctx context.Context, out, log io.Writer, args []string) error {
 func runDraw(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("draw", flag.ContinueOnError)
 	n := flags.Int("mixes", 64, "how many mixes")
+	processors := flags.Int("processors", 1, "for how many processors")
 	seed := flags.Uint64("seed", 1, "seed of the random numbers that they are drawn by")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -72,7 +73,10 @@ func runDraw(out io.Writer, args []string) error {
 	if *n < 1 {
 		return fmt.Errorf("--mixes: %d is not at least 1", *n)
 	}
-	return mixes.Write(out, draw(*n, *seed))
+	if *processors < 1 || *processors > maxProcessors {
+		return fmt.Errorf("--processors: %d is not between 1 and %d", *processors, maxProcessors)
+	}
+	return mixes.Write(out, draw(*n, *processors, *seed))
 }
 
 // options are the flags of run.
