@@ -30,14 +30,14 @@ type node struct {
 
 func (n *node) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&n.name, "node-name", "", "Name of the node. Defaults to that in "+nodeNameVariable+", else to the host's.")
-	flags.StringVar(&n.pod, "pod-uid", "", "UID of the pod that this runs in, by which its node is told from others on the same machine. Defaults to that in "+podUIDVariable+".")
+	flags.StringVar(&n.pod, "pod-uid", "", "UID of the pod that this runs in, by which its node is distinguished from others on the same machine. Defaults to that in "+podUIDVariable+".")
 	flags.StringVar(&n.proc, "proc", "/proc", "Where the proc file system of the node is, with the processes of all pods.")
 	flags.StringVar(&n.cgroup, "cgroup", "/sys/fs/cgroup", "Where the control groups of the node are.")
 	flags.StringVar(&n.podLogs, "pod-logs", "/var/log/pods", "Folder of the logs of pods, whose folders name the pods. Nothing in it is opened. Empty to report pods by their UIDs.")
 }
 
-// sampler makes a first reading, and returns what samples from there on. Named is told after each sample whether the names
-// of pods could be listed.
+// sampler makes a first reading, and returns what samples from there on. It calls named after each sample, with the error of
+// listing the names of pods, nil for none.
 func (n *node) sampler(named func(error)) (history.Sampler, error) {
 	name, err := n.named()
 	if err != nil {

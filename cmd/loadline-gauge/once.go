@@ -18,7 +18,7 @@ func newOnce() *cobra.Command {
 		Use:   "once",
 		Short: "Print one interval of this node, without a cluster",
 		Long: `Reads the accounting of this node twice, and prints what happened between in JSON. It
-needs neither a cluster nor rights in one. When it is told to end it reads at once.`,
+needs neither a cluster nor rights in one. At SIGTERM it reads at once.`,
 		Example: `  # What happens in 2 seconds
   loadline-gauge once
 

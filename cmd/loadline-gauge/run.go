@@ -132,14 +132,8 @@ type shownMetrics struct {
 // newMetrics returns the metrics, with those of Go and of the process.
 func (o *options) newMetrics() (m shownMetrics, err error) {
 	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
-		if err := registry.Register(c); err != nil {
-			return m, err
-		}
-	}
-	if m.servers, err = server.NewMetrics(registry); err != nil {
-		return m, err
-	}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.servers = server.NewMetrics(registry)
 	m.node, err = metrics.New(registry, metrics.Options{MaxPods: o.maxPods, Stale: server.Stale(o.interval), Clock: clock.RealClock{}})
 	if err != nil {
 		return m, err

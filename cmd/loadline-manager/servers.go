@@ -52,11 +52,9 @@ func newServers(mgr ctrl.Manager) (*servers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
 	}
-	closed, err := server.NewMetrics(metrics.Registry)
-	if err != nil {
-		return nil, err
-	}
-	return &servers{access.NewGuard(api.Judge, clock.RealClock{}), server.SelfSigned("loadline-manager", clock.RealClock{}), closed}, nil
+	return &servers{
+		access.NewGuard(api.Judge, clock.RealClock{}), server.SelfSigned("loadline-manager", clock.RealClock{}), server.NewMetrics(metrics.Registry),
+	}, nil
 }
 
 // metricsOptions are those of the manager's framework, which serves metrics without asking for a token, if it is to.

@@ -25,8 +25,8 @@ func main() {
 	os.Exit(execute(ctx, newCommand(), os.Args[1:]))
 }
 
-// execute runs a command line and returns the exit code: 0 done, also if that is for being
-// told to end; 2 wrong use, or what cannot be measured.
+// execute runs a command line and returns the exit code: 0 done, also if a signal
+// ended it; 2 wrong use, or what cannot be measured.
 func execute(ctx context.Context, command *cobra.Command, args []string) int {
 	command.SetArgs(args)
 	err := command.ExecuteContext(ctx)

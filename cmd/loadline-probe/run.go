@@ -21,7 +21,7 @@ func newRun() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run",
 		Short: "Run a standard job",
-		Long: `Runs a standard job until its time is over, its units are done or it is told to end, and
+		Long: `Runs a standard job until its time is over, its units are done or a signal ends it, and
 reports how fast it was, moment by moment.`,
 		Example: `  # Compute for 10 seconds
   loadline-probe run --job cpu --duration 10s

@@ -18,7 +18,7 @@ func newSink() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "sink",
 		Short: "Be the other end of the network job",
-		Long: `Takes what network jobs send, and acknowledges every block, until told to end. With
+		Long: `Takes what network jobs send, and acknowledges every block, until a signal ends it. With
 --megabits it is a service of that throughput: it takes one block after the other, in
 the order of their coming, and hardly any of that takes time of a CPU.`,
 		Example: `  # Wait for network jobs
@@ -55,7 +55,7 @@ func newWatch() *cobra.Command {
 		Long: `Observes the containers of its pod that start after it: when the first started and the
 last ended, how long their threads ran and how long they waited for a CPU. It is for the
 last sidecar of a pod with shareProcessNamespace. It writes what it knows when the last
-container has ended, and when it is told to end, which it waits for.`,
+container has ended, and when a signal asks it to end, which it waits for.`,
 		Example: `  # In a sidecar
   loadline-probe watch
 

@@ -20,8 +20,8 @@ import (
 const long = `loadline-scheduler is kube-scheduler with Loadline's plugins registered:
 
   Dilation   scores nodes by how much a pod and its neighbours would slow each
-             other down there, as declared by WorkloadProfiles, and, where it is
-             told to, refuses nodes where one would be slowed down too much
+             other down there, as declared by WorkloadProfiles, and, if configured
+             so, refuses nodes where one would be slowed down too much
   SLAOrder   orders the pods that wait by the response times that their
              WorkloadProfiles promise, in the place of PrioritySort
 

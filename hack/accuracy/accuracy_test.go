@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // page returns the generated part of docs/evidence/accuracy.md.

@@ -7,7 +7,7 @@
 //
 //	go run ./hack/accuracy -f pairs.json -f runs.csv
 //
-// The format is told by the header: run,job,dilation is what kubectl loadline fit reads; job,stressor,real_s,user_s,sys_s are
+// The header says which format it is: run,job,dilation is what kubectl loadline fit reads; job,stressor,real_s,user_s,sys_s are
 // times beside stressors, with none for alone; job,threads,real_s,user_s,sys_s are times by the number of threads. A file that
 // ends in .json is a table of throughputs of pairs of jobs on accelerators.
 package main

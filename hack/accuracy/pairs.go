@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // kindOf takes ('name', accelerators) apart.

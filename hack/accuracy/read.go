@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // set is a data set that models are measured on.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // runSet is co-located runs, of which fit leaves out one part of five at a time.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/hack/accuracy/crossed"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 var stressorColumns = []string{"job", "stressor", "real_s", "user_s", "sys_s"}

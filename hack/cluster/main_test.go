@@ -163,17 +163,18 @@ func TestWrongUseIsExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no verb":           {nil, "want one of up, run, down, kubeconfig"},
-		"two verbs":         {[]string{"up", "down"}, `up takes flags only, got ["down"]`},
-		"an unknown verb":   {[]string{"start"}, `want one of up, run, down, kubeconfig, kubectl, load, image, sbom, node, kind-image, kind-config, kind-node, docker, got "start"`},
-		"an unknown flag":   {[]string{"up", "--node", "3"}, "flag provided but not defined: -node"},
+		"two verbs":         {[]string{"up", "down"}, `unknown command "down" for "cluster up"`},
+		"an unknown verb":   {[]string{"start"}, `unknown command "start" for "cluster"`},
+		"an unknown flag":   {[]string{"up", "--node", "3"}, "unknown flag: --node"},
+		"one before a verb": {[]string{"--node", "3", "up"}, "unknown flag: --node"},
 		"a negative number": {[]string{"up", "--nodes", "-3"}, "--nodes: -3 is negative"},
+		"a long folder":     {[]string{"run", "--real-nodes", "1", "--dir", strings.Repeat("d", 100), "true"}, "is 6 characters too long for a socket in it"},
 		"no command":        {[]string{"run", "--nodes", "1"}, "run what?"},
 		"no program":        {[]string{"load"}, "load what?"},
 		"no folder":         {[]string{"image", "bin/probe"}, "image takes a folder and static programs"},
 		"no file":           {[]string{"sbom", "bin/probe"}, "sbom takes a program and a file to write"},
-		"no node":           {[]string{"node", "stop"}, `node takes one of start, stop, kill-kubelet and the name of a node, got ["stop"]`},
-		"no such verb":      {[]string{"node", "restart", "worker-1"}, `got ["restart" "worker-1"]`},
+		"no node":           {[]string{"node", "stop"}, "accepts 1 arg(s), received 0"},
+		"no such verb":      {[]string{"node", "restart", "worker-1"}, `unknown command "restart" for "cluster node"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,15 +189,37 @@ func TestWrongUseIsExplained(t *testing.T) {
 	}
 }
 
-func TestHelpShowsExamplesAndFlags(t *testing.T) {
+func TestHelpOfEachVerbShowsAnExample(t *testing.T) {
 	t.Parallel()
-	var stdout bytes.Buffer
-	if code := run(t.Context(), []string{"up", "--help"}, &stdout, io.Discard); code != exitDone {
-		t.Errorf("exit code %d, want %d", code, exitDone)
+	for _, verb := range newRoot().Commands() {
+		t.Run(verb.Name(), func(t *testing.T) {
+			t.Parallel()
+			var stdout bytes.Buffer
+			if code := run(t.Context(), []string{"help", verb.Name()}, &stdout, io.Discard); code != exitDone {
+				t.Errorf("exit code %d, want %d", code, exitDone)
+			}
+			if !strings.Contains(stdout.String(), "Examples:\n  ") && !verb.HasSubCommands() {
+				t.Errorf("the help has no example:\n%s", stdout.String())
+			}
+		})
 	}
-	for _, want := range []string{"Examples", "-nodes", "-dir"} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("the help does not mention %q:\n%s", want, stdout.String())
+}
+
+func TestWhatFollowsACommandIsItsOwn(t *testing.T) {
+	t.Parallel()
+	root := newRoot()
+	for _, test := range []struct{ line, want string }{
+		{"run --nodes 1 sh --nodes 2 -c true", "sh --nodes 2 -c true"},
+		{"--dir d docker sh --dir e", "sh --dir e"},
+		{"--kubeconfig f kubectl --namespace n get pods --help", "--namespace n get pods --help"},
+	} {
+		verb, args, err := root.Traverse(strings.Fields(test.line))
+		if err == nil && !verb.DisableFlagParsing {
+			err = verb.ParseFlags(args)
+			args = verb.Flags().Args()
+		}
+		if got := strings.Join(args, " "); err != nil || got != test.want {
+			t.Errorf("%s: the command is %q, %v, want %q", test.line, got, err, test.want)
 		}
 	}
 }

@@ -11,15 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/hack/cluster/realnode"
 )
 
 // socket is where the process that runs real nodes takes orders from others: HTTP on a socket that only its user can
 // open. An error is answered as text.
-func (c *command) socket() string { return filepath.Join(c.realNodesDir(), "orders") }
+func (l *local) socket() string { return filepath.Join(l.nodesDir(), "orders") }
+
+// nodesDir is the folder of the real nodes' files.
+func (l *local) nodesDir() string { return filepath.Join(l.dir, "nodes") }
 
 // maxSocketPath is how long the path of a socket can be: see unix(7).
 const maxSocketPath = 107
@@ -27,90 +28,21 @@ const maxSocketPath = 107
 // The orders. Their arguments are query parameters.
 const (
 	loadOrder = "/load" // archive
-	nodeOrder = "/node" // do (one of nodeVerbs), name
+	nodeOrder = "/node" // do (the name of one of nodeVerbs), name
 )
 
-// nodeVerbs are what can be done to a real node.
-var nodeVerbs = []string{"start", "stop", "kill-kubelet"}
-
-// remote takes orders.
-type remote struct {
-	server *http.Server
-	ended  chan struct{}
-}
-
-// serveRemote takes orders for a machine's nodes at a socket until it is closed. ctx ends orders that are being
-// carried out. log is told when something else ends it.
-func serveRemote(ctx context.Context, socket string, machine *realnode.Machine, log io.Writer) (*remote, error) {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "unix", socket)
-	if err != nil {
-		return nil, fmt.Errorf("take orders for nodes: %w", err)
-	}
-	if err := os.Chmod(socket, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	orders := http.NewServeMux()
-	handle := func(path string, carryOut func(context.Context, url.Values) error) {
-		orders.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			if err := carryOut(r.Context(), r.URL.Query()); err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-			}
-		})
-	}
-	handle(loadOrder, func(ctx context.Context, args url.Values) error {
-		return machine.Load(ctx, args.Get("archive"))
-	})
-	handle(nodeOrder, func(ctx context.Context, args url.Values) error {
-		return doToNode(ctx, machine, args.Get("do"), args.Get("name"))
-	})
-	r := &remote{ended: make(chan struct{}), server: &http.Server{
-		Handler: orders, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
-	}}
-	go func() {
-		defer close(r.ended)
-		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintln(log, "no more orders for nodes are taken:", err)
-		}
-	}()
-	return r, nil
-}
-
-// close takes no more orders, and gives up those that are being carried out.
-func (r *remote) close() error {
-	err := r.server.Close()
-	<-r.ended
-	return err
-}
-
-// doToNode does one of nodeVerbs to a node.
-func doToNode(ctx context.Context, machine *realnode.Machine, verb, name string) error {
-	node, err := machine.Node(name)
-	if err != nil {
-		return err
-	}
-	switch verb {
-	case "start":
-		return node.Start(ctx)
-	case "stop":
-		return node.Stop()
-	default:
-		return node.KillKubelet()
-	}
-}
-
 // order has the process that runs real nodes carry out an order.
-func (c *command) order(ctx context.Context, path string, args url.Values) error {
-	if _, err := controlplane.Find(c.dir); err != nil {
+func (l *local) order(ctx context.Context, path string, args url.Values) error {
+	if _, err := controlplane.Find(l.dir); err != nil {
 		return err
 	}
-	if _, err := os.Stat(c.socket()); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: the control plane that runs there has no real nodes, or is still starting them", c.dir)
+	if _, err := os.Stat(l.socket()); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: the control plane that runs there has no real nodes, or is still starting them", l.dir)
 	}
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", c.socket())
+			return dialer.DialContext(ctx, "unix", l.socket())
 		},
 	}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://nodes"+path+"?"+args.Encode(), http.NoBody)
@@ -130,9 +62,4 @@ func (c *command) order(ctx context.Context, path string, args url.Values) error
 		return errors.New(strings.TrimSpace(string(answer)))
 	}
 	return nil
-}
-
-// node does something to a real node.
-func (c *command) node(ctx context.Context) error {
-	return c.order(ctx, nodeOrder, url.Values{"do": {c.args[0]}, "name": {c.args[1]}})
 }

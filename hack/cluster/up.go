@@ -4,131 +4,116 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"io"
 	"time"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
-	"loadline.dev/loadline/hack/cluster/realnode"
 )
 
-// up runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
-func (c *command) up(ctx context.Context, meanwhile use) error {
-	options := controlplane.Options{Dir: c.dir, Kubernetes: c.kubernetes, Log: c.stderr, AuditLog: c.auditLog}
-	if c.realNodes == 0 {
-		return c.upWith(ctx, options, nil, meanwhile)
+func newUp(l *local) *cobra.Command {
+	s := &startup{local: l}
+	command := &cobra.Command{
+		Use:   "up",
+		Short: "Run a control plane until Ctrl-C, or cluster down",
+		Example: `  # Ten fake nodes
+  cluster up --nodes 10
+
+  # As root: two nodes that run pods, worker-1 and worker-2, with a core each, and one for
+  # operators, named system
+  cluster up --real-nodes 2`,
+		Args: s.check(cobra.NoArgs),
+		RunE: func(command *cobra.Command, _ []string) error {
+			s.log = command.ErrOrStderr()
+			return s.start(command.Context(), func(ctx context.Context, plane *controlplane.ControlPlane) error {
+				fmt.Fprintln(command.OutOrStdout(), "The control plane is ready. In another terminal:")
+				fmt.Fprintln(command.OutOrStdout(), "  export KUBECONFIG="+plane.Kubeconfig())
+				fmt.Fprintln(command.OutOrStdout(), "Ctrl-C stops it, and all in it is gone.")
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-plane.Done():
+					return plane.Err()
+				}
+			})
+		},
 	}
-	machine, err := realnode.Claim(ctx, realnode.Options{Dir: c.realNodesDir(), Kubernetes: c.kubernetes, Workers: c.realNodes, CoresEach: c.workerCores, Log: c.stderr})
-	if err != nil {
-		return err
-	}
-	options.Address, options.WithScheduler, options.WithoutKWOK = machine.Address(), true, c.nodes == 0
-	return errors.Join(c.upWith(ctx, options, machine, meanwhile), machine.Release())
+	s.addFlags(command)
+	return command
 }
 
-// upWith runs a control plane, with real nodes when there is a machine for them.
-func (c *command) upWith(ctx context.Context, options controlplane.Options, machine *realnode.Machine, meanwhile use) error {
-	plane, err := controlplane.Start(ctx, options)
-	if err != nil {
-		return err
-	}
-	err = c.serve(ctx, plane, machine, meanwhile)
-	fmt.Fprintln(c.stderr, "stopping")
-	return errors.Join(err, plane.Stop())
+// startup is how to start a control plane.
+type startup struct {
+	*local
+	nodes, realNodes     int
+	kubernetes, auditLog string
+	log                  io.Writer
 }
 
-// serve adds the nodes and has the control plane used.
-func (c *command) serve(ctx context.Context, plane *controlplane.ControlPlane, machine *realnode.Machine, meanwhile use) (err error) {
-	if err := c.addNodes(ctx, plane); err != nil {
-		return err
-	}
-	if machine != nil {
-		if err := machine.AddNodes(ctx, plane); err != nil {
-			return err
+func (s *startup) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.IntVar(&s.nodes, "nodes", 0, "how many fake nodes to begin with, named node-0000 and so on")
+	flags.IntVar(&s.realNodes, "real-nodes", 0, "how many nodes that run pods, each with a core of its own, named worker-1 and so on")
+	flags.StringVar(&s.kubernetes, "kubernetes", "", "the minor `version` of Kubernetes, such as 1.34 (default the newest)")
+	flags.StringVar(&s.auditLog, "audit-log", "", "the `file` for what service accounts ask of the API server, and what it answers")
+}
+
+// check checks the flags, and then the arguments.
+func (s *startup) check(args cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(command *cobra.Command, given []string) error {
+		for flag, value := range map[string]int{"nodes": s.nodes, "real-nodes": s.realNodes} {
+			if value < 0 {
+				return fmt.Errorf("--%s: %d is negative", flag, value)
+			}
 		}
-		remote, err := serveRemote(ctx, c.socket(), machine, c.stderr)
-		if err != nil {
-			return err
+		if n := len(s.socket()); s.realNodes > 0 && n > maxSocketPath {
+			return fmt.Errorf("--dir: %s is %d characters too long for a socket in it", s.dir, n-maxSocketPath)
 		}
-		defer func() { err = errors.Join(err, remote.close()) }()
+		return args(command, given)
 	}
-	return meanwhile(ctx, plane)
 }
 
 // use is what a control plane is for.
 type use func(context.Context, *controlplane.ControlPlane) error
 
-// untilStopped tells the user how to go on, and waits for the end.
-func (c *command) untilStopped(ctx context.Context, plane *controlplane.ControlPlane) error {
-	fmt.Fprintln(c.stdout, "The control plane is ready. In another terminal:")
-	fmt.Fprintln(c.stdout, "  export KUBECONFIG="+plane.Kubeconfig())
-	fmt.Fprintln(c.stdout, "Ctrl-C stops it, and all in it is gone.")
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-plane.Done():
-		return plane.Err()
+// start runs a control plane for as long as meanwhile runs, and no longer than until ctx ends or a part of it crashes.
+func (s *startup) start(ctx context.Context, meanwhile use) error {
+	options := controlplane.Options{Dir: s.dir, Kubernetes: s.kubernetes, Log: s.log, AuditLog: s.auditLog}
+	if s.realNodes > 0 {
+		return s.startOnRealNodes(ctx, options, meanwhile)
 	}
+	return s.startWith(ctx, options, meanwhile)
 }
 
-// runCommand runs the user's command on the control plane.
-func (c *command) runCommand(ctx context.Context, plane *controlplane.ControlPlane) error {
-	return c.runArgs(ctx, plane, "KUBECONFIG="+plane.Kubeconfig())
-}
-
-// service is what a command is run with, and cannot go on without.
-type service interface {
-	Done() <-chan struct{} // closed when it has ended
-	Err() error            // why it ended by itself; it must have ended
-}
-
-// runArgs runs the user's command, with more in its environment, until it has ended, ctx ends or the service crashes. A command
-// that does not end well is an error.
-func (c *command) runArgs(ctx context.Context, on service, env ...string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-on.Done():
-			cancel(on.Err())
-		case <-ctx.Done():
-		}
-	}()
-	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 30 * time.Second
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, c.stdout, c.stderr
-	err := cmd.Run()
-	if cause := context.Cause(ctx); cause != nil {
-		return errors.Join(cause, err)
-	}
+// startWith runs a control plane with fake nodes.
+func (s *startup) startWith(ctx context.Context, options controlplane.Options, meanwhile use) error {
+	plane, err := controlplane.Start(ctx, options)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.args[0], err)
+		return err
 	}
-	return nil
+	if err = s.addNodes(ctx, plane); err == nil {
+		err = meanwhile(ctx, plane)
+	}
+	fmt.Fprintln(s.log, "stopping")
+	return errors.Join(err, plane.Stop())
 }
-
-// realNodesDir is the folder of the real nodes' files.
-func (c *command) realNodesDir() string { return filepath.Join(c.dir, "nodes") }
 
 // addNodes adds the fake nodes that the user asked for.
-func (c *command) addNodes(ctx context.Context, plane *controlplane.ControlPlane) error {
-	if c.nodes == 0 {
+func (s *startup) addNodes(ctx context.Context, plane *controlplane.ControlPlane) error {
+	if s.nodes == 0 {
 		return nil
 	}
 	begin := time.Now()
-	nodes := make([]*corev1.Node, c.nodes)
+	nodes := make([]*corev1.Node, s.nodes)
 	for i := range nodes {
 		nodes[i] = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%04d", i)}}
 	}
 	if err := plane.AddNodes(ctx, nodes...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "%d nodes ready after %.1fs\n", c.nodes, time.Since(begin).Seconds())
+	fmt.Fprintf(s.log, "%d nodes ready after %.1fs\n", s.nodes, time.Since(begin).Seconds())
 	return nil
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadline.dev/loadline/hack/scenario"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // busy is an application whose pods always run on a core, and one that lives off the disk.
 func busy(name string, milliCPU int64) *scenario.Application {
-	v := contention.Loadings(1, 0, 0)
+	v := loading.Loadings(1, 0, 0)
 	return &scenario.Application{Name: name, Class: &scenario.Class{MaxDilation: 1.5}, Vector: v, Declared: v, MilliCPU: milliCPU, MiB: 1}
 }
 
-func disk(name string, loading float64) *scenario.Application {
-	v := contention.Loadings(0, loading, 0)
+func disk(name string, fraction float64) *scenario.Application {
+	v := loading.Loadings(0, fraction, 0)
 	return &scenario.Application{Name: name, Class: &scenario.Class{MaxDilation: 1.5}, Vector: v, Declared: v, MilliCPU: 100, MiB: 1}
 }
 
@@ -178,7 +178,7 @@ func TestASearchFindsTheBestOfFewPlacements(t *testing.T) {
 		var pods []*scenario.Application
 		for i := range 5 {
 			a := disk(strconv.Itoa(i), math.Round(100*draw.Float64())/100)
-			a.Vector = contention.Loadings(1-a.Vector[scenario.Disk].Loading, a.Vector[scenario.Disk].Loading, 0)
+			a.Vector = loading.Loadings(1-a.Vector[scenario.Disk].Loading, a.Vector[scenario.Disk].Loading, 0)
 			a.MilliCPU = int64(100 + draw.IntN(200))
 			pods = append(pods, a)
 		}

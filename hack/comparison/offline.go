@@ -10,7 +10,8 @@ import (
 	"loadline.dev/loadline/hack/scenario"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -21,7 +22,7 @@ import (
 type Offline struct {
 	scenario *scenario.Scenario
 	policy   placement.Policy
-	classes  map[*scenario.Size]*contention.Mixes
+	classes  map[*scenario.Size]*mix.Mixes
 	jobs     map[*scenario.Application]*placement.Job
 	nodes    []*placement.Node
 	waiting  []int
@@ -40,7 +41,7 @@ func NewOffline(s *scenario.Scenario, policy string) (*Offline, error) {
 		return nil, err
 	}
 	o := &Offline{scenario: s, policy: p, nodes: make([]*placement.Node, len(s.Nodes))}
-	o.jobs = jobsOf(s, func(a *scenario.Application) contention.Vector {
+	o.jobs = jobsOf(s, func(a *scenario.Application) loading.Vector {
 		if policy == (placement.LeastDilation{}).Name() {
 			return a.Declared
 		}
@@ -51,12 +52,12 @@ func NewOffline(s *scenario.Scenario, policy string) (*Offline, error) {
 }
 
 // jobsOf returns the applications as policies take them: with a vector, their weight, and what they request of CPU and memory.
-func jobsOf(s *scenario.Scenario, vector func(*scenario.Application) contention.Vector) map[*scenario.Application]*placement.Job {
+func jobsOf(s *scenario.Scenario, vector func(*scenario.Application) loading.Vector) map[*scenario.Application]*placement.Job {
 	jobs := map[*scenario.Application]*placement.Job{}
 	for _, a := range s.Applications {
 		pod := s.PodObject(&scenario.Pod{Application: a}, "")
 		jobs[a] = &placement.Job{
-			Type:     &contention.JobType{Name: a.Name, Vector: vector(a), Weight: cgroup.Flat(pod).Weight},
+			Type:     &mix.JobType{Name: a.Name, Vector: vector(a), Weight: cgroup.Flat(pod).Weight},
 			Neutral:  math.MaxFloat32, // pods leave when the scenario says so
 			Requests: []float64{float64(a.MilliCPU) / 1000, float64(a.MiB << 20)},
 		}
@@ -65,14 +66,14 @@ func jobsOf(s *scenario.Scenario, vector func(*scenario.Application) contention.
 }
 
 // mixesOf returns the mixes on nodes of each size.
-func mixesOf(s *scenario.Scenario) (map[*scenario.Size]*contention.Mixes, error) {
-	classes := map[*scenario.Size]*contention.Mixes{}
+func mixesOf(s *scenario.Scenario) (map[*scenario.Size]*mix.Mixes, error) {
+	classes := map[*scenario.Size]*mix.Mixes{}
 	for _, n := range s.Nodes {
 		if classes[n.Size] != nil {
 			continue
 		}
-		class := contention.NodeClass{Servers: n.Size.Servers, Processor: scenario.CPU}
-		mixes, err := contention.NewMixes(class, queueing.Options{Solver: queueing.FirstOrder})
+		class := mix.NodeClass{Servers: n.Size.Servers, Processor: scenario.CPU}
+		mixes, err := mix.NewMixes(class, queueing.Options{Solver: queueing.FirstOrder})
 		if err != nil {
 			return nil, fmt.Errorf("nodes of size %s: %w", n.Size.Name, err)
 		}
@@ -117,7 +118,7 @@ func (o *Offline) node(n int) *placement.Node {
 	mixes := o.classes[size]
 	capacity := []float64{float64(size.Servers[scenario.CPU]), float64(size.MiB << 20)}
 	return &placement.Node{
-		Class: contention.NodeClass{Servers: size.Servers, Processor: scenario.CPU}, Mixes: mixes, Running: contention.NewRunning(mixes),
+		Class: mix.NodeClass{Servers: size.Servers, Processor: scenario.CPU}, Mixes: mixes, Running: mix.NewRunning(mixes),
 		Capacity: capacity, Allocatable: capacity, Requested: make([]float64, 2), Requesting: make([]int, 2), Index: n,
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/hack/scenario"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -25,7 +26,7 @@ type SearchOptions struct {
 // all trials are used. A scheduler moves no pods and does not know which come next, so that it has less to choose from.
 // The answer is never worse than the placement given, which is not changed.
 func Search(judge *Judge, from Placement, options SearchOptions) (found Placement, changes int, err error) {
-	s := &search{judge: judge, options: options, at: slices.Clone(from), jobs: jobsOf(judge.scenario, func(a *scenario.Application) contention.Vector { return a.Vector })}
+	s := &search{judge: judge, options: options, at: slices.Clone(from), jobs: jobsOf(judge.scenario, func(a *scenario.Application) loading.Vector { return a.Vector })}
 	classes, err := mixesOf(judge.scenario)
 	if err != nil {
 		return nil, 0, err
@@ -71,10 +72,10 @@ type search struct {
 // searched is a node in a search.
 type searched struct {
 	index  int
-	mixes  *contention.Mixes
+	mixes  *mix.Mixes
 	pods   []int
 	excess float64
-	mix    *contention.Mix
+	mix    *mix.Mix
 }
 
 // improve looks for a change with a pod that lowers the total, and makes the first.

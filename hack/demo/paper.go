@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
@@ -22,8 +23,8 @@ type paperJob struct {
 
 // paperJobs are the four jobs.
 func paperJobs() []paperJob {
-	cpu := &contention.JobType{Name: "CPU-bound", Vector: contention.Loadings(1, 0)}
-	disk := &contention.JobType{Name: "disk-bound", Vector: contention.Loadings(0, 1)}
+	cpu := &mix.JobType{Name: "CPU-bound", Vector: loading.Loadings(1, 0)}
+	disk := &mix.JobType{Name: "disk-bound", Vector: loading.Loadings(0, 1)}
 	return []paperJob{
 		{"W1", 0, placement.Job{Type: cpu, Neutral: 110.56}},
 		{"W2", 0, placement.Job{Type: disk, Neutral: 115.83}},
@@ -73,7 +74,7 @@ machine had one resource; Loadline looks at p'·p̄, what W4 shares with the oth
 func scheduleW4(jobs []paperJob, policy placement.Policy) (chart.Schedule, [2]string, error) {
 	var schedule chart.Schedule
 	var machines [2]string
-	class := contention.NodeClass{Servers: []int{1, 1}}
+	class := mix.NodeClass{Servers: []int{1, 1}}
 	on := [2][]paperJob{{jobs[0], jobs[1]}, {jobs[2]}}
 	var nodes []*placement.Node
 	for m := range on {
@@ -90,11 +91,11 @@ func scheduleW4(jobs []paperJob, policy placement.Policy) (chart.Schedule, [2]st
 	on[chosen] = append(on[chosen], jobs[3])
 
 	for m := range on {
-		runs := make([]contention.Run, len(on[m]))
+		runs := make([]mix.Run, len(on[m]))
 		for i, j := range on[m] {
-			runs[i] = contention.Run{Start: j.start, Neutral: j.Neutral, Vector: j.Type.Vector}
+			runs[i] = mix.Run{Start: j.start, Neutral: j.Neutral, Vector: j.Type.Vector}
 		}
-		ends, err := contention.Completions(runs, class.Servers)
+		ends, err := mix.Completions(runs, class.Servers)
 		if err != nil {
 			return schedule, machines, err
 		}

@@ -9,23 +9,24 @@ import (
 
 	"loadline.dev/loadline/hack/kernellab/mixes"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // predict returns the dilations that the model gives the pods of a mix. It is given the loadings that were observed:
 // those of few random bursts are not what they were drawn by.
 func predict(mix []mixes.Row) ([]float64, error) {
-	var vectors []contention.Vector
+	var vectors []loading.Vector
 	var sharing contention.Sharing
 	for i := range mix {
 		r := &mix[i]
-		loading := min(1, r.Together.Computed/r.Together.Own)
-		d := contention.Demand{Loading: loading, Pressure: loading, Threads: r.Threads, Burst: r.Burst / 1000}
-		share := contention.Share{Weight: float64(r.Weight), Burst: d.Burst}
+		observed := min(1, r.Together.Computed/r.Together.Own)
+		d := loading.Demand{Loading: observed, Pressure: observed, Threads: r.Threads, Burst: r.Burst / 1000}
+		share := loading.Share{Weight: float64(r.Weight), Burst: d.Burst}
 		if r.Limit > 0 {
 			share.Limit = d.Within(float64(r.Limit) / 1000)
 		}
-		vectors, sharing.Shares = append(vectors, contention.Vector{d}), append(sharing.Shares, share)
+		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)
 	}
 	p, err := contention.PredictSharing(vectors, []int{mix[0].Processors}, sharing, queueing.Options{})
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // day are the jobs of the picture of epochs.
-func day() (names []string, runs []contention.Run) {
-	return []string{"filecomp", "std-io", "sort"}, []contention.Run{
+func day() (names []string, runs []mix.Run) {
+	return []string{"filecomp", "std-io", "sort"}, []mix.Run{
 		{Neutral: fileCompSeconds, Vector: fileComp},
 		{Neutral: stdIOSeconds, Vector: stdIO},
 		{Start: sortingStarts, Neutral: sortingSeconds, Vector: sorting},
@@ -28,8 +29,8 @@ type epoch struct {
 }
 
 // epochsOf returns when each job is done, and the epochs.
-func epochsOf(runs []contention.Run) (ends []float64, epochs []epoch, err error) {
-	ends, err = contention.CompletionsBy(runs, single, queueing.Options{Solver: queueing.Exact})
+func epochsOf(runs []mix.Run) (ends []float64, epochs []epoch, err error) {
+	ends, err = mix.CompletionsBy(runs, single, queueing.Options{Solver: queueing.Exact})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,7 +43,7 @@ func epochsOf(runs []contention.Run) (ends []float64, epochs []epoch, err error)
 	for i := range len(events) - 1 {
 		e := epoch{begin: events[i], end: events[i+1], dilations: map[int]float64{}}
 		var there []int
-		var vectors []contention.Vector
+		var vectors []loading.Vector
 		for j, r := range runs {
 			if r.Start <= e.begin && ends[j] >= e.end {
 				there, vectors = append(there, j), append(vectors, r.Vector)

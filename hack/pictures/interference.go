@@ -4,19 +4,20 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // routerCurve is the sensitivity curve of a pod that lives on a table in the cache.
-var routerCurve = contention.Curve{{Pressure: 0.5, Inflation: 1.4}, {Pressure: 1, Inflation: 2.1}}
+var routerCurve = loading.Curve{{Pressure: 0.5, Inflation: 1.4}, {Pressure: 1, Inflation: 2.1}}
 
 // besideScan returns the dilation of a pod that computes 90 % of its time, beside one that always computes and presses so
 // hard on the cache, on a node of some cores and caches.
 func besideScan(pressure float64, cores, caches int) (float64, error) {
-	router := contention.Vector{contention.Symmetric(0.9), {Effect: &contention.Effect{Curve: routerCurve}}}
-	scan := contention.Vector{contention.Symmetric(1), {Effect: &contention.Effect{Pressure: pressure}}}
-	p, err := contention.Predict([]contention.Vector{router, scan}, []int{cores, caches}, queueing.Options{})
+	router := loading.Vector{loading.Symmetric(0.9), {Effect: &loading.Effect{Curve: routerCurve}}}
+	scan := loading.Vector{loading.Symmetric(1), {Effect: &loading.Effect{Pressure: pressure}}}
+	p, err := contention.Predict([]loading.Vector{router, scan}, []int{cores, caches}, queueing.Options{})
 	if err != nil {
 		return 0, err
 	}

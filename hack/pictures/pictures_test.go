@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 )
@@ -77,9 +79,9 @@ func TestTheNumbersOfThePageAreComputed(t *testing.T) {
 }
 
 func claimUtilization(t *testing.T) []string {
-	besideReader := dilationOf(t, reader, contention.Loadings(0, 1))
-	besideComputer := dilationOf(t, reader, contention.Loadings(1, 0))
-	all := contention.Loadings(1, 0)
+	besideReader := dilationOf(t, reader, loading.Loadings(0, 1))
+	besideComputer := dilationOf(t, reader, loading.Loadings(1, 0))
+	all := loading.Loadings(1, 0)
 	return []string{
 		fmt.Sprintf("takes %.1f times as long as alone", besideReader),
 		fmt.Sprintf("would have taken %.1f times as long", besideComputer),
@@ -110,12 +112,12 @@ func claimPrice(*testing.T) []string {
 }
 
 func claimThreads(t *testing.T) []string {
-	two := contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}
+	two := loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}
 	alone, err := contention.Alone(two, []int{1}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := contention.PredictSharing([]contention.Vector{two, two}, []int{1}, contention.EqualShares(0, 2), queueing.Options{})
+	pair, err := contention.PredictSharing([]loading.Vector{two, two}, []int{1}, contention.EqualShares(0, 2), queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func claimServers(t *testing.T) []string {
 	if one, many := crowded(4, 1), crowded(64, 16); fmt.Sprintf("%.1f", one) != fmt.Sprintf("%.1f", many) {
 		t.Errorf("4 pods per core are dilated by %v on one core and by %v on 16: the page says alike", one, many)
 	}
-	gentle, harsh := contention.Loadings(0.5), contention.Vector{{Loading: 0.5, Pressure: 0.8, Threads: 1}}
+	gentle, harsh := loading.Loadings(0.5), loading.Vector{{Loading: 0.5, Pressure: 0.8, Threads: 1}}
 	return []string{
 		fmt.Sprintf("on one core they are dilated by %.2f, on 16 cores by %.2f", crowded(2, 1), crowded(32, 16)),
 		fmt.Sprintf("both take %.1f times as long", crowded(4, 1)),
@@ -145,24 +147,24 @@ func claimServers(t *testing.T) []string {
 }
 
 func claimRequests(t *testing.T) []string {
-	pair := func(loading float64, first, second contention.Share) (one, two float64) {
-		pod := contention.Loadings(loading)
-		one, two, err := sharing(pod, pod, []contention.Share{first, second})
+	pair := func(p float64, first, second loading.Share) (one, two float64) {
+		pod := loading.Loadings(p)
+		one, two, err := sharing(pod, pod, []loading.Share{first, second})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return one, two
 	}
-	equal, _ := pair(computing, contention.Share{}, contention.Share{})
-	heavy, light := pair(computing, contention.Share{Weight: 10}, contention.Share{})
-	busyHeavy, busyLight := pair(1, contention.Share{Weight: 10}, contention.Share{})
-	throttled, neighbor := pair(1, contention.Share{Limit: 0.3}, contention.Share{})
+	equal, _ := pair(computing, loading.Share{}, loading.Share{})
+	heavy, light := pair(computing, loading.Share{Weight: 10}, loading.Share{})
+	busyHeavy, busyLight := pair(1, loading.Share{Weight: 10}, loading.Share{})
+	throttled, neighbor := pair(1, loading.Share{Limit: 0.3}, loading.Share{})
 	if throttled != 1 {
 		t.Errorf("a pod that is held back by its limit alone is dilated by %v", throttled)
 	}
-	_, least := pair(0.3, contention.Share{Weight: 10, Burst: 0.01}, contention.Share{Burst: 1})
-	_, usual := pair(0.3, contention.Share{Weight: 10}, contention.Share{})
-	_, most := pair(0.3, contention.Share{Weight: 10, Burst: 100}, contention.Share{Burst: 1})
+	_, least := pair(0.3, loading.Share{Weight: 10, Burst: 0.01}, loading.Share{Burst: 1})
+	_, usual := pair(0.3, loading.Share{Weight: 10}, loading.Share{})
+	_, most := pair(0.3, loading.Share{Weight: 10, Burst: 100}, loading.Share{Burst: 1})
 	return []string{
 		fmt.Sprintf("with equal requests either is dilated by %.2f; with 500m beside 50m it is %.2f and %.2f", equal, heavy, light),
 		fmt.Sprintf("it is %.1f and %.0f for pods that compute all the time", busyHeavy, busyLight),
@@ -250,7 +252,7 @@ func claimShare(t *testing.T) []string {
 }
 
 // dilationOf returns the exact dilation of the first of some jobs on a node with one CPU and one disk.
-func dilationOf(t *testing.T, jobs ...contention.Vector) float64 {
+func dilationOf(t *testing.T, jobs ...loading.Vector) float64 {
 	t.Helper()
 	dilations, err := exactly(single, jobs...)
 	if err != nil {
@@ -272,8 +274,8 @@ func readPage(t *testing.T, name string) string {
 func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // firstOrder returns the dilation of the first of some jobs on a node with a server per resource, by the formula.
-func firstOrder(jobs ...contention.Vector) float64 {
-	load := contention.NewLoad(single)
+func firstOrder(jobs ...loading.Vector) float64 {
+	load := price.NewLoad(single)
 	for _, v := range jobs {
 		load.Add(v)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
@@ -49,7 +49,7 @@ func drawPrice() (chart.Chart, error) {
 }
 
 // stack draws the loadings of pods at a resource side by side and returns where they end.
-func (c canvas) stack(x, y, unit vg.Length, pods []contention.Vector, resource int, hue color.NRGBA) vg.Length {
+func (c canvas) stack(x, y, unit vg.Length, pods []loading.Vector, resource int, hue color.NRGBA) vg.Length {
 	for _, v := range pods {
 		width := unit * vg.Length(v[resource].Loading)
 		c.rect(x, y, width, 16, pale(hue), hue)

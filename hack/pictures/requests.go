@@ -4,20 +4,21 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // requesting returns the dilations of two pods that share a core, given the ratio of their weights and that of how long
 // each computes at a time.
-func requesting(first, second contention.Vector, weight, burst float64) (heavy, light float64, err error) {
-	shares := []contention.Share{{Weight: weight, Burst: burst}, {Weight: 1, Burst: 1}}
+func requesting(first, second loading.Vector, weight, burst float64) (heavy, light float64, err error) {
+	shares := []loading.Share{{Weight: weight, Burst: burst}, {Weight: 1, Burst: 1}}
 	return sharing(first, second, shares)
 }
 
 // sharing returns the dilations of two pods that share a core.
-func sharing(first, second contention.Vector, shares []contention.Share) (one, two float64, err error) {
-	p, err := contention.PredictSharing([]contention.Vector{first, second}, []int{1}, contention.Sharing{Shares: shares}, queueing.Options{})
+func sharing(first, second loading.Vector, shares []loading.Share) (one, two float64, err error) {
+	p, err := contention.PredictSharing([]loading.Vector{first, second}, []int{1}, contention.Sharing{Shares: shares}, queueing.Options{})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -28,7 +29,7 @@ func sharing(first, second contention.Vector, shares []contention.Share) (one, t
 func drawRequests() (chart.Chart, error) {
 	heavy, light := line{name: "the pod that requests more", color: blue}, line{name: "the pod that requests less", color: red}
 	equal := line{name: "requests taken to be equal", color: green, dashed: true}
-	pod := contention.Loadings(computing)
+	pod := loading.Loadings(computing)
 	alike, _, err := requesting(pod, pod, 1, 1)
 	if err != nil {
 		return nil, err

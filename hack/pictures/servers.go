@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/report/chart"
 )
@@ -16,7 +17,7 @@ const computing = 0.6
 
 // crowdedCores returns the dilation of a number of pods on a number of cores.
 func crowdedCores(pods, cores int) (float64, error) {
-	jobs := slices.Repeat([]contention.Vector{contention.Loadings(computing)}, pods)
+	jobs := slices.Repeat([]loading.Vector{loading.Loadings(computing)}, pods)
 	p, err := contention.Predict(jobs, []int{cores}, queueing.Options{})
 	if err != nil {
 		return 0, err

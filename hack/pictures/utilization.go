@@ -6,14 +6,14 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/report/chart"
 )
 
 // meeting is a node on which the reader meets another pod.
 type meeting struct {
 	title    string
-	there    contention.Vector
+	there    loading.Vector
 	busy     [2]float64
 	dilation float64 // of the reader
 }
@@ -21,8 +21,8 @@ type meeting struct {
 // drawUtilization draws a pod on a node with a busy CPU and on one with an idle CPU.
 func drawUtilization() (chart.Chart, error) {
 	meetings := []meeting{
-		{title: "node 1: a pod that computes all the time", there: contention.Loadings(1, 0), busy: [2]float64{1, 0}},
-		{title: "node 2: a pod that reads all the time", there: contention.Loadings(0, 1), busy: [2]float64{0, 1}},
+		{title: "node 1: a pod that computes all the time", there: loading.Loadings(1, 0), busy: [2]float64{1, 0}},
+		{title: "node 2: a pod that reads all the time", there: loading.Loadings(0, 1), busy: [2]float64{0, 1}},
 	}
 	for i := range meetings {
 		dilations, err := exactly(single, reader, meetings[i].there)

@@ -108,8 +108,8 @@ func flagTable(flags []command.Flag) string {
 			text += " " + f.Value
 		}
 		usage, otherwise := f.Usage, markdown.Code(f.Default)
-		if told := defaultInWords.FindStringSubmatch(usage); told != nil && f.Default == "" {
-			usage, otherwise = told[1], markdown.Cell(told[2])
+		if matched := defaultInWords.FindStringSubmatch(usage); matched != nil && f.Default == "" {
+			usage, otherwise = matched[1], markdown.Cell(matched[2])
 		}
 		if f.Required {
 			otherwise = "*required*"

@@ -45,8 +45,8 @@ func readConstants(root string, kinds []*kind) ([]constants, error) {
 	return parseConstants(text, names)
 }
 
-// parseConstants reads them from Go. It fails if one of them, or who they are of, is
-// not told.
+// parseConstants reads them from Go. It fails if one of them has no comment, or does not
+// say what it belongs to.
 func parseConstants(text []byte, kinds []string) ([]constants, error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "conditions.go", text, parser.ParseComments)
 	if err != nil {

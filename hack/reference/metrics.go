@@ -49,16 +49,11 @@ type metric struct {
 // managerMetrics returns what loadline-manager alone registers, by name. The registry is that
 // of the process, which takes each metric once.
 var managerMetrics = sync.OnceValues(func() (map[string]metric, error) {
-	var errs []error
-	register := func(_ any, err error) { errs = append(errs, err) }
-	register(calibration.NewMetrics())
-	register(measurement.NewMetrics())
-	register(observation.NewMetrics())
-	register(poolplan.NewMetrics())
-	register(tracereplay.NewMetrics())
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
-	}
+	calibration.NewMetrics(metrics.Registry)
+	measurement.NewMetrics(metrics.Registry)
+	observation.NewMetrics(metrics.Registry)
+	poolplan.NewMetrics(metrics.Registry)
+	tracereplay.NewMetrics(metrics.Registry)
 	return registered(metrics.Registry)
 })
 
@@ -74,9 +69,7 @@ func gaugeMetrics() (map[string]metric, error) {
 // serverMetrics returns what loadline-gauge and loadline-manager register of the ports that they serve, by name.
 func serverMetrics() (map[string]metric, error) {
 	registry := prometheus.NewRegistry()
-	if _, err := server.NewMetrics(registry); err != nil {
-		return nil, err
-	}
+	server.NewMetrics(registry)
 	return registered(registry)
 }
 
@@ -193,7 +186,7 @@ func (d described) Describe(ch chan<- *prometheus.Desc) { ch <- d.Desc }
 func (described) Collect(chan<- prometheus.Metric)      {}
 
 // collectorOf returns the collector that registered a description, or nil if that has
-// others too: the registry tells when one tries to register it again.
+// others too: the registry returns it when one tries to register the description again.
 func collectorOf(registry prometheus.Registerer, d *prometheus.Desc) prometheus.Collector {
 	if known, is := errors.AsType[prometheus.AlreadyRegisteredError](registry.Register(described{d})); is {
 		return known.ExistingCollector
@@ -201,7 +194,7 @@ func collectorOf(registry prometheus.Registerer, d *prometheus.Desc) prometheus.
 	return nil
 }
 
-// kindOf tells which kind of metric a collector collects, if one, and the buckets of a
+// kindOf returns the kind of metric that a collector collects, if it is one, and the buckets of a
 // histogram without labels.
 func kindOf(c prometheus.Collector) (kind string, buckets []float64, err error) {
 	switch c.(type) {

@@ -65,7 +65,7 @@ var shared = map[reflect.Type]words{
 	reflect.TypeFor[metav1.Condition]():     conditions,
 }
 
-// newField reads a field from its schema. Its Go type tells which types of Kubernetes
+// newField reads a field from its schema. Its Go type says which types of Kubernetes
 // are in it, and the order of the fields, which the schema does not keep.
 func newField(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.Type) (*field, error) {
 	f := &field{name: path[strings.LastIndex(path, ".")+1:], path: path, description: schema.Description}
@@ -170,7 +170,7 @@ func goFields(t reflect.Type) (types []reflect.Type, names []string) {
 	return types, names
 }
 
-// unknownKeywords fails if a schema says what would not be told.
+// unknownKeywords fails if a schema has a keyword that the pages would leave out.
 func unknownKeywords(path string, schemas ...*apiextensionsv1.JSONSchemaProps) error {
 	for _, schema := range schemas {
 		rest := *schema

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Size is a size of nodes.
@@ -91,11 +91,11 @@ func (c *Class) application(name string, draw *rand.Rand) *Application {
 }
 
 // loadings draws those of an application of the class.
-func (c *Class) loadings(draw *rand.Rand) contention.Vector {
-	var v contention.Vector
+func (c *Class) loadings(draw *rand.Rand) loading.Vector {
+	var v loading.Vector
 	for _, r := range c.Loadings {
-		loading := rounded(r.uniform(draw))
-		v = append(v, contention.Demand{Loading: loading, Pressure: loading})
+		fraction := rounded(r.uniform(draw))
+		v = append(v, loading.Demand{Loading: fraction, Pressure: fraction})
 	}
 	return v
 }

@@ -1,6 +1,6 @@
 // Package scenario makes up a shared cluster: nodes of three sizes, and
 // applications that come and go on them, of four classes that need different
-// things. What they request does not tell what they use. Everything follows from
+// things. What they request does not show what they use. Everything follows from
 // a seed.
 //
 // docs/evidence/better.md says how the numbers of classes.go were chosen, why they are like
@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Resources are those of nodes, in the order of vectors and of servers.
@@ -82,7 +82,7 @@ type Application struct {
 	Name  string
 	Class *Class
 	// Vector is what the pods really are, and Declared what their profile says.
-	Vector, Declared contention.Vector
+	Vector, Declared loading.Vector
 	// MilliCPU and MiB are what each of its pods requests.
 	MilliCPU, MiB int64
 }

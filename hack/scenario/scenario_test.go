@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"loadline.dev/loadline/hack/scenario"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 func options() scenario.Options {
@@ -141,7 +141,7 @@ func TestProfilesAreValidAndKeepTheirClassesPromises(t *testing.T) {
 		t.Fatalf("%d profiles for %d applications", len(profiles), len(s.Applications))
 	}
 	for i, a := range s.Applications {
-		for _, v := range []contention.Vector{a.Vector, a.Declared} {
+		for _, v := range []loading.Vector{a.Vector, a.Declared} {
 			if err := v.Validate(); err != nil {
 				t.Errorf("%s: %v", a.Name, err)
 			}

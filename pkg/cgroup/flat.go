@@ -4,19 +4,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // bestEffortWeight is the weight of a pod of class BestEffort among all pods. The class as a whole has the smallest
 // weight that there is, 1, which its pods on a node share; they are taken to be four.
 const bestEffortWeight = 0.25
 
-// Flat returns the claim of a pod among all pods of any node with cgroup v2, whichever they are: its weight as if there
+// Flat returns the share of a pod among all pods of any node with cgroup v2, whichever they are: its weight as if there
 // were no classes, and its limit in cores. The tree of a node (see [NewPool]) says more exactly what a pod gets there,
 // and differs little: the weight of a class is about the sum of those of its pods. Amounts below 0 count as 0.
-func Flat(pod *corev1.Pod) contention.Share {
+func Flat(pod *corev1.Pod) loading.Share {
 	request, limit, simple := milliCPU(pod)
-	share := contention.Share{Weight: bestEffortWeight, Limit: float64(limit) / 1000}
+	share := loading.Share{Weight: bestEffortWeight, Limit: float64(limit) / 1000}
 	if request > 0 || simple && !bestEffort(pod) || !simple && QoS(pod) != corev1.PodQOSBestEffort {
 		share.Weight = float64(Linear.Weight(Shares(request)))
 	}

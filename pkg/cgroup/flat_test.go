@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 func TestThePlaceOfAPodAmongAllPods(t *testing.T) {
@@ -24,7 +24,7 @@ func TestThePlaceOfAPodAmongAllPods(t *testing.T) {
 	negative := pod("negative", container("app", "-1", "-1"))
 	memory := pod("memory", container("app", "", ""))
 	memory.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
-	for want, pods := range map[contention.Share][]corev1.Pod{
+	for want, pods := range map[loading.Share][]corev1.Pod{
 		{Weight: 39}:              {pod("one", container("app", "1", "")), overhead, pod("two", container("app", "500m", "1"), container("log", "500m", ""))},
 		{Weight: 39, Limit: 1}:    {pod("sure", container("app", "1", "1")), pod("limit", container("app", "", "1"))},
 		{Weight: 10000}:           {pod("huge", container("app", "9999999", ""))},

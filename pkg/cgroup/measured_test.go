@@ -14,6 +14,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -148,19 +149,19 @@ func (m *measuredMix) predict(t *testing.T) (weighted, alike []float64) {
 		t.Fatal(err)
 	}
 	sharing := pool.Sharing(0)
-	sharing.Shares = append([]contention.Share(nil), sharing.Shares...)
-	var declared, limited []contention.Vector
-	for i, loading := range m.loadings {
+	sharing.Shares = append([]loading.Share(nil), sharing.Shares...)
+	var declared, limited []loading.Vector
+	for i, p := range m.loadings {
 		threads, share := m.pods[i].threads, &sharing.Shares[i]
 		share.Burst = m.pods[i].burst
-		least := loading
+		least := p
 		if share.Limit > 0 {
 			least = math.Min(least, share.Limit/float64(threads))
 		}
-		vector := func(loading float64) contention.Vector {
-			return contention.Vector{{Loading: loading, Pressure: loading, Threads: threads}}
+		vector := func(p float64) loading.Vector {
+			return loading.Vector{{Loading: p, Pressure: p, Threads: threads}}
 		}
-		declared = append(declared, pool.InPool(i, vector(loading), 0))
+		declared = append(declared, pool.InPool(i, vector(p), 0))
 		limited = append(limited, pool.InPool(i, vector(least), 0))
 	}
 	byWeights, err := contention.PredictSharing(declared, []int{pool.Cores}, sharing, queueing.Options{})

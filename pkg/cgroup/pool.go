@@ -8,6 +8,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Pool is the cores that the pods of a node share, and how.
@@ -16,9 +17,9 @@ type Pool struct {
 	Cores int
 	// Exclusive holds how many cores each pod has for itself; 0 for one that shares the pool.
 	Exclusive []int
-	// Groups are the QoS classes, and Shares the claims of the pods, in the order in which they were given.
+	// Groups are the QoS classes, and Shares the shares of the pods, in the order in which they were given.
 	Groups []gps.Group
-	Shares []contention.Share
+	Shares []loading.Share
 }
 
 // NewPool returns how pods share a node; cores, at least 1, are those that pods may use. All pods must be running, or
@@ -26,10 +27,10 @@ type Pool struct {
 //
 // The error names the pod, the field, the value and the rule, or says that no core is left.
 func NewPool(pods []*corev1.Pod, cores int, options Options) (*Pool, error) {
-	if cores < 1 || cores > contention.MaxServers {
-		return nil, fmt.Errorf("cores: %d is not between 1 and %d", cores, contention.MaxServers)
+	if cores < 1 || cores > loading.MaxServers {
+		return nil, fmt.Errorf("cores: %d is not between 1 and %d", cores, loading.MaxServers)
 	}
-	p := &Pool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]contention.Share, len(pods))}
+	p := &Pool{Cores: cores, Exclusive: make([]int, len(pods)), Groups: []gps.Group{{}}, Shares: make([]loading.Share, len(pods))}
 	for i := range pods {
 		if err := Validate(pods[i]); err != nil {
 			return nil, err
@@ -53,7 +54,7 @@ func (p *Pool) add(group *Group, index int) {
 	for _, member := range group.Children {
 		limit := float64(member.LimitMilliCPU) / 1000
 		if member.Pod {
-			p.Shares[member.place] = contention.Share{Weight: float64(member.Weight), Limit: limit, Group: index}
+			p.Shares[member.place] = loading.Share{Weight: float64(member.Weight), Limit: limit, Group: index}
 			continue
 		}
 		p.Groups = append(p.Groups, gps.Group{Parent: index, Weight: float64(member.Weight), Limit: limit})
@@ -61,7 +62,7 @@ func (p *Pool) add(group *Group, index int) {
 	}
 }
 
-// AddSystem adds the processes of a node that are in no pod, as one more claim, the last. They are a sibling of all pods
+// AddSystem adds the processes of a node that are in no pod, as one more share, the last. They are a sibling of all pods
 // together, of which the control group has a weight by the cores that pods may use, allocatable. Nothing else must have
 // been added after the pods.
 func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {
@@ -77,7 +78,7 @@ func (p *Pool) AddSystem(allocatable int64, conversion Conversion) {
 		weight = sharesPerCPU
 	}
 	p.Groups = slices.Insert(p.Groups, pods, gps.Group{Weight: float64(conversion.Weight(Shares(allocatable)))})
-	p.Shares = append(p.Shares, contention.Share{Weight: weight})
+	p.Shares = append(p.Shares, loading.Share{Weight: weight})
 	p.Exclusive = append(p.Exclusive, 0)
 }
 
@@ -91,17 +92,17 @@ func (p *Pool) Sharing(cpu int) contention.Sharing {
 
 // InPool returns the vector of a pod as those in the pool find it: without what it does on cores of its own, where it
 // presses on others' caches all the same.
-func (p *Pool) InPool(pod int, v contention.Vector, cpu int) contention.Vector {
+func (p *Pool) InPool(pod int, v loading.Vector, cpu int) loading.Vector {
 	if p.Exclusive[pod] == 0 || cpu >= len(v) {
 		return v
 	}
 	elsewhere := slices.Clone(v)
-	elsewhere[cpu] = contention.Demand{}
+	elsewhere[cpu] = loading.Demand{}
 	for i, d := range v {
 		if d.Effect != nil && d.Effect.Of == cpu {
 			effect := *d.Effect
 			effect.Exclusive = v[cpu].Loading
-			elsewhere[i] = contention.Demand{Threads: v[cpu].Threads, Effect: &effect}
+			elsewhere[i] = loading.Demand{Threads: v[cpu].Threads, Effect: &effect}
 		}
 	}
 	return elsewhere
@@ -120,7 +121,7 @@ func Exclusive(pod *corev1.Pod) int {
 			cores += m / 1000
 		}
 	}
-	return int(min(cores, contention.MaxServers))
+	return int(min(cores, loading.MaxServers))
 }
 
 // Validate returns an error for a pod that no kubelet runs: it names the pod, the field, the value and the rule.

@@ -14,6 +14,7 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -44,7 +45,7 @@ func TestAPodIsOneJobWithTheWeightAndTheLimitOfItsGroup(t *testing.T) {
 		Cores: 4, Exclusive: make([]int, 7),
 		// 150m + 150m + 400m + 500m of the resized pod, which is what it has yet.
 		Groups: []gps.Group{{}, {Weight: 1228}, {Weight: 2}},
-		Shares: []contention.Share{
+		Shares: []loading.Share{
 			{Weight: 1024, Limit: 1},
 			{Weight: 153, Limit: 0.5, Group: 1},
 			{Weight: 153, Group: 1},
@@ -70,11 +71,11 @@ func TestPodsWithCoresOfTheirOwnLeaveThePool(t *testing.T) {
 	if diff := cmp.Diff([]int{3, 0, 0}, got.Exclusive); got.Cores != 5 || diff != "" {
 		t.Errorf("%d cores are shared, exclusive (-want +got):\n%s", got.Cores, diff)
 	}
-	vector := contention.Loadings(0.5, 0.2)
+	vector := loading.Loadings(0.5, 0.2)
 	if v := got.InPool(0, vector, 0); v[0].Loading != 0 || v[1] != vector[1] || vector[0].Loading != 0.5 {
 		t.Errorf("a pod on its own cores has the vector %v in the pool, and is changed to %v", v, vector)
 	}
-	caches := slices.Concat(vector, contention.Vector{{Threads: 1, Effect: &contention.Effect{Pressure: 0.7}}})
+	caches := slices.Concat(vector, loading.Vector{{Threads: 1, Effect: &loading.Effect{Pressure: 0.7}}})
 	if e := got.InPool(0, caches, 0)[2].Effect; e.Exclusive != 0.5 || e.Pressure != 0.7 || caches[2].Effect.Exclusive != 0 {
 		t.Errorf("on cores of its own the pod's effect is %+v, want it to compute half of the time", e)
 	}
@@ -121,7 +122,7 @@ func TestAnyPodsCanBePredicted(t *testing.T) {
 	amounts := rapid.SampledFrom([]string{"", "0", "1n", "1m", "100m", "2", "64", "1e18", "9E", "1e30"})
 	rapid.Check(t, func(t *rapid.T) {
 		var pods []corev1.Pod
-		var jobs []contention.Vector
+		var jobs []loading.Vector
 		for range rapid.IntRange(1, 5).Draw(t, "pods") {
 			request, limit := amounts.Draw(t, "request"), amounts.Draw(t, "limit")
 			c := container("app", request, limit)
@@ -129,7 +130,7 @@ func TestAnyPodsCanBePredicted(t *testing.T) {
 				c = container("app", limit, request)
 			}
 			pods = append(pods, pod("any", c))
-			jobs = append(jobs, contention.Loadings(rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "loading")))
+			jobs = append(jobs, loading.Loadings(rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "loading")))
 		}
 		options := cgroup.Options{Pods: rapid.SampledFrom([]cgroup.Conversion{cgroup.Linear, cgroup.None}).Draw(t, "conversion")}
 		pool, err := cgroup.NewPool(pointers(pods), rapid.IntRange(1, 4).Draw(t, "cores"), options)
@@ -158,11 +159,11 @@ func TestTheSystemIsASiblingOfAllPodsTogether(t *testing.T) {
 	}{
 		"cgroup v1": {cgroup.None, &cgroup.Pool{
 			Groups: []gps.Group{{}, {Weight: 2048}, {Parent: 1, Weight: 102}, {Parent: 1, Weight: 2}},
-			Shares: []contention.Share{{Weight: 512, Limit: 0.5, Group: 1}, {Weight: 102, Group: 2}, {Weight: 2, Group: 3}, {Weight: 1024}},
+			Shares: []loading.Share{{Weight: 512, Limit: 0.5, Group: 1}, {Weight: 102, Group: 2}, {Weight: 2, Group: 3}, {Weight: 1024}},
 		}},
 		"cgroup v2": {cgroup.Linear, &cgroup.Pool{
 			Groups: []gps.Group{{}, {Weight: 79}, {Parent: 1, Weight: 4}, {Parent: 1, Weight: 1}},
-			Shares: []contention.Share{{Weight: 20, Limit: 0.5, Group: 1}, {Weight: 4, Group: 2}, {Weight: 1, Group: 3}, {Weight: 100}},
+			Shares: []loading.Share{{Weight: 20, Limit: 0.5, Group: 1}, {Weight: 4, Group: 2}, {Weight: 1, Group: 3}, {Weight: 100}},
 		}},
 	} {
 		got, err := cgroup.NewPool(pointers(pods), 2, cgroup.Options{Pods: c.conversion})

@@ -64,8 +64,8 @@ func InEffect(pod *corev1.Pod) *corev1.Pod {
 		}
 	}
 	if r := pod.Spec.Resources; r != nil {
-		if told := pod.Status.Resources; told != nil {
-			r.Requests, r.Limits = told.Requests, told.Limits
+		if actual := pod.Status.Resources; actual != nil {
+			r.Requests, r.Limits = actual.Requests, actual.Limits
 		}
 		setRequests(r)
 	}

@@ -19,13 +19,14 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 )
 
-// Cluster is what the filters look at.
+// Cluster holds the objects that the filters read.
 type Cluster struct {
 	// Nodes and Pods are all of them. Of a name that is there twice, the last one counts.
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
-	// Others are what else the filters look at, as far as it is known: namespaces, PersistentVolumeClaims, PersistentVolumes,
-	// StorageClasses, CSINodes, CSIDrivers, CSIStorageCapacities and VolumeAttachments. Objects of more kinds are left out.
+	// Others are the other objects that the filters read, as far as they are known: namespaces, PersistentVolumeClaims,
+	// PersistentVolumes, StorageClasses, CSINodes, CSIDrivers, CSIStorageCapacities and VolumeAttachments. Objects of more kinds are
+	// left out.
 	Others []runtime.Object
 }
 

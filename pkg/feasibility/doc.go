@@ -2,10 +2,11 @@
 // filter plugins of kube-scheduler's default profile, of the version that is in go.mod, on a snapshot of a cluster: objects that
 // were listed, or read from files. It imitates none of them.
 //
-// Two things it adds. A static pod, and a pod of a DaemonSet, stays on its node: no scheduler would be asked. And what the filters
-// would need to know and the snapshot does not have, such as the PersistentVolume of a claim, makes a node neither one that fits nor
-// one that is refused: it is not known, and why is part of the answer.
+// Two things it adds. A static pod, and a pod of a DaemonSet, stays on its node: no scheduler would be asked. And what the
+// filters would need to know and the snapshot does not have, such as the PersistentVolume of a claim, makes a node neither one
+// that fits nor one that is refused: the answer says that it is not known, and why.
 //
-// What it does not ask is the profile of a scheduler's own configuration, extenders, and the plugin DynamicResources: of pods with
-// ResourceClaims the answer is not known, unless something else refuses them. Whether preemption would make room is no question here.
+// It does not ask the profile of a scheduler's own configuration, extenders, and the plugin DynamicResources: of pods with
+// ResourceClaims the answer is not known, unless something else refuses them. It does not say whether preemption would make
+// room.
 package feasibility

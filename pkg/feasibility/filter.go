@@ -77,7 +77,7 @@ func defaultProfile() (*kubescheduler.KubeSchedulerProfile, error) {
 // quiet returns a context whose logger says nothing: what a plugin has to say of a node is in its status.
 func quiet() context.Context { return klog.NewContext(context.Background(), logr.Discard()) }
 
-// Of returns what the scheduler would say of each node, by its name, were the pod made anew: where it is now it does not count.
+// Of returns the scheduler's verdict on each node, by its name, if the pod were created anew: it does not count where it is now.
 func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
 	if why := stays(pod); why != "" {
 		return func(name string) node.Fit {
@@ -87,7 +87,7 @@ func (f *Filter) Of(pod *corev1.Pod) func(name string) node.Fit {
 			return node.Fit{Refused: why}
 		}
 	}
-	return f.ask(pod).on
+	return f.ask(pod).verdictOn
 }
 
 // stays says why a pod runs on its node and on no other, "" where a scheduler decides.
@@ -123,10 +123,10 @@ type question struct {
 	refused string // on all nodes
 }
 
-// ask runs what the plugins do once for a pod.
+// ask runs the part of the plugins that runs once for a pod.
 func (f *Filter) ask(pod *corev1.Pod) *question {
 	q := &question{Filter: f, lack: f.known.lackOf(pod), state: framework.NewCycleState()}
-	q.pod = anew(pod, q.lack.volumes != "")
+	q.pod = unscheduled(pod, q.lack.volumes != "")
 	ctx := quiet()
 	_, status, _ := f.framework.RunPreFilterPlugins(ctx, q.state, q.pod)
 	if !status.IsSuccess() {
@@ -149,8 +149,8 @@ func (f *Filter) ask(pod *corev1.Pod) *question {
 	return q
 }
 
-// anew returns a pod as it comes to a scheduler: on no node. Without volumes it is one of whose volumes too little is known.
-func anew(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
+// unscheduled returns a pod as it comes to a scheduler: on no node. Without volumes it is one of whose volumes too little is known.
+func unscheduled(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
 	made := *defaulted(pod)
 	made.Spec.NodeName, made.Status = "", corev1.PodStatus{}
 	if withoutVolumes {
@@ -159,8 +159,8 @@ func anew(pod *corev1.Pod, withoutVolumes bool) *corev1.Pod {
 	return &made
 }
 
-// on returns what the scheduler would say of a node.
-func (q *question) on(name string) node.Fit {
+// verdictOn returns the scheduler's verdict on a node.
+func (q *question) verdictOn(name string) node.Fit {
 	info, err := q.snapshot.Get(name)
 	switch {
 	case err != nil:

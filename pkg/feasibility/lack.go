@@ -10,7 +10,7 @@ import (
 	"k8s.io/component-helpers/storage/volume"
 )
 
-// known says what there is of the objects that pods refer to.
+// known holds the objects that pods refer to, as far as they are known.
 type known struct {
 	namespaces corelisters.NamespaceLister
 	claims     corelisters.PersistentVolumeClaimLister
@@ -45,7 +45,7 @@ func byNamespaces(terms []corev1.PodAffinityTerm) bool {
 	return false
 }
 
-// lack is what the filters would have to know of a pod and do not, each in words, "" for nothing.
+// lack says in words what the filters would have to know of a pod and do not, "" for nothing.
 type lack struct {
 	*known
 
@@ -57,7 +57,7 @@ type lack struct {
 	attached string
 }
 
-// lackOf returns what is not known of a pod.
+// lackOf returns the lack of a pod.
 func (k *known) lackOf(pod *corev1.Pod) *lack {
 	l := &lack{known: k}
 	if len(pod.Spec.ResourceClaims) > 0 {
@@ -81,7 +81,7 @@ func selectsNamespaces(pod *corev1.Pod) bool {
 		a.PodAntiAffinity != nil && byNamespaces(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution))
 }
 
-// lackOfVolume returns what is not known of a volume.
+// lackOfVolume returns the lack of a volume.
 func (l *lack) lackOfVolume(pod *corev1.Pod, v *corev1.Volume) string {
 	switch {
 	case v.Ephemeral != nil:
@@ -110,7 +110,7 @@ func (l *lack) lackOfVolume(pod *corev1.Pod, v *corev1.Volume) string {
 	return ""
 }
 
-// attaching returns what is not known of how many volumes a node can attach.
+// attaching returns what is missing to know how many volumes a node can attach.
 func (l *lack) attaching(node string) string {
 	if l.attached == "" {
 		return ""

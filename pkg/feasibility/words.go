@@ -21,7 +21,8 @@ import (
 // words are those in which a plugin refuses a pod.
 func words(status *fwk.Status) string { return strings.Join(status.Reasons(), ", ") }
 
-// wordsOf are those in which a plugin refuses a node, with what it found there, where one can act on that.
+// wordsOf returns the words in which a plugin refuses a node, with its finding there where one can act on
+// that.
 func wordsOf(status *fwk.Status, pod *corev1.Pod, node fwk.NodeInfo) string {
 	switch status.Plugin() {
 	case names.NodeResourcesFit:

@@ -8,23 +8,24 @@ import (
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Promise is what a pod is promised by its profile, as far as the operator lets that count and the pod requests CPU for it.
-// Together with what the pod can use on a node it makes the [Bound] there. The zero value promises nothing.
+// Promise is the limit of dilation that a profile promises a pod, as far as the operator lets that count and the pod requests
+// CPU for it. Together with the processors that the pod can use on a node it makes the [Bound] there. The zero value promises
+// nothing.
 type Promise struct {
 	// MaxDilation is sla.maxDilation of the profile, and Counted what counts of it: at least the operator's limit.
 	MaxDilation, Counted float64
-	// Mode is what the guard does for it.
+	// Mode says whether the guard warns or refuses.
 	Mode configv1alpha1.GuardMode
 	// Covered is how many processors the CPU request covers: the request rounded up to whole ones, at least 1.
 	Covered int
 }
 
-// NewPromise returns what is promised to a pod that follows a profile, nil for none, in a namespace of a mode: nothing where the
+// NewPromise returns the promise to a pod that follows a profile, nil for none, in a namespace of a mode: nothing where the
 // profile has no sla.maxDilation, or the mode is Off.
 func NewPromise(pod *corev1.Pod, w *profile.Workload, mode configv1alpha1.GuardMode, limits config.Limits) Promise {
 	if w == nil || w.MaxDilation == 0 || mode == configv1alpha1.GuardOff {
@@ -34,11 +35,11 @@ func NewPromise(pod *corev1.Pod, w *profile.Workload, mode configv1alpha1.GuardM
 	return Promise{w.MaxDilation, max(w.MaxDilation, limits.MinMaxDilation), mode, int(max(1, (cgroup.MilliCPU(pod)+core-1)/core))}
 }
 
-// On returns the bound of the pod on a node with that many processors, where it has that demand at them. Alone it would use
-// as many as it has threads. Those beyond what its request covers are not promised: it is to take no longer than Counted times
-// what it would take on the covered ones, which is Usable / Covered times as long as alone. So a pod keeps no more processors
-// from others than it requests, but for the rest of one.
-func (p Promise) On(demand contention.Demand, processors int) Bound {
+// On returns the bound of the pod on a node with that many processors, where it has that demand at them. Alone it would use as
+// many as it has threads. Processors beyond its request are not promised: it is to take no longer than Counted times its time
+// on the covered ones, which is Usable / Covered times as long as alone. So a pod keeps no more processors from others than it
+// requests, but for the rest of one.
+func (p Promise) On(demand loading.Demand, processors int) Bound {
 	if p.MaxDilation == 0 {
 		return Bound{}
 	}
@@ -47,14 +48,14 @@ func (p Promise) On(demand contention.Demand, processors int) Bound {
 	return b
 }
 
-// Bound is how much a pod may be dilated on a node, and what the scheduler's guard does where it would be dilated more. The zero
-// value is no bound.
+// Bound is how much a pod may be dilated on a node, and whether the scheduler's guard warns or refuses where it would be dilated
+// more. The zero value is no bound.
 type Bound struct {
 	Max  float64
 	Mode configv1alpha1.GuardMode
 
-	// Promised is sla.maxDilation of the profile, Usable how many processors the pod would use alone, and Covered how many its
-	// CPU request covers: why Max is what it is. They may be 0 where Max is what the profile says.
+	// Promised is sla.maxDilation of the profile, Usable how many processors the pod would use alone, and Covered how many its CPU
+	// request covers: from these follows Max. They may be 0 where Max is that of the profile.
 	Promised        float64
 	Usable, Covered int
 }
@@ -75,7 +76,7 @@ func (b Bound) Enforced() float64 {
 	return b.Max
 }
 
-// String writes the bound, such as 1.50×, and why it is not what the profile says, where it is not.
+// String writes the bound, such as 1.50×, and why it is not that of the profile, where it is not.
 func (b Bound) String() string {
 	if why := b.Why(); why != "" {
 		return fmt.Sprintf("%s (%s)", text.Times(b.Max), why)
@@ -83,7 +84,7 @@ func (b Bound) String() string {
 	return text.Times(b.Max)
 }
 
-// Why says why the bound is not what the profile says, "" where it is.
+// Why says why the bound is not that of the profile, "" where it is.
 func (b Bound) Why() string {
 	counted := b.Max / b.beyond()
 	raised := b.Promised > 0 && b.Promised < counted*(1-boundTolerance)

@@ -9,7 +9,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -42,7 +42,7 @@ func TestABoundIsWhatThePodRequestsOfWhatItIsPromised(t *testing.T) {
 		"a request of more than can be counted": {1.5, "1e30", 64, 64, limits, 1.5, "1.50×"},
 	} {
 		promise := node.NewPromise(pod("a", test.request), &profile.Workload{MaxDilation: test.promised}, configv1alpha1.GuardEnforce, test.limits)
-		bound := promise.On(contention.Demand{Loading: 1, Threads: test.threads}, test.processors)
+		bound := promise.On(loading.Demand{Loading: 1, Threads: test.threads}, test.processors)
 		if math.Abs(bound.Max-test.want) > 1e-9 || bound.Enforced() != bound.Max || bound.String() != test.written {
 			t.Errorf("%s: %v, %s", name, bound.Max, bound)
 		}
@@ -55,7 +55,7 @@ func TestARequestOfAllContainersCoversProcessors(t *testing.T) {
 	p.Spec.Containers = append(p.Spec.Containers, *p.Spec.Containers[0].DeepCopy())
 	p.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("900m")} // 2100m in all
 	promise := node.NewPromise(p, &profile.Workload{MaxDilation: 2}, configv1alpha1.GuardEnforce, config.Limits{})
-	if bound := promise.On(contention.Demand{Threads: 6}, 8); bound.Max != 4 {
+	if bound := promise.On(loading.Demand{Threads: 6}, 8); bound.Max != 4 {
 		t.Errorf("got %+v", bound)
 	}
 }
@@ -75,7 +75,7 @@ func TestABoundIsNoneWhereNothingIsPromised(t *testing.T) {
 		"no promise": {&profile.Workload{}, configv1alpha1.GuardEnforce, 0, 0},
 		"no profile": {nil, configv1alpha1.GuardEnforce, 0, 0},
 	} {
-		bound := node.NewPromise(pod("a", "1"), test.workload, test.mode, config.Limits{MinMaxDilation: 1.05}).On(contention.Demand{Threads: 1}, 1)
+		bound := node.NewPromise(pod("a", "1"), test.workload, test.mode, config.Limits{MinMaxDilation: 1.05}).On(loading.Demand{Threads: 1}, 1)
 		if bound.Max != test.most || bound.Enforced() != test.enforced {
 			t.Errorf("%s: %+v", name, bound)
 		}

@@ -14,11 +14,11 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Caveat is what the manifest of a pod says about how it uses its node, and no answer takes into account.
+// Caveat is a field of a pod's manifest about how it uses its node that no answer takes into account.
 type Caveat struct {
-	// Pod is what the pod, or its workload, is called.
+	// Pod is the name of the pod, or of its workload.
 	Pod string `json:"pod"`
-	// What says what it is, as the rest of a sentence that begins with the name.
+	// What describes the field, as the rest of a sentence that begins with the name.
 	What string `json:"what"`
 }
 
@@ -44,8 +44,8 @@ const (
 	crioQuota      = "cpu-quota.crio.io"
 )
 
-// Caveats returns what the manifest of a pod says of how it uses a node of a class, nil for one that follows no NodeProfile,
-// that no answer takes into account.
+// Caveats returns the fields of a pod's manifest that no answer takes into account on a node of a class, nil for one that
+// follows no NodeProfile.
 func Caveats(pod *corev1.Pod, class *profile.NodeClass) (caveats []Caveat) {
 	name := text.QualifiedName(pod)
 	add := func(format string, args ...any) {

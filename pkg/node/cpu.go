@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // FreeCPU returns how much CPU of a node some pods leave unrequested; below 0 where they request more than there is.
@@ -21,8 +21,8 @@ func FreeCPU(node *corev1.Node, pods []*corev1.Pod) resource.Quantity {
 }
 
 // Needs returns the CPU that a pod of that demand there uses while it does not wait, in thousandths of a core, rounded up
-// to what is easy to read: a request of that much is enough.
-func Needs(d contention.Demand) int64 {
+// to a number that is easy to read: a request of that much is enough.
+func Needs(d loading.Demand) int64 {
 	const step, rounding = 10, 1e-9
 	return int64(math.Ceil(d.Loading*float64(max(1, d.Threads))*1000/step-rounding)) * step
 }

@@ -8,15 +8,14 @@ import (
 const (
 	// maxDepartures bounds how many sets of pods that may be left of a node are looked at.
 	maxDepartures = 64
-	// departureMargin is by which part of what a pod is dilated above 1 the solution of a set of pods may be off to the high side: it
-	// is above [Node.DepartureBounds] by that.
+	// departureMargin is by which part of a pod's dilation above 1 the solution of a set of pods may exceed [Node.DepartureBounds].
 	departureMargin = 0.1
 )
 
 // departures looks for pods of a node that are dilated more than they may be once others are gone, but for the candidate, which is
 // the last. Others that go can make a pod wait longer: one that was held up by them at one resource is in its way more often at
 // another. That is looked at for all sets of pods that can be left, from the largest on, as far as it can matter: a set in which no
-// pod can exceed its bound by [Node.DepartureBounds] has no subset in which one does. Pods that are alike are not told apart.
+// pod can exceed its bound by [Node.DepartureBounds] has no subset in which one does. Pods that are alike count as one kind.
 type departures struct {
 	node    *Node
 	granted Budget

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -18,9 +18,9 @@ func held() *node.Node {
 	n := &node.Node{Name: "worker-1", Servers: []int{1, 1}}
 	for _, p := range []struct {
 		name, request string
-		vector        contention.Vector
+		vector        loading.Vector
 	}{
-		{"a", "100m", contention.Loadings(0, 1)}, {"c", "1", contention.Loadings(1, 0)}, {"b", "1m", contention.Loadings(0.5, 0.5)},
+		{"a", "100m", loading.Loadings(0, 1)}, {"c", "1", loading.Loadings(1, 0)}, {"b", "1m", loading.Loadings(0.5, 0.5)},
 	} {
 		n.Pods = append(n.Pods, node.Pod{Pod: pod(p.name, p.request), Vector: p.vector})
 	}
@@ -88,9 +88,9 @@ func TestWhereDeparturesCannotBeWorkedOutWhatIsPossibleExceeds(t *testing.T) {
 func guardedNode(r *rand.Rand) (n *node.Node, refused, ahead int) {
 	n = &node.Node{Name: "worker-1", Servers: []int{1 + r.IntN(3), 1, 1}[:2+r.IntN(2)]}
 	for k := range 3 + r.IntN(4) {
-		v, left := make(contention.Vector, len(n.Servers)), 1.0
+		v, left := make(loading.Vector, len(n.Servers)), 1.0
 		for i := range v {
-			v[i] = contention.Symmetric(left * []float64{0, 1, r.Float64(), r.Float64()}[r.IntN(4)])
+			v[i] = loading.Symmetric(left * []float64{0, 1, r.Float64(), r.Float64()}[r.IntN(4)])
 			left -= v[i].Loading
 		}
 		candidate := node.Pod{Pod: pod(fmt.Sprint("p", k), []string{"1m", "50m", "2"}[r.IntN(3)]), Vector: v}

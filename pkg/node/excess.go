@@ -30,7 +30,7 @@ type Excess struct {
 type Cause struct{ Resource, Because int }
 
 const (
-	// boundTolerance is the relative difference within which a dilation is what it may be: rounding.
+	// boundTolerance is the relative difference within which a dilation keeps its bound: rounding.
 	boundTolerance = 1e-9
 	// worseTolerance is that within which a candidate does not dilate a pod more: rounding, too.
 	worseTolerance = 1e-9

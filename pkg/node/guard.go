@@ -15,7 +15,7 @@ type Guard struct {
 	before *Outlook
 }
 
-// Verdict is what the guard says of a node for a candidate.
+// Verdict is the guard's answer for a candidate on a node.
 type Verdict struct {
 	Extremes
 	// Excesses are the bounds that are exceeded because of the candidate, the one that is exceeded furthest first: see [Guard.Judge].

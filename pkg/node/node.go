@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
 // Node is a node with the pods on it. Methods that change something return another one.
 type Node struct {
 	Name string
-	// Class is what it follows, nil for no NodeProfile.
+	// Class is the NodeProfile that it follows, nil for none.
 	Class *profile.NodeClass
 	// Pods have not ended.
 	Pods []Pod
@@ -45,7 +45,7 @@ type Node struct {
 type Pod struct {
 	*corev1.Pod
 	// Vector is its loading vector on nodes of the class, before it is assigned to devices.
-	Vector contention.Vector
+	Vector loading.Vector
 	// Workload is the profile that it follows, nil for none, and Bound how much it may be dilated on the node.
 	Workload *profile.Workload
 	Bound    Bound
@@ -53,11 +53,11 @@ type Pod struct {
 	Devices        []profile.Device
 	DevicesAssumed bool
 
-	atDevices contention.Vector // nil where that is Vector
+	atDevices loading.Vector // nil where that is Vector
 }
 
 // AtDevices returns the loading vector of the pod at the devices that it is assigned to.
-func (p Pod) AtDevices() contention.Vector {
+func (p Pod) AtDevices() loading.Vector {
 	if p.atDevices == nil {
 		return p.Vector
 	}
@@ -65,7 +65,7 @@ func (p Pod) AtDevices() contention.Vector {
 }
 
 // WithVector returns the pod with another vector at its devices.
-func (p Pod) WithVector(atDevices contention.Vector) Pod {
+func (p Pod) WithVector(atDevices loading.Vector) Pod {
 	if p.atDevices == nil {
 		p.Vector = atDevices
 	} else {
@@ -77,7 +77,7 @@ func (p Pod) WithVector(atDevices contention.Vector) Pod {
 // System is what runs on a node in no pod: the zero value is nothing.
 type System struct {
 	// Vector is nil for nothing.
-	Vector contention.Vector
+	Vector loading.Vector
 	// Allocatable is how much CPU pods may request, in thousandths of a core: the system's part of the CPU follows from it.
 	Allocatable int64
 }
@@ -98,7 +98,7 @@ func Of(s *profile.Snapshot, object *corev1.Node, class *profile.NodeClass, pods
 	return New(s.Resources(), object, class, all)
 }
 
-// PodOf returns a pod as it is on nodes of a class, nil for none, by the profiles of a snapshot, and without a bound.
+// PodOf returns a pod on nodes of a class, nil for none, by the profiles of a snapshot, and without a bound.
 func PodOf(s *profile.Snapshot, class *profile.NodeClass, pod *corev1.Pod) Pod {
 	return Pod{Pod: pod, Vector: s.VectorOn(class.Class(), pod), Workload: s.Workload(pod)}
 }
@@ -109,7 +109,7 @@ func (n *Node) assign(pods []Pod) *Node {
 		return n.with(pods)
 	}
 	other := n.with(slices.Clone(pods))
-	objects, vectors := make([]*corev1.Pod, len(pods)), make([]contention.Vector, len(pods))
+	objects, vectors := make([]*corev1.Pod, len(pods)), make([]loading.Vector, len(pods))
 	for j := range pods {
 		objects[j], vectors[j] = pods[j].Pod, pods[j].Vector
 	}
@@ -129,8 +129,8 @@ func (n *Node) with(pods []Pod) *Node {
 }
 
 // Vectors returns those of the pods, at their devices.
-func (n *Node) Vectors() []contention.Vector {
-	vectors := make([]contention.Vector, len(n.Pods), len(n.Pods)+1) // and the system
+func (n *Node) Vectors() []loading.Vector {
+	vectors := make([]loading.Vector, len(n.Pods), len(n.Pods)+1) // and the system
 	for j := range n.Pods {
 		vectors[j] = n.Pods[j].AtDevices()
 	}
@@ -158,7 +158,7 @@ func (n *Node) With(pod Pod) *Node {
 }
 
 // WithVector returns the node on which the pod of index i has another vector at its devices.
-func (n *Node) WithVector(i int, atDevices contention.Vector) *Node {
+func (n *Node) WithVector(i int, atDevices loading.Vector) *Node {
 	pods := slices.Clone(n.Pods)
 	pods[i] = pods[i].WithVector(atDevices)
 	return n.with(pods)
@@ -169,7 +169,7 @@ func (n *Node) WithLimit(i int, container string, limit resource.Quantity) *Node
 	return n.withObject(i, cgroup.WithLimit(n.Pods[i].Pod, container, limit))
 }
 
-// WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one as it is. See
+// WithCPU returns the node on which the pod of index i has another request or limit; nil leaves one unchanged. See
 // [cgroup.WithCPU].
 func (n *Node) WithCPU(i int, request, limit *resource.Quantity) (*Node, error) {
 	pod, err := cgroup.WithCPU(n.Pods[i].Pod, request, limit)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -21,8 +21,8 @@ func pod(name, request string) *corev1.Pod {
 	return p
 }
 
-func vector(loading float64) contention.Vector {
-	return contention.Vector{{Loading: loading, Pressure: loading, Threads: 1}}
+func vector(fraction float64) loading.Vector {
+	return loading.Vector{{Loading: fraction, Pressure: fraction, Threads: 1}}
 }
 
 // one is a node of one core with pods that always run.
@@ -90,7 +90,7 @@ func TestANodeThatNoKubeletRunsIsAnErrorOfItsName(t *testing.T) {
 
 func TestARequestOfWhatAPodNeeds(t *testing.T) {
 	t.Parallel()
-	for demand, want := range map[contention.Demand]int64{
+	for demand, want := range map[loading.Demand]int64{
 		{Loading: 0.6}:             600,
 		{Loading: 0.601}:           610,
 		{Loading: 0.5, Threads: 3}: 1500,

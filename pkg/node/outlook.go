@@ -16,7 +16,7 @@ type Budget func(steps float64) bool
 // MaxSteps is how many steps the accurate model may take for one node where pods are being placed: some tenths of a second.
 const MaxSteps = 4e6
 
-// Granted is the [Budget] of one node: it grants up to [MaxSteps] at a time.
+// Granted is the [Budget] of one node: it reports whether steps are at most [MaxSteps].
 func Granted(steps float64) bool { return steps <= MaxSteps }
 
 // Predict returns how the pods fare by the accurate model, in their order, and last, where there is one, the system.
@@ -38,8 +38,8 @@ func (n *Node) PredictEqualShares(options queueing.Options) (*contention.Predict
 type Outlook struct {
 	// Dilations are those of the pods, in their order.
 	Dilations []float64
-	// Prediction is what they are from. It is nil where they are bounds from above, since working them out took too long or had no
-	// result: a pod is dilated by no more than that, whatever its neighbours claim.
+	// Prediction is the solution that they are from. It is nil where they are bounds from above, since working them out took too
+	// long or had no result: a pod is dilated by no more than that, whatever its neighbours declare.
 	Prediction *contention.Prediction
 }
 

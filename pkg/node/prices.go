@@ -2,27 +2,28 @@ package node
 
 import (
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // systemWeight is the weight of what runs in no pod, in prices: that of a pod that requests a core.
 const systemWeight = 39
 
-// Prices returns what it costs to put a pod on the node, to first order and by the weights that requests make of pods of one class.
-// Devices count as one of each kind.
-func (n *Node) Prices() *contention.Prices {
-	load := contention.NewSharedLoad(n.Servers, n.CPU)
+// Prices returns the cost of putting a pod on the node, to first order and by the weights that requests make of pods of one
+// class. Devices count as one of each kind.
+func (n *Node) Prices() *price.Prices {
+	load := price.NewSharedLoad(n.Servers, n.CPU)
 	for i := range n.Pods {
 		load.AddShare(n.Pods[i].AtDevices(), cgroup.Flat(n.Pods[i].Pod))
 	}
 	if n.System.Vector != nil {
-		load.AddShare(n.System.Vector, contention.Share{Weight: systemWeight})
+		load.AddShare(n.System.Vector, loading.Share{Weight: systemWeight})
 	}
 	return load.Prices()
 }
 
-// Cost returns what a pod costs by the prices of a node: what it would wait, and make others wait.
-func (n *Node) Cost(prices *contention.Prices, pod Pod) float64 {
-	waits, inflicts := prices.Parts(contention.NewShareCandidate(pod.Vector, n.CPU, cgroup.Flat(pod.Pod)))
+// Cost returns the cost of a pod by the prices of a node: how long it would wait, and how long it would make others wait.
+func (n *Node) Cost(prices *price.Prices, pod Pod) float64 {
+	waits, inflicts := prices.Parts(price.NewShareCandidate(pod.Vector, n.CPU, cgroup.Flat(pod.Pod)))
 	return waits + inflicts
 }

@@ -12,7 +12,7 @@ import (
 type Refusal struct {
 	// Node is the node without the candidate.
 	Node *Node
-	// Excess is what the node is refused for. The candidate's index is that after all pods.
+	// Excess is the bound that the node is refused for. The candidate's index is that after all pods.
 	Excess *Excess
 	// Raise is how much sla.maxDilation of the candidate's profile would have to be for the node to take it, 0 where that alone
 	// is not enough.
@@ -38,10 +38,10 @@ func (v *Verdict) Refusal(n *Node, candidate *Pod, takes func(without int) bool)
 	return r
 }
 
-// raised returns the sla.maxDilation of the candidate's profile with which no enforced bound would be exceeded, whatever pods go: that
-// of the pod which is dilated most for what it requests, of those that exceed theirs. It is 0 where one of them has another profile,
-// since raising that of the candidate does not help then. follows reports whether the pod of an index, which may be the candidate,
-// follows the candidate's profile.
+// raised returns the sla.maxDilation of the candidate's profile with which no enforced bound would be exceeded, whatever pods go:
+// that of the pod which is dilated most for its request, of those that exceed their bounds. It is 0 where one of them has another
+// profile, since raising that of the candidate does not help then. follows reports whether the pod of an index, which may be the
+// candidate, follows the candidate's profile.
 func raised(excesses []Excess, follows func(pod int) bool) (maxDilation float64) {
 	for i := range excesses {
 		e := &excesses[i]

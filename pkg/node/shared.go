@@ -8,6 +8,8 @@ import (
 
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -18,7 +20,7 @@ type Shared struct {
 	Pool *cgroup.Pool
 	// Vectors are those of the pods, and Servers those of the resources, as the pods in the pool find them: without what the others
 	// do on cores of their own.
-	Vectors []contention.Vector
+	Vectors []loading.Vector
 	Servers []int
 
 	node *Node
@@ -65,11 +67,11 @@ func (s *Shared) Predict(options queueing.Options) (*contention.Prediction, erro
 }
 
 // Completions returns when runs, one for each pod, are done: see [contention.CompletionsSharing]. Their vectors become those of the pods.
-func (s *Shared) Completions(runs []contention.Run, options queueing.Options) ([]float64, error) {
+func (s *Shared) Completions(runs []mix.Run, options queueing.Options) ([]float64, error) {
 	for j := range runs {
 		runs[j].Vector = s.Vectors[j]
 	}
-	return contention.CompletionsSharing(runs, s.Servers, s.sharing(), options)
+	return mix.CompletionsSharing(runs, s.Servers, s.sharing(), options)
 }
 
 // Unsure returns those components of vectors that are known to within margins only which count on the node: the CPU of a
@@ -89,7 +91,7 @@ func (s *Shared) Unsure(unsure []contention.Unsure) []contention.Unsure {
 
 // estimate returns estimates of the dilations of [Shared.Predict], in a small part of the time: see [contention.EstimateSharing].
 func (s *Shared) estimate() ([]float64, error) {
-	return contention.EstimateSharing(s.Vectors, s.Servers, s.sharing())
+	return mix.EstimateSharing(s.Vectors, s.Servers, s.sharing())
 }
 
 // bounds returns bounds from above on the dilations of [Shared.Predict]: see [contention.BoundSharing].

@@ -3,13 +3,13 @@ package node
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // holdBack makes of the limits of pods whose bursts are known what holds on average: see [contention.Demand.Within].
-func holdBack(vectors []contention.Vector, cpu int, shares []contention.Share) {
+func holdBack(vectors []loading.Vector, cpu int, shares []loading.Share) {
 	type held struct {
-		demand contention.Demand
+		demand loading.Demand
 		limit  float64
 	}
 	known := map[held]float64{} // replicas are alike
@@ -36,7 +36,7 @@ func Throttles(times float64) bool {
 // MaxThrottling returns how many times longer at most a limit, nil for none, makes what a pod takes alone, given how many times
 // longer it does if it holds on average. That depends on for how long the pod computes at a time: no longer than a job computes in
 // all, if its neutral time is known. It is nil where the profile says for how long, and where that makes little difference.
-func MaxThrottling(cpu contention.Demand, limit *resource.Quantity, neutralSeconds *float64, onAverage float64) *float64 {
+func MaxThrottling(cpu loading.Demand, limit *resource.Quantity, neutralSeconds *float64, onAverage float64) *float64 {
 	if limit == nil || limit.IsZero() || cpu.Burst > 0 {
 		return nil
 	}

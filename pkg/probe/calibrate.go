@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"loadline.dev/loadline/pkg/model/contention/probing/calibration"
+	"loadline.dev/loadline/pkg/model/probing/calibration"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
@@ -38,7 +38,7 @@ func Calibrate(ctx context.Context, o CalibrateOptions) (result.Calibration, err
 		return result.Calibration{}, err
 	}
 	c := result.Calibration{Job: o.Job.Name, BootID: boot}
-	err = o.Job.with(ctx, 2, 1, func(copies ...*workers) error {
+	err = o.Job.runCopies(ctx, 2, 1, func(copies ...*workers) error {
 		tried := map[int]comparison{}
 		search := calibration.NewSearch(o.MaxServers)
 		for n, more := search.Next(); more; n, more = search.Next() {

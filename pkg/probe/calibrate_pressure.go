@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/utils/cpuset"
 
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/probing"
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/pkg/probe/topology"
 )
@@ -70,7 +70,7 @@ func CalibratePressure(ctx context.Context, o CalibratePressureOptions) (result.
 		return result.PressureCalibration{}, err
 	}
 	c.Processors = []int{one, other}
-	err = o.Job.with(ctx, 2, 1, func(copies ...*workers) error {
+	err = o.Job.runCopies(ctx, 2, 1, func(copies ...*workers) error {
 		beside := func(pressure float64) (nanosPerUnit float64, err error) {
 			if pressure == 0 {
 				return besideBubble(ctx, copies[0].units[0], nil, one, other)

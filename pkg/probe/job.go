@@ -83,8 +83,8 @@ func (c *workers) close() error {
 	return errors.Join(errs...)
 }
 
-// with runs f with a number of copies of the job, each of n workers.
-func (j Job) with(ctx context.Context, number, n int, f func(...*workers) error) (err error) {
+// runCopies runs f with a number of copies of the job, each of n workers.
+func (j Job) runCopies(ctx context.Context, number, n int, f func(...*workers) error) (err error) {
 	if n < 1 || n > MaxIntensity {
 		return fmt.Errorf("intensity: %d is not from 1 to %d", n, MaxIntensity)
 	}

@@ -48,7 +48,7 @@ func Run(ctx context.Context, o RunOptions) (result.Run, error) {
 		}
 		r.SelfDilation = found
 	}
-	err = o.Job.with(ctx, 1, o.Intensity, func(copies ...*workers) error {
+	err = o.Job.runCopies(ctx, 1, o.Intensity, func(copies ...*workers) error {
 		w, err := work(ctx, copies[0].units, limits{duration: o.Duration, units: o.Units}, sampling)
 		r.Begin, r.Series, r.Units, r.CPUNanos, r.Ended = w.series.Begin, w.series, w.units, w.cpuNanos, w.ended
 		if o.Job.described().Computes {
@@ -83,7 +83,7 @@ func waiting(ctx context.Context, units []unit, duration time.Duration) (float64
 // checkSelf returns how many times slower each of two such jobs is. Jobs of the CPU
 // tell by their processor time, whatever else runs on the node, others by comparison.
 func checkSelf(ctx context.Context, o RunOptions) (dilation float64, err error) {
-	err = o.Job.with(ctx, 2, o.Intensity, func(copies ...*workers) error {
+	err = o.Job.runCopies(ctx, 2, o.Intensity, func(copies ...*workers) error {
 		if o.Job.described().Computes {
 			dilation, err = waiting(ctx, slices.Concat(copies[0].units, copies[1].units), o.Check)
 			return err

@@ -17,7 +17,7 @@ import (
 func manyProfiles(n int) []any {
 	profiles := make([]any, n)
 	for i := range profiles {
-		p := declared(fmt.Sprintf("app-%d", i), loading("cpu", "0.5"), loading("disk", "0.25"))
+		p := declared(fmt.Sprintf("app-%d", i), demand("cpu", "0.5"), demand("disk", "0.25"))
 		if i%10 == 9 && i/10 < profile.MaxCompared-1 {
 			p.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 				{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{p.Name}},

@@ -37,7 +37,7 @@ func TestAnIndexThatChangedAnswersAsANewOneAndItsSnapshotsStay(t *testing.T) {
 			"set many": func(t *rapid.T) {
 				namespace := namespaces.Draw(t, "namespace")
 				for i := range rapid.IntRange(1, 40).Draw(t, "profiles") {
-					p := declared(fmt.Sprintf("many-%d", i), loading("cpu", "1"))
+					p := declared(fmt.Sprintf("many-%d", i), demand("cpu", "1"))
 					p.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}}
 					set(p, namespace)
 				}

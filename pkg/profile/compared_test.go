@@ -23,7 +23,7 @@ import (
 func aged(n int, selector func(i int) *metav1.LabelSelector) []*v1alpha1.WorkloadProfile {
 	all := make([]*v1alpha1.WorkloadProfile, n)
 	for i := range all {
-		all[i] = declared(fmt.Sprintf("w-%04d", i), loading("cpu", "0.5"))
+		all[i] = declared(fmt.Sprintf("w-%04d", i), demand("cpu", "0.5"))
 		all[i].Spec.Selector, all[i].CreationTimestamp = selector(i), metav1.NewTime(noon.Add(time.Duration(i)*time.Second))
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // demands reads the demands of a spec, none where they are to be measured or observed.
@@ -25,7 +25,7 @@ func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 	var errs field.ErrorList
 	seen := sets.New[string]()
 	all := make([]Demand, 0, len(spec.Resources))
-	vector := make(contention.Vector, 0, len(spec.Resources))
+	vector := make(loading.Vector, 0, len(spec.Resources))
 	for i := range spec.Resources {
 		r, path := &spec.Resources[i], path.Index(i)
 		if seen.Has(r.Name) {
@@ -52,7 +52,7 @@ func demands(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 	return all, nil
 }
 
-func sum(v contention.Vector) string {
+func sum(v loading.Vector) string {
 	total := 0.0
 	for _, d := range v {
 		total += d.Loading
@@ -61,8 +61,8 @@ func sum(v contention.Vector) string {
 }
 
 // demand reads one demand, of which everything but the sum over all is checked.
-func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path *field.Path) (contention.Demand, *field.Error) {
-	var d contention.Demand
+func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path *field.Path) (loading.Demand, *field.Error) {
+	var d loading.Demand
 	switch {
 	case (r.Loading == nil) == (r.DemandMillis == nil):
 		return d, field.Invalid(path, r.Name, "give either loading or demandMillis, and not both")

@@ -15,7 +15,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // devices are those of one kind of a class of nodes.
@@ -25,7 +26,7 @@ type devices struct {
 	count        int // 0 if that is what a node advertises
 	extended     corev1.ResourceName
 	replicas     int
-	sharing      contention.DeviceSharing
+	sharing      loading.DeviceSharing
 	declared     v1alpha1.DeviceSharing
 }
 
@@ -48,7 +49,7 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 	switch {
 	case d.Count != nil:
 		kind.count = int(*d.Count)
-		errs = append(errs, within(kind.count, contention.MaxDevices, path.Child("count"))...)
+		errs = append(errs, countErrors(kind.count, loading.MaxDevices, path.Child("count"))...)
 	case d.ExtendedResource == "":
 		errs = append(errs, field.Required(path.Child("count"), "say how many devices a node has, or under extendedResource as what it advertises them, such as nvidia.com/gpu"))
 	}
@@ -58,8 +59,8 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 	}
 	if d.Replicas != nil {
 		kind.replicas = int(*d.Replicas)
-		errs = append(errs, within(kind.replicas, maxReplicas, path.Child("replicas"))...)
-		if kind.sharing == contention.WholeDevices {
+		errs = append(errs, countErrors(kind.replicas, maxReplicas, path.Child("replicas"))...)
+		if kind.sharing == loading.WholeDevices {
 			errs = append(errs, field.Invalid(path.Child("replicas"), *d.Replicas, "is for devices that are shared: set sharing to TimeSliced or Concurrent, or leave replicas out"))
 		}
 	}
@@ -70,7 +71,7 @@ func (c *NodeClass) device(d *v1alpha1.NodeDevices, path *field.Path) (errs fiel
 // maxReplicas is as how many a device may be advertised.
 const maxReplicas = 1024
 
-func within(n, limit int, path *field.Path) field.ErrorList {
+func countErrors(n, limit int, path *field.Path) field.ErrorList {
 	if n >= 1 && n <= limit {
 		return nil
 	}
@@ -78,31 +79,31 @@ func within(n, limit int, path *field.Path) field.ErrorList {
 }
 
 // sharingOf returns what pods do at one device: queue, or slow each other down where interference is listed.
-func sharingOf(d *v1alpha1.NodeDevices, path *field.Path) (contention.DeviceSharing, *field.Error) {
+func sharingOf(d *v1alpha1.NodeDevices, path *field.Path) (loading.DeviceSharing, *field.Error) {
 	sharing := cmp.Or(d.Sharing, v1alpha1.SharingExclusive)
 	switch {
 	case sharing == v1alpha1.SharingExclusive:
-		return contention.WholeDevices, nil
+		return loading.WholeDevices, nil
 	case sharing != v1alpha1.SharingTimeSliced && sharing != v1alpha1.SharingConcurrent:
 		return 0, field.NotSupported(path.Child("sharing"), sharing, []v1alpha1.DeviceSharing{v1alpha1.SharingConcurrent, v1alpha1.SharingExclusive, v1alpha1.SharingTimeSliced})
 	case strings.Contains(d.ExtendedResource, "/mig-"):
 		return 0, field.Invalid(path.Child("sharing"), sharing, "MIG slices are not shared: leave sharing out, or write Exclusive")
 	case len(d.Interference) > 0:
-		return contention.Concurrent, nil
+		return loading.Concurrent, nil
 	case sharing == v1alpha1.SharingConcurrent:
 		return 0, field.Required(path.Child("interference"), "list what the pods of a Concurrent device share, such as gpu-memory-bandwidth: without it none would slow another one down")
 	default:
-		return contention.TimeSliced, nil
+		return loading.TimeSliced, nil
 	}
 }
 
-// on returns how many devices a node has, 0 if it advertises none.
-func (d *devices) on(node *corev1.Node) int {
+// countOn returns how many devices a node has, 0 if it advertises none.
+func (d *devices) countOn(node *corev1.Node) int {
 	if d.count > 0 || node == nil {
 		return d.count
 	}
 	advertised := node.Status.Allocatable[d.extended]
-	return int(min(max(0, advertised.Value()/int64(d.replicas)), contention.MaxDevices))
+	return int(min(max(0, advertised.Value()/int64(d.replicas)), loading.MaxDevices))
 }
 
 // usedBy reports whether a pod uses a device, given whether its vector does: what it requests decides where that is known.
@@ -143,16 +144,18 @@ func (c *NodeClass) DeviceKinds() (all []DeviceKind) {
 func (c *NodeClass) HasDevices() bool { return c != nil && len(c.devices) > 0 }
 
 // Advertises reports whether nodes of the class, nil for those that follow no profile, have devices of an extended resource.
-func (c *NodeClass) Advertises(extended corev1.ResourceName) bool { return c.of(extended) != nil }
+func (c *NodeClass) Advertises(extended corev1.ResourceName) bool {
+	return c.devicesOf(extended) != nil
+}
 
 // Shares reports whether pods share devices of an extended resource on nodes of the class, nil for those that follow no profile.
 func (c *NodeClass) Shares(extended corev1.ResourceName) bool {
-	d := c.of(extended)
-	return d != nil && d.sharing != contention.WholeDevices
+	d := c.devicesOf(extended)
+	return d != nil && d.sharing != loading.WholeDevices
 }
 
-// of returns the devices of an extended resource, nil if there are none.
-func (c *NodeClass) of(extended corev1.ResourceName) *devices {
+// devicesOf returns the devices of an extended resource, nil if there are none.
+func (c *NodeClass) devicesOf(extended corev1.ResourceName) *devices {
 	if c == nil {
 		return nil
 	}
@@ -185,7 +188,7 @@ type DeviceKind struct {
 // kind returns what there is of the devices where a node has some number of them.
 func (d *devices) kind(count int) DeviceKind {
 	k := DeviceKind{Name: d.name, Count: count, Sharing: d.declared}
-	if d.sharing == contention.Concurrent {
+	if d.sharing == loading.Concurrent {
 		k.Interference = d.interference
 	}
 	return k
@@ -194,20 +197,20 @@ func (d *devices) kind(count int) DeviceKind {
 // Assignment is the pods of a node, each assigned to the devices that it uses. Nil is that of a node without devices.
 type Assignment struct {
 	// Vectors are those of the pods, as they are at their devices.
-	Vectors []contention.Vector
+	Vectors []loading.Vector
 	// Devices are those that each pod uses of kinds that are shared.
 	Devices [][]Device
 	// Assumed says of each pod whether its devices are assumed.
 	Assumed []bool
 
 	kinds  []*devices
-	model  []contention.Devices
-	tying  *contention.Tying
+	model  []loading.Devices
+	tying  *loading.Assignments
 	served map[int]*devices // by the indices of resources
 }
 
 // At returns the device at which a pod of a vector is at a resource, false where the resource is the node's.
-func (t *Assignment) At(v contention.Vector, resource int) (Device, bool) {
+func (t *Assignment) At(v loading.Vector, resource int) (Device, bool) {
 	if !t.IsOfDevice(resource) || v[resource].Device == 0 {
 		return Device{}, false
 	}
@@ -234,11 +237,11 @@ func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
 	if c != nil {
 		for i := range c.devices {
 			d := &c.devices[i]
-			count := d.on(node)
+			count := d.countOn(node)
 			if count == 0 {
 				continue
 			}
-			model := contention.Devices{Count: count, Sharing: d.sharing, Resource: r.index[d.name]}
+			model := loading.Devices{Count: count, Sharing: d.sharing, Resource: r.index[d.name]}
 			t.served[model.Resource] = d
 			for _, name := range d.interference {
 				model.Effects = append(model.Effects, r.index[name])
@@ -247,7 +250,7 @@ func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
 			t.kinds, t.model = append(t.kinds, d), append(t.model, model)
 		}
 	}
-	t.tying = contention.NewTying(t.model)
+	t.tying = loading.NewAssignments(t.model)
 	return t
 }
 
@@ -257,7 +260,7 @@ func (r *Resources) newAssignment(node *corev1.Node, c *NodeClass) *Assignment {
 //
 // The error names the pods whose annotations are invalid. They count as without, so that what is returned can be used all
 // the same.
-func (r *Resources) Assign(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []contention.Vector) (*Assignment, error) {
+func (r *Resources) Assign(node *corev1.Node, c *NodeClass, pods []*corev1.Pod, vectors []loading.Vector) (*Assignment, error) {
 	t := r.newAssignment(node, c)
 	t.Vectors, t.Devices, t.Assumed = slices.Clone(vectors), make([][]Device, len(pods)), make([]bool, len(pods))
 	if len(t.kinds) == 0 {
@@ -306,15 +309,15 @@ func (t *Assignment) assign(j int, pod *corev1.Pod, named []int) error {
 			if !kind.usedBy(pod, t.model[k].Uses(t.Vectors[j])) {
 				continue
 			}
-			numbers[k] = t.tying.Fewest(k)
+			numbers[k] = t.tying.LeastUsed(k)
 		}
-		if kind.sharing != contention.WholeDevices {
+		if kind.sharing != loading.WholeDevices {
 			t.Devices[j] = append(t.Devices[j], Device{kind.name, numbers[k] - 1})
 			t.Assumed[j] = t.Assumed[j] || assumed && t.model[k].Count > 1
 		}
 	}
 	var err error
-	t.Vectors[j], err = t.tying.Tie(t.Vectors[j], numbers)
+	t.Vectors[j], err = t.tying.Assign(t.Vectors[j], numbers)
 	return err
 }
 
@@ -336,7 +339,7 @@ func (t *Assignment) namedBy(pod *corev1.Pod) ([]int, error) {
 			return nil, fmt.Errorf("%q is not one of the devices of the node: %s", part, t.names())
 		}
 		if numbers[k] != 0 {
-			return nil, fmt.Errorf("%q is a second device of its kind: a pod is tied to one", part)
+			return nil, fmt.Errorf("%q is a second device of its kind: a pod uses one", part)
 		}
 		numbers[k] = number + 1
 	}
@@ -358,7 +361,7 @@ func (t *Assignment) names() string {
 
 // assign assigns pods to the devices of a node of a class.
 func (s *Snapshot) assign(node *corev1.Node, c *NodeClass, f *Followed) (*Assignment, error) {
-	vectors := make([]contention.Vector, len(f.Pods))
+	vectors := make([]loading.Vector, len(f.Pods))
 	for j, pod := range f.Pods {
 		vectors[j] = s.vectorOf(pod, f.Workloads[j], c.Class())
 	}
@@ -367,31 +370,31 @@ func (s *Snapshot) assign(node *corev1.Node, c *NodeClass, f *Followed) (*Assign
 
 // Prices returns what it costs to put a pod on a node of a class with these pods, by what they follow. The error is that of
 // [Resources.Assign], and the prices can be used all the same.
-func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*contention.Prices, error) {
-	load := contention.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
+func (s *Snapshot) Prices(node *corev1.Node, c *NodeClass, f *Followed) (*price.Prices, error) {
+	load := price.NewSharedLoad(s.resources.Servers(node, c), s.resources.Processor())
 	assigned, err := s.assign(node, c, f)
 	for j, v := range assigned.Vectors {
 		load.AddImportant(v, Share(f.Pods[j]), s.ImportanceOf(f.Workloads[j]))
 	}
-	load.Newcomer(assigned.tying.Newcomer())
+	load.AssignNext(assigned.tying.Next())
 	return load.Prices(), err
 }
 
 // Candidate returns a pod as [Snapshot.Prices] of nodes of a class, nil for none, are for it.
-func (s *Snapshot) Candidate(c *NodeClass, pod *corev1.Pod) *contention.Candidate {
+func (s *Snapshot) Candidate(c *NodeClass, pod *corev1.Pod) *price.Candidate {
 	return s.candidate(c, pod, s.VectorOn(c.Class(), pod))
 }
 
 // candidate returns a pod with a vector, at the first device of each kind that it uses: prices are of the device that a
 // newcomer gets.
-func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v contention.Vector) *contention.Candidate {
+func (s *Snapshot) candidate(c *NodeClass, pod *corev1.Pod, v loading.Vector) *price.Candidate {
 	v = s.resources.first(c, pod, v)
-	return contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
+	return price.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
 }
 
 // first returns the vector of a pod that is at the first device of each kind that it uses. It is v itself where that makes
 // no difference.
-func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) contention.Vector {
+func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v loading.Vector) loading.Vector {
 	if !c.HasDevices() {
 		return v
 	}
@@ -401,7 +404,7 @@ func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) co
 		one.devices[i].count = 1
 	}
 	t := r.newAssignment(nil, &one)
-	t.Vectors, t.Devices, t.Assumed = []contention.Vector{v}, make([][]Device, 1), make([]bool, 1)
+	t.Vectors, t.Devices, t.Assumed = []loading.Vector{v}, make([][]Device, 1), make([]bool, 1)
 	if err := t.assign(0, pod, nil); err != nil {
 		return v // there is a device of each kind
 	}
@@ -410,13 +413,13 @@ func (r *Resources) first(c *NodeClass, pod *corev1.Pod, v contention.Vector) co
 
 // Candidates are a pod as the prices of nodes are for it.
 type Candidates struct {
-	byClass  map[string]func() *contention.Candidate // of classes on which it is another one than elsewhere, made once asked for
-	others   *contention.Candidate
+	byClass  map[string]func() *price.Candidate // of classes on which it is another one than elsewhere, made once asked for
+	others   *price.Candidate
 	Profiled bool // whether the pod's vectors are those of a profile
 }
 
 // On returns the candidate for nodes of a class, nil for those that follow no profile.
-func (c *Candidates) On(class *NodeClass) *contention.Candidate {
+func (c *Candidates) On(class *NodeClass) *price.Candidate {
 	if candidate, is := c.byClass[class.Class()]; is {
 		return candidate()
 	}
@@ -427,7 +430,7 @@ func (c *Candidates) On(class *NodeClass) *contention.Candidate {
 func (s *Snapshot) Candidates(pod *corev1.Pod) *Candidates {
 	elsewhere := s.VectorOn(AnyClass, pod)
 	all := &Candidates{}
-	vectors := map[string]contention.Vector{}
+	vectors := map[string]loading.Vector{}
 	if w := s.Workload(pod); w != nil && w.Elsewhere() != nil {
 		all.Profiled = true
 		elsewhere = w.Elsewhere().Vector
@@ -446,11 +449,11 @@ func (s *Snapshot) Candidates(pod *corev1.Pod) *Candidates {
 	}
 	all.others = s.candidate(nil, pod, elsewhere)
 	if len(vectors) > 0 {
-		all.byClass = make(map[string]func() *contention.Candidate, len(vectors))
+		all.byClass = make(map[string]func() *price.Candidate, len(vectors))
 	}
 	for name, v := range vectors {
-		all.byClass[name] = sync.OnceValue(func() *contention.Candidate {
-			return contention.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
+		all.byClass[name] = sync.OnceValue(func() *price.Candidate {
+			return price.NewShareCandidate(v, s.resources.Processor(), Share(pod)).Important(s.Importance(pod))
 		})
 	}
 	return all

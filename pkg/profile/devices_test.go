@@ -13,6 +13,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -45,7 +46,7 @@ func at(p *corev1.Pod, devices string) *corev1.Pod {
 
 // trains is a profile whose pods are at a GPU all the time, with curves for two ways of sharing it.
 func trains() *v1alpha1.WorkloadProfile {
-	p := declared("train", loading("gpu", "1"))
+	p := declared("train", demand("gpu", "1"))
 	p.Spec.Interference = []v1alpha1.Interference{interferes("gpu-mps", "1", "1", "1.5"), interferes("gpu-turns", "1", "1", "3")}
 	return p
 }
@@ -53,7 +54,7 @@ func trains() *v1alpha1.WorkloadProfile {
 // assignedOn assigns pods to the devices of a node, with the vectors that they have there.
 func assignedOn(s *profile.Snapshot, n *corev1.Node, pods ...*corev1.Pod) (*profile.Assignment, error) {
 	class := s.NodeClass(n)
-	vectors := make([]contention.Vector, len(pods))
+	vectors := make([]loading.Vector, len(pods))
 	for j, p := range pods {
 		vectors[j] = s.VectorOn(class.Class(), p)
 	}
@@ -102,7 +103,7 @@ func TestWhatAPodRequestsSaysWhetherItUsesADevice(t *testing.T) {
 		t.Errorf("unexpected devices (-want +got):\n%s", diff)
 	}
 	at := index(t, "gpu", withDevices("big", kind))
-	if v := got.Vectors[1][at]; v != (contention.Demand{}) {
+	if v := got.Vectors[1][at]; v != (loading.Demand{}) {
 		t.Errorf("a pod that requests no GPU is at one: %+v", v)
 	}
 	if diff := cmp.Diff([]profile.DeviceKind{{Name: "gpu", Count: 2, Sharing: "TimeSliced"}}, got.Kinds()); diff != "" {
@@ -217,7 +218,7 @@ func TestAWrongAnnotationIsAnErrorAndIgnored(t *testing.T) {
 		"gpu-2":       `pod shop/train-0: annotation loadline.dev/devices: "gpu-2" is not one of the devices of the node: gpu-0 to gpu-1`,
 		"gpu--1":      `pod shop/train-0: annotation loadline.dev/devices: "gpu--1" is not one of the devices of the node: gpu-0 to gpu-1`,
 		"fpga-0":      `pod shop/train-0: annotation loadline.dev/devices: "fpga-0" is not one of the devices of the node: gpu-0 to gpu-1`,
-		"gpu-0,gpu-1": `pod shop/train-0: annotation loadline.dev/devices: "gpu-1" is a second device of its kind: a pod is tied to one`,
+		"gpu-0,gpu-1": `pod shop/train-0: annotation loadline.dev/devices: "gpu-1" is a second device of its kind: a pod uses one`,
 		"gpu-0,":      `pod shop/train-0: annotation loadline.dev/devices: "" is not the name of a device, such as gpu-0`,
 	} {
 		got, err := assigned(t, withDevices("big", gpus(2, v1alpha1.SharingTimeSliced)), node("big", "8"), at(pod("train"), text))

@@ -39,6 +39,6 @@
 //
 // # Which device
 //
-// Pods that use the devices of a node are tied to one of each kind, see
-// [Resources.Tie]: what their annotation says, else the one with the fewest pods.
+// Pods that use the devices of a node are assigned to one of each kind, see
+// [Resources.Assign]: what their annotation says, else the one with the fewest pods.
 package profile

@@ -34,8 +34,8 @@ func declared(name string, demands ...v1alpha1.ResourceDemand) *v1alpha1.Workloa
 	}
 }
 
-// loading is a demand of which each thread spends that fraction of its time.
-func loading(name, fraction string) v1alpha1.ResourceDemand {
+// demand returns a demand of which each thread spends that fraction of its time.
+func demand(name, fraction string) v1alpha1.ResourceDemand {
 	return v1alpha1.ResourceDemand{Name: name, Loading: quantity(fraction)}
 }
 

@@ -30,8 +30,8 @@ func of(namespace string, p *v1alpha1.WorkloadProfile) *v1alpha1.WorkloadProfile
 
 func TestWhatPodsFollowOutlivesChangesOfOtherProfiles(t *testing.T) {
 	t.Parallel()
-	cart, pay := declared("cart", loading("cpu", "0.5")), declared("pay", loading("disk", "0.5"))
-	specific := declared("canary", loading("network", "0.5"))
+	cart, pay := declared("cart", demand("cpu", "0.5")), declared("pay", demand("disk", "0.5"))
+	specific := declared("canary", demand("network", "0.5"))
 	specific.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cart", "track": "canary"}}
 	set := func(p any) func(*profile.Index) { return func(x *profile.Index) { x.OnAdd(p, false) } }
 	loaded := func(p *v1alpha1.WorkloadProfile) { p.Spec.Resources[0].Loading = quantity("0.25") }
@@ -43,15 +43,15 @@ func TestWhatPodsFollowOutlivesChangesOfOtherProfiles(t *testing.T) {
 		"nothing":                            {func(*profile.Index) {}, true},
 		"the profile of other pods changes":  {set(next(pay, loaded)), true},
 		"the profile of other pods is gone":  {func(x *profile.Index) { x.OnDelete(pay) }, true},
-		"there is one more in its namespace": {set(declared("new", loading("cpu", "1"))), true},
-		"there is one in another namespace":  {set(of("etl", declared("cart", loading("cpu", "1")))), true},
-		"an invalid one comes":               {set(next(declared("bad", loading("cpu", "1")), invalid)), true},
+		"there is one more in its namespace": {set(declared("new", demand("cpu", "1"))), true},
+		"there is one in another namespace":  {set(of("etl", declared("cart", demand("cpu", "1")))), true},
+		"an invalid one comes":               {set(next(declared("bad", demand("cpu", "1")), invalid)), true},
 		"the nodes have another profile":     {set(machines("big", servers("disk", 4))), true},
 		"its profile changes":                {set(next(cart, loaded)), false},
 		"its profile becomes invalid":        {set(next(cart, invalid)), false},
 		"its profile is gone":                {func(x *profile.Index) { x.OnDelete(cart) }, false},
 		"there is a more specific profile":   {set(specific), false},
-		"a profile comes for one without":    {set(of("web", declared("cart", loading("cpu", "1")))), false},
+		"a profile comes for one without":    {set(of("web", declared("cart", demand("cpu", "1")))), false},
 		"the nodes have another resource":    {set(machines("big", servers("gpu", 4))), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,9 +72,9 @@ func TestWhatPodsFollowOutlivesChangesOfOtherProfiles(t *testing.T) {
 
 func TestOnlyProfilesOfNodesChangeTheVersionOfNodes(t *testing.T) {
 	t.Parallel()
-	x := indexOf(declared("cart", loading("cpu", "0.5")))
+	x := indexOf(declared("cart", demand("cpu", "0.5")))
 	before := x.Snapshot()
-	x.OnAdd(declared("pay", loading("cpu", "0.5")), false)
+	x.OnAdd(declared("pay", demand("cpu", "0.5")), false)
 	if now := x.Snapshot(); now.NodesVersion != before.NodesVersion || now.Version == before.Version {
 		t.Errorf("a WorkloadProfile came, and the versions are %d and %d, were %d and %d", now.Version, now.NodesVersion, before.Version, before.NodesVersion)
 	}
@@ -143,12 +143,12 @@ func TestWhatPodsFollowHoldsWhereEachFollowsTheSame(t *testing.T) {
 
 func TestChangedNamespaces(t *testing.T) {
 	t.Parallel()
-	cart := declared("cart", loading("cpu", "0.5"))
-	bad := next(of("etl", declared("bad", loading("cpu", "1"))), func(p *v1alpha1.WorkloadProfile) { p.Spec.Selector = nil })
-	x := indexOf(cart, of("etl", declared("sort", loading("disk", "1"))), bad)
+	cart := declared("cart", demand("cpu", "0.5"))
+	bad := next(of("etl", declared("bad", demand("cpu", "1"))), func(p *v1alpha1.WorkloadProfile) { p.Spec.Selector = nil })
+	x := indexOf(cart, of("etl", declared("sort", demand("disk", "1"))), bad)
 	before := x.Snapshot()
 	x.OnDelete(cart)
-	x.OnAdd(of("new", declared("cart", loading("cpu", "0.5"))), false)
+	x.OnAdd(of("new", declared("cart", demand("cpu", "0.5"))), false)
 	x.OnUpdate(bad, next(bad, func(p *v1alpha1.WorkloadProfile) {}))
 	changed := x.Snapshot().Changed(before)
 	slices.Sort(changed)
@@ -164,11 +164,11 @@ func TestChangedNamespaces(t *testing.T) {
 }
 
 func TestLookingAgainAtWhatPodsFollowAllocatesNothing(t *testing.T) {
-	x := indexOf(declared("cart", loading("cpu", "0.5")))
+	x := indexOf(declared("cart", demand("cpu", "0.5")))
 	f := x.Snapshot().Follow([]*corev1.Pod{pod("cart"), pod("pay")})
-	x.OnAdd(declared("other", loading("cpu", "0.5")), false)
+	x.OnAdd(declared("other", demand("cpu", "0.5")), false)
 	snapshots := []*profile.Snapshot{x.Snapshot()}
-	x.OnAdd(of("etl", declared("other", loading("cpu", "0.5"))), false)
+	x.OnAdd(of("etl", declared("other", demand("cpu", "0.5"))), false)
 	snapshots = append(snapshots, x.Snapshot())
 	if n := testing.AllocsPerRun(100, func() {
 		for _, s := range snapshots {

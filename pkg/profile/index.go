@@ -19,7 +19,7 @@ import (
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Index holds the profiles of a cluster. It is a cache.ResourceEventHandler for
@@ -361,12 +361,12 @@ func (s *Snapshot) Changed(since *Snapshot) []string {
 // VectorOn returns the vector of a pod on the nodes of a class, which must not be
 // changed: that of the profile that it follows (see [Workload.On]), or one derived
 // from its requests. It is as long as the snapshot's list of resources.
-func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) contention.Vector {
+func (s *Snapshot) VectorOn(class string, pod *corev1.Pod) loading.Vector {
 	return s.vectorOf(pod, s.Workload(pod), class)
 }
 
 // vectorOf returns the vector of a pod that follows a profile, nil for none, on the nodes of a class.
-func (s *Snapshot) vectorOf(pod *corev1.Pod, w *Workload, class string) contention.Vector {
+func (s *Snapshot) vectorOf(pod *corev1.Pod, w *Workload, class string) loading.Vector {
 	if w != nil {
 		if v := w.On(class); v != nil {
 			return v.Vector
@@ -376,10 +376,10 @@ func (s *Snapshot) vectorOf(pod *corev1.Pod, w *Workload, class string) contenti
 }
 
 // Share returns the weight and the limit of a pod at the processor, of all pods of any node.
-func Share(pod *corev1.Pod) contention.Share { return cgroup.Flat(pod) }
+func Share(pod *corev1.Pod) loading.Share { return cgroup.Flat(pod) }
 
 // GroupedShare returns what [Share] does, with the QoS class of the pod as its group.
-func GroupedShare(pod *corev1.Pod) contention.Share {
+func GroupedShare(pod *corev1.Pod) loading.Share {
 	share := Share(pod)
 	share.Group = slices.Index([]corev1.PodQOSClass{corev1.PodQOSGuaranteed, corev1.PodQOSBurstable, corev1.PodQOSBestEffort}, cgroup.QoS(pod))
 	return share
@@ -387,7 +387,7 @@ func GroupedShare(pod *corev1.Pod) contention.Share {
 
 // Vector returns the vector of a pod whose nodes are not known: that on nodes of
 // [AnyClass].
-func (s *Snapshot) Vector(pod *corev1.Pod) contention.Vector { return s.VectorOn(AnyClass, pod) }
+func (s *Snapshot) Vector(pod *corev1.Pod) loading.Vector { return s.VectorOn(AnyClass, pod) }
 
 // NodeClass returns the profile that a node follows, nil if none.
 func (s *Snapshot) NodeClass(node *corev1.Node) *NodeClass {

@@ -14,7 +14,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -24,7 +24,7 @@ func cpuOf(s *profile.Snapshot, p *corev1.Pod) float64 { return s.Vector(p)[0].L
 // spends returns a change of a profile's loading of cpu.
 func spends(fraction string) func(*v1alpha1.WorkloadProfile) {
 	return func(p *v1alpha1.WorkloadProfile) {
-		p.Spec.Resources = []v1alpha1.ResourceDemand{loading("cpu", fraction)}
+		p.Spec.Resources = []v1alpha1.ResourceDemand{demand("cpu", fraction)}
 	}
 }
 
@@ -33,9 +33,9 @@ const unprofiled = 0.1
 
 func TestAPodFollowsTheProfilesOfItsNamespaceOnly(t *testing.T) {
 	t.Parallel()
-	elsewhere := declared("web", loading("cpu", "0.25"))
+	elsewhere := declared("web", demand("cpu", "0.25"))
 	elsewhere.Namespace = "elsewhere"
-	x := indexOf(declared("web", loading("cpu", "0.5")), elsewhere)
+	x := indexOf(declared("web", demand("cpu", "0.5")), elsewhere)
 	s := x.Snapshot()
 	if w := s.Workload(pod("web")); w == nil || w.Namespace != "shop" || w.Name != "web" {
 		t.Errorf("the pod follows %+v, want shop/web", w)
@@ -55,8 +55,8 @@ func TestAPodFollowsTheProfilesOfItsNamespaceOnly(t *testing.T) {
 
 func TestASnapshotFollowsEveryChangeOfASpec(t *testing.T) {
 	t.Parallel()
-	web := declared("web", loading("cpu", "0.5"))
-	recreated := declared("web", loading("cpu", "0.75"))
+	web := declared("web", demand("cpu", "0.5"))
+	recreated := declared("web", demand("cpu", "0.75"))
 	recreated.UID = "another uid"
 	faster := changed(recreated, spends("0.25"))
 	wrong := changed(faster, spends("2"))
@@ -94,7 +94,7 @@ func TestASnapshotFollowsEveryChangeOfASpec(t *testing.T) {
 
 func TestOnlyWhatVectorsAndServersFollowFromMakesANewVersion(t *testing.T) {
 	t.Parallel()
-	web := measured(declared("web", loading("cpu", "0.5")), on("big", noon, found("cpu", "0.625", "0.75")))
+	web := measured(declared("web", demand("cpu", "0.5")), on("big", noon, found("cpu", "0.625", "0.75")))
 	big := calibrated(machines("big", servers("disk", 4)), "network", 3)
 	for _, change := range []func(*v1alpha1.WorkloadProfileStatus){
 		func(s *v1alpha1.WorkloadProfileStatus) { s.Pods = new(int32(7)) },
@@ -166,7 +166,7 @@ func TestAMeasurementCountsAsSoonAsItIsThere(t *testing.T) {
 		t.Errorf("once it is measured the loading of cpu is %v, want 0.625", got)
 	}
 	x.OnUpdate(next, changed(next, func(p *v1alpha1.WorkloadProfile) {
-		p.Spec.Measurement, p.Spec.Resources = nil, []v1alpha1.ResourceDemand{loading("cpu", "0.5")}
+		p.Spec.Measurement, p.Spec.Resources = nil, []v1alpha1.ResourceDemand{demand("cpu", "0.5")}
 	}))
 	if got := cpu("big"); got != 0.5 {
 		t.Errorf("once no measurement is wanted the loading of cpu is %v, want the declared 0.5", got)
@@ -175,7 +175,7 @@ func TestAMeasurementCountsAsSoonAsItIsThere(t *testing.T) {
 
 func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 	t.Parallel()
-	here, elsewhere := declared("web", loading("gpu", "0.5")), declared("web", loading("gpu", "0.25"), loading("fpga", "0.25"))
+	here, elsewhere := declared("web", demand("gpu", "0.5")), declared("web", demand("gpu", "0.25"), demand("fpga", "0.25"))
 	elsewhere.Namespace = "elsewhere"
 	stranger := pod("web")
 	stranger.Namespace = "elsewhere"
@@ -194,8 +194,8 @@ func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 	if diff := cmp.Diff([]string{"fpga"}, unknown(stranger)); diff != "" {
 		t.Errorf("unexpected unknown resources (-want +got):\n%s", diff)
 	}
-	none := contention.Demand{}
-	if diff := cmp.Diff(contention.Vector{none, none, none, none, none, contention.Symmetric(0.25)}, x.Snapshot().Vector(stranger)); diff != "" {
+	none := loading.Demand{}
+	if diff := cmp.Diff(loading.Vector{none, none, none, none, none, loading.Symmetric(0.25)}, x.Snapshot().Vector(stranger)); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
 
@@ -210,12 +210,12 @@ func TestANewResourceIsKnownInEveryNamespace(t *testing.T) {
 
 func TestAnOldSnapshotAnswersAsBefore(t *testing.T) {
 	t.Parallel()
-	web, big := declared("web", loading("cpu", "0.5")), machines("big", servers("disk", 4))
+	web, big := declared("web", demand("cpu", "0.5")), machines("big", servers("disk", 4))
 	x := indexOf(web, big)
 	old := x.Snapshot()
 
 	x.OnUpdate(web, changed(web, spends("0.25")))
-	x.OnAdd(declared("db", loading("disk", "1")), false)
+	x.OnAdd(declared("db", demand("disk", "1")), false)
 	x.OnAdd(machines("gpu-node", servers("gpu", 8)), false)
 	x.OnDelete(big)
 	next := x.Snapshot()
@@ -242,8 +242,8 @@ func TestInvalidProfilesAreCountedAndLogged(t *testing.T) {
 	t.Parallel()
 	var logged []string
 	x := profile.NewIndex([]config.RequestRule{cpuRule}, funcr.New(func(_, args string) { logged = append(logged, args) }, funcr.Options{}))
-	x.OnAdd(declared("web", loading("cpu", "0.5")), true)
-	x.OnAdd(declared("heavy", loading("cpu", "2")), true)
+	x.OnAdd(declared("web", demand("cpu", "0.5")), true)
+	x.OnAdd(declared("heavy", demand("cpu", "2")), true)
 	x.OnAdd(machines("big", servers("disk", 4)), true)
 	x.OnAdd(machines("none", servers("disk", 0)), true)
 	x.OnAdd(&corev1.Pod{}, true)
@@ -266,7 +266,7 @@ func TestInvalidProfilesAreCountedAndLogged(t *testing.T) {
 }
 
 func TestASnapshotOfAnUnchangedIndexCostsNoMemory(t *testing.T) { // not parallel: it counts allocations
-	x := indexOf(declared("web", loading("cpu", "0.5")))
+	x := indexOf(declared("web", demand("cpu", "0.5")))
 	x.Snapshot()
 	if n := testing.AllocsPerRun(100, func() { x.Snapshot() }); n > 0 {
 		t.Errorf("%v allocations, want none", n)
@@ -310,11 +310,11 @@ func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 	var done sync.WaitGroup
 	for n := range writers {
 		done.Go(func() {
-			p := declared(fmt.Sprint("app-", n), loading("cpu", "0"))
+			p := declared(fmt.Sprint("app-", n), demand("cpu", "0"))
 			for i := range changes {
 				fraction := fmt.Sprintf("%dm", i)
 				p = changed(p, func(p *v1alpha1.WorkloadProfile) {
-					p.Spec.Resources = []v1alpha1.ResourceDemand{loading("cpu", fraction), loading("disk", fraction)}
+					p.Spec.Resources = []v1alpha1.ResourceDemand{demand("cpu", fraction), demand("disk", fraction)}
 				})
 				x.OnUpdate(nil, p)
 				if got, want := cpuOf(x.Snapshot(), pod(p.Name)), float64(i)/1000; got < want-1e-12 || got > want+1e-12 {
@@ -341,9 +341,9 @@ func TestAnIndexIsSafeForConcurrentUse(t *testing.T) {
 
 func TestTheEmptySelectorIsTheDefaultOfANamespace(t *testing.T) {
 	t.Parallel()
-	rest := declared("rest", loading("cpu", "0.25"))
+	rest := declared("rest", demand("cpu", "0.25"))
 	rest.Spec.Selector = &metav1.LabelSelector{}
-	x := indexOf(rest, declared("web", loading("cpu", "0.5")))
+	x := indexOf(rest, declared("web", demand("cpu", "0.5")))
 	for name, want := range map[string]string{"web": "web", "other": "rest"} {
 		if got := x.Snapshot().Workload(pod(name)).Name; got != want {
 			t.Errorf("%s follows %s, want %s", name, got, want)

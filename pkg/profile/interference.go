@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // effects reads what the pods have to do with interference resources.
@@ -38,7 +38,7 @@ func effects(spec *v1alpha1.WorkloadProfileSpec) ([]Demand, field.ErrorList) {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, Demand{Resource: r.Name, Demand: contention.Demand{Threads: 1, Effect: e}})
+		all = append(all, Demand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -52,17 +52,17 @@ func slows(queues sets.Set[string]) bool {
 }
 
 // effect reads one of them.
-func effect(r *v1alpha1.Interference, path *field.Path) (*contention.Effect, *field.Error) {
-	e := &contention.Effect{}
+func effect(r *v1alpha1.Interference, path *field.Path) (*loading.Effect, *field.Error) {
+	e := &loading.Effect{}
 	if r.Pressure != nil {
 		e.Pressure = r.Pressure.AsApproximateFloat64()
-		if !(e.Pressure >= 0 && e.Pressure <= contention.MaxPressure) {
+		if !(e.Pressure >= 0 && e.Pressure <= loading.MaxPressure) {
 			return nil, field.Invalid(path.Child("pressure"), r.Pressure.String(), "is not between 0 and 1000")
 		}
 	}
 	for k := range r.Curve {
 		p, path := &r.Curve[k], path.Child("curve").Index(k)
-		point := contention.Point{}
+		point := loading.Point{}
 		for _, part := range []struct {
 			name string
 			from *resource.Quantity
@@ -75,7 +75,7 @@ func effect(r *v1alpha1.Interference, path *field.Path) (*contention.Effect, *fi
 		}
 		e.Curve = append(e.Curve, point)
 	}
-	if wrong, is := errors.AsType[*contention.CurveError](e.Curve.Validate()); is {
+	if wrong, is := errors.AsType[*loading.CurveError](e.Curve.Validate()); is {
 		written := r.Curve[wrong.Point].Inflation
 		if wrong.Field == "pressure" {
 			written = r.Curve[wrong.Point].Pressure
@@ -101,7 +101,7 @@ func measuredEffects(m *v1alpha1.MeasuredVector, path *field.Path) (all []Demand
 		case err != nil:
 			errs = append(errs, err)
 		case precise:
-			all = append(all, Demand{Resource: r.Name, Demand: contention.Demand{Threads: 1, Effect: e}})
+			all = append(all, Demand{Resource: r.Name, Demand: loading.Demand{Threads: 1, Effect: e}})
 		}
 	}
 	return all, errs

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -27,16 +27,16 @@ func interferes(name, pressure string, curve ...string) v1alpha1.Interference {
 
 func TestInterferenceIsPartOfEveryVectorOfAProfile(t *testing.T) {
 	t.Parallel()
-	effect := contention.Demand{Threads: 1, Effect: &contention.Effect{
-		Pressure: 0.7, Curve: contention.Curve{{Pressure: 0.5, Inflation: 1.3}, {Pressure: 1, Inflation: 1.8}},
+	effect := loading.Demand{Threads: 1, Effect: &loading.Effect{
+		Pressure: 0.7, Curve: loading.Curve{{Pressure: 0.5, Inflation: 1.3}, {Pressure: 1, Inflation: 1.8}},
 	}}
-	p := declared("web", loading("cpu", "0.5"))
+	p := declared("web", demand("cpu", "0.5"))
 	p.Spec.Interference = []v1alpha1.Interference{interferes("llc", "700m", "0.5", "1.3", "1", "1.8"), interferes("core", "2")}
 	sockets := machines("sockets", servers("cpu", 64))
 	sockets.Spec.Interference = []v1alpha1.ResourceDomains{{Name: "core", Domains: new(int32(32))}, {Name: "llc", Domains: new(int32(4))}}
 
 	w := valid(t, p, sockets)
-	want := contention.Vector{contention.Symmetric(0.5), {}, {}, {}, effect, {Threads: 1, Effect: &contention.Effect{Pressure: 2}}}
+	want := loading.Vector{loading.Symmetric(0.5), {}, {}, {}, effect, {Threads: 1, Effect: &loading.Effect{Pressure: 2}}}
 	if diff := cmp.Diff(want, w.On("sockets").Vector, cmpopts.EquateApprox(0, 1e-15)); diff != "" {
 		t.Errorf("declared: unexpected vector (-want +got):\n%s", diff)
 	}
@@ -44,7 +44,7 @@ func TestInterferenceIsPartOfEveryVectorOfAProfile(t *testing.T) {
 		t.Errorf("unexpected servers (-want +got):\n%s", diff)
 	}
 	// A measurement of the loadings leaves the effects as they are declared, also where no loading is.
-	for _, resources := range [][]v1alpha1.ResourceDemand{{loading("cpu", "0.5")}, nil} {
+	for _, resources := range [][]v1alpha1.ResourceDemand{{demand("cpu", "0.5")}, nil} {
 		p.Spec.Resources = resources
 		w = valid(t, measured(p, on("sockets", noon, found("cpu", "0.8", "0.9"))), sockets)
 		if got := w.On("sockets").Vector; got[0].Loading != 0.8 || got[4].Effect == nil || got[5].Effect == nil {
@@ -65,7 +65,7 @@ func pressed(name, pressure, half, full, within string) v1alpha1.MeasuredInterfe
 
 func TestMeasuredInterferenceGoesBeforeDeclared(t *testing.T) {
 	t.Parallel()
-	p := measured(declared("web", loading("cpu", "0.5")), on("any", noon, found("cpu", "0.8", "0.9")))
+	p := measured(declared("web", demand("cpu", "0.5")), on("any", noon, found("cpu", "0.8", "0.9")))
 	p.Spec.Interference = []v1alpha1.Interference{interferes("llc", "0.1", "1", "1.1"), interferes("memory-bandwidth", "0.2", "1", "1.2")}
 	p.Status.Measurements[0].Interference = []v1alpha1.MeasuredInterference{
 		pressed("llc", "0.5", "1.25", "1.5", "0.1"), pressed("memory-bandwidth", "0.5", "1.25", "1.5", "0.3"), // the latter is too wide
@@ -102,12 +102,12 @@ func TestAProfileWithWrongInterferenceIsInvalid(t *testing.T) {
 		want         string
 	}{
 		"no cpu": {
-			[]v1alpha1.ResourceDemand{loading("disk", "1")},
+			[]v1alpha1.ResourceDemand{demand("disk", "1")},
 			[]v1alpha1.Interference{interferes("llc", "1")},
 			"spec.resources: Required value: interference makes service take longer: list cpu, or the device that serves the pods, such as gpu; or say under spec.measurement how to measure it, or under spec.observation that gauges observe it",
 		},
 		"a resource with a queue": {
-			[]v1alpha1.ResourceDemand{loading("cpu", "0.5"), loading("llc", "0.1")},
+			[]v1alpha1.ResourceDemand{demand("cpu", "0.5"), demand("llc", "0.1")},
 			[]v1alpha1.Interference{interferes("llc", "1")},
 			`spec.interference[0].name: Duplicate value: "llc"`,
 		},
@@ -132,7 +132,7 @@ func TestAProfileWithWrongInterferenceIsInvalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := declared("web", loading("cpu", "0.5"))
+			p := declared("web", demand("cpu", "0.5"))
 			if test.resources != nil {
 				p.Spec.Resources = test.resources
 			}

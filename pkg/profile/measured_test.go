@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -25,15 +26,15 @@ func TestAWorkloadHasTheVectorOfTheClassOfNodes(t *testing.T) {
 		want    map[string]float64 // the loading of cpu by class
 	}{
 		"declared alone": {
-			declared("web", loading("cpu", "0.5")),
+			declared("web", demand("cpu", "0.5")),
 			map[string]float64{"big": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.5},
 		},
 		"declared, and not measured yet": {
-			measured(declared("web", loading("cpu", "0.5"))),
+			measured(declared("web", demand("cpu", "0.5"))),
 			map[string]float64{"big": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.5},
 		},
 		"declared and measured": {
-			measured(declared("web", loading("cpu", "0.5")), big, small),
+			measured(declared("web", demand("cpu", "0.5")), big, small),
 			map[string]float64{"big": 0.625, "small": 0.8, "other": 0.5, v1alpha1.NoNodeProfile: 0.5, profile.AnyClass: 0.8},
 		},
 		"measured alone": {
@@ -70,31 +71,31 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 	tests := map[string]struct {
 		measured []v1alpha1.MeasuredLoading
 		declared []v1alpha1.ResourceDemand
-		want     map[string]contention.Demand
+		want     map[string]loading.Demand
 		leftOut  []string
 	}{
 		"one that fits": {
 			[]v1alpha1.MeasuredLoading{found("cpu", "0.625", "0.75")},
-			[]v1alpha1.ResourceDemand{loading("cpu", "0.1"), loading("network", "0.375")},
-			map[string]contention.Demand{"cpu": {Loading: 0.625, Pressure: 0.75, Threads: 1}, "network": contention.Symmetric(0.375)},
+			[]v1alpha1.ResourceDemand{demand("cpu", "0.1"), demand("network", "0.375")},
+			map[string]loading.Demand{"cpu": {Loading: 0.625, Pressure: 0.75, Threads: 1}, "network": loading.Symmetric(0.375)},
 			nil,
 		},
 		"one that does not, before one that does": {
 			[]v1alpha1.MeasuredLoading{found("cpu", "0.8", "0.8")},
-			[]v1alpha1.ResourceDemand{loading("disk", "0.3"), loading("network", "0.2")},
-			map[string]contention.Demand{"cpu": contention.Symmetric(0.8), "network": contention.Symmetric(0.2)},
+			[]v1alpha1.ResourceDemand{demand("disk", "0.3"), demand("network", "0.2")},
+			map[string]loading.Demand{"cpu": loading.Symmetric(0.8), "network": loading.Symmetric(0.2)},
 			[]string{"disk"},
 		},
 		"beside what takes all the time": {
 			[]v1alpha1.MeasuredLoading{found("cpu", "1.01", "1.02")},
-			[]v1alpha1.ResourceDemand{loading("disk", "0.001"), loading("network", "0")},
-			map[string]contention.Demand{"cpu": contention.Symmetric(1), "network": contention.Symmetric(0)},
+			[]v1alpha1.ResourceDemand{demand("disk", "0.001"), demand("network", "0")},
+			map[string]loading.Demand{"cpu": loading.Symmetric(1), "network": loading.Symmetric(0)},
 			[]string{"disk"},
 		},
 		"nothing declared": {
 			[]v1alpha1.MeasuredLoading{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("0.25"), Threads: new(int32(8))}},
 			nil,
-			map[string]contention.Demand{"cpu": {Loading: 0.5, Pressure: 0.25, Threads: 8}},
+			map[string]loading.Demand{"cpu": {Loading: 0.5, Pressure: 0.25, Threads: 8}},
 			nil,
 		},
 		"how sensitive it is": {
@@ -104,7 +105,7 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 				{Name: "network", Loading: quantity("0.1"), Pressure: quantity("0.1"), Sensitivity: quantity("1.01"), Threads: new(int32(1))},
 			},
 			nil,
-			map[string]contention.Demand{
+			map[string]loading.Demand{
 				"cpu":     {Loading: 0.25, Pressure: 0.3, Sensitivity: 0.2, Threads: 1},
 				"disk":    {Loading: 0.5, Pressure: 0.5, Sensitivity: 0.0005, Threads: 1}, // which is not to be taken for 0.5
 				"network": {Loading: 0.1, Pressure: 0.1, Sensitivity: 1, Threads: 1},
@@ -114,7 +115,7 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 		"errors of the measurement": {
 			[]v1alpha1.MeasuredLoading{found("cpu", "0.9", "1.1"), found("disk", "0.6", "0.6"), found("network", "-0.02", "-0.01")},
 			nil,
-			map[string]contention.Demand{"cpu": {Loading: 0.6, Pressure: 1, Threads: 1}, "disk": {Loading: 0.4, Pressure: 0.6, Threads: 1}, "network": contention.Symmetric(0)},
+			map[string]loading.Demand{"cpu": {Loading: 0.6, Pressure: 1, Threads: 1}, "disk": {Loading: 0.4, Pressure: 0.6, Threads: 1}, "network": loading.Symmetric(0)},
 			nil,
 		},
 	}
@@ -122,7 +123,7 @@ func TestDeclaredResourcesThatWereNotMeasuredCountBesideTheMeasuredOnes(t *testi
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := valid(t, measured(declared("web", test.declared...), on("big", noon, test.measured...))).On("big")
-			got := map[string]contention.Demand{}
+			got := map[string]loading.Demand{}
 			for _, d := range v.Demands {
 				got[d.Resource] = d.Demand
 			}
@@ -144,7 +145,7 @@ func TestTheModelTakesEveryVectorThatIsMeasured(t *testing.T) {
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cpu", "disk", "network"}), 1, 3, rapid.ID).Draw(t, "measured") {
 			found = append(found, v1alpha1.MeasuredLoading{Name: name, Loading: quantity(fractions.Draw(t, "loading")), Pressure: quantity(fractions.Draw(t, "pressure")), Sensitivity: quantity(fractions.Draw(t, "sensitivity"))})
 		}
-		p := measured(declared("web", loading("disk", "0.5"), loading("memory-bandwidth", "0.3333333333")), on("big", noon, found...))
+		p := measured(declared("web", demand("disk", "0.5"), demand("memory-bandwidth", "0.3333333333")), on("big", noon, found...))
 		w, errs := profile.NewWorkload(p, profile.NewResources(nil))
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
@@ -189,7 +190,7 @@ func TestAnInvalidMeasurementIsRefusedByFieldValueAndRule(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, errs := profile.NewWorkload(measured(declared("web", loading("cpu", "0.5")), test.vectors...), profile.NewResources(nil))
+			w, errs := profile.NewWorkload(measured(declared("web", demand("cpu", "0.5")), test.vectors...), profile.NewResources(nil))
 			if w != nil {
 				t.Errorf("in use as %+v", w)
 			}
@@ -284,7 +285,7 @@ func TestWhereAResultIsTooWideTheDeclaredVectorIsUsed(t *testing.T) {
 	t.Parallel()
 	wide := found("cpu", "1", "1")
 	wide.LoadingError = quantity("0.99")
-	w := valid(t, measured(declared("web", loading("cpu", "0.5")), on("big", noon, wide)))
+	w := valid(t, measured(declared("web", demand("cpu", "0.5")), on("big", noon, wide)))
 	if got := w.On("big"); got == nil || got.Measured != nil {
 		t.Errorf("the vector in use is %+v, want the declared one", got)
 	}
@@ -302,7 +303,7 @@ func TestPodsWithOneVectorShareWhatIsNotKnownOfIt(t *testing.T) {
 		}
 		return w.On("big")
 	}
-	web, plain := use(measured(declared("web"), on("big", noon, l))), use(declared("plain", loading("cpu", "0.5")))
+	web, plain := use(measured(declared("web"), on("big", noon, l))), use(declared("plain", demand("cpu", "0.5")))
 	want := []contention.Unsure{{Jobs: []int{0, 3}, Resource: 0, Margins: contention.Margins{Loading: 0.03, Pressure: 0.02, Sensitivity: 0.03}}}
 	if got := resources.Unsure([]*profile.InUse{web, nil, plain, web}); !cmp.Equal(got, want) {
 		t.Errorf("unsure is %+v, want %+v", got, want)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // builtIn are the resources that every cluster has, with no profile at all.
@@ -186,14 +186,14 @@ func (c *NodeClass) serve(name string, n *int32, path *field.Path) field.ErrorLi
 		servers = int(*n)
 	}
 	c.Servers[name] = servers
-	if servers < 1 || servers > contention.MaxServers {
-		return field.ErrorList{field.Invalid(path, servers, fmt.Sprintf("is not between 1 and %d", contention.MaxServers))}
+	if servers < 1 || servers > loading.MaxServers {
+		return field.ErrorList{field.Invalid(path, servers, fmt.Sprintf("is not between 1 and %d", loading.MaxServers))}
 	}
 	return nil
 }
 
 // Servers returns how many servers each resource has on a node of class c, nil
-// where no profile matches. Those of devices have one: see [Resources.Tie].
+// where no profile matches. Those of devices have one: see [Resources.Assign].
 func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 	servers := make([]int, len(r.names))
 	for i, name := range r.names {
@@ -214,5 +214,5 @@ func (r *Resources) Servers(node *corev1.Node, c *NodeClass) []int {
 // least 1.
 func cores(node *corev1.Node) int {
 	allocatable := node.Status.Allocatable.Cpu().AsApproximateFloat64()
-	return int(min(max(1, math.Round(allocatable)), contention.MaxServers))
+	return int(min(max(1, math.Round(allocatable)), loading.MaxServers))
 }

@@ -10,6 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -30,13 +31,13 @@ func recommends(class string, at time.Time, fraction string, threads int32) v1al
 func TestAnObservedVectorIsUsedWhereItIsApplied(t *testing.T) {
 	t.Parallel()
 	seen := []v1alpha1.WorkloadObservation{recommends("big", noon, "0.25", 2), recommends("small", noon.Add(time.Hour), "0.625", 1), {NodeProfile: "new"}}
-	of := func(loading float64, threads int) *contention.Demand {
-		return &contention.Demand{Loading: loading, Pressure: loading, Threads: threads}
+	of := func(fraction float64, threads int) *loading.Demand {
+		return &loading.Demand{Loading: fraction, Pressure: fraction, Threads: threads}
 	}
 	for name, c := range map[string]struct {
 		profile *v1alpha1.WorkloadProfile
 		class   string
-		want    *contention.Demand
+		want    *loading.Demand
 	}{
 		"of the class":                {follows(declared("web"), v1alpha1.ModeApply, seen...), "big", of(0.25, 2)},
 		"of the class seen last":      {follows(declared("web"), v1alpha1.ModeApply, seen...), "other", of(0.625, 1)},
@@ -44,7 +45,7 @@ func TestAnObservedVectorIsUsedWhereItIsApplied(t *testing.T) {
 		"not recommended yet":         {follows(declared("web"), v1alpha1.ModeApply, seen[2]), "new", nil},
 		"advice":                      {follows(declared("web"), v1alpha1.ModeAdvise, seen...), "big", nil},
 		"without a mode":              {follows(declared("web"), "", seen...), "big", nil},
-		"no longer asked for":         {declared("web", loading("cpu", "0.1")), "big", of(0.1, 1)},
+		"no longer asked for":         {declared("web", demand("cpu", "0.1")), "big", of(0.1, 1)},
 		"measured there":              {follows(measured(declared("web"), on("big", noon, found("cpu", "0.75", "0.75"))), v1alpha1.ModeApply, seen...), "big", of(0.75, 1)},
 		"measured elsewhere":          {follows(measured(declared("web"), on("big", noon, found("cpu", "0.75", "0.75"))), v1alpha1.ModeApply, seen...), "small", of(0.625, 1)},
 		"measured, on a class of its": {follows(measured(declared("web"), on("big", noon, found("cpu", "0.75", "0.75"))), v1alpha1.ModeApply, seen...), "other", of(0.75, 1)},
@@ -55,7 +56,7 @@ func TestAnObservedVectorIsUsedWhereItIsApplied(t *testing.T) {
 			if len(c.profile.Spec.Resources) > 0 {
 				c.profile.Status.Observations = seen
 			}
-			var got *contention.Demand
+			var got *loading.Demand
 			if v := valid(t, c.profile).On(c.class); v != nil {
 				got = &v.Vector[0]
 			}
@@ -85,7 +86,7 @@ func TestAnInvalidObservationIsRefusedByFieldValueAndRule(t *testing.T) {
 		want    []string
 	}{
 		"beside what is declared": {
-			follows(declared("web", loading("cpu", "0.1")), v1alpha1.ModeAdvise),
+			follows(declared("web", demand("cpu", "0.1")), v1alpha1.ModeAdvise),
 			[]string{"spec.observation: Forbidden: resources declares the vector: leave one of them out"},
 		},
 		"what others wrote": {
@@ -114,7 +115,7 @@ func TestAProfileThatOnlyObservesTakesNoPodsFromOthers(t *testing.T) {
 	t.Parallel()
 	observed := follows(declared("web"), v1alpha1.ModeApply, recommends("big", noon, "0.25", 1))
 	observed.CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour))
-	all := declared("all", loading("cpu", "0.1"))
+	all := declared("all", demand("cpu", "0.1"))
 	all.Spec.Selector = &metav1.LabelSelector{}
 	waits := measured(declared("waits"))
 	waits.Spec.Selector = &metav1.LabelSelector{}

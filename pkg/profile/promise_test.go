@@ -72,16 +72,16 @@ func TestAnSLAThatIsNoPromiseIsRefused(t *testing.T) {
 
 // promising returns a valid profile with an SLA.
 func promising(sla *v1alpha1.SLA) *v1alpha1.WorkloadProfile {
-	p := declared("job", loading("cpu", "0.5"))
+	p := declared("job", demand("cpu", "0.5"))
 	p.Spec.SLA = sla
 	return p
 }
 
 func TestASnapshotListsTheWorkloadsOfAllNamespaces(t *testing.T) {
 	t.Parallel()
-	elsewhere, invalid := declared("elsewhere", loading("cpu", "1")), declared("invalid")
+	elsewhere, invalid := declared("elsewhere", demand("cpu", "1")), declared("invalid")
 	elsewhere.Namespace = "depot"
-	index := indexOf(declared("a", loading("cpu", "1")), declared("b", loading("cpu", "1")), elsewhere, invalid)
+	index := indexOf(declared("a", demand("cpu", "1")), declared("b", demand("cpu", "1")), elsewhere, invalid)
 	var names []string
 	for w := range index.Snapshot().Workloads() {
 		names = append(names, w.Namespace+"/"+w.Name)

@@ -61,7 +61,7 @@ func TestTheMostSpecificThenTheOldestThenTheFirstByNameWins(t *testing.T) {
 			t.Parallel()
 			var workloads []*profile.Workload
 			for _, c := range test.contenders {
-				p := declared(c.name, loading("cpu", "1"))
+				p := declared(c.name, demand("cpu", "1"))
 				p.Spec.Selector, p.CreationTimestamp = c.selector, metav1.NewTime(noon.Add(-c.age))
 				workloads = append(workloads, valid(t, p))
 			}
@@ -80,8 +80,8 @@ func TestNoneWinsWhereNoneMatches(t *testing.T) {
 	t.Parallel()
 	for name, workloads := range map[string][]*profile.Workload{
 		"no profiles":   nil,
-		"other":         {valid(t, declared("db", loading("cpu", "1")))},
-		"other and web": {valid(t, declared("db", loading("cpu", "1"))), valid(t, declared("api", loading("cpu", "1")))},
+		"other":         {valid(t, declared("db", demand("cpu", "1")))},
+		"other and web": {valid(t, declared("db", demand("cpu", "1"))), valid(t, declared("api", demand("cpu", "1")))},
 	} {
 		if w, ok := profile.NewRanking(workloads).Winner(labels.Set{"app": "web"}); ok || w != nil {
 			t.Errorf("%s: %v, %v, want none", name, w, ok)
@@ -153,7 +153,7 @@ var (
 // profiles draws valid profiles of any selector, of a few ages and names.
 func profiles() *rapid.Generator[*v1alpha1.WorkloadProfile] {
 	return rapid.Custom(func(t *rapid.T) *v1alpha1.WorkloadProfile {
-		p := declared(fmt.Sprintf("p%02d", rapid.IntRange(0, 99).Draw(t, "name")), loading("cpu", "1"))
+		p := declared(fmt.Sprintf("p%02d", rapid.IntRange(0, 99).Draw(t, "name")), demand("cpu", "1"))
 		p.CreationTimestamp = metav1.NewTime(noon.Add(time.Duration(rapid.IntRange(0, 2).Draw(t, "age")) * time.Second))
 		p.Spec.Selector = &metav1.LabelSelector{
 			MatchLabels:      rapid.MapOfN(keys, values, 0, 2).Draw(t, "matchLabels"),

@@ -9,7 +9,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // rounding is by how much a quotient of two quantities may be off: 9m / 3m is
@@ -22,9 +22,9 @@ const rounding = 1e-12
 // allows. Where the loadings of the rules add up to more than 1 they are scaled
 // down to 1: a thread is at one place at a time. The resources must include those
 // of the rules.
-func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) contention.Vector {
+func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resources) loading.Vector {
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	v := make(contention.Vector, len(resources.names))
+	v := make(loading.Vector, len(resources.names))
 	total := 0.0
 	for _, rule := range rules {
 		quantity := requests[rule.Request]
@@ -33,9 +33,9 @@ func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 			continue
 		}
 		threads := min(max(1, math.Ceil(amount*(1-rounding))), MaxThreads)
-		loading := min(1, rule.Utilization*amount/threads)
-		total += loading
-		v[resources.index[rule.Resource]] = contention.Demand{Loading: loading, Pressure: loading, Threads: int(threads)}
+		fraction := min(1, rule.Utilization*amount/threads)
+		total += fraction
+		v[resources.index[rule.Resource]] = loading.Demand{Loading: fraction, Pressure: fraction, Threads: int(threads)}
 	}
 	if total > 1 {
 		for i := range v {
@@ -48,7 +48,7 @@ func FromRequests(pod *corev1.Pod, rules []config.RequestRule, resources *Resour
 
 // Within returns a vector that is assumed of a pod whose threads may keep a limited number of processors busy, 0 for no limit:
 // what is assumed is no more than is allowed, so that no limit seems to hold it back.
-func (r *Resources) Within(assumed contention.Vector, limit float64) contention.Vector {
+func (r *Resources) Within(assumed loading.Vector, limit float64) loading.Vector {
 	d := assumed[r.Processor()]
 	most := limit / float64(max(1, d.Threads))
 	if limit == 0 || d.Loading <= most {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/config"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -42,47 +42,47 @@ func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 	tests := map[string]struct {
 		rules []config.RequestRule // cpuRule where none are given
 		spec  corev1.PodSpec
-		want  contention.Vector // cpu, disk, network, memory-bandwidth, llc, gpu
+		want  loading.Vector // cpu, disk, network, memory-bandwidth, llc, gpu
 	}{
 		"a core is one thread": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"half a core is one thread, half busy": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("500m")}},
-			want: contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"two and a half cores are three threads": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("2500m")}},
-			want: contention.Vector{{Loading: 2.5 / 3, Pressure: 2.5 / 3, Threads: 3}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 2.5 / 3, Pressure: 2.5 / 3, Threads: 3}, {}, {}, {}, {}, {}},
 		},
 		"no request is the minimum": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{{}}},
-			want: contention.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"less than the minimum is the minimum": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1m")}},
-			want: contention.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"the minimum is within the limit": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{limited("30m", "60m")}},
-			want: contention.Vector{{Loading: 0.06, Pressure: 0.06, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.06, Pressure: 0.06, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"the smallest limit is 10m, as for a kubelet": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{limited("1m", "1m")}},
-			want: contention.Vector{{Loading: 0.01, Pressure: 0.01, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.01, Pressure: 0.01, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"a container without a limit leaves the pod without one": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{limited("30m", "60m"), {}}},
-			want: contention.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 0.1, Pressure: 0.1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"containers add up": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1"), cpu("1")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
 		},
 		"an init container counts where it asks for more than the rest": {
 			spec: corev1.PodSpec{InitContainers: []corev1.Container{cpu("4")}, Containers: []corev1.Container{cpu("1")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 4}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 4}, {}, {}, {}, {}, {}},
 		},
 		"a sidecar adds to the rest": {
 			spec: corev1.PodSpec{
@@ -93,56 +93,56 @@ func TestAPodWithoutAProfileGetsItsVectorFromItsRequests(t *testing.T) {
 				}()},
 				Containers: []corev1.Container{cpu("1")},
 			},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 3}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 3}, {}, {}, {}, {}, {}},
 		},
 		"overhead adds to the rest": {
 			spec: corev1.PodSpec{
 				Overhead:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")},
 				Containers: []corev1.Container{cpu("1500m")},
 			},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
 		},
 		"the request of the whole pod goes before those of its containers": {
 			spec: corev1.PodSpec{
 				Resources:  &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
 				Containers: []corev1.Container{cpu("1")},
 			},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: 2}, {}, {}, {}, {}, {}},
 		},
 		"half a core to a thread, used by four fifths": {
 			rules: []config.RequestRule{halfCores},
 			spec:  corev1.PodSpec{Containers: []corev1.Container{cpu("1")}},
-			want:  contention.Vector{{Loading: 0.8, Pressure: 0.8, Threads: 2}, {}, {}, {}, {}, {}},
+			want:  loading.Vector{{Loading: 0.8, Pressure: 0.8, Threads: 2}, {}, {}, {}, {}, {}},
 		},
 		"an extended resource": {
 			rules: []config.RequestRule{gpuRule},
 			spec:  corev1.PodSpec{Containers: []corev1.Container{requesting(map[corev1.ResourceName]string{"nvidia.com/gpu": "2"})}},
-			want:  contention.Vector{{}, {}, {}, {}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 2}},
+			want:  loading.Vector{{}, {}, {}, {}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 2}},
 		},
 		"an extended resource that is not requested": {
 			rules: []config.RequestRule{cpuRule, gpuRule},
 			spec:  corev1.PodSpec{Containers: []corev1.Container{cpu("1")}},
-			want:  contention.Vector{{Loading: 1, Pressure: 1, Threads: 1}, {}, {}, {}, {}, {}},
+			want:  loading.Vector{{Loading: 1, Pressure: 1, Threads: 1}, {}, {}, {}, {}, {}},
 		},
 		"loadings of more than 1 are scaled down to 1": {
 			rules: []config.RequestRule{cpuRule, gpuRule},
 			spec: corev1.PodSpec{Containers: []corev1.Container{
 				requesting(map[corev1.ResourceName]string{corev1.ResourceCPU: "4", "nvidia.com/gpu": "1"}),
 			}},
-			want: contention.Vector{{Loading: 2. / 3, Pressure: 2. / 3, Threads: 4}, {}, {}, {}, {}, {Loading: 1. / 3, Pressure: 1. / 3, Threads: 1}},
+			want: loading.Vector{{Loading: 2. / 3, Pressure: 2. / 3, Threads: 4}, {}, {}, {}, {}, {Loading: 1. / 3, Pressure: 1. / 3, Threads: 1}},
 		},
 		"a resource that no NodeProfile names": {
 			rules: []config.RequestRule{cpuRule, {Resource: "tape", Request: corev1.ResourceCPU, PerThread: 1, Utilization: 1}},
 			spec:  corev1.PodSpec{Containers: []corev1.Container{cpu("1")}},
-			want:  contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 1}, {}, {}, {}, {}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 1}},
+			want:  loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 1}, {}, {}, {}, {}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 1}},
 		},
 		"more threads than the model takes": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1M")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
 		},
 		"a request beyond all numbers": {
 			spec: corev1.PodSpec{Containers: []corev1.Container{cpu("1e400")}},
-			want: contention.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
+			want: loading.Vector{{Loading: 1, Pressure: 1, Threads: profile.MaxThreads}, {}, {}, {}, {}, {}},
 		},
 	}
 	for name, test := range tests {

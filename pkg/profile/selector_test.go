@@ -43,7 +43,7 @@ func TestSelectorsThatTakeLongToCompareAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := declared("web", loading("cpu", "1"))
+			p := declared("web", demand("cpu", "1"))
 			p.Spec.Selector = test.selector
 			_, errs := profile.NewWorkload(p, profile.NewResources(nil))
 			if diff := gocmp.Diff(test.want, messages(errs)); diff != "" {

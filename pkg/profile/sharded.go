@@ -18,8 +18,8 @@ type sharded[K comparable, V any] struct {
 // seed is that of the hashes of all keys.
 var seed = maphash.MakeSeed()
 
-// at returns the number of the shard that a key is in, of those that there are.
-func (m *sharded[K, V]) at(key K) int {
+// shardOf returns the number of the shard that a key is in, of those that there are.
+func (m *sharded[K, V]) shardOf(key K) int {
 	if len(m.shards) == 1 {
 		return 0
 	}
@@ -29,7 +29,7 @@ func (m *sharded[K, V]) at(key K) int {
 // get returns the value of a key, the zero value where there is none.
 func (m *sharded[K, V]) get(key K) (value V) {
 	if m.size > 0 {
-		value = m.shards[m.at(key)][key]
+		value = m.shards[m.shardOf(key)][key]
 	}
 	return value
 }
@@ -63,7 +63,7 @@ func (e *edit[K, V]) set(key K, value V) {
 	if e.size >= len(e.shards)*len(e.shards) {
 		e.grow()
 	}
-	shard := e.writable(e.at(key))
+	shard := e.writable(e.shardOf(key))
 	before := len(shard)
 	shard[key] = value
 	e.size += len(shard) - before
@@ -74,7 +74,7 @@ func (e *edit[K, V]) remove(key K) {
 	if e.size == 0 {
 		return
 	}
-	shard := e.writable(e.at(key))
+	shard := e.writable(e.shardOf(key))
 	before := len(shard)
 	delete(shard, key)
 	e.size += len(shard) - before
@@ -98,7 +98,7 @@ func (e *edit[K, V]) grow() {
 	e.own = make([]bool, len(e.shards))
 	for _, shard := range old {
 		for key, value := range shard {
-			e.writable(e.at(key))[key] = value
+			e.writable(e.shardOf(key))[key] = value
 		}
 	}
 }

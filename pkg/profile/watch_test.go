@@ -30,7 +30,7 @@ func TestWatchKeepsTheIndexUpToDate(t *testing.T) {
 	t.Parallel()
 	server := newAPIServer(t)
 	server.install()
-	web := declared("web", loading("cpu", "0.5"))
+	web := declared("web", demand("cpu", "0.5"))
 	server.set("workloadprofiles", "ADDED", web)
 	server.set("nodeprofiles", "ADDED", machines("big", servers("gpu", 8)))
 
@@ -50,7 +50,7 @@ func TestWatchKeepsTheIndexUpToDate(t *testing.T) {
 func TestWatchBeginsOnceTheResourceDefinitionsAreInstalled(t *testing.T) {
 	t.Parallel()
 	server := newAPIServer(t)
-	server.set("workloadprofiles", "ADDED", declared("web", loading("cpu", "0.5")))
+	server.set("workloadprofiles", "ADDED", declared("web", demand("cpu", "0.5")))
 	failures := make(chan string, 100)
 	x, synced := server.watch(t, failures)
 
@@ -80,7 +80,7 @@ func TestTheIndexKeepsWhatItHasWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
 	server := newAPIServer(t)
 	server.install()
-	server.set("workloadprofiles", "ADDED", declared("web", loading("cpu", "0.5")))
+	server.set("workloadprofiles", "ADDED", declared("web", demand("cpu", "0.5")))
 	x, failures := server.watched(t)
 
 	server.uninstall() // breaks the watches, too
@@ -89,7 +89,7 @@ func TestTheIndexKeepsWhatItHasWhileTheServerIsAway(t *testing.T) {
 		t.Errorf("while the server is away the loading of cpu is %v, want 0.5", got)
 	}
 	server.set("workloadprofiles", "DELETED", declared("web"))
-	server.set("workloadprofiles", "ADDED", declared("db", loading("disk", "1")))
+	server.set("workloadprofiles", "ADDED", declared("db", demand("disk", "1")))
 	server.install()
 	eventually(t, "the changes arrive", func() bool {
 		s := x.Snapshot()
@@ -102,7 +102,7 @@ func TestTheIndexKeepsWhatItHasWhileTheServerIsAway(t *testing.T) {
 func TestWatchKeepsAllThatProfilesSay(t *testing.T) {
 	t.Parallel()
 	full := func(name string) *v1alpha1.WorkloadProfile {
-		p := declared(name, loading("cpu", "0.5"), loading("gpu", "0.25"))
+		p := declared(name, demand("cpu", "0.5"), demand("gpu", "0.25"))
 		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 		p.Spec.Interference = []v1alpha1.Interference{{Name: "cache", Pressure: quantity("0.5")}}
 		p.Spec.NeutralMillis = new(int64(2000))

@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/sizing"
 )
 
@@ -20,7 +21,7 @@ const AnyClass = ""
 // Demand is what a pod asks of the resource of that name.
 type Demand struct {
 	Resource string
-	contention.Demand
+	loading.Demand
 	// Margins are those of a measurement, zero where none are known.
 	Margins contention.Margins
 }
@@ -45,7 +46,7 @@ type InUse struct {
 	// Unknown names the resources of demands that no node is said to have.
 	Unknown []string
 	// Vector holds the demands at known resources, in the snapshot's order.
-	Vector contention.Vector
+	Vector loading.Vector
 }
 
 // Workload is a valid WorkloadProfile, ready for use.
@@ -195,7 +196,7 @@ func (s *Snapshot) ImportanceOf(w *Workload) float64 {
 
 // use fills in the vector.
 func (r *Resources) use(v *InUse) *InUse {
-	v.Vector = make(contention.Vector, len(r.names))
+	v.Vector = make(loading.Vector, len(r.names))
 	for _, d := range v.Demands {
 		if i, ok := r.index[d.Resource]; ok {
 			v.Vector[i] = d.Demand

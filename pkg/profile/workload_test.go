@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -47,10 +47,10 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		"an unknown operator":  {expression("Is", "web"), []string{`spec.selector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`}},
 		"In without values":    {expression(metav1.LabelSelectorOpIn), []string{"spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"}},
 		"Exists with a value":  {expression(metav1.LabelSelectorOpExists, "a"), []string{"spec.selector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"}},
-		"a loading above 1":    {resources(loading("cpu", "1.000000001")), []string{`spec.resources[0].loading: Invalid value: "1.000000001": is not a fraction from 0 to 1`}},
-		"a loading in percent": {resources(loading("disk", "0"), loading("cpu", "58")), []string{`spec.resources[1].loading: Invalid value: "58": is not a fraction from 0 to 1`}},
-		"a negative loading":   {resources(loading("cpu", "-1m")), []string{`spec.resources[0].loading: Invalid value: "-1m": is not a fraction from 0 to 1`}},
-		"a huge loading":       {resources(loading("cpu", "1e400")), []string{`spec.resources[0].loading: Invalid value: "10e399": is not a fraction from 0 to 1`}},
+		"a loading above 1":    {resources(demand("cpu", "1.000000001")), []string{`spec.resources[0].loading: Invalid value: "1.000000001": is not a fraction from 0 to 1`}},
+		"a loading in percent": {resources(demand("disk", "0"), demand("cpu", "58")), []string{`spec.resources[1].loading: Invalid value: "58": is not a fraction from 0 to 1`}},
+		"a negative loading":   {resources(demand("cpu", "-1m")), []string{`spec.resources[0].loading: Invalid value: "-1m": is not a fraction from 0 to 1`}},
+		"a huge loading":       {resources(demand("cpu", "1e400")), []string{`spec.resources[0].loading: Invalid value: "10e399": is not a fraction from 0 to 1`}},
 		"a pressure above 1": {
 			resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1.5")}),
 			[]string{`spec.resources[0].pressure: Invalid value: "1500m": is not a fraction from 0 to 1`},
@@ -92,20 +92,20 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 		"loadings and demands that add up to more than 1": {
 			func(spec *v1alpha1.WorkloadProfileSpec) {
 				spec.NeutralMillis = new(int64(100))
-				spec.Resources = []v1alpha1.ResourceDemand{loading("cpu", "0.58"), demandMillis("disk", 56)}
+				spec.Resources = []v1alpha1.ResourceDemand{demand("cpu", "0.58"), demandMillis("disk", 56)}
 			},
 			[]string{`spec.resources: Invalid value: "1.14": ` + tooMuch},
 		},
 		"no threads":       {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(0))}), []string{"spec.resources[0].threads: Invalid value: 0: is not between 1 and 1024"}},
 		"too many threads": {resources(v1alpha1.ResourceDemand{Name: "cpu", Loading: quantity("1"), Threads: new(int32(16385))}), []string{"spec.resources[0].threads: Invalid value: 16385: is not between 1 and 1024"}},
-		"one name twice":   {resources(loading("cpu", "0.1"), loading("cpu", "0.1")), []string{`spec.resources[1].name: Duplicate value: "cpu"`}},
-		"a Unicode name":   {resources(loading("plätte", "0.1")), []string{`spec.resources[0].name: Invalid value: "plätte": ` + notALabel}},
-		"no name":          {resources(loading("", "0.1")), []string{`spec.resources[0].name: Invalid value: "": ` + notALabel}},
-		"a long name":      {resources(loading(strings.Repeat("a", 64), "0.1")), []string{`spec.resources[0].name: Invalid value: "` + strings.Repeat("a", 64) + `": must be no more than 63 characters`}},
+		"one name twice":   {resources(demand("cpu", "0.1"), demand("cpu", "0.1")), []string{`spec.resources[1].name: Duplicate value: "cpu"`}},
+		"a Unicode name":   {resources(demand("plätte", "0.1")), []string{`spec.resources[0].name: Invalid value: "plätte": ` + notALabel}},
+		"no name":          {resources(demand("", "0.1")), []string{`spec.resources[0].name: Invalid value: "": ` + notALabel}},
+		"a long name":      {resources(demand(strings.Repeat("a", 64), "0.1")), []string{`spec.resources[0].name: Invalid value: "` + strings.Repeat("a", 64) + `": must be no more than 63 characters`}},
 		"several mistakes": {
 			func(spec *v1alpha1.WorkloadProfileSpec) {
 				spec.Selector = nil
-				spec.Resources = []v1alpha1.ResourceDemand{loading("cpu", "2"), loading("4g", "0.1"), {Name: "disk"}}
+				spec.Resources = []v1alpha1.ResourceDemand{demand("cpu", "2"), demand("4g", "0.1"), {Name: "disk"}}
 			},
 			[]string{
 				"spec.selector: Required value: say which labels to match; {} matches all",
@@ -118,7 +118,7 @@ func TestAnInvalidWorkloadProfileIsRefusedByFieldValueAndRule(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := declared("web", loading("cpu", "0.5"))
+			p := declared("web", demand("cpu", "0.5"))
 			test.spec(&p.Spec)
 			for range 20 { // a map is read in another order each time
 				w, errs := profile.NewWorkload(p, profile.NewResources(nil))
@@ -140,32 +140,32 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 	tests := map[string]struct {
 		neutralMillis int64
 		demands       []v1alpha1.ResourceDemand
-		want          contention.Vector // cpu, disk, network, memory-bandwidth, llc, gpu
+		want          loading.Vector // cpu, disk, network, memory-bandwidth, llc, gpu
 	}{
 		"loadings": {
 			0,
-			[]v1alpha1.ResourceDemand{loading("gpu", "0.25"), loading("cpu", "500m")},
-			contention.Vector{contention.Symmetric(0.5), {}, {}, {}, {}, contention.Symmetric(0.25)},
+			[]v1alpha1.ResourceDemand{demand("gpu", "0.25"), demand("cpu", "500m")},
+			loading.Vector{loading.Symmetric(0.5), {}, {}, {}, {}, loading.Symmetric(0.25)},
 		},
 		"loadings that add up to 1 but for rounding": {
 			0,
-			[]v1alpha1.ResourceDemand{loading("cpu", "0.7"), loading("disk", "0.1"), loading("network", "0.2")},
-			contention.Vector{contention.Symmetric(0.7), contention.Symmetric(0.1), contention.Symmetric(0.2), {}, {}, {}},
+			[]v1alpha1.ResourceDemand{demand("cpu", "0.7"), demand("disk", "0.1"), demand("network", "0.2")},
+			loading.Vector{loading.Symmetric(0.7), loading.Symmetric(0.1), loading.Symmetric(0.2), {}, {}, {}},
 		},
 		"every way to write 1": {
 			0,
-			[]v1alpha1.ResourceDemand{loading("cpu", "1000000000n"), loading("disk", "0")},
-			contention.Vector{contention.Symmetric(1), contention.Symmetric(0), {}, {}, {}, {}},
+			[]v1alpha1.ResourceDemand{demand("cpu", "1000000000n"), demand("disk", "0")},
+			loading.Vector{loading.Symmetric(1), loading.Symmetric(0), {}, {}, {}, {}},
 		},
 		"service demands": {
 			400,
 			[]v1alpha1.ResourceDemand{{Name: "disk", DemandMillis: new(int64(100))}, {Name: "network", DemandMillis: new(int64(300))}},
-			contention.Vector{{}, contention.Symmetric(0.25), contention.Symmetric(0.75), {}, {}, {}},
+			loading.Vector{{}, loading.Symmetric(0.25), loading.Symmetric(0.75), {}, {}, {}},
 		},
 		"a pressure of its own, and threads": {
 			0,
 			[]v1alpha1.ResourceDemand{{Name: "cpu", Loading: quantity("0.5"), Pressure: quantity("1"), Threads: new(int32(1024))}},
-			contention.Vector{{Loading: 0.5, Pressure: 1, Threads: 1024}, {}, {}, {}, {}, {}},
+			loading.Vector{{Loading: 0.5, Pressure: 1, Threads: 1024}, {}, {}, {}, {}, {}},
 		},
 	}
 	for name, test := range tests {
@@ -191,18 +191,18 @@ func TestAWorkloadProfileBecomesAVectorInTheOrderOfTheResources(t *testing.T) {
 
 func TestADemandAtAResourceThatNoNodeHasIsLeftOutAndNamed(t *testing.T) {
 	t.Parallel()
-	p := declared("web", loading("dsik", "0.4"), loading("cpu", "0.5"), loading("gpu", "0.1"))
+	p := declared("web", demand("dsik", "0.4"), demand("cpu", "0.5"), demand("gpu", "0.1"))
 	w := valid(t, p).On("any")
 	if diff := cmp.Diff([]string{"dsik", "gpu"}, w.Unknown); diff != "" {
 		t.Errorf("unexpected unknown resources (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(contention.Vector{contention.Symmetric(0.5), {}, {}, {}, {}}, w.Vector); diff != "" {
+	if diff := cmp.Diff(loading.Vector{loading.Symmetric(0.5), {}, {}, {}, {}}, w.Vector); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
 	want := []profile.Demand{
-		{Resource: "dsik", Demand: contention.Symmetric(0.4)},
-		{Resource: "cpu", Demand: contention.Symmetric(0.5)},
-		{Resource: "gpu", Demand: contention.Symmetric(0.1)},
+		{Resource: "dsik", Demand: loading.Symmetric(0.4)},
+		{Resource: "cpu", Demand: loading.Symmetric(0.5)},
+		{Resource: "gpu", Demand: loading.Symmetric(0.1)},
 	}
 	if diff := cmp.Diff(want, w.Demands); diff != "" {
 		t.Errorf("unexpected demands (-want +got):\n%s", diff)

@@ -256,7 +256,7 @@ func blocked(threads *float64) string {
 }
 
 // ObservedNodesTable shows what nodes do now.
-func ObservedNodesTable(nodes []findings.Node) *text.Table {
+func ObservedNodesTable(nodes []findings.NodeSummary) *text.Table {
 	t := text.NewTable(
 		text.Left("NODE"), text.Right("CPUS"), text.Right("BUSY"), text.Right("BY PODS"), text.Right("STOLEN"), text.Right("PODS"), text.Right("SLOWED"),
 		text.Right("AGE"), text.Left("REMARK"),

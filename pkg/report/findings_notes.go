@@ -81,11 +81,11 @@ func observedNotes(a *findings.Answer) []string {
 }
 
 // processors says which numbers of processors a node had, the one that counts first.
-func processors(n *findings.Node) string {
+func processors(n *findings.NodeSummary) string {
 	return fmt.Sprintf("%s, and at times %s", text.Count(int64(n.CPUs)), otherProcessors(n))
 }
 
-func otherProcessors(n *findings.Node) string {
+func otherProcessors(n *findings.NodeSummary) string {
 	others := make([]string, len(n.OtherCPUs))
 	for i, cpus := range n.OtherCPUs {
 		others[i] = text.Count(int64(cpus))
@@ -94,7 +94,7 @@ func otherProcessors(n *findings.Node) string {
 }
 
 // remark says what is special about what was observed of a node.
-func remark(n *findings.Node) string {
+func remark(n *findings.NodeSummary) string {
 	var remarks []string
 	if len(n.OtherCPUs) > 0 {
 		remarks = append(remarks, fmt.Sprintf("at times %s CPUs, which do not count", otherProcessors(n)))

@@ -185,7 +185,7 @@ func TestBlockedTimeThatIsNotAccountedIsNotShown(t *testing.T) {
 	t.Parallel()
 	a := &findings.Answer{
 		Above: 1.2, Pods: []findings.Pod{{Pod: "a/1", Node: "n-1", Dilation: 1, Blocked: new(0.25)}, {Pod: "a/2", Node: "n-2", Dilation: 1}},
-		Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", CPUs: 4, OtherCPUs: []int{2}, BlockedUnknown: true}, {Name: "n-3", BlockedUnknown: true}},
+		Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2", CPUs: 4, OtherCPUs: []int{2}, BlockedUnknown: true}, {Name: "n-3", BlockedUnknown: true}},
 	}
 	if diff := cmp.Diff([]string{
 		"a/1 0.000 0.000 0.000 0.250 1.00 ± 0.00× - cpu 0.00 n-1", "a/2 0.000 0.000 0.000 - 1.00 ± 0.00× - cpu 0.00 n-2",
@@ -212,10 +212,10 @@ func TestNotesSayWhatWasNotObserved(t *testing.T) {
 		},
 		"Slowed down 1.20× or more: 1 of 2 observed pods. Observed too shortly to judge: 1 pod.\nNot observed: 1 of 2 nodes, with 3 pods (n-2: there is no gauge).": {
 			Above: 1.2, Findings: make([]findings.Finding, 1), Pods: make([]findings.Pod, 2), Short: 1, Unseen: 3,
-			Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2", Problem: "there is no gauge"}},
+			Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2", Problem: "there is no gauge"}},
 		},
 		"None of 0 observed pods is slowed down 1.20× or more.\nProcessors change on 2 of 3 nodes (n-1: 1, and at times 2, n-3: 4, and at times 2 or 8): only the time with the first number counts.": {
-			Above: 1.2, Nodes: []findings.Node{{Name: "n-1", CPUs: 1, OtherCPUs: []int{2}}, {Name: "n-2", CPUs: 2}, {Name: "n-3", CPUs: 4, OtherCPUs: []int{2, 8}}},
+			Above: 1.2, Nodes: []findings.NodeSummary{{Name: "n-1", CPUs: 1, OtherCPUs: []int{2}}, {Name: "n-2", CPUs: 2}, {Name: "n-3", CPUs: 4, OtherCPUs: []int{2, 8}}},
 		},
 		"Slowed down 1.20× or more: 2 of 2 observed pods.\nRemedies hold one at a time: each is predicted as if nothing else changed. 2 move pods to n-9: move one, and ask again.": {
 			Above: 1.2, Pods: make([]findings.Pod, 2), Findings: []findings.Finding{moving("a/1", "n-1", "a/1", "n-9"), moving("a/2", "n-2", "a/2", "n-9")},
@@ -237,7 +237,7 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 		{Pod: "b/1", Node: "n-1", Dilation: 1.01, Predicted: new(1.0), Causes: []findings.Cause{{Kind: findings.ByNeighbour, Pod: "a/1", Dilation: 0.01}}},
 		{Pod: "c/1", Node: "n-2", Dilation: 1, Predicted: new(1.0)},
 	}
-	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.Node{{Name: "n-1"}, {Name: "n-2"}}}, "made")
+	page := report.FindingsPage(&findings.Answer{Above: 1.2, Pods: pods, Nodes: []findings.NodeSummary{{Name: "n-1"}, {Name: "n-2"}}}, "made")
 	var titles []string
 	for _, s := range page.Sections {
 		titles = append(titles, s.Title)
@@ -257,7 +257,7 @@ func TestAPageOfFindingsHasAChartForEachNodeWithSome(t *testing.T) {
 
 func TestFindingsCanBeFilteredByNamespace(t *testing.T) {
 	t.Parallel()
-	a := &findings.Answer{Above: 1.2, Nodes: []findings.Node{{Name: "n-1"}}}
+	a := &findings.Answer{Above: 1.2, Nodes: []findings.NodeSummary{{Name: "n-1"}}}
 	for _, name := range []string{"shop/cart", "etl/sort", "shop/api"} {
 		f := findings.Finding{Remedy: findings.Remedy{Action: findings.Leave}}
 		f.Pod.Pod, f.Dilation = name, 2

@@ -28,25 +28,12 @@ func SizeNotes(a *pools.Answer) []string {
 	if a.Assumed != "" {
 		notes = append(notes, strings.ToUpper(a.Assumed[:1])+a.Assumed[1:]+": give the Namespaces, too, to know.")
 	}
-	for _, note := range []string{chosenByAngle(a), roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a), atRandom(a)} {
+	for _, note := range []string{roomOfEach(a), roomOfAll(a), simulated(a), approximated(a), searched(a), atRandom(a)} {
 		if note != "" {
 			notes = append(notes, note)
 		}
 	}
 	return notes
-}
-
-// chosenByAngle says why an angle table chose the pools.
-func chosenByAngle(a *pools.Answer) string {
-	if a.Angle == nil {
-		return ""
-	}
-	choice := "a shared pool at any angle"
-	if a.Angle.Limit > 0 {
-		choice = fmt.Sprintf("dedicated pools up to %s°", text.Decimal(a.Angle.Limit, 1))
-	}
-	return fmt.Sprintf("Chosen by the angle table: %s for an SLA difference of %s; the arrival rates are at %s°.",
-		choice, text.Decimal(a.Angle.SLADifference, 1), text.Decimal(a.Angle.Degrees, 1))
 }
 
 // roomOfEach says how far the arrival rates of classes may rise, that of the one with
@@ -182,13 +169,13 @@ func simulated(a *pools.Answer) string {
 	}
 }
 
-// approximated says what the error of an approximation leaves in doubt.
+// approximated says which servers the error of an approximation may change.
 func approximated(a *pools.Answer) string {
-	doubt := a.Doubt()
-	if doubt == "" {
+	uncertain := a.Uncertain()
+	if uncertain == "" {
 		return ""
 	}
-	return "Approximated, with the error in brackets: " + doubt + "."
+	return "Approximated, with the error in brackets: " + uncertain + "."
 }
 
 // searched says how good a partition is that was searched for.

@@ -158,13 +158,7 @@ func TestTheNotesOfASizingSayHowFarItHolds(t *testing.T) {
 			a.Pools[0].Error, a.Pools[0].FewerMayDo, a.Pools[1].Error = 0.0263, true, 0.01
 			a.Alternatives[0].Pools[0].Error, a.Alternatives[0].Pools[0].MoreMayBeNeeded = 0.05, true
 		}, []string{each, all, "Approximated, with the error in brackets: checkout may do with one server fewer (± 2.6%), shared may need one server more (± 5.0%)."}},
-		"searched": {func(a *pools.Answer) { a.Gap = 0.02 }, []string{each, all, "There are too many partitions to try all: the best may cost up to 2.0% less."}},
-		"chosen by an angle table": {func(a *pools.Answer) { a.Angle = &pools.Angle{SLADifference: 83.975, Degrees: 9.46, Limit: 77} }, []string{
-			"Chosen by the angle table: dedicated pools up to 77.0° for an SLA difference of 84.0; the arrival rates are at 9.5°.", each, all,
-		}},
-		"never dedicated by an angle table": {func(a *pools.Answer) { a.Angle = &pools.Angle{SLADifference: 3, Degrees: 9} }, []string{
-			"Chosen by the angle table: a shared pool at any angle for an SLA difference of 3.0; the arrival rates are at 9.0°.", each, all,
-		}},
+		"searched":     {func(a *pools.Answer) { a.Gap = 0.02 }, []string{each, all, "There are too many partitions to try all: the best may cost up to 2.0% less."}},
 		"not computed": {func(a *pools.Answer) { a.Pools = nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

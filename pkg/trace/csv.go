@@ -219,7 +219,7 @@ func wholeOr(cell string, otherwise int) int {
 		return otherwise
 	}
 	x := decimal(cell)
-	if x != math.Trunc(x) || !within(x, math.MaxInt32) {
+	if x != math.Trunc(x) || !inRange(x, math.MaxInt32) {
 		return -1
 	}
 	return int(x)

@@ -20,7 +20,7 @@
 // skipped and never handed out. Errors about the content are of type *[Error]
 // and name the file, the line, the column, the value and the rule.
 //
-// Input is plain or gzip (told apart by the first two bytes); archives and other
+// Input is plain or gzip (distinguished by the first two bytes); archives and other
 // compressions are refused by name. Lines end in LF or CRLF, a byte order mark and
 // blank lines are skipped, and a line holds exactly one record of at most
 // [MaxLineBytes]. The columns of a CSV are found by the names in the header row, in

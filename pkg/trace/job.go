@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Job is one job of a trace: what it asks for, when it came, and what became of
@@ -148,26 +148,26 @@ func (j *Job) textFlaw() *flaw {
 // numberFlaw looks at the demands first: a neutral time may be derived from them.
 func (j *Job) numberFlaw() *flaw {
 	for _, d := range j.Demands {
-		if !within(d.Seconds, maxSeconds) {
+		if !inRange(d.Seconds, maxSeconds) {
 			return &flaw{demandPrefix + d.Resource, number(d.Seconds), outside(maxSeconds)}
 		}
-		if d.Threads < 1 || d.Threads > contention.MaxThreads {
-			return &flaw{threadsPrefix + d.Resource, strconv.Itoa(d.Threads), "must be a whole number from 1 to " + grouped(contention.MaxThreads)}
+		if d.Threads < 1 || d.Threads > loading.MaxThreads {
+			return &flaw{threadsPrefix + d.Resource, strconv.Itoa(d.Threads), "must be a whole number from 1 to " + grouped(loading.MaxThreads)}
 		}
 	}
 	for _, r := range j.Requests {
-		if !within(r.Amount, maxAmount) {
+		if !inRange(r.Amount, maxAmount) {
 			return &flaw{requestPrefix + r.Resource, number(r.Amount), outside(maxAmount)}
 		}
 	}
-	if !within(j.CPULimit, maxAmount) {
+	if !inRange(j.CPULimit, maxAmount) {
 		return &flaw{columnLimit, number(j.CPULimit), notLimit}
 	}
 	for _, time := range [...]struct {
 		column string
 		value  float64
 	}{{columnArrival, j.Arrival}, {columnNeutral, j.Neutral}, {columnStart, j.Start.At}, {columnEnd, j.End.At}} {
-		if !within(time.value, maxSeconds) {
+		if !inRange(time.value, maxSeconds) {
 			return &flaw{time.column, number(time.value), outside(maxSeconds)}
 		}
 	}
@@ -177,8 +177,8 @@ func (j *Job) numberFlaw() *flaw {
 // notLimit is the rule of limits.
 var notLimit = "must be a number above 0 and up to " + grouped(maxAmount) + "; leave it empty where there is no limit"
 
-// within reports whether x is from 0 to limit, which NaN is not.
-func within(x float64, limit int64) bool { return x >= 0 && x <= float64(limit) }
+// inRange reports whether x is from 0 to limit, which NaN is not.
+func inRange(x float64, limit int64) bool { return x >= 0 && x <= float64(limit) }
 
 func outside(limit int64) string { return "must be a number from 0 to " + grouped(limit) }
 

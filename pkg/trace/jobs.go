@@ -61,7 +61,7 @@ type Options struct {
 	// AllowUnsorted accepts jobs that arrive before the job above. By default
 	// that is an error, because a replay needs arrivals in order; see [Sorted].
 	AllowUnsorted bool
-	// Skipped is told of each job that the format's rule leaves out, with the
+	// Skipped is called with each job that the format's rule leaves out, with the
 	// reason, which continues a sentence that starts with the job's name: "was
 	// never scheduled". May be nil.
 	Skipped func(line int, name, reason string)

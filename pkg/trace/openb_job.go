@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // The resources that derived jobs use.
@@ -43,8 +43,8 @@ func (p *openbPod) unusable() string {
 		return "was not deleted within the trace"
 	case p.Deleted.At == p.Scheduled.At:
 		return "was deleted when it was scheduled"
-	case p.CPUMilli > contention.MaxThreads*1000, p.GPUs > contention.MaxThreads:
-		return "requests more than the " + grouped(contention.MaxThreads) + " cores or GPUs that a job may have threads for"
+	case p.CPUMilli > loading.MaxThreads*1000, p.GPUs > loading.MaxThreads:
+		return "requests more than the " + grouped(loading.MaxThreads) + " cores or GPUs that a job may have threads for"
 	}
 	return ""
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 const (
@@ -42,7 +42,7 @@ var swfColumns = []string{
 
 // maxKiB is the most memory per processor, 64 TiB: a job of any number of
 // threads stays within maxAmount.
-const maxKiB = maxAmount / 1024 / contention.MaxThreads
+const maxKiB = maxAmount / 1024 / loading.MaxThreads
 
 // swfJobs reads the Standard Workload Format.
 func swfJobs(file string, in io.Reader, skip func(line int, name, reason string)) iter.Seq2[Job, error] {
@@ -126,7 +126,7 @@ func (s *swfLine) job() (j Job, skipped string) {
 	if status := s.values[swfStatus]; status >= 2 && status <= 4 {
 		return j, "is a part of a job that was suspended, whose whole is on a line of its own"
 	}
-	if j.Arrival = s.values[swfSubmit]; !within(j.Arrival, maxSeconds) {
+	if j.Arrival = s.values[swfSubmit]; !inRange(j.Arrival, maxSeconds) {
 		s.reject(swfSubmit, outside(maxSeconds))
 	}
 	wait, run, cpu := s.known(swfWait, maxSeconds), s.known(swfRun, maxSeconds), s.known(swfCPU, maxSeconds)
@@ -146,8 +146,8 @@ func (s *swfLine) job() (j Job, skipped string) {
 		return j, "has no run time"
 	case processors <= 0:
 		return j, "has no processors"
-	case processors > contention.MaxThreads:
-		return j, "runs on " + grouped(int64(processors)) + " processors, more than the " + grouped(contention.MaxThreads) + " threads that a job may have"
+	case processors > loading.MaxThreads:
+		return j, "runs on " + grouped(int64(processors)) + " processors, more than the " + grouped(loading.MaxThreads) + " threads that a job may have"
 	}
 	if executable >= 0 {
 		j.Type = intern("executable-" + number(executable))
@@ -174,7 +174,7 @@ func (s *swfLine) job() (j Job, skipped string) {
 // known returns a number from 0 to limit, or −1 if it is unknown.
 func (s *swfLine) known(column int, limit int64) float64 {
 	x := s.values[column]
-	if x != -1 && !within(x, limit) {
+	if x != -1 && !inRange(x, limit) {
 		s.reject(column, outside(limit)+", or -1 if it is unknown")
 	}
 	return x

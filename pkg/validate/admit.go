@@ -27,7 +27,7 @@ type refusal struct {
 	unknown bool // the field is none of the kind's
 }
 
-// admission is what the API server makes of an object.
+// admission is the API server's result for an object.
 type admission struct {
 	object   map[string]any // pruned and with its defaults, if nothing is refused
 	refusals []refusal
@@ -155,8 +155,8 @@ func wantsString(p path, value any) bool {
 	return false
 }
 
-// prepare does what the API server does with a new object before it validates it. An
-// object that does not name its namespace goes to the one of the request.
+// prepare sets the fields that the API server sets in a new object before it validates
+// it. An object that does not name its namespace goes to the one of the request.
 func (d *definition) prepare(u *unstructured.Unstructured, namespace string) {
 	delete(u.Object, "status") // it is a subresource of every kind
 	u.SetGeneration(1)
@@ -172,7 +172,8 @@ func (d *definition) prepare(u *unstructured.Unstructured, namespace string) {
 	}
 }
 
-// blocks reports whether the rules in CEL are not applied to what is refused already.
+// blocks reports whether the API server skips the rules in CEL, because of earlier
+// refusals.
 func (a *admission) blocks() bool {
 	for _, r := range a.refusals {
 		switch r.Type { //nolint:exhaustive // others do not

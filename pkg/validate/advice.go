@@ -68,7 +68,7 @@ func (o *object) otherValues(p path, v any, schema *structuralschema.Structural)
 	return all
 }
 
-// quoted returns a scalar as it is written.
+// quoted returns the text of a scalar.
 func quoted(text string, v any) string {
 	if _, isString := v.(string); isString {
 		return ""

@@ -9,21 +9,21 @@ import (
 
 // Levels of findings.
 const (
-	// Error is what the API server refuses, or what keeps a controller from using the
-	// object.
+	// Error is a problem for which the API server refuses the object, or a controller does
+	// not use it.
 	Error = "error"
-	// Warning is what may be as it is meant to be, such as the name of an object that
-	// is not in the files.
+	// Warning is a problem that may be intended, such as the name of an object that is not
+	// in the files.
 	Warning = "warning"
 )
 
 // Those who find fault.
 const (
-	// ByAPIServer is what is refused when it is applied.
+	// ByAPIServer says that the object is refused when it is applied.
 	ByAPIServer = "api-server"
-	// ByController is what is reported later, in a status.
+	// ByController says that a status reports the problem later.
 	ByController = "controller"
-	// ByScheduler is what the scheduler ends for when it starts.
+	// ByScheduler says that the scheduler ends when it starts.
 	ByScheduler = "scheduler"
 )
 
@@ -34,7 +34,7 @@ type ObjectName struct {
 	Name      string `json:"name,omitempty"`
 }
 
-// String writes KIND NAMESPACE/NAME, or the kind alone of what has no name.
+// String writes KIND NAMESPACE/NAME, or the kind alone of an object without a name.
 func (o ObjectName) String() string {
 	if o.Name == "" {
 		return o.Kind
@@ -113,7 +113,7 @@ type Skipped struct {
 	ObjectName
 }
 
-// Answer is what is wrong with some manifests.
+// Answer lists the problems of some manifests.
 type Answer struct {
 	// Objects counts the objects that were checked.
 	Objects int `json:"objects"`

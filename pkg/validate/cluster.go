@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// Cluster is what a cluster holds.
+// Cluster reads a cluster.
 type Cluster struct {
 	Workloads []v1alpha1.WorkloadProfile
 	Nodes     []v1alpha1.NodeProfile
@@ -17,8 +17,8 @@ type Cluster struct {
 	PodLabels map[string][]labels.Set
 	// NodeLabels are those of the nodes.
 	NodeLabels []labels.Set
-	// Apply applies an object without keeping it, and returns what the API server says
-	// against that. Admission policies, rights and fields that cannot be changed are
+	// Apply applies an object without keeping it, and returns the API server's
+	// objections. Admission policies, rights and fields that cannot be changed are
 	// known to the cluster alone.
 	Apply func(ctx context.Context, object map[string]any) error
 }

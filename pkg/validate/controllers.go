@@ -46,8 +46,8 @@ func (c *checker) askControllers(ctx context.Context) error {
 	return nil
 }
 
-// world is what the controllers would see: the objects of the files, and those of the
-// cluster that are not in the files.
+// world holds the objects that the controllers would see: those of the files, and those of
+// the cluster that are not in the files.
 type world struct {
 	*checker
 
@@ -212,7 +212,7 @@ func (w *world) report(o *object, err error) {
 	}
 }
 
-// inFiles is added to what a cluster may have.
+// inFiles is added to the name of an object that a cluster may have.
 const inFiles = " (in the files; no cluster was asked)"
 
 // detail says what is wrong with a field.

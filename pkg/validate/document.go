@@ -52,8 +52,8 @@ func (v *value) at(p path, problem string) Finding {
 	return f
 }
 
-// read reads a document. It returns what is wrong with the text; without a value that
-// is all there is to say.
+// read reads a document. It returns the problems of the text; without a value these are the
+// whole answer.
 func (d *Document) read() (*value, []Finding) {
 	v := &value{place: d.Place, first: d.Line}
 	if len(d.Text) > maxDocument {
@@ -138,8 +138,8 @@ func (t *trail) path() (p path) {
 	return p
 }
 
-// eachNode visits a node and what is below it. An alias is not followed: what it
-// stands for is visited where it is written.
+// eachNode visits a node and what is below it. An alias is not followed: its value is
+// visited where it is written.
 func eachNode(node *yaml.Node, t *trail, visit func(*trail, *yaml.Node)) {
 	if node == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// limits warns of what the policy limits.loadline.dev would refuse as it is by default, besides what the definition refuses. Where a
-// cluster was asked, its own has its say.
+// limits warns of values that the policy limits.loadline.dev would refuse by default, besides those that the definition refuses.
+// Where a cluster was asked, its own has its say.
 func (w *world) limits(o *object, p *v1alpha1.WorkloadProfile) {
 	if w.in.Cluster != nil {
 		return

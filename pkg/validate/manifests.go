@@ -8,13 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Input is what is checked.
+// Input holds the files to check.
 type Input struct {
 	Documents []Document
 	// Namespace is that of objects that do not say; empty is default.
 	Namespace string
-	// Cluster is what a cluster holds, nil if none was asked: then only the files
-	// are known.
+	// Cluster reads a cluster, nil if none is asked: then only the files are known.
 	Cluster *Cluster
 	// Now is the time at which the objects would be created.
 	Now metav1.Time

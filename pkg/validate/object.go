@@ -13,7 +13,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
 
-// object is an object of a kind of the API, and what is wrong with it.
+// object is an object of a kind of the API, with its problems.
 type object struct {
 	value
 
@@ -25,8 +25,8 @@ type object struct {
 	renamed  map[string]string
 	findings []*Finding
 	refused  bool // by the API server, as it is written
-	// admitted is what the API server makes of the mended object, nil if it refuses
-	// that too.
+	// admitted is the mended object as the API server would store it, nil if it refuses that
+	// too.
 	admitted map[string]any
 	more     int  // errors beyond the findings
 	trials   *int // that are left, in values that are looked at
@@ -39,8 +39,8 @@ const maxPasses = 10
 // maxProblems bounds how many fields of an object are explained at a time.
 const maxProblems = 20
 
-// admit finds what the API server would say against the object, and what to write
-// instead. Where there is advice for everything, the object is admitted as advised.
+// admit finds the API server's objections to the object, and what to write instead. Where
+// there is advice for everything, the object is admitted as advised.
 func (o *object) admit(ctx context.Context, namespace string) {
 	written, _ := o.json.(map[string]any)
 	o.mended, o.renamed, o.values = runtime.DeepCopyJSON(written), map[string]string{}, valuesIn(written)
@@ -166,7 +166,7 @@ func (o *object) report(ctx context.Context, g *group, namespace string) bool {
 	return false
 }
 
-// against returns what the API server has against one of some fields, nil for nothing.
+// against returns the API server's objection to one of some fields, nil for none.
 func (o *object) against(ctx context.Context, namespace string, fields ...path) *group {
 	for _, g := range groups(o.definition.admit(ctx, o.mended, namespace).refusals) {
 		if slices.ContainsFunc(fields, g.path.within) {

@@ -35,8 +35,8 @@ func readArguments(plugin string) func(runtime.Object) error {
 	}
 }
 
-// scheduler checks what a scheduler's configuration says of our plugins, and reports
-// whether the value is such a configuration. What it says of others is not checked.
+// scheduler checks what a scheduler's configuration says of our plugins, and reports whether the value is such a
+// configuration. Other plugins are not checked.
 func (c *checker) scheduler(v *value) bool {
 	fields, _ := v.json.(map[string]any)
 	name := nameOf(fields)
@@ -150,7 +150,7 @@ func (c *checker) arguments(v *value, name ObjectName, at path, read func(runtim
 	c.refusedByScheduler(v, name, at, err)
 }
 
-// refusedByScheduler reports for what the scheduler ends when it starts, below a path of a value.
+// refusedByScheduler adds the problems for which the scheduler ends when it starts, below a path of a value.
 func (c *checker) refusedByScheduler(v *value, name ObjectName, at path, err error) {
 	if err == nil {
 		return
@@ -164,7 +164,7 @@ func (c *checker) refusedByScheduler(v *value, name ObjectName, at path, err err
 	}
 }
 
-// reportScheduler adds what the scheduler makes of a field.
+// reportScheduler adds the scheduler's problem with a field.
 func (c *checker) reportScheduler(v *value, name ObjectName, at path, level, problem string) {
 	f := v.at(at, problem)
 	f.By, f.Object, f.Level = ByScheduler, &name, level

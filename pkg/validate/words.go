@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/apis/decode"
 )
 
-// explain says what is wrong with a field, in one sentence for all refusals of it.
+// explain describes the problem of a field, in one sentence for all refusals of it.
 func (o *object) explain(g *group) string {
 	v, there := g.path.in(o.mended)
 	schema := g.path.schemaIn(o.definition.schema)
@@ -122,7 +122,7 @@ func fits(v any, schema *structuralschema.Structural) bool {
 	}
 }
 
-// wanted says what a schema wants.
+// wanted describes the values that a schema allows.
 func wanted(schema *structuralschema.Structural) string {
 	switch {
 	case schema.XIntOrString, schema.Type == "string":
@@ -138,7 +138,7 @@ func wanted(schema *structuralschema.Structural) string {
 	}
 }
 
-// shown returns a value as it is written, or the beginning of it.
+// shown returns the text of a value, or the beginning of it.
 func (o *object) shown(p path, v any) string {
 	const most = 60
 	text := ""

@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -82,7 +83,7 @@ func (n node) hasRoom(pod amounts) bool {
 }
 
 // kind is a job that does what does not matter here.
-var kind = &contention.JobType{Name: "any", Vector: contention.Loadings(0.5)}
+var kind = &mix.JobType{Name: "any", Vector: loading.Loadings(0.5)}
 
 func (a amounts) job() *placement.Job {
 	return &placement.Job{Type: kind, Neutral: 1, Requests: []float64{float64(max(0, a.milliCPU)) / 1000, float64(max(0, a.memory))}}
@@ -93,7 +94,7 @@ func placed(t *testing.T, nodes []node, limited bool) []*placement.Node {
 	t.Helper()
 	same := make([]*placement.Node, len(nodes))
 	for i, n := range nodes {
-		p, err := placement.NewNode(contention.NodeClass{Servers: []int{1}}, queueing.Options{})
+		p, err := placement.NewNode(mix.NodeClass{Servers: []int{1}}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -142,7 +142,7 @@ func checkGoTest(words []string) error {
 	if i < 0 {
 		return errors.New("names no package")
 	}
-	sources, err := testSources(words[i])
+	sources, err := sourcesOf(words[i], "*_test.go")
 	if err != nil {
 		return err
 	}
@@ -165,14 +165,11 @@ func checkGoTest(words []string) error {
 	return nil
 }
 
-// testSources returns the tests of a package.
-func testSources(folder string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
-	if err != nil {
-		return "", err
-	}
-	if len(files) == 0 {
-		return "", fmt.Errorf("%s has no tests", folder)
+// sourcesOf returns the source of those of a folder's files that fit a pattern.
+func sourcesOf(folder, pattern string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(root, folder, pattern))
+	if err != nil || len(files) == 0 {
+		return "", errors.Join(err, fmt.Errorf("%s has no %s", folder, pattern))
 	}
 	var all strings.Builder
 	for _, file := range files {
@@ -206,13 +203,13 @@ func checkGoRun(words []string) error {
 	return nil
 }
 
-// checkClusterTool checks that hack/cluster knows the verb, and that the programs that it is given exist.
+// checkClusterTool checks that hack/cluster has the verb, and that the programs that it is given exist.
 func checkClusterTool(words []string) error {
-	source, err := os.ReadFile(filepath.Join(root, "hack", "cluster", "main.go"))
+	sources, err := sourcesOf("hack/cluster", "*.go")
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(string(source), `"`+words[1]+`"`) {
+	if use := regexp.MustCompile(`\bUse:\s+"` + regexp.QuoteMeta(words[1]) + `[ "]`); !use.MatchString(sources) {
 		return fmt.Errorf("hack/cluster has no verb %s", words[1])
 	}
 	for _, word := range words[2:] {
@@ -225,17 +222,9 @@ func checkClusterTool(words []string) error {
 
 // checkProgram checks that a program declares the flags that it is given, or takes them from kube-scheduler.
 func checkProgram(words []string) error {
-	files, err := filepath.Glob(filepath.Join(root, "cmd", words[0], "*.go"))
-	if err != nil || len(files) == 0 {
-		return errors.Join(err, fmt.Errorf("there is no program %s", words[0]))
-	}
-	sources := ""
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		sources += string(content)
+	sources, err := sourcesOf("cmd/"+words[0], "*.go")
+	if err != nil {
+		return err
 	}
 	for _, word := range words[1:] {
 		flag, isFlag := strings.CutPrefix(word, "--")

@@ -20,7 +20,7 @@ import (
 
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 	"loadline.dev/loadline/test/docs/page"
 )
 

@@ -73,7 +73,7 @@ func PodGroups(t testing.TB) (apiServer, scheduler []string) {
 	return []string{on, "--runtime-config=scheduling.k8s.io/v1alpha2=true"}, []string{on}
 }
 
-// Found returns whether the Kubernetes of an API server has something that only one test looks for. It says so if it has not,
+// Found reports whether the Kubernetes of an API server has something that only one test looks for. It says so if it has not,
 // and fails the test if it is the version that Loadline is built with.
 func Found(t testing.TB, config *rest.Config, has bool, what string) bool {
 	t.Helper()
@@ -87,7 +87,7 @@ func Found(t testing.TB, config *rest.Config, has bool, what string) bool {
 	return found(t, false, version.Major+"."+strings.TrimSuffix(version.Minor, "+"), what)
 }
 
-// found is Found for a minor version, such as 1.36.
+// found reports what Found does of a minor version, such as 1.36.
 func found(t testing.TB, has bool, version, what string) bool {
 	t.Helper()
 	if has {

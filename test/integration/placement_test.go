@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"loadline.dev/loadline/hack/local"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // The vectors of the D-factor paper's workloads, which the tests place.
@@ -21,10 +22,10 @@ var papers = map[string]map[string]string{
 	"fileserver": {"cpu": "0.02", "disk": "0.98"},
 }
 
-var papersVectors = map[string]contention.Vector{
-	"filecomp":   contention.Loadings(0.58, 0.42),
-	"sort":       contention.Loadings(0.9, 0.1),
-	"fileserver": contention.Loadings(0.02, 0.98),
+var papersVectors = map[string]loading.Vector{
+	"filecomp":   loading.Loadings(0.58, 0.42),
+	"sort":       loading.Loadings(0.9, 0.1),
+	"fileserver": loading.Loadings(0.02, 0.98),
 }
 
 func TestPodsLandWhereDefinition2Says(t *testing.T) {
@@ -36,9 +37,9 @@ func TestPodsLandWhereDefinition2Says(t *testing.T) {
 	}
 	p.startScheduler(t, onlyDilation)
 
-	loads := map[string]*contention.Load{}
+	loads := map[string]*price.Load{}
 	for _, node := range p.nodes {
-		loads[node] = contention.NewLoad([]int{1, 1})
+		loads[node] = price.NewLoad([]int{1, 1})
 	}
 	apps := []string{"sort", "fileserver", "filecomp", "sort", "sort", "fileserver", "filecomp", "filecomp", "sort", "fileserver", "sort", "filecomp"}
 	for i, app := range apps {
@@ -46,7 +47,7 @@ func TestPodsLandWhereDefinition2Says(t *testing.T) {
 		must(t, p.Create(t.Context(), p.pod(name, app)))
 		chosen := p.awaitBound(t, i+1)[name]
 
-		candidate := contention.NewCandidate(papersVectors[app])
+		candidate := price.NewCandidate(papersVectors[app])
 		cost := loads[chosen].Prices().Of(candidate)
 		for node, load := range loads {
 			if other := load.Prices().Of(candidate); other < cost-1e-9 {

@@ -323,8 +323,8 @@ func (b *table) pods() {
 	for name, a := range map[string]attempt{
 		"a label of Loadline's":          {do: creating(markedPod("marked", "loadline.dev/measurement")), refused: "only Loadline marks pods as its own"},
 		"a label of Loadline's on a Job": {do: creating(markedJob("marked", "loadline.dev/trace-replay")), refused: "only Loadline marks Jobs as its own"},
-		"a profile of shop as its Job's owner, which Whose does not take for one": {do: creating(job("of-shops", func(j *batchv1.Job) { owned(j, "loadline.dev/v1alpha1", "WorkloadProfile") }))},
-		"a Job as its owner, which it must have beside a mark":                    {do: creating(pod("of-a-job", func(p *corev1.Pod) { owned(p, "batch/v1", "Job") }))},
+		"a profile of shop as its Job's owner, which MeasuredProfile does not take for one": {do: creating(job("of-shops", func(j *batchv1.Job) { owned(j, "loadline.dev/v1alpha1", "WorkloadProfile") }))},
+		"a Job as its owner, which it must have beside a mark":                              {do: creating(pod("of-a-job", func(p *corev1.Pod) { owned(p, "batch/v1", "Job") }))},
 		"a DaemonSet, which belongs to the nodes when shop measures there": {do: creating(&appsv1.DaemonSet{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "mallory", Name: "everywhere"},
 			Spec: appsv1.DaemonSetSpec{

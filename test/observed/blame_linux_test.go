@@ -74,7 +74,7 @@ func judged(t *testing.T, members []member) *findings.Answer {
 // judge is what findings say.
 func judge(t *testing.T, in *findings.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Of(in)
+	answer, err := findings.Find(in)
 	if err != nil {
 		t.Fatal(err)
 	}

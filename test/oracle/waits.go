@@ -7,7 +7,7 @@ package oracle
 import (
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // Thread is one thread of a job at one resource.
@@ -16,7 +16,7 @@ type Thread struct {
 }
 
 // ThreadOf returns a thread of a demand.
-func ThreadOf(d contention.Demand) Thread {
+func ThreadOf(d loading.Demand) Thread {
 	if d.Sensitivity == 0 || d.Loading == 0 {
 		return Thread{d.Loading, d.Pressure}
 	}
@@ -25,7 +25,7 @@ func ThreadOf(d contention.Demand) Thread {
 
 // Threads returns the threads that jobs have at a resource. The vectors may be
 // of different lengths.
-func Threads(jobs []contention.Vector, resource int) []Thread {
+func Threads(jobs []loading.Vector, resource int) []Thread {
 	var threads []Thread
 	for _, v := range jobs {
 		if resource >= len(v) {
@@ -61,7 +61,7 @@ func Wait(threads []Thread, k, servers int) float64 {
 // Delay returns what waiting for the threads of other jobs at a resource adds to the
 // dilation of job j, to first order: how much longer a thread waits there than it does
 // when the job is alone, over what the job takes alone.
-func Delay(servers []int, jobs []contention.Vector, j, resource int) float64 {
+func Delay(servers []int, jobs []loading.Vector, j, resource int) float64 {
 	together := threadWait(servers, jobs, j, resource)
 	alone := threadWait(servers, jobs[j:j+1], 0, resource)
 	return (together - alone) / Alone(servers, jobs[j])
@@ -69,16 +69,16 @@ func Delay(servers []int, jobs []contention.Vector, j, resource int) float64 {
 
 // Alone returns what a job takes alone to first order, in times of a thread that never
 // waits.
-func Alone(servers []int, job contention.Vector) float64 {
+func Alone(servers []int, job loading.Vector) float64 {
 	alone := 1.0
 	for i := range servers {
-		alone += threadWait(servers, []contention.Vector{job}, 0, i)
+		alone += threadWait(servers, []loading.Vector{job}, 0, i)
 	}
 	return alone
 }
 
 // threadWait returns what each thread of job j waits at a resource for all others.
-func threadWait(servers []int, jobs []contention.Vector, j, resource int) float64 {
+func threadWait(servers []int, jobs []loading.Vector, j, resource int) float64 {
 	before, own := len(Threads(jobs[:j], resource)), Threads(jobs[j:j+1], resource)
 	if len(own) == 0 || own[0].Sensitivity == 0 {
 		return 0
@@ -88,7 +88,7 @@ func threadWait(servers []int, jobs []contention.Vector, j, resource int) float6
 
 // TotalWait returns W, the sum over the threads of the jobs of what each waits for
 // those of other jobs, as a multiple of its job's time alone.
-func TotalWait(servers []int, jobs []contention.Vector) float64 {
+func TotalWait(servers []int, jobs []loading.Vector) float64 {
 	w := 0.0
 	for i := range servers {
 		for j, v := range jobs {

@@ -21,8 +21,8 @@
 // none, and each pod fits a node of its own: there the figures say how many of the
 // pods were batched.
 //
-// HostileTenant is SchedulingBasic in a cluster that has another tenant, whose
-// profiles claim all that a profile may: 250 pods on one node, another one for every
+// HostileTenant is SchedulingBasic in a cluster that has another user, whose
+// profiles declare all that a profile may: 250 pods on one node, another one for every
 // fifth node, 50 profiles, and one more that all of these pods follow, which comes or
 // goes every second. What it costs others is the difference between runs of one
 // variant in the two topics.

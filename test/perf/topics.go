@@ -24,8 +24,8 @@ type Topic struct {
 	NodesPerPod float64
 	// First and Measured are what the pods are made of, a file of testdata each.
 	First, Measured string
-	// HostilePerNode is how many pods of another tenant there are for each node, besides hostileOnOneNode on a node of their own;
-	// 0 for no such tenant. Its profiles claim all that they may, and every second one changes that all of its pods follow.
+	// HostilePerNode is how many pods of a hostile user there are for each node, besides hostileOnOneNode on a node of their own;
+	// 0 for no such user. Their profiles declare all that they may, and every second one changes that all of its pods follow.
 	HostilePerNode float64
 	// Churn is what comes and goes meanwhile, nil for nothing.
 	Churn *Churn
@@ -42,7 +42,7 @@ type Churn struct {
 	Files          []string
 }
 
-// hostileOnOneNode is how many pods of a hostile tenant are on one node, see testdata/hostile-pod.yaml.
+// hostileOnOneNode is how many pods of a hostile user are on one node, see testdata/hostile-pod.yaml.
 const hostileOnOneNode = 250
 
 // Topics returns all topics.
@@ -103,8 +103,8 @@ func FindTopics(names string) ([]Topic, error) {
 	return found, nil
 }
 
-// Sizes are how many nodes a topic has, but for the one that a hostile tenant fills, how many pods there are before the measured
-// ones, of a hostile tenant and of others, and how many are measured, at least 1.
+// Sizes are how many nodes a topic has, but for the one that a hostile user fills, how many pods there are before the measured
+// ones, of a hostile user and of others, and how many are measured, at least 1.
 type Sizes struct {
 	Nodes, HostilePods, FirstPods, Pods int
 }

@@ -11,7 +11,7 @@ const (
 	// ReasonDeclared says that the profile's numbers are those of its spec.
 	ReasonDeclared = "Declared"
 	// ReasonNotMeasured says that the profile leaves its numbers to a measurement,
-	// which has not told any yet.
+	// which has no result yet.
 	ReasonNotMeasured = "NotMeasured"
 	// ReasonObserved says that the numbers are those that gauges observe.
 	ReasonObserved = "Observed"

@@ -216,7 +216,7 @@ type ProbedInterference struct {
 
 	// sizeMebi is how much memory the standard job touches, in MiB. Defaults to half
 	// of the last-level cache for llc, and to several times as much for the jobs that
-	// stream. A virtual machine may have less of a cache than it is told:
+	// stream. A virtual machine may have less of a cache than it reports:
 	// "loadline-probe calibrate --job llc --size 8Mi" says with which size two jobs
 	// notice each other. At least 2 for llc, and 16 for others; two copies of it have
 	// to fit into the memory of probes.
@@ -389,7 +389,7 @@ type MeasuredLoading struct {
 }
 
 // MeasurementProgress is a measurement that is going on: where it takes place
-// and what each of its runs has told. It ends with an entry in measurements.
+// and what each of its runs has shown. It ends with an entry in measurements.
 type MeasurementProgress struct {
 	// nodeProfile is the class of nodes, as in measurements.
 	// +required
@@ -437,7 +437,7 @@ type MeasurementProgress struct {
 	// +kubebuilder:validation:Minimum=0
 	Attempts *int32 `json:"attempts,omitempty"`
 
-	// samples are what the steps that are over have told.
+	// samples are the results of the steps that are over.
 	// +optional
 	// +listType=map
 	// +listMapKey=round
@@ -446,7 +446,7 @@ type MeasurementProgress struct {
 	Samples []MeasurementSample `json:"samples,omitempty"`
 }
 
-// MeasurementSample is what one step of one round has told.
+// MeasurementSample is the result of one step of one round.
 type MeasurementSample struct {
 	// round is the number of the round, from 1.
 	// +required
@@ -467,7 +467,7 @@ type MeasurementSample struct {
 	TargetNanos *int64 `json:"targetNanos,omitempty"`
 
 	// targetCPUNanos is how long the threads of the target ran, in nanoseconds,
-	// where that is known of all of them. It tells how fast the processors were.
+	// where that is known of all of them. It shows how fast the processors were.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TargetCPUNanos *int64 `json:"targetCPUNanos,omitempty"`

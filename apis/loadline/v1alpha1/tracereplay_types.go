@@ -391,7 +391,7 @@ type ReplayResource struct {
 	Speed *resource.Quantity `json:"speed,omitempty"`
 
 	// sharing says that the servers are devices, such as GPUs, and how jobs share one.
-	// TimeSliced ties each job to one device, the one of which the least is requested
+	// TimeSliced assigns each job to one device, the one of which the least is requested
 	// then, where it waits for the other jobs of that device; jobs that request whole
 	// ones have them for themselves. Exclusive, the default, has a job use any server
 	// that is free. What jobs request is that of the capacity of the same name.

@@ -43,7 +43,7 @@ const halvings = 45
 const golden = 0.6180339887498949
 
 // Fit finds the serial part by least squares of the logarithms of elapsed times, on
-// a node of that many logical CPUs. A run with one thread is needed, which tells how
+// a node of that many logical CPUs. A run with one thread is needed, which shows how
 // many processors that keeps busy, and one with more.
 func Fit(runs []Run, cpus int) (Model, error) {
 	if cpus < 1 {

@@ -13,8 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"github.com/gofrs/flock"
 )
+
+// lockInterval is how often a lock that another process holds is tried again.
+const lockInterval = 20 * time.Millisecond
 
 // stagesFile, beside the binaries, tells kwok how nodes and pods live.
 const stagesFile = "stages.yaml"
@@ -128,11 +131,12 @@ func (s set) findOrBuild(ctx context.Context, log io.Writer) (string, error) {
 }
 
 // lockForBuild keeps other builders out, and tells the user when it has to wait for one.
-func lockForBuild(ctx context.Context, path string, log io.Writer) (*filelock.Lock, error) {
-	lock, err := filelock.Try(path)
-	if errors.Is(err, filelock.ErrHeld) {
+func lockForBuild(ctx context.Context, path string, log io.Writer) (*flock.Flock, error) {
+	lock := flock.New(path)
+	ours, err := lock.TryLock()
+	if !ours && err == nil {
 		fmt.Fprintln(log, "waiting for another process that builds the binaries")
-		return filelock.Wait(ctx, path)
+		_, err = lock.TryLockContext(ctx, lockInterval)
 	}
 	return lock, err
 }

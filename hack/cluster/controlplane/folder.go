@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"github.com/gofrs/flock"
 )
 
 // folder is where a control plane keeps its files. Only these names in it are touched.
 type folder string
 
-func (f folder) lock() string              { return filepath.Join(string(f), "lock") }
+func (f folder) lockFile() string          { return filepath.Join(string(f), "lock") }
 func (f folder) kubeconfig() string        { return filepath.Join(string(f), "kubeconfig") }
 func (f folder) logs() string              { return filepath.Join(string(f), "logs") }
 func (f folder) log(part string) string    { return filepath.Join(f.logs(), part+".log") }
@@ -24,7 +24,7 @@ func (f folder) secret(name string) string { return filepath.Join(f.secrets(), n
 // claimedFolder is a folder that we alone use.
 type claimedFolder struct {
 	folder
-	lock      *filelock.Lock
+	lock      *flock.Flock
 	temporary bool
 }
 
@@ -42,14 +42,14 @@ func claim(dir string) (_ *claimedFolder, err error) {
 	}
 
 	f := folder(dir)
-	lock, err := filelock.Try(f.lock())
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("a control plane already runs in %s: stop it, or choose another folder", dir)
-	}
+	claimed := &claimedFolder{folder: f, lock: flock.New(f.lockFile()), temporary: temporary}
+	ours, err := claimed.lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	claimed := &claimedFolder{folder: f, lock: lock, temporary: temporary}
+	if !ours {
+		return nil, fmt.Errorf("a control plane already runs in %s: stop it, or choose another folder", dir)
+	}
 	if err := claimed.prepare(); err != nil {
 		return nil, errors.Join(err, claimed.release())
 	}
@@ -58,7 +58,7 @@ func claim(dir string) (_ *claimedFolder, err error) {
 
 // prepare removes what an earlier control plane left and makes the folders that a new one needs.
 func (f *claimedFolder) prepare() error {
-	if err := f.lock.SetContent(strconv.Itoa(os.Getpid())); err != nil {
+	if err := os.WriteFile(f.lockFile(), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return err
 	}
 	if err := f.removeState(); err != nil {

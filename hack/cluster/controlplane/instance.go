@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"github.com/gofrs/flock"
 )
 
 // ErrNotRunning is returned by [Find] when no control plane runs in the folder.
@@ -32,24 +32,24 @@ func Find(dir string) (*Instance, error) {
 		return nil, err
 	}
 	f := folder(dir)
-	if _, err := os.Stat(f.lock()); errors.Is(err, os.ErrNotExist) {
+	lock := flock.New(f.lockFile(), flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryLock()
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotRunning)
-	}
-	lock, err := filelock.Try(f.lock())
-	if err == nil {
+	case err != nil:
+		return nil, err
+	case free:
 		return nil, errors.Join(fmt.Errorf("%s: %w", dir, ErrNotRunning), lock.Unlock())
 	}
-	if !errors.Is(err, filelock.ErrHeld) {
-		return nil, err
-	}
 
-	content, err := os.ReadFile(f.lock())
+	content, err := os.ReadFile(f.lockFile())
 	if err != nil {
 		return nil, err
 	}
 	pid, err := strconv.Atoi(string(content))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %q is not a process id", f.lock(), content)
+		return nil, fmt.Errorf("%s: %q is not a process id", f.lockFile(), content)
 	}
 	instance := &Instance{PID: pid, dir: f}
 	if _, err := os.Stat(f.kubeconfig()); err == nil {
@@ -60,8 +60,8 @@ func Find(dir string) (*Instance, error) {
 
 // AwaitEnd returns when the control plane is gone, or with the reason why ctx ended before.
 func (i *Instance) AwaitEnd(ctx context.Context) error {
-	lock, err := filelock.Wait(ctx, i.dir.lock())
-	if err != nil {
+	lock := flock.New(i.dir.lockFile())
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
 		return err
 	}
 	return lock.Unlock()

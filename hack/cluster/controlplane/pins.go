@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -151,8 +150,7 @@ func (p pins) run(ctx context.Context, args ...string) (string, error) {
 	return runGo(ctx, string(p), []string{"GOWORK=off", "GOFLAGS="}, args...)
 }
 
-// runGo runs the go command in dir and returns what it prints, without the final newline. The error quotes what it
-// says on standard error.
+// runGo runs the go command in dir and returns what it prints.
 func runGo(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	const interruptGrace = 10 * time.Second
 
@@ -162,17 +160,12 @@ func runGo(ctx context.Context, dir string, env []string, args ...string) (strin
 	cmd.SysProcAttr = process.Attributes()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) } // upon which go cleans up after itself
 	cmd.WaitDelay = interruptGrace
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
 
 	runtime.LockOSThread() // see process.Attributes
 	defer runtime.UnlockOSThread()
-	stdout, err := cmd.Output()
+	said, err := process.Output(cmd)
 	if cause := context.Cause(ctx); cause != nil {
 		return "", cause
 	}
-	if err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return strings.TrimSpace(string(stdout)), nil
+	return said, err
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -47,42 +45,13 @@ func newProber(c *credentials) *prober {
 	}
 }
 
-// await returns when the part that runs as p is ready. The error quotes the end of its log, and is an errPortTaken
-// when it could not listen.
+// await returns when the part that runs as p is ready. The error is an errPortTaken when it could not listen.
 func (r *prober) await(ctx context.Context, part part, p *process.Process) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-p.Exited():
-			cancel(errors.New("it ended by itself"))
-		case <-ctx.Done():
-		}
-	}()
-
-	var lastAnswer error
-	err := wait.PollUntilContextTimeout(ctx, probeInterval, readyDeadline, true, func(ctx context.Context) (bool, error) {
-		if answer := r.probe(ctx, part); ctx.Err() == nil {
-			lastAnswer = answer
-		}
-		return lastAnswer == nil, nil
-	})
-	select {
-	case <-p.Exited():
-		failure := p.Failure()
-		if strings.Contains(failure.Error(), "address already in use") {
-			return fmt.Errorf("%w: %w", errPortTaken, failure)
-		}
-		return failure
-	default:
+	err := p.AwaitReady(ctx, readyDeadline, func(ctx context.Context) error { return r.probe(ctx, part) })
+	if err != nil && strings.Contains(err.Error(), "address already in use") {
+		return fmt.Errorf("%w: %w", errPortTaken, err)
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return fmt.Errorf("while %s was starting: %w", part.name, cause)
-	}
-	if err != nil {
-		return fmt.Errorf("%s was not ready within %v: %w\n%s", part.name, readyDeadline, lastAnswer, p.Tail())
-	}
-	return nil
+	return err
 }
 
 // probe returns nil when the part says that it is ready.

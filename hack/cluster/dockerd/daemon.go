@@ -3,7 +3,6 @@
 package dockerd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,14 +15,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/gofrs/flock"
+	"github.com/moby/sys/mount"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
-	"loadline.dev/loadline/hack/cluster/internal/mounts"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
@@ -35,7 +33,7 @@ const runDir = "/run/loadline-docker"
 
 const (
 	// cgroup is the cgroup of all containers, and of this process and what it starts.
-	cgroup = "loadline-docker"
+	cgroup = cgroupfs.Cgroup("loadline-docker")
 	// programs is the cgroup, within that one, of all that is in no container.
 	programs = "programs"
 )
@@ -46,19 +44,13 @@ const (
 	sysDir       = "/proc/sys"
 )
 
-// readyPatience is how long the daemon may take to answer.
-const readyPatience = time.Minute
-
-// Available reports whether a Docker daemon answers where DOCKER_HOST, or its default, says.
-func Available(ctx context.Context) bool {
-	return exec.CommandContext(ctx, "docker", "info").Run() == nil
-}
+// readyDeadline is how long the daemon may take to answer.
+const readyDeadline = time.Minute
 
 // Daemon is a running Docker daemon.
 type Daemon struct {
 	dir     string
-	lock    *filelock.Lock
-	cgroup  cgroupfs.Cgroup
+	lock    *flock.Flock
 	back    func() error // moves this process out of our cgroup
 	process *process.Process
 }
@@ -72,16 +64,13 @@ func Start(ctx context.Context, dir string) (*Daemon, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := filelock.Try(filepath.Join(dir, "lock"))
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
-	}
+	d := &Daemon{dir: dir, lock: flock.New(filepath.Join(dir, "lock"))}
+	ours, err := d.lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{dir: dir, lock: lock}
-	if d.cgroup, err = cgroupfs.Find(cgroup); err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+	if !ours {
+		return nil, fmt.Errorf("another process runs a Docker daemon in %s: wait for it, or use that one (DOCKER_HOST=%s)", dir, host)
 	}
 	if err := d.start(ctx); err != nil {
 		return nil, errors.Join(err, d.clean())
@@ -154,7 +143,7 @@ func (d *Daemon) launch(ctx context.Context) error {
 		"hosts":           []string{host},
 		"runtimes":        map[string]any{"limited": map[string]any{"path": d.runtime()}},
 		"default-runtime": "limited",
-		"cgroup-parent":   "/" + cgroup,                             // without the slash they would be below those of the daemon
+		"cgroup-parent":   "/" + string(cgroup),                     // without the slash they would be below those of the daemon
 		"exec-opts":       []string{"native.cgroupdriver=cgroupfs"}, // systemd's takes names of slices only
 		"bridge":          "none",
 		"iptables":        false,
@@ -189,13 +178,10 @@ func (d *Daemon) enterCgroup() error {
 	if err != nil {
 		return err
 	}
-	if err := d.cgroup.Make(programs, all); err != nil {
+	if err := cgroup.Make(programs, all, cgroupfs.LowWeight); err != nil {
 		return err
 	}
-	if err := errors.Join(d.cgroup.Weigh("", cgroupfs.MaxWeight), d.cgroup.Weigh(programs, cgroupfs.LowWeight)); err != nil {
-		return err
-	}
-	d.back, err = d.cgroup.Enter(programs)
+	d.back, err = cgroup.Within(programs).Enter()
 	return err
 }
 
@@ -205,20 +191,7 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	defer client.CloseIdleConnections()
-	var problem error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, readyPatience, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-d.process.Exited():
-			return false, d.process.Failure()
-		default:
-		}
-		problem = ping(ctx, client)
-		return problem == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("the Docker daemon is not ready: %w\n%s", errors.Join(err, problem), d.process.Tail())
-	}
-	return nil
+	return d.process.AwaitReady(ctx, readyDeadline, func(ctx context.Context) error { return ping(ctx, client) })
 }
 
 // ping asks the daemon whether it is ready.
@@ -264,10 +237,10 @@ func (d *Daemon) replaceCrashed() error {
 // runDir, of which another daemon would take it that it still runs. Containers and networks are kept below d.dir, too, which
 // tells the next daemon of them.
 func (d *Daemon) removeRemains() error {
-	if err := d.cgroup.Kill(); err != nil {
+	if err := cgroup.Kill(); err != nil {
 		return err
 	}
-	return errors.Join(mounts.DetachBelow(runDir, d.dir), os.RemoveAll(runDir))
+	return errors.Join(mount.RecursiveUnmount(runDir), mount.RecursiveUnmount(d.dir), os.RemoveAll(runDir))
 }
 
 // removeContainers removes all containers, without which the daemon stops at once, with their volumes and networks, and images
@@ -292,13 +265,7 @@ func (d *Daemon) docker(args ...string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.Env = append(os.Environ(), d.Env())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("docker %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	return process.Output(cmd)
 }
 
 // clean ends the process, if it runs, and removes what it leaves.
@@ -310,6 +277,6 @@ func (d *Daemon) clean() error {
 	if d.back != nil {
 		errs = append(errs, d.back())
 	}
-	errs = append(errs, d.removeRemains(), d.cgroup.Remove(""), restoreSettings(sysDir, settingsFile))
+	errs = append(errs, d.removeRemains(), cgroup.Remove(), restoreSettings(sysDir, settingsFile))
 	return errors.Join(append(errs, d.lock.Unlock())...)
 }

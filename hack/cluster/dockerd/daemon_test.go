@@ -41,7 +41,7 @@ func TestADaemonLeavesNothingOnTheMachine(t *testing.T) { //nolint:paralleltest 
 			runContainer(t, d)
 			must(t, end(t, d).Stop())
 
-			if processes, err := filepath.Glob("/sys/fs/cgroup/*/" + cgroup); err != nil || len(processes) > 0 {
+			if processes, err := filepath.Glob("/sys/fs/cgroup/*/" + string(cgroup)); err != nil || len(processes) > 0 {
 				t.Errorf("cgroups: %v, %v", processes, err)
 			}
 			if _, err := os.Stat(runDir); !os.IsNotExist(err) {

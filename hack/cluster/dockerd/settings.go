@@ -8,22 +8,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
-// settings are settings of the kernel that a kubelet changes. They are those of the whole machine, and a privileged container
-// has no others.
-var settings = []string{
-	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
-}
-
-// saveSettings writes the values of those settings below the folder sys that there are into a file, unless it is there: then it
+// saveSettings writes the values of those settings that a kubelet changes, as far as the kernel has them, below the folder sys into a file, unless it is there: then it
 // is of a daemon that was killed, and the values now are not the machine's own.
 func saveSettings(sys, file string) error {
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	values := map[string]string{}
-	for _, name := range settings {
+	for name := range node.KernelSettings { // a privileged container has no others
 		value, err := os.ReadFile(filepath.Join(sys, name))
 		if errors.Is(err, os.ErrNotExist) { // this kernel has no such setting
 			continue

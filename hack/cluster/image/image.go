@@ -120,7 +120,8 @@ func (p *program) files() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return files.Bytes(), archive.Close()
+	err = archive.Close() // it writes the end of the archive
+	return files.Bytes(), err
 }
 
 // add writes a file, or a folder when its name ends with a slash, of root and of no date.

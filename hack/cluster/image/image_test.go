@@ -52,6 +52,9 @@ func TestAnImageHoldsTheProgramForAUserWhoIsNobody(t *testing.T) {
 		t.Errorf("diff_ids: %v, want the layer's, %s", config.RootFS.DiffIDs, want)
 	}
 
+	if end := make([]byte, 1024); len(layer)%512 != 0 || !bytes.HasSuffix(layer, end) {
+		t.Errorf("the layer, of %d bytes, has no end: two blocks of zeros, which programs that read archives strictly expect", len(layer))
+	}
 	content, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)

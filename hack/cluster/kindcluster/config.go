@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"text/template"
 
 	"k8s.io/utils/cpuset"
 
 	"loadline.dev/loadline/hack/cluster/internal/cores"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // Name is the cluster's name.
@@ -48,7 +50,7 @@ func config(processors int, module string) ([]byte, error) {
 	for i := range processors {
 		all = all.Union(cpuset.New(i))
 	}
-	plan, err := cores.Divide(all, workers, 1)
+	plan, err := cores.Divide(all, workers)
 	if err != nil {
 		return nil, fmt.Errorf("the machine of Docker has too few processors: %w", err)
 	}
@@ -56,12 +58,14 @@ func config(processors int, module string) ([]byte, error) {
 	reserved := func(own cpuset.CPUSet) string { return all.Difference(own).String() }
 	data := struct {
 		Name, Patches, AuditPolicy string
+		Kubelet                    string // fields of its configuration
 		ControlPlane               string // the processors that it reserves
 		Workers                    []string
 	}{
 		Name:         Name,
 		Patches:      filepath.Join(module, "kindcluster", "kubeadm"),
 		AuditPolicy:  filepath.Join(module, "controlplane", "audit-policy.yaml"),
+		Kubelet:      strings.ReplaceAll(strings.TrimSpace(node.KubeletSettings), "\n", "\n  "),
 		ControlPlane: reserved(plan.Others),
 	}
 	for _, own := range plan.Workers {

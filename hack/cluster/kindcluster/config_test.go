@@ -51,7 +51,7 @@ func TestPodsOfEachWorkerHaveAProcessorOfTheirOwn(t *testing.T) {
 
 func TestOneProcessorIsTooFew(t *testing.T) {
 	t.Parallel()
-	if _, err := config(1, "/module"); err == nil || !strings.Contains(err.Error(), "2 workers with 1 each") {
+	if _, err := config(1, "/module"); err == nil || !strings.Contains(err.Error(), "2 workers with one each") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // suite is the version of Debian: the one whose packages of containerd and runc real nodes are tested with.
@@ -22,17 +24,19 @@ const suite = "bookworm"
 // defaultMirror is where Debian's packages come from on a machine that does not have them from anywhere itself.
 const defaultMirror = "http://deb.debian.org/debian"
 
-// packages are what a node has besides what every Debian has: those of kind's Dockerfile, without those for storage, and what
-// that Dockerfile builds from source.
+// Packages are the Debian packages that this machine needs to make the image.
+const Packages = "debootstrap"
+
+// packages are what a node in a container has besides what every Debian has and what every node has: those of kind's Dockerfile,
+// without those for storage.
 var packages = []string{
-	"systemd", "systemd-sysv", "dbus", "conntrack", "iptables", "iproute2", "ethtool", "util-linux", "mount", "kmod",
-	"ca-certificates", "e2fsprogs", "jq", "procps", "containerd", "runc", "containernetworking-plugins",
+	"systemd", "systemd-sysv", "dbus", "conntrack", "ethtool", "util-linux", "mount", "kmod", "ca-certificates", "e2fsprogs", "jq", "procps",
 }
 
 // debian returns the folder of a root file system with the packages, below dir, where it is made on the first call, of what the
 // mirror has; "" is the one of this machine's apt.
 func debian(ctx context.Context, dir, mirror string, log io.Writer) (string, error) {
-	want := strings.Join(packages, ",")
+	want := strings.Join(slices.Concat(node.Packages, packages), ",")
 	root := filepath.Join(dir, fmt.Sprintf("debian-%x", sha256.Sum256([]byte(suite+" "+want)))[:len("debian-")+16])
 	if _, err := os.Stat(root); !errors.Is(err, os.ErrNotExist) {
 		return root, err
@@ -89,15 +93,15 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// unwanted are the files of Debian that a node does not have: those that kind's Dockerfile removes, so that systemd starts
-// nothing that a container cannot have; what this machine has written; what only people read.
-var unwanted = regexp.MustCompile(`^(` + strings.Join([]string{
-	`usr/lib/systemd/system/sysinit\.target\.wants/systemd-tmpfiles-setup\.service`,
-	`usr/lib/systemd/system/(multi-user|local-fs|basic)\.target\.wants/.*`,
-	`usr/lib/systemd/system/sockets\.target\.wants/.*(udev|initctl).*`,
-	`etc/systemd/system/[^/]*\.wants/.*`,
-	`etc/(machine-id|hostname|resolv\.conf)`,
-	`(dev|proc|sys|run|tmp|debootstrap)/.*`,
-	`var/(cache/apt|lib/apt/lists|log)/.*`,
-	`usr/share/(doc|man|locale|info)/.*`,
-}, "|") + `)$`)
+// unwanted are the files of Debian, as patterns, that a node does not have: those that kind's Dockerfile removes, so that systemd
+// starts nothing that a container cannot have; what this machine has written; what only people read.
+var unwanted = []string{
+	"usr/lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service",
+	"usr/lib/systemd/system/multi-user.target.wants/*", "usr/lib/systemd/system/local-fs.target.wants/*",
+	"usr/lib/systemd/system/basic.target.wants/*", "usr/lib/systemd/system/sockets.target.wants/*udev*",
+	"usr/lib/systemd/system/sockets.target.wants/*initctl*", "etc/systemd/system/*.wants/*",
+	"etc/machine-id", "etc/hostname", "etc/resolv.conf",
+	"dev/*", "proc/*", "sys/*", "run/*", "tmp/*", "debootstrap/*",
+	"var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*",
+	"usr/share/doc/*", "usr/share/man/*", "usr/share/locale/*", "usr/share/info/*",
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"loadline.dev/loadline/hack/cluster/image"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // podnetImage is the image of the program podnet, which files/default-cni.yaml runs.
@@ -27,7 +29,7 @@ const podnetImage = "loadline/podnet:dev"
 
 // writeImages writes archives of the images that a node brings along into the folder dir: those that kubeadm asks for, that of
 // pods' first processes, and podnet's.
-func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error {
+func (p *parts) writeImages(ctx context.Context, root tree, dir, sandboxImage string) error {
 	said, err := run(ctx, p.program("kubeadm"), "config", "images", "list", "--kubernetes-version", p.kubernetes)
 	if err != nil {
 		return err
@@ -37,12 +39,7 @@ func (p *parts) writeImages(ctx context.Context, dir, sandboxImage string) error
 		if name == "pause" { // containerd names another, which is below
 			continue
 		}
-		content := tree{}
-		if err := p.addProgram(content, name); err != nil {
-			return fmt.Errorf("image %s: %w", reference, err)
-		}
-		config := v1.Config{Env: []string{"PATH=" + searchPath}, Entrypoint: []string{binDir + name}}
-		if err := writeImage(filepath.Join(dir, name+".tar"), reference, content, config); err != nil {
+		if err := p.writeImage(ctx, root, filepath.Join(dir, name+".tar"), reference, name); err != nil {
 			return fmt.Errorf("image %s: %w", reference, err)
 		}
 	}
@@ -60,66 +57,44 @@ func programOf(reference string) string {
 	return name
 }
 
-// searchPath is where the programs of an image are, and binDir where ours is.
-const (
-	searchPath = "/usr/local/bin:/usr/sbin:/usr/bin"
-	binDir     = "/usr/local/bin/"
-)
+// binDir is where an image has its program.
+const binDir = "usr/local/bin/"
 
-// addProgram adds one of our programs with what it links to, of Debian's, and what else it needs.
-func (p *parts) addProgram(content tree, name string) error {
-	content.copyFile("usr/local/bin/"+name, p.program(name), 0o755)
-	content.folder("tmp", 0o777)
-	if err := addLibraries(content, p.debian, p.program(name)); err != nil {
+// writeImage writes the archive of the image of one of our programs, which is in the tree meanwhile.
+func (p *parts) writeImage(ctx context.Context, root tree, archive, reference, name string) (err error) {
+	program := binDir + name
+	if err := root.copy(program, p.program(name), 0o755); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, root.Remove(program)) }()
+	files := []string{program}
 	if name == "kube-proxy" {
-		return addIPTables(content, p.debian)
+		files = append(files, "usr/sbin/ip*tables", "usr/sbin/ip*tables-save", "usr/sbin/ip*tables-restore", "usr/lib/*/xtables/*.so")
 	}
-	return nil
-}
-
-// addIPTables adds Debian's iptables, with its extensions.
-func addIPTables(content tree, debian string) error {
-	const all = "usr/sbin/xtables-nft-multi"
-	content.copyFile(all, filepath.Join(debian, all), 0o755)
-	for _, family := range []string{"iptables", "ip6tables"} {
-		for _, verb := range []string{"", "-save", "-restore"} {
-			content.symlink("usr/sbin/"+family+verb, path.Base(all))
-		}
-	}
-	if err := addLibraries(content, debian, filepath.Join(debian, all)); err != nil {
-		return err
-	}
-	extensions, err := filepath.Glob(filepath.Join(debian, "usr", "lib", "*", "xtables", "*.so"))
-	if err != nil {
-		return err
-	}
-	for _, extension := range extensions {
-		name, err := filepath.Rel(debian, extension)
-		if err != nil {
-			return err
-		}
-		content.copyFile(name, extension, 0o644)
-		if err := addLibraries(content, debian, extension); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeImage writes the archive of an image whose one layer has a content.
-func writeImage(archive, reference string, content tree, config v1.Config) (err error) {
 	layer := archive + ".layer"
+	if err := writeLayer(ctx, root.Name(), layer, files...); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(layer)) }()
+	return writeArchive(archive, reference, layer, v1.Config{Env: []string{"PATH=" + node.SearchPath}, Entrypoint: []string{"/" + program}})
+}
+
+// writeLayer writes an archive of the programs and libraries in the root file system root that fit patterns, and of what they link
+// to. Static programs link to nothing, of which ldd says that it is an error.
+func writeLayer(ctx context.Context, root, layer string, patterns ...string) error {
+	const script = `cd /; linked=$(ldd $0 2>&1 | sed -n 's|.*[[:space:]]/\([^ ]*\) (0x.*|\1|p' | sort -u)
+		tar --create --dereference --no-recursion tmp $0 $linked`
 	file, err := os.Create(layer)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(layer)) }()
-	if err := errors.Join(content.write(file), file.Close()); err != nil {
-		return err
+	cmd := exec.CommandContext(ctx, "chroot", root, "sh", "-euc", script, strings.Join(patterns, " "))
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = file, &stderr
+	if err := errors.Join(cmd.Run(), file.Close()); err != nil {
+		return fmt.Errorf("archive %s: %w\n%s", patterns, err, strings.TrimSpace(stderr.String()))
 	}
-	return writeArchive(archive, reference, layer, config)
+	return nil
 }
 
 // writeArchive writes the archive of an image whose one layer is the archive at the path layer.

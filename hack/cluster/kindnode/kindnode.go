@@ -11,13 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/moby/sys/mount"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/image"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
-	"loadline.dev/loadline/hack/cluster/internal/mounts"
+	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 // Archive returns the path of an archive, as docker load takes it, of the image [Image]. It is made on the first call, which
@@ -32,8 +33,8 @@ func Archive(ctx context.Context, dir, mirror string, log io.Writer) (string, er
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	lock, err := filelock.Wait(ctx, filepath.Join(dir, "lock"))
-	if err != nil {
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if _, err := lock.TryLockContext(ctx, time.Second); err != nil {
 		return "", err
 	}
 	path, err := archive(ctx, dir, mirror, log)
@@ -49,7 +50,7 @@ func able() error {
 		return errors.New("only root can install Debian into a folder")
 	}
 	if _, err := exec.LookPath("debootstrap"); err != nil {
-		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends debootstrap)", err)
+		return fmt.Errorf("%w (on Debian: apt-get install --no-install-recommends %s)", err, Packages)
 	}
 	return nil
 }
@@ -92,14 +93,15 @@ func removeAll(pattern string) error {
 	if err != nil {
 		return err
 	}
-	if err := mounts.DetachBelow(paths...); err != nil { // or we would remove what is mounted
-		return err
-	}
-	var errs []error
 	for _, path := range paths {
-		errs = append(errs, os.RemoveAll(path))
+		if err := mount.RecursiveUnmount(path); err != nil { // or we would remove what is mounted
+			return err
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // parts are what a node is made of.
@@ -199,21 +201,16 @@ func (p *parts) key() (string, error) {
 		paths = append(paths, filepath.Join(p.own, name))
 	}
 	for _, path := range paths {
-		if err := copyContent(hash, path); err != nil {
+		content, err := os.ReadFile(path)
+		if err != nil {
 			return "", err
 		}
+		hash.Write(content)
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), nil
 }
 
-// run runs a program and returns what it prints, without the final newline. The error quotes what it says on standard error.
+// run runs a program and returns what it prints.
 func run(ctx context.Context, program string, args ...string) (string, error) {
-	var stderr strings.Builder
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{filepath.Base(program)}, args...), " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return strings.TrimSpace(string(out)), nil
+	return process.Output(exec.CommandContext(ctx, program, args...))
 }

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Podnet lays the pods' network on a node of kind: it configures the node's network plugins with the node's range of pod
-// addresses, and keeps routes to the ranges of all other nodes, which must be on the same link. It runs as a pod on each node,
-// in the node's network.
+// addresses, and lays routes to the ranges of all other nodes, which must be on the same link. It looks for them once a
+// second, and runs as a pod on each node, in the node's network.
 //
 // NODE_NAME is the node's name. CONTROL_PLANE_ENDPOINT, the host and port of the API server, spares it waiting for kube-proxy.
 package main
@@ -17,14 +17,16 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"text/template"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/informers"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // configFile is where containerd looks for the configuration of network plugins.
@@ -33,7 +35,7 @@ const configFile = "/etc/cni/net.d/10-podnet.conflist"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx); err != nil && ctx.Err() == nil { // else the kubelet ends us
 		fmt.Fprintln(os.Stderr, "podnet:", err)
 		os.Exit(1) //nolint:gocritic // what is deferred ends with us
 	}
@@ -56,39 +58,23 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	do := func(what func(*corev1.Node) error) func(any) {
-		return func(object any) {
-			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unknown.Obj
-			}
-			if node, ok := object.(*corev1.Node); ok {
-				if err := what(node); err != nil {
-					fail(fmt.Errorf("node %s: %w", node.Name, err))
-				}
+	return wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil { // the API server is starting, or away for a moment
+			fmt.Fprintln(os.Stderr, "podnet:", err)
+			return false, nil
+		}
+		for i := range nodes.Items {
+			if err := connect(self, &nodes.Items[i]); err != nil {
+				return false, fmt.Errorf("node %s: %w", nodes.Items[i].Name, err)
 			}
 		}
-	}
-	connect, disconnect := do(func(node *corev1.Node) error { return connect(self, node) }), do(func(node *corev1.Node) error { return disconnect(self, node) })
-	factory := informers.NewSharedInformerFactory(client, 0)
-	_, err = factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: connect, UpdateFunc: func(_, node any) { connect(node) }, DeleteFunc: disconnect,
+		return false, nil
 	})
-	if err != nil {
-		return err
-	}
-	factory.StartWithContext(kept)
-	<-kept.Done()
-	factory.Shutdown()
-	if ctx.Err() != nil { // the kubelet ends us
-		return nil
-	}
-	return context.Cause(kept)
 }
 
 // connect configures the network plugins if the node is our own, and lays a route to its pods if it is another. A node without
-// a range or an address is not ready for that; another event follows.
+// a range or an address is not ready for that.
 func connect(self string, node *corev1.Node) error {
 	if node.Spec.PodCIDR == "" {
 		return nil
@@ -101,21 +87,6 @@ func connect(self string, node *corev1.Node) error {
 		return err
 	}
 	return netlink.RouteReplace(route)
-}
-
-// disconnect removes the route to the pods of a node that is gone.
-func disconnect(self string, node *corev1.Node) error {
-	if node.Name == self || node.Spec.PodCIDR == "" {
-		return nil
-	}
-	route, err := routeTo(node)
-	if err != nil || route.Gw == nil {
-		return err
-	}
-	if err := netlink.RouteDel(route); err != nil && !errors.Is(err, syscall.ESRCH) { // ESRCH: there is none
-		return err
-	}
-	return nil
 }
 
 // routeTo returns the route to the pods of a node. It has no gateway while the node has no address.
@@ -133,37 +104,17 @@ func routeTo(node *corev1.Node) (*netlink.Route, error) {
 	return route, nil
 }
 
-// plugins is the configuration of network plugins. Addresses of pods mean nothing outside of the cluster, so what leaves a node
-// has the node's address.
-var plugins = template.Must(template.New("plugins").Parse(`{
-  "cniVersion": "0.4.0",
-  "name": "podnet",
-  "plugins": [
-    {
-      "type": "ptp",
-      "ipMasq": true,
-      "ipam": {
-        "type": "host-local",
-        "ranges": [[{"subnet": "{{.}}"}]],
-        "routes": [{"dst": "0.0.0.0/0"}]
-      }
-    },
-    {"type": "portmap", "capabilities": {"portMappings": true}}
-  ]
-}
-`))
-
 // configure writes the configuration into a file, in one step, unless it is there already.
 func configure(path, pods string) error {
-	var want bytes.Buffer
-	if err := plugins.Execute(&want, pods); err != nil {
+	want, err := node.Network{Pods: pods, Inside: true}.Config()
+	if err != nil {
 		return err
 	}
-	if has, err := os.ReadFile(path); err == nil && bytes.Equal(has, want.Bytes()) {
+	if has, err := os.ReadFile(path); err == nil && bytes.Equal(has, want) {
 		return nil
 	}
 	partial := filepath.Join(filepath.Dir(path), ".partial")
-	if err := os.WriteFile(partial, want.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(partial, want, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(partial, path)

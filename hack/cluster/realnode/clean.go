@@ -7,9 +7,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
-	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
+	"github.com/gofrs/flock"
 )
 
 // Clean removes what a process has left on this machine that had real nodes in dir, [Options].Dir, and did not get to
@@ -22,8 +22,12 @@ func Clean(ctx context.Context, dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) { // it is what Release removes last
 		return nil
 	}
-	lock, err := filelock.Try(lockFile)
-	if errors.Is(err, filelock.ErrHeld) {
+	lock := flock.New(lockFile)
+	ours, err := lock.TryLock()
+	if err != nil {
+		return err
+	}
+	if !ours {
 		holder, err := os.ReadFile(lockFile)
 		if err != nil {
 			return err
@@ -31,20 +35,14 @@ func Clean(ctx context.Context, dir string) error {
 		if string(holder) != dir { // whose Claim has removed everything else
 			return os.RemoveAll(dir)
 		}
-		if lock, err = filelock.Wait(ctx, lockFile); err != nil {
+		if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
-	} else if err != nil {
-		return err
 	}
 	return errors.Join(removeRemains(dir), lock.Unlock())
 }
 
 // removeRemains removes everything that may be left. We must hold the machine.
 func removeRemains(dir string) error {
-	groups, err := cgroupfs.Find(ourCgroup)
-	if err != nil {
-		return err
-	}
-	return errors.Join(unplug(), groups.Remove(""), os.RemoveAll(dir))
+	return errors.Join(unplug(), ourCgroup.Remove(), os.RemoveAll(dir))
 }

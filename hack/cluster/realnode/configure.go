@@ -5,12 +5,15 @@ package realnode
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"text/template"
 
 	"golang.org/x/sys/unix"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 //go:embed templates
@@ -21,9 +24,9 @@ type settings struct {
 	Dir           string // of the configuration
 	Cgroup        string // of all pods
 	Reserved      string // the cores that are not the node's
+	Kubelet       string // more of its configuration
 	System        bool   // whether it is node system
 	AuthorityFile string
-	PodNetwork    string
 	PodNetworks   string // of all nodes
 	Name          string
 	PauseImage    string
@@ -43,9 +46,8 @@ func (n *Node) configure() error {
 	}
 	values := settings{
 		Dir: n.dir, Name: n.name, System: n.name == SystemNode,
-		Cgroup: "/" + ourCgroup + "/" + n.name, Reserved: n.machine.cores.All.Difference(n.cores).String(),
-		AuthorityFile: n.plane.AuthorityFile(),
-		PodNetwork:    podNetwork(n.number), PodNetworks: podNetworks,
+		Cgroup: "/" + string(ourCgroup.Within(n.name)), Reserved: n.machine.cores.All.Difference(n.cores).String(), Kubelet: node.KubeletSettings,
+		AuthorityFile: n.plane.AuthorityFile(), PodNetworks: podNetworks,
 		PauseImage: PauseImage, PluginFolder: plugins, Snapshotter: snapshotter,
 	}
 	parsed, err := template.ParseFS(templates, "templates/*")
@@ -57,21 +59,27 @@ func (n *Node) configure() error {
 		if err := file.Execute(&content, values); err != nil {
 			return err
 		}
-		path := n.file(file.Name())
-		if filepath.Ext(path) == ".conflist" {
-			path = filepath.Join(n.dir, "cni", file.Name())
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.WriteFile(n.file(file.Name()), content.Bytes(), 0o600); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, content.Bytes(), 0o600); err != nil {
-			return err
-		}
+	}
+	if err := n.configureNetwork(); err != nil {
+		return err
 	}
 	if err := n.plane.WriteKubeconfig(n.file("kubelet.kubeconfig"), "system:node:"+n.name, "system:nodes"); err != nil {
 		return err
 	}
 	return n.plane.WriteKubeconfig(n.file("kube-proxy.kubeconfig"), "system:kube-proxy")
+}
+
+// configureNetwork writes the configuration of the network plugins.
+func (n *Node) configureNetwork() error {
+	network, err := node.Network{Pods: podNetwork(n.number)}.Config()
+	if err != nil {
+		return err
+	}
+	folder := n.file("cni")
+	return errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "loadline.conflist"), network, 0o600))
 }
 
 // snapshotter returns how containerd can keep the files of containers in a folder: an overlay cannot be on an overlay,

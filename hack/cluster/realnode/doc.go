@@ -17,7 +17,7 @@
 // # Nodes
 //
 // The workers are worker-1, worker-2 and so on. All pods of a worker share one core, its own: it is a machine with one
-// CPU, or, by Options.CoresEach, with several. One more node, system, is for the operators of the cluster: it has the taint of a control plane, and the cores
+// CPU. One more node, system, is for the operators of the cluster: it has the taint of a control plane, and the cores
 // that are no worker's. There too run, with little weight, all the programs that make up the cluster, so that they
 // disturb the workers as little as can be; on a machine with no core to spare they share that of the last worker, and
 // worker-1 alone is undisturbed.

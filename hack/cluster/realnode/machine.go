@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
@@ -19,13 +20,12 @@ import (
 	"loadline.dev/loadline/hack/cluster/image"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
-	"loadline.dev/loadline/hack/cluster/internal/filelock"
 	"loadline.dev/loadline/hack/cluster/internal/process"
 )
 
 const (
 	// ourCgroup is the cgroup that all of ours are in.
-	ourCgroup = "loadline"
+	ourCgroup = cgroupfs.Cgroup("loadline")
 	// machinery is the cgroup, within ourCgroup, of the programs that make up the cluster.
 	machinery = "machinery"
 )
@@ -40,10 +40,8 @@ const PauseImage = "loadline/pause:dev"
 type Machine struct {
 	dir      string
 	workers  int
-	each     int // cores of a worker
 	log      io.Writer
-	lock     *filelock.Lock
-	cgroups  cgroupfs.Cgroup
+	lock     *flock.Flock
 	cores    cores.Plan
 	back     func() error // moves this process out of our cgroups
 	pause    string       // the path of the program
@@ -62,10 +60,10 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if problems := missing(options.Workers, options.coresEach(), dir); len(problems) > 0 {
+	if problems := missing(options.Workers, dir); len(problems) > 0 {
 		return nil, fmt.Errorf("this machine cannot have %d real nodes. It lacks\n  - %s", options.Workers, strings.Join(problems, "\n  - "))
 	}
-	m := &Machine{dir: dir, workers: options.Workers, each: options.coresEach(), log: options.Log}
+	m := &Machine{dir: dir, workers: options.Workers, log: options.Log}
 	if m.log == nil {
 		m.log = io.Discard
 	}
@@ -83,16 +81,17 @@ func Claim(ctx context.Context, options Options) (*Machine, error) {
 }
 
 // lockMachine keeps others from having real nodes, and lets them know that ours are in dir.
-func lockMachine(dir string) (*filelock.Lock, error) {
-	lock, err := filelock.Try(lockFile)
-	if errors.Is(err, filelock.ErrHeld) {
-		holder, err := os.ReadFile(lockFile)
-		return nil, errors.Join(fmt.Errorf("another process has real nodes on this machine, in %s: stop it first (cluster down)", holder), err)
-	}
+func lockMachine(dir string) (*flock.Flock, error) {
+	lock := flock.New(lockFile)
+	ours, err := lock.TryLock()
 	if err != nil {
 		return nil, err
 	}
-	if err := lock.SetContent(dir); err != nil {
+	if !ours {
+		holder, err := os.ReadFile(lockFile)
+		return nil, errors.Join(fmt.Errorf("another process has real nodes on this machine, in %s: stop it first (cluster down)", holder), err)
+	}
+	if err := os.WriteFile(lockFile, []byte(dir), 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return lock, nil
@@ -100,9 +99,6 @@ func lockMachine(dir string) (*filelock.Lock, error) {
 
 // prepare does what Claim says, once the machine is ours.
 func (m *Machine) prepare(ctx context.Context) (err error) {
-	if m.cgroups, err = cgroupfs.Find(ourCgroup); err != nil {
-		return err
-	}
 	if err := removeRemains(m.dir); err != nil {
 		return err
 	}
@@ -128,16 +124,13 @@ func (m *Machine) placeMachinery() error {
 	if err != nil {
 		return err
 	}
-	if m.cores, err = cores.Divide(online, m.workers, m.each); err != nil {
+	if m.cores, err = cores.Divide(online, m.workers); err != nil {
 		return err
 	}
-	if err := m.cgroups.Make(machinery, m.cores.Others); err != nil {
+	if err := ourCgroup.Make(machinery, m.cores.Others, cgroupfs.LowWeight); err != nil {
 		return err
 	}
-	if err := errors.Join(m.cgroups.Weigh("", cgroupfs.MaxWeight), m.cgroups.Weigh(machinery, cgroupfs.LowWeight)); err != nil {
-		return err
-	}
-	m.back, err = m.cgroups.Enter(machinery)
+	m.back, err = ourCgroup.Within(machinery).Enter()
 	return err
 }
 
@@ -216,7 +209,7 @@ func (m *Machine) forAll(ctx context.Context, do func(*Node, context.Context) er
 // Release stops all nodes, with everything on them, and removes everything. It must be called once, when the control
 // plane and everything else that this process has started are gone: they live in the cgroups that it removes.
 func (m *Machine) Release() error {
-	errs := []error{m.forAll(context.Background(), func(n *Node, _ context.Context) error { return n.Stop() })}
+	errs := []error{m.forAll(context.Background(), (*Node).Stop)}
 	if m.hub != nil {
 		errs = append(errs, m.hub.end())
 	}

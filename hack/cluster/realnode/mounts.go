@@ -11,21 +11,12 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 // hidden are the folders of the machine that a node has its own of: what it must find must not be there.
 var hidden = []string{"/run", "/var/lib", "/var/log"}
-
-// tunables are settings of the kernel, with the values that a kubelet gives them. They belong to the whole machine and
-// are not ours to change, so a node has files in their places.
-var tunables = map[string]string{
-	"vm/overcommit_memory":      "1",
-	"vm/panic_on_oom":           "0",
-	"kernel/panic":              "10",
-	"kernel/panic_on_oops":      "1",
-	"kernel/keys/root_maxkeys":  "1000000",
-	"kernel/keys/root_maxbytes": "25000000",
-}
 
 // mountNode makes, in the mount namespace of the calling thread, a node's own view of the machine: everything is the
 // machine's but what the kubelet and containerd write, which is in the folder dir, or in memory for what a reboot
@@ -54,7 +45,7 @@ func mountNode(dir string) error {
 	if out, err := exec.Command("mount", "-t", "proc", "proc", "/proc").CombinedOutput(); err != nil {
 		return fmt.Errorf("mount /proc: %w: %s", err, bytes.TrimSpace(out))
 	}
-	for name, value := range tunables {
+	for name, value := range node.KernelSettings { // not ours to change, so a node has files in their places
 		if err := standIn(filepath.Join(settings, name), "/proc/sys/"+name, value); err != nil {
 			return err
 		}

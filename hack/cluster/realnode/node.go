@@ -18,24 +18,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/cpuset"
 
 	"loadline.dev/loadline/hack/cluster/controlplane"
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/process"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
 const (
 	// nodeDeadline is how long a node may take to become ready, also on a busy machine.
 	nodeDeadline = 4 * time.Minute
-	// pollInterval is how often what is starting is asked whether it is ready.
-	pollInterval = 100 * time.Millisecond
 	// nodeKinds are the kinds of namespaces that make up a node.
 	nodeKinds = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
-	// searchPath is where a node's programs look for others.
-	searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // The programs of a node, in the order in which they start.
@@ -107,13 +103,12 @@ func (n *Node) powerOn() (err error) {
 	if err := n.configure(); err != nil {
 		return err
 	}
-	if err := n.machine.cgroups.Make(n.name, n.machine.cores.All); err != nil { // the kubelet tells pods which of these are theirs
-		return err
-	}
+	weight := uint64(cgroupfs.NormalWeight)
 	if n.name == SystemNode {
-		if err := n.machine.cgroups.Weigh(n.name, cgroupfs.LowWeight); err != nil {
-			return err
-		}
+		weight = cgroupfs.LowWeight
+	}
+	if err := ourCgroup.Make(n.name, n.machine.cores.All, weight); err != nil { // the kubelet tells pods which of these cores are theirs
+		return err
 	}
 	if n.inside, err = hold(n.machine.pause, "node "+n.name, n.log("node"), nodeKinds); err != nil {
 		return err
@@ -132,7 +127,7 @@ func (n *Node) powerOn() (err error) {
 
 // Stop stops the node and all pods on it at once, as a power cut does, and returns when everything is gone. A node that
 // is not running stays so.
-func (n *Node) Stop() error {
+func (n *Node) Stop(context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.powerOff()
@@ -147,13 +142,13 @@ func (n *Node) powerOff() error {
 		errs = append(errs, p.Kill())
 		delete(n.running, name)
 	}
-	errs = append(errs, n.inside.end(), n.machine.cgroups.Remove(n.name))
+	errs = append(errs, n.inside.end(), ourCgroup.Within(n.name).Remove())
 	n.inside = nil
 	return errors.Join(errs...)
 }
 
 // KillKubelet kills the kubelet, as a crash would. The pods run on, and are not supervised until Start.
-func (n *Node) KillKubelet() error {
+func (n *Node) KillKubelet(context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := n.running[kubeletName]
@@ -188,7 +183,7 @@ func (n *Node) launch(name, program string, args ...string) error {
 		return err
 	}
 	p, err := process.Start(process.Spec{
-		Name: name + " of " + n.name, Path: path, Args: args, Env: []string{"HOME=/", "PATH=" + searchPath}, Log: n.log(name),
+		Name: name + " of " + n.name, Path: path, Args: args, Env: []string{"HOME=/", "PATH=" + node.SearchPath}, Log: n.log(name),
 		Enter: n.inside.enter,
 		// It ends with the node, and cannot see this process, which is outside.
 		Attributes: func(attributes *syscall.SysProcAttr) { attributes.Pdeathsig = 0 },
@@ -206,31 +201,8 @@ func (n *Node) launch(name, program string, args ...string) error {
 	return nil
 }
 
-// await polls until a condition of a program of the node holds. The error quotes the program's log when it ends before.
-func (n *Node) await(ctx context.Context, name, what string, condition func(context.Context) error) error {
-	p := n.running[name]
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, nodeDeadline, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-p.Exited():
-			return false, p.Failure()
-		default:
-		}
-		last = condition(ctx)
-		return last == nil, nil
-	})
-	switch {
-	case err == nil:
-		return nil
-	case wait.Interrupted(err):
-		return fmt.Errorf("%s: %w: %w\n%s", what, err, last, p.Tail())
-	default:
-		return err
-	}
-}
-
 func (n *Node) awaitContainerd(ctx context.Context) error {
-	return n.await(ctx, containerdName, "await containerd", func(ctx context.Context) error {
+	return n.running[containerdName].AwaitReady(ctx, nodeDeadline, func(ctx context.Context) error {
 		return n.ctr(ctx, "version")
 	})
 }
@@ -247,7 +219,7 @@ func (n *Node) awaitReady(ctx context.Context, since metav1.Time) error {
 		role = "control-plane"
 	}
 	label := fmt.Appendf(nil, `{"metadata": {"labels": {"node-role.kubernetes.io/%s": ""}}}`, role) // which a kubelet may not do
-	return n.await(ctx, kubeletName, "await the node", func(ctx context.Context) error {
+	return n.running[kubeletName].AwaitReady(ctx, nodeDeadline, func(ctx context.Context) error {
 		node, err := client.CoreV1().Nodes().Patch(ctx, n.name, types.MergePatchType, label, metav1.PatchOptions{})
 		if err != nil {
 			return err

@@ -10,15 +10,10 @@ type Options struct {
 	// Dir is the folder for the nodes' files. What is in it is removed, first and last. Nodes must be able to see it: it
 	// cannot be below /run, /var/lib or /var/log.
 	Dir string
-	// Workers is how many nodes with cores of their own there shall be, besides node system, at least 1.
+	// Workers is how many nodes with a core of their own there shall be, besides node system, at least 1.
 	Workers int
-	// CoresEach is how many cores each worker has; 0 means 1.
-	CoresEach int
 	// Kubernetes is the minor version of the kubelets, as the control plane has it.
 	Kubernetes string
 	// Log receives one line per step, for a person to read. nil: none.
 	Log io.Writer
 }
-
-// coresEach returns the number of cores of a worker.
-func (o *Options) coresEach() int { return max(1, o.CoresEach) }

@@ -10,16 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/moby/sys/capability"
 
 	"loadline.dev/loadline/hack/cluster/internal/cgroupfs"
 	"loadline.dev/loadline/hack/cluster/internal/cores"
+	"loadline.dev/loadline/hack/cluster/node"
 )
 
-// Packages are the Debian packages that real nodes need.
-const Packages = "containerd runc containernetworking-plugins iptables iproute2"
-
-// programs are what these packages bring that a node runs.
+// programs are what the packages of a node bring that it runs.
 var programs = []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "iptables", "iptables-save", "iptables-restore", "ip"}
 
 // pluginFolders are where network plugins (CNI) may be: Debian's first.
@@ -29,7 +27,7 @@ var pluginFolders = []string{"/usr/lib/cni", "/opt/cni/bin"}
 var plugins = []string{"ptp", "host-local", "loopback"}
 
 // missing returns everything that keeps this machine from having real nodes, each as a sentence without a full stop.
-func missing(workers, each int, dir string) []string {
+func missing(workers int, dir string) []string {
 	if os.Geteuid() != 0 {
 		return []string{"root: only root can make namespaces and cgroups (whether anything else is missing, root can tell)"}
 	}
@@ -47,20 +45,18 @@ func missing(workers, each int, dir string) []string {
 		absent = append(absent, err.Error())
 	}
 	if len(absent) > 0 {
-		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), Packages))
+		all = append(all, fmt.Sprintf("programs: %s (on Debian: apt-get install %s)", strings.Join(absent, ", "), strings.Join(node.Packages, " ")))
 	}
-	if groups, err := cgroupfs.Find(ourCgroup); err != nil {
-		all = append(all, "cgroups: "+err.Error())
-	} else if controllers, err := groups.Missing(); err != nil {
+	if controllers, err := cgroupfs.Missing(); err != nil {
 		all = append(all, "cgroups: "+err.Error())
 	} else if len(controllers) > 0 {
-		all = append(all, fmt.Sprintf("cgroup controllers: %s are not below %s", strings.Join(controllers, ", "), cgroupfs.Mount))
-	} else if err := groups.Writable(); err != nil {
+		all = append(all, "cgroup controllers: "+strings.Join(controllers, ", "))
+	} else if err := ourCgroup.Writable(); err != nil {
 		all = append(all, "cgroups that may be made: "+err.Error())
 	}
 	if online, err := cores.Online(); err != nil {
 		all = append(all, "cores: "+err.Error())
-	} else if _, err := cores.Divide(online, workers, each); err != nil {
+	} else if _, err := cores.Divide(online, workers); err != nil {
 		all = append(all, "cores: there are "+err.Error())
 	}
 	for _, folder := range hidden {
@@ -71,24 +67,19 @@ func missing(workers, each int, dir string) []string {
 	return all
 }
 
-// capable reports whether root may do what root may: in a container it often may not.
+// capable returns what root may not do here that root may: in a container that is often much.
 func capable() error {
-	text, err := os.ReadFile("/proc/self/status")
+	own, err := capability.NewPid2(0)
+	if err == nil {
+		err = own.Load()
+	}
 	if err != nil {
 		return err
 	}
-	var effective uint64
-	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "CapEff:"); found {
-			if _, err := fmt.Sscanf(value, "%x", &effective); err != nil {
-				return fmt.Errorf("/proc/self/status: CapEff:%q is not a hexadecimal number", value)
-			}
-		}
-	}
 	var absent []string
-	for name, bit := range map[string]int{"SYS_ADMIN": unix.CAP_SYS_ADMIN, "NET_ADMIN": unix.CAP_NET_ADMIN, "SYS_PTRACE": unix.CAP_SYS_PTRACE} {
-		if effective&(1<<bit) == 0 {
-			absent = append(absent, "CAP_"+name)
+	for _, needed := range []capability.Cap{capability.CAP_SYS_ADMIN, capability.CAP_NET_ADMIN, capability.CAP_SYS_PTRACE} {
+		if !own.Get(capability.EFFECTIVE, needed) {
+			absent = append(absent, "CAP_"+strings.ToUpper(needed.String()))
 		}
 	}
 	if len(absent) > 0 {

@@ -47,7 +47,7 @@ func Kinds(mixes ...Mix) []string {
 	return slices.Compact(names)
 }
 
-// Together is a mix that ran, and what its kinds told of themselves alone before and after it.
+// Together is a mix that ran, and what its kinds reported of runs alone before and after it.
 type Together struct {
 	Mix    Mix                    `json:"mix"`
 	Loads  []result.Load          `json:"loads"`

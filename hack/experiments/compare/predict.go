@@ -4,14 +4,15 @@ package compare
 import (
 	"fmt"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Ran is a job that ran beside others.
 type Ran struct {
 	Start, Neutral, Elapsed float64 // seconds
-	Vector                  contention.Vector
+	Vector                  loading.Vector
 }
 
 // Dilation is how many times longer it took than alone.
@@ -19,7 +20,7 @@ func (r Ran) Dilation() float64 { return r.Elapsed / r.Neutral }
 
 // Ends predicts when jobs end that share a node, given when each of them really started.
 func Ends(jobs []Ran, servers []int) ([]float64, error) {
-	return contention.CompletionsBy(revised(jobs, func(v contention.Vector) contention.Vector { return v }), servers, queueing.Options{})
+	return mix.CompletionsBy(revised(jobs, func(v loading.Vector) loading.Vector { return v }), servers, queueing.Options{})
 }
 
 // predictor predicts when jobs that share a node end.
@@ -39,26 +40,26 @@ func predictors() []predictor {
 			for i := range ones {
 				ones[i] = 1
 			}
-			return contention.Completions(revised(jobs, func(v contention.Vector) contention.Vector {
+			return mix.Completions(revised(jobs, func(v loading.Vector) loading.Vector {
 				same := make([]float64, len(v))
 				for i := range v {
 					same[i] = v[i].Loading
 				}
-				return contention.Loadings(same...)
+				return loading.Loadings(same...)
 			}), ones)
 		}},
 		// As if the node were one resource that every job keeps busy.
 		{"linear sum", func(jobs []Ran, _ []int) ([]float64, error) {
-			return contention.Completions(revised(jobs, func(contention.Vector) contention.Vector { return contention.Loadings(1) }), []int{1})
+			return mix.Completions(revised(jobs, func(loading.Vector) loading.Vector { return loading.Loadings(1) }), []int{1})
 		}},
 	}
 }
 
 // revised returns the runs with other vectors.
-func revised(jobs []Ran, vector func(contention.Vector) contention.Vector) []contention.Run {
-	runs := make([]contention.Run, len(jobs))
+func revised(jobs []Ran, vector func(loading.Vector) loading.Vector) []mix.Run {
+	runs := make([]mix.Run, len(jobs))
 	for i, j := range jobs {
-		runs[i] = contention.Run{Start: j.Start, Neutral: j.Neutral, Vector: vector(j.Vector)}
+		runs[i] = mix.Run{Start: j.Start, Neutral: j.Neutral, Vector: vector(j.Vector)}
 	}
 	return runs
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadline.dev/loadline/hack/experiments/measure"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
@@ -16,7 +16,7 @@ var near = cmpopts.EquateApprox(0, 1e-9) // rounding
 func TestPredictionsTakeWhenEachPodStartedIntoAccount(t *testing.T) {
 	t.Parallel()
 	// The second comes when half of the first is done: they share for 10 s.
-	busy := contention.Loadings(1, 0)
+	busy := loading.Loadings(1, 0)
 	jobs := []Ran{{Start: 100, Neutral: 10, Vector: busy}, {Start: 105, Neutral: 10, Vector: busy}}
 	for _, p := range predictors() {
 		got, err := p.predict(jobs, []int{1, 1})
@@ -31,7 +31,7 @@ func TestPredictionsTakeWhenEachPodStartedIntoAccount(t *testing.T) {
 
 func TestOnlyOursKnowsOfServersAndPressures(t *testing.T) {
 	t.Parallel()
-	v := contention.Vector{{}, {Loading: 1, Pressure: 0.5}}
+	v := loading.Vector{{}, {Loading: 1, Pressure: 0.5}}
 	jobs := []Ran{{Neutral: 10, Vector: v}, {Neutral: 10, Vector: v}}
 	want := map[string][]float64{"Loadline": {1, 1}, "D-factor": {2, 2}, "linear sum": {2, 2}}
 	for _, p := range predictors() {

@@ -64,7 +64,7 @@ func jobsOf(m compare.Mix, seconds float64, repetition int) []job.Job {
 	return jobs
 }
 
-// mixes runs jobs together, and keeps what they told in a file of the output folder.
+// mixes runs jobs together, and keeps their reports in a file of the output folder.
 func (s *session) mixes(ctx context.Context) error {
 	all := allMixes()
 	if s.quick {

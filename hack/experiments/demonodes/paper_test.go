@@ -9,12 +9,12 @@ import (
 
 	"loadline.dev/loadline/hack/experiments/compare"
 	"loadline.dev/loadline/hack/experiments/start"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 func TestThePapersSchedulesHaveThePapersMakespans(t *testing.T) {
 	t.Parallel()
-	vectors := map[string]contention.Vector{"cpu": contention.Loadings(1, 0), "io": contention.Loadings(0, 1)}
+	vectors := map[string]loading.Vector{"cpu": loading.Loadings(1, 0), "io": loading.Loadings(0, 1)}
 	want := map[string]float64{"the paper's, list scheduler": 290.56, "the paper's, min p'·p̄": 221.12} // Fig. 8, seconds
 	for _, a := range arrangements() {
 		if a.nodes == nil {

@@ -28,7 +28,7 @@ type options struct {
 	peer  string
 }
 
-// compressFiles makes the inputs, compresses as many files as it is told to, and says how long it was where: from the
+// compressFiles makes the inputs, compresses the given number of files, and says how long it was where: from the
 // beginning, as seen from outside its container. When the context ends so does it: that is no error.
 func compressFiles(ctx context.Context, o options) (l result.Load, err error) {
 	if l.Begin, err = probe.Now(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -147,19 +148,19 @@ func readMixes(r io.Reader) ([]mix, error) {
 
 // predict returns the dilations of the pods, with or without knowing how long they compute at a time.
 func (m mix) predict(bursts bool) ([]float64, error) {
-	var vectors []contention.Vector
+	var vectors []loading.Vector
 	var sharing contention.Sharing
 	for i := range m {
 		p := &m[i]
-		d := contention.Demand{Loading: p.loading, Pressure: p.loading, Threads: p.threads}
-		share := contention.Share{Weight: p.weight, Limit: p.limit}
+		d := loading.Demand{Loading: p.loading, Pressure: p.loading, Threads: p.threads}
+		share := loading.Share{Weight: p.weight, Limit: p.limit}
 		if bursts {
 			d.Burst, share.Burst = p.burst, p.burst
 			if p.limit > 0 {
 				share.Limit = d.Within(p.limit)
 			}
 		}
-		vectors, sharing.Shares = append(vectors, contention.Vector{d}), append(sharing.Shares, share)
+		vectors, sharing.Shares = append(vectors, loading.Vector{d}), append(sharing.Shares, share)
 	}
 	prediction, err := contention.PredictSharing(vectors, []int{m[0].processors}, sharing, queueing.Options{})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 
 	"loadline.dev/loadline/hack/experiments/job"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
@@ -24,7 +25,7 @@ type Findings struct {
 	IOServers int `json:"ioServers"`
 	// Vectors are the measured vectors of the kinds, by resource.
 	Vectors map[string][]Component `json:"vectors"`
-	// Accounts are what the kinds told of a run alone then: of several runs, that which
+	// Accounts are the reports of the kinds of a run alone then: of several runs, that which
 	// computed for the middle time.
 	Accounts map[string]result.Load `json:"accounts"`
 }
@@ -92,7 +93,7 @@ func (f *Findings) Require(io job.Standard, names ...string) error {
 		return fmt.Errorf("nothing was measured with the job %s: run the part measure first", io)
 	}
 	for _, name := range names {
-		if _, told := f.Accounts[name]; len(f.Vectors[name]) == 0 || !told {
+		if _, known := f.Accounts[name]; len(f.Vectors[name]) == 0 || !known {
 			return fmt.Errorf("the job %s was not measured: run the part measure first", name)
 		}
 	}
@@ -100,13 +101,13 @@ func (f *Findings) Require(io job.Standard, names ...string) error {
 }
 
 // Vector returns the measured vector of a kind.
-func (f *Findings) Vector(name string) contention.Vector {
+func (f *Findings) Vector(name string) loading.Vector {
 	resources := job.Device{Job: f.IOJob}.Resources()
-	v := make(contention.Vector, len(resources))
+	v := make(loading.Vector, len(resources))
 	for i, resource := range resources {
 		for _, c := range f.Vectors[name] {
 			if c.Resource == resource {
-				v[i] = contention.Demand{Loading: c.Loading, Pressure: c.Pressure, Sensitivity: c.Sensitivity, Threads: 1}
+				v[i] = loading.Demand{Loading: c.Loading, Pressure: c.Pressure, Sensitivity: c.Sensitivity, Threads: 1}
 			}
 		}
 	}
@@ -115,12 +116,12 @@ func (f *Findings) Vector(name string) contention.Vector {
 
 // VectorLike returns the measured vector of a kind on processors as fast as in one of its
 // runs: as many times slower than then as the same work computed longer.
-func (f *Findings) VectorLike(l result.Load, name string) contention.Vector {
+func (f *Findings) VectorLike(l result.Load, name string) loading.Vector {
 	computed, then := float64(l.CPUNanos)/1e9, job.Computing(l, f.Accounts[name])
 	if computed <= 0 || then <= 0 { // it does not compute
 		return f.Vector(name)
 	}
-	v, _ := contention.NodeClass{Servers: f.Servers(), Speeds: []float64{then / computed}}.On(f.Vector(name))
+	v, _ := mix.NodeClass{Servers: f.Servers(), Speeds: []float64{then / computed}}.On(f.Vector(name))
 	return v
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"loadline.dev/loadline/hack/experiments/job"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 
@@ -41,7 +41,7 @@ func TestWhatWasMeasuredIsFoundAgain(t *testing.T) {
 	if got.Require("disk-write", "x", "y") == nil || got.Require("disk-read") == nil {
 		t.Error("a job or a disk that was not measured is good enough")
 	}
-	want := contention.Vector{{}, {Loading: 0.4, Pressure: 0.3, Sensitivity: 0.2, Threads: 1}}
+	want := loading.Vector{{}, {Loading: 0.4, Pressure: 0.3, Sensitivity: 0.2, Threads: 1}}
 	if diff := cmp.Diff(want, got.Vector("x")); diff != "" {
 		t.Error(diff)
 	}
@@ -70,7 +70,7 @@ func TestVectorsAreThoseOfProcessorsAsFastAsInTheMix(t *testing.T) {
 		IOJob: job.Network, IOServers: 1, Accounts: map[string]result.Load{"job": load(100, 4)},
 		Vectors: map[string][]Component{"job": {{"cpu", 0.5, 0.6, 0.4}, {"network", 0.3, 0.3, 0.15}}},
 	}
-	want := contention.Vector{
+	want := loading.Vector{
 		{Loading: 1 / 1.5, Pressure: 1.2 / 1.5, Sensitivity: 0.8 / 1.5, Threads: 1},
 		{Loading: 0.3 / 1.5, Pressure: 0.3 / 1.5, Sensitivity: 0.15 / 1.5, Threads: 1},
 	}

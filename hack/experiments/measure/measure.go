@@ -80,7 +80,7 @@ func (r *Run) Measure(ctx context.Context) (err error) {
 // run that computed for the middle time.
 func (r *Run) account(ctx context.Context, k job.Kind) (known [2]float64, middle result.Load, err error) {
 	r.Log.Step("%s: %d× alone", k.Name, r.Repeat)
-	var told [2][]float64
+	var loadings [2][]float64
 	var all []result.Load
 	for range r.Repeat {
 		loads, err := r.RunJobs(ctx, r.Known.Speeds, []job.Job{{Kind: k, Seconds: r.Seconds}}, start.First)
@@ -89,11 +89,11 @@ func (r *Run) account(ctx context.Context, k job.Kind) (known [2]float64, middle
 		}
 		all = append(all, loads[0])
 		for i, loading := range job.Vector(loads[0], r.Device.Service) {
-			told[i] = append(told[i], loading)
+			loadings[i] = append(loadings[i], loading)
 		}
 	}
 	for i := range known {
-		known[i] = job.Median(told[i])
+		known[i] = job.Median(loadings[i])
 	}
 	slices.SortFunc(all, func(a, b result.Load) int { return cmp.Compare(a.CPUNanos, b.CPUNanos) })
 	return known, all[len(all)/2], nil
@@ -153,7 +153,7 @@ func (r *Run) gauge(ctx context.Context) error {
 		from, to := run.Series.Span()
 		rate, ok := run.Series.Rate(from, to)
 		if !ok {
-			return fmt.Errorf("the probe %s ran too short a time to tell how fast it is", g.job)
+			return fmt.Errorf("the probe %s ran too short a time to show how fast it is", g.job)
 		}
 		*g.into = rate
 	}

@@ -39,7 +39,7 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "explain (pod [NAMESPACE/]NAME | --simulate -f MANIFEST)",
 		Short: "Explain how fast a pod runs where it is, or would run, and what other nodes would cost",
-		Long: `explain tells how much slower than alone a pod runs on its node, at which resources
+		Long: `explain says how much slower than alone a pod runs on its node, at which resources
 it waits, because of whom, and whom it makes wait. With --nodes, or for a pod that
 waits for a node, it ranks the nodes of the cluster by what the pod would cost there:
 the dilation that it would add to itself and to its neighbours, as the scheduler
@@ -64,7 +64,7 @@ scheduler in the cluster says, or that of --scheduler, or as is the default.
 It reads the cluster, or files with pods, nodes, namespaces, what belongs to volumes, and
 profiles, as kubectl get prints them.
 
-With --simulate it tells, before a pod is created, which node the scheduler would
+With --simulate it says, before a pod is created, which node the scheduler would
 choose by these costs, how fast the pod would run there, whom it would slow, and which
 limits of dilation would not hold. -f is then the manifest of the pod, or of a
 Deployment, StatefulSet, ReplicaSet, Job or CronJob, as kubectl apply takes it, with
@@ -95,7 +95,7 @@ The exit code is 1 if no node takes the pod, or if a limit would not hold.`,
 	}
 	flags := command.Flags()
 	x.files.Add(command, "explain", "pods, nodes, namespaces and profiles, in place of a cluster; - for standard input; may be repeated. With --simulate and no argument, the manifest")
-	flags.BoolVar(&x.simulate, "simulate", false, "tell where a pod would go that is not there yet, and what that would do")
+	flags.BoolVar(&x.simulate, "simulate", false, "say where a pod that is not there yet would go, and what that would do")
 	flags.BoolVar(&x.nodes, "nodes", false, "rank the nodes by what the pod would cost there")
 	flags.StringVar(&x.scheduler, "scheduler", "", "file with the scheduler's configuration (default that in the cluster)")
 	flags.StringSliceVar(&x.changes, "what-if", nil, "another CPU request or limit of the pod, as request=CPU or limit=CPU, 0 for none; or dilation=TIMES, for the smallest request that keeps it below; may be repeated")

@@ -272,7 +272,7 @@ func TestExplainSaysWhatWeightDoesAndWhatAnotherRequestWould(t *testing.T) {
 		"dilation=1":           `"1" is not a number above 1, such as 1.5`,
 		"dilation=NaN":         `"NaN" is not a number above 1`,
 		"dilation=Inf":         `"Inf" is not a number above 1`,
-		"request=1,request=2":  "it is told twice",
+		"request=1,request=2":  "it is given twice",
 		"dilation=2,request=1": "dilation asks for a request: leave one of them out",
 		"request=2,limit=1":    "a request of 2 is above the limit of 1: change both",
 		"limit=20m":            "a request of 50m is above the limit of 20m: change both",

@@ -11,6 +11,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/explanation"
+	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/report"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -251,16 +252,16 @@ func limitText(most float64, reason string) string {
 func vectorLine(v *explanation.VectorSource, rules string, now time.Time) string {
 	var text string
 	switch {
-	case v.Source == explanation.SourceMeasured, v.Source == explanation.SourceObserved:
+	case v.Source == profile.SourceMeasured, v.Source == profile.SourceObserved:
 		on := "nodes of " + v.NodeProfile
 		if v.NodeProfile == v1alpha1.NoNodeProfile {
 			on = "nodes without a NodeProfile"
 		}
-		text = fmt.Sprintf("Vector: WorkloadProfile %s, %s %s ago on %s", v.Profile, strings.ToLower(v.Source), age(now.Sub(v.Time.Time)), on)
+		text = fmt.Sprintf("Vector: WorkloadProfile %s, %s %s ago on %s", v.Profile, strings.ToLower(string(v.Source)), age(now.Sub(v.Time.Time)), on)
 		if v.Error != nil {
 			text += fmt.Sprintf(" (± %.2f at most)", *v.Error)
 		}
-	case v.Source == explanation.SourceDeclared:
+	case v.Source == profile.SourceDeclared:
 		text = "Vector: WorkloadProfile " + v.Profile + ", as declared"
 	case v.Profile != "":
 		text = "Vector: assumed from its requests, since WorkloadProfile " + v.Profile + " has no vector in use yet (rules: " + rules + ")"

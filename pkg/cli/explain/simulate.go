@@ -18,7 +18,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// runSimulation tells where a pod would go that is not there yet.
+// runSimulation says where a pod that is not there yet would go.
 func (x *explain) runSimulation(ctx context.Context, args []string) error {
 	manifests, err := x.manifests(args)
 	if err != nil {
@@ -128,12 +128,12 @@ func (x *explain) simulateInFiles(ctx context.Context, applied *explanation.Mani
 // setNamespace gives manifests without a namespace that of -n, else own, as kubectl apply does. The error is about a
 // workload of another namespace than that of -n.
 func (x *explain) setNamespace(applied *explanation.Manifests, own string) error {
-	told := x.cluster.Namespace()
+	given := x.cluster.Namespace()
 	w := &applied.Workload
-	if told != "" && w.Pod.Namespace != "" && w.Pod.Namespace != told {
-		return fmt.Errorf("%s: metadata.namespace: %q is not the namespace of -n, %q", w.Name(), w.Pod.Namespace, told)
+	if given != "" && w.Pod.Namespace != "" && w.Pod.Namespace != given {
+		return fmt.Errorf("%s: metadata.namespace: %q is not the namespace of -n, %q", w.Name(), w.Pod.Namespace, given)
 	}
-	namespace := cmp.Or(told, own)
+	namespace := cmp.Or(given, own)
 	w.Pod.Namespace = cmp.Or(w.Pod.Namespace, namespace)
 	for i := range applied.Workloads {
 		p := &applied.Workloads[i]

@@ -51,10 +51,10 @@ func setChange(c *explanation.Change, key, value string) (err error) {
 	return err
 }
 
-// cpu reads an amount of CPU that was not told before.
+// cpu reads an amount of CPU that was not given before.
 func cpu(before *resource.Quantity, value string) (*resource.Quantity, error) {
 	if before != nil {
-		return nil, errors.New("it is told twice")
+		return nil, errors.New("it is given twice")
 	}
 	q, err := verb.Number(value, "500m or 2")
 	if err == nil && q.Sign() < 0 {
@@ -100,15 +100,15 @@ func whatIfLines(e *explanation.Answer) []string {
 	if w == nil {
 		return nil
 	}
-	claim := "a request of " + w.Request.String()
+	asked := "a request of " + w.Request.String()
 	if w.Limit != nil {
-		claim += " and a limit of " + w.Limit.String()
+		asked += " and a limit of " + w.Limit.String()
 	}
 	now := "now " + times(*e.Dilation)
 	switch {
 	case w.Target != nil && !*w.Met:
 		return []string{fmt.Sprintf("No request that fits keeps it below %s: with %s it would be %s times slower than alone (%s)%s.",
-			text.Times(*w.Target), claim, times(w.Dilation), now, changed(w))}
+			text.Times(*w.Target), asked, times(w.Dilation), now, changed(w))}
 	case w.Target != nil && w.Request.IsZero():
 		return []string{fmt.Sprintf("Even without a request it would be %s times slower than alone (%s), which is not above %s%s.",
 			times(w.Dilation), now, text.Times(*w.Target), changed(w))}
@@ -116,7 +116,7 @@ func whatIfLines(e *explanation.Answer) []string {
 		return []string{fmt.Sprintf("The smallest request that keeps it below %s is %s (now %s): it would be %s times slower than alone (%s)%s.",
 			text.Times(*w.Target), w.Request, e.Request, times(w.Dilation), now, changed(w))}
 	}
-	line := fmt.Sprintf("With %s it would be %s times slower than alone (%s)", claim, times(w.Dilation), now)
+	line := fmt.Sprintf("With %s it would be %s times slower than alone (%s)", asked, times(w.Dilation), now)
 	if w.Throttling != nil {
 		line += fmt.Sprintf(", where alone takes %s as long by its own limit", text.Times(*w.Throttling))
 	}

@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/cli/input"
 	"loadline.dev/loadline/pkg/cli/verb"
 	"loadline.dev/loadline/pkg/evaluate/fits"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 	"loadline.dev/loadline/pkg/report/chart"
 	"loadline.dev/loadline/pkg/report/file"
 	"loadline.dev/loadline/pkg/text"
@@ -222,7 +222,7 @@ func printFit(p *verb.Page, a *fits.Answer) error {
 	if err := p.Lines(lines...); err != nil {
 		return err
 	}
-	return errors.Join(printCorrection(p, a.Correction), printLoss(p, a), printHoldOut(p, a.HoldOut), printDoubts(p, a.Doubts))
+	return errors.Join(printCorrection(p, a.Correction), printLoss(p, a), printHoldOut(p, a.HoldOut), printWarnings(p, a.Warnings))
 }
 
 // printLoss says what a user of the profiles gets of the fit, and what not, if profiles were written.
@@ -272,11 +272,11 @@ func untold(a *fits.Answer) []string {
 	if len(reasons) == 0 {
 		return nil
 	}
-	return []string{"Where there is no ± it cannot be told: " + strings.Join(reasons, "; ")}
+	return []string{"Where there is no ±, the interval is not known: " + strings.Join(reasons, "; ")}
 }
 
 // interval returns a value with how much more it may be, or alone where that
-// cannot be told.
+// is not known.
 func interval(v *fits.Interval) string {
 	switch {
 	case v == nil:
@@ -315,16 +315,16 @@ func printLearningCurve(p *verb.Page, curve []fits.Learnt) error {
 	return p.Table(table)
 }
 
-func printDoubts(p *verb.Page, doubts []fits.Doubt) error {
-	if len(doubts) == 0 {
+func printWarnings(p *verb.Page, warnings []fits.Warning) error {
+	if len(warnings) == 0 {
 		return nil
 	}
 	const shown = 10
-	lines := []string{"", "To be doubted:"}
-	for _, d := range doubts[:min(shown, len(doubts))] {
+	lines := []string{"", "Warnings:"}
+	for _, d := range warnings[:min(shown, len(warnings))] {
 		lines = append(lines, "  "+d.Message)
 	}
-	if more := len(doubts) - shown; more > 0 {
+	if more := len(warnings) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more (-o json lists all)", more))
 	}
 	return p.Lines(lines...)

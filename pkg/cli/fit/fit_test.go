@@ -158,7 +158,7 @@ func TestFitNamesAWrongAloneTime(t *testing.T) {
 	if !answer.Baselines || first.Baseline == nil || math.Abs(first.Baseline.Value-11) > 1 {
 		t.Errorf("baselines %v, of the first job %+v, want 11", answer.Baselines, first.Baseline)
 	}
-	if d := answer.Doubts[0]; d.Kind != "WrongAlone" || !strings.Contains(d.Message, `"job-0"`) {
+	if d := answer.Warnings[0]; d.Kind != "WrongAlone" || !strings.Contains(d.Message, `"job-0"`) {
 		t.Errorf("first doubt %+v", d)
 	}
 	held := answer.HoldOut
@@ -180,7 +180,7 @@ func TestFitSaysWhereNoIntervalCanBeTold(t *testing.T) {
 	if table, _, _ := strings.Cut(stdout, "hidden resource"); strings.Contains(table, "±") {
 		t.Errorf("an interval is printed:\n%s", stdout)
 	}
-	if want := "Where there is no ± it cannot be told: there are too few observations to tell how noisy they are\n"; !strings.Contains(stdout, want) {
+	if want := "Where there is no ±, the interval is not known: there are too few observations to tell how noisy they are\n"; !strings.Contains(stdout, want) {
 		t.Errorf("the output lacks %q:\n%s", want, stdout)
 	}
 }

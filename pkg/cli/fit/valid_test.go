@@ -10,7 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/fits"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 	"loadline.dev/loadline/pkg/validate"
 )
 

@@ -49,7 +49,7 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "predict -f FILE",
 		Short: "Predict how much pods on one node slow each other down",
-		Long: `predict tells how much pods that share a node slow each other down, at which
+		Long: `predict says how much pods that share a node slow each other down, at which
 resource, because of whom, and when each is done. It needs no cluster.
 
 It reads manifests of Pods, Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs
@@ -261,7 +261,7 @@ func quantityOf(q *resource.Quantity) string {
 // vectorOf says where a vector is from, and on a wide page what it is.
 func vectorOf(pods *prediction.PodsAnswer, wide bool) string {
 	from := "profile " + pods.Vector.Profile
-	if pods.Vector.Source == prediction.SourceRequests {
+	if pods.Vector.Source == profile.SourceRequests {
 		from = "assumed"
 	}
 	if !wide {
@@ -305,7 +305,7 @@ func (p *predict) notes(answer *prediction.Answer) (lines []string) {
 	for i := range answer.Pods {
 		pods := &answer.Pods[i]
 		switch {
-		case pods.Vector.Source != prediction.SourceRequests:
+		case pods.Vector.Source != profile.SourceRequests:
 		case pods.Vector.Profile != "":
 			unmeasured = append(unmeasured, fmt.Sprintf("%s (%s)", pods.Name, demandsOf(pods)))
 		default:

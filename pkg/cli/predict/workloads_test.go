@@ -11,6 +11,7 @@ import (
 
 	"loadline.dev/loadline/pkg/cli/clitest"
 	"loadline.dev/loadline/pkg/evaluate/prediction"
+	"loadline.dev/loadline/pkg/profile"
 )
 
 // shopProfiles are those of their pods.
@@ -90,7 +91,7 @@ func TestPredictTakesWhatIfsForManifests(t *testing.T) {
 	}
 	web := answers["by flags"].Pods[0]
 	if web.Request.String() != "300m" || web.Limit.String() != "400m" || web.QoSClass != "Burstable" || web.Workload != "deployment/shop/web" ||
-		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != prediction.SourceDeclared {
+		*web.Replicas != 3 || web.Profile != "shop/service" || web.Vector.Source != profile.SourceDeclared {
 		t.Errorf("%+v", web)
 	}
 }
@@ -205,7 +206,7 @@ func TestPredictRefusesBadManifests(t *testing.T) {
 		"a negative what-if":            {clitest.ShopWorkloads, []string{"--limits", "web=-1"}, `limits: "web": -1 is less than 0`},
 		"a huge what-if":                {clitest.ShopWorkloads, []string{"--requests", "web=20k"}, `requests: "web": 20k is more than the 16384 cores that a node may have`},
 		"a what-if of no pod":           {clitest.ShopWorkloads, []string{"--limits", "db=1"}, `limits: there is no pod of "db" on the node`},
-		"a what-if told twice":          {clitest.ShopWorkloads, []string{"--requests", "web=1,shop/web=2"}, `requests: "web" is told twice, by another name, too`},
+		"a what-if given twice":         {clitest.ShopWorkloads, []string{"--requests", "web=1,shop/web=2"}, `requests: "web" is given twice, by another name, too`},
 		"a limit below the request":     {clitest.ShopWorkloads, []string{"--limits", "web=300m"}, `pods "shop/web": a request of 500m is above the limit of 300m: change both`},
 		"a pod without a request":       {clitest.ShopWorkloads + shopProfiles, []string{"--pod", "web", "--pod", "other"}, `requests: there is none for "other": name what every pod on the node requests, 0 for nothing`},
 		"an unknown version of cgroups": {clitest.ShopWorkloads, []string{"--cgroup", "v3"}, `--cgroup: "v3" is not one of v1, v2`},
@@ -312,7 +313,7 @@ func TestPredictGoesByTheDevicesOfAManifest(t *testing.T) {
 		}
 	}
 	code, _, stderr = clitest.Run(t, node+pod("a", "gpu-0,gpu-1"), "predict", "-f", "-")
-	if want := `"gpu-1" is a second device of its kind: a pod is tied to one`; code != 2 || !strings.Contains(stderr, want) {
+	if want := `"gpu-1" is a second device of its kind: a pod uses one`; code != 2 || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d: %s, want %s", code, stderr, want)
 	}
 }

@@ -37,7 +37,7 @@ func (l *ledger) Add(object any) error { return l.take(object, l.see) }
 func (l *ledger) Update(object any) error { return l.take(object, l.see) }
 
 // Delete takes the last state of a pod that is gone.
-func (l *ledger) Delete(object any) error { return l.take(object, l.over) }
+func (l *ledger) Delete(object any) error { return l.take(object, l.end) }
 
 // Replace takes all pods that are there now. Those that are missing went while the
 // server was not to be reached.
@@ -54,14 +54,14 @@ func (l *ledger) Replace(objects []any, _ string) error {
 	}
 	for uid, pod := range l.live {
 		if !there[uid] {
-			l.over(pod)
+			l.end(pod)
 		}
 	}
 	l.listed = true
 	return nil
 }
 
-// Resync does nothing: no listener would have to be told again.
+// Resync does nothing: no listener needs the events again.
 func (*ledger) Resync() error { return nil }
 
 // Transformer returns what makes pods small before they are kept anywhere.
@@ -93,13 +93,13 @@ func (l *ledger) take(object any, by func(*corev1.Pod)) error {
 
 func (l *ledger) see(pod *corev1.Pod) {
 	if record.Finished(pod) {
-		l.over(pod)
+		l.end(pod)
 	} else {
 		l.live[pod.UID] = record.Slim(pod)
 	}
 }
 
-func (l *ledger) over(pod *corev1.Pod) {
+func (l *ledger) end(pod *corev1.Pod) {
 	delete(l.live, pod.UID)
 	if err := l.spool.add(record.Deleted(pod)); err != nil && l.err == nil {
 		l.err = err

@@ -56,7 +56,7 @@ func (p *recordedPods) each(ctx context.Context, take func(*corev1.Pod)) error {
 
 // watch keeps a ledger of the pods until the context ends, however often the server
 // goes away, or until the ledger fails. To fail at the first attempt is an error;
-// later failures are told to warn.
+// later failures are passed to warn.
 func (p *recordedPods) watch(ctx context.Context, l *ledger, warn func(error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

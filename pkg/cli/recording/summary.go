@@ -36,7 +36,7 @@ func describe(r *record.Recording, to string) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Requests of %s are left out: no column can be named after them.", text.Names(r.Columnless)))
 	}
 	if r.InvalidProfiles > 0 {
-		lines = append(lines, fmt.Sprintf("Ignored %s; kubectl get workloadprofiles tells which are not Ready.", text.Counted(r.InvalidProfiles, "invalid WorkloadProfile")))
+		lines = append(lines, fmt.Sprintf("Ignored %s; kubectl get workloadprofiles shows which are not Ready.", text.Counted(r.InvalidProfiles, "invalid WorkloadProfile")))
 	}
 	if left := leftOut(r); left != "" {
 		lines = append(lines, fmt.Sprintf("Left out %s.", left))

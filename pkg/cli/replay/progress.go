@@ -30,7 +30,7 @@ func newProgress(stream *verb.Stream, e *replays.Replay, source *traceSource) *p
 	}
 }
 
-// of returns what is told of the progress of a run.
+// of returns the function that is called with the progress of a run.
 func (p *progress) of(run int) func(arrived int) {
 	if !p.Visible() {
 		return nil

@@ -43,7 +43,7 @@ func New(version string, streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "replay (-f FILE | --trace FILE | --generate JOBS)",
 		Short: "Replay a trace of jobs on some nodes and compare placement policies",
-		Long: `replay tells what a stream of jobs, recorded or generated, would look like on some
+		Long: `replay says what a stream of jobs, recorded or generated, would look like on some
 nodes under some placement policies: how long jobs take, how much they slow each
 other down, how long they wait, and when the last one is done. It reads a
 TraceReplay, and the WorkloadProfiles and NodeProfiles that it refers to; or makes
@@ -141,7 +141,7 @@ func (r *replay) object(read *input.Objects, changed func(flag string) bool) (*v
 }
 
 // replay carries out all runs, or the one that a worker is to, and gives the
-// answer. What is wrong with a field that a flag said is told of the flag. source is nil if there is no trace.
+// answer. An error of a field that a flag set names the flag. source is nil if there is no trace.
 func (r *replay) replay(ctx context.Context, in replays.Input, said verb.FlagFields, source *traceSource) error {
 	e, err := replays.New(in)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/replays"
 )
 
-// worker holds the flags by which the pods of a TraceReplay are told what to do.
+// worker holds the flags of the pods of a TraceReplay.
 // They are hidden: users do not need them.
 type worker struct {
 	runs   string

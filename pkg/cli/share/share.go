@@ -40,7 +40,7 @@ func New(streams verb.Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "share (-f FILE | --node NAME | --pods FILE)",
 		Short: "Predict the response times that shares of processors give",
-		Long: `share tells how long the jobs of workloads take, on average, that share processors
+		Long: `share says how long the jobs of workloads take, on average, that share processors
 by weight: shares are guarantees, not limits, so what one leaves, others may use. It
 reads a ShareTree, and the WorkloadProfiles of its namespaces whose fairShare names it;
 that needs no cluster. Responses are multiples of the time that a job takes with a processor to

@@ -24,9 +24,6 @@ type planFlags struct {
 	strategy   string
 }
 
-// angleTable is the value of --strategy that only the command has: [pools.Input].ByAngle.
-const angleTable = "angle-table"
-
 const classExample = "--class name=checkout,rate=0.6,service=1s,within=3s,probability=0.95"
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
@@ -36,7 +33,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.arrivals, "arrivals", nil, "take the arrival rate of a class from recorded jobs, as NAME=TRACE, a trace of CSV or, by the name .swf, SWF, plain or gzip, and warn where they come in bursts; may be repeated")
 	flags.StringVar(&f.discipline, "discipline", "", "the order in which servers take jobs: "+strings.Join(pools.Disciplines(), ", ")+" (default that of the plan, else fcfs)")
 	flags.StringVar(&f.strategy, "strategy", "", "how classes share pools, whatever pools the plan has: "+
-		strings.Join(pools.Strategies(), ", ")+", "+angleTable+" (default that of the plan, else auto)")
+		strings.Join(pools.Strategies(), ", ")+" (default that of the plan, else auto)")
 }
 
 // apply writes the flags that were given into a spec, which may be empty.
@@ -72,9 +69,6 @@ func (f *planFlags) apply(spec *v1alpha1.PoolPlanSpec) error {
 	if f.strategy != "" {
 		spec.Strategy, spec.Pools, spec.Mode = f.strategy, nil, ""
 	}
-	if f.byAngle() {
-		spec.Strategy = ""
-	}
 	return nil
 }
 
@@ -106,9 +100,6 @@ func (f *planFlags) fields(spec *v1alpha1.PoolPlanSpec) verb.FlagFields {
 	}
 	return said
 }
-
-// byAngle reports whether an angle table is to choose the strategy.
-func (f *planFlags) byAngle() bool { return f.strategy == angleTable }
 
 // checkMeasured refuses classes whose rates are measured in a cluster.
 func checkMeasured(spec *v1alpha1.PoolPlanSpec) error {

@@ -20,7 +20,7 @@ type marginScale struct {
 }
 
 // maxDegrees is how many degrees there are on each side, so that their colours can be
-// told apart.
+// distinguished.
 const maxDegrees = 4
 
 // newMarginScale makes a scale for all margins of a map. Numbers of servers have a

@@ -54,10 +54,7 @@ the stricter SLA first; pdp those of the class that is furthest behind its SLA, 
 is simulated; late-last like pdp, but gives up on jobs that are late already.
 
 The strategies: auto is the partition of classes into pools that costs least; shared
-is one pool for all; dedicated is one for each. angle-table chooses between shared and
-dedicated as Algorithm 2 of Hu et al. (CASCON 2009) does, to compare with auto: it may
-choose the one that costs more. It is for two classes with the same mean service time
-and cost, exponential service, and the discipline fcfs.`,
+is one pool for all; dedicated is one for each.`,
 		Example: `  # What a PoolPlan asks, with the profiles that it refers to
   kubectl loadline size -f poolplan.yaml -f profiles.yaml
 
@@ -71,9 +68,6 @@ and cost, exponential service, and the discipline fcfs.`,
 
   # If checkout grew to 0.9 requests per second
   kubectl loadline size -f poolplan.yaml --rate checkout=0.9
-
-  # What the published angle table would choose, beside what that costs
-  kubectl loadline size -f poolplan.yaml --strategy angle-table
 
   # Servers against arrival rate, and a map of where dedicated pools are better
   kubectl loadline size -f poolplan.yaml --plot-servers servers.svg --plot-map map.svg`,
@@ -118,7 +112,7 @@ func (s *size) run(ctx context.Context) error {
 	bar := newProgress(s.streams.Err)
 	s.simulation.Confidence = report.SizeConfidence
 	s.simulation.Progress = bar.show
-	in := pools.Input{Plan: plan, Profiles: read.WorkloadProfiles, Namespaces: labels(read.Namespaces), ByAngle: s.flags.byAngle(), Simulation: s.simulation}
+	in := pools.Input{Plan: plan, Profiles: read.WorkloadProfiles, Namespaces: labels(read.Namespaces), Simulation: s.simulation}
 	answer, err := pools.Plan(ctx, in)
 	bar.Clear()
 	if err != nil {

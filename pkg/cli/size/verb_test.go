@@ -102,16 +102,6 @@ The answer holds while b stays under 3.631 requests/s (now 3.600) and a under 0.
 All rates may rise by 0.8%, or all services may take 0.09% longer, before a server is missing.
 Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
 `},
-		"case 2 by the angle table": {append(tableCase2, "--strategy", "angle-table"), `Dedicated pools, 8 servers: 2 fewer than shared.
-POOL     CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER
-a        a               4   95.0% within 3.0s      95.0%            94.9%
-b        b               4   80.0% within 5.0s      82.4%       overloaded
-shared   both           10   a is the one that needs them
-Chosen by the angle table: dedicated pools up to 77.0° for an SLA difference of 84.0; the arrival rates are at 9.5°.
-The answer holds while b stays under 3.631 requests/s (now 3.600) and a under 0.79 (now 0.60).
-All rates may rise by 0.8%, or all services may take 0.09% longer, before a server is missing.
-Jobs are taken to arrive at random (Poisson); where they come in bursts, it takes more servers.
-`},
 		"what the wider table adds": {append(classes("name=a,rate=0,service=250ms,within=1s"), "-o", "wide"), `One pool, 1 server.
 POOL   CLASSES   SERVERS   SLA                 ATTAINED   WITH ONE FEWER   WITH ONE MORE   BUSY     RATE   ENOUGH UP TO   SERVICE
 a      a               1   95.0% within 1.0s      98.2%                -           98.2%   0.0%   0.00/s              -     250ms

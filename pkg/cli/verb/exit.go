@@ -35,8 +35,8 @@ func ExitCode(err error) int {
 	}
 }
 
-// failed tells what may go well another time (a full disk, a network file system
-// or an API server that is away) from what the user has to put right (a file that is
+// failed reports whether an error may be gone another time (a full disk, a network file system
+// or an API server that is away), unlike one that the user has to put right (a file that is
 // not there, or is a folder, or belongs to another user).
 func failed(err error) bool {
 	if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || busy(err) {
@@ -71,12 +71,12 @@ func No(why error) error { return &no{why} }
 // Unwrap returns why.
 func (e *no) Unwrap() error { return e.error }
 
-// interrupted is the error of a verb that was told to stop, and did.
+// interrupted is the error of a verb that stopped when it was asked to.
 type interrupted struct {
 	kept string // what there is of the answer
 }
 
-// Interrupted returns the error of a verb that was told to stop, and did, which is a
+// Interrupted returns the error of a verb that stopped when it was asked to, which is a
 // [context.Canceled]. kept says what there is of the answer.
 func Interrupted(kept string) error { return &interrupted{kept} }
 

@@ -25,7 +25,7 @@ func (f FlagFields) Named(err error) error {
 	if !is {
 		return err
 	}
-	flag := f.of(wrong.Field)
+	flag := f.flagOf(wrong.Field)
 	if flag == "" {
 		return err
 	}
@@ -34,8 +34,8 @@ func (f FlagFields) Named(err error) error {
 	return &named
 }
 
-// of returns the flag that said a field, "" if none did.
-func (f FlagFields) of(path string) string {
+// flagOf returns the flag that said a field, "" if none did.
+func (f FlagFields) flagOf(path string) string {
 	for at := path; at != ""; at = at[:max(0, strings.LastIndexAny(at, ".["))] {
 		if flag, said := f[at]; said {
 			return strings.TrimSuffix(flag+": "+strings.TrimPrefix(path[len(at):], "."), ": ")

@@ -9,7 +9,7 @@ import (
 )
 
 // Weights is the flags that say how a node makes weights of the CPU requests of its pods. The zero value is a node of which
-// nothing is told.
+// nothing is known.
 type Weights struct {
 	cgroup string
 	policy string

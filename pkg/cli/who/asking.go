@@ -157,7 +157,7 @@ func (a *asking) answer(ctx context.Context, seen *seen) (answer *findings.Answe
 	}
 	seen.in.Above = a.above
 	err = verb.Abandon(ctx, func() (err error) {
-		answer, err = findings.Of(seen.in)
+		answer, err = findings.Find(seen.in)
 		return err
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // results that are no longer asked for, and with the condition Calibrated. This follows
 // from the results, the failures, and what is waited for. Without a calibration in the
 // spec there is none.
-func (in *input) status(progress *v1alpha1.CalibrationProgress, waits obstacle) v1alpha1.NodeProfileStatus {
+func (in *input) status(progress *v1alpha1.CalibrationProgress, waits problem) v1alpha1.NodeProfileStatus {
 	status := *in.profile.Status.DeepCopy()
 	status.Calibrating = progress.DeepCopy()
 	all := questions(in.profile)

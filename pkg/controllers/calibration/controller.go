@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -67,10 +68,7 @@ type Reconciler struct {
 // [probejob.NewCache].
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error {
 	r.API, r.Made = mgr.GetAPIReader(), made
-	var err error
-	if r.Metrics, err = NewMetrics(); err != nil {
-		return err
-	}
+	r.Metrics = NewMetrics(metrics.Registry)
 	toProfile := probejob.ToNodeProfile(r.Settings.Namespace)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("calibration").

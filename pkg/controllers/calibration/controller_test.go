@@ -94,10 +94,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			},
 		}).Build()
 	w.Client = interceptor.NewClient(server, w.journal.Writes())
-	var err error
-	if w.metrics, err = newMetrics(w.counts); err != nil {
-		t.Fatal(err)
-	}
+	w.metrics = NewMetrics(w.counts)
 	w.restart()
 	return w
 }
@@ -266,8 +263,8 @@ func TestAProfileIsCalibratedThoughTheControllerDiesAtEveryStep(t *testing.T) {
 	w.dies(t, "apply")
 	w.wantCalibrated(t, "False Calibrating: cpu is being calibrated on node worker-1")
 	w.reconcile(t)
-	if job := w.job(t); !strings.HasPrefix(probejob.Step(job), "calibrate-cpu-") || !metav1.IsControlledBy(job, fast()) {
-		t.Errorf("the Job is for the step %s and belongs to %+v", probejob.Step(job), job.OwnerReferences)
+	if job := w.job(t); !strings.HasPrefix(job.Annotations[probejob.StepKey], "calibrate-cpu-") || !metav1.IsControlledBy(job, fast()) {
+		t.Errorf("the Job is for the step %s and belongs to %+v", job.Annotations[probejob.StepKey], job.OwnerReferences)
 	}
 
 	w.restart()

@@ -116,18 +116,18 @@ func (r *Reconciler) node(ctx context.Context, name string) (*corev1.Node, error
 
 // findSite looks for a node to begin on, and takes it. Nodes and pods are read past
 // the cache, which holds little of them.
-func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why obstacle, err error) {
+func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why problem, err error) {
 	var profiles v1alpha1.NodeProfileList
 	if err := r.Client.List(ctx, &profiles, client.UnsafeDisableDeepCopy); err != nil {
-		return "", obstacle{}, fmt.Errorf("listing profiles: %w", err)
+		return "", problem{}, fmt.Errorf("listing profiles: %w", err)
 	}
 	selector, errs := profile.Selector(in.profile.Spec.Selector, field.NewPath("spec", "selector"))
 	if len(errs) > 0 {
-		return "", obstacle{v1alpha1.ReasonNoNode, errs.ToAggregate().Error()}, nil
+		return "", problem{v1alpha1.ReasonNoNode, errs.ToAggregate().Error()}, nil
 	}
 	var nodes corev1.NodeList
 	if err := r.API.List(ctx, &nodes, client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return "", obstacle{}, fmt.Errorf("listing nodes: %w", err)
+		return "", problem{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	class := followers(in.profile.Name, profiles.Items, nodes.Items)
 	names, none := in.candidates(class, func(node string) bool {
@@ -145,7 +145,7 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 	for _, name := range names[:min(len(names), maxLooks)] {
 		pods, err := r.cluster().PodsOn(ctx, name)
 		if err != nil {
-			return "", obstacle{}, err
+			return "", problem{}, err
 		}
 		here := probejob.Divide(pods, in.profile.UID, r.Slots)
 		quiet, why := probejob.Quiet(name, here.Foreign)
@@ -160,11 +160,11 @@ func (r *Reconciler) findSite(ctx context.Context, in *input) (node string, why 
 		if !r.Slots.Acquire(r.ownerOf(in.profile), name) {
 			return "", queued(), nil
 		}
-		return name, obstacle{}, nil
+		return name, problem{}, nil
 	}
 	if awaited {
 		return "", queued(), nil
 	}
 	slices.Sort(busy)
-	return "", obstacle{v1alpha1.ReasonNoQuietNode, "other pods run on every node that was looked at: " + probejob.Some(busy, ", ")}, nil
+	return "", problem{v1alpha1.ReasonNoQuietNode, "other pods run on every node that was looked at: " + probejob.Some(busy, ", ")}, nil
 }

@@ -30,12 +30,12 @@ type input struct {
 	// site is the node on which a calibration can begin, where no other measurement runs,
 	// "" if there is none: noSite says why, where one is looked for.
 	site   string
-	noSite obstacle
+	noSite problem
 }
 
-// obstacle is why a calibration cannot begin or has not ended: the reason and message of
+// problem is why a calibration cannot begin or has not ended: the reason and message of
 // the condition. The zero value is none.
-type obstacle struct{ reason, message string }
+type problem struct{ reason, message string }
 
 // current returns the question that is being answered and the attempt at it. It is
 // nil when none is, or when its answer is no longer needed.

@@ -1,10 +1,8 @@
 package calibration
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // How calibrations end, as metrics say it.
@@ -21,16 +19,15 @@ type Metrics struct {
 	seconds      prometheus.Histogram
 }
 
-// NewMetrics returns metrics that the manager serves.
-func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
-
-func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
 	m := &Metrics{
-		calibrations: prometheus.NewCounterVec(prometheus.CounterOpts{
+		calibrations: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_calibrations_total",
 			Help: "Calibrations of a resource of a NodeProfile that have ended, by whether they found the servers (calibrated), could not keep the resource busy (unsaturated), failed, or were interrupted too often.",
 		}, []string{"outcome"}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+		seconds: register.NewHistogram(prometheus.HistogramOpts{
 			Name:    "loadline_calibration_duration_seconds",
 			Help:    "How long the calibrations of a resource took, however they ended, with all attempts.",
 			Buckets: prometheus.ExponentialBuckets(5, 2, 11), // 5 s to 1.4 h
@@ -39,7 +36,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	for _, outcome := range []string{outcomeCalibrated, outcomeUnsaturated, outcomeFailed, outcomeInterrupted} {
 		m.calibrations.WithLabelValues(outcome) // a rate does not see the first of a series that was not there
 	}
-	return m, errors.Join(registry.Register(m.calibrations), registry.Register(m.seconds))
+	return m
 }
 
 // count counts a calibration that has ended.

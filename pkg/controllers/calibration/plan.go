@@ -88,7 +88,7 @@ func (in *input) progress() *v1alpha1.CalibrationProgress {
 type settled struct{ *input }
 
 func (p *settled) plan() plan {
-	return plan{status: p.status(nil, obstacle{}), remove: p.others(), hold: p.occupied(), again: p.wake()}
+	return plan{status: p.status(nil, problem{}), remove: p.others(), hold: p.occupied(), again: p.wake()}
 }
 
 // waiting is the phase in which what ran before is not gone yet.
@@ -98,7 +98,7 @@ type waiting struct {
 }
 
 func (p *waiting) plan() plan {
-	why := obstacle{v1alpha1.ReasonCalibrating, p.question.resource + " is to be calibrated, and waits until what ran before is gone"}
+	why := problem{v1alpha1.ReasonCalibrating, p.question.resource + " is to be calibrated, and waits until what ran before is gone"}
 	return plan{
 		status: p.status(p.progress(), why), remove: p.others(), hold: p.occupied(),
 		again: max(min(p.soonest().Sub(p.now.Time), watchEvery), time.Second),
@@ -134,7 +134,7 @@ func (p *beginning) plan() plan {
 		Deadline: q.budget + overhead,
 	}, p.settings.Calibrate(q.job, q.peer, q.maxServers, q.budget))
 	return plan{
-		status: p.status(progress, obstacle{v1alpha1.ReasonCalibrating, goesOn(q.resource, p.site, attempt)}), start: job, remove: p.others(),
+		status: p.status(progress, problem{v1alpha1.ReasonCalibrating, goesOn(q.resource, p.site, attempt)}), start: job, remove: p.others(),
 		hold: true, again: watchEvery,
 	}
 }
@@ -166,7 +166,7 @@ func (p *running) plan() plan {
 	case outcome.Retry(attempt - 1):
 		next := going.DeepCopy()
 		next.Attempts = new(attempt + 1)
-		waits := obstacle{v1alpha1.ReasonCalibrating, fmt.Sprintf("%s is calibrated again: %s", q.resource, outcome.Message)}
+		waits := problem{v1alpha1.ReasonCalibrating, fmt.Sprintf("%s is calibrated again: %s", q.resource, outcome.Message)}
 		return plan{status: p.status(next, waits), remove: p.all(), hold: true, again: time.Second}
 	case outcome.Bad():
 		return p.fail(v1alpha1.ReasonProbeFailed, fmt.Sprintf("the standard job %s failed on node %s: %s", q.job, node, outcome.Message))
@@ -176,7 +176,7 @@ func (p *running) plan() plan {
 			message += "; " + outcome.Message
 		}
 		return plan{
-			status: p.status(going, obstacle{v1alpha1.ReasonCalibrating, message}), remove: p.others(), hold: true, again: watchEvery,
+			status: p.status(going, problem{v1alpha1.ReasonCalibrating, message}), remove: p.others(), hold: true, again: watchEvery,
 		}
 	}
 }
@@ -233,9 +233,9 @@ func (p *running) end(results []v1alpha1.CalibratedResource, e ending) plan {
 	after.profile = p.profile.DeepCopy()
 	after.profile.Status.Resources, after.profile.Status.Calibrating = results, nil
 	after.failures = p.withFailure(&e)
-	var further obstacle
+	var further problem
 	if q, _ := after.next(); q != nil {
-		further = obstacle{v1alpha1.ReasonCalibrating, q.resource + " is calibrated next"}
+		further = problem{v1alpha1.ReasonCalibrating, q.resource + " is calibrated next"}
 	}
 	return plan{status: after.status(nil, further), remove: p.all(), hold: true, again: time.Second, ended: &e}
 }

@@ -37,7 +37,7 @@ func summaryOf(in *input) decision {
 		got.Going = fmt.Sprintf("%s on %s, attempt %d", g.Resource, g.Node, *g.Attempts)
 	}
 	if p.start != nil {
-		got.Starts = probejob.Step(p.start)
+		got.Starts = p.start.Annotations[probejob.StepKey]
 	}
 	if p.ended != nil {
 		got.Ended = fmt.Sprintf("%s %s after %v s", p.ended.resource, p.ended.outcome, p.ended.seconds)
@@ -49,7 +49,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 	t.Parallel()
 	only := v1alpha1.ProbedResource{Name: "cpu"}
 	cpu, disk := ask(fast(), "cpu"), ask(fast(), "disk")
-	idle := func(profile *v1alpha1.NodeProfile, site string, why obstacle) *input {
+	idle := func(profile *v1alpha1.NodeProfile, site string, why problem) *input {
 		return &input{profile: profile, settings: settings(), now: noon, site: site, noSite: why}
 	}
 	with := func(profile *v1alpha1.NodeProfile, results ...v1alpha1.CalibratedResource) *v1alpha1.NodeProfile {
@@ -71,18 +71,18 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		want decision
 	}{
 		"the first resource is begun where there is a node": {
-			idle(fast(), here, obstacle{}),
+			idle(fast(), here, problem{}),
 			decision{
 				Condition: "False Calibrating: cpu is being calibrated on node worker-1", Going: "cpu on worker-1, attempt 1",
 				Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"nothing is begun where there is none": {
-			idle(fast(), "", obstacle{v1alpha1.ReasonNoQuietNode, "pods everywhere"}),
+			idle(fast(), "", problem{v1alpha1.ReasonNoQuietNode, "pods everywhere"}),
 			decision{Condition: "False NoQuietNode: pods everywhere", Again: waitEvery},
 		},
 		"the next resource is begun when the first has an answer": {
-			idle(with(fast(), calibrated(cpu, 2, noon)), here, obstacle{}),
+			idle(with(fast(), calibrated(cpu, 2, noon)), here, problem{}),
 			decision{
 				Condition: "False Calibrating: disk is being calibrated on node worker-1", Going: "disk on worker-1, attempt 1",
 				Starts: disk.step(1), Holds: true, Again: watchEvery,
@@ -245,26 +245,26 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 			decision{Removes: 1, Holds: true, Again: watchEvery},
 		},
 		"a profile that asks for none is left alone": {
-			func() *input { in := idle(fast(), "", obstacle{}); in.profile.Spec.Calibration = nil; return in }(), decision{},
+			func() *input { in := idle(fast(), "", problem{}); in.profile.Spec.Calibration = nil; return in }(), decision{},
 		},
 		"fresh answers are kept until they get too old": {
-			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), "", obstacle{}),
+			idle(with(fast(), calibrated(cpu, 2, metav1.NewTime(noon.Add(-24*time.Hour))), calibrated(disk, 4, noon)), "", problem{}),
 			decision{Condition: "True Calibrated: the servers are cpu 2 (node worker-1), disk 4 (node worker-1)", Again: 89 * 24 * time.Hour},
 		},
 		"an answer that is too old stays in use while it is renewed": {
-			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here, obstacle{}),
+			idle(with(fast(only), calibrated(cpu, 2, metav1.NewTime(noon.Add(-90*24*time.Hour)))), here, problem{}),
 			decision{
 				Condition: "True Stale: results are renewed, and stay in use meanwhile: cpu is being calibrated on node worker-1",
 				Going:     "cpu on worker-1, attempt 1", Starts: cpu.step(1), Holds: true, Again: watchEvery,
 			},
 		},
 		"an answer to another question is renewed": {
-			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), "", obstacle{v1alpha1.ReasonQueued, "later"}),
+			idle(with(fast(v1alpha1.ProbedResource{Name: "disk", Job: "disk-write"}), calibrated(disk, 4, noon)), "", problem{v1alpha1.ReasonQueued, "later"}),
 			decision{Condition: "True Stale: results are renewed, and stay in use meanwhile: later", Again: waitEvery},
 		},
 		"a failure is left alone for a while": {
 			func() *input {
-				in := idle(fast(only), here, obstacle{})
+				in := idle(fast(only), here, problem{})
 				in.failures = map[string]probejob.Failure{"cpu": broken}
 				return in
 			}(),
@@ -272,7 +272,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a failure is tried again then": {
 			func() *input {
-				in := idle(fast(only), here, obstacle{})
+				in := idle(fast(only), here, problem{})
 				in.failures, in.now = map[string]probejob.Failure{"cpu": broken}, metav1.NewTime(broken.Until)
 				return in
 			}(),
@@ -283,7 +283,7 @@ func TestAProfileIsCalibratedStepByStep(t *testing.T) {
 		},
 		"a failure does not count when something else is asked": {
 			func() *input {
-				in := idle(fast(only), here, obstacle{})
+				in := idle(fast(only), here, problem{})
 				in.profile.Spec.Calibration.MaxServers = new(int32(8))
 				in.failures = map[string]probejob.Failure{"cpu": broken}
 				return in

@@ -33,9 +33,9 @@ func followers(name string, profiles []v1alpha1.NodeProfile, nodes []corev1.Node
 
 // candidates returns the nodes of a class on which a calibration may begin as far as
 // the nodes themselves go, the best first, and why there are none.
-func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([]string, obstacle) {
+func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([]string, problem) {
 	if len(class) == 0 {
-		return nil, obstacle{v1alpha1.ReasonNoNode, "no node follows this profile"}
+		return nil, problem{v1alpha1.ReasonNoNode, "no node follows this profile"}
 	}
 	var usable, unusable []string
 	for i := range class {
@@ -46,18 +46,18 @@ func (in *input) candidates(class []corev1.Node, free func(node string) bool) ([
 		}
 	}
 	if len(usable) == 0 {
-		return nil, obstacle{v1alpha1.ReasonNoNode, "no node that follows this profile takes pods that tolerate no taints: " + probejob.Some(unusable, ", ")}
+		return nil, problem{v1alpha1.ReasonNoNode, "no node that follows this profile takes pods that tolerate no taints: " + probejob.Some(unusable, ", ")}
 	}
 	usable = slices.DeleteFunc(usable, func(node string) bool { return !free(node) })
 	if len(usable) == 0 {
 		return nil, queued()
 	}
 	in.rank(usable)
-	return usable, obstacle{}
+	return usable, problem{}
 }
 
-func queued() obstacle {
-	return obstacle{v1alpha1.ReasonQueued, "other measurements use the nodes of this profile, or as many go on as may at once"}
+func queued() problem {
+	return problem{v1alpha1.ReasonQueued, "other measurements use the nodes of this profile, or as many go on as may at once"}
 }
 
 // rank sorts nodes: those first where other resources were calibrated, so that all

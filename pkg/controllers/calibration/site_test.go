@@ -30,17 +30,17 @@ func TestACalibrationBeginsOnTheBestNodeThatCanBeUsed(t *testing.T) {
 		held   string
 		change func(*v1alpha1.NodeProfile)
 		want   []string
-		none   obstacle
+		none   problem
 	}{
 		"the nodes in order":              {class: []corev1.Node{b, a}, want: []string{"a", "b"}},
 		"that of the other results first": {class: []corev1.Node{a, b, c}, change: used, want: []string{"c", "a", "b"}},
 		"that of a lost run last":         {class: []corev1.Node{a, b}, change: lost, want: []string{"b", "a"}},
 		"none that is cordoned":           {class: []corev1.Node{cordoned("a"), b}, want: []string{"b"}},
 		"none that another uses":          {class: []corev1.Node{a, b}, held: "a", want: []string{"b"}},
-		"no node of the class":            {none: obstacle{v1alpha1.ReasonNoNode, "no node follows this profile"}},
+		"no node of the class":            {none: problem{v1alpha1.ReasonNoNode, "no node follows this profile"}},
 		"no node that takes pods": {
 			class: []corev1.Node{cordoned("a"), cordoned("b"), cordoned("c"), cordoned("d")},
-			none: obstacle{
+			none: problem{
 				reason:  v1alpha1.ReasonNoNode,
 				message: "no node that follows this profile takes pods that tolerate no taints: node a: it is cordoned, node b: it is cordoned, node c: it is cordoned and 1 more",
 			},

@@ -2,8 +2,8 @@
 // alone: of those of a large cluster few are any of their business.
 //
 // They are found by a label. Where Loadline's admission policies hold, no one else can set
-// it; where they do not, any user can who may create a pod. So what is found is a claim,
-// which controllers check by what users cannot write, the status of their own objects.
+// it; where they do not, any user can who may create a pod. So the label proves nothing:
+// controllers check what they find by what users cannot write, the status of their own objects.
 package made
 
 import (

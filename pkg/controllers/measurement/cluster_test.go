@@ -32,6 +32,7 @@ import (
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/slots"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/probe/result"
 	"loadline.dev/loadline/test/journal"
@@ -58,10 +59,10 @@ type simulation struct {
 	// The truth, by resource in the order of names.
 	names   []string
 	servers []int
-	target  contention.Vector
+	target  loading.Vector
 	neutral time.Duration
 	// background are the vectors of pods that run from the start, by app label.
-	background map[string]contention.Vector
+	background map[string]loading.Vector
 	// self is what probes say of two of them.
 	self map[string]float64
 	// overlap, if set, is the loading of the target at every resource.
@@ -77,7 +78,7 @@ type simulation struct {
 	running map[types.UID]*process
 	// others are the vectors of the pods of the background, by node, and predicted
 	// the dilations by what is on a node.
-	others    map[string][]contention.Vector
+	others    map[string][]loading.Vector
 	predicted map[string]*shared
 	// Hooks: what becomes of a pod that is about to run (false: nothing, it stays
 	// as the hook left it), and what the containers of a pod say.
@@ -95,7 +96,7 @@ type shared struct{ dilations, longer []float64 }
 // process is what runs in a pod.
 type process struct {
 	pod     *corev1.Pod
-	vector  contention.Vector
+	vector  loading.Vector
 	begin   time.Time
 	left    time.Duration // of the work of a target, alone
 	whole   time.Duration // of a target: what it was to begin with
@@ -126,8 +127,8 @@ func newSimulation(t *testing.T, objects ...client.Object) *simulation {
 		t: t, clock: clocktesting.NewFakePassiveClock(noon), random: rand.New(rand.NewPCG(1, 2)), noise: 0.005,
 		events: events.NewFakeRecorder(1000),
 		names:  []string{"cpu", "disk"}, servers: []int{1, 1}, reach: 1,
-		target: contention.Loadings(0.58, 0.42), neutral: 20 * time.Second,
-		background: map[string]contention.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
+		target: loading.Loadings(0.58, 0.42), neutral: 20 * time.Second,
+		background: map[string]loading.Vector{}, self: map[string]float64{}, bootID: "boot", running: map[types.UID]*process{},
 		predicted: map[string]*shared{},
 	}
 	s.journal = journal.New(t, s.clock)
@@ -153,10 +154,7 @@ func (s *simulation) shared(ctx context.Context, c client.WithWatch, list client
 // restart replaces the manager.
 func (s *simulation) restart() {
 	s.registry = prometheus.NewRegistry()
-	metrics, err := newMetrics(s.registry)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	metrics := NewMetrics(s.registry)
 	s.reconciler = &Reconciler{
 		Client: s.cache, API: s.Client, Made: s.Client, Recorder: s.journal.Recorder(s.events), Clock: s.clock, Metrics: metrics,
 		Probes: &probejob.Settings{Image: "example.test/probe", Memory: resource.MustParse("512Mi"), MaxParallel: 2},
@@ -254,7 +252,7 @@ func (s *simulation) step() bool {
 			changed = s.begin(ctx, pod) || changed
 		}
 	}
-	s.others = map[string][]contention.Vector{}
+	s.others = map[string][]loading.Vector{}
 	for i := range pods.Items {
 		if v, ok := s.background[pods.Items[i].Labels["app"]]; ok && pods.Items[i].Labels[probejob.MeasurementKey] == "" {
 			s.others[pods.Items[i].Spec.NodeName] = append(s.others[pods.Items[i].Spec.NodeName], v)
@@ -348,19 +346,19 @@ func (s *simulation) begin(ctx context.Context, pod *corev1.Pod) bool {
 		intensity, err := strconv.Atoi(args["--intensity"])
 		s.must(err)
 		p.end, p.speed, p.workers = p.begin.Add(duration), 1000*cmp.Or(s.speeds[pod.Spec.NodeName], 1), intensity
-		p.vector = make(contention.Vector, len(s.names))
+		p.vector = make(loading.Vector, len(s.names))
 		here, there := resourceOf(args["--job"]), 1.0
 		if here != "cpu" {
 			p.computing, there = s.computing, s.reach*(1-s.computing)
-			p.vector[0] = contention.Demand{Loading: p.computing, Pressure: p.computing, Threads: intensity}
+			p.vector[0] = loading.Demand{Loading: p.computing, Pressure: p.computing, Threads: intensity}
 		}
-		p.vector[slices.Index(s.names, here)] = contention.Demand{Loading: there, Pressure: there, Threads: intensity}
+		p.vector[slices.Index(s.names, here)] = loading.Demand{Loading: there, Pressure: there, Threads: intensity}
 		if text := args["--pressure"]; text != "" {
 			pressure, err := strconv.ParseFloat(text, 64)
 			s.must(err)
-			p.vector[0] = contention.Symmetric(1)
-			p.vector[slices.Index(s.names, here)] = contention.Demand{Effect: &contention.Effect{
-				Pressure: pressure, Curve: contention.Curve{{Pressure: 1, Inflation: s.self[here]}},
+			p.vector[0] = loading.Symmetric(1)
+			p.vector[slices.Index(s.names, here)] = loading.Demand{Effect: &loading.Effect{
+				Pressure: pressure, Curve: loading.Curve{{Pressure: 1, Inflation: s.self[here]}},
 			}}
 		}
 	} else {
@@ -432,7 +430,7 @@ func (s *simulation) run() bool {
 }
 
 // keyOf tells vectors apart.
-func keyOf(vectors []contention.Vector) (key []byte) {
+func keyOf(vectors []loading.Vector) (key []byte) {
 	for _, v := range vectors {
 		for _, d := range v {
 			key = fmt.Append(key, d.Loading, d.Pressure, d.Sensitivity, d.Threads)
@@ -485,7 +483,7 @@ func (s *simulation) endTarget(ctx context.Context, p *process) {
 // computed returns how long the threads of a target ran, in nanoseconds, 0 where the simulation does not know: of a
 // target without interference.
 func (s *simulation) computed(p *process) int64 {
-	if !slices.ContainsFunc(p.vector, func(d contention.Demand) bool { return d.Effect != nil }) {
+	if !slices.ContainsFunc(p.vector, func(d loading.Demand) bool { return d.Effect != nil }) {
 		return 0
 	}
 	return int64(float64(p.whole) * (p.vector[0].Loading + p.longer))

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/model/experiment"
 )
 
 // completed is the phase in which all Jobs of the current step have ended well.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/model/experiment"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -28,7 +28,7 @@ func (p *concluded) plan() plan {
 		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, result.Contradiction.Error())
 	}
 	if len(result.Unsaturated) == 0 && len(result.Components) < len(p.settings.resources) {
-		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, "the rounds have told nothing of some of the resources")
+		return p.fail(p.measurements, v1alpha1.ReasonInconsistent, "the rounds have no result for some of the resources")
 	}
 	vector := p.vector(m, result, rounds)
 	if wide := profile.TooWide(&vector); wide != "" {

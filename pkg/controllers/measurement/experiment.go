@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/model/experiment"
 )
 
 // This file is where a measurement becomes an experiment of the model, and its samples

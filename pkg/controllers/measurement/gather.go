@@ -175,7 +175,7 @@ func (r *Reconciler) gatherFollowers(ctx context.Context, in *input, snapshot *p
 	for i := range pods {
 		pod := &pods[i]
 		w := snapshot.Workload(pod)
-		if w == nil || w.Name != in.profile.Name || probejob.Whose(pod, r.Slots) != "" || !pod.DeletionTimestamp.IsZero() {
+		if w == nil || w.Name != in.profile.Name || probejob.MeasuredProfile(pod, r.Slots) != "" || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		in.followers[pod.UID] = true

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // withInterference has interference at the memory measured, besides the CPU.
@@ -27,8 +27,8 @@ func onTwoCores(t *testing.T, self float64, nodes ...*corev1.Node) *simulation {
 	}
 	s.names, s.servers = []string{"cpu", "disk", "memory-bandwidth"}, []int{2, 1, 1}
 	s.self["memory-bandwidth"] = self
-	s.target = contention.Vector{contention.Symmetric(0.6), {}, {Effect: &contention.Effect{
-		Pressure: 0.5, Curve: contention.Curve{{Pressure: 0.25, Inflation: 1.2}, {Pressure: 1, Inflation: 1.5}},
+	s.target = loading.Vector{loading.Symmetric(0.6), {}, {Effect: &loading.Effect{
+		Pressure: 0.5, Curve: loading.Curve{{Pressure: 0.25, Inflation: 1.2}, {Pressure: 1, Inflation: 1.5}},
 	}}}
 	return s
 }

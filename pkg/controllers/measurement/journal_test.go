@@ -10,7 +10,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // What whole measurements write, byte for byte. A change of behaviour shows in the files, which -update writes anew.
@@ -32,13 +32,13 @@ func TestWholeMeasurementsDoWhatTheirJournalsSay(t *testing.T) {
 		"by copies": {
 			edits:   []func(*v1alpha1.Measurement){only("cpu", "disk"), func(m *v1alpha1.Measurement) { m.Method = v1alpha1.MethodCopies }},
 			objects: []client.Object{worker("worker-1", 1)},
-			change:  func(s *simulation) { s.target, s.noise = contention.Loadings(0.85, 0.15), 0.001 },
+			change:  func(s *simulation) { s.target, s.noise = loading.Loadings(0.85, 0.15), 0.001 },
 			ends:    v1alpha1.ReasonMeasured,
 		},
 		"beside neighbours": {
 			edits:   []func(*v1alpha1.Measurement){correct},
 			objects: []client.Object{neighbour(), worker("worker-1", 1), service("c", "cart", "worker-1")},
-			change:  func(s *simulation) { s.target = contention.Loadings(0.5, 0.3) },
+			change:  func(s *simulation) { s.target = loading.Loadings(0.5, 0.3) },
 			ends:    v1alpha1.ReasonMeasured,
 		},
 		"whose manager is restarted": {
@@ -79,7 +79,7 @@ func TestWholeMeasurementsDoWhatTheirJournalsSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSimulation(t, append(test.objects, filecomp(test.edits...), targetJob())...)
-			s.background["filecomp"], s.background["cart"] = contention.Loadings(0.3, 0.5), contention.Loadings(0.3, 0.2)
+			s.background["filecomp"], s.background["cart"] = loading.Loadings(0.3, 0.5), loading.Loadings(0.3, 0.2)
 			if test.change != nil {
 				test.change(s)
 			}

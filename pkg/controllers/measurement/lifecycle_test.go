@@ -17,7 +17,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
 	"loadline.dev/loadline/pkg/controllers/slots"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // In every situation that a measurement comes through something happens, once.
@@ -317,7 +317,7 @@ func TestAResultOutlivesItsNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSimulation(t, filecomp(append(test.edits, only("cpu"))...), targetJob(), worker("worker-1", 1), service("a", "filecomp", "worker-1"))
-			s.background["filecomp"] = contention.Loadings(0.5, 0)
+			s.background["filecomp"] = loading.Loadings(0.5, 0)
 			if s.profile().Spec.Measurement.Target != nil {
 				s.must(s.Delete(t.Context(), service("a", "filecomp", "worker-1")))
 			}

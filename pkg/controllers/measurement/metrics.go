@@ -1,10 +1,8 @@
 package measurement
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
@@ -23,25 +21,24 @@ type Metrics struct {
 	active  prometheus.Gauge
 }
 
-// NewMetrics returns metrics that the manager serves.
-func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
-
-func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
 	m := &Metrics{
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+		ended: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_measurements_total",
 			Help: "Measurements of WorkloadProfiles that have ended, by how: Measured, Imprecise, or the reason for which there is no result.",
 		}, []string{"outcome"}),
-		rounds: prometheus.NewCounter(prometheus.CounterOpts{
+		rounds: register.NewCounter(prometheus.CounterOpts{
 			Name: "loadline_measurement_rounds_total",
 			Help: "Rounds of measurements of WorkloadProfiles that have ended.",
 		}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+		seconds: register.NewHistogram(prometheus.HistogramOpts{
 			Name:    "loadline_measurement_duration_seconds",
 			Help:    "How long measurements of WorkloadProfiles took that have a result.",
 			Buckets: prometheus.ExponentialBuckets(30, 2, 12), // 30 s to 17 h
 		}),
-		active: prometheus.NewGauge(prometheus.GaugeOpts{
+		active: register.NewGauge(prometheus.GaugeOpts{
 			Name: "loadline_measurements_active",
 			Help: "Measurements of WorkloadProfiles that are going on.",
 		}),
@@ -49,7 +46,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	for _, outcome := range outcomes {
 		m.ended.WithLabelValues(outcome) // a rate does not see the first of a series that was not there
 	}
-	return m, errors.Join(registry.Register(m.ended), registry.Register(m.rounds), registry.Register(m.seconds), registry.Register(m.active))
+	return m
 }
 
 // count counts what a plan ends.

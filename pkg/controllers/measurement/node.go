@@ -11,7 +11,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // node is a node that the measurement may take place on, and what runs there.
@@ -34,7 +34,7 @@ type node struct {
 	// neighbours are the vectors of the pods there that are neither ours nor
 	// followers of the profile, as far as any resource goes; resources are the
 	// names of their components and capacity the servers of these.
-	neighbours []contention.Vector
+	neighbours []loading.Vector
 	resources  []string
 	capacity   []int
 }

@@ -80,7 +80,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// announced are the reasons of which users that wait for a result should be told.
+// announced are the reasons that get an event, for users who wait for a result.
 var announced = []string{
 	v1alpha1.ReasonNoNode, v1alpha1.ReasonNoQuietNode, v1alpha1.ReasonNoRunningPods, v1alpha1.ReasonTargetFailed,
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/experiment"
+	"loadline.dev/loadline/pkg/model/probing"
 )
 
 // reportedError returns a half width as results report it: in thousandths, rounded up, so

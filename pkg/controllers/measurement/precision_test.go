@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/experiment"
+	"loadline.dev/loadline/pkg/model/probing"
 )
 
 // measuredAs is the result of one resource; an error of 0 is not known.

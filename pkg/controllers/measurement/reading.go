@@ -8,8 +8,8 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
-	"loadline.dev/loadline/pkg/model/contention/probing"
+	"loadline.dev/loadline/pkg/model/experiment"
+	"loadline.dev/loadline/pkg/model/probing"
 	"loadline.dev/loadline/pkg/probe/result"
 )
 

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/model/experiment"
 )
 
 // measuredInterference returns what was measured at an interference resource in the form of the status.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -43,10 +44,7 @@ const (
 // measurements, see probejob.NewCache; the manager runs it.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, made cache.Cache) error {
 	r.API, r.Made = mgr.GetAPIReader(), made
-	var err error
-	if r.Metrics, err = NewMetrics(); err != nil {
-		return err
-	}
+	r.Metrics = NewMetrics(metrics.Registry)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("measurement").
 		For(&v1alpha1.WorkloadProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).

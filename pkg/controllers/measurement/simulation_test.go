@@ -16,6 +16,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/prediction"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -33,7 +34,7 @@ func TestATargetIsMeasuredByProbes(t *testing.T) {
 func TestWhatAHypervisorTakesFromTheNodeIsNoContention(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(func(m *v1alpha1.Measurement) { m.Resources = []v1alpha1.ProbedResource{{Name: "cpu"}} }), targetJob(), worker("worker-1", 1))
-	s.target = contention.Loadings(0.6, 0)
+	s.target = loading.Loadings(0.6, 0)
 	s.hypervisor = func(t time.Time) float64 { // now and then, never in step with the rounds
 		if t.Unix()/7%3 == 0 {
 			return 0.4
@@ -50,7 +51,7 @@ func TestWhatAHypervisorTakesFromTheNodeIsNoContention(t *testing.T) {
 func TestServicesAreMeasuredAsTheyRun(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
-	s.background["filecomp"] = contention.Loadings(0.3, 0.5)
+	s.background["filecomp"] = loading.Loadings(0.3, 0.5)
 	p := s.until(v1alpha1.ReasonMeasured)
 	m := vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.3, "disk": 0.5})
 	if m.NeutralMillis != nil {
@@ -65,20 +66,20 @@ func TestWhereAProbeOfTheDiskIsBetweenItsRequestsIsNoPartOfTheDisk(t *testing.T)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		objects []client.Object
-		target  contention.Vector
+		target  loading.Vector
 		edits   []func(*v1alpha1.Measurement)
 	}{
-		"of a job that only computes": {[]client.Object{worker("worker-1", 1)}, contention.Loadings(1, 0), nil},
-		"of a job at both":            {[]client.Object{worker("worker-1", 1)}, contention.Loadings(0.6, 0.4), nil},
-		"on several cores":            {[]client.Object{worker("worker-1", 4)}, contention.Loadings(0.6, 0.4), nil},
+		"of a job that only computes": {[]client.Object{worker("worker-1", 1)}, loading.Loadings(1, 0), nil},
+		"of a job at both":            {[]client.Object{worker("worker-1", 1)}, loading.Loadings(0.6, 0.4), nil},
+		"on several cores":            {[]client.Object{worker("worker-1", 4)}, loading.Loadings(0.6, 0.4), nil},
 		"among neighbours": {
 			[]client.Object{worker("worker-1", 1), neighbour(), service("c", "cart", "worker-1")},
-			contention.Loadings(0.6, 0.3),
+			loading.Loadings(0.6, 0.3),
 			[]func(*v1alpha1.Measurement){correct},
 		},
 		"of a service": {
 			[]client.Object{worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-1")},
-			contention.Loadings(0.6, 0.3),
+			loading.Loadings(0.6, 0.3),
 			[]func(*v1alpha1.Measurement){asService},
 		},
 	} {
@@ -89,7 +90,7 @@ func TestWhereAProbeOfTheDiskIsBetweenItsRequestsIsNoPartOfTheDisk(t *testing.T)
 				t.Parallel()
 				s := newSimulation(t, append(slices.Clone(test.objects), filecomp(test.edits...), targetJob())...)
 				s.computing, s.reach, s.target = probe.computing, probe.reach, test.target
-				s.background["filecomp"], s.background["cart"] = test.target, contention.Loadings(0.3, 0.2)
+				s.background["filecomp"], s.background["cart"] = test.target, loading.Loadings(0.3, 0.2)
 				if name == "on several cores" {
 					s.servers = []int{4, 1}
 				}
@@ -105,7 +106,7 @@ func TestWhereAProbeOfTheDiskIsBetweenItsRequestsIsNoPartOfTheDisk(t *testing.T)
 func TestTheCPUOfAServiceIsMeasuredOnItsOwnNodeAlone(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService, only("cpu")), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
-	s.background["filecomp"], s.speeds = contention.Loadings(0.3, 0), map[string]float64{"worker-2": 0.8}
+	s.background["filecomp"], s.speeds = loading.Loadings(0.3, 0), map[string]float64{"worker-2": 0.8}
 	p := s.until(v1alpha1.ReasonMeasured, func() {
 		if m := s.profile().Status.Measuring; m != nil && (m.Node != "worker-2" || m.BaselineNode != "") {
 			t.Errorf("it is measured on %s and %s, want worker-2 alone", m.Node, m.BaselineNode)
@@ -119,7 +120,7 @@ func TestCopiesTellTheVectorOfAJobThatKeepsTwoResourcesBusy(t *testing.T) {
 	t.Parallel()
 	copies := func(m *v1alpha1.Measurement) { m.Method = v1alpha1.MethodCopies }
 	s := newSimulation(t, filecomp(copies, only("cpu", "disk")), targetJob(), worker("worker-1", 1))
-	s.target, s.noise = contention.Loadings(0.85, 0.15), 0.001
+	s.target, s.noise = loading.Loadings(0.85, 0.15), 0.001
 	p := s.until(v1alpha1.ReasonMeasured)
 	vector(t, p, v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.85, "disk": 0.15})
 	s.nothingLeft()
@@ -133,7 +134,7 @@ func TestSeveralServersAndThreads(t *testing.T) {
 	}
 	s := newSimulation(t, filecomp(threads), targetJob(), worker("worker-1", 4, "fast"), class("fast", map[string]int32{"disk": 2}))
 	s.servers = []int{4, 2}
-	s.target = contention.Vector{{Loading: 0.6, Pressure: 0.6, Threads: 2}, {Loading: 0.4, Pressure: 0.4, Threads: 1}}
+	s.target = loading.Vector{{Loading: 0.6, Pressure: 0.6, Threads: 2}, {Loading: 0.4, Pressure: 0.4, Threads: 1}}
 	m := vector(t, s.until(v1alpha1.ReasonMeasured), "fast", map[string]float64{"cpu": 0.6, "disk": 0.4})
 	if got := *m.Resources[0].Threads; got != 2 {
 		t.Errorf("the result is of %d threads, want 2", got)
@@ -146,7 +147,7 @@ func TestSeveralServersAndThreads(t *testing.T) {
 // neutral time, not more.
 func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
 	t.Parallel()
-	for name, target := range map[string]contention.Vector{
+	for name, target := range map[string]loading.Vector{
 		"at the cpu":   {{Loading: 0.6, Pressure: 0.6, Threads: 2}, {Threads: 1}},
 		"at both":      {{Loading: 0.5, Pressure: 0.5, Threads: 2}, {Loading: 0.4, Pressure: 0.4, Threads: 2}},
 		"four threads": {{Loading: 0.4, Pressure: 0.4, Threads: 4}, {Loading: 0.2, Pressure: 0.2, Threads: 1}},
@@ -162,7 +163,7 @@ func TestThreadsThatCrowdANodeAreNotCountedTwice(t *testing.T) {
 			if got := time.Duration(*m.NeutralMillis) * time.Millisecond; math.Abs(float64(got-s.neutral)) > 0.02*float64(s.neutral) {
 				t.Errorf("the neutral time is %v, want the time alone, %v", got, s.neutral)
 			}
-			together, err := contention.Predict([]contention.Vector{target, target}, s.servers, queueing.Options{})
+			together, err := contention.Predict([]loading.Vector{target, target}, s.servers, queueing.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +207,7 @@ func TestSeveralPodsOfAServiceOnANodePressTogether(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService), worker("worker-1", 1), worker("worker-2", 1),
 		service("a", "filecomp", "worker-2"), service("b", "filecomp", "worker-2"))
-	s.background["filecomp"] = contention.Loadings(0.3, 0.5)
+	s.background["filecomp"] = loading.Loadings(0.3, 0.5)
 	vector(t, s.until(v1alpha1.ReasonMeasured), v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.3, "disk": 0.5})
 	s.nothingLeft()
 }
@@ -234,8 +235,8 @@ func TestThePartOfNeighboursIsTakenOutOfTheResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s.t = t
-			s.background["cart"], s.background["filecomp"] = contention.Loadings(0.3, 0.2), contention.Loadings(0.5, 0.3)
-			s.target = contention.Loadings(0.5, 0.3)
+			s.background["cart"], s.background["filecomp"] = loading.Loadings(0.3, 0.2), loading.Loadings(0.5, 0.3)
+			s.target = loading.Loadings(0.5, 0.3)
 			m := vector(t, s.until(v1alpha1.ReasonMeasured), v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.5, "disk": 0.3})
 			if n := m.NeutralMillis; n != nil && math.Abs(float64(*n)-s.neutral.Seconds()*1000) > 0.03*s.neutral.Seconds()*1000 {
 				t.Errorf("the neutral time is %d ms, want %v", *n, s.neutral)
@@ -279,6 +280,6 @@ func TestNoiseEndsAtMaxRoundsAndSaysSo(t *testing.T) {
 func TestAJobThatDoesNotUseAResourceHasNoneOfIt(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(), targetJob(), worker("worker-1", 1))
-	s.target = contention.Loadings(0.7, 0)
+	s.target = loading.Loadings(0.7, 0)
 	vector(t, s.until(v1alpha1.ReasonMeasured), v1alpha1.NoNodeProfile, map[string]float64{"cpu": 0.7, "disk": 0})
 }

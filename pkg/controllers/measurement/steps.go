@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention/experiment"
+	"loadline.dev/loadline/pkg/model/experiment"
 )
 
 // kind is what a step of a round does.

@@ -14,7 +14,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/controllers/probejob"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // isTarget tells whether a pod is a copy of the target.
@@ -333,7 +333,7 @@ func TestAnUnsaturatedResourceDoesNotSpoilTheOthers(t *testing.T) {
 func TestAStepIsBegunAgainWhenTheServiceScalesMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t, filecomp(asService, only("cpu")), worker("worker-1", 1), worker("worker-2", 1), service("a", "filecomp", "worker-2"))
-	s.background["filecomp"] = contention.Loadings(0.3, 0)
+	s.background["filecomp"] = loading.Loadings(0.3, 0)
 	scaled := false
 	p := s.until(v1alpha1.ReasonMeasured, func() {
 		if m := s.profile().Status.Measuring; m != nil && !scaled && m.Step == "beside-cpu" && len(s.running) > 0 {

@@ -33,7 +33,7 @@ type Sites struct {
 }
 
 // newSites returns the sites of the manager's cluster, with gauges in a namespace where only those make pods who may see all
-// nodes: a pod of another could have any label. What is not needed of pods and nodes is not kept.
+// nodes: a pod of another could have any label. Only the fields that are needed of pods and nodes are kept.
 func newSites(mgr ctrl.Manager, gaugeNamespace string) (*Sites, error) {
 	gauges, err := newCache(mgr, cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Pod{}: {
 		Namespaces: map[string]cache.Config{gaugeNamespace: {}},
@@ -91,8 +91,8 @@ func (s *Sites) list(ctx context.Context) ([]collect.Gauge, error) {
 	return gauges, nil
 }
 
-// on returns a node and the pods that run there, which must not be changed.
-func (s *Sites) on(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
+// nodeWithPods returns a node and the pods that run there, which must not be changed.
+func (s *Sites) nodeWithPods(ctx context.Context, name string) (*corev1.Node, []corev1.Pod, error) {
 	node := &corev1.Node{}
 	if err := s.Cluster.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return nil, nil, fmt.Errorf("reading node %s: %w", name, err)

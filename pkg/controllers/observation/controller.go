@@ -19,6 +19,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
@@ -66,7 +67,7 @@ type Controller struct {
 	index     *profile.Index
 	history   observations.History
 	log       logr.Logger
-	// unprofiled is what was observed of workloads without a profile, in the namespaces that want them to have one.
+	// unprofiled holds the observations of workloads without a profile, in the namespaces that want them to have one.
 	unprofiled observations.History
 	modes      atomic.Pointer[modes]
 	wrong      map[string]string // what labels of namespaces say that is no mode
@@ -80,7 +81,7 @@ type Controller struct {
 
 	mutex     sync.Mutex
 	predicted map[string]time.Time // when, by the names of nodes
-	// priors is what the scheduler takes the pods of a profile for that has no vector.
+	// priors are the loadings that the scheduler assumes of pods whose profile has no vector.
 	priors map[types.NamespacedName]observations.Recommended
 }
 
@@ -97,9 +98,7 @@ func (c *Controller) SetupWithManager(mgr ctrl.Manager) (err error) {
 		}
 	}
 	if c.Metrics == nil {
-		if c.Metrics, err = NewMetrics(); err != nil {
-			return fmt.Errorf("registering metrics: %w", err)
-		}
+		c.Metrics = NewMetrics(metrics.Registry)
 	}
 	c.informers = mgr.GetCache()
 	if err := c.prepare(mgr.GetLogger().WithName("observation")); err != nil {
@@ -172,7 +171,7 @@ func (c *Controller) done(ctx context.Context, r *collect.Round) {
 	}
 }
 
-// logRefused logs which gauges answer what is refused, and why, when that has changed.
+// logRefused logs the gauges whose answers are refused, and why, when that has changed.
 func (c *Controller) logRefused(refused []usage.Refusal) {
 	for _, r := range refused {
 		if !slices.Contains(c.refused, r) {
@@ -194,7 +193,7 @@ func (c *Controller) Receive(ctx context.Context, o *collect.Observed) {
 
 // take keeps what was observed of the pods of a node that follow profiles.
 func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
-	node, pods, err := c.Sites.on(ctx, o.Node)
+	node, pods, err := c.Sites.nodeWithPods(ctx, o.Node)
 	if err != nil {
 		return err
 	}
@@ -229,7 +228,7 @@ func (c *Controller) take(ctx context.Context, o *collect.Observed) error {
 
 // takeUnprofiled keeps what was observed of a pod without a profile, if its workload shall have one.
 func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, until time.Time) {
-	if s == nil || c.modes.Load().of(pod.Namespace) == v1alpha1.ModeOff {
+	if s == nil || c.modes.Load().modeOf(pod.Namespace) == v1alpha1.ModeOff {
 		return
 	}
 	if workload := workloads.Of(pod); observations.Recurs(workload) {
@@ -237,7 +236,7 @@ func (c *Controller) takeUnprofiled(pod *corev1.Pod, s *observations.Sample, unt
 	}
 }
 
-// takePrior remembers what the scheduler takes a pod for whose profile has no vector.
+// takePrior keeps the loading that the scheduler assumes of a pod whose profile has no vector.
 func (c *Controller) takePrior(w *profile.Workload, class string, pod *corev1.Pod, snapshot *profile.Snapshot) {
 	cpu := snapshot.Resources().Processor()
 	if w.On(class) != nil || cpu < 0 {

@@ -78,10 +78,7 @@ func newSite(t *testing.T, objects ...client.Object) *site {
 	if err := os.WriteFile(token, []byte(theToken+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := NewMetrics(prometheus.NewRegistry())
 	recorder := events.NewFakeRecorder(100)
 	s.events = recorder.Events
 	s.Controller = &Controller{Client: c, Recorder: recorder, Clock: s.clock, TokenFile: token, Metrics: shown, Sites: &Sites{Gauges: c, Cluster: c}}

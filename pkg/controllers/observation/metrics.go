@@ -1,11 +1,10 @@
 package observation
 
 import (
-	"errors"
 	"math"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"loadline.dev/loadline/pkg/evaluate/observations"
 	"loadline.dev/loadline/pkg/gauge/collect"
@@ -21,40 +20,35 @@ type Metrics struct {
 	duration  prometheus.Gauge
 }
 
-// NewMetrics returns metrics that the manager serves.
-func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
-
-func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
 	m := &Metrics{
-		errors: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		errors: register.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "loadline_prediction_relative_error",
 			Help:    "By which part the predicted dilation of a pod that follows a WorkloadProfile is off what gauges observed, |predicted/observed − 1|, by direction: high if it was predicted to take longer than it did, else low.",
 			Buckets: []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5},
 		}, []string{"direction"}),
-		targets: prometheus.NewGauge(prometheus.GaugeOpts{
+		targets: register.NewGauge(prometheus.GaugeOpts{
 			Name: "loadline_collection_targets",
 			Help: "How many gauges there are to ask what they observed.",
 		}),
-		refused: prometheus.NewGauge(prometheus.GaugeOpts{
+		refused: register.NewGauge(prometheus.GaugeOpts{
 			Name: "loadline_collection_refused_targets",
 			Help: "How many gauges answered last what is refused, because it breaks the rules of reports or is too large. kubectl loadline status names their nodes.",
 		}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+		requests: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_collection_requests_total",
 			Help: "How many times gauges were asked what they observed, by outcome: answered or failed.",
 		}, []string{"outcome"}),
-		intervals: prometheus.NewCounter(prometheus.CounterOpts{
+		intervals: register.NewCounter(prometheus.CounterOpts{
 			Name: "loadline_collection_intervals_total",
 			Help: "How many intervals gauges handed on.",
 		}),
-		duration: prometheus.NewGauge(prometheus.GaugeOpts{
+		duration: register.NewGauge(prometheus.GaugeOpts{
 			Name: "loadline_collection_duration_seconds",
 			Help: "How long it took to ask all gauges, the last time.",
 		}),
-	}
-	var errs []error
-	for _, c := range []prometheus.Collector{m.errors, m.targets, m.refused, m.requests, m.intervals, m.duration} {
-		errs = append(errs, registry.Register(c))
 	}
 	for _, direction := range []string{"high", "low"} { // there from the beginning, so that a rate is right from the first on
 		m.errors.WithLabelValues(direction)
@@ -62,7 +56,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	for _, outcome := range []string{"answered", "failed"} {
 		m.requests.WithLabelValues(outcome)
 	}
-	return m, errors.Join(errs...)
+	return m
 }
 
 // collected takes note of a round.

@@ -16,10 +16,7 @@ import (
 func TestMetricsShowHowCollectingGoesAndHowWellDilationsArePredicted(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewPedanticRegistry()
-	m, err := newMetrics(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := NewMetrics(registry)
 	m.collected(&collect.Round{Gauges: 5, Asked: 4, Failed: 1, Intervals: 9, Took: 3 * time.Second})
 	m.collected(&collect.Round{Gauges: 5, Asked: 5, Intervals: 15, Refused: []usage.Refusal{{Node: "worker-1", Reason: "it lies"}}, Took: 2 * time.Second})
 	m.predicted(&observations.Prediction{Predicted: 2, Observed: 1.6})

@@ -31,7 +31,7 @@ const (
 	updateEvery = time.Minute - 5*time.Second
 	// renewAfter is the age from which on numbers are written though they hardly differ.
 	renewAfter = time.Hour
-	// forgetAfter is the age from which on what was observed says nothing about now.
+	// forgetAfter is the age from which on an observation says nothing about now.
 	forgetAfter = time.Hour
 	// dropAfter is the age from which on it is no longer shown.
 	dropAfter = observations.KeepUnseen
@@ -109,13 +109,13 @@ func (c *Controller) showRecommended(status *v1alpha1.WorkloadProfileStatus, p *
 	}
 }
 
-// class is what was observed on the nodes of a class.
+// class holds the observations on the nodes of a class.
 type class struct {
 	name    string
 	summary observations.Summary
 }
 
-// judge returns the verdicts on what was observed of a profile, in the order of the classes' names. A manager that has just
+// judge returns the verdicts on the observations of a profile, in the order of the classes' names. A manager that has just
 // begun goes on from the condition.
 func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, seen []class) []observations.Verdict {
 	slices.SortFunc(seen, func(a, b class) int { return cmp.Compare(a.name, b.name) })
@@ -139,7 +139,7 @@ func (c *Controller) judge(p *v1alpha1.WorkloadProfile, w *profile.Workload, see
 	return verdicts
 }
 
-// forget forgets the verdicts on what is no longer observed, and nodes that are not.
+// forget drops the verdicts on profiles that are no longer observed, and the nodes that are not.
 func (c *Controller) forget(seen map[observations.Key]observations.Summary, now time.Time) {
 	names := sets.New[types.NamespacedName]()
 	for key := range seen {
@@ -161,7 +161,7 @@ func (c *Controller) forget(seen map[observations.Key]observations.Summary, now 
 	}
 }
 
-// show brings a status up to date with what was observed for long enough to say anything.
+// show updates a status from the observations that are long enough to say anything.
 func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdict, now metav1.Time) {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -178,7 +178,7 @@ func show(status *v1alpha1.WorkloadProfileStatus, verdicts []observations.Verdic
 }
 
 // showDrift brings the condition Drifted up to date. Where nothing was observed for long enough, it stays as it is while it is
-// about this generation, and what it rests on is recent.
+// about this generation, and its observations are recent.
 func showDrift(status *v1alpha1.WorkloadProfileStatus, generation int64, verdicts []observations.Verdict, now metav1.Time) {
 	drifted := observations.Drifted(verdicts)
 	if drifted.Status == metav1.ConditionUnknown {

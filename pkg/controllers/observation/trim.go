@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// trimmer makes pods and nodes smaller before a cache keeps them: it leaves out what is not asked for, and has the pods of one
-// template share what they have in common. So objects of the cache must not be changed, which holds for any cache.
+// trimmer makes pods and nodes smaller before a cache keeps them: it leaves out the fields that are not read, and has the pods
+// of one template share their common fields. So objects of the cache must not be changed, which holds for any cache.
 type trimmer struct {
 	mutex sync.Mutex
 	known map[string]any

@@ -17,14 +17,14 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/observations"
 )
 
-// modes says, by the names of namespaces, whether their workloads get profiles that follow what is observed.
+// modes says, by the names of namespaces, whether their workloads get profiles that follow the observations.
 type modes struct {
 	named     map[string]string
 	otherwise string
 }
 
-// of returns the mode of a namespace.
-func (m *modes) of(namespace string) string {
+// modeOf returns the mode of a namespace.
+func (m *modes) modeOf(namespace string) string {
 	if m == nil {
 		return v1alpha1.ModeOff
 	}
@@ -37,7 +37,7 @@ func (m *modes) of(namespace string) string {
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=loadline.dev,resources=workloadprofiles,verbs=create;patch;delete
 
-// readModes returns the modes of all namespaces by their labels. A label that says something else is told in an event, and
+// readModes returns the modes of all namespaces by their labels. A label with another value gets an event, and
 // means off.
 func (c *Controller) readModes(ctx context.Context) (*modes, error) {
 	list := &metav1.PartialObjectMetadataList{}
@@ -65,13 +65,13 @@ func (c *Controller) readModes(ctx context.Context) (*modes, error) {
 	return m, nil
 }
 
-// IsMode reports whether a text says how the workloads of a namespace get profiles that follow what is observed.
+// IsMode reports whether a text says how the workloads of a namespace get profiles that follow the observations.
 func IsMode(mode string) bool {
 	return mode == v1alpha1.ModeOff || mode == v1alpha1.ModeAdvise || mode == v1alpha1.ModeApply
 }
 
-// keepUp makes, changes and deletes the profiles that follow what is observed, as their namespaces want it. One that cannot
-// be written keeps no other from being written.
+// keepUp makes, changes and deletes the profiles that follow the observations, as the labels of their namespaces ask for. One
+// that cannot be written keeps no other from being written.
 func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadProfile, now time.Time) error {
 	modes, err := c.readModes(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Controller) keepUp(ctx context.Context, profiles []v1alpha1.WorkloadPro
 	c.modes.Store(modes)
 	snapshot := c.index.Snapshot()
 	changes, err := observations.Upkeep(&observations.UpkeepInput{
-		Mode: modes.of, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
+		Mode: modes.modeOf, Profiles: profiles, Unprofiled: c.longUnprofiled(now), Now: now,
 		Follows: func(pod *corev1.Pod) bool { return snapshot.Workload(pod) != nil },
 		Pods: func(namespace string) ([]corev1.Pod, error) {
 			var pods corev1.PodList
@@ -133,7 +133,7 @@ func (c *Controller) longUnprofiled(now time.Time) []string {
 	return all
 }
 
-// unprofiledKey is what a workload without a profile is remembered by, on nodes of any class.
+// unprofiledKey is the key of a workload without a profile, on nodes of any class.
 func unprofiledKey(namespace, workload string) observations.Key {
 	return observations.Key{Profile: types.NamespacedName{Namespace: namespace, Name: workload}}
 }
@@ -154,8 +154,8 @@ func (c *Controller) recommend(p *v1alpha1.WorkloadProfile, v *observations.Verd
 	return &v1alpha1.RecommendedLoading{CPULoading: rounded(next.CPULoading), Threads: new(int32(next.Threads))}
 }
 
-// start returns what a recommendation goes on from: the last one, one of another class of nodes, else what the scheduler
-// takes pods for that have no profile.
+// start returns the recommendation to go on from: the last one, one of another class of nodes, else the loading that the
+// scheduler assumes of pods without a profile.
 func (c *Controller) start(p *v1alpha1.WorkloadProfile, before *v1alpha1.RecommendedLoading) (observations.Recommended, bool) {
 	for i := 0; before == nil && i < len(p.Status.Observations); i++ {
 		before = p.Status.Observations[i].Recommended

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -57,10 +58,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 	r.API, r.HTTP = mgr.GetAPIReader(), http.DefaultClient
-	var err error
-	if r.Metrics, err = NewMetrics(); err != nil {
-		return err
-	}
+	r.Metrics = NewMetrics(metrics.Registry)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.PoolPlan{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.WorkloadProfile{}, handler.EnqueueRequestsFromMapFunc(r.plansOfProfile),
@@ -155,8 +153,8 @@ func (r *Reconciler) act(ctx context.Context, in *input, d *decision) error {
 	done, err := r.carryOut(ctx, in, d.moves)
 	after := in.plan.DeepCopy()
 	after.Status = d.settled(in, done)
-	told := news(in.plan.Status.Conditions, after.Status.Conditions, anyScales(done))
-	if _, failed := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, told...); failed != nil {
+	events := news(in.plan.Status.Conditions, after.Status.Conditions, anyScales(done))
+	if _, failed := statuses.Write(ctx, r.Client, r.Recorder, in.plan, after, events...); failed != nil {
 		return errors.Join(err, failed)
 	}
 	r.Metrics.show(after)

@@ -1,10 +1,8 @@
 package poolplan
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 )
@@ -18,38 +16,33 @@ type Metrics struct {
 	scalings *prometheus.CounterVec
 }
 
-// NewMetrics returns metrics that the manager serves.
-func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
-
-func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
 	pool := []string{"plan", "pool"}
 	m := &Metrics{
-		needed: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		needed: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "loadline_pool_servers_needed",
 			Help: "The fewest servers with which every class of a pool keeps its SLA.",
 		}, pool),
-		desired: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		desired: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "loadline_pool_replicas_desired",
 			Help: "Replicas that a pool should have, within its bounds.",
 		}, pool),
-		current: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		current: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "loadline_pool_replicas_current",
 			Help: "Replicas that the scale target of a pool is asked to have.",
 		}, pool),
-		attained: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		attained: register.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "loadline_pool_sla_attained_ratio",
 			Help: "Predicted probability with which a class keeps within the response time of its SLA, with the servers that its pool needs.",
 		}, []string{"plan", "pool", "class"}),
-		scalings: prometheus.NewCounterVec(prometheus.CounterOpts{
+		scalings: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_pool_scalings_total",
 			Help: "How many times a pool was scaled, by direction: up or down.",
 		}, []string{"plan", "pool", "direction"}),
 	}
-	var errs []error
-	for _, c := range []prometheus.Collector{m.needed, m.desired, m.current, m.attained, m.scalings} {
-		errs = append(errs, registry.Register(c))
-	}
-	return m, errors.Join(errs...)
+	return m
 }
 
 // show shows the pools of a plan, and no others of it.

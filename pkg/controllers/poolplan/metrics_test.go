@@ -15,10 +15,7 @@ import (
 func TestMetricsShowThePoolsThatThereAre(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	m, err := newMetrics(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := NewMetrics(registry)
 	pool := func(name string) v1alpha1.PoolStatus {
 		return v1alpha1.PoolStatus{
 			Name: name, Servers: new(int32(7)), DesiredReplicas: new(int32(4)), CurrentReplicas: new(int32(3)),

@@ -9,7 +9,7 @@
 //
 //   - [Usable], [Alive] and [Quiet] report on which nodes one can measure
 //
-//   - [Whose] says of which measurement a pod is, whatever its labels say; [Divide] of all
+//   - [MeasuredProfile] says of which measurement a pod is, whatever its labels say; [Divide] of all
 //     pods of a node. The nodes that measurements use are those of [slots.Slots]
 //
 //   - [Inspect] returns the outcome of a Job, in words for users; [Look] reads what

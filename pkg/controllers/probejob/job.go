@@ -124,9 +124,6 @@ func (p *Placement) metadata() metav1.ObjectMeta {
 	}
 }
 
-// Step returns what a Job, or a pod of one, is for.
-func Step(o metav1.Object) string { return o.GetAnnotations()[StepKey] }
-
 // Owner returns the kind and the name of the profile that a Job, or a pod of one,
 // belongs to; ok is false for other objects.
 func Owner(o metav1.Object) (kind, name string, ok bool) {

@@ -35,8 +35,8 @@ func TestAJobRunsItsPodOnceAndGoesWithItsOwner(t *testing.T) {
 		}
 	}
 	for who, o := range map[string]metav1.Object{"the Job": j, "the pod": &j.Spec.Template} {
-		if kind, name, ok := probejob.Owner(o); !ok || kind != "NodeProfile" || name != "fast" || probejob.Step(o) != "calibrate-cpu" {
-			t.Errorf("%s is for %s %s and the step %s", who, kind, name, probejob.Step(o))
+		if kind, name, ok := probejob.Owner(o); !ok || kind != "NodeProfile" || name != "fast" || o.GetAnnotations()[probejob.StepKey] != "calibrate-cpu" {
+			t.Errorf("%s is for %s %s and the step %s", who, kind, name, o.GetAnnotations()[probejob.StepKey])
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestNamesAndLabelsFitWhateverTheOwnerAndStepAreCalled(t *testing.T) {
 			p := placed()
 			p.Step = step
 			j := probejob.New(p, corev1.PodTemplateSpec{})
-			if problems := validation.IsValidLabelValue(j.Labels[probejob.StepKey]); len(problems) > 0 || probejob.Step(j) != step {
+			if problems := validation.IsValidLabelValue(j.Labels[probejob.StepKey]); len(problems) > 0 || j.Annotations[probejob.StepKey] != step {
 				t.Errorf("the step %s has the label %q: %v", step, j.Labels[probejob.StepKey], problems)
 			}
 		}

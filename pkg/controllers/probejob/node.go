@@ -49,7 +49,7 @@ func Quiet(node string, pods []corev1.Pod) (ok bool, why string) {
 	first, more := "", 0
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Spec.NodeName != node || Ended(pod) || standing(pod) {
+		if pod.Spec.NodeName != node || Ended(pod) || isPermanent(pod) {
 			continue
 		}
 		if first == "" {
@@ -72,9 +72,9 @@ func Quiet(node string, pods []corev1.Pod) (ok bool, why string) {
 // its name service and Loadline: that of the class system-cluster-critical.
 const systemCritical = 2_000_000_000
 
-// standing reports whether a pod belongs to its node or to the cluster. It will be there
+// isPermanent reports whether a pod belongs to its node or to the cluster. It will be there
 // in production, too.
-func standing(pod *corev1.Pod) bool {
+func isPermanent(pod *corev1.Pod) bool {
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
 		return true
 	}

@@ -57,8 +57,6 @@ type Outcome struct {
 	// Reason is one of the constants here or in jobstatus, and Message says what is wrong, for
 	// users. Both are "" where nothing is.
 	Reason, Message string
-	// Node is where the pod is, "" before it is on one.
-	Node string
 	// Started is when the first of the containers began, but for init containers.
 	// It is zero before that.
 	Started time.Time
@@ -84,7 +82,7 @@ func Inspect(job *batchv1.Job, pods []corev1.Pod, events []corev1.Event, now tim
 	if pod == nil {
 		return withoutPod(job, events, now)
 	}
-	o := Outcome{Node: pod.Spec.NodeName, Started: started(pod), Messages: messages(pod)}
+	o := Outcome{Started: started(pod), Messages: messages(pod)}
 	early := cutShort(pod)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded && !early:

@@ -250,14 +250,14 @@ func TestAJobIsDescribedInWordsForUsers(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeTellsWhereWhenAndWhatEachContainerLeft(t *testing.T) {
+func TestAnOutcomeSaysWhenThePodStartedAndWhatEachContainerLeft(t *testing.T) {
 	t.Parallel()
 	status := ended(corev1.PodSucceeded, 0, "Completed", "the report")
 	status.InitContainerStatuses = []corev1.ContainerStatus{{
 		Name: probejob.WatchContainer, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: "the watch"}},
 	}}
 	want := probejob.Outcome{
-		State: probejob.Succeeded, Node: "worker-1", Started: noon.Time,
+		State: probejob.Succeeded, Started: noon.Time,
 		Messages: map[string]string{probejob.ProbeContainer: "the report", probejob.WatchContainer: "the watch"},
 	}
 	if diff := cmp.Diff(want, probejob.Inspect(job(complete()), []corev1.Pod{pod(status)}, nil, noon.Time)); diff != "" {

@@ -80,7 +80,7 @@ func (s *Slots) Restore(held func(hold func(Owner, ...string)) error) error {
 }
 
 // Acquire gives an owner some places in place of those that it holds, if no other holds one
-// of them, the limit allows, and it is the turn of its namespace. If not, it returns false,
+// of them, the limit allows, and it is the turn of its namespace. Acquire reports whether it did. If not,
 // the owner keeps what it holds, and its namespace waits for these places.
 func (s *Slots) Acquire(owner Owner, places ...string) bool {
 	s.mu.Lock()

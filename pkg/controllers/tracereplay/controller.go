@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -68,9 +69,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		return err
 	}
 	r.API, r.Made = mgr.GetAPIReader(), cache
-	if r.Metrics, err = NewMetrics(); err != nil {
-		return err
-	}
+	r.Metrics = NewMetrics(metrics.Registry)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.TraceReplay{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.TraceReplay{}, r.Slots.WhenGone()).

@@ -46,10 +46,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.TraceReplay{}, &batchv1.Job{}, &corev1.Pod{}).Build()
 	recorder := events.NewFakeRecorder(100)
 	c.events = recorder.Events
-	metrics, err := newMetrics(c.metrics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	metrics := NewMetrics(c.metrics)
 	c.Reconciler = &Reconciler{
 		Client: c.Client, API: c.Client, Made: c.Client, Recorder: recorder,
 		Clock: testingclock.NewFakePassiveClock(noon.Time), Worker: *asked().worker, Metrics: metrics,

@@ -1,10 +1,8 @@
 package tracereplay
 
 import (
-	"errors"
-
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // Metrics count the runs of TraceReplays.
@@ -13,16 +11,15 @@ type Metrics struct {
 	seconds prometheus.Histogram
 }
 
-// NewMetrics returns metrics that the manager serves.
-func NewMetrics() (*Metrics, error) { return newMetrics(metrics.Registry) }
-
-func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
+// NewMetrics returns metrics that count nothing yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	register := promauto.With(registry)
 	m := &Metrics{
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+		runs: register.NewCounterVec(prometheus.CounterOpts{
 			Name: "loadline_replay_runs_total",
 			Help: "Runs of TraceReplays that have ended, by whether they succeeded or failed.",
 		}, []string{"result"}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+		seconds: register.NewHistogram(prometheus.HistogramOpts{
 			Name:    "loadline_replay_run_duration_seconds",
 			Help:    "How long the runs of TraceReplays took that succeeded.",
 			Buckets: prometheus.ExponentialBuckets(0.1, 4, 10), // 0.1 s to 7 h
@@ -31,7 +28,7 @@ func newMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	for _, result := range []string{"succeeded", "failed"} { // a rate does not see the first of a series that was not there
 		m.runs.WithLabelValues(result)
 	}
-	return m, errors.Join(registry.Register(m.runs), registry.Register(m.seconds))
+	return m
 }
 
 // count counts runs that succeeded, by how long they took, and runs that failed.

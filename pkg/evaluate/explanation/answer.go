@@ -10,9 +10,10 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/node"
+	"loadline.dev/loadline/pkg/profile"
 )
 
-// Input is what the place of a pod is explained by.
+// Input holds the objects that explain the place of a pod.
 type Input struct {
 	Pod *corev1.Pod
 	// Nodes are that of the pod, or all, and Pods those that are on these nodes.
@@ -37,11 +38,11 @@ type Input struct {
 	// Schedulers are the names of those that place pods by dilation; nil if that is
 	// not known.
 	Schedulers []string
-	// GuardMode is what the guard of the pod's scheduler does in namespaces that do not say, empty for nothing, and Namespaces
-	// are those that may say.
+	// GuardMode is the mode of the guard of the pod's scheduler in namespaces that set none, empty for off, and Namespaces are
+	// those that may say.
 	GuardMode  configv1alpha1.GuardMode
 	Namespaces []corev1.Namespace
-	// Limits are what that scheduler lets profiles ask for.
+	// Limits bound what profiles may ask of that scheduler.
 	Limits config.Limits
 	// Hold is when that scheduler lets pods wait.
 	Hold Hold
@@ -55,7 +56,7 @@ type Hold struct {
 	MaxWaitSeconds float64 `json:"maxWaitSeconds"`
 }
 
-// Answer tells how a pod fares where it is, and what other nodes would cost.
+// Answer says how a pod fares where it is, and what other nodes would cost.
 type Answer struct {
 	Pod string `json:"pod"`
 	// Simulation is absent for a pod that is there. Else the answer says how the pod would run on Node.
@@ -66,8 +67,8 @@ type Answer struct {
 	// SchedulerName is the scheduler of the pod, and PlacedTime when it placed it.
 	SchedulerName string       `json:"schedulerName"`
 	PlacedTime    *metav1.Time `json:"placedTime,omitempty"`
-	// Unschedulable is what the scheduler says of why it found no node for a pod that waits for one: which bound it waits for,
-	// or that it is held. It is absent where the scheduler says nothing.
+	// Unschedulable is the scheduler's reason for finding no node for a pod that waits for one: which bound it waits for, or that
+	// it is held. It is absent where the scheduler says nothing.
 	Unschedulable string `json:"unschedulable,omitempty"`
 	// ByDilation reports whether that scheduler places by dilation, if that is known.
 	ByDilation *bool `json:"byDilation,omitempty"`
@@ -76,11 +77,11 @@ type Answer struct {
 	// of the scheduler are, such as those for pods without a profile.
 	Vector VectorSource `json:"vector"`
 	Rules  string       `json:"rules"`
-	// GuardMode is what the scheduler's guard does about limits of dilation in namespaces that do not say, by the same rules.
+	// GuardMode is the mode of the scheduler's guard in namespaces that set none, by the same rules.
 	GuardMode configv1alpha1.GuardMode `json:"guardMode"`
 	// Hold is when the scheduler lets the pod wait, absent for never.
 	Hold *Hold `json:"hold,omitempty"`
-	// Importance is how many times what the pod waits counts in costs, absent if once. ProfileImportance is that of its profile
+	// Importance is how many times the pod's waiting counts in costs, absent if once. ProfileImportance is that of its profile
 	// where the scheduler lets less count; then both are there.
 	Importance        *float64 `json:"importance,omitempty"`
 	ProfileImportance *float64 `json:"profileImportance,omitempty"`
@@ -105,7 +106,7 @@ type Answer struct {
 	Throttling     *float64 `json:"throttling,omitempty"`
 	MaxThrottling  *float64 `json:"maxThrottling,omitempty"`
 	ExclusiveCores int      `json:"exclusiveCores,omitempty"`
-	// Weight says what it does to the pod that another has more weight, absent if nothing.
+	// Weight says how a neighbour with more weight affects the pod, absent if it does not.
 	Weight *Weight `json:"weight,omitempty"`
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 	// Devices are those of the node that the pod uses, where others may use them, too.
@@ -113,7 +114,7 @@ type Answer struct {
 	// IgnoredAnnotations says which pods of the nodes have an annotation of devices that is wrong, and which namespaces a label
 	// of the guard.
 	IgnoredAnnotations []string `json:"ignoredAnnotations,omitempty"`
-	// Caveats are what the manifests of the pod and of its neighbours say that is not taken into account.
+	// Caveats are the fields of the manifests of the pod and of its neighbours that are not taken into account.
 	Caveats []node.Caveat `json:"caveats,omitempty"`
 	// Resources are those at which the pod waits or makes others wait, those first
 	// that make most of the dilation.
@@ -130,8 +131,7 @@ type Answer struct {
 
 // VectorSource says where a loading vector is from.
 type VectorSource struct {
-	// Source is Measured, Declared or Requests.
-	Source string `json:"source"`
+	Source profile.Source `json:"source"`
 	// Profile is the WorkloadProfile that the pod follows, if any: one that is not
 	// measured yet leaves the pod to its requests.
 	Profile string `json:"profile,omitempty"`
@@ -146,15 +146,7 @@ type VectorSource struct {
 	Ignored []string `json:"ignored,omitempty"`
 }
 
-// Sources of vectors.
-const (
-	SourceMeasured = "Measured"
-	SourceObserved = "Observed"
-	SourceDeclared = "Declared"
-	SourceRequests = "Requests"
-)
-
-// Resource is what a pod does at a resource of its node.
+// Resource describes a pod at a resource of its node.
 type Resource struct {
 	Name string `json:"name"`
 	// Device is the device whose resource it is, such as gpu-0, absent if it is the node's.
@@ -172,7 +164,7 @@ type Resource struct {
 	// which pods.
 	Waits   float64 `json:"waits"`
 	Because []Part  `json:"because,omitempty"`
-	// Inflicts is what the pod adds to the dilation of others, and On to whose.
+	// Inflicts is how much the pod adds to the dilation of others, and On says whose.
 	Inflicts float64 `json:"inflicts"`
 	On       []Part  `json:"on,omitempty"`
 }
@@ -196,7 +188,7 @@ type Part struct {
 type Neighbour struct {
 	Pod     string `json:"pod"`
 	Profile string `json:"profile,omitempty"`
-	// Assumed says that what it uses is assumed from its requests.
+	// Assumed says that its vector is assumed from its requests.
 	Assumed  bool               `json:"assumed,omitempty"`
 	Request  *resource.Quantity `json:"request,omitempty"`
 	Limit    *resource.Quantity `json:"limit,omitempty"`

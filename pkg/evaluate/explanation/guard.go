@@ -62,7 +62,7 @@ func (x *explainer) promise(pod *corev1.Pod) node.Promise {
 	return node.NewPromise(pod, x.snapshot.Workload(pod), x.modes.mode(pod.Namespace), x.Limits)
 }
 
-// podOn returns a pod as it is on nodes of a class, with the bound that it has by a promise on a node of those servers.
+// podOn returns a pod on nodes of a class, with the bound that a promise gives it on a node of those servers.
 func (x *explainer) podOn(class *profile.NodeClass, servers []int, pod *corev1.Pod, p node.Promise) node.Pod {
 	n, cpu := node.PodOf(x.snapshot, class, pod), x.snapshot.Resources().Processor()
 	n.Bound = p.On(n.Vector[cpu], servers[cpu])
@@ -117,7 +117,7 @@ func (x *explainer) judge(n *RankedNode, object *corev1.Node, class *profile.Nod
 	}
 }
 
-// reason says what the node would do to the pod that is dilated too much.
+// reason says how the node would slow down the pod that is dilated too much.
 func (j *judged) reason(e *node.Excess) string {
 	whom := "the pod"
 	if e.Pod < len(j.guard.Node.Pods) {

@@ -16,7 +16,7 @@ import (
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
@@ -81,11 +81,11 @@ func OfPod(in *Input) (*Answer, error) {
 	return e, nil
 }
 
-// answer returns what is known of the pod wherever it is.
+// answer returns the part of the answer that does not depend on the node.
 func (x *explainer) answer() *Answer {
 	a := &Answer{
 		Pod: text.QualifiedName(x.Pod), Node: x.Pod.Spec.NodeName, SchedulerName: x.schedulerName(), Rules: x.Rules, GuardMode: x.modes.fallback,
-		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(contention.Demand{}, 1)),
+		Vector: x.source(x.Pod, profile.AnyClass), DilationLimit: newDilationLimit(x.promised(x.Pod).On(loading.Demand{}, 1)),
 	}
 	importance := x.snapshot.Importance(x.Pod)
 	if w := x.snapshot.Workload(x.Pod); w != nil && w.Importance > importance {
@@ -170,7 +170,7 @@ func (x *explainer) here(e *Answer) error {
 	if err != nil {
 		return err
 	}
-	p := &placed{Node: n, now: now, free: node.FreeCPU(object, pods[1:]), resources: x.snapshot.Resources(), assumed: e.Vector.Source == SourceRequests}
+	p := &placed{Node: n, now: now, free: node.FreeCPU(object, pods[1:]), resources: x.snapshot.Resources(), assumed: e.Vector.Source == profile.SourceRequests}
 	if err := x.shares(e, p, shared); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (x *explainer) neighbours(p *placed, class *profile.NodeClass, margin func(
 		pod := p.Pods[j].Pod
 		source := x.source(pod, class.Class())
 		neighbour := Neighbour{
-			Pod: text.QualifiedName(pod), Profile: source.Profile, Assumed: source.Source == SourceRequests, QoSClass: cgroup.QoS(pod),
+			Pod: text.QualifiedName(pod), Profile: source.Profile, Assumed: source.Source == profile.SourceRequests, QoSClass: cgroup.QoS(pod),
 			Dilation: p.now.Dilations[j], DilationError: margin(j), Without: without[j-1], DilationLimit: x.limit(class, p.Servers, pod),
 		}
 		neighbour.Request, neighbour.Limit = cgroup.CPU(pod)
@@ -212,12 +212,12 @@ func (x *explainer) neighbours(p *placed, class *profile.NodeClass, margin func(
 // solverOptions choose well.
 var solverOptions = queueing.Options{}
 
-// shares fills in what the pod requests and may use, and what that does to it.
+// shares fills in the request and the limit of the pod, and their effect on it.
 func (x *explainer) shares(e *Answer, p *placed, shared *node.Shared) error {
 	e.Request, e.Limit = cgroup.CPU(x.Pod)
 	e.QoSClass, e.ExclusiveCores = cgroup.QoS(x.Pod), shared.Pool.Exclusive[0]
 	throttling := p.now.Throttling(0)
-	if p.stated = e.Vector.Source == SourceDeclared || e.Vector.Source == SourceObserved; p.stated {
+	if p.stated = e.Vector.Source.Unlimited(); p.stated {
 		p.neutral = e.NeutralSeconds
 		e.MaxThrottling = node.MaxThrottling(p.Pods[0].AtDevices()[p.CPU], e.Limit, p.neutral, throttling)
 	}
@@ -271,7 +271,7 @@ func (p *placed) margins(class *profile.NodeClass, shared *node.Shared) (func(po
 	}, err
 }
 
-// waits returns what the pod waits for and inflicts, per resource.
+// waits returns how long the pod waits and makes others wait, per resource.
 func (p *placed) waits() []Resource {
 	var all []Resource
 	vector := p.Pods[0].AtDevices()
@@ -362,16 +362,16 @@ func newDilationLimit(b node.Bound) DilationLimit {
 func (x *explainer) source(pod *corev1.Pod, class string) VectorSource {
 	w := x.snapshot.Workload(pod)
 	if w == nil {
-		return VectorSource{Source: SourceRequests}
+		return VectorSource{Source: profile.SourceRequests}
 	}
-	s := VectorSource{Source: SourceRequests, Profile: profileName(w)}
 	v := w.On(class)
+	s := VectorSource{Source: v.Source(), Profile: profileName(w)}
 	if v == nil {
 		return s
 	}
-	s.Source, s.Ignored = SourceDeclared, slices.Concat(v.Unknown, v.LeftOut)
+	s.Ignored = slices.Concat(v.Unknown, v.LeftOut)
 	if m := v.Measured; m != nil {
-		s.Source, s.NodeProfile, s.Node, s.Time = SourceMeasured, m.NodeProfile, m.Node, m.Time
+		s.NodeProfile, s.Node, s.Time = m.NodeProfile, m.Node, m.Time
 		for i := range m.Resources {
 			if e := m.Resources[i].LoadingError; e != nil && (s.Error == nil || e.AsApproximateFloat64() > *s.Error) {
 				s.Error = new(e.AsApproximateFloat64())
@@ -379,7 +379,7 @@ func (x *explainer) source(pod *corev1.Pod, class string) VectorSource {
 		}
 	}
 	if o := v.Observed; o != nil {
-		s.Source, s.NodeProfile, s.Time = SourceObserved, o.NodeProfile, o.Time
+		s.NodeProfile, s.Time = o.NodeProfile, o.Time
 		if m := v.Demands[0].Margins; m.Loading > 0 {
 			s.Error = new(m.Loading)
 		}

@@ -89,7 +89,7 @@ func TestAPodIsExplainedByWhatThePaperMeasured(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected ranking (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(VectorSource{Source: SourceDeclared, Profile: "shop/filecomp"}, e.Vector); diff != "" {
+	if diff := cmp.Diff(VectorSource{Source: profile.SourceDeclared, Profile: "shop/filecomp"}, e.Vector); diff != "" {
 		t.Errorf("unexpected vector (-want +got):\n%s", diff)
 	}
 }
@@ -262,7 +262,7 @@ func TestAPodOnNoNodeHasTheVectorOfAnyClass(t *testing.T) {
 	waiting := pod("sort-1", "sort", "", nil)
 	in := &Input{Pod: &waiting, Workloads: []v1alpha1.WorkloadProfile{given.Measured(given.Workload("sort", 0), given.On("big", given.Noon, 1000, found))}}
 	s := newExplainer(in, in.Pod).source(in.Pod, profile.AnyClass)
-	if s.Source != SourceMeasured || s.Profile != text.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
+	if s.Source != profile.SourceMeasured || s.Profile != text.QualifiedName(&in.Workloads[0]) || *s.Error != 0.03 {
 		t.Errorf("the vector is of %+v", s)
 	}
 }

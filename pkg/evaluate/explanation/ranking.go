@@ -6,12 +6,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 )
 
-// RankedNode is what a pod would cost on a node, to first order, as the scheduler
-// plugin reckons it.
+// RankedNode is the cost of a pod on a node, to first order, as the scheduler plugin reckons it.
 type RankedNode struct {
 	Node        string `json:"node"`
 	NodeProfile string `json:"nodeProfile,omitempty"`
@@ -33,7 +32,7 @@ type RankedNode struct {
 	Here bool `json:"here,omitempty"`
 	// DoesNotFit says why the pod cannot go there, in the words of kube-scheduler's filter plugins.
 	DoesNotFit string `json:"doesNotFit,omitempty"`
-	// Unknown says what is not known that decides whether the pod fits there.
+	// Unknown says what would have to be known to decide whether the pod fits there.
 	Unknown string `json:"unknown,omitempty"`
 	// Refused says why the scheduler's guard refuses the node, on which the pod fits.
 	Refused string `json:"refused,omitempty"`
@@ -64,13 +63,13 @@ func (n *RankedNode) order() int {
 	}
 }
 
-// ResourceWait is what a pod would wait at a resource, or compute longer because of it.
+// ResourceWait is how long a pod would wait at a resource, or compute longer because of it.
 type ResourceWait struct {
 	Resource string  `json:"resource"`
 	Waits    float64 `json:"waits"`
 }
 
-// At returns what the pod would wait at a resource.
+// At returns how long the pod would wait at a resource.
 func (n *RankedNode) At(resource string) float64 {
 	for _, w := range n.WaitsAt {
 		if w.Resource == resource {
@@ -95,7 +94,7 @@ func (x *explainer) rank() []RankedNode {
 		switch {
 		case !n.Takes():
 			return ranked
-		case i > 0 && contention.SameCost(ranked[i-1].Cost, n.Cost):
+		case i > 0 && price.SameCost(ranked[i-1].Cost, n.Cost):
 			n.Rank = ranked[i-1].Rank
 		default:
 			n.Rank = i + 1
@@ -104,7 +103,7 @@ func (x *explainer) rank() []RankedNode {
 	return ranked
 }
 
-// price returns what the pod would cost on a node, on which it is not counted, and whether it may go there.
+// price returns the cost of the pod on a node, on which it is not counted, and reports whether it may go there.
 func (x *explainer) price(object *corev1.Node, fit func(node string) node.Fit) RankedNode {
 	class, others := x.snapshot.NodeClass(object), x.byNode[object.Name]
 	candidate := x.snapshot.Candidate(class, x.Pod)

@@ -27,7 +27,7 @@ type Manifests struct {
 	Namespaces []corev1.Namespace
 }
 
-// Simulation is what there is to say of a pod that is not there yet.
+// Simulation is the part of an answer that is about a pod that is not there yet.
 type Simulation struct {
 	// Workload is the manifest, such as deployment/shop/web, and Replicas how many pods it asks for, of which the answer is
 	// about one.
@@ -58,7 +58,7 @@ type Exceeded struct {
 	Dilation          float64 `json:"dilation"`
 	// Before is its dilation without the explained pod, absent for that itself.
 	Before *float64 `json:"before,omitempty"`
-	// GuardMode is what the scheduler's guard does about it, by the namespace of the pod.
+	// GuardMode is the mode of the scheduler's guard in the namespace of the pod.
 	GuardMode configv1alpha1.GuardMode `json:"guardMode,omitempty"`
 	// Gone are the pods of a node of a ranking that are gone when the limit would not hold; none where all are there.
 	Gone []string `json:"gone,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/text"
 )
 
-// Weight is what it does to a pod that others have more weight.
+// Weight says how neighbours with more weight affect a pod.
 type Weight struct {
 	// Neighbour is the pod that it waits for most at the CPU, and Request what that one requests of it.
 	Neighbour string            `json:"neighbour"`
@@ -56,7 +56,7 @@ func (p *placed) weigh(shared *node.Shared, equal *contention.Prediction) (*Weig
 	if needs <= request.MilliValue() || needs > p.free.MilliValue() {
 		return w, nil
 	}
-	remedy, err := p.with(resource.NewMilliQuantity(needs, resource.DecimalSI), nil)
+	remedy, err := p.answerFor(resource.NewMilliQuantity(needs, resource.DecimalSI), nil)
 	if err != nil || remedy.Dilation > p.now.Dilations[0]-minWorse {
 		return w, err
 	}

@@ -16,14 +16,14 @@ import (
 
 // Change is another request or limit of a pod: what if?
 type Change struct {
-	// Request and Limit are CPU in all; nil leaves one as it is, and a limit of 0 is none. See [cgroup.WithCPU].
+	// Request and Limit are CPU in all; nil leaves one unchanged, and a limit of 0 is none. See [cgroup.WithCPU].
 	Request, Limit *resource.Quantity
 	// Dilation asks, in place of a request, for the smallest request with which the pod is dilated by no more than this,
 	// above 1; 0 does not ask.
 	Dilation float64
 }
 
-// WhatIf is how a pod would fare with another request or limit, all else being as it is.
+// WhatIf is how a pod would fare with another request or limit, all else being equal.
 type WhatIf struct {
 	// Target is the dilation that was asked for, absent if a request or a limit was, and Met whether any request reaches
 	// it: one that fits the limit and what other pods leave of the node.
@@ -72,7 +72,7 @@ var errNoNode = errors.New("what if? is about a pod that is on a node: this one 
 // whatIf answers what a change does.
 func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 	if c.Dilation == 0 {
-		return p.with(c.Request, c.Limit)
+		return p.answerFor(c.Request, c.Limit)
 	}
 	if !(c.Dilation > 1) || c.Request != nil {
 		return nil, fmt.Errorf("dilation: %v is not above 1, or a request is given, too: ask for one", c.Dilation)
@@ -86,11 +86,11 @@ func (p *placed) whatIf(c *Change) (*WhatIf, error) {
 	return answer, nil
 }
 
-// smallest returns the answer for the smallest request with which the pod is dilated by no more than what is asked, else
+// smallest returns the answer for the smallest request with which the pod is dilated by no more than the given bound, else
 // that for the largest one: the dilation falls as the request grows.
 func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	ask := func(milli int64) (*WhatIf, error) {
-		return p.with(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit)
+		return p.answerFor(resource.NewMilliQuantity(milli, resource.DecimalSI), c.Limit)
 	}
 	low, err := ask(0)
 	if err != nil || low.Dilation <= c.Dilation {
@@ -123,8 +123,8 @@ func (p *placed) smallest(c *Change) (*WhatIf, error) {
 	return best, nil
 }
 
-// with answers for one request and limit.
-func (p *placed) with(request, limit *resource.Quantity) (*WhatIf, error) {
+// answerFor answers for one request and limit.
+func (p *placed) answerFor(request, limit *resource.Quantity) (*WhatIf, error) {
 	changed, err := p.WithCPU(0, request, limit)
 	if err != nil {
 		return nil, err

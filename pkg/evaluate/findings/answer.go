@@ -18,7 +18,7 @@ type Input struct {
 	Pods  []corev1.Pod
 	// Feasibility says where pods may be moved; nil for nowhere.
 	Feasibility node.Feasibility
-	// Sights are what the gauges saw, at most one for each node.
+	// Sights are the reports of the gauges, at most one for each node.
 	Sights []Sight
 	// Weights say how nodes make weights of CPU requests of which the gauge does not say which version of control groups
 	// they have, and whether they give whole cores away.
@@ -27,7 +27,7 @@ type Input struct {
 	Above float64
 }
 
-// Sight is what a gauge saw of its node.
+// Sight is the report of a gauge on its node.
 type Sight struct {
 	Node string
 	// Intervals follow each other, the oldest first; they must be valid.
@@ -66,7 +66,7 @@ type Answer struct {
 	// Unseen is how many pods run on nodes of which there is no observation.
 	Unseen int `json:"unseen"`
 	// Nodes are all nodes, by their names.
-	Nodes []Node `json:"nodes"`
+	Nodes []NodeSummary `json:"nodes"`
 
 	unseen []unseenPod // of which Unseen is the number
 }
@@ -74,8 +74,8 @@ type Answer struct {
 // unseenPod is a pod on a node of which there is no observation.
 type unseenPod struct{ namespace, node string }
 
-// Node is what is known of a node.
-type Node struct {
+// NodeSummary describes a node.
+type NodeSummary struct {
 	Name string `json:"name"`
 	// Problem says why nothing is, if that is so.
 	Problem string `json:"problem,omitempty"`
@@ -96,11 +96,11 @@ type Node struct {
 	Slowed int `json:"slowed"`
 }
 
-// Pod is what was observed of a pod.
+// Pod holds the observations of a pod.
 type Pod struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node"`
-	// Workload is what the pod belongs to, such as Deployment shop/cart; the pod itself where it stands alone.
+	// Workload is the owner of the pod, such as Deployment shop/cart; the pod itself where it stands alone.
 	Workload string `json:"workload"`
 	// Request and Limit are the CPU that it requests and may use; no limit is absent.
 	Request *resource.Quantity `json:"request"`
@@ -142,7 +142,7 @@ type Finding struct {
 	// SinceSeconds is for how long it has been, and AtLeast means that it was when the observation began.
 	SinceSeconds float64 `json:"sinceSeconds"`
 	AtLeast      bool    `json:"atLeast,omitempty"`
-	// Resource is at what it waits.
+	// Resource is where it waits.
 	Resource string `json:"resource"`
 	// Remedy is what would help.
 	Remedy Remedy `json:"remedy"`
@@ -174,15 +174,15 @@ type Cause struct {
 	Pod      string `json:"pod,omitempty"`
 	Workload string `json:"workload,omitempty"`
 	// Container is the container that a limit is of, absent where it is that of the pod as a whole, or of its only container, and Limit
-	// is how much CPU that is. Assumed says that the gauge does not tell which of several limits it is: it is the smallest.
+	// is how much CPU that is. Assumed says that the gauge does not report which of several limits it is: it is the smallest.
 	Container string             `json:"container,omitempty"`
 	Limit     *resource.Quantity `json:"limit,omitempty"`
 	Assumed   bool               `json:"assumed,omitempty"`
-	// Dilation is what it adds.
+	// Dilation is how much it adds.
 	Dilation float64 `json:"dilation"`
 }
 
-// Action is what a remedy does.
+// Action is the kind of a remedy.
 type Action string
 
 // Actions.
@@ -199,7 +199,7 @@ const (
 	Leave Action = "Leave"
 )
 
-// Remedy is what would help a pod, and what that would do.
+// Remedy is a change that would help a pod, and its predicted effect.
 type Remedy struct {
 	Action Action `json:"action"`
 	// Request and Limit are the new ones.
@@ -214,11 +214,12 @@ type Remedy struct {
 	Dilation float64 `json:"dilation"`
 	// Others are the other pods of which the dilation changes, on this node and on that to which a pod moves.
 	Others []Change `json:"others,omitempty"`
-	// Problem says why not all remedies could be tried, or what is not known that decides whether one may be that would help more.
+	// Problem says why not all remedies could be tried, or what would have to be known to decide whether another one would help
+	// more.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Change is what a remedy does to another pod.
+// Change is the effect of a remedy on another pod.
 type Change struct {
 	Pod string `json:"pod"`
 	// Now is the dilation that was observed, and Then what becomes of it by the model.

@@ -32,7 +32,7 @@ func BenchmarkOf(b *testing.B) {
 			var answer *findings.Answer
 			for b.Loop() {
 				var err error
-				if answer, err = findings.Of(asked(b, in)); err != nil {
+				if answer, err = findings.Find(asked(b, in)); err != nil {
 					b.Fatal(err)
 				}
 			}

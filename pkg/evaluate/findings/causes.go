@@ -6,12 +6,13 @@ import (
 
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
 )
 
-// waiting is what the model says of why a pod waits for a processor, in times of its own; it adds up.
+// waiting holds the causes for which a pod waits for a processor by the model, in times of its own; they add up.
 type waiting struct {
 	itself, system float64
 	by             []float64 // by the index of a pod in the model
@@ -32,7 +33,7 @@ func (w *waiting) total() float64 {
 func waitingOf(n *node.Node, at int, p *contention.Prediction) (*waiting, error) {
 	w, vector := &waiting{}, n.Pods[at].AtDevices()
 	if vector[0].Threads > n.Servers[0] {
-		single, err := contention.Predict([]contention.Vector{vector}, n.Servers, queueing.Options{})
+		single, err := contention.Predict([]loading.Vector{vector}, n.Servers, queueing.Options{})
 		if err != nil {
 			return nil, err
 		}

@@ -14,11 +14,13 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/gauge/usage"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/text"
 )
 
-// cluster is what was observed of all nodes.
+// cluster holds the observations of all nodes.
 type cluster struct {
 	nodes       []*observedNode // by their names
 	feasibility node.Feasibility
@@ -44,7 +46,7 @@ type observedNode struct {
 	// model is the node of the model, with the pods of [resident.index], and its solution, nil until it is asked for.
 	model      *node.Node
 	prediction *contention.Prediction
-	prices     *contention.Prices
+	prices     *price.Prices
 }
 
 // resident is a pod that was observed.
@@ -179,19 +181,19 @@ const (
 // maxThreads returns the largest number of threads of a pod that the model takes. The model takes longer the more threads
 // there are, and a gauge may lie about these as about the processors, of which there are no more than the API server says.
 func (n *observedNode) maxThreads() int {
-	cpus := min(int64(n.cpus), n.object.Status.Capacity.Cpu().Value(), contention.MaxServers)
-	return int(min(max(threadsAnywhere, threadsPerCPU*cpus), contention.MaxThreads))
+	cpus := min(int64(n.cpus), n.object.Status.Capacity.Cpu().Value(), loading.MaxServers)
+	return int(min(max(threadsAnywhere, threadsPerCPU*cpus), loading.MaxThreads))
 }
 
 // vector is what the model takes an observation for: what it cannot see through, disks, is part of the time alone. A pod of
 // more than the largest number of threads becomes one of that number that asks as much in all, as far as these can.
-func (o *observation) vector(maxThreads int) contention.Vector {
+func (o *observation) vector(maxThreads int) loading.Vector {
 	threads := max(1, math.Round(o.threads))
 	cpu := min(1, o.cpu)
 	if largest := float64(maxThreads); threads > largest {
 		threads, cpu = largest, min(1, cpu*threads/largest)
 	}
-	return contention.Vector{{Loading: cpu, Pressure: cpu, Threads: int(threads)}}
+	return loading.Vector{{Loading: cpu, Pressure: cpu, Threads: int(threads)}}
 }
 
 // newModel makes the node of the model.
@@ -208,7 +210,7 @@ func (n *observedNode) newModel(weights cgroup.Options) {
 	}
 	weights.StaticCPUs = weights.StaticCPUs || n.exclusive
 	n.model = &node.Node{
-		Name: n.name, Servers: []int{min(n.cpus, contention.MaxServers)}, Weights: weights,
+		Name: n.name, Servers: []int{min(n.cpus, loading.MaxServers)}, Weights: weights,
 		System: node.System{Allocatable: n.object.Status.Allocatable.Cpu().MilliValue()},
 	}
 	maxThreads := n.maxThreads()
@@ -221,7 +223,7 @@ func (n *observedNode) newModel(weights cgroup.Options) {
 	}
 	if busy := min(n.system/n.seconds, float64(maxThreads)); busy >= negligible {
 		threads := math.Ceil(busy)
-		n.model.System.Vector = contention.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
+		n.model.System.Vector = loading.Vector{{Loading: busy / threads, Pressure: busy / threads, Threads: int(threads)}}
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"loadline.dev/loadline/pkg/evaluate/workloads"
 )
 
-// Of returns the findings of what was observed. The error says that Above is out of range, or names the pod for which the
-// model has no answer.
-func Of(in *Input) (*Answer, error) {
+// Find returns the findings from observations. The error says that Above is out of range, or names the pod for which the model has
+// no answer.
+func Find(in *Input) (*Answer, error) {
 	above := cmp.Or(in.Above, DefaultAbove)
 	if !(above > 1) || math.IsInf(above, 0) {
 		return nil, fmt.Errorf("above: %v is not above 1 and finite", above)
@@ -86,7 +86,7 @@ func (c *cluster) findings(slowed []slowedPod) []Finding {
 		remedy := Remedy{Action: Leave, Dilation: s.dilation}
 		if k < treated {
 			var err error
-			if remedy, err = c.heal(s.resident, s.view.Causes); err != nil {
+			if remedy, err = c.bestRemedy(s.resident, s.view.Causes); err != nil {
 				remedy.Problem = err.Error()
 			}
 		} else {
@@ -97,9 +97,9 @@ func (c *cluster) findings(slowed []slowedPod) []Finding {
 	return all
 }
 
-// view returns what is known of a node.
-func (n *observedNode) view() Node {
-	v := Node{
+// view describes a node for the answer.
+func (n *observedNode) view() NodeSummary {
+	v := NodeSummary{
 		Name: n.name, Problem: n.problem, AgeSeconds: n.age, CPUs: n.cpus, OtherCPUs: n.otherCPUs, BlockedUnknown: n.blockedUnknown,
 		Pods: len(n.pods),
 	}

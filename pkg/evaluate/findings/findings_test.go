@@ -86,7 +86,7 @@ func asked(t fataler, in *findings.Input) *findings.Input {
 
 func of(t *testing.T, in *findings.Input) *findings.Answer {
 	t.Helper()
-	answer, err := findings.Of(asked(t, in))
+	answer, err := findings.Find(asked(t, in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestSinceGoesBackToWhatTheGaugeRemembers(t *testing.T) {
 func TestABoundThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, above := range []float64{1, 0.5, -1, math.NaN(), math.Inf(1)} {
-		if _, err := findings.Of(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
+		if _, err := findings.Find(&findings.Input{Above: above}); err == nil || !strings.HasPrefix(err.Error(), "above: ") {
 			t.Errorf("%v: got %v", above, err)
 		}
 	}
@@ -602,7 +602,7 @@ func TestFindingsAddUp(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, cpus, rapid.SampledFrom([]float64{0, 0, 0.1, 100}).Draw(t, "stolen"), pods...))
 		}
-		answer, err := findings.Of(in)
+		answer, err := findings.Find(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -658,7 +658,7 @@ func TestWorkloadsWithoutAProfileAreSuggestedOne(t *testing.T) {
 	}}
 	got := answer.Suggest(pods, []v1alpha1.WorkloadProfile{known})
 	want := []findings.Suggestion{
-		{Workload: "Deployment shop/bare", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "its pods have no label in common that others could be told from"},
+		{Workload: "Deployment shop/bare", Pods: 1, Nodes: 1, Seconds: 60, Lowest: 0.5, Highest: 0.5, Problem: "its pods have no label in common that distinguishes them from others"},
 		{Workload: "Deployment shop/cart", Pods: 2, Nodes: 2, Seconds: 120, Lowest: 0.5, Highest: 0.704, Profile: &v1alpha1.WorkloadProfile{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "loadline.dev/v1alpha1", Kind: "WorkloadProfile"},
 			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cart"},

@@ -10,7 +10,7 @@ type Interplay struct {
 	Node  string
 }
 
-// change is what a remedy changes. Remedies of several pods can be the same change.
+// change identifies the change of a remedy. Remedies of several pods can be the same change.
 type change struct {
 	action    Action
 	pod, node string
@@ -60,7 +60,7 @@ func note[T comparable](sets map[string]map[T]bool, node string, member T) {
 	sets[node][member] = true
 }
 
-// change returns what the remedy of a finding changes, if it changes anything.
+// change returns the change of a finding's remedy, if there is one.
 func (f *Finding) change() (c change, is bool) {
 	r := &f.Remedy
 	c = change{action: r.Action, pod: f.Pod.Pod}

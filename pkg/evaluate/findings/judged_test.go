@@ -22,7 +22,7 @@ func TestWhatHelpsIsLookedForOfTheWorstPodsOfANode(t *testing.T) {
 		all = append(all, seen(name, 0.5, 0.8-0.01*float64(k), 0))
 	}
 	in.Sights = []findings.Sight{sight("worker-1", 1, 0, all...)}
-	answer, err := findings.Of(in)
+	answer, err := findings.Find(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestADilationThatDiffersTooMuchIsNoFinding(t *testing.T) {
 		Nodes: []corev1.Node{nodeNamed("worker-1", "1")}, Pods: []corev1.Pod{pod("a", "worker-1", "10m", ""), pod("b", "worker-1", "10m", "")},
 		Sights: []findings.Sight{s},
 	}
-	answer, err := findings.Of(in)
+	answer, err := findings.Find(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestWhateverANodeClaimsFindingsAreNumbers(t *testing.T) {
 			Nodes:       []corev1.Node{nodeNamed("worker-1", "2"), nodeNamed("worker-2", "2")}, Sights: []findings.Sight{s, sight("worker-2", 2, 0)},
 			Pods: []corev1.Pod{pod("a", "worker-1", "100m", ""), pod("b", "worker-1", "100m", ""), pod("c", "worker-1", "100m", "")},
 		}
-		answer, err := findings.Of(in)
+		answer, err := findings.Find(in)
 		if err != nil {
 			return
 		}

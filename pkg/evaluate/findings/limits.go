@@ -14,11 +14,11 @@ import (
 	"loadline.dev/loadline/pkg/model/throttling"
 )
 
-// held is what was seen of a container that a limit held back, in seconds.
+// held holds the observations of a container that a limit held back, in seconds.
 type held struct {
 	run, throttled float64
-	// own is what its threads took without waiting, and threads how many they were times run; both are 0 where the gauge does not
-	// say what they are like.
+	// own is the time of its threads without waiting, and threads their number times run; both are 0 where the gauge does not report
+	// threads.
 	own, threads float64
 }
 
@@ -54,10 +54,10 @@ type limit struct {
 	// container is whose it is, empty for that of the pod as a whole, or of its only container.
 	container string
 	milliCPU  int64 // 0 where none is known
-	// assumed reports that it is one of several, and that the gauge does not tell which.
+	// assumed reports that it is one of several, and that the gauge does not report which.
 	assumed bool
 	// seconds is for how long it held the pod back, and held what was seen of containers that it did: not all, where the gauge does
-	// not tell.
+	// not report it.
 	seconds float64
 	held
 
@@ -151,7 +151,7 @@ func containerName(pod *corev1.Pod, id string) string {
 	return ""
 }
 
-// smallest returns the limit that is assumed to have held a pod back where the gauge does not tell which one did.
+// smallest returns the limit that is assumed to have held a pod back where the gauge does not report which one did.
 func smallest(whole int64, containers []cgroup.Limited) limit {
 	of, others := limit{milliCPU: whole}, 0
 	for _, c := range containers {

@@ -121,7 +121,7 @@ func TestTheSchedulerIsAskedNoMoreThanItTakes(t *testing.T) {
 		all = append(all, seen(name, 0.2, 0.7, 0))
 	}
 	in.Sights[0] = sight(workerName(0), 1, 0, all...)
-	answer, err := findings.Of(in)
+	answer, err := findings.Find(in)
 	if err != nil || len(answer.Findings) < 5 {
 		t.Fatalf("%d findings, %v", len(answer.Findings), err)
 	}

@@ -8,7 +8,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// observation is what was seen of a pod over several intervals.
+// observation sums the intervals of a pod.
 type observation struct {
 	seconds   float64
 	intervals int

@@ -11,7 +11,7 @@ import (
 // that there were. Of numbers that were there equally long it is the latest.
 //
 // A number that changes for some intervals only would otherwise have the node modelled by whatever the last one has. What was busy on
-// other processors says nothing of these, so that only the intervals with the number that is returned tell how busy they were.
+// other processors says nothing of these, so that only the intervals with the number that is returned show how busy they were.
 func processors(intervals []usage.Interval) (cpus int, others []int) {
 	seconds := map[int]float64{}
 	for i := range intervals {

@@ -37,8 +37,8 @@ type victim struct {
 	unknown string  // what is not known of a move that may help more
 }
 
-// heal returns what helps a pod best.
-func (c *cluster) heal(r *resident, why causes) (Remedy, error) {
+// bestRemedy returns what helps a pod best.
+func (c *cluster) bestRemedy(r *resident, why causes) (Remedy, error) {
 	p := &victim{resident: r, causes: why, cluster: c, best: Remedy{Action: Leave, Dilation: r.dilation}}
 	if r.index < 0 {
 		return p.best, nil
@@ -89,9 +89,9 @@ func (p *victim) better(remedy Remedy) (score float64, is bool) {
 	return score, win >= least && p.dilation-worst >= least && (p.best.Action == Leave || score >= p.score+noticed)
 }
 
-// then returns the dilation of the pod if the model has it wait otherwise, and limits or what is not clear add less, given what was
-// observed: the model says in what proportion waiting changes.
-func (p *victim) then(w *waiting, less float64) float64 {
+// dilationAfter returns the dilation of the pod if it waits differently in the model, and limits or unclear causes add less, given the
+// observations: the model says in what proportion waiting changes.
+func (p *victim) dilationAfter(w *waiting, less float64) float64 {
 	dilation := 1 + p.causes.sum(ByHypervisor, ByUnclear, ByLimit) - less
 	scale := 1.0
 	if explained := p.causes.sum(ByNeighbour, BySystem, ByItself); p.waited > 0 && explained > 0 {
@@ -109,8 +109,8 @@ func (p *victim) cleared(beside float64) float64 {
 	return p.causes.sum(ByUnclear) * (1 - min(1, max(0, beside)/p.beside.total))
 }
 
-// changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from what was
-// observed.
+// changed returns the pods of a node of which the dilation changes, but for one: as much as the model says, from the observed
+// ones.
 func (n *observedNode) changed(now, then *contention.Prediction, after []node.Pod, but *corev1.Pod) []Change {
 	var list []Change
 	for _, r := range n.pods {
@@ -159,12 +159,12 @@ func (p *victim) withLimit(remedy Remedy, less float64) error {
 		if err != nil {
 			return err
 		}
-		return p.with(changed, remedy, less)
+		return p.predict(changed, remedy, less)
 	}
-	return p.with(p.node.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
+	return p.predict(p.node.model.WithLimit(p.index, remedy.Container, *remedy.Limit), remedy, less)
 }
 
-// raiseRequest proposes to request what the pod uses while it does not wait, or as much of it as the node has left.
+// raiseRequest proposes to request the CPU that the pod uses while it does not wait, or as much of it as the node has left.
 func (p *victim) raiseRequest() error {
 	request, limit := cgroup.CPU(p.pod)
 	needs := node.Needs(p.node.model.Pods[p.index].AtDevices()[0])
@@ -181,11 +181,11 @@ func (p *victim) raiseRequest() error {
 	if err != nil {
 		return err
 	}
-	return p.with(changed, remedy, 0)
+	return p.predict(changed, remedy, 0)
 }
 
-// with predicts a remedy that makes the node another one, and because of which limits add less.
-func (p *victim) with(changed *node.Node, remedy Remedy, less float64) error {
+// predict predicts a remedy that makes the node another one, and because of which limits add less.
+func (p *victim) predict(changed *node.Node, remedy Remedy, less float64) error {
 	then, err := changed.Predict()
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *victim) with(changed *node.Node, remedy Remedy, less float64) error {
 	if err != nil {
 		return err
 	}
-	remedy.Dilation = p.then(w, less)
+	remedy.Dilation = p.dilationAfter(w, less)
 	remedy.Others = p.node.changed(p.now, then, changed.Pods, p.pod)
 	p.propose(remedy)
 	return nil
@@ -222,7 +222,7 @@ func (p *victim) move() error {
 			return err
 		}
 		p.proposeMove(Remedy{
-			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.then(w, p.cleared(p.beside.elsewhere(p.resident, target.observedNode))),
+			Action: MovePod, Pod: p.name(), Node: target.name, Dilation: p.dilationAfter(w, p.cleared(p.beside.elsewhere(p.resident, target.observedNode))),
 			Others: slices.Concat(others, target.changed(before, then, there.Pods, p.pod)),
 		}, target)
 	}
@@ -282,7 +282,7 @@ func (p *victim) moveNeighbour() error {
 		if will-was >= noticed || was-will >= noticed {
 			others = append(others, Change{culprit.name(), was, will})
 		}
-		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.then(w, cleared), Others: others}, target)
+		p.proposeMove(Remedy{Action: MoveNeighbour, Pod: culprit.name(), Node: target.name, Dilation: p.dilationAfter(w, cleared), Others: others}, target)
 	}
 	return nil
 }

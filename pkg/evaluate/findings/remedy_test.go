@@ -41,7 +41,7 @@ func TestWithANodeThatIsIdleThereIsARemedy(t *testing.T) {
 			object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "victim", Controller: new(true)}}
 			want = findings.MoveNeighbour
 		}
-		answer, err := findings.Of(&findings.Input{
+		answer, err := findings.Find(&findings.Input{
 			Feasibility: anywhere{},
 			Nodes:       []corev1.Node{nodeNamed("worker-1", fmt.Sprint(cpus)), nodeNamed("worker-2", fmt.Sprint(cpus))},
 			Pods:        []corev1.Pod{object, pod("hog", "worker-1", "100m", "")},

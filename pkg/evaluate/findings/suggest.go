@@ -19,7 +19,7 @@ import (
 	"loadline.dev/loadline/pkg/profile"
 )
 
-// Suggestion is a profile for a workload that has none, by what was observed of its pods.
+// Suggestion is a profile for a workload that has none, by the observations of its pods.
 type Suggestion struct {
 	Workload string `json:"workload"`
 	// Pods is how many pods were observed, Nodes on how many nodes, and Seconds for how long in all.

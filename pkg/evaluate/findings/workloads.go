@@ -90,7 +90,7 @@ func (g *Group) add(f *Finding) {
 }
 
 // In returns the part of the answer that is about the pods of some namespaces and nodes; an empty list stands for all.
-// Causes and remedies stay as they are.
+// Causes and remedies stay unchanged.
 func (a *Answer) In(namespaces, nodes []string) *Answer {
 	in := func(namespace, node string) bool {
 		return (len(namespaces) == 0 || slices.Contains(namespaces, namespace)) && (len(nodes) == 0 || slices.Contains(nodes, node))
@@ -100,7 +100,7 @@ func (a *Answer) In(namespaces, nodes []string) *Answer {
 		return in(namespace, p.Node)
 	}
 	some := *a
-	some.Findings, some.Pods, some.Nodes, some.Short, some.Unsure = []Finding{}, []Pod{}, []Node{}, 0, 0
+	some.Findings, some.Pods, some.Nodes, some.Short, some.Unsure = []Finding{}, []Pod{}, []NodeSummary{}, 0, 0
 	some.unseen = slices.DeleteFunc(slices.Clone(a.unseen), func(p unseenPod) bool { return !in(p.namespace, p.node) })
 	some.Unseen = len(some.unseen)
 	for i := range a.Findings {

@@ -26,7 +26,7 @@ func TestEachFindingIsAmongTheWorstOrInAGroup(t *testing.T) {
 			}
 			in.Sights = append(in.Sights, sight(name, 1, 0, pods...))
 		}
-		answer, err := findings.Of(in)
+		answer, err := findings.Find(in)
 		if err != nil {
 			t.Fatal(err)
 		}

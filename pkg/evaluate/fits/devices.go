@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -133,12 +133,12 @@ func nodeWith(device, way string, sharing v1alpha1.DeviceSharing, resources []st
 func interferenceOf(name string, sensitivity, pressure float64) v1alpha1.Interference {
 	i := v1alpha1.Interference{Name: name, Pressure: profile.Fraction(pressure)}
 	end := float64(company)
-	if most := contention.MaxInflation - 1.0; sensitivity*end > most {
+	if most := loading.MaxInflation - 1.0; sensitivity*end > most {
 		end = most / sensitivity
 	}
 	end = math.Floor(end/millionth) * millionth // as it is written, which must not go beyond the largest inflation
 	if end > 0 && sensitivity*end >= millionth {
-		i.Curve = []v1alpha1.CurvePoint{{Pressure: profile.Fraction(end), Inflation: profile.Fraction(min(1+sensitivity*end, contention.MaxInflation))}}
+		i.Curve = []v1alpha1.CurvePoint{{Pressure: profile.Fraction(end), Inflation: profile.Fraction(min(1+sensitivity*end, loading.MaxInflation))}}
 	}
 	return i
 }
@@ -185,7 +185,7 @@ func lossOf(result *fit.Result, workloads []v1alpha1.WorkloadProfile) (loss Prof
 // jobOnDevice is what a profile says of a job that is at a device all the time.
 type jobOnDevice struct {
 	pressures  []float64
-	curves     []contention.Curve
+	curves     []loading.Curve
 	correction float64
 }
 
@@ -196,9 +196,9 @@ func jobOf(w *v1alpha1.WorkloadProfile) jobOnDevice {
 	}
 	for _, i := range w.Spec.Interference {
 		j.pressures = append(j.pressures, i.Pressure.AsApproximateFloat64())
-		var curve contention.Curve
+		var curve loading.Curve
 		for _, p := range i.Curve {
-			curve = append(curve, contention.Point{Pressure: p.Pressure.AsApproximateFloat64(), Inflation: p.Inflation.AsApproximateFloat64()})
+			curve = append(curve, loading.Point{Pressure: p.Pressure.AsApproximateFloat64(), Inflation: p.Inflation.AsApproximateFloat64()})
 		}
 		j.curves = append(j.curves, curve)
 	}

@@ -10,7 +10,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/fits"
 	"loadline.dev/loadline/pkg/evaluate/prediction"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // pairs are the measured pairs of deep-learning jobs that shared a K80.

@@ -13,7 +13,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -88,9 +88,9 @@ type Answer struct {
 	Profiles *ProfileLoss `json:"profiles,omitempty"`
 	// HoldOut is absent where there are too few runs to leave some out.
 	HoldOut *HoldOut `json:"holdOut,omitempty"`
-	// Doubts are sentences: warnings about the input, outliers, contradictions,
+	// Warnings are sentences: about the input, outliers, contradictions,
 	// and what the runs do not determine.
-	Doubts []Doubt `json:"doubts"`
+	Warnings []Warning `json:"doubts"`
 
 	result *fit.Result
 	points []fit.Point
@@ -125,7 +125,7 @@ type Job struct {
 	Measured int `json:"measured"`
 }
 
-// Interval is a value and its confidence interval. Where that cannot be told, Low
+// Interval is a value and its confidence interval. Where that is not known, Low
 // and High are null, and Unknown says why.
 type Interval struct {
 	Value   float64  `json:"value"`
@@ -170,8 +170,8 @@ type ModelError struct {
 	Count      int     `json:"count"`
 }
 
-// Doubt is something to know before one relies on a fit.
-type Doubt struct {
+// Warning is something to know before one relies on a fit.
+type Warning struct {
 	// Kind is WrongAlone, Outlier, Contradiction or Unidentified.
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -200,7 +200,7 @@ func Fit(in Input) (*Answer, error) {
 	}
 	answer := &Answer{
 		Resources: result.Resources, Hidden: result.Hidden, LargestRun: result.Largest, Solver: result.Solver, Symmetric: result.Symmetric, Baselines: result.Baselines,
-		Confidence: options.Confidence, Jobs: fittedJobs(result), Doubts: doubts(result), result: result,
+		Confidence: options.Confidence, Jobs: fittedJobs(result), Warnings: warnings(result), result: result,
 		Quality: Quality{
 			Runs: result.Quality.Runs, Observations: result.Quality.Observations, Unknowns: result.Quality.Unknowns,
 			MeanError: result.Quality.Mean, P90Error: result.Quality.P90, Noise: result.Quality.Noise,
@@ -347,7 +347,7 @@ func intervals(estimates []fit.Estimate) []Interval {
 	return all
 }
 
-// Unknown returns the reasons why intervals of the answer cannot be told, each once.
+// Unknown returns the reasons why intervals of the answer are not known, each once.
 func (a *Answer) Unknown() []string {
 	var reasons []string
 	for _, j := range a.Jobs {
@@ -373,19 +373,19 @@ func interval(e fit.Estimate) Interval {
 	return Interval{Value: e.Value, Low: &e.Low, High: &e.High}
 }
 
-func doubts(result *fit.Result) []Doubt {
-	all := []Doubt{}
+func warnings(result *fit.Result) []Warning {
+	all := []Warning{}
 	for _, w := range result.WrongAlone {
-		all = append(all, Doubt{"WrongAlone", w.String()})
+		all = append(all, Warning{"WrongAlone", w.String()})
 	}
 	for _, o := range result.Outliers {
-		all = append(all, Doubt{"Outlier", o.String()})
+		all = append(all, Warning{"Outlier", o.String()})
 	}
 	for _, c := range result.Contradictions {
-		all = append(all, Doubt{"Contradiction", c.String()})
+		all = append(all, Warning{"Contradiction", c.String()})
 	}
 	for _, u := range result.Unidentified {
-		all = append(all, Doubt{"Unidentified", u.String()})
+		all = append(all, Warning{"Unidentified", u.String()})
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/evaluate/fits"
-	"loadline.dev/loadline/pkg/model/contention/fit"
+	"loadline.dev/loadline/pkg/model/fit"
 )
 
 // smallest are files of a few lines, each of which lacks something that larger ones have.

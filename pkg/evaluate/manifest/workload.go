@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/text"
 )
 
@@ -130,8 +130,8 @@ func InvalidAmount(name corev1.ResourceName, q *resource.Quantity) string {
 	switch {
 	case q.Sign() < 0:
 		return "must be greater than or equal to 0"
-	case name == corev1.ResourceCPU && q.CmpInt64(contention.MaxServers) > 0:
-		return fmt.Sprintf("is more than the %d cores that a node may have", contention.MaxServers)
+	case name == corev1.ResourceCPU && q.CmpInt64(loading.MaxServers) > 0:
+		return fmt.Sprintf("is more than the %d cores that a node may have", loading.MaxServers)
 	default:
 		return ""
 	}

@@ -92,7 +92,7 @@ func (h *History) Add(key Key, until time.Time, s *Sample) {
 		l = &loadings{pods: map[string]time.Time{}}
 		h.loadings[key] = l
 	}
-	if into := l.at(until, slot); into != nil {
+	if into := l.sumsAt(until, slot); into != nil {
 		into.weight += s.Seconds
 		into.weightSquare += s.Seconds * s.Seconds
 		into.cpu += s.Seconds * s.CPULoading
@@ -114,7 +114,7 @@ func (h *History) AddPrediction(profile types.NamespacedName, until time.Time, p
 		r = &ring[errorSums]{}
 		h.errors[profile] = r
 	}
-	if into := r.at(until, accuracySlot); into != nil {
+	if into := r.sumsAt(until, accuracySlot); into != nil {
 		into.number++
 		into.absolute += math.Abs(predicted/observed - 1)
 	}

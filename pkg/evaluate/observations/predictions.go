@@ -30,7 +30,7 @@ const findNone = 1e9
 // it is about the model, whatever a profile says. Pods are those of the node; the intervals must be valid and have ended just
 // now. The error says that the model has no answer for the node.
 func Predictions(node *corev1.Node, pods []corev1.Pod, intervals []usage.Interval, snapshot *profile.Snapshot) ([]Prediction, error) {
-	answer, err := findings.Of(&findings.Input{
+	answer, err := findings.Find(&findings.Input{
 		Nodes: []corev1.Node{*node}, Pods: pods, Above: findNone,
 		Sights: []findings.Sight{{Node: node.Name, Intervals: intervals}},
 	})

@@ -12,8 +12,8 @@ const (
 	// MaxThreadsStep is by which factor a recommended number of threads changes at once.
 	MaxThreadsStep = 2.0
 
-	// doubt is how many samples count as much as what was recommended before them.
-	doubt = 10
+	// priorSamples is how many samples count as much as what was recommended before them.
+	priorSamples = 10
 	// leastLoadingStep and leastThreadsStep are the smallest changes: without them, chance would change what is recommended again
 	// and again, and each time the scheduler prices all nodes anew.
 	leastLoadingStep = 0.02
@@ -34,7 +34,7 @@ type Recommended struct {
 // was observed: n/(n+10) of it after n samples of half a minute, so a half after five minutes of one pod, and 9/10 after
 // fifteen minutes of three; and not further than [MaxLoadingStep] and [MaxThreadsStep] allow.
 func Recommend(before Recommended, s *Summary) Recommended {
-	trust := s.Number / (s.Number + doubt)
+	trust := s.Number / (s.Number + priorSamples)
 	after := before
 	if step := trust * (s.CPULoading - before.CPULoading); math.Abs(step) >= leastLoadingStep {
 		after.CPULoading = min(max(0, before.CPULoading+min(max(-MaxLoadingStep, step), MaxLoadingStep)), 1)

@@ -10,8 +10,8 @@ type ring[Sums any] struct {
 	last    time.Time
 }
 
-// at returns the sums of the slot of a moment, nil for one that is older than all slots.
-func (r *ring[Sums]) at(moment time.Time, length time.Duration) *Sums {
+// sumsAt returns the sums of the slot of a moment, nil for one that is older than all slots.
+func (r *ring[Sums]) sumsAt(moment time.Time, length time.Duration) *Sums {
 	number := moment.UnixNano() / int64(length)
 	k := number % slots
 	if r.numbers[k] > number {

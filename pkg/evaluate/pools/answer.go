@@ -11,8 +11,6 @@ type Answer struct {
 	// Strategy is how the classes share the pools: shared, dedicated or
 	// partitioned.
 	Strategy string `json:"strategy"`
-	// Angle is why an angle table chose that; absent where none was asked for.
-	Angle *Angle `json:"angle,omitempty"`
 	// Given reports whether the pools are those of the plan, rather than those of a
 	// strategy.
 	Given bool `json:"given,omitempty"`
@@ -36,15 +34,6 @@ type Answer struct {
 	// Held says why nothing must be scaled down now, though a plan is found:
 	// there was no new answer to a query. Empty for no reason.
 	Held string `json:"held,omitempty"`
-}
-
-// Angle is what an angle table goes by: the SLA difference of two classes, and the
-// angle of their arrival rates in degrees, from 0 where all jobs are of the class with
-// the looser SLA. Dedicated pools are chosen up to Limit, unless that is 0.
-type Angle struct {
-	SLADifference float64 `json:"slaDifference"`
-	Degrees       float64 `json:"degrees"`
-	Limit         float64 `json:"limit"`
 }
 
 // Pool is what one pool needs.

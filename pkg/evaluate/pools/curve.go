@@ -94,11 +94,11 @@ type climber struct {
 // climb returns the steps of a class from one end of the axis to the other. That the
 // servers do not fall as the rate rises is what makes halving find them all.
 func (c *climber) climb() ([]Step, error) {
-	low, err := c.at(0)
+	low, err := c.stepAt(0)
 	if err != nil {
 		return nil, err
 	}
-	high, err := c.at(1)
+	high, err := c.stepAt(1)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (c *climber) climb() ([]Step, error) {
 	return c.steps, err
 }
 
-// at returns what is needed at a position of the axis, from 0 to 1.
-func (c *climber) at(position float64) (Step, error) {
+// stepAt returns what is needed at a position of the axis, from 0 to 1.
+func (c *climber) stepAt(position float64) (Step, error) {
 	class := c.class
 	if c.log {
 		class.Arrival = math.Exp(math.Log(c.from) + position*(math.Log(c.to)-math.Log(c.from)))
@@ -140,7 +140,7 @@ func (c *climber) between(left, right float64, low, high Step, depth int) error 
 		return nil
 	}
 	half := (left + right) / 2
-	middle, err := c.at(half)
+	middle, err := c.stepAt(half)
 	if err != nil {
 		return err
 	}

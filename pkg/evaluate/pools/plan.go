@@ -35,9 +35,6 @@ type Input struct {
 	// Quick leaves out what takes a simulated discipline long: how far rates may
 	// move, and the alternatives to the pools.
 	Quick bool
-	// ByAngle chooses between shared and dedicated pools by an angle table, in place of
-	// the strategy of a plan that lists no pools: see [sizing.ByAngle].
-	ByAngle bool
 	// Simulation is for the disciplines pdp and late-last.
 	Simulation sizing.Simulation
 }
@@ -49,18 +46,13 @@ func Plan(ctx context.Context, in Input) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.ByAngle {
-		if err := p.chooseByAngle(); err != nil {
-			return nil, err
-		}
-	}
 	chosen, err := p.choose(ctx)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}
 	answer := &Answer{
 		Name: in.Plan.Name, Discipline: disciplineName(p.options.Discipline), Strategy: strategyName(chosen.Strategy), Given: len(p.pools) > 0,
-		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Assumed: p.assumed(), Compared: !p.skips(), Angle: p.angle,
+		Servers: chosen.Servers, Cost: chosen.Cost, Inputs: p.inputs.inputs, Held: p.inputs.held, Assumed: p.assumed(), Compared: !p.skips(),
 	}
 	if !answer.Given && p.strategy == v1alpha1.StrategyAuto {
 		answer.Gap = chosen.Gap
@@ -86,9 +78,8 @@ type planner struct {
 	pools   []v1alpha1.PlannedPool
 	members [][]int        // the classes of each of the pools
 	faults  map[int]*Error // why some of the pools have no answer
-	// strategy is for a plan that lists no pools, angle why it was chosen.
+	// strategy is for a plan that lists no pools.
 	strategy string
-	angle    *Angle
 	// tolerance is the fraction more arrivals that pools are kept for.
 	tolerance float64
 }
@@ -204,9 +195,9 @@ const (
 	// maxServers is how many servers a pool is looked at with, as many as the API lets it
 	// have.
 	maxServers = 1_000_000
-	// quickSteps and patientSteps are what an answer may take, by [sizing.Work]: less than a
+	// quickSteps and longSteps are what an answer may take, by [sizing.Work]: less than a
 	// second for a controller, and ten for a person, who may also wait for a simulation.
-	quickSteps, patientSteps = 4_000_000, 100_000_000
+	quickSteps, longSteps = 4_000_000, 100_000_000
 	// asideSteps is what may be added for what is worth less: how far the answer holds, and
 	// the alternatives.
 	asideSteps = 2_000_000
@@ -218,7 +209,7 @@ func (p *planner) limit() {
 	case p.in.Quick:
 		p.options.Work, p.aside = sizing.NewWork(quickSteps), sizing.NewWork(asideSteps)
 	case !p.options.Discipline.Simulated():
-		p.options.Work, p.aside = sizing.NewWork(patientSteps), sizing.NewWork(patientSteps)
+		p.options.Work, p.aside = sizing.NewWork(longSteps), sizing.NewWork(longSteps)
 	}
 }
 
@@ -243,21 +234,6 @@ func explain(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return explainInput(err)
-}
-
-// chooseByAngle chooses the strategy.
-func (p *planner) chooseByAngle() error {
-	if p.options.Discipline != sizing.FCFS {
-		return &Error{v1alpha1.ReasonInvalid, fmt.Errorf("the angle table is for the discipline %s, and this is %s",
-			v1alpha1.DisciplineFCFS, disciplineName(p.options.Discipline))}
-	}
-	choice, err := sizing.ByAngle(p.classes, sizing.PaperAngleTable())
-	if err != nil {
-		return explainInput(err)
-	}
-	p.strategy = strategyName(choice.Strategy)
-	p.angle = &Angle{SLADifference: choice.Difference, Degrees: choice.Angle, Limit: choice.Limit}
-	return nil
 }
 
 // choose sizes the pools of the plan, or those of its strategy.

@@ -224,33 +224,6 @@ func TestReadingsThatAreOfNoUseGiveNoPlan(t *testing.T) {
 	}
 }
 
-func TestAnAngleTableChoosesTheStrategyWhateverThatOfThePlan(t *testing.T) {
-	t.Parallel()
-	for _, strategy := range pools.Strategies() {
-		a, err := pools.Plan(t.Context(), pools.Input{Plan: poolPlan(t, twoClasses+"strategy: "+strategy), ByAngle: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Strategy != v1alpha1.StrategyDedicated || a.Angle == nil || a.Angle.Limit != 77 || len(a.Alternatives) != 1 {
-			t.Errorf("%s: the angle %+v chose %s, beside %+v", strategy, a.Angle, a.Strategy, a.Alternatives)
-		}
-	}
-}
-
-func TestAnAngleTableIsRefusedWhereItDoesNotApply(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct{ spec, want string }{
-		"another discipline": {twoClasses + "discipline: hol", "is for the discipline fcfs, and this is hol"},
-		"one class":          {"classes: [{name: a, arrival: {ratePerSecond: 1}, service: {meanMillis: 100}, sla: {responseTimeMillis: 500}}]", "is for two classes, and there are 1"},
-	} {
-		_, err := pools.Plan(t.Context(), pools.Input{Plan: poolPlan(t, test.spec), ByAngle: true})
-		var why *pools.Error
-		if !errors.As(err, &why) || why.Reason != v1alpha1.ReasonInvalid || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: got %v, want %s", name, err, test.want)
-		}
-	}
-}
-
 func TestBadPlansAreRefusedByFieldValueAndRule(t *testing.T) {
 	t.Parallel()
 	class := func(text string) string { return "classes: [{name: a, " + text + "}]\n" }
@@ -383,8 +356,8 @@ func TestASimulatedPlanTellsWhatItLeavesOut(t *testing.T) {
 }
 
 // Constant service times at several servers are approximated. Where the SLA is near what
-// is attained, the conditions and the answer say what that leaves in doubt.
-func TestAPlanSaysWhatAnApproximationLeavesInDoubt(t *testing.T) {
+// is attained, the conditions and the answer say what that leaves uncertain.
+func TestAPlanSaysWhatAnApproximationLeavesUncertain(t *testing.T) {
 	t.Parallel()
 	plan := func(probability string) pools.Input {
 		return pools.Input{Plan: poolPlan(t, fmt.Sprintf(`
@@ -401,7 +374,7 @@ strategy: shared
 	web := first.Pools[0].Classes[1]
 	for _, test := range []struct {
 		probability float64
-		doubt       string
+		uncertain   string
 	}{
 		{web.Attained - 1e-3, "may need one server more"},
 		{web.Attained + 1e-3, "with one"},
@@ -412,14 +385,14 @@ strategy: shared
 		if err != nil {
 			t.Fatal(err)
 		}
-		doubt := a.Doubt()
-		if a.Pools[0].Error == 0 || (test.doubt == "") != (doubt == "") || !strings.Contains(doubt, test.doubt) {
-			t.Errorf("with %v the doubt is %q, want %q: %+v", test.probability, doubt, test.doubt, a.Pools[0])
+		uncertain := a.Uncertain()
+		if a.Pools[0].Error == 0 || (test.uncertain == "") != (uncertain == "") || !strings.Contains(uncertain, test.uncertain) {
+			t.Errorf("with %v the uncertain is %q, want %q: %+v", test.probability, uncertain, test.uncertain, a.Pools[0])
 		}
 		s := pools.Status(in, a, nil, metav1.Now())
 		for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionOptimal} {
-			if c := meta.FindStatusCondition(s.Conditions, kind); !strings.HasSuffix(c.Message, doubt) || strings.Contains(c.Message, "approximated") != (doubt != "") {
-				t.Errorf("%s says %q, the doubt is %q", kind, c.Message, doubt)
+			if c := meta.FindStatusCondition(s.Conditions, kind); !strings.HasSuffix(c.Message, uncertain) || strings.Contains(c.Message, "approximated") != (uncertain != "") {
+				t.Errorf("%s says %q, the uncertain is %q", kind, c.Message, uncertain)
 			}
 		}
 	}

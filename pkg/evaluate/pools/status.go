@@ -193,10 +193,10 @@ func (a *Answer) optimal() metav1.Condition {
 	return c
 }
 
-// approximated says what an approximation leaves in doubt, after another message.
+// approximated says which servers the error of an approximation may change, after another message.
 func (a *Answer) approximated() string {
-	if doubt := a.Doubt(); doubt != "" {
-		return "; approximated: " + doubt
+	if uncertain := a.Uncertain(); uncertain != "" {
+		return "; approximated: " + uncertain
 	}
 	return ""
 }

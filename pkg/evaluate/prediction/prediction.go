@@ -12,11 +12,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
@@ -37,15 +38,13 @@ type Pods struct {
 type Input struct {
 	Profiles []v1alpha1.WorkloadProfile
 	// Workloads are manifests of pods. A pod has the vector of the profile that selects it, as for the scheduler, and
-	// without one a vector that is made of its requests, by Rules.
+	// without one a vector that is made of its requests, by the rules that the scheduler has by default.
 	Workloads []manifest.Workload
-	// Rules make vectors of requests; none are those that the scheduler has unless it is told others.
-	Rules []config.RequestRule
 	// Pods are those on the node. None means one of each workload, without those that have ended, that are asked for
 	// 0 times, or whose controller is one of the workloads; without workloads, one of each profile. All are there from the
 	// start.
 	Pods []Pods
-	// Nodes may hold profiles of nodes; they tell which resources there are.
+	// Nodes may hold profiles of nodes; they say which resources there are.
 	Nodes []v1alpha1.NodeProfile
 	// Node names the one of Nodes that the node follows. Empty means the only
 	// one, or none if there are none.
@@ -196,14 +195,14 @@ type Because struct {
 // maxCopies bounds the pods of one prediction.
 const maxCopies = 10_000
 
-// Predict tells how much the pods of a node slow each other down. The error
+// Predict returns how much the pods of a node slow each other down. The error
 // names the field, the value and the rule.
 func Predict(in Input) (*Answer, error) {
 	solver, err := queueing.SolverNamed(in.Solver)
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMix(in)
+	m, err := newNodeMix(in)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +230,7 @@ func Predict(in Input) (*Answer, error) {
 			p.Pods[g].DilationError = &margins[some.first]
 		}
 		if m.shared != nil {
-			m.claim(&p.Pods[g], &m.groups[g], together)
+			m.fillRequests(&p.Pods[g], &m.groups[g], together)
 			p.Pods[g].EqualDilation = &equal.Dilations[some.first]
 		}
 	}
@@ -244,8 +243,8 @@ func Predict(in Input) (*Answer, error) {
 	return p, nil
 }
 
-// mix is the pods of a prediction on their node, in groups.
-type mix struct {
+// nodeMix is the pods of a prediction on their node, in groups.
+type nodeMix struct {
 	*node.Node
 
 	class   string   // that vectors are of: see profile.Workload
@@ -253,7 +252,7 @@ type mix struct {
 	groups  []group
 	leftOut []LeftOut
 	caveats []node.Caveat
-	vectors []contention.Vector // of the pods, those of a group together
+	vectors []loading.Vector    // of the pods, those of a group together
 	unsure  []contention.Unsure // components of vectors
 	shared  *node.Shared        // nil where all pods share alike
 }
@@ -267,18 +266,18 @@ type group struct {
 	neutral *float64    // seconds
 }
 
-func newMix(in Input) (*mix, error) {
+func newNodeMix(in Input) (*nodeMix, error) {
 	if len(in.Profiles)+len(in.Workloads) == 0 {
 		return nil, errNothing
 	}
-	if in.Cores < 1 || in.Cores > contention.MaxServers {
-		return nil, fmt.Errorf("cores: %d is not between 1 and %d", in.Cores, contention.MaxServers)
+	if in.Cores < 1 || in.Cores > loading.MaxServers {
+		return nil, fmt.Errorf("cores: %d is not between 1 and %d", in.Cores, loading.MaxServers)
 	}
 	classes, class, err := nodeClass(in)
 	if err != nil {
 		return nil, err
 	}
-	rules, others, err := rulesOf(&in) // a resource that no NodeProfile names has one server
+	rules, others, err := defaultRules() // a resource that no NodeProfile names has one server
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +288,7 @@ func newMix(in Input) (*mix, error) {
 	object := &corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{
 		corev1.ResourceCPU: *resource.NewQuantity(int64(in.Cores), resource.DecimalSI),
 	}}}
-	m := &mix{class: profile.AnyClass, names: resources.Names()}
+	m := &nodeMix{class: profile.AnyClass, names: resources.Names()}
 	if class != nil {
 		m.class = class.Class()
 	}
@@ -322,7 +321,7 @@ func newMix(in Input) (*mix, error) {
 }
 
 // addCaveats adds what the manifests of the pods say that is not taken into account.
-func (m *mix) addCaveats(class *profile.NodeClass) {
+func (m *nodeMix) addCaveats(class *profile.NodeClass) {
 	for i := range m.groups {
 		if g := &m.groups[i]; g.workload != nil && !slices.ContainsFunc(m.groups[:i], func(o group) bool { return o.workload == g.workload }) {
 			m.caveats = append(m.caveats, node.Caveats(g.pod, class)...)
@@ -330,14 +329,14 @@ func (m *mix) addCaveats(class *profile.NodeClass) {
 	}
 }
 
-// claim fills in what some pods request and may use, and what their own limit does to them.
-func (m *mix) claim(p *PodsAnswer, g *group, together *contention.Prediction) {
+// fillRequests fills in what some pods request and may use, and what their own limit does to them.
+func (m *nodeMix) fillRequests(p *PodsAnswer, g *group, together *contention.Prediction) {
 	p.Request, p.Limit = cgroup.CPU(g.sharer)
 	p.QoSClass = cgroup.QoS(g.sharer)
 	p.ExclusiveCores = m.shared.Pool.Exclusive[g.first]
 	cpu := m.vectors[g.first][m.CPU]
 	throttling := together.Throttling(g.first)
-	if g.source.Stated() {
+	if g.source.Source.Unlimited() {
 		p.MaxThrottling = node.MaxThrottling(cpu, p.Limit, g.neutral, throttling)
 	}
 	if node.Throttles(throttling) {
@@ -374,7 +373,7 @@ func nodeClass(in Input) (classes []*profile.NodeClass, chosen *profile.NodeClas
 }
 
 // add puts pods on the node.
-func (m *mix) add(pods Pods, known *catalog) error {
+func (m *nodeMix) add(pods Pods, known *catalog) error {
 	if pods.Copies < 1 || pods.Copies > maxCopies {
 		return fmt.Errorf("copies: %d is not between 1 and %d", pods.Copies, maxCopies)
 	}
@@ -399,7 +398,7 @@ func (m *mix) add(pods Pods, known *catalog) error {
 }
 
 // assign puts the pods on the node, assigned to its devices, and makes a group of those that are at the same.
-func (m *mix) assign(resources *profile.Resources, object *corev1.Node, class *profile.NodeClass) error {
+func (m *nodeMix) assign(resources *profile.Resources, object *corev1.Node, class *profile.NodeClass) error {
 	if class != nil {
 		for _, kind := range class.DeviceKinds() {
 			if kind.Count == 0 {
@@ -440,7 +439,7 @@ func (m *mix) assign(resources *profile.Resources, object *corev1.Node, class *p
 }
 
 // devices returns the names of those that a group uses.
-func (m *mix) devices(g *group) (names []string) {
+func (m *nodeMix) devices(g *group) (names []string) {
 	for _, d := range m.Pods[g.first].Devices {
 		names = append(names, d.String())
 	}
@@ -448,12 +447,12 @@ func (m *mix) devices(g *group) (names []string) {
 }
 
 // used returns the resources of the node, not of its devices, that some pod uses.
-func (m *mix) used() []Servers {
+func (m *nodeMix) used() []Servers {
 	var used []Servers
 	for i, name := range m.names {
 		switch {
 		case m.Devices.IsOfDevice(i):
-		case slices.ContainsFunc(m.vectors, func(v contention.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
+		case slices.ContainsFunc(m.vectors, func(v loading.Vector) bool { return v[i].Loading > 0 || v[i].Pressure > 0 }):
 			used = append(used, Servers{Name: name, Servers: m.Servers[i]})
 		case m.interferes(i):
 			used = append(used, Servers{Name: name, Domains: m.Servers[i]})
@@ -463,12 +462,12 @@ func (m *mix) used() []Servers {
 }
 
 // interferes reports whether a resource is one at which pods interfere.
-func (m *mix) interferes(i int) bool {
-	return slices.ContainsFunc(m.vectors, func(v contention.Vector) bool { return v[i].Effect != nil })
+func (m *nodeMix) interferes(i int) bool {
+	return slices.ContainsFunc(m.vectors, func(v loading.Vector) bool { return v[i].Effect != nil })
 }
 
 // demands returns the components of a vector that are not 0.
-func (m *mix) demands(v contention.Vector) []Demand {
+func (m *nodeMix) demands(v loading.Vector) []Demand {
 	demands := []Demand{}
 	for i, d := range v {
 		if d.Loading > 0 || d.Pressure > 0 {
@@ -486,7 +485,7 @@ func (m *mix) demands(v contention.Vector) []Demand {
 }
 
 // prediction returns how a group fares while all are there.
-func (m *mix) prediction(g int, together *contention.Prediction) PodsAnswer {
+func (m *nodeMix) prediction(g int, together *contention.Prediction) PodsAnswer {
 	some := m.groups[g]
 	p := PodsAnswer{
 		Name: some.Name, Profile: some.source.Profile, Copies: some.Copies, StartSeconds: some.Start.Seconds(),
@@ -533,14 +532,14 @@ func (m *mix) prediction(g int, together *contention.Prediction) PodsAnswer {
 }
 
 // complete fills in when pods are done, if all neutral times are known.
-func (m *mix) complete(p *Answer, options queueing.Options) error {
-	var runs []contention.Run
+func (m *nodeMix) complete(p *Answer, options queueing.Options) error {
+	var runs []mix.Run
 	for _, g := range m.groups {
 		if g.neutral == nil {
 			return nil
 		}
 		for k := range g.Copies {
-			runs = append(runs, contention.Run{Start: g.Start.Seconds(), Neutral: *g.neutral, Vector: m.vectors[g.first+k]})
+			runs = append(runs, mix.Run{Start: g.Start.Seconds(), Neutral: *g.neutral, Vector: m.vectors[g.first+k]})
 		}
 	}
 	ends, err := m.completions(runs, options)

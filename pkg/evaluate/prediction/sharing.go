@@ -12,13 +12,14 @@ import (
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
 
 // share finds how the pods share the node's cores. Where nothing is known of what any requests, they share alike.
-func (m *mix) share(in *Input, known *catalog) error {
+func (m *nodeMix) share(in *Input, known *catalog) error {
 	requests, err := m.quantities("requests", in.Requests, known)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (m *mix) share(in *Input, known *catalog) error {
 		for j := g.first; j < g.first+g.Copies; j++ {
 			pods[j].Pod = g.sharer
 		}
-		if g.source.Source == SourceRequests {
+		if g.source.Source == profile.SourceRequests {
 			assume(g, pods[g.first:g.first+g.Copies], known.resources)
 		}
 	}
@@ -67,7 +68,7 @@ func assume(g *group, pods []node.Pod, resources *profile.Resources) {
 }
 
 // quantities returns the quantities of some pods by whose they are.
-func (m *mix) quantities(field string, named map[string]resource.Quantity, known *catalog) (map[*subject]*resource.Quantity, error) {
+func (m *nodeMix) quantities(field string, named map[string]resource.Quantity, known *catalog) (map[*subject]*resource.Quantity, error) {
 	all := map[*subject]*resource.Quantity{}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		cpu := named[name]
@@ -82,7 +83,7 @@ func (m *mix) quantities(field string, named map[string]resource.Quantity, known
 			return nil, fmt.Errorf("%s: %q: %s %s", field, name, cpu.String(), why)
 		}
 		if all[s] != nil {
-			return nil, fmt.Errorf("%s: %q is told twice, by another name, too", field, name)
+			return nil, fmt.Errorf("%s: %q is given twice, by another name, too", field, name)
 		}
 		all[s] = &cpu
 	}
@@ -95,9 +96,9 @@ func bare() *corev1.Pod {
 }
 
 // completions returns when runs, one for each pod, are done.
-func (m *mix) completions(runs []contention.Run, options queueing.Options) ([]float64, error) {
+func (m *nodeMix) completions(runs []mix.Run, options queueing.Options) ([]float64, error) {
 	if m.shared == nil {
-		return contention.CompletionsSharing(runs, m.Servers, contention.EqualShares(m.CPU, len(m.Pods)), options)
+		return mix.CompletionsSharing(runs, m.Servers, contention.EqualShares(m.CPU, len(m.Pods)), options)
 	}
 	return m.shared.Completions(runs, options)
 }

@@ -14,7 +14,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
 )
@@ -27,31 +27,18 @@ type subject struct {
 
 	source VectorSource // once the vector is known, as the next two
 	inUse  *profile.InUse
-	vector contention.Vector
+	vector loading.Vector
 	// correction is what the neutral time is over the one that was stated where the vector is from, 1 if they are equal.
 	correction float64
 }
 
-// Sources of vectors.
-const (
-	SourceMeasured = "Measured"
-	SourceObserved = "Observed"
-	SourceDeclared = "Declared"
-	SourceRequests = "Requests"
-)
-
 // VectorSource says where a loading vector is from.
 type VectorSource struct {
-	// Source is Measured, Observed, Declared or Requests.
-	Source string `json:"source"`
+	Source profile.Source `json:"source"`
 	// Profile is the WorkloadProfile that the pods follow, if any: one without a vector in use leaves them to their
 	// requests.
 	Profile string `json:"profile,omitempty"`
 }
-
-// Stated reports whether the vector is of a pod without a limit: that of a profile that declares or observes it, where one that was
-// measured is of the pod with its limit, and one by requests is assumed.
-func (s *VectorSource) Stated() bool { return s.Source == SourceDeclared || s.Source == SourceObserved }
 
 // catalog is everything that a prediction may be about, and turns it into vectors.
 type catalog struct {
@@ -140,7 +127,7 @@ func (c *catalog) follow(profiles []v1alpha1.WorkloadProfile) error {
 	return nil
 }
 
-// usual returns the pods that a prediction is about unless it is told, and what is left out, with the reasons.
+// usual returns the pods that a prediction is about where none are given, and what is left out, with the reasons.
 func (c *catalog) usual() (pods []Pods, leftOut []LeftOut) {
 	uids := sets.New[types.UID]()
 	for _, s := range c.subjects {
@@ -226,7 +213,7 @@ func (c *catalog) solve(s *subject) error {
 	if s.vector != nil {
 		return nil
 	}
-	s.source, s.correction = VectorSource{Source: SourceRequests}, 1
+	s.correction = 1
 	declared := s.correction
 	if s.profile != nil {
 		w, err := c.compile(s.profile)
@@ -239,35 +226,29 @@ func (c *catalog) solve(s *subject) error {
 			return w.NoVector()
 		}
 	}
-	switch {
-	case s.inUse == nil:
+	s.source.Source = s.inUse.Source()
+	switch s.source.Source {
+	case profile.SourceRequests:
 		s.vector = profile.FromRequests(s.pod, c.rules, c.resources)
 		return nil
-	case s.inUse.Measured != nil:
-		s.source.Source = SourceMeasured
-	case s.inUse.Observed != nil:
-		s.source.Source = SourceObserved
-	default:
-		s.source.Source, s.correction = SourceDeclared, declared
+	case profile.SourceDeclared:
+		s.correction = declared
 	}
 	s.vector = s.inUse.Vector
 	return nil
 }
 
-// rulesOf returns the rules of an input, and the resources that they are about.
-func rulesOf(in *Input) (rules []config.RequestRule, resources []string, err error) {
-	rules = in.Rules
-	if rules == nil {
-		args, err := config.LoadDilationArgs(nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		rules = args.Requests
+// defaultRules returns the rules by which the scheduler makes vectors of requests by default, and the resources that they
+// are about.
+func defaultRules() (rules []config.RequestRule, resources []string, err error) {
+	args, err := config.LoadDilationArgs(nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, r := range rules {
+	for _, r := range args.Requests {
 		resources = append(resources, r.Resource)
 	}
-	return rules, resources, nil
+	return args.Requests, resources, nil
 }
 
 var errNothing = errors.New("there is no WorkloadProfile, nor a workload such as a Deployment")

@@ -102,12 +102,12 @@ func kindsOf(asked profile.Asked, objects []labels.Set) (kinds []kind, others in
 	return kinds[:shown], others
 }
 
-// of returns the followers of a profile.
-func (f *following) of(name string) followers { return f.followers[name] }
+// followersOf returns the followers of a profile.
+func (f *following) followersOf(name string) followers { return f.followers[name] }
 
-// about adds to the condition Ready of a profile what limits do to it. What follows it is
+// withLimits adds to the condition Ready of a profile what limits do to it. What follows it is
 // named by the first word, where it is by the second.
-func (f *following) about(ready metav1.Condition, name, object, place string) metav1.Condition {
+func (f *following) withLimits(ready metav1.Condition, name, object, place string) metav1.Condition {
 	if f.ignored.Has(name) {
 		return metav1.Condition{
 			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonTooManySelectors,

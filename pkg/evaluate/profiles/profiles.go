@@ -61,9 +61,9 @@ func WorkloadProfiles(profiles []v1alpha1.WorkloadProfile, pods []labels.Set, no
 				status.NeutralMillis = new(*n)
 			}
 		}
-		f := following.of(p.Name)
+		f := following.followersOf(p.Name)
 		status.Pods = new(f.count)
-		ready = following.about(ready, p.Name, "pod", "namespace")
+		ready = following.withLimits(ready, p.Name, "pod", "namespace")
 		condition.Set(&status.Conditions, p.Generation, now, ready, f.conflicted("pod"))
 	}
 	return statuses
@@ -100,9 +100,9 @@ func NodeProfiles(profiles []v1alpha1.NodeProfile, nodes []labels.Set, now metav
 			}
 			status.Servers = serversInUse(class, p)
 		}
-		f := following.of(p.Name)
+		f := following.followersOf(p.Name)
 		status.Nodes = new(f.count)
-		ready = following.about(ready, p.Name, "node", "cluster")
+		ready = following.withLimits(ready, p.Name, "node", "cluster")
 		condition.Set(&status.Conditions, p.Generation, now, ready, f.conflicted("node"))
 	}
 	return statuses

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -57,7 +57,7 @@ func workloadReady(p *v1alpha1.WorkloadProfile, w *profile.Workload) metav1.Cond
 	}
 	if len(many) > 0 {
 		c.Message += fmt.Sprintf("; of the threads at %s no more count on a node than %d for each of its servers, and at least %d",
-			once(many), contention.ThreadsPerServer, contention.MinThreadsInEffect)
+			once(many), loading.ThreadsPerServer, loading.MinThreadsInEffect)
 	}
 	if len(leftOut) > 0 {
 		c.Message += fmt.Sprintf("; it leaves out %s of spec.resources where, with what was measured, the loadings would add up to more than 1", once(leftOut))
@@ -72,7 +72,7 @@ func workloadReady(p *v1alpha1.WorkloadProfile, w *profile.Workload) metav1.Cond
 // manyThreads returns the resources at which pods have so many threads that on some nodes not all of them count.
 func manyThreads(v *profile.InUse) (names []string) {
 	for _, d := range v.Demands {
-		if d.Threads > contention.MinThreadsInEffect {
+		if d.Threads > loading.MinThreadsInEffect {
 			names = append(names, d.Resource)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -42,14 +42,14 @@ func (r *Replay) checkArrivals(Input) error {
 	return err
 }
 
-// generated returns the generated jobs of a seed, and adds their types to claims, unless that is nil.
-func (r *Replay) generated(seed uint64, claims *claims) (iter.Seq2[epochs.Job, error], error) {
+// generated returns the generated jobs of a seed, and adds their weights to ranged, unless that is nil.
+func (r *Replay) generated(seed uint64, ranged *weightRange) (iter.Seq2[epochs.Job, error], error) {
 	path := field.NewPath("spec", "arrivals")
 	process, err := interarrivals(&r.spec.Arrivals.Interarrival, seed, path.Child("interarrival"))
 	if err != nil {
 		return nil, err
 	}
-	types, weights, err := r.generatedTypes(claims, path.Child("types"))
+	types, weights, err := r.generatedTypes(ranged, path.Child("types"))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r *Replay) generated(seed uint64, claims *claims) (iter.Seq2[epochs.Job, e
 }
 
 // generatedTypes returns a job of each type that is generated, and how often it is drawn.
-func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epochs.Job, weights []float64, err error) {
+func (r *Replay) generatedTypes(ranged *weightRange, path *field.Path) (types []epochs.Job, weights []float64, err error) {
 	if len(r.spec.Arrivals.Types) == 0 {
 		return nil, nil, field.Required(path, "list at least one kind of jobs")
 	}
@@ -100,8 +100,8 @@ func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epoch
 		if err != nil {
 			return nil, nil, err
 		}
-		if claims != nil {
-			claims.add(work.JobType, said, limit)
+		if ranged != nil {
+			ranged.add(work.JobType, said, limit)
 		}
 		types = append(types, epochs.Job{Data: work.sla, Job: placement.Job{
 			Type: r.shareOf(said, limit).sharing(work.JobType), Neutral: work.neutral, Requests: r.requestsOf(said, limit, work.JobType),
@@ -113,17 +113,17 @@ func (r *Replay) generatedTypes(claims *claims, path *field.Path) (types []epoch
 
 // requestedBy returns what a type of jobs says that it requests of the cpu, and its limit in cores, 0 for none.
 func requestedBy(t *v1alpha1.ReplayJobType, path *field.Path) (said []trace.Request, limit float64, err error) {
-	most := resource.NewQuantity(contention.MaxServers, resource.DecimalSI)
+	most := resource.NewQuantity(loading.MaxServers, resource.DecimalSI)
 	if q := t.CPURequest; q != nil {
 		if q.Sign() < 0 || q.Cmp(*most) > 0 {
-			return nil, 0, field.Invalid(path.Child("cpuRequest"), q.String(), fmt.Sprintf("must be a number of cores from 0 to %d", contention.MaxServers))
+			return nil, 0, field.Invalid(path.Child("cpuRequest"), q.String(), fmt.Sprintf("must be a number of cores from 0 to %d", loading.MaxServers))
 		}
 		said = []trace.Request{{Resource: cpu, Amount: q.AsApproximateFloat64()}}
 	}
 	if q := t.CPULimit; q != nil {
 		if q.Sign() <= 0 || q.Cmp(*most) > 0 {
 			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), fmt.Sprintf(
-				"must be a number of cores above 0 and up to %d; leave it out for no limit", contention.MaxServers))
+				"must be a number of cores above 0 and up to %d; leave it out for no limit", loading.MaxServers))
 		}
 		if t.CPURequest != nil && t.CPURequest.Cmp(*q) > 0 {
 			return nil, 0, field.Invalid(path.Child("cpuLimit"), q.String(), "is less than cpuRequest, "+t.CPURequest.String())

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -28,8 +28,8 @@ func (r *Replay) devicesOf(n *v1alpha1.ReplayNodes, servers map[string]int, path
 			return nil, field.NotSupported(path.Child("sharing"), how, []v1alpha1.DeviceSharing{v1alpha1.SharingExclusive, v1alpha1.SharingTimeSliced})
 		case devices != nil:
 			return nil, field.Invalid(path.Child("sharing"), how, "is that of a second kind of devices: replays know one that is shared")
-		case servers[name] > contention.MaxDevices:
-			return nil, field.Invalid(path.Child("servers"), servers[name], fmt.Sprintf("is more than %d devices", contention.MaxDevices))
+		case servers[name] > loading.MaxDevices:
+			return nil, field.Invalid(path.Child("servers"), servers[name], fmt.Sprintf("is more than %d devices", loading.MaxDevices))
 		default:
 			devices = &epochs.Devices{Resource: slices.Index(r.resources.Names(), name), Request: -1}
 			if slices.ContainsFunc(n.Capacity, func(c v1alpha1.ReplayCapacity) bool { return c.Name == name }) {

@@ -8,6 +8,7 @@ import (
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/pkg/text"
@@ -23,7 +24,7 @@ type jobTypes struct {
 
 // workType is the type of the jobs that follow a profile.
 type workType struct {
-	*contention.JobType
+	*mix.JobType
 	neutral float64 // own time in seconds; 0 if the profile does not say
 	sla     *jobSLA
 }
@@ -89,7 +90,7 @@ func (r *Replay) workOf(p *v1alpha1.WorkloadProfile, w *profile.Workload) (*work
 	if v == nil {
 		return nil, nil
 	}
-	work := &workType{JobType: &contention.JobType{Name: text.QualifiedName(p), Vector: v.Vector}, sla: slaIn(p)}
+	work := &workType{JobType: &mix.JobType{Name: text.QualifiedName(p), Vector: v.Vector}, sla: slaIn(p)}
 	millis := profile.NeutralMillis(p, r.jobTypes.class)
 	if millis == nil {
 		return work, nil

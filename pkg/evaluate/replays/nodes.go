@@ -13,8 +13,9 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/evaluate/manifest"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/profile"
 )
 
@@ -136,7 +137,7 @@ func (r *Replay) nodeClass(n *v1alpha1.ReplayNodes, path *field.Path) (epochs.No
 	if err != nil {
 		return class, err
 	}
-	class.NodeClass = contention.NodeClass{Speeds: speedsIn(r.resources.Names(), speeds)}
+	class.NodeClass = mix.NodeClass{Speeds: speedsIn(r.resources.Names(), speeds)}
 	for _, name := range r.resources.Names() {
 		class.Servers = append(class.Servers, servers[name])
 	}
@@ -185,7 +186,7 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *fie
 	}
 	for _, c := range n.Capacity {
 		if c.Name == cpu {
-			servers[cpu] = int(min(max(1, math.Round(c.Quantity.AsApproximateFloat64())), contention.MaxServers))
+			servers[cpu] = int(min(max(1, math.Round(c.Quantity.AsApproximateFloat64())), loading.MaxServers))
 		}
 	}
 	if n.NodeProfile != "" {
@@ -212,8 +213,8 @@ func serversOf(n *v1alpha1.ReplayNodes, profiles []*profile.NodeClass, path *fie
 		} else {
 			servers[s.Name] = cmp.Or(servers[s.Name], 1) // named, so there is one
 		}
-		if c := servers[s.Name]; c < 1 || c > contention.MaxServers {
-			return nil, field.Invalid(path.Child("servers"), c, fmt.Sprintf("must be between 1 and %d", contention.MaxServers))
+		if c := servers[s.Name]; c < 1 || c > loading.MaxServers {
+			return nil, field.Invalid(path.Child("servers"), c, fmt.Sprintf("must be between 1 and %d", loading.MaxServers))
 		}
 	}
 	return servers, nil

@@ -41,8 +41,8 @@ func newOccupancy(nodes []string) *Occupancy {
 	return o
 }
 
-// from notes the arrival of the first of some jobs.
-func (o *Occupancy) from(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
+// noteFirst notes the arrival of the first of some jobs.
+func (o *Occupancy) noteFirst(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
 	return func(yield func(epochs.Job, error) bool) {
 		first := true
 		for job, err := range jobs {
@@ -56,7 +56,7 @@ func (o *Occupancy) from(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job
 	}
 }
 
-// watch returns what is told of epochs, nil if there is no occupancy to record.
+// watch returns the function that is called with each epoch, nil if there is no occupancy to record.
 func (o *Occupancy) watch() func(*epochs.Epoch) error {
 	if o == nil {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -15,7 +15,7 @@ const memory = "memory"
 // requestsOf returns the requests of a job, in the order of r.requests. One that
 // says nothing of the cpu requests its limit in cores, or if that is 0 what it keeps busy.
 // They are rounded up to thousandths, as the API server rounds those of pods.
-func (r *Replay) requestsOf(said []trace.Request, limit float64, kind *contention.JobType) []float64 {
+func (r *Replay) requestsOf(said []trace.Request, limit float64, kind *mix.JobType) []float64 {
 	requests := make([]float64, len(r.requests))
 	if limit == 0 {
 		limit = coresOf(kind)
@@ -38,7 +38,7 @@ func roundedUp(amount float64) float64 {
 
 // coresOf returns how many cores a job without a request keeps busy when it is
 // alone. The cpu is the first resource.
-func coresOf(t *contention.JobType) float64 {
+func coresOf(t *mix.JobType) float64 {
 	if len(t.Vector) == 0 {
 		return 0
 	}

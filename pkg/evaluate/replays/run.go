@@ -72,7 +72,7 @@ type SLACount struct {
 	Kept int `json:"kept"`
 }
 
-// Watch says who is told what while a replay runs. All may be nil.
+// Watch holds the functions that are called while a replay runs. All may be nil.
 type Watch struct {
 	Progress func(arrived int)
 	Job      func(*epochs.Outcome) error
@@ -97,13 +97,13 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 	from := r.recorded()
 	jobs := from.jobs(s.skipped)
 	if r.spec.Arrivals != nil {
-		if jobs, err = r.generated(which.Seed, from.claims); err != nil {
+		if jobs, err = r.generated(which.Seed, from.weights); err != nil {
 			return nil, err
 		}
 	}
 	if watch.Occupancy {
 		s.result.Occupancy = newOccupancy(r.NodeNames())
-		jobs = s.result.Occupancy.from(jobs)
+		jobs = s.result.Occupancy.noteFirst(jobs)
 	}
 	sum, err := epochs.Replay(ctx, jobs, r.nodes, policy, epochs.Options{
 		Solver: queueing.Options{Solver: r.solver}, FIFO: r.spec.Queue == v1alpha1.QueueFIFO,
@@ -117,7 +117,7 @@ func (r *Replay) Run(ctx context.Context, run int, watch Watch) (*Result, error)
 		Epoch: both(s.result.Occupancy.watch(), watch.Epoch),
 	})
 	s.result.Partial = err != nil
-	s.result.UnequalRequests = from.claims != nil && from.claims.unequal()
+	s.result.UnequalRequests = from.weights != nil && from.weights.unequal()
 	return s.result, errors.Join(err, s.finish(r, sum))
 }
 

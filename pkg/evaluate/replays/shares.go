@@ -8,7 +8,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/cgroup"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/trace"
 )
 
@@ -25,10 +25,10 @@ func (r *Replay) checkShares(Input) error {
 	return nil
 }
 
-// share is a job's claim on the cores of its node, as [contention.JobType] has it.
+// share is a job's weight and limit at the cores of its node, as [contention.JobType] has them.
 type share struct{ weight, limit float64 }
 
-// shareOf returns the claim of a job by what it says that it requests, and by its limit in cores, 0 for none.
+// shareOf returns the share of a job by what it says that it requests, and by its limit in cores, 0 for none.
 func (r *Replay) shareOf(said []trace.Request, limit float64) share {
 	s := share{}
 	if r.spec.CPUShares == v1alpha1.CPUSharesRequests {
@@ -58,8 +58,8 @@ func milliOf(amount float64) int64 {
 	return int64(math.Round(min(roundedUp(amount)*1000, most)))
 }
 
-// sharing returns a type of jobs with a claim on the cores.
-func (s share) sharing(t *contention.JobType) *contention.JobType {
+// sharing returns a type of jobs with a share of the cores.
+func (s share) sharing(t *mix.JobType) *mix.JobType {
 	if s == (share{}) {
 		return t
 	}
@@ -68,20 +68,20 @@ func (s share) sharing(t *contention.JobType) *contention.JobType {
 	return &shared
 }
 
-// claims is the smallest and the largest of the weights that jobs which compute would have by their requests, 0 without jobs.
-type claims struct{ least, most float64 }
+// weightRange is the smallest and the largest of the weights that jobs which compute would have by their requests, 0 without jobs.
+type weightRange struct{ least, most float64 }
 
 // add adds a job of a type, with what it says that it requests, and its limit.
-func (c *claims) add(t *contention.JobType, said []trace.Request, limit float64) {
+func (r *weightRange) add(t *mix.JobType, said []trace.Request, limit float64) {
 	if len(t.Vector) == 0 || t.Vector[0].Loading == 0 { // the cpu is the first resource
 		return
 	}
 	weight := weightOf(said, limit)
-	if c.most == 0 {
-		c.least = weight
+	if r.most == 0 {
+		r.least = weight
 	}
-	c.least, c.most = min(c.least, weight), max(c.most, weight)
+	r.least, r.most = min(r.least, weight), max(r.most, weight)
 }
 
 // unequal reports whether some weights are more than twice as large as others.
-func (c *claims) unequal() bool { return c.most > 2*c.least }
+func (r *weightRange) unequal() bool { return r.most > 2*r.least }

@@ -142,7 +142,7 @@ func TestGeneratedJobsHaveTheRequestsAndLimitsOfTheirTypes(t *testing.T) {
 	}
 	want := map[string]claim{"shop/sort": {0.5, 20, 0.5}, "shop/copy": {0.1, 4, 0}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(claim{})); diff != "" || result.UnequalRequests {
-		t.Errorf("noted %v, claims (-want +got):\n%s", result.UnequalRequests, diff)
+		t.Errorf("noted %v, weights (-want +got):\n%s", result.UnequalRequests, diff)
 	}
 	replay.Spec.CPUShares = ""
 	if result, _ := outcomes(t, newReplay(t, replay), 0); !result.UnequalRequests {

@@ -47,7 +47,7 @@ func newStatistics(run Run) (*statistics, error) {
 	return s, nil
 }
 
-// done is told of a job that was done.
+// done counts a job that was done.
 func (s *statistics) done(o *epochs.Outcome) error {
 	r := s.result
 	r.Jobs++

@@ -7,8 +7,9 @@ import (
 	"math"
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/trace"
 )
@@ -18,15 +19,15 @@ type recorded struct {
 	*Replay
 	file  string
 	index map[string]int // of resources, also of those met in the trace, which no node has
-	known map[string]*contention.JobType
-	// shared holds the types of jobs with a claim on the cores.
-	shared map[sharedType]*contention.JobType
-	claims *claims // of all jobs; nil unless a caller asks for them
+	known map[string]*mix.JobType
+	// shared holds the types of jobs with a share of the cores.
+	shared  map[sharedType]*mix.JobType
+	weights *weightRange // of all jobs; nil unless a caller asks for them
 }
 
-// sharedType is a type of jobs without its claim, and the claim.
+// sharedType is a type of jobs without its share, and the share.
 type sharedType struct {
-	*contention.JobType
+	*mix.JobType
 	share
 }
 
@@ -35,10 +36,10 @@ const maxTypes = 1 << 14
 
 func (r *Replay) recorded() *recorded {
 	t := &recorded{
-		Replay: r, index: map[string]int{}, known: map[string]*contention.JobType{}, shared: map[sharedType]*contention.JobType{},
+		Replay: r, index: map[string]int{}, known: map[string]*mix.JobType{}, shared: map[sharedType]*mix.JobType{},
 	}
 	if r.spec.CPUShares == "" {
-		t.claims = &claims{}
+		t.weights = &weightRange{}
 	}
 	for i, name := range r.resources.Names() {
 		t.index[name] = i
@@ -124,15 +125,15 @@ func (t *recorded) job(j *trace.Job) (epochs.Job, error) {
 		job.Type = work.JobType
 	}
 	job.Requests = t.requestsOf(j.Requests, j.CPULimit, job.Type)
-	if t.claims != nil {
-		t.claims.add(job.Type, j.Requests, j.CPULimit)
+	if t.weights != nil {
+		t.weights.add(job.Type, j.Requests, j.CPULimit)
 	}
 	job.Type = t.sharing(job.Type, t.shareOf(j.Requests, j.CPULimit))
 	return job, nil
 }
 
-// sharing returns a type of jobs with a claim on the cores.
-func (t *recorded) sharing(kind *contention.JobType, s share) *contention.JobType {
+// sharing returns a type of jobs with a share of the cores.
+func (t *recorded) sharing(kind *mix.JobType, s share) *mix.JobType {
 	if s == (share{}) {
 		return kind
 	}
@@ -150,8 +151,8 @@ func (t *recorded) sharing(kind *contention.JobType, s share) *contention.JobTyp
 
 // derived returns the type of a job that brings its own demands: its loadings are
 // demand / neutral time.
-func (t *recorded) derived(j *trace.Job) *contention.JobType {
-	vector := make(contention.Vector, 0, len(t.index))
+func (t *recorded) derived(j *trace.Job) *mix.JobType {
+	vector := make(loading.Vector, 0, len(t.index))
 	for _, d := range j.Demands {
 		if d.Seconds == 0 {
 			continue
@@ -162,10 +163,10 @@ func (t *recorded) derived(j *trace.Job) *contention.JobType {
 			t.index[d.Resource] = i
 		}
 		for len(vector) <= i {
-			vector = append(vector, contention.Demand{})
+			vector = append(vector, loading.Demand{})
 		}
-		loading := min(1, d.Seconds/j.Neutral)
-		vector[i] = contention.Demand{Loading: loading, Pressure: loading, Threads: d.Threads}
+		fraction := min(1, d.Seconds/j.Neutral)
+		vector[i] = loading.Demand{Loading: fraction, Pressure: fraction, Threads: d.Threads}
 	}
 	key := keyOf(j.Type, vector)
 	if known, ok := t.known[key]; ok {
@@ -175,7 +176,7 @@ func (t *recorded) derived(j *trace.Job) *contention.JobType {
 		clear(t.known)
 		clear(t.shared)
 	}
-	kind := &contention.JobType{Name: j.Type, Vector: vector}
+	kind := &mix.JobType{Name: j.Type, Vector: vector}
 	if kind.Name == "" {
 		kind.Name = "like " + j.Name
 	}
@@ -184,7 +185,7 @@ func (t *recorded) derived(j *trace.Job) *contention.JobType {
 }
 
 // keyOf tells a type of jobs from others.
-func keyOf(name string, v contention.Vector) string {
+func keyOf(name string, v loading.Vector) string {
 	key := append([]byte(name), 0)
 	for i, d := range v {
 		if d.Loading > 0 {

@@ -28,7 +28,7 @@ type NodeInput struct {
 	Usage map[cgroup.Container]float64
 	// Weights say how shares become weights.
 	Weights cgroup.Options
-	// Requests are what to change about the pods; with some, the answer tells what
+	// Requests are what to change about the pods; with some, the answer says what
 	// was before, too.
 	Requests []RequestChange
 	// Options say how to compute the response times.
@@ -168,7 +168,7 @@ func podFactor(containers []TreeNode) float64 {
 }
 
 // compare fills in what was before. A pod may have changed its class, and so its
-// place; then it is told by its name.
+// place; then it is found by its name.
 func (a *NodeAnswer) compare(before *NodeAnswer) {
 	was := map[string]int{}
 	for i := range before.Nodes {

@@ -23,7 +23,7 @@ type TreeInput struct {
 	Profiles []v1alpha1.WorkloadProfile
 	// Aggregates are siblings to take together, one after the other, before anything is changed.
 	Aggregates []Aggregate
-	// Changes are what to change about the tree; with some, the answer tells what
+	// Changes are what to change about the tree; with some, the answer says what
 	// was before, too.
 	Changes []Change
 	// Options say how to compute the response times.
@@ -220,7 +220,7 @@ func (s *model) answer(ctx context.Context, options fairshare.Options) (*TreeAns
 	return a, nil
 }
 
-// describe tells what a group or workload gets.
+// describe returns what a group or workload gets.
 func (s *model) describe(node fairshare.Node, result *fairshare.Result) TreeNode {
 	n := TreeNode{
 		Name: node.Name, Path: node.Path, Depth: node.Depth, Workload: node.Workload >= 0,

@@ -17,7 +17,7 @@ var generated = []string{
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid", "pod-template-generation",
 }
 
-var errNoLabels = errors.New("its pods have no label in common that others could be told from")
+var errNoLabels = errors.New("its pods have no label in common that distinguishes them from others")
 
 // Selector returns the labels that select the pods of a workload, of which there is at least one, and no others of all
 // pods. The error says why there are none.

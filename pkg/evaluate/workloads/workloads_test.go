@@ -60,7 +60,7 @@ func TestASelectorIsWhatPodsHaveInCommonAndOthersDoNot(t *testing.T) {
 		"what all pods have":      {of: cart, want: labels.Set{"app": "cart"}},
 		"other namespaces":        {of: cart, others: []corev1.Pod{elsewhere}, want: labels.Set{"app": "cart"}},
 		"others with more labels": {of: cart, others: []corev1.Pod{of("web", map[string]string{"app": "web", "track": "stable"})}, want: labels.Set{"app": "cart"}},
-		"no labels":               {of: []corev1.Pod{of("cart", nil)}, err: "its pods have no label in common that others could be told from"},
+		"no labels":               {of: []corev1.Pod{of("cart", nil)}, err: "its pods have no label in common that distinguishes them from others"},
 		"the labels of others": {
 			of: cart, others: []corev1.Pod{of("web", map[string]string{"app": "cart"}), of("api", map[string]string{"app": "cart"})},
 			err: "the labels of its pods, app=cart, select pods of Deployment shop/api, too",

@@ -50,8 +50,8 @@ func newBudgets(now clock.PassiveClock) *budgets {
 	return &budgets{clock: now, bySource: lru.New(maxBudgets)}
 }
 
-// of returns the budget of a source.
-func (b *budgets) of(from netip.Prefix) *budget {
+// budgetOf returns the budget of a source.
+func (b *budgets) budgetOf(from netip.Prefix) *budget {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if kept, is := b.bySource.Get(from); is {

@@ -72,7 +72,7 @@ func (g *Guard) decide(ctx context.Context, from netip.Prefix, r Request) (Decis
 		if known { // what was allowed lately costs no one's budget, so that no one can use it up
 			return g.ask(ctx, k, r)
 		}
-		spent, err := g.budgets.of(from).spend(ctx)
+		spent, err := g.budgets.budgetOf(from).spend(ctx)
 		if err != nil {
 			return Decision(0), err
 		}

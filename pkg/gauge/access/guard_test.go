@@ -328,7 +328,7 @@ func TestWhatIsKeptOfAddressesIsBounded(t *testing.T) {
 	t.Parallel()
 	h := NewGuard(new(court).judge, clock.RealClock{})
 	for i := range 3 * maxBudgets {
-		h.budgets.of(source.Of(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+		h.budgets.budgetOf(source.Of(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
 	}
 	if n := h.budgets.bySource.Len(); n != maxBudgets {
 		t.Errorf("the budgets of %d addresses are kept, want %d", n, maxBudgets)

@@ -14,8 +14,8 @@ import (
 // maxAnswers is how many answers are written at once. One of 5,000 nodes keeps a processor busy for some seconds.
 const maxAnswers = 4
 
-// NewHandler returns the handler of requests for what a history keeps. Until leading is closed it answers 503: another manager
-// collects.
+// NewHandler returns the handler of requests for the intervals of a history. Until leading is closed it answers 503: another
+// manager collects.
 func NewHandler(h *History, leading <-chan struct{}, guard server.Guard) http.Handler {
 	mux := http.NewServeMux()
 	answer := server.NewUsageHandler(usage.MaxIntervals, maxAnswers, h.write)
@@ -35,7 +35,7 @@ func NewHandler(h *History, leading <-chan struct{}, guard server.Guard) http.Ha
 	return mux
 }
 
-// write writes what is kept of nodes, of all if the query names none, one after another.
+// write writes the intervals of nodes, of all if the query names none, one after another.
 func (h *History) write(w io.Writer, last int, query url.Values) error {
 	collection := h.collection() // before the reports, which may become younger, not older
 	names := h.Nodes()

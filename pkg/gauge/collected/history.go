@@ -41,7 +41,7 @@ func New(now clock.PassiveClock) *History {
 	return &History{clock: now, maxBytes: MaxBytes, maxNodeBytes: MaxNodeBytes, nodes: map[string]*node{}}
 }
 
-// node is what is kept of a node.
+// node holds the intervals of a node.
 type node struct {
 	until time.Time // by the clock of the history
 	spans []span    // the oldest first
@@ -90,7 +90,7 @@ func (n *node) fresh(o *collect.Observed) (int, time.Time) {
 	return 0, start
 }
 
-// merge merges what is older than a gauge's intervals are kept for into intervals of a minute at most.
+// merge merges the older spans, for which a gauge's intervals are not kept, into intervals of a minute at most.
 func (n *node) merge() {
 	merged := n.spans[:0:0]
 	later := 0.0 // seconds after the span
@@ -144,8 +144,9 @@ func (n *node) forget() {
 	n.pods = pods
 }
 
-// EndRound takes note of the end of a round of asking all gauges, and of those that it refused. It forgets nodes that were not heard
-// of, and has the nodes that take the most forget what is too much: those that take less than their part of the memory lose nothing.
+// EndRound takes note of the end of a round of asking all gauges, and of those that it refused. It forgets nodes that were not
+// heard of, and drops the oldest spans of the nodes that take the most memory: those that take less than their part of the memory
+// lose nothing.
 func (h *History) EndRound(refused []usage.Refusal) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

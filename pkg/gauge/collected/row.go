@@ -7,14 +7,14 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// row is what a pod did in an interval.
+// row holds the usage of a pod in an interval.
 type row struct {
 	pod uint64 // the number of its identity
 	// The others are as in [usage.Pod].
 	seconds, run, unseen, wait, throttled, blocked float64
 	threads, dilation, cpuLoading, diskLoading     float64
 	slowed, tasks                                  float64
-	// pressure is one second more than what is known, and 0 where nothing is.
+	// pressure is one second more than the known value, and 0 where none is known.
 	pressure     float64
 	slowedBefore bool
 }
@@ -96,8 +96,8 @@ func newRow(number uint64, p *usage.Pod) row {
 	return r
 }
 
-// of returns what a row says of the pod that it is of.
-func (r *row) of(pod *identity) usage.Pod {
+// usageOf returns what a row says of the pod that it is of.
+func (r *row) usageOf(pod *identity) usage.Pod {
 	cpu := min(1, r.cpuLoading)
 	p := usage.Pod{
 		UID: pod.uid, Namespace: pod.namespace, Name: pod.name, Seconds: r.seconds, Tasks: int(r.tasks),
@@ -111,8 +111,8 @@ func (r *row) of(pod *identity) usage.Pod {
 	return p
 }
 
-// add adds what the pod did in the interval that follows. Means of what happens without waiting are weighted by the time that it
-// would have taken without.
+// add adds the usage of the pod in the interval that follows. Means of what happens without waiting are weighted by the time
+// that it would have taken without.
 func (r *row) add(next *row) {
 	mean := func(a, wa, b, wb float64) float64 {
 		if wa+wb <= 0 {

@@ -19,13 +19,13 @@ const (
 
 // What things take besides their texts, by which memory is accounted.
 const (
-	// textBytes is what a text takes more than it is long: allocations are rounded up.
+	// textBytes is the memory of a text beyond its length: allocations are rounded up.
 	textBytes = 8
-	// identityBytes is what an identity takes, and its place in a map, which is filled to 7/8 at best and half of that at worst.
+	// identityBytes is the memory of an identity and its place in a map, which is filled to 7/8 at best and half of that at worst.
 	identityBytes = int(unsafe.Sizeof(identity{})) + 3*textBytes + 2*(int(unsafe.Sizeof(""))+int(unsafe.Sizeof(&identity{}))+1)
-	// spanBytes is what a span takes, of whose list the last growth may be unused.
+	// spanBytes is the memory of a span; the last growth of its list may be unused.
 	spanBytes = int(unsafe.Sizeof(span{})) + textBytes
-	// nodeBytes is what a node takes.
+	// nodeBytes is the memory of a node.
 	nodeBytes = 512
 )
 

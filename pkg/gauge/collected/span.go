@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/gauge/usage"
 )
 
-// span is an interval as it is kept.
+// span is an interval in the history.
 type span struct {
 	start, end            time.Time
 	seconds, busy, stolen float64
@@ -82,7 +82,7 @@ func (n *node) intervals(name string, spans []span) []usage.Interval {
 			Pods: make([]usage.Pod, 0, len(rows)),
 		}
 		for k := range rows {
-			v.Pods = append(v.Pods, rows[k].of(pods[rows[k].pod]))
+			v.Pods = append(v.Pods, rows[k].usageOf(pods[rows[k].pod]))
 		}
 		slices.SortFunc(v.Pods, func(a, b usage.Pod) int { return cmp.Compare(a.UID, b.UID) })
 		all = append(all, v)

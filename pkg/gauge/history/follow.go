@@ -12,11 +12,11 @@ import (
 // Sampler returns what happened since it was last called, or since it was made.
 type Sampler func(ctx context.Context) (*usage.Interval, error)
 
-// Observer is told of each sample.
+// Observer gets each sample.
 type Observer interface {
-	// Sampled is told of an interval that was added, and of how long it took to find.
+	// Sampled gets an interval that was added, and how long it took to find.
 	Sampled(v *usage.Interval, took time.Duration)
-	// Failed is told of one that could not be found, or broke the rules.
+	// Failed is called for an interval that could not be found, or broke the rules.
 	Failed()
 }
 

@@ -6,12 +6,12 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/utils/clock"
 
@@ -33,7 +33,7 @@ type Options struct {
 	MaxPods int
 	// Stale is from which age on what was read last is not shown as what is.
 	Stale time.Duration
-	// Clock tells how old it is.
+	// Clock says how old it is.
 	Clock clock.PassiveClock
 }
 
@@ -59,22 +59,17 @@ type Metrics struct {
 // perPod are the counters of seconds per pod.
 type perPod struct{ run, wait, throttled, blocked *prometheus.CounterVec }
 
-// New returns metrics that have seen nothing, registered with a registry.
+// New returns metrics that have seen nothing, registered with a registry that has none of their names. The error says which
+// option is out of range.
 func New(registry prometheus.Registerer, options Options) (*Metrics, error) {
 	if options.MaxPods < 1 {
 		return nil, fmt.Errorf("max-pods: %d is not at least 1", options.MaxPods)
 	}
 	m := &Metrics{options: options, shown: map[string]*series{}}
-	m.definePods()
-	m.defineNode()
-	var errs []error
-	for _, c := range []prometheus.Collector{
-		m.counters.run, m.counters.wait, m.counters.throttled, m.counters.blocked, m.dilation, m.summed, m.leftOut,
-		m.busy, m.stolen, m.processors, m.duration, m.failed, m.timestamp, m.namesFailed,
-	} {
-		errs = append(errs, registry.Register(c))
-	}
-	return m, errors.Join(errs...)
+	register := promauto.With(registry)
+	m.definePods(register)
+	m.defineNode(register)
+	return m, nil
 }
 
 // Sampled adds an interval, which took some time to find.

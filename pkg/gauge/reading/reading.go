@@ -18,8 +18,8 @@ type Reading struct {
 	Processors []Processor
 	// Version is that of the control groups, 1 or 2; 0 where it is not known.
 	Version int
-	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless it
-	// was told not to at boot, which shows nowhere.
+	// BlockedKnown reports whether the kernel accounts how long tasks wait for block I/O. Linux before 5.14 does unless an
+	// option at boot turned it off, which shows nowhere.
 	BlockedKnown bool
 	// Pods are in the order of their UIDs, each of which is there once.
 	Pods []Pod

@@ -1,6 +1,9 @@
 package server
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
 
 // Metrics count the connections that servers closed. All methods may be called at once.
 type Metrics struct {
@@ -13,13 +16,12 @@ const (
 	refused = "refused" // its request was answered, but not admitted
 )
 
-// NewMetrics returns metrics of no connections yet, registered with a registry.
-func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
-	m := &Metrics{prometheus.NewCounterVec(prometheus.CounterOpts{
+// NewMetrics returns metrics of no connections yet, registered with a registry that has none of their names.
+func NewMetrics(registry prometheus.Registerer) *Metrics {
+	return &Metrics{promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
 		Name: "loadline_connections_closed_total",
 		Help: "Connections that were closed by the port that they came to: evicted, because too many were open and their address had the most, or refused, because their request had no valid token or no right.",
 	}, []string{"port", "reason"})}
-	return m, registry.Register(m.closed)
 }
 
 // counter returns what counts connections to a port that are closed for a reason.

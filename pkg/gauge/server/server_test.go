@@ -48,11 +48,7 @@ func listen(t *testing.T) (net.Listener, *Metrics) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l, m
+	return l, NewMetrics(prometheus.NewRegistry())
 }
 
 // runHTTPS runs a server of a handler, which a test may still change, until the test ends.

@@ -32,7 +32,7 @@ func (d *Decoder) object(each func(field string) error) error {
 		}
 		field, _ := token.(string) // else there had been an error
 		if err := each(field); err != nil {
-			return in(field, err)
+			return inField(field, err)
 		}
 	}
 	_, err := d.token()
@@ -46,7 +46,7 @@ func (d *Decoder) list(each func(i int) error) error {
 	}
 	for i := 0; d.json.More(); i++ {
 		if err := each(i); err != nil {
-			return in("["+strconv.Itoa(i)+"]", err)
+			return inField("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	_, err := d.token()
@@ -104,8 +104,8 @@ type fieldError struct {
 func (e *fieldError) Error() string { return e.path + ": " + e.err.Error() }
 func (e *fieldError) Unwrap() error { return e.err }
 
-// in returns an error of what is in a field or an element.
-func in(path string, err error) error {
+// inField returns an error of what is in a field or an element.
+func inField(path string, err error) error {
 	err = unfinished(err)
 	inner, is := err.(*fieldError) //nolint:errorlint // only the outermost says where
 	switch {

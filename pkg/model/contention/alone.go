@@ -1,7 +1,7 @@
 package contention
 
 import (
-	"loadline.dev/loadline/pkg/model/poissonbinomial"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -14,27 +14,27 @@ import (
 // there. The node is solved as by [Predict] with the options.
 //
 // The error is as that of Predict.
-func Alone(v Vector, servers []int, options queueing.Options) (float64, error) {
-	if err := ValidateServers(servers); err != nil {
+func Alone(v loading.Vector, servers []int, options queueing.Options) (float64, error) {
+	if err := loading.ValidateServers(servers); err != nil {
 		return 0, err
 	}
-	if err := v.validateOn(servers); err != nil {
+	if err := v.ValidateOn(servers); err != nil {
 		return 0, err
 	}
-	return InEffect([]Vector{v}, servers)[0].alone(servers, options)
+	return SolveAlone(loading.InEffect([]loading.Vector{v}, servers)[0], servers, options)
 }
 
-// alone is [Alone] of a valid vector.
-func (v Vector) alone(servers []int, options queueing.Options) (float64, error) {
-	if !v.crowds(servers) {
+// SolveAlone is [Alone] of a valid vector whose threads are all in effect.
+func SolveAlone(v loading.Vector, servers []int, options queueing.Options) (float64, error) {
+	if !v.Oversubscribes(servers) {
 		return 1, nil
 	}
 	options.Start = nil
-	solution, err := queueing.Solve(&queueing.Network{Servers: servers, Classes: []queueing.Class{v.queueingClass()}}, options)
+	solution, err := queueing.Solve(&queueing.Network{Servers: servers, Classes: []queueing.Class{QueueingClass(v)}}, options)
 	if err != nil {
 		return 0, err
 	}
-	return v.response(solution.Waits[0]), nil
+	return v.Response(solution.Waits[0]), nil
 }
 
 // AloneServed returns what [Alone] does of a vector whose loadings are fractions of the
@@ -44,16 +44,16 @@ func (v Vector) alone(servers []int, options queueing.Options) (float64, error) 
 // It is the root R of Alone(R·v) = R, which grows from 1 to where R·v adds up to 1.
 // Where there is none, as servers are said to do more work than they can, it is the
 // latter. The error is as that of Alone.
-func AloneServed(v Vector, servers []int, options queueing.Options) (float64, error) {
+func AloneServed(v loading.Vector, servers []int, options queueing.Options) (float64, error) {
 	sum := 0.0
 	for _, d := range v {
 		sum += d.Loading
 	}
-	own := make(Vector, len(v))
+	own := make(loading.Vector, len(v))
 	short := func(times float64) (bool, error) {
 		for i, d := range v {
-			loading := min(1, times*d.Loading)
-			own[i] = Demand{Loading: loading, Pressure: loading, Threads: d.Threads}
+			fraction := min(1, times*d.Loading)
+			own[i] = loading.Demand{Loading: fraction, Pressure: fraction, Threads: d.Threads}
 		}
 		alone, err := Alone(own, servers, options)
 		return alone > times, err
@@ -80,63 +80,71 @@ func AloneServed(v Vector, servers []int, options queueing.Options) (float64, er
 // bisections halve an interval as often as doubles can tell its ends apart.
 const bisections = 52
 
-// crowds reports whether the job has more threads somewhere than there are servers,
-// so that it waits even when it is alone.
-func (v Vector) crowds(servers []int) bool {
-	for i, d := range v {
-		if !d.idle() && d.threads() > servers[i] {
-			return true
+// Throttled returns what a vector is with a limit at a resource, and by how much the own time is stretched by it: a
+// job that needs loading·threads > limit servers on average takes loading·threads/limit as long, and what it is
+// held back is idle time, in which it presses on no other job. A limit of 0 is none.
+//
+// The threads of a job may wait for each other, too, which leaves less to hold back: the time alone on the servers is
+// the longer of that with the limit and that without.
+//
+// The vector must be valid; the error is that of [Alone].
+func Throttled(v loading.Vector, resource int, limit float64, servers []int, options queueing.Options) (loading.Vector, float64, error) {
+	if limit == 0 || resource < 0 || resource >= len(v) {
+		return v, 1, nil
+	}
+	needs := v[resource].Loading * float64(v[resource].ThreadCount())
+	if limit = max(limit, loading.MinLimit); needs <= limit {
+		return v, 1, nil
+	}
+	most := needs / limit
+	if !v.Oversubscribes(servers) {
+		return v.Stretched(most), most, nil
+	}
+	alone, err := SolveAlone(v, servers, options)
+	if err != nil || alone >= most {
+		return v, 1, err
+	}
+	// The stretch s at which s·Alone(v/s) is the time with the limit; the product grows with s.
+	low, high := 1.0, most
+	for range bisections {
+		middle := low + (high-low)/2
+		if alone, err = SolveAlone(v.Stretched(middle), servers, options); err != nil {
+			return v, 1, err
+		}
+		if middle*alone < most {
+			low = middle
+		} else {
+			high = middle
 		}
 	}
-	return false
+	return v.Stretched(high), high, nil
 }
 
-// response returns how long a job takes that waits so long at each resource, as
-// multiples of its service there, in own times.
-func (v Vector) response(waits []float64) float64 {
-	response := 1.0
+// QueueingClass returns a vector as a class of a closed network, without a copy.
+func QueueingClass(v loading.Vector) queueing.Class {
+	class := queueing.Class{Demands: make([]float64, len(v)), Idle: 1}
 	for i, d := range v {
-		response += d.Loading * waits[i]
-	}
-	return response
-}
-
-// aloneToFirstOrder returns what [Alone] does to first order, without the bounds of
-// the solvers: 1 + Σ_i s_i·E[(B_i + 1 − c_i)^+]/c_i, where a thread finds B_i of its
-// siblings at resource i.
-func (v Vector) aloneToFirstOrder(servers []int) float64 {
-	alone := 1.0
-	for i, d := range v {
-		if !d.idle() {
-			alone += d.sensitivity() * d.selfWait(servers[i])
+		class.Demands[i] = d.Loading
+		class.Idle -= d.Loading
+		if d.Pressure != d.Loading && class.Pressures == nil {
+			class.Pressures = make([]float64, len(v))
+		}
+		if d.EffectiveSensitivity() != d.Loading && class.Sensitivities == nil {
+			class.Sensitivities = make([]float64, len(v))
+		}
+		if d.ThreadCount() > 1 && class.Threads == nil {
+			class.Threads = make([]int, len(v))
 		}
 	}
-	return alone
-}
-
-// selfWait returns E[(B + 1 − c)^+]/c, B the number of its siblings that a thread
-// finds at a resource with c servers. It takes O(t) time for t > c > 1 threads.
-func (d Demand) selfWait(servers int) float64 {
-	t := d.threads()
-	switch {
-	case t <= servers:
-		return 0
-	case servers == 1:
-		return float64(t-1) * d.Pressure
+	class.Idle = max(0, class.Idle)
+	for i := range class.Pressures {
+		class.Pressures[i] = v[i].Pressure
 	}
-	wait := 0.0
-	low, siblings := d.siblings()
-	for k, p := range siblings {
-		wait += p * crowding(float64(low+k), servers)
+	for i := range class.Sensitivities {
+		class.Sensitivities[i] = v[i].EffectiveSensitivity()
 	}
-	return wait
+	for i := range class.Threads {
+		class.Threads[i] = v[i].ThreadCount()
+	}
+	return class
 }
-
-// siblings returns the probabilities that a thread finds low, low + 1, … of its siblings at the resource.
-func (d Demand) siblings() (low int, probability []float64) {
-	return poissonbinomial.Binomial(d.threads()-1, d.Pressure)
-}
-
-// crowding returns how long a thread waits that finds x others at a resource with c
-// servers, as a multiple of its service: (x + 1 − c)^+/c.
-func crowding(x float64, c int) float64 { return max(0, x+1-float64(c)) / float64(c) }

@@ -9,7 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/modeltest"
 )
 
 // unsolvable reports whether a solver cannot take a network, which is no failure.
@@ -24,9 +27,9 @@ func TestAloneEveryJobHasADilationOf1(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				const m = 2
-				servers, v := drawServers(t, m, 8), drawVector(t, m, 24)
+				servers, v := modeltest.DrawServers(t, m, 8), modeltest.DrawVector(t, m, 24)
 				options := queueing.Options{Solver: solver}
-				prediction, err := contention.Predict([]contention.Vector{v}, servers, options)
+				prediction, err := contention.Predict([]loading.Vector{v}, servers, options)
 				if unsolvable(err) {
 					t.Skip(err)
 				}
@@ -41,7 +44,7 @@ func TestAloneEveryJobHasADilationOf1(t *testing.T) {
 						t.Fatalf("delay %v at resource %d alone", got, i)
 					}
 				}
-				ends, err := contention.CompletionsBy([]contention.Run{{Start: 5, Neutral: 7, Vector: v}}, servers, options)
+				ends, err := mix.CompletionsBy([]mix.Run{{Start: 5, Neutral: 7, Vector: v}}, servers, options)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,13 +60,13 @@ func TestInAReplayAJobAloneHasADilationOf1AndTakesItsNeutralTimeThere(t *testing
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const m = 2
-		servers, v := drawServers(t, m, 4), drawVector(t, m, 8)
-		mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers}, queueing.Options{})
+		servers, v := modeltest.DrawServers(t, m, 4), modeltest.DrawVector(t, m, 8)
+		mixes, err := mix.NewMixes(mix.NodeClass{Servers: servers}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		job := &contention.JobType{Name: "job", Vector: v}
-		running := contention.NewRunning(mixes)
+		job := &mix.JobType{Name: "job", Vector: v}
+		running := mix.NewRunning(mixes)
 		running.Start(job, 3, 0)
 		alone, err := contention.Alone(v, servers, queueing.Options{})
 		if err != nil || mixes.Err() != nil {
@@ -90,17 +93,17 @@ func TestAJobWithThreadsIsThatManyJobsOverThoseOfTheJobAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const m = 2
-		servers := drawServers(t, m, 3)
+		servers := modeltest.DrawServers(t, m, 3)
 		exact := queueing.Options{Solver: queueing.Exact}
-		jobs := make([]contention.Vector, rapid.IntRange(2, 3).Draw(t, "jobs"))
-		var single []contention.Vector
+		jobs := make([]loading.Vector, rapid.IntRange(2, 3).Draw(t, "jobs"))
+		var single []loading.Vector
 		first := make([]int, len(jobs))
 		for j := range jobs {
 			a := rapid.Float64Range(0.01, 1).Draw(t, "a")
-			jobs[j] = contention.Loadings(a, (1-a)*rapid.Float64Range(0, 1).Draw(t, "b"))
+			jobs[j] = loading.Loadings(a, (1-a)*rapid.Float64Range(0, 1).Draw(t, "b"))
 			threads := rapid.IntRange(1, 3).Draw(t, "threads")
 			first[j] = len(single)
-			single = append(single, slices.Repeat([]contention.Vector{jobs[j]}, threads)...)
+			single = append(single, slices.Repeat([]loading.Vector{jobs[j]}, threads)...)
 			jobs[j] = slices.Clone(jobs[j])
 			for i := range jobs[j] {
 				jobs[j][i].Threads = threads
@@ -127,7 +130,7 @@ func TestAJobWithThreadsIsThatManyJobsOverThoseOfTheJobAlone(t *testing.T) {
 }
 
 // network is the closed network of jobs with one thread, each a class of its own.
-func network(jobs []contention.Vector, servers []int) *queueing.Network {
+func network(jobs []loading.Vector, servers []int) *queueing.Network {
 	n := &queueing.Network{Servers: servers}
 	for _, v := range jobs {
 		class := queueing.Class{Idle: 1}
@@ -145,7 +148,7 @@ func network(jobs []contention.Vector, servers []int) *queueing.Network {
 // model is about, and so are the four of two such pods.
 func TestTwoPodsOfTwoThreadsEachByHand(t *testing.T) {
 	t.Parallel()
-	v := contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}
+	v := loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 2}}
 	// Each of n threads is idle for ½ and served for ½ on average. The weight of k at the
 	// core is n!/(n − k)!, and a cycle takes ½·n/utilization.
 	cycle := func(n int) float64 {
@@ -156,11 +159,11 @@ func TestTwoPodsOfTwoThreadsEachByHand(t *testing.T) {
 		}
 		return 0.5 * float64(n) / (1 - 1/sum)
 	}
-	prediction := predict(t, []contention.Vector{v, v}, []int{1}, queueing.Options{})
-	if want := cycle(4) / cycle(2); !closeTo(prediction.Dilations[0], want) {
+	prediction := modeltest.Predict(t, []loading.Vector{v, v}, []int{1}, queueing.Options{})
+	if want := cycle(4) / cycle(2); !modeltest.Close(prediction.Dilations[0], want) {
 		t.Errorf("dilation %v, want %v", prediction.Dilations[0], want)
 	}
-	if alone, err := contention.Alone(v, []int{1}, queueing.Options{}); err != nil || !closeTo(alone, cycle(2)) {
+	if alone, err := contention.Alone(v, []int{1}, queueing.Options{}); err != nil || !modeltest.Close(alone, cycle(2)) {
 		t.Errorf("alone it takes %v own times (%v), want %v", alone, err, cycle(2))
 	}
 }
@@ -168,12 +171,12 @@ func TestTwoPodsOfTwoThreadsEachByHand(t *testing.T) {
 func TestAloneNamesWhatIsInvalid(t *testing.T) {
 	t.Parallel()
 	for want, test := range map[string]struct {
-		v       contention.Vector
+		v       loading.Vector
 		servers []int
 	}{
-		"resource 0: invalid number of servers: 0 is not between 1 and 16384": {contention.Loadings(1), []int{0}},
-		"resource 0: loading: NaN is not a fraction from 0 to 1":              {contention.Loadings(math.NaN()), []int{1}},
-		"2 demands for 1 resources":                                           {contention.Loadings(0.5, 0.5), []int{1}},
+		"resource 0: invalid number of servers: 0 is not between 1 and 16384": {loading.Loadings(1), []int{0}},
+		"resource 0: loading: NaN is not a fraction from 0 to 1":              {loading.Loadings(math.NaN()), []int{1}},
+		"2 demands for 1 resources":                                           {loading.Loadings(0.5, 0.5), []int{1}},
 	} {
 		if _, err := contention.Alone(test.v, test.servers, queueing.Options{}); err == nil || err.Error() != want {
 			t.Errorf("the error is %v, want %q", err, want)

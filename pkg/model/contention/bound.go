@@ -1,10 +1,10 @@
 package contention
 
 import (
-	"fmt"
 	"iter"
 
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
@@ -19,8 +19,8 @@ import (
 // its limit allows.
 //
 // The error is that of [EstimateSharing].
-func BoundSharing(jobs []Vector, servers []int, sharing Sharing) ([]float64, error) {
-	jobs, servers, err := sharing.prepare(jobs, servers)
+func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {
+	jobs, servers, err := sharing.Prepare(jobs, servers)
 	if err != nil {
 		return nil, err
 	}
@@ -29,8 +29,8 @@ func BoundSharing(jobs []Vector, servers []int, sharing Sharing) ([]float64, err
 	for j, v := range jobs {
 		w.ceiling.Add(v, sharing.Shares[j])
 		for i, d := range v {
-			if !d.idle() {
-				w.threads[i] += d.threads()
+			if !d.Idle() {
+				w.threads[i] += d.ThreadCount()
 			}
 		}
 	}
@@ -51,24 +51,24 @@ type worst struct {
 }
 
 // dilation returns a bound on that of job j.
-func (w *worst) dilation(j int, v Vector) float64 {
+func (w *worst) dilation(j int, v loading.Vector) float64 {
 	response := 1.0
 	for i, d := range v {
-		if d.idle() {
+		if d.Idle() {
 			continue
 		}
-		slower := v.slowest(i)
-		response += d.Loading*(slower-1) + max(d.Loading, d.sensitivity())*slower*w.wait(j, i, d)
+		slower := slowest(v, i)
+		response += d.Loading*(slower-1) + max(d.Loading, d.EffectiveSensitivity())*slower*w.wait(j, i, d)
 	}
 	return max(1, response/w.neutral(j, v))
 }
 
 // neutral returns a bound from below on what job j takes alone, in own times.
-func (w *worst) neutral(j int, v Vector) float64 {
+func (w *worst) neutral(j int, v loading.Vector) float64 {
 	neutral := 1.0
 	for i, d := range v {
-		if !d.idle() {
-			neutral = max(neutral, d.Loading*float64(d.threads())/w.alone(j, i))
+		if !d.Idle() {
+			neutral = max(neutral, d.Loading*float64(d.ThreadCount())/w.alone(j, i))
 		}
 	}
 	return neutral
@@ -77,19 +77,19 @@ func (w *worst) neutral(j int, v Vector) float64 {
 // alone returns how many servers of a resource job j may have at most.
 func (w *worst) alone(j, resource int) float64 {
 	if limit := w.sharing.Shares[j].Limit; limit > 0 && resource == w.sharing.Resource {
-		return min(float64(w.servers[resource]), max(limit, minLimit))
+		return min(float64(w.servers[resource]), max(limit, loading.MinLimit))
 	}
 	return float64(w.servers[resource])
 }
 
 // wait returns a bound on what a thread of job j waits at a resource for others, its siblings and its limit, as a multiple of
 // its service.
-func (w *worst) wait(j, resource int, d Demand) float64 {
+func (w *worst) wait(j, resource int, d loading.Demand) float64 {
 	c := float64(w.servers[resource])
 	wait, limited := float64(w.threads[resource])/c-1, false
 	if resource == w.sharing.Resource {
 		most := w.alone(j, resource)
-		wait, limited = float64(d.threads())/min(w.due[j], most)-1, most < c
+		wait, limited = float64(d.ThreadCount())/min(w.due[j], most)-1, most < c
 	}
 	if !limited && !w.ceiling.interfering {
 		wait = min(wait, w.ceiling.wait(resource, d))
@@ -97,8 +97,8 @@ func (w *worst) wait(j, resource int, d Demand) float64 {
 	return max(0, wait)
 }
 
-// slowest returns by how much interference makes the service of the job at a resource slower at most.
-func (v Vector) slowest(resource int) float64 {
+// slowest returns by how much interference makes the service of a job at a resource slower at most.
+func slowest(v loading.Vector, resource int) float64 {
 	slower := 1.0
 	for _, d := range v {
 		if d.Effect == nil || d.Effect.Of != resource {
@@ -114,11 +114,11 @@ func (v Vector) slowest(resource int) float64 {
 }
 
 // due returns how many of the servers of the shared resource each job gets at least while it wants them.
-func (s *Sharing) due(jobs []Vector, servers int) []float64 {
+func (s *Sharing) due(jobs []loading.Vector, servers int) []float64 {
 	wanting := Sharing{Resource: s.Resource, Groups: s.Groups}
 	var of []int
 	for j, v := range jobs {
-		if s.Resource < len(v) && !v[s.Resource].idle() {
+		if s.Resource < len(v) && !v[s.Resource].Idle() {
 			of, wanting.Shares = append(of, j), append(wanting.Shares, s.Shares[j])
 		}
 	}
@@ -152,8 +152,8 @@ func (s *Sharing) above(group int) iter.Seq[int] {
 
 // Steps returns about how many elementary steps, of a tenth of a microsecond and more, [PredictSharing] takes for jobs that it
 // takes.
-func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
-	jobs, servers, err := s.prepare(jobs, servers)
+func (s *Sharing) Steps(jobs []loading.Vector, servers []int) float64 {
+	jobs, servers, err := s.Prepare(jobs, servers)
 	if err != nil {
 		return 0 // it takes none
 	}
@@ -165,12 +165,13 @@ func (s *Sharing) Steps(jobs []Vector, servers []int) float64 {
 	return s.steps(jobs, servers)
 }
 
-func (s *Sharing) steps(jobs []Vector, servers []int) float64 {
-	copies, threads := map[*JobType]int{}, 0.0 // threads of equal jobs, and of all
-	for j, t := range s.types(jobs) {
-		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].idle() {
-			n := jobs[j][s.Resource].threads()
-			copies[t] += n
+func (s *Sharing) steps(jobs []loading.Vector, servers []int) float64 {
+	copies, threads := map[int]int{}, 0.0 // threads of equal jobs, and of all
+	_, first := s.Distinct(jobs)
+	for j := range jobs {
+		if s.Resource < len(jobs[j]) && !jobs[j][s.Resource].Idle() {
+			n := jobs[j][s.Resource].ThreadCount()
+			copies[first[j]] += n
 			threads += float64(n)
 		}
 	}
@@ -190,11 +191,11 @@ func (s *Sharing) steps(jobs []Vector, servers []int) float64 {
 }
 
 // others returns how many resources besides the shared one some job needs.
-func (s *Sharing) others(jobs []Vector) (count int) {
+func (s *Sharing) others(jobs []loading.Vector) (count int) {
 	needed := map[int]bool{s.Resource: true}
 	for _, v := range jobs {
 		for i, d := range v {
-			if !d.idle() && !needed[i] {
+			if !d.Idle() && !needed[i] {
 				needed[i] = true
 				count++
 			}
@@ -217,28 +218,11 @@ const (
 )
 
 // affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].
-func (s *Sharing) affordable(jobs []Vector, servers []int) []Vector {
-	limits := threadLimits(jobs, servers)
+func (s *Sharing) affordable(jobs []loading.Vector, servers []int) []loading.Vector {
+	limits := loading.ThreadLimits(jobs, servers)
 	for s.steps(jobs, servers) > maxSteps && limits[s.Resource] > 1 {
 		limits[s.Resource] = max(1, limits[s.Resource]*3/4)
-		jobs = reduceAll(jobs, limits)
+		jobs = loading.ReduceAll(jobs, limits)
 	}
 	return jobs
-}
-
-// prepare returns the jobs as they count, with a resource of its own for each device, and the servers of these.
-func (s *Sharing) prepare(jobs []Vector, servers []int) ([]Vector, []int, error) {
-	if err := ValidateServers(servers); err != nil {
-		return nil, nil, err
-	}
-	for j, v := range jobs {
-		if err := v.validateOn(servers); err != nil {
-			return nil, nil, fmt.Errorf("job %d: %w", j, err)
-		}
-	}
-	if err := s.validate(jobs, servers); err != nil {
-		return nil, nil, err
-	}
-	_, jobs, servers = split(jobs, servers)
-	return InEffect(jobs, servers), servers, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -14,13 +15,13 @@ import (
 func drawSharing(r *rand.Rand, jobs int) contention.Sharing {
 	s := contention.Sharing{Groups: []gps.Group{{}, {Weight: 1 + 100*r.Float64()}, {Weight: 1}}}
 	for range jobs {
-		s.Shares = append(s.Shares, contention.Share{Weight: math.Pow(100, r.Float64()), Group: r.IntN(3)})
+		s.Shares = append(s.Shares, loading.Share{Weight: math.Pow(100, r.Float64()), Group: r.IntN(3)})
 	}
 	return s
 }
 
 // exactDilations returns those of jobs at two resources, of which the first is shared, by the Markov chain of who is where.
-func exactDilations(t *testing.T, jobs []contention.Vector, servers []int, sharing *contention.Sharing) []float64 {
+func exactDilations(t *testing.T, jobs []loading.Vector, servers []int, sharing *contention.Sharing) []float64 {
 	t.Helper()
 	n := &gps.Network{Servers: servers, Groups: sharing.Groups}
 	for j, v := range jobs {
@@ -49,11 +50,11 @@ func TestNoJobIsDilatedMoreThanItsBound(t *testing.T) {
 	tight, jobs := 0, 0
 	for range 150 {
 		servers := []int{1 + r.IntN(3), 1 + r.IntN(2)}
-		all := make([]contention.Vector, 1+r.IntN(4))
+		all := make([]loading.Vector, 1+r.IntN(4))
 		for j := range all {
 			p := []float64{0, 1, r.Float64(), r.Float64()}[r.IntN(4)]
 			q, threads := (1-p)*r.Float64(), 1+r.IntN(2)
-			all[j] = contention.Vector{{Loading: p, Pressure: p, Threads: threads}, {Loading: q, Pressure: q, Threads: threads}}
+			all[j] = loading.Vector{{Loading: p, Pressure: p, Threads: threads}, {Loading: q, Pressure: q, Threads: threads}}
 		}
 		sharing := drawSharing(r, len(all))
 		bounds, err := contention.BoundSharing(all, servers, sharing)
@@ -78,9 +79,9 @@ func TestNoJobIsDilatedMoreThanItsBound(t *testing.T) {
 // Where all want the processor all the time, what a job gets is what is its due: the bound is exact.
 func TestABoundIsExactWhereAllWantTheProcessorAllTheTime(t *testing.T) {
 	t.Parallel()
-	busy := contention.Loadings(1)
-	sharing := contention.Sharing{Groups: []gps.Group{{}, {Weight: 3}}, Shares: []contention.Share{{Weight: 1}, {Weight: 1, Group: 1}, {Weight: 2, Group: 1}}}
-	bounds, err := contention.BoundSharing([]contention.Vector{busy, busy, busy}, []int{1}, sharing)
+	busy := loading.Loadings(1)
+	sharing := contention.Sharing{Groups: []gps.Group{{}, {Weight: 3}}, Shares: []loading.Share{{Weight: 1}, {Weight: 1, Group: 1}, {Weight: 2, Group: 1}}}
+	bounds, err := contention.BoundSharing([]loading.Vector{busy, busy, busy}, []int{1}, sharing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,23 +97,23 @@ func TestABoundIsExactWhereAllWantTheProcessorAllTheTime(t *testing.T) {
 func TestABoundDoesNotGrowWithWhatOthersClaim(t *testing.T) {
 	t.Parallel()
 	bound := func(threads int) float64 {
-		jobs := []contention.Vector{contention.Loadings(1), {{Loading: 1, Pressure: 1, Threads: threads}}}
-		bounds, err := contention.BoundSharing(jobs, []int{4}, contention.Sharing{Groups: []gps.Group{{}}, Shares: []contention.Share{{Weight: 20}, {Weight: 1}}})
+		jobs := []loading.Vector{loading.Loadings(1), {{Loading: 1, Pressure: 1, Threads: threads}}}
+		bounds, err := contention.BoundSharing(jobs, []int{4}, contention.Sharing{Groups: []gps.Group{{}}, Shares: []loading.Share{{Weight: 20}, {Weight: 1}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return bounds[0]
 	}
-	if few, many := bound(1), bound(contention.MaxThreads); few != 1 || many != 1 {
+	if few, many := bound(1), bound(loading.MaxThreads); few != 1 || many != 1 {
 		t.Errorf("a job with 20 of 21 shares of 4 cores is bounded by %v and %v", few, many)
 	}
 }
 
 func TestInterferenceIsBoundedByTheCurveOfWhoSuffers(t *testing.T) {
 	t.Parallel()
-	job := contention.Vector{contention.Symmetric(0.5), {Effect: &contention.Effect{Pressure: 1, Curve: contention.Curve{{Pressure: 1, Inflation: 1.5}, {Pressure: 4, Inflation: 3}}}}}
-	sharing := contention.Sharing{Groups: []gps.Group{{}}, Shares: []contention.Share{{Weight: 1}, {Weight: 1}}}
-	jobs, servers := []contention.Vector{job, job}, []int{4, 1}
+	job := loading.Vector{loading.Symmetric(0.5), {Effect: &loading.Effect{Pressure: 1, Curve: loading.Curve{{Pressure: 1, Inflation: 1.5}, {Pressure: 4, Inflation: 3}}}}}
+	sharing := contention.Sharing{Groups: []gps.Group{{}}, Shares: []loading.Share{{Weight: 1}, {Weight: 1}}}
+	jobs, servers := []loading.Vector{job, job}, []int{4, 1}
 	bounds, err := contention.BoundSharing(jobs, servers, sharing)
 	if err != nil {
 		t.Fatal(err)
@@ -128,9 +129,9 @@ func TestInterferenceIsBoundedByTheCurveOfWhoSuffers(t *testing.T) {
 
 func BenchmarkHostileBound(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 39))
-	jobs := make([]contention.Vector, 250)
+	jobs := make([]loading.Vector, 250)
 	for j := range jobs {
-		jobs[j] = contention.Vector{{Loading: r.Float64(), Pressure: r.Float64(), Threads: contention.MaxThreads}}
+		jobs[j] = loading.Vector{{Loading: r.Float64(), Pressure: r.Float64(), Threads: loading.MaxThreads}}
 	}
 	sharing := drawSharing(r, len(jobs))
 	b.ReportAllocs()
@@ -145,14 +146,14 @@ func BenchmarkHostileBound(b *testing.B) {
 func TestStepsCountAllResources(t *testing.T) {
 	t.Parallel()
 	steps := func(resources int) float64 {
-		var jobs []contention.Vector
+		var jobs []loading.Vector
 		sharing := contention.Sharing{Groups: []gps.Group{{}}}
 		for j := range 65 {
-			v := make(contention.Vector, 16)
+			v := make(loading.Vector, 16)
 			for i := range resources {
-				v[i] = contention.Symmetric(float64(1+j) / 65 / 16)
+				v[i] = loading.Symmetric(float64(1+j) / 65 / 16)
 			}
-			jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, contention.Share{Weight: 1})
+			jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, loading.Share{Weight: 1})
 		}
 		return sharing.Steps(jobs, []int{8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 	}

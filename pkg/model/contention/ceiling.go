@@ -1,6 +1,10 @@
 package contention
 
-import "math"
+import (
+	"math"
+
+	"loadline.dev/loadline/pkg/model/loading"
+)
 
 // Ceiling bounds from above how much the jobs of a node can be dilated. It takes O(m) time per job, where a solution
 // takes O(n²·m) and more, so it finds the nodes that need none to be known to be good enough.
@@ -32,24 +36,24 @@ func NewCeiling(servers []int, processor int) *Ceiling {
 // Add adds a job with a weight at the processor, in a group of [Sharing]; its limit does not count. The vector must satisfy
 // [Vector.Validate] and be no longer than the node's list of resources. Jobs at several devices of a kind count as if all
 // were at one.
-func (c *Ceiling) Add(v Vector, share Share) {
+func (c *Ceiling) Add(v loading.Vector, share loading.Share) {
 	for i, d := range v {
 		if d.Effect != nil {
 			c.interfering = true
 		}
-		if !d.idle() {
-			c.busy[i] += float64(d.threads()) * max(d.Pressure, d.Loading)
+		if !d.Idle() {
+			c.busy[i] += float64(d.ThreadCount()) * max(d.Pressure, d.Loading)
 		}
 	}
-	if c.processor < len(v) && !v[c.processor].idle() {
-		weight := threadWeight(v[c.processor], share.weight())
+	if c.processor < len(v) && !v[c.processor].Idle() {
+		weight := v[c.processor].ThreadWeight(share.EffectiveWeight())
 		c.unequal = c.unequal || c.weight != 0 && (c.weight != weight || c.group != share.Group)
 		c.weight, c.group = weight, share.Group
 	}
 }
 
 // With returns the ceiling of the node with one more job.
-func (c *Ceiling) With(v Vector, share Share) *Ceiling {
+func (c *Ceiling) With(v loading.Vector, share loading.Share) *Ceiling {
 	with := *c
 	with.busy = append(make([]float64, 0, len(c.busy)), c.busy...)
 	with.Add(v, share)
@@ -58,14 +62,14 @@ func (c *Ceiling) With(v Vector, share Share) *Ceiling {
 
 // Dilation returns a bound on the dilation of a job that is one of those added: at least 1, and +Inf where nothing can be
 // said so simply, at resources that might be overloaded and among jobs that make each other's service slower.
-func (c *Ceiling) Dilation(v Vector) float64 {
+func (c *Ceiling) Dilation(v loading.Vector) float64 {
 	if c.interfering {
 		return math.Inf(1)
 	}
 	dilation := 1.0
 	for i, d := range v {
-		if !d.idle() {
-			dilation += max(d.Loading, d.sensitivity()) * c.wait(i, d)
+		if !d.Idle() {
+			dilation += max(d.Loading, d.EffectiveSensitivity()) * c.wait(i, d)
 		}
 	}
 	return dilation
@@ -73,7 +77,7 @@ func (c *Ceiling) Dilation(v Vector) float64 {
 
 // wait returns a bound on what a job with a demand at a resource waits there, as a multiple of its service: +Inf where the
 // resource might be overloaded.
-func (c *Ceiling) wait(resource int, d Demand) float64 {
+func (c *Ceiling) wait(resource int, d loading.Demand) float64 {
 	others, servers := max(0, c.busy[resource]-max(d.Pressure, d.Loading)), float64(c.servers[resource])
 	if others >= servers {
 		return math.Inf(1)

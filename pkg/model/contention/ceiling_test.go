@@ -8,7 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/modeltest"
 )
 
 // A solution is an approximation, and the ceiling is one of what is exact.
@@ -19,13 +21,13 @@ const solutionError = 0.02
 func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const cpu, resources = 0, 3
-		servers := drawServers(t, resources, 8)
-		jobs := drawVectors(t, resources, 3, 10)
+		servers := modeltest.DrawServers(t, resources, 8)
+		jobs := modeltest.DrawVectors(t, resources, 3, 10)
 		sharing := contention.Sharing{Resource: cpu}
 		weights := rapid.SampledFrom([][]float64{{1}, {1, 100}, {0.25, 4, 39}}).Draw(t, "weights")
 		ceiling := contention.NewCeiling(servers, cpu)
 		for j, v := range jobs {
-			share := contention.Share{Weight: rapid.SampledFrom(weights).Draw(t, "weight"), Limit: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "limit")}
+			share := loading.Share{Weight: rapid.SampledFrom(weights).Draw(t, "weight"), Limit: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(t, "limit")}
 			sharing.Shares = append(sharing.Shares, share)
 			if j == len(jobs)-1 {
 				ceiling = ceiling.With(v, share)
@@ -48,13 +50,13 @@ func TestCeilingIsAboveWhatIsPredicted(t *testing.T) {
 // With two equal jobs at one server that are there for a tenth of their time, the bound is 1 + 0.1·0.1/0.9, where 1.01 is
 // exact; a job alone is not dilated.
 func TestCeilingOfTwoJobs(t *testing.T) {
-	v := contention.Loadings(0.1)
+	v := loading.Loadings(0.1)
 	c := contention.NewCeiling([]int{1}, 0)
-	c.Add(v, contention.Share{})
+	c.Add(v, loading.Share{})
 	if d := c.Dilation(v); d != 1 {
 		t.Errorf("alone: %v", d)
 	}
-	if d, want := c.With(v, contention.Share{}).Dilation(v), 1+0.1*0.1/0.9; math.Abs(d-want) > 1e-12 {
+	if d, want := c.With(v, loading.Share{}).Dilation(v), 1+0.1*0.1/0.9; math.Abs(d-want) > 1e-12 {
 		t.Errorf("two jobs: %v, want %v", d, want)
 	}
 	if d := c.Dilation(v); d != 1 {
@@ -63,20 +65,20 @@ func TestCeilingOfTwoJobs(t *testing.T) {
 }
 
 func TestCeilingKnowsNothingOfOverloadedResources(t *testing.T) {
-	busy := contention.Loadings(0, 0.6)
+	busy := loading.Loadings(0, 0.6)
 	c := contention.NewCeiling([]int{4, 1}, 0)
 	for range 3 {
-		c.Add(busy, contention.Share{})
+		c.Add(busy, loading.Share{})
 	}
 	if d := c.Dilation(busy); !math.IsInf(d, 1) {
 		t.Errorf("at a resource that the others keep busy for 1.2 of the time: %v", d)
 	}
-	elsewhere := contention.Loadings(0.5)
-	if d := c.With(elsewhere, contention.Share{}).Dilation(elsewhere); d != 1 {
+	elsewhere := loading.Loadings(0.5)
+	if d := c.With(elsewhere, loading.Share{}).Dilation(elsewhere); d != 1 {
 		t.Errorf("at a resource where no other is: %v", d)
 	}
-	curve := contention.Vector{{Loading: 1}, {Effect: &contention.Effect{Curve: contention.Curve{}}}}
-	if d := c.With(curve, contention.Share{}).Dilation(slices.Clone(curve)); !math.IsInf(d, 1) {
+	curve := loading.Vector{{Loading: 1}, {Effect: &loading.Effect{Curve: loading.Curve{}}}}
+	if d := c.With(curve, loading.Share{}).Dilation(slices.Clone(curve)); !math.IsInf(d, 1) {
 		t.Errorf("beside a job that is slowed by caches: %v", d)
 	}
 }

@@ -1,6 +1,8 @@
 package contention
 
 import (
+	"loadline.dev/loadline/pkg/model/interference"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -15,12 +17,12 @@ import (
 // error of the solution. Where it is more than the bound of [BoundSharing], that is returned, and so it is among jobs that interfere.
 //
 // It takes no more steps than [PredictSharing]. The error is the same.
-func BoundDepartures(jobs []Vector, servers []int, sharing Sharing) ([]float64, error) {
+func BoundDepartures(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {
 	bounds, err := BoundSharing(jobs, servers, sharing)
-	if err != nil || interferes(jobs) {
+	if err != nil || interference.AnyInterferes(jobs) {
 		return bounds, err
 	}
-	jobs, servers, err = sharing.prepare(jobs, servers)
+	jobs, servers, err = sharing.Prepare(jobs, servers)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +55,11 @@ func BoundDepartures(jobs []Vector, servers []int, sharing Sharing) ([]float64, 
 }
 
 // onlyAt returns jobs that are idle while they would be at another resource.
-func onlyAt(jobs []Vector, resource int) []Vector {
-	only := make([]Vector, len(jobs))
+func onlyAt(jobs []loading.Vector, resource int) []loading.Vector {
+	only := make([]loading.Vector, len(jobs))
 	for j, v := range jobs {
 		if resource < len(v) {
-			only[j] = make(Vector, len(v))
+			only[j] = make(loading.Vector, len(v))
 			only[j][resource] = v[resource]
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -53,9 +54,9 @@ func TestNoJobIsDilatedMoreThanItsBoundOnceOthersAreGone(t *testing.T) {
 
 // someOf returns how some of the jobs fare without the others, as predicted, and by the chain where that is small and no job has
 // a limit.
-func someOf(t *testing.T, jobs []contention.Vector, servers []int, sharing contention.Sharing, who []int) (predicted, exact []float64) {
+func someOf(t *testing.T, jobs []loading.Vector, servers []int, sharing contention.Sharing, who []int) (predicted, exact []float64) {
 	t.Helper()
-	var some []contention.Vector
+	var some []loading.Vector
 	n, s, limited := &gps.Network{Servers: servers}, contention.Sharing{}, false
 	for _, j := range who {
 		demands := make([]float64, len(servers))
@@ -91,8 +92,8 @@ func someOf(t *testing.T, jobs []contention.Vector, servers []int, sharing conte
 // is dilated less, and its bound stays.
 func TestABoundOfDeparturesStaysWhereAJobIsHeldUp(t *testing.T) {
 	t.Parallel()
-	jobs := []contention.Vector{contention.Loadings(0, 1), contention.Loadings(0.5, 0.5), contention.Loadings(1)}
-	shares := []contention.Share{{Weight: 1}, {Weight: 1}, {Weight: 100}}
+	jobs := []loading.Vector{loading.Loadings(0, 1), loading.Loadings(0.5, 0.5), loading.Loadings(1)}
+	shares := []loading.Share{{Weight: 1}, {Weight: 1}, {Weight: 100}}
 	for n := 2; n <= 3; n++ {
 		bounds, err := contention.BoundDepartures(jobs[:n], []int{1, 1}, contention.Sharing{Shares: shares[:n]})
 		if err != nil {

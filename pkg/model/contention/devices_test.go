@@ -9,23 +9,26 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // gpus returns devices of which resource 1 is where jobs are served, and resource 2 what interferes there.
-func gpus(count int, sharing contention.DeviceSharing) contention.Devices {
-	return contention.Devices{Count: count, Sharing: sharing, Resource: 1, Effects: []int{2}}
+func gpus(count int, sharing loading.DeviceSharing) loading.Devices {
+	return loading.Devices{Count: count, Sharing: sharing, Resource: 1, Effects: []int{2}}
 }
 
 // sharings are all ways to share a device.
-var sharings = []contention.DeviceSharing{contention.WholeDevices, contention.TimeSliced, contention.Concurrent}
+var sharings = []loading.DeviceSharing{loading.WholeDevices, loading.TimeSliced, loading.Concurrent}
 
 // drawDeviceJob draws a job that is at a device for all that it does but idle.
-func drawDeviceJob(t *rapid.T) contention.Vector {
+func drawDeviceJob(t *rapid.T) loading.Vector {
 	served := rapid.Float64Range(0, 1).Draw(t, "served")
-	return contention.Vector{{}, contention.Symmetric(served), {Effect: &contention.Effect{
+	return loading.Vector{{}, loading.Symmetric(served), {Effect: &loading.Effect{
 		Pressure: rapid.Float64Range(0, 2).Draw(t, "pressure"),
-		Curve: contention.Curve{
+		Curve: loading.Curve{
 			{Pressure: 0.5, Inflation: rapid.Float64Range(1, 2).Draw(t, "inflation")},
 			{Pressure: 2, Inflation: rapid.Float64Range(2, 3).Draw(t, "more inflation")},
 		},
@@ -34,19 +37,19 @@ func drawDeviceJob(t *rapid.T) contention.Vector {
 }
 
 // tieAll ties each job to the device with the fewest.
-func tieAll(t rapid.TB, kind contention.Devices, jobs []contention.Vector) []contention.Vector {
+func tieAll(t rapid.TB, kind loading.Devices, jobs []loading.Vector) []loading.Vector {
 	t.Helper()
-	tying := contention.NewTying([]contention.Devices{kind})
-	tied := make([]contention.Vector, len(jobs))
+	tying := loading.NewAssignments([]loading.Devices{kind})
+	tied := make([]loading.Vector, len(jobs))
 	for j, v := range jobs {
-		tied[j] = tie(t, tying, v, tying.Fewest(0))
+		tied[j] = tie(t, tying, v, tying.LeastUsed(0))
 	}
 	return tied
 }
 
-func tie(t rapid.TB, tying *contention.Tying, v contention.Vector, device int) contention.Vector {
+func tie(t rapid.TB, tying *loading.Assignments, v loading.Vector, device int) loading.Vector {
 	t.Helper()
-	tied, err := tying.Tie(v, []int{device})
+	tied, err := tying.Assign(v, []int{device})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +57,7 @@ func tie(t rapid.TB, tying *contention.Tying, v contention.Vector, device int) c
 }
 
 // dilations returns those on a node with a device of each resource after the first.
-func dilations(t rapid.TB, jobs []contention.Vector) []float64 {
+func dilations(t rapid.TB, jobs []loading.Vector) []float64 {
 	t.Helper()
 	p, err := contention.Predict(jobs, []int{4, 1, 1}, queueing.Options{Solver: queueing.Schweitzer})
 	if err != nil {
@@ -74,9 +77,9 @@ func TestJobsOfDifferentDevicesNeverInteract(t *testing.T) {
 		kind := gpus(rapid.IntRange(1, 4).Draw(t, "devices"), rapid.SampledFrom(sharings).Draw(t, "sharing"))
 		n := rapid.IntRange(1, 8).Draw(t, "jobs")
 		renamed := rapid.Permutation([]int{1, 2, 3, 4}[:kind.Count]).Draw(t, "renamed")
-		tying := contention.NewTying([]contention.Devices{kind})
+		tying := loading.NewAssignments([]loading.Devices{kind})
 		byDevice := make([][]int, kind.Count)
-		var jobs, others []contention.Vector
+		var jobs, others []loading.Vector
 		for j := range n {
 			device := rapid.IntRange(1, kind.Count).Draw(t, "device")
 			byDevice[device-1] = append(byDevice[device-1], j)
@@ -93,7 +96,7 @@ func TestJobsOfDifferentDevicesNeverInteract(t *testing.T) {
 			}
 		}
 		for _, on := range byDevice {
-			only := make([]contention.Vector, len(on))
+			only := make([]loading.Vector, len(on))
 			for k, j := range on {
 				only[k] = jobs[j]
 			}
@@ -110,15 +113,15 @@ func TestJobsOfDifferentDevicesNeverInteract(t *testing.T) {
 func TestOneTimeSlicedDeviceIsAResource(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var jobs []contention.Vector
+		var jobs []loading.Vector
 		for range rapid.IntRange(1, 6).Draw(t, "jobs") {
 			v := drawDeviceJob(t)
-			v[0] = contention.Symmetric((1 - v[1].Loading) * rapid.Float64Range(0, 1).Draw(t, "computes"))
-			v[2] = contention.Demand{}
+			v[0] = loading.Symmetric((1 - v[1].Loading) * rapid.Float64Range(0, 1).Draw(t, "computes"))
+			v[2] = loading.Demand{}
 			jobs = append(jobs, v)
 		}
 		want := dilations(t, jobs)
-		for j, got := range dilations(t, tieAll(t, gpus(1, contention.TimeSliced), jobs)) {
+		for j, got := range dilations(t, tieAll(t, gpus(1, loading.TimeSliced), jobs)) {
 			if got != want[j] {
 				t.Fatalf("job %d is dilated %v on a device, %v at a resource", j, got, want[j])
 			}
@@ -130,27 +133,27 @@ func TestOneTimeSlicedDeviceIsAResource(t *testing.T) {
 // closed form is that of Palm (1947).
 func TestTimeSlicedDeviceIsAFiniteSourceQueue(t *testing.T) {
 	t.Parallel()
-	for _, loading := range []float64{0.1, 0.5, 0.9} {
+	for _, p := range []float64{0.1, 0.5, 0.9} {
 		for n := 1; n <= 6; n++ {
 			// The chance that all n are elsewhere is 1 / Σ n!/(n−k)!·ρᵏ, ρ being service over time elsewhere.
 			sum, term := 1.0, 1.0
 			for k := range n {
-				term *= float64(n-k) * loading / (1 - loading)
+				term *= float64(n-k) * p / (1 - p)
 				sum += term
 			}
-			throughput := (1 - 1/sum) / loading
+			throughput := (1 - 1/sum) / p
 			want := float64(n) / throughput
-			jobs := make([]contention.Vector, 2*n) // on two devices
+			jobs := make([]loading.Vector, 2*n) // on two devices
 			for j := range jobs {
-				jobs[j] = contention.Vector{{}, contention.Symmetric(loading)}
+				jobs[j] = loading.Vector{{}, loading.Symmetric(p)}
 			}
-			p, err := contention.Predict(tieAll(t, gpus(2, contention.TimeSliced), jobs), []int{4, 1, 1}, queueing.Options{Solver: queueing.Exact})
+			p, err := contention.Predict(tieAll(t, gpus(2, loading.TimeSliced), jobs), []int{4, 1, 1}, queueing.Options{Solver: queueing.Exact})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for j, got := range p.Dilations {
 				if math.Abs(got-want) > 1e-9 {
-					t.Errorf("job %d of %d per device with loading %v is dilated %v, want %v", j, n, loading, got, want)
+					t.Errorf("job %d of %d per device with loading %v is dilated %v, want %v", j, n, p, got, want)
 				}
 			}
 		}
@@ -161,7 +164,7 @@ func TestTimeSlicedDeviceIsAFiniteSourceQueue(t *testing.T) {
 func TestBlameStaysWithinADevice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var jobs []contention.Vector
+		var jobs []loading.Vector
 		for range rapid.IntRange(1, 8).Draw(t, "jobs") {
 			jobs = append(jobs, drawDeviceJob(t))
 		}
@@ -195,12 +198,12 @@ func TestBlameStaysWithinADevice(t *testing.T) {
 // Beside one that is always there, a job is slowed by its curve alone, at the processor and at the device alike.
 func TestSlowerServiceAtTwoResources(t *testing.T) {
 	t.Parallel()
-	slow := func(inflation float64) *contention.Effect {
-		return &contention.Effect{Curve: contention.Curve{{Pressure: 1, Inflation: inflation}}}
+	slow := func(inflation float64) *loading.Effect {
+		return &loading.Effect{Curve: loading.Curve{{Pressure: 1, Inflation: inflation}}}
 	}
-	job := contention.Vector{contention.Symmetric(0.25), contention.Symmetric(0.5), {Effect: slow(3)}, {Effect: slow(2)}}
-	neighbour := contention.Vector{{}, contention.Symmetric(1), {Effect: &contention.Effect{Pressure: 1}}, {Effect: &contention.Effect{Pressure: 1, Exclusive: 1}}}
-	jobs := tieAll(t, gpus(1, contention.Concurrent), []contention.Vector{job, neighbour})
+	job := loading.Vector{loading.Symmetric(0.25), loading.Symmetric(0.5), {Effect: slow(3)}, {Effect: slow(2)}}
+	neighbour := loading.Vector{{}, loading.Symmetric(1), {Effect: &loading.Effect{Pressure: 1}}, {Effect: &loading.Effect{Pressure: 1, Exclusive: 1}}}
+	jobs := tieAll(t, gpus(1, loading.Concurrent), []loading.Vector{job, neighbour})
 	p, err := contention.Predict(jobs, []int{8, 1, 1, 1}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -224,15 +227,15 @@ func TestSlowerServiceAtTwoResources(t *testing.T) {
 func TestConcurrentDevicesAreLikeCores(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var onDevice, onCores []contention.Vector
+		var onDevice, onCores []loading.Vector
 		for range rapid.IntRange(2, 6).Draw(t, "jobs") {
 			v := drawDeviceJob(t)
 			onDevice = append(onDevice, v)
 			e := *v[2].Effect
 			e.Of = 0
-			onCores = append(onCores, contention.Vector{v[1], {Effect: &e}})
+			onCores = append(onCores, loading.Vector{v[1], {Effect: &e}})
 		}
-		device := dilations(t, tieAll(t, gpus(1, contention.Concurrent), onDevice))
+		device := dilations(t, tieAll(t, gpus(1, loading.Concurrent), onDevice))
 		cores, err := contention.Predict(onCores, []int{64, 1}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -251,16 +254,16 @@ func TestPricesOfDevices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		servers := []int{4, 1, 1}
 		sharing := rapid.SampledFrom(sharings).Draw(t, "sharing")
-		kinds, only := []contention.Devices{gpus(3, sharing)}, contention.NewTying([]contention.Devices{gpus(1, sharing)})
-		tying, load := contention.NewTying(kinds), contention.NewLoad(servers)
-		byDevice := map[int]*contention.Load{1: contention.NewLoad(servers), 2: contention.NewLoad(servers), 3: contention.NewLoad(servers)}
+		kinds, only := []loading.Devices{gpus(3, sharing)}, loading.NewAssignments([]loading.Devices{gpus(1, sharing)})
+		tying, load := loading.NewAssignments(kinds), price.NewLoad(servers)
+		byDevice := map[int]*price.Load{1: price.NewLoad(servers), 2: price.NewLoad(servers), 3: price.NewLoad(servers)}
 		for n := range 9 {
-			device := tying.Fewest(0)
+			device := tying.LeastUsed(0)
 			newcomer := drawDeviceJob(t)
-			candidate := contention.NewCandidate(tie(t, only, newcomer, 1))
-			load.Newcomer(tying.Newcomer())
+			candidate := price.NewCandidate(tie(t, only, newcomer, 1))
+			load.AssignNext(tying.Next())
 			got, want := load.Prices().Of(candidate), byDevice[device].Prices().Of(candidate)
-			if math.Abs(got-want) > 1e-9 || sharing == contention.WholeDevices && got != 0 {
+			if math.Abs(got-want) > 1e-9 || sharing == loading.WholeDevices && got != 0 {
 				t.Fatalf("job %d costs %v on device %d, and %v where that is the only one", n, got, device, want)
 			}
 			load.Add(tie(t, tying, newcomer, device))
@@ -271,13 +274,13 @@ func TestPricesOfDevices(t *testing.T) {
 
 func TestTying(t *testing.T) {
 	t.Parallel()
-	job := contention.Vector{contention.Symmetric(0.1), contention.Symmetric(0.5), {Effect: &contention.Effect{Pressure: 1, Of: 1}}}
-	tying := contention.NewTying([]contention.Devices{gpus(3, contention.TimeSliced)})
-	if processor := (contention.Vector{contention.Symmetric(1)}); &tie(t, tying, processor, 0)[0] != &processor[0] {
+	job := loading.Vector{loading.Symmetric(0.1), loading.Symmetric(0.5), {Effect: &loading.Effect{Pressure: 1, Of: 1}}}
+	tying := loading.NewAssignments([]loading.Devices{gpus(3, loading.TimeSliced)})
+	if processor := (loading.Vector{loading.Symmetric(1)}); &tie(t, tying, processor, 0)[0] != &processor[0] {
 		t.Error("a vector that uses no device is another one")
 	}
 	for n, want := range []int{1, 2, 3, 1} {
-		if got := tying.Fewest(0); got != want {
+		if got := tying.LeastUsed(0); got != want {
 			t.Errorf("job %d goes to device %d, want %d", n, got, want)
 		}
 		v := tie(t, tying, job, want)
@@ -286,29 +289,29 @@ func TestTying(t *testing.T) {
 		}
 	}
 	tie(t, tying, job, 2)
-	if got := tying.Fewest(0); got != 3 {
+	if got := tying.LeastUsed(0); got != 3 {
 		t.Errorf("beside 2, 2 and 1 jobs the next goes to device %d, want 3", got)
 	}
 	for _, wrong := range []int{-1, 4} {
-		if _, err := tying.Tie(job, []int{wrong}); err == nil {
+		if _, err := tying.Assign(job, []int{wrong}); err == nil {
 			t.Errorf("device %d is no error", wrong)
 		}
 	}
 	for _, sharing := range sharings {
-		if v := tie(t, contention.NewTying([]contention.Devices{gpus(1, sharing)}), job, 0); v[0] != job[0] || v[1] != (contention.Demand{}) || v[2].Effect != nil {
+		if v := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, sharing)}), job, 0); v[0] != job[0] || v[1] != (loading.Demand{}) || v[2].Effect != nil {
 			t.Errorf("sharing %d: a job of no device is %+v", sharing, v)
 		}
 	}
-	whole := tie(t, contention.NewTying([]contention.Devices{gpus(1, contention.WholeDevices)}), job, 1)
-	if whole[0] != job[0] || whole[1] != (contention.Demand{}) || whole[2].Effect != nil {
+	whole := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.WholeDevices)}), job, 1)
+	if whole[0] != job[0] || whole[1] != (loading.Demand{}) || whole[2].Effect != nil {
 		t.Errorf("a job with a whole device is %+v", whole)
 	}
-	concurrent := tie(t, contention.NewTying([]contention.Devices{gpus(1, contention.Concurrent)}), job, 1)
-	if e := concurrent[2].Effect; concurrent[1] != (contention.Demand{}) || e.Of != 1 || e.Exclusive != 0.5 || e.Pressure != 1 || concurrent[2].Device != 1 {
+	concurrent := tie(t, loading.NewAssignments([]loading.Devices{gpus(1, loading.Concurrent)}), job, 1)
+	if e := concurrent[2].Effect; concurrent[1] != (loading.Demand{}) || e.Of != 1 || e.Exclusive != 0.5 || e.Pressure != 1 || concurrent[2].Device != 1 {
 		t.Errorf("a job of a concurrent device is %+v", concurrent)
 	}
-	other := contention.Devices{Count: 1, Sharing: contention.Concurrent, Resource: 1}
-	if v := tie(t, contention.NewTying([]contention.Devices{other}), job, 1); v[2].Effect != nil {
+	other := loading.Devices{Count: 1, Sharing: loading.Concurrent, Resource: 1}
+	if v := tie(t, loading.NewAssignments([]loading.Devices{other}), job, 1); v[2].Effect != nil {
 		t.Errorf("an effect on the service of a device that has no such resource is %+v", v[2])
 	}
 }
@@ -316,13 +319,13 @@ func TestTying(t *testing.T) {
 // Weights at the processor and devices go together.
 func TestDevicesBesideWeights(t *testing.T) {
 	t.Parallel()
-	job := contention.Vector{contention.Symmetric(0.5), contention.Symmetric(0.5)}
-	sharing := contention.Sharing{Shares: []contention.Share{{Weight: 1}, {Weight: 4}}}
-	apart, err := contention.PredictSharing(tieAll(t, gpus(2, contention.TimeSliced), []contention.Vector{job, job}), []int{1, 1}, sharing, queueing.Options{})
+	job := loading.Vector{loading.Symmetric(0.5), loading.Symmetric(0.5)}
+	sharing := contention.Sharing{Shares: []loading.Share{{Weight: 1}, {Weight: 4}}}
+	apart, err := contention.PredictSharing(tieAll(t, gpus(2, loading.TimeSliced), []loading.Vector{job, job}), []int{1, 1}, sharing, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	only, err := contention.PredictSharing([]contention.Vector{job[:1], job[:1]}, []int{1}, sharing, queueing.Options{})
+	only, err := contention.PredictSharing([]loading.Vector{job[:1], job[:1]}, []int{1}, sharing, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,23 +342,23 @@ func TestDevicesBesideWeights(t *testing.T) {
 
 func TestDevicesAreValidated(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]contention.Vector{
+	for name, v := range map[string]loading.Vector{
 		"device: -1 is not between 1 and 64":                        {{}, {Device: -1}},
-		"device: 65 is not between 1 and 64":                        {{}, {Device: contention.MaxDevices + 1}},
-		"effect.of: 1 is not the index of a resource with a queue":  {{}, {Effect: &contention.Effect{Of: 1}}},
-		"effect.of: 2 is not the index of a resource with a queue":  {{}, {Effect: &contention.Effect{Of: 2}}, {Effect: &contention.Effect{}}},
-		"effect.of: -1 is not the index of a resource with a queue": {{}, {Effect: &contention.Effect{Of: -1}}},
-		"effect.of: 3 is not the index of one of 3 resources":       {{}, {Effect: &contention.Effect{Of: 3}}},
+		"device: 65 is not between 1 and 64":                        {{}, {Device: loading.MaxDevices + 1}},
+		"effect.of: 1 is not the index of a resource with a queue":  {{}, {Effect: &loading.Effect{Of: 1}}},
+		"effect.of: 2 is not the index of a resource with a queue":  {{}, {Effect: &loading.Effect{Of: 2}}, {Effect: &loading.Effect{}}},
+		"effect.of: -1 is not the index of a resource with a queue": {{}, {Effect: &loading.Effect{Of: -1}}},
+		"effect.of: 3 is not the index of one of 3 resources":       {{}, {Effect: &loading.Effect{Of: 3}}},
 	} {
-		if _, err := contention.Predict([]contention.Vector{v}, []int{1, 1, 1}, queueing.Options{}); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := contention.Predict([]loading.Vector{v}, []int{1, 1, 1}, queueing.Options{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %s", err, name)
 		}
 	}
-	mixes, err := contention.NewMixes(contention.NodeClass{Servers: []int{1, 1}, Processor: 0}, queueing.Options{})
+	mixes, err := mix.NewMixes(mix.NodeClass{Servers: []int{1, 1}, Processor: 0}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mixes.Stretch(&contention.JobType{Name: "train", Vector: contention.Vector{{}, {Loading: 1, Pressure: 1, Device: 2}}})
+	mixes.Stretch(&mix.JobType{Name: "train", Vector: loading.Vector{{}, {Loading: 1, Pressure: 1, Device: 2}}})
 	if mixes.Err() == nil {
 		t.Error("mixes take jobs that are tied to devices")
 	}

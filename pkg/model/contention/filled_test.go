@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // filledNode draws a node whose limits may fill its cores, with weights over decades or all equal, jobs that always or never
 // compute, and what lies between.
-func filledNode(r *rand.Rand) (jobs []contention.Vector, servers []int, sharing contention.Sharing) {
+func filledNode(r *rand.Rand) (jobs []loading.Vector, servers []int, sharing contention.Sharing) {
 	servers = []int{1 << r.IntN(3)}
 	for range r.IntN(3) {
 		servers = append(servers, 1+r.IntN(2))
@@ -32,19 +34,19 @@ func filledNode(r *rand.Rand) (jobs []contention.Vector, servers []int, sharing 
 	limits := r.IntN(4)
 	several := r.IntN(3) == 0
 	for j := range n {
-		v := make(contention.Vector, len(servers))
+		v := make(loading.Vector, len(servers))
 		left, threads := 1.0, 1
 		if several {
 			threads += r.IntN(3)
 		}
 		for i := range v {
-			loading := left * []float64{0, 1, r.Float64(), r.Float64(), 0.1 * r.Float64()}[r.IntN(5)]
-			if left -= loading; loading < 1e-6 {
-				loading = 0
+			fraction := left * []float64{0, 1, r.Float64(), r.Float64(), 0.1 * r.Float64()}[r.IntN(5)]
+			if left -= fraction; fraction < 1e-6 {
+				fraction = 0
 			}
-			v[i] = contention.Demand{Loading: loading, Pressure: loading, Threads: threads}
+			v[i] = loading.Demand{Loading: fraction, Pressure: fraction, Threads: threads}
 		}
-		share := contention.Share{Weight: weigh()}
+		share := loading.Share{Weight: weigh()}
 		switch {
 		case limits == 1, limits == 2 && r.IntN(3) > 0:
 			share.Limit = parts[j] / all * float64(servers[0])
@@ -60,22 +62,22 @@ func filledNode(r *rand.Rand) (jobs []contention.Vector, servers []int, sharing 
 // as peers a third. Both are exact: they are never throttled then, and always there.
 func TestEstimatesWhereLimitsFillTheCores(t *testing.T) {
 	t.Parallel()
-	busy, half, light := contention.Loadings(1), contention.Loadings(0.5), contention.Loadings(0.2)
+	busy, half, light := loading.Loadings(1), loading.Loadings(0.5), loading.Loadings(0.2)
 	for name, test := range map[string]struct {
-		jobs    []contention.Vector
+		jobs    []loading.Vector
 		servers int
-		shares  []contention.Share
+		shares  []loading.Share
 		want    []float64
 	}{
-		"the others weigh ten times as much": {[]contention.Vector{busy, busy, light}, 1, []contention.Share{{Weight: 10, Limit: 0.5}, {Weight: 10, Limit: 0.5}, {Weight: 1}}, []float64{1 / 0.96, 1 / 0.96, 5}},
-		"all weigh the same":                 {[]contention.Vector{busy, busy, light}, 1, []contention.Share{{Weight: 1, Limit: 0.5}, {Weight: 1, Limit: 0.5}, {Weight: 1}}, []float64{7. / 6, 7. / 6, 1.4}},
-		"limits that fill a core alone":      {[]contention.Vector{busy, busy}, 1, []contention.Share{{Limit: 0.5}, {Limit: 0.5}}, []float64{1, 1}},
-		"limits of more than there is":       {[]contention.Vector{busy, busy}, 1, []contention.Share{{Limit: 0.8}, {Limit: 0.8}}, []float64{1.6, 1.6}},
-		"on two cores":                       {[]contention.Vector{busy, busy, busy, half}, 2, []contention.Share{{Weight: 10, Limit: 0.7}, {Weight: 10, Limit: 0.7}, {Weight: 10, Limit: 0.6}, {Weight: 1}}, nil},
-		"a limit that is next to nothing":    {[]contention.Vector{busy, busy}, 1, []contention.Share{{Limit: 1e-6}, {}}, []float64{1, 1}},
+		"the others weigh ten times as much": {[]loading.Vector{busy, busy, light}, 1, []loading.Share{{Weight: 10, Limit: 0.5}, {Weight: 10, Limit: 0.5}, {Weight: 1}}, []float64{1 / 0.96, 1 / 0.96, 5}},
+		"all weigh the same":                 {[]loading.Vector{busy, busy, light}, 1, []loading.Share{{Weight: 1, Limit: 0.5}, {Weight: 1, Limit: 0.5}, {Weight: 1}}, []float64{7. / 6, 7. / 6, 1.4}},
+		"limits that fill a core alone":      {[]loading.Vector{busy, busy}, 1, []loading.Share{{Limit: 0.5}, {Limit: 0.5}}, []float64{1, 1}},
+		"limits of more than there is":       {[]loading.Vector{busy, busy}, 1, []loading.Share{{Limit: 0.8}, {Limit: 0.8}}, []float64{1.6, 1.6}},
+		"on two cores":                       {[]loading.Vector{busy, busy, busy, half}, 2, []loading.Share{{Weight: 10, Limit: 0.7}, {Weight: 10, Limit: 0.7}, {Weight: 10, Limit: 0.6}, {Weight: 1}}, nil},
+		"a limit that is next to nothing":    {[]loading.Vector{busy, busy}, 1, []loading.Share{{Limit: 1e-6}, {}}, []float64{1, 1}},
 	} {
 		sharing := contention.Sharing{Shares: test.shares}
-		got, err := contention.EstimateSharing(test.jobs, []int{test.servers}, sharing)
+		got, err := mix.EstimateSharing(test.jobs, []int{test.servers}, sharing)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -116,7 +118,7 @@ func TestEstimatesKeepWhatAlwaysHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := contention.EstimateSharing(jobs, servers, sharing)
+		got, err := mix.EstimateSharing(jobs, servers, sharing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +153,7 @@ func TestEstimatesAreNearPredictionsWithAnyLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		estimates, err := contention.EstimateSharing(jobs, servers, sharing)
+		estimates, err := mix.EstimateSharing(jobs, servers, sharing)
 		if err != nil {
 			t.Fatal(err)
 		}

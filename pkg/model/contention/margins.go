@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -68,7 +69,7 @@ func (p *Prediction) Margins(components []Unsure, options queueing.Options) ([]f
 
 // validate returns an error for a margin that is none.
 // again predicts other vectors of the same jobs, which share the node as before.
-func (p *Prediction) again(jobs []Vector, options queueing.Options) (*Prediction, error) {
+func (p *Prediction) again(jobs []loading.Vector, options queueing.Options) (*Prediction, error) {
 	if p.sharing == nil {
 		return Predict(jobs, p.givenServers, options)
 	}
@@ -86,12 +87,12 @@ func (m Margins) validate() error {
 
 // move returns the jobs with the component at one end of its interval, or where a
 // fraction ends. Loadings that then add up to more than 1 are all scaled down.
-func (u *Unsure) move(jobs []Vector, sign float64) []Vector {
+func (u *Unsure) move(jobs []loading.Vector, sign float64) []loading.Vector {
 	moved := slices.Clone(jobs)
 	for _, j := range u.Jobs {
 		v := slices.Clone(jobs[j])
 		d := &v[u.Resource]
-		sensitivity := d.sensitivity()
+		sensitivity := d.EffectiveSensitivity()
 		end := func(x, margin float64) float64 {
 			if x += sign * margin; x < negligible {
 				return 0

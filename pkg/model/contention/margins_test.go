@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/modeltest"
 )
 
 func margins(t *testing.T, p *contention.Prediction, unsure ...contention.Unsure) []float64 {
@@ -25,8 +27,8 @@ func margins(t *testing.T, p *contention.Prediction, unsure ...contention.Unsure
 // For two jobs λ = 1 + p·q: each margin is scaled by what the other job is.
 func TestTheMarginOfADilationIsThatOfTheVectorTimesTheNeighbour(t *testing.T) {
 	t.Parallel()
-	jobs := []contention.Vector{contention.Loadings(0.5, 0.2), contention.Loadings(0.4, 0.3)}
-	p := predict(t, jobs, []int{1, 1}, queueing.Options{})
+	jobs := []loading.Vector{loading.Loadings(0.5, 0.2), loading.Loadings(0.4, 0.3)}
+	p := modeltest.Predict(t, jobs, []int{1, 1}, queueing.Options{})
 	all := func(x float64) contention.Margins {
 		return contention.Margins{Loading: x, Pressure: x, Sensitivity: x}
 	}
@@ -54,8 +56,8 @@ func TestTheMarginOfADilationIsThatOfTheVectorTimesTheNeighbour(t *testing.T) {
 // Copies have one and the same vector: what it is off by they have in common.
 func TestTheMarginsOfCopiesAreNotIndependent(t *testing.T) {
 	t.Parallel()
-	v := contention.Loadings(0.5)
-	p := predict(t, []contention.Vector{v, v}, []int{1}, queueing.Options{})
+	v := loading.Loadings(0.5)
+	p := modeltest.Predict(t, []loading.Vector{v, v}, []int{1}, queueing.Options{})
 	got := margins(t, p, contention.Unsure{Jobs: []int{0, 1}, Margins: contention.Margins{Loading: 0.01, Pressure: 0.01}})
 	if want := 0.51*0.51 - 0.25; math.Abs(got[0]-want) > 1e-9 {
 		t.Errorf("the margin is %v, want %v", got[0], want)
@@ -64,8 +66,8 @@ func TestTheMarginsOfCopiesAreNotIndependent(t *testing.T) {
 
 func TestAJobAloneIsCertainlyNotDilated(t *testing.T) {
 	t.Parallel()
-	v := contention.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 4}}
-	p := predict(t, []contention.Vector{v}, []int{1}, queueing.Options{})
+	v := loading.Vector{{Loading: 0.5, Pressure: 0.5, Threads: 4}}
+	p := modeltest.Predict(t, []loading.Vector{v}, []int{1}, queueing.Options{})
 	if got := margins(t, p, contention.Unsure{Jobs: []int{0}, Margins: contention.Margins{Loading: 0.2, Pressure: 0.2}}); got[0] != 0 {
 		t.Errorf("the margin is %v", got[0])
 	}
@@ -80,23 +82,23 @@ func TestMarginsCoverTheTruth(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	covered := 0
 	for range worlds {
-		var truth, measured []contention.Vector
+		var truth, measured []loading.Vector
 		var unsure []contention.Unsure
 		for j := range 3 {
 			a := 0.2 + 0.3*random.Float64()
 			b := 0.2 + 0.2*random.Float64()
-			truth = append(truth, contention.Loadings(a, b))
-			seen := contention.Loadings(a, b)
+			truth = append(truth, loading.Loadings(a, b))
+			seen := loading.Loadings(a, b)
 			for i := range seen {
 				const sigma = 0.02
-				seen[i] = contention.Symmetric(seen[i].Loading + sigma*random.NormFloat64())
+				seen[i] = loading.Symmetric(seen[i].Loading + sigma*random.NormFloat64())
 				const margin = 1.96 * sigma
 				unsure = append(unsure, contention.Unsure{Jobs: []int{j}, Resource: i, Margins: contention.Margins{Loading: margin, Pressure: margin}})
 			}
 			measured = append(measured, seen)
 		}
-		want := predict(t, truth, []int{1, 1}, queueing.Options{}).Dilations[0]
-		p := predict(t, measured, []int{1, 1}, queueing.Options{})
+		want := modeltest.Predict(t, truth, []int{1, 1}, queueing.Options{}).Dilations[0]
+		p := modeltest.Predict(t, measured, []int{1, 1}, queueing.Options{})
 		if math.Abs(p.Dilations[0]-want) <= margins(t, p, unsure...)[0] {
 			covered++
 		}
@@ -110,7 +112,7 @@ func TestMarginsAreFiniteForAnyVectors(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		const m = 2
-		servers, jobs := drawServers(t, m, 3), drawVectors(t, m, 3, 4)
+		servers, jobs := modeltest.DrawServers(t, m, 3), modeltest.DrawVectors(t, m, 3, 4)
 		p, err := contention.Predict(jobs, servers, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +140,7 @@ func TestMarginsAreFiniteForAnyVectors(t *testing.T) {
 
 func TestMarginsNameWhatIsNone(t *testing.T) {
 	t.Parallel()
-	p := predict(t, []contention.Vector{contention.Loadings(0.5)}, []int{1}, queueing.Options{})
+	p := modeltest.Predict(t, []loading.Vector{loading.Loadings(0.5)}, []int{1}, queueing.Options{})
 	for _, margin := range []float64{-0.1, math.NaN(), math.Inf(1)} {
 		_, err := p.Margins([]contention.Unsure{{Jobs: []int{0}, Margins: contention.Margins{Pressure: margin}}}, queueing.Options{})
 		if err == nil || !strings.Contains(err.Error(), "component 0: margin: ") {

@@ -1,10 +1,10 @@
 package contention
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
+	"loadline.dev/loadline/pkg/model/interference"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -18,18 +18,18 @@ type Prediction struct {
 	// from. Equal jobs are copies of one class in it.
 	Solution *queueing.Solution
 
-	given        []Vector // as they were asked for, and for these servers
+	given        []loading.Vector // as they were asked for, and for these servers
 	givenServers []int
 
-	jobs      []Vector    // with a resource of its own for each device
-	inflated  []Vector    // the same, with service that interference makes slower
-	inflation []inflation // of each job, nil where nothing interferes
-	slowing   []float64   // of each job: by how much interference makes it slower, nil where nothing interferes
+	jobs      []loading.Vector         // with a resource of its own for each device
+	inflated  []loading.Vector         // the same, with service that interference makes slower
+	inflation []interference.Inflation // of each job, nil where nothing interferes
+	slowing   []float64                // of each job: by how much interference makes it slower, nil where nothing interferes
 	servers   []int
-	places    places    // of devices, among the resources
-	class     []int     // of each job, in Solution
-	alone     []float64 // of each class: see Alone
-	scale     []float64 // of each class: what turns a wait for others into a delay
+	index     loading.DeviceIndex // of devices, among the resources
+	class     []int               // of each job, in Solution
+	alone     []float64           // of each class: see Alone
+	scale     []float64           // of each class: what turns a wait for others into a delay
 
 	// Where a resource is shared by weights and limits:
 	sharing *Sharing    // nil where all is shared equally
@@ -58,23 +58,23 @@ type Prediction struct {
 // many threads some count: see [InEffect].
 //
 // The error names the first invalid job or resource.
-func Predict(jobs []Vector, servers []int, options queueing.Options) (*Prediction, error) {
+func Predict(jobs []loading.Vector, servers []int, options queueing.Options) (*Prediction, error) {
 	return predict(jobs, servers, nil, options)
 }
 
 // predict is [Predict] for jobs that interfere as those which share a resource do: by their limits. Nil is none.
-func predict(jobs []Vector, servers []int, sharing *Sharing, options queueing.Options) (*Prediction, error) {
-	if err := ValidateServers(servers); err != nil {
+func predict(jobs []loading.Vector, servers []int, sharing *Sharing, options queueing.Options) (*Prediction, error) {
+	if err := loading.ValidateServers(servers); err != nil {
 		return nil, err
 	}
 	for j, v := range jobs {
-		if err := v.validateOn(servers); err != nil {
+		if err := v.ValidateOn(servers); err != nil {
 			return nil, fmt.Errorf("job %d: %w", j, err)
 		}
 	}
 	p := &Prediction{given: jobs, givenServers: servers, class: make([]int, len(jobs)), Dilations: make([]float64, len(jobs))}
-	p.places, jobs, servers = split(jobs, servers)
-	p.jobs = InEffect(jobs, servers)
+	p.index, jobs, servers = loading.SplitDevices(jobs, servers)
+	p.jobs = loading.InEffect(jobs, servers)
 	p.inflated, p.servers = p.jobs, servers
 	p.inflate(sharing)
 	solution, err := queueing.Solve(p.network(servers), options)
@@ -85,7 +85,7 @@ func predict(jobs []Vector, servers []int, sharing *Sharing, options queueing.Op
 	if err := p.compare(options); err != nil {
 		return nil, err
 	}
-	if err := p.slow(func(_ int, v Vector) (float64, error) { return v.alone(servers, options) }); err != nil {
+	if err := p.slow(func(_ int, v loading.Vector) (float64, error) { return SolveAlone(v, servers, options) }); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -93,21 +93,25 @@ func predict(jobs []Vector, servers []int, sharing *Sharing, options queueing.Op
 
 // inflate makes the service of the jobs as slow as interference does, given the limits of a sharing, if there is one.
 func (p *Prediction) inflate(sharing *Sharing) {
-	if !interferes(p.jobs) {
+	if !interference.AnyInterferes(p.jobs) {
 		return
 	}
-	p.inflation = inflateAll(p.jobs, p.servers, sharing)
-	p.inflated = make([]Vector, len(p.jobs))
-	cells := make(Vector, len(p.jobs)*len(p.servers))
+	processor, shares := -1, []loading.Share(nil)
+	if sharing != nil {
+		processor, shares = sharing.Resource, sharing.Shares
+	}
+	p.inflation = interference.InflateEach(p.jobs, p.servers, processor, shares)
+	p.inflated = make([]loading.Vector, len(p.jobs))
+	cells := make(loading.Vector, len(p.jobs)*len(p.servers))
 	for j, v := range p.jobs {
-		p.inflated[j] = v.inflated(&p.inflation[j], false, cells[:0:len(v)])
+		p.inflated[j] = p.inflation[j].Apply(v, false, cells[:0:len(v)])
 		cells = cells[len(v):]
 	}
 }
 
 // slow multiplies the dilations, which are over the time alone with service as slow as it is among the others, by how
 // much that is longer than the time alone. It is given either time in the own time that service of that speed takes.
-func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
+func (p *Prediction) slow(alone func(j int, v loading.Vector) (float64, error)) error {
 	if p.inflation == nil {
 		return nil
 	}
@@ -115,8 +119,8 @@ func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
 	for j, v := range p.jobs {
 		f := &p.inflation[j]
 		p.slowing[j] = 1
-		if f.stretch(false) > f.stretch(true) {
-			before, err := alone(j, v.inflated(f, true, nil))
+		if f.Stretch(false) > f.Stretch(true) {
+			before, err := alone(j, f.Apply(v, true, nil))
 			if err != nil {
 				return fmt.Errorf("job %d alone: %w", j, err)
 			}
@@ -124,7 +128,7 @@ func (p *Prediction) slow(alone func(j int, v Vector) (float64, error)) error {
 			if err != nil {
 				return fmt.Errorf("job %d alone: %w", j, err)
 			}
-			p.slowing[j] = max(1, f.stretch(false)*after/(f.stretch(true)*before))
+			p.slowing[j] = max(1, f.Stretch(false)*after/(f.Stretch(true)*before))
 		}
 		p.Dilations[j] *= p.slowing[j]
 	}
@@ -147,12 +151,12 @@ func (p *Prediction) compare(options queueing.Options) error {
 	p.alone, p.scale = make([]float64, classes), make([]float64, classes)
 	for j, v := range p.inflated {
 		c := p.class[j]
-		response := v.response(p.Solution.Waits[c])
+		response := v.Response(p.Solution.Waits[c])
 		if p.alone[c] == 0 { // the first job of its class
 			p.alone[c] = response
 			if len(p.jobs) > 1 {
 				var err error
-				if p.alone[c], err = v.alone(p.servers, options); err != nil {
+				if p.alone[c], err = SolveAlone(v, p.servers, options); err != nil {
 					return fmt.Errorf("job %d alone: %w", j, err)
 				}
 			}
@@ -170,23 +174,6 @@ func (p *Prediction) compare(options queueing.Options) error {
 	return nil
 }
 
-// validateOn returns an error for a vector that is invalid, or too long for the
-// resources of a node.
-func (v Vector) validateOn(servers []int) error {
-	if err := v.Validate(); err != nil {
-		return err
-	}
-	if len(v) > len(servers) {
-		return fmt.Errorf("%d demands for %d resources", len(v), len(servers))
-	}
-	for i, d := range v {
-		if d.Effect != nil && d.Effect.Of >= len(servers) {
-			return &DemandError{i, "effect.of", float64(d.Effect.Of), fmt.Sprintf("is not the index of one of %d resources", len(servers))}
-		}
-	}
-	return nil
-}
-
 // network returns the closed network that the jobs make, equal jobs as copies of
 // one class, and notes the class of each.
 func (p *Prediction) network(servers []int) *queueing.Network {
@@ -194,12 +181,12 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 	classes := make(map[string]int, len(p.jobs))
 	var key []byte
 	for j, v := range p.inflated {
-		key = v.appendQueueKey(key[:0])
+		key = v.AppendQueueKey(key[:0])
 		class, known := classes[string(key)]
 		if !known {
 			class = len(network.Classes)
 			classes[string(key)] = class
-			network.Classes = append(network.Classes, v.queueingClass())
+			network.Classes = append(network.Classes, QueueingClass(v))
 		}
 		network.Classes[class].Copies++
 		p.class[j] = class
@@ -207,86 +194,26 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 	return network
 }
 
-// appendKey appends what distinguishes a vector from another.
-func (v Vector) appendKey(key []byte) []byte {
-	key = v.appendQueueKey(key)
-	for i, d := range v {
-		if d.Effect != nil {
-			key = d.Effect.appendKey(binary.AppendUvarint(key, uint64(i)))
-		}
-	}
-	return key
-}
-
-// appendQueueKey appends what distinguishes a vector from another in a queue.
-func (v Vector) appendQueueKey(key []byte) []byte {
-	for i, d := range v {
-		if !d.idle() {
-			key = d.appendKey(key, i)
-		}
-	}
-	return key
-}
-
-func (d Demand) appendKey(key []byte, resource int) []byte {
-	key = binary.AppendUvarint(key, uint64(resource))
-	key = appendFloat(appendFloat(appendFloat(key, d.Loading), d.Pressure), d.sensitivity())
-	return binary.AppendUvarint(key, uint64(d.threads()))
-}
-
-func appendFloat(key []byte, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(key, math.Float64bits(x))
-}
-
-// queueingClass returns the vector as a class of a closed network, without a copy.
-func (v Vector) queueingClass() queueing.Class {
-	class := queueing.Class{Demands: make([]float64, len(v)), Idle: 1}
-	for i, d := range v {
-		class.Demands[i] = d.Loading
-		class.Idle -= d.Loading
-		if d.Pressure != d.Loading && class.Pressures == nil {
-			class.Pressures = make([]float64, len(v))
-		}
-		if d.sensitivity() != d.Loading && class.Sensitivities == nil {
-			class.Sensitivities = make([]float64, len(v))
-		}
-		if d.threads() > 1 && class.Threads == nil {
-			class.Threads = make([]int, len(v))
-		}
-	}
-	class.Idle = max(0, class.Idle)
-	for i := range class.Pressures {
-		class.Pressures[i] = v[i].Pressure
-	}
-	for i := range class.Sensitivities {
-		class.Sensitivities[i] = v[i].sensitivity()
-	}
-	for i := range class.Threads {
-		class.Threads[i] = v[i].threads()
-	}
-	return class
-}
-
 // Resources returns how many resources the node has, those that the prediction was asked for.
 func (p *Prediction) Resources() int { return len(p.givenServers) }
 
 // Wait returns how long a thread of job j waits at resource i, as a multiple of
 // the time it is served there, at least 0.
-func (p *Prediction) Wait(j, i int) float64 { return p.wait(j, p.place(j, i)) }
+func (p *Prediction) Wait(j, i int) float64 { return p.wait(j, p.indexOf(j, i)) }
 
-// place returns where among the resources the device of job j is.
-func (p *Prediction) place(j, i int) int {
-	if p.places == nil || i >= len(p.given[j]) {
+// indexOf returns the index of the device of job j at a resource.
+func (p *Prediction) indexOf(j, i int) int {
+	if p.index == nil || i >= len(p.given[j]) {
 		return i
 	}
-	return p.places.of(i, p.given[j][i].Device)
+	return p.index.Of(i, p.given[j][i].Device)
 }
 
 func (p *Prediction) wait(j, i int) float64 { return p.Solution.Waits[p.class[j]][i] }
 
 // Presence returns the probability, from 0 to 1, that a thread of job j stands in
 // the way of others at resource i.
-func (p *Prediction) Presence(j, i int) float64 { return p.presence(j, p.place(j, i)) }
+func (p *Prediction) Presence(j, i int) float64 { return p.presence(j, p.indexOf(j, i)) }
 
 func (p *Prediction) presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
@@ -298,7 +225,7 @@ func (p *Prediction) presence(j, i int) float64 { return p.Solution.Presences[p.
 // which it finds their threads and those of its own job there. For a job with several
 // threads these waits are scaled, all alike, to add up to λ_j − 1: its threads wait for
 // each other longer or shorter than they do alone, and that is due to the others, too.
-func (p *Prediction) Delay(j, i int) float64 { return p.delay(j, p.place(j, i)) }
+func (p *Prediction) Delay(j, i int) float64 { return p.delay(j, p.indexOf(j, i)) }
 
 func (p *Prediction) delay(j, i int) float64 {
 	if p.interferesAt(j, i) {
@@ -319,24 +246,24 @@ func (p *Prediction) interferesAt(j, i int) bool {
 // its part of what all of them add, in the proportion in which they inflate service.
 func (p *Prediction) slowingAt(j, i int) float64 {
 	f := &p.inflation[j]
-	stretch := f.stretch(false)
+	stretch := f.Stretch(false)
 	if stretch == 1 {
 		return 0
 	}
-	return (p.slowing[j] - 1) * f.parts[i] / (stretch - 1)
+	return (p.slowing[j] - 1) * f.Parts[i] / (stretch - 1)
 }
 
 // waitForOthers returns what a thread of job j waits at resource i for those of other
 // jobs, in own times.
 func (p *Prediction) waitForOthers(j, i int) float64 {
-	if i >= len(p.inflated[j]) || p.inflated[j][i].idle() {
+	if i >= len(p.inflated[j]) || p.inflated[j][i].Idle() {
 		return 0
 	}
 	others := p.found(j, i)
 	if others == 0 {
 		return 0
 	}
-	siblings := float64(p.inflated[j][i].threads()-1) * p.presence(j, i)
+	siblings := float64(p.inflated[j][i].ThreadCount()-1) * p.presence(j, i)
 	return p.inflated[j][i].Loading * p.wait(j, i) * (others / (others + siblings))
 }
 
@@ -346,7 +273,7 @@ func (p *Prediction) found(j, i int) float64 {
 	sum := 0.0
 	for k, v := range p.jobs {
 		if k != j && i < len(v) {
-			sum += float64(v[i].threads()) * p.presence(k, i)
+			sum += float64(v[i].ThreadCount()) * p.presence(k, i)
 		}
 	}
 	return sum
@@ -363,7 +290,7 @@ func (p *Prediction) found(j, i int) float64 {
 // blame for its own dilation.
 func (p *Prediction) BlameAt(j, i int) []float64 {
 	blame := make([]float64, len(p.jobs))
-	i = p.place(j, i)
+	i = p.indexOf(j, i)
 	delay := p.delay(j, i)
 	if delay == 0 {
 		return blame
@@ -386,10 +313,10 @@ func (p *Prediction) BlameAt(j, i int) []float64 {
 func (p *Prediction) inTheWay(k, i int) float64 {
 	d := p.inflated[k][i]
 	if d.Effect != nil {
-		return p.inflation[k].pressing[i]
+		return p.inflation[k].Pressing[i]
 	}
 	if p.sharing != nil && i == p.sharing.Resource {
-		return float64(d.threads()) * d.Loading * p.paces[k]
+		return float64(d.ThreadCount()) * d.Loading * p.paces[k]
 	}
-	return float64(d.threads()) * p.presence(k, i)
+	return float64(d.ThreadCount()) * p.presence(k, i)
 }

@@ -10,29 +10,24 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/model/queueing"
+	"loadline.dev/loadline/test/modeltest"
 	"loadline.dev/loadline/test/oracle"
 )
 
 var solvers = []queueing.Solver{queueing.Auto, queueing.FirstOrder, queueing.Schweitzer, queueing.Linearizer, queueing.Exact}
 
-func predict(t testing.TB, jobs []contention.Vector, servers []int, options queueing.Options) *contention.Prediction {
-	t.Helper()
-	prediction, err := contention.Predict(jobs, servers, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return prediction
-}
-
 // Table 1 of the Epochs paper: J1 = (1, 2) and J2 = (3, 5) seconds.
 func TestPredictReproducesTable1OfEpochs(t *testing.T) {
-	jobs := []contention.Vector{contention.Loadings(1.0/3, 2.0/3), contention.Loadings(3.0/8, 5.0/8)}
+	jobs := []loading.Vector{loading.Loadings(1.0/3, 2.0/3), loading.Loadings(3.0/8, 5.0/8)}
 	for solver, want := range map[queueing.Solver][2]float64{
 		queueing.Schweitzer: {4.69165, 12.44226}, // 4.69 and 12.44 in print
 		queueing.Exact:      {4.625, 12 + 1.0/3},
 	} {
-		got := predict(t, jobs, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-9}).Dilations
+		got := modeltest.Predict(t, jobs, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-9}).Dilations
 		for j, neutral := range []float64{3, 8} {
 			if math.Abs(got[j]*neutral-want[j]) > 5e-6 {
 				t.Errorf("%v: J%d takes %.6f s, want %.5f", solver, j+1, got[j]*neutral, want[j])
@@ -45,13 +40,16 @@ func TestPredictReproducesTable1OfEpochs(t *testing.T) {
 func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const m = 3
-		servers := drawServers(t, m, 8)
-		jobs := drawVectors(t, m, 4, 12)
+		servers := modeltest.DrawServers(t, m, 8)
+		jobs := modeltest.DrawVectors(t, m, 4, 12)
 		prediction, err := contention.Predict(jobs, servers, queueing.Options{Solver: queueing.FirstOrder})
 		if err != nil {
 			t.Fatal(err)
 		}
-		load := loadOf(servers, jobs)
+		load := price.NewLoad(servers)
+		for _, v := range jobs {
+			load.Add(v)
+		}
 		want, responses := make([]float64, len(jobs)), make([]float64, len(jobs))
 		for j, v := range jobs {
 			want[j] = load.Dilation(v)
@@ -61,7 +59,7 @@ func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 		for i, c := range servers {
 			bound = bound || busy(jobs, responses, i) > float64(c)
 			for _, v := range jobs {
-				boundAlone = boundAlone || busy([]contention.Vector{v}, []float64{oracle.Alone(servers, v)}, i) > float64(c)
+				boundAlone = boundAlone || busy([]loading.Vector{v}, []float64{oracle.Alone(servers, v)}, i) > float64(c)
 			}
 		}
 		for j := range jobs {
@@ -78,7 +76,7 @@ func TestFirstOrderIsTheLoadsDilationWithinTheBounds(t *testing.T) {
 // busy returns how many servers of a resource the jobs keep busy: what they load
 // it with, as far as they stand in others' way with it, over their responses in own
 // times.
-func busy(jobs []contention.Vector, responses []float64, resource int) float64 {
+func busy(jobs []loading.Vector, responses []float64, resource int) float64 {
 	sum := 0.0
 	for j, v := range jobs {
 		if resource < len(v) {
@@ -95,8 +93,8 @@ func TestPredictionsKeepTheBoundsWithEverySolver(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				const m = 2
-				servers := drawServers(t, m, 16)
-				jobs := drawVectors(t, m, 4, 12)
+				servers := modeltest.DrawServers(t, m, 16)
+				jobs := modeltest.DrawVectors(t, m, 4, 12)
 				prediction, err := contention.Predict(jobs, servers, queueing.Options{Solver: solver})
 				if errors.Is(err, queueing.ErrNotStandard) || errors.Is(err, queueing.ErrTooLarge) || errors.Is(err, queueing.ErrUnsettled) {
 					t.Skip(err)
@@ -139,8 +137,8 @@ func blame(p *contention.Prediction, resources, j int) []float64 {
 func TestBlameAddsUpToTheDilation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const m = 3
-		servers := drawServers(t, m, 4)
-		jobs := drawVectors(t, m, 3, 10)
+		servers := modeltest.DrawServers(t, m, 4)
+		jobs := modeltest.DrawVectors(t, m, 3, 10)
 		prediction, err := contention.Predict(jobs, servers, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -169,36 +167,36 @@ func TestBlameAddsUpToTheDilation(t *testing.T) {
 func TestAJobThatMeetsNoOtherIsNotDilated(t *testing.T) {
 	servers := []int{1, 1, 1}
 	for threads := 2; threads <= 4; threads++ {
-		for _, loading := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
-			jobs := []contention.Vector{
-				{{Loading: loading, Pressure: loading, Threads: threads}, {Loading: 1 - loading, Pressure: 1 - loading, Threads: 2}},
+		for _, p := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+			jobs := []loading.Vector{
+				{{Loading: p, Pressure: p, Threads: threads}, {Loading: 1 - p, Pressure: 1 - p, Threads: 2}},
 				{{}, {}, {Loading: 0.5, Pressure: 0.5, Threads: 2}},
 				{{}, {}, {Loading: 0.5, Pressure: 0.25, Threads: 2}},
 			}
-			prediction := predict(t, jobs, servers, queueing.Options{})
+			prediction := modeltest.Predict(t, jobs, servers, queueing.Options{})
 			if prediction.Solution.Solver == queueing.Exact || prediction.Dilations[0] != 1 || prediction.Dilations[1] <= 1 {
-				t.Errorf("%d threads of %v: %v, dilations %v", threads, loading, prediction.Solution.Solver, prediction.Dilations)
+				t.Errorf("%d threads of %v: %v, dilations %v", threads, p, prediction.Solution.Solver, prediction.Dilations)
 			}
-			mixes, err := contention.NewMixes(contention.NodeClass{Servers: servers}, queueing.Options{})
+			mixes, err := mix.NewMixes(mix.NodeClass{Servers: servers}, queueing.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			types := make([]*contention.JobType, len(jobs))
-			mix := mixes.Empty()
+			types := make([]*mix.JobType, len(jobs))
+			together := mixes.Empty()
 			for j, v := range jobs {
-				types[j] = &contention.JobType{Vector: v}
-				mix = mix.With(types[j])
+				types[j] = &mix.JobType{Vector: v}
+				together = together.With(types[j])
 			}
-			if first, second := mix.Dilation(types[0]), mix.Dilation(types[1]); first != 1 || second <= 1 {
-				t.Errorf("%d threads of %v: dilations %v and %v in a mix", threads, loading, first, second)
+			if first, second := together.Dilation(types[0]), together.Dilation(types[1]); first != 1 || second <= 1 {
+				t.Errorf("%d threads of %v: dilations %v and %v in a together", threads, p, first, second)
 			}
 		}
 	}
 }
 
 func TestBlameFallsOnThoseWhoAreThere(t *testing.T) {
-	jobs := []contention.Vector{contention.Loadings(0.58, 0.42), contention.Loadings(0, 1), contention.Loadings(0.3, 0.1)}
-	prediction := predict(t, jobs, []int{1, 1}, queueing.Options{Solver: queueing.FirstOrder})
+	jobs := []loading.Vector{loading.Loadings(0.58, 0.42), loading.Loadings(0, 1), loading.Loadings(0.3, 0.1)}
+	prediction := modeltest.Predict(t, jobs, []int{1, 1}, queueing.Options{Solver: queueing.FirstOrder})
 	if got := blame(prediction, 2, 2)[2]; got != 0 {
 		t.Errorf("a job with one thread is to blame for %v of its own dilation", got)
 	}
@@ -211,9 +209,9 @@ func TestBlameFallsOnThoseWhoAreThere(t *testing.T) {
 }
 
 func TestNoJobIsToBlameForItsOwnDilation(t *testing.T) {
-	v := contention.Vector{{Loading: 1, Pressure: 1, Threads: 32}}
-	prediction := predict(t, []contention.Vector{v, v}, []int{16}, queueing.Options{})
-	if blame := prediction.BlameAt(0, 0); !closeTo(prediction.Dilations[0], 2) || blame[0] != 0 || !closeTo(blame[1], 1) {
+	v := loading.Vector{{Loading: 1, Pressure: 1, Threads: 32}}
+	prediction := modeltest.Predict(t, []loading.Vector{v, v}, []int{16}, queueing.Options{})
+	if blame := prediction.BlameAt(0, 0); !modeltest.Close(prediction.Dilations[0], 2) || blame[0] != 0 || !modeltest.Close(blame[1], 1) {
 		t.Errorf("twice 32 busy threads on 16 cores: dilation %v, blamed on %v, want 2, and 1 on the other", prediction.Dilations[0], blame)
 	}
 }
@@ -221,12 +219,12 @@ func TestNoJobIsToBlameForItsOwnDilation(t *testing.T) {
 func TestPressureThatEqualsTheLoadingIsTheStandardTheory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "n")
-		jobs := make([]contention.Vector, n)
-		network := &queueing.Network{Servers: drawServers(t, 2, 3)}
+		jobs := make([]loading.Vector, n)
+		network := &queueing.Network{Servers: modeltest.DrawServers(t, 2, 3)}
 		for j := range jobs {
 			a := rapid.Float64Range(0.01, 1).Draw(t, "a")
 			b := (1 - a) * rapid.Float64Range(0, 1).Draw(t, "b")
-			jobs[j] = contention.Loadings(a, b)
+			jobs[j] = loading.Loadings(a, b)
 			network.Classes = append(network.Classes, queueing.Class{Demands: []float64{a, b}, Idle: max(0, 1-a-b)})
 		}
 		for _, solver := range []queueing.Solver{queueing.Schweitzer, queueing.Exact} {
@@ -251,15 +249,15 @@ func TestPressureThatEqualsTheLoadingIsTheStandardTheory(t *testing.T) {
 // The fixed point of the definition, by hand: two jobs at one server, where the
 // first presses half as hard as it is sensitive.
 func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
-	jobs := []contention.Vector{{{Loading: 0.6, Pressure: 0.3}}, contention.Loadings(0.5)}
-	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
+	jobs := []loading.Vector{{{Loading: 0.6, Pressure: 0.3}}, loading.Loadings(0.5)}
+	got := modeltest.Predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Schweitzer, Tolerance: 1e-12})
 	for j, other := range []int{1, 0} {
 		q := jobs[other][0].Pressure * (1 + got.Wait(other, 0)) / got.Dilations[other]
 		if want := 1 + jobs[j][0].Loading*q; math.Abs(got.Dilations[j]-want) > 1e-9 || math.Abs(got.Presence(other, 0)-q) > 1e-9 {
 			t.Errorf("job %d: dilation %v, presence of the other %v, want %v and %v", j, got.Dilations[j], got.Presence(other, 0), want, q)
 		}
 	}
-	even := predict(t, []contention.Vector{contention.Loadings(0.6), jobs[1]}, []int{1}, queueing.Options{Solver: queueing.Schweitzer})
+	even := modeltest.Predict(t, []loading.Vector{loading.Loadings(0.6), jobs[1]}, []int{1}, queueing.Options{Solver: queueing.Schweitzer})
 	if got.Dilations[1] >= even.Dilations[1] {
 		t.Errorf("the neighbour of a gentle job is dilated by %v, of an ordinary one by %v", got.Dilations[1], even.Dilations[1])
 	}
@@ -269,10 +267,10 @@ func TestAGentleJobSlowsItsNeighbourLess(t *testing.T) {
 // wait by its pressure, whatever its loading.
 func TestSensitivityAndPressureAreWhatAProbeTells(t *testing.T) {
 	t.Parallel()
-	job := contention.Vector{{Loading: 0.73, Pressure: 0.9, Sensitivity: 0.55}, {Loading: 0.24, Pressure: 0.24, Sensitivity: 0.2}}
-	probe := contention.Loadings(1)
+	job := loading.Vector{{Loading: 0.73, Pressure: 0.9, Sensitivity: 0.55}, {Loading: 0.24, Pressure: 0.24, Sensitivity: 0.2}}
+	probe := loading.Loadings(1)
 	for _, solver := range []queueing.Solver{queueing.Auto, queueing.FirstOrder, queueing.Linearizer} {
-		got := predict(t, []contention.Vector{job, probe}, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-10})
+		got := modeltest.Predict(t, []loading.Vector{job, probe}, []int{1, 1}, queueing.Options{Solver: solver, Tolerance: 1e-10})
 		for j, want := range []float64{1.55, 1.9} {
 			if math.Abs(got.Dilations[j]-want) > 1e-6 {
 				t.Errorf("%v, job %d: dilation %v, want %v", solver, j, got.Dilations[j], want)
@@ -280,7 +278,7 @@ func TestSensitivityAndPressureAreWhatAProbeTells(t *testing.T) {
 		}
 	}
 	// Four such jobs keep the resource busy all the time, which takes each its loading.
-	crowd := predict(t, slices.Repeat([]contention.Vector{job}, 4), []int{1, 1}, queueing.Options{})
+	crowd := modeltest.Predict(t, slices.Repeat([]loading.Vector{job}, 4), []int{1, 1}, queueing.Options{})
 	if crowd.Dilations[0] < 4*0.73-1e-9 {
 		t.Errorf("four jobs with a loading of 0.73 are dilated by %v, less than %v", crowd.Dilations[0], 4*0.73)
 	}
@@ -289,9 +287,9 @@ func TestSensitivityAndPressureAreWhatAProbeTells(t *testing.T) {
 func TestASensitivityThatEqualsTheLoadingSaysNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		servers := drawServers(t, 2, 3)
-		silent := drawVectors(t, 2, 2, 5)
-		said := make([]contention.Vector, len(silent))
+		servers := modeltest.DrawServers(t, 2, 3)
+		silent := modeltest.DrawVectors(t, 2, 2, 5)
+		said := make([]loading.Vector, len(silent))
 		for j, v := range silent {
 			said[j] = slices.Clone(v)
 			for i := range v {
@@ -313,9 +311,9 @@ func TestASensitivityThatEqualsTheLoadingSaysNothing(t *testing.T) {
 }
 
 func TestEqualJobsAreCopiesOfOneClass(t *testing.T) {
-	padded := append(contention.Loadings(0.3), contention.Demand{}) // the same job
-	jobs := slices.Repeat([]contention.Vector{contention.Loadings(0.3), padded, contention.Loadings(0.2, 0.3)}, 100)
-	prediction := predict(t, jobs, []int{16, 1}, queueing.Options{Solver: queueing.Linearizer})
+	padded := append(loading.Loadings(0.3), loading.Demand{}) // the same job
+	jobs := slices.Repeat([]loading.Vector{loading.Loadings(0.3), padded, loading.Loadings(0.2, 0.3)}, 100)
+	prediction := modeltest.Predict(t, jobs, []int{16, 1}, queueing.Options{Solver: queueing.Linearizer})
 	if got := len(prediction.Solution.Dilations); got != 2 {
 		t.Errorf("%d classes, want 2", got)
 	}
@@ -325,20 +323,20 @@ func TestEqualJobsAreCopiesOfOneClass(t *testing.T) {
 }
 
 func TestPredictRefusesBadInput(t *testing.T) {
-	good := contention.Loadings(0.5)
+	good := loading.Loadings(0.5)
 	for name, test := range map[string]struct {
-		jobs    []contention.Vector
+		jobs    []loading.Vector
 		servers []int
 		want    string
 	}{
-		"no servers":           {[]contention.Vector{good}, []int{0}, "resource 0: invalid number of servers: 0 is not between 1 and 16384"},
-		"a loading beyond one": {[]contention.Vector{good, contention.Loadings(2)}, []int{1}, "job 1: resource 0: loading: 2 is not a fraction from 0 to 1"},
-		"a NaN loading":        {[]contention.Vector{contention.Loadings(math.NaN())}, []int{1}, "job 0: resource 0: loading: NaN is not a fraction from 0 to 1"},
-		"a NaN sensitivity":    {[]contention.Vector{{{Loading: 0.1, Sensitivity: math.NaN()}}}, []int{1}, "job 0: resource 0: sensitivity: NaN is not a fraction from 0 to 1"},
-		"an infinite pressure": {[]contention.Vector{{{Pressure: math.Inf(1)}}}, []int{1}, "job 0: resource 0: pressure: +Inf is not a fraction from 0 to 1"},
-		"a negative loading":   {[]contention.Vector{contention.Loadings(-0.1)}, []int{1}, "job 0: resource 0: loading: -0.1 is not a fraction from 0 to 1"},
-		"a sum beyond one":     {[]contention.Vector{contention.Loadings(0.8, 0.3)}, []int{1, 1}, "job 0: loading: 1.1 in all is more than 1: loadings are fractions of the neutral time"},
-		"an unknown resource":  {[]contention.Vector{contention.Loadings(0.1, 0.1)}, []int{1}, "job 0: 2 demands for 1 resources"},
+		"no servers":           {[]loading.Vector{good}, []int{0}, "resource 0: invalid number of servers: 0 is not between 1 and 16384"},
+		"a loading beyond one": {[]loading.Vector{good, loading.Loadings(2)}, []int{1}, "job 1: resource 0: loading: 2 is not a fraction from 0 to 1"},
+		"a NaN loading":        {[]loading.Vector{loading.Loadings(math.NaN())}, []int{1}, "job 0: resource 0: loading: NaN is not a fraction from 0 to 1"},
+		"a NaN sensitivity":    {[]loading.Vector{{{Loading: 0.1, Sensitivity: math.NaN()}}}, []int{1}, "job 0: resource 0: sensitivity: NaN is not a fraction from 0 to 1"},
+		"an infinite pressure": {[]loading.Vector{{{Pressure: math.Inf(1)}}}, []int{1}, "job 0: resource 0: pressure: +Inf is not a fraction from 0 to 1"},
+		"a negative loading":   {[]loading.Vector{loading.Loadings(-0.1)}, []int{1}, "job 0: resource 0: loading: -0.1 is not a fraction from 0 to 1"},
+		"a sum beyond one":     {[]loading.Vector{loading.Loadings(0.8, 0.3)}, []int{1, 1}, "job 0: loading: 1.1 in all is more than 1: loadings are fractions of the neutral time"},
+		"an unknown resource":  {[]loading.Vector{loading.Loadings(0.1, 0.1)}, []int{1}, "job 0: 2 demands for 1 resources"},
 	} {
 		if _, err := contention.Predict(test.jobs, test.servers, queueing.Options{}); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
@@ -347,14 +345,14 @@ func TestPredictRefusesBadInput(t *testing.T) {
 	if _, err := contention.Predict(nil, []int{1}, queueing.Options{Tolerance: -1}); err == nil || err.Error() != "tolerance: -1 is not a finite number of at least 0" {
 		t.Errorf("a negative tolerance: got %v", err)
 	}
-	if _, err := contention.Predict([]contention.Vector{{{Loading: 0.5, Pressure: 0.1}}, good}, []int{1}, queueing.Options{Solver: queueing.Exact}); !errors.Is(err, queueing.ErrNotStandard) {
+	if _, err := contention.Predict([]loading.Vector{{{Loading: 0.5, Pressure: 0.1}}, good}, []int{1}, queueing.Options{Solver: queueing.Exact}); !errors.Is(err, queueing.ErrNotStandard) {
 		t.Errorf("an exact prediction of an asymmetric job: got %v", err)
 	}
 }
 
 func TestAnEmptyNodeIsPredicted(t *testing.T) {
-	for _, jobs := range [][]contention.Vector{nil, {}, {nil}, {contention.Loadings()}} {
-		prediction := predict(t, jobs, []int{1}, queueing.Options{})
+	for _, jobs := range [][]loading.Vector{nil, {}, {nil}, {loading.Loadings()}} {
+		prediction := modeltest.Predict(t, jobs, []int{1}, queueing.Options{})
 		if len(prediction.Dilations) != len(jobs) {
 			t.Errorf("%d dilations for %d jobs", len(prediction.Dilations), len(jobs))
 		}
@@ -367,10 +365,10 @@ func TestAnEmptyNodeIsPredicted(t *testing.T) {
 }
 
 func ExamplePredict() {
-	jobs := []contention.Vector{
-		contention.Loadings(0.58, 0.42), // filecomp
-		contention.Loadings(0.10, 0.90), // backup
-		contention.Loadings(0.80, 0.05), // encoder
+	jobs := []loading.Vector{
+		loading.Loadings(0.58, 0.42), // filecomp
+		loading.Loadings(0.10, 0.90), // backup
+		loading.Loadings(0.80, 0.05), // encoder
 	}
 	prediction, err := contention.Predict(jobs, []int{1, 1}, queueing.Options{})
 	if err != nil {
@@ -392,11 +390,11 @@ func ExamplePredict() {
 // must not matter: c uses no disk, where a and b wait for each other.
 func TestAMeasuredPressureHardlyChangesAPrediction(t *testing.T) {
 	t.Parallel()
-	a, c := contention.Loadings(0.28, 0.72), contention.Loadings(1)
+	a, c := loading.Loadings(0.28, 0.72), loading.Loadings(1)
 	measured := slices.Clone(a)
 	measured[1].Pressure = 0.719
-	exact := predict(t, []contention.Vector{a, a, c}, []int{1, 1}, queueing.Options{})
-	got := predict(t, []contention.Vector{measured, a, c}, []int{1, 1}, queueing.Options{})
+	exact := modeltest.Predict(t, []loading.Vector{a, a, c}, []int{1, 1}, queueing.Options{})
+	got := modeltest.Predict(t, []loading.Vector{measured, a, c}, []int{1, 1}, queueing.Options{})
 	if exact.Solution.Solver != queueing.Exact || got.Solution.Solver != queueing.Linearizer {
 		t.Fatalf("solved by %v and %v", exact.Solution.Solver, got.Solution.Solver)
 	}
@@ -411,7 +409,7 @@ func TestAMeasuredPressureHardlyChangesAPrediction(t *testing.T) {
 // recursion over all subsets, which the Linearizer approximates.
 func TestSensitivityHoldsInTheNetworksThatLackAJob(t *testing.T) {
 	t.Parallel()
-	jobs := []contention.Vector{
+	jobs := []loading.Vector{
 		{{Loading: 0.4, Pressure: 0.8, Sensitivity: 0.3}}, {{Loading: 0.3, Pressure: 0.7, Sensitivity: 0.2}}, {{Loading: 0.1, Pressure: 0.1, Sensitivity: 0.1}},
 	}
 	var find func(there []int) (dilations, presences map[int]float64)
@@ -430,7 +428,7 @@ func TestSensitivityHoldsInTheNetworksThatLackAJob(t *testing.T) {
 		return dilations, presences
 	}
 	want, _ := find([]int{0, 1, 2})
-	got := predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Linearizer})
+	got := modeltest.Predict(t, jobs, []int{1}, queueing.Options{Solver: queueing.Linearizer})
 	for j := range jobs {
 		if math.Abs(got.Dilations[j]/want[j]-1) > 1e-4 {
 			t.Errorf("job %d: dilation %v, by the recursion %v", j, got.Dilations[j], want[j])

@@ -1,31 +1,15 @@
 package contention
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
-
-// Share is a job's claim on a resource that is shared by weights and limits. The zero value is one of weight 1.
-type Share struct {
-	// Weight is what the job gets in proportion to among its siblings, finite and above 0; 0 means 1. Its threads
-	// share it.
-	Weight float64
-	// Limit is how many servers the job may use on average, finite and at least 0; 0 means no limit. It is a quota for
-	// periods that are long beside bursts: a job that would use less is not held back, and one that would use more is
-	// throttled until it does not.
-	Limit float64
-	// Burst is how long the job is served there per visit, on average, in a unit that is the same for all jobs; 0
-	// means 1. It matters where weights are unequal.
-	Burst float64
-	// Group is the job's group in [Sharing].
-	Group int
-}
 
 // Sharing says how a resource is shared among jobs, where not equally: the processor of a node, by control groups.
 type Sharing struct {
@@ -34,14 +18,14 @@ type Sharing struct {
 	// Groups are the inner nodes of the tree of shares; see [gps.Network]. Their limits are as those of jobs.
 	Groups []gps.Group
 	// Shares holds the share of each job.
-	Shares []Share
+	Shares []loading.Share
 }
 
-// EqualShares returns how a number of jobs share a resource that all have an equal claim on: each by the same weight, which its
+// EqualShares returns how a number of jobs share a resource to which all are equally entitled: each by the same weight, which its
 // threads share. That is how pods of one request share a processor, since each has a control group. [Predict] instead gives
 // every thread an equal share, as a device with one queue does.
 func EqualShares(resource, jobs int) Sharing {
-	return Sharing{Resource: resource, Shares: make([]Share, jobs)}
+	return Sharing{Resource: resource, Shares: make([]loading.Share, jobs)}
 }
 
 // PredictSharing returns what [Predict] does for jobs that share one resource by weights and limits.
@@ -53,8 +37,8 @@ func EqualShares(resource, jobs int) Sharing {
 // throttled for less, as it waits for them instead.
 //
 // The error is that of Predict, or names the first invalid share.
-func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
-	if _, _, err := sharing.prepare(jobs, servers); err != nil {
+func PredictSharing(jobs []loading.Vector, servers []int, sharing Sharing, options queueing.Options) (*Prediction, error) {
+	if _, _, err := sharing.Prepare(jobs, servers); err != nil {
 		return nil, err
 	}
 	p, err := predict(sharing.affordable(jobs, servers), servers, &sharing, options)
@@ -72,7 +56,7 @@ func PredictSharing(jobs []Vector, servers []int, sharing Sharing, options queue
 }
 
 // validate returns an error unless there is a valid share for each job, of one of the resources.
-func (s *Sharing) validate(jobs []Vector, servers []int) error {
+func (s *Sharing) validate(jobs []loading.Vector, servers []int) error {
 	if len(s.Shares) != len(jobs) {
 		return fmt.Errorf("shares: %d for %d jobs", len(s.Shares), len(jobs))
 	}
@@ -94,12 +78,12 @@ func (s *Sharing) equal(n *gps.Network) bool {
 }
 
 // network returns the jobs as package gps takes them, with the shared resource first.
-func (s *Sharing) network(jobs []Vector, servers []int) *gps.Network {
+func (s *Sharing) network(jobs []loading.Vector, servers []int) *gps.Network {
 	n := &gps.Network{Servers: s.first(servers), Groups: s.Groups}
 	for j, v := range jobs {
 		share := s.Shares[j]
 		n.Jobs = append(n.Jobs, gps.Job{
-			Demands: s.demands(v, len(servers)), Threads: s.threads(v),
+			Demands: s.demands(v, len(servers)), Threads: v.ThreadsAt(s.Resource),
 			Weight: share.Weight, Limit: share.Limit, Burst: share.Burst, Group: share.Group,
 		})
 	}
@@ -129,19 +113,12 @@ func (s *Sharing) station(resource int) int {
 	}
 }
 
-func (s *Sharing) demands(v Vector, resources int) []float64 {
+func (s *Sharing) demands(v loading.Vector, resources int) []float64 {
 	demands := make([]float64, resources)
 	for i, d := range v {
 		demands[s.station(i)] = d.Loading
 	}
 	return demands
-}
-
-func (s *Sharing) threads(v Vector) int {
-	if s.Resource >= len(v) {
-		return 1
-	}
-	return v[s.Resource].threads()
 }
 
 // peersOf returns the network in which every thread has an equal share and no limit.
@@ -198,7 +175,7 @@ func (p *Prediction) share(n *gps.Network, s Sharing, options queueing.Options) 
 		p.paces[j] = 1 / math.Max(response, neutral)
 		p.throttling[j] = max(1, neutral/p.alone[p.class[j]])
 	}
-	return p.slow(func(j int, v Vector) (float64, error) {
+	return p.slow(func(j int, v loading.Vector) (float64, error) {
 		with := *n
 		with.Jobs = slices.Clone(n.Jobs)
 		with.Jobs[j].Demands = s.demands(v, len(p.servers))
@@ -222,10 +199,10 @@ type single struct {
 }
 
 // of returns how job j of a network, whose vector is v, fares alone.
-func (s *singles) of(n *gps.Network, j int, v Vector) (alone []float64, throttled float64, err error) {
+func (s *singles) of(n *gps.Network, j int, v loading.Vector) (alone []float64, throttled float64, err error) {
 	share := s.sharing.Shares[j]
 	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(v))), uint64(share.Group))
-	key = v.appendQueueKey(appendFloat(appendFloat(key, share.Limit), share.Burst))
+	key = v.AppendQueueKey(loading.AppendFloat(loading.AppendFloat(key, share.Limit), share.Burst))
 	found, known := s.known[string(key)]
 	if !known {
 		if found.alone, found.throttled, err = s.sharing.alone(n, j, v, s.servers, s.options); err != nil {
@@ -238,7 +215,7 @@ func (s *singles) of(n *gps.Network, j int, v Vector) (alone []float64, throttle
 
 // neutralTime returns what a job takes alone, in own times, that is so many times longer than its demand at each resource
 // and throttled for some time.
-func neutralTime(v Vector, alone []float64, throttled float64) float64 {
+func neutralTime(v loading.Vector, alone []float64, throttled float64) float64 {
 	neutral := 1 + throttled
 	for i, times := range alone {
 		neutral += v[i].Loading * (times - 1)
@@ -257,19 +234,19 @@ func (p *Prediction) Throttling(j int) float64 {
 
 // alone returns by how much longer than its demand at each resource a job alone is there, and how long it is
 // throttled, in own times.
-func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
+func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
 	alone = make([]float64, len(v))
 	limited, held, err := throttle(n.Alone(j))
 	if err != nil {
 		return nil, 0, err
 	}
-	if s.threads(v) == 1 && !v.crowds(servers) {
+	if v.ThreadsAt(s.Resource) == 1 && !v.Oversubscribes(servers) {
 		for i := range v {
 			alone[i] = limited.Stretches[0][s.station(i)]
 		}
 		return alone, held[0], nil
 	}
-	single, err := Predict([]Vector{v}, servers, options)
+	single, err := Predict([]loading.Vector{v}, servers, options)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -285,93 +262,64 @@ func (s *Sharing) alone(n *gps.Network, j int, v Vector, servers []int, options 
 	return alone, held[0], nil
 }
 
-// CompletionsSharing returns what [CompletionsBy] does for jobs that share one resource by weights and limits: it holds
-// the share of each run. Each start and completion takes a solution, unless all share it alike as jobs of one thread.
-func CompletionsSharing(runs []Run, servers []int, sharing Sharing, options queueing.Options) ([]float64, error) {
-	if len(sharing.Shares) != len(runs) {
-		return nil, fmt.Errorf("shares: %d for %d runs", len(sharing.Shares), len(runs))
+// Distinct returns the shares as if there were no groups, and for each job the index of the first job that is equal to it and has
+// an equal share.
+func (s *Sharing) Distinct(jobs []loading.Vector) (shares []loading.Share, first []int) {
+	shares, first = s.flat(), make([]int, len(jobs))
+	known := map[string]int{}
+	var key []byte
+	for j, share := range shares {
+		key = loading.AppendFloat(loading.AppendFloat(jobs[j].AppendKey(key[:0]), share.Weight), share.Limit)
+		at, is := known[string(key)]
+		if !is {
+			at = j
+			known[string(key)] = at
+		}
+		first[j] = at
 	}
-	for j, r := range runs {
-		if err := r.validate(servers); err != nil {
-			return nil, fmt.Errorf("run %d: %w", j, err)
-		}
-	}
-	if sharing.byThreads(runs) {
-		return CompletionsBy(runs, servers, options)
-	}
-	runs, servers = splitRuns(runs, servers)
-	left, ends := make([]float64, len(runs)), make([]float64, len(runs))
-	waiting := make([]int, len(runs))
-	for j := range runs {
-		left[j], waiting[j] = runs[j].Neutral, j
-	}
-	slices.SortStableFunc(waiting, func(a, b int) int { return cmp.Compare(runs[a].Start, runs[b].Start) })
-	now := 0.0
-	for running := []int(nil); len(waiting) > 0 || len(running) > 0; {
-		if len(running) == 0 {
-			now = runs[waiting[0]].Start
-		}
-		for len(waiting) > 0 && runs[waiting[0]].Start <= now {
-			running, waiting = append(running, waiting[0]), waiting[1:]
-		}
-		dilations, err := sharing.among(running).dilations(runs, running, servers, options)
-		if err != nil {
-			return nil, err
-		}
-		next := math.Inf(1) // event
-		if len(waiting) > 0 {
-			next = runs[waiting[0]].Start
-		}
-		for k, j := range running {
-			next = min(next, now+left[j]*dilations[k])
-		}
-		rest := running[:0]
-		for k, j := range running {
-			if done := now + left[j]*dilations[k]; done <= next+completionRounding*(next-now) {
-				ends[j] = next
-				continue
-			}
-			left[j] -= (next - now) / dilations[k]
-			rest = append(rest, j)
-		}
-		running, now = rest, next
-	}
-	return ends, nil
+	return shares, first
 }
 
-// byThreads reports whether runs share the resource as [Predict] has it: as siblings of one weight that have a thread each, and
-// no limit.
-func (s *Sharing) byThreads(runs []Run) bool {
-	for j, r := range runs {
-		share := s.Shares[j]
-		if share.weight() != s.Shares[0].weight() || share.Group != s.Shares[0].Group || share.Limit > 0 || s.threads(r.Vector) > 1 {
-			return false
+// flat returns the shares as if there were no groups: of what a group gets in proportion to among its siblings, a job has
+// the part that it has among the members, all of which are taken to want the resource.
+func (s *Sharing) flat() []loading.Share {
+	members := make([]float64, max(1, len(s.Groups))) // Σ weights
+	for _, share := range s.Shares {
+		members[share.Group] += share.EffectiveWeight()
+	}
+	parent := func(g int) int { return s.Groups[g].Parent }
+	for g := len(s.Groups) - 1; g > 0; g-- {
+		if members[g] > 0 {
+			members[parent(g)] += s.Groups[g].Weight
 		}
 	}
-	return !slices.ContainsFunc(s.Groups, func(g gps.Group) bool { return g.Limit > 0 })
+	weights := make([]float64, len(members)) // that a weight of 1 in the group is worth
+	weights[0] = 1
+	for g := 1; g < len(s.Groups); g++ {
+		if members[g] > 0 {
+			weights[g] = weights[parent(g)] * s.Groups[g].Weight / members[g]
+		}
+	}
+	flat := slices.Clone(s.Shares)
+	for j := range flat {
+		flat[j].Weight, flat[j].Group = flat[j].EffectiveWeight()*weights[flat[j].Group], 0
+	}
+	return flat
 }
 
-// completionRounding is the fraction of the time between two events within which completions are one event, so that
-// equal jobs are done together.
-const completionRounding = 1e-9
-
-// among returns the sharing of some of the jobs.
-func (s *Sharing) among(jobs []int) *Sharing {
-	some := &Sharing{Resource: s.Resource, Groups: s.Groups}
-	for _, j := range jobs {
-		some.Shares = append(some.Shares, s.Shares[j])
+// Prepare validates the jobs and their shares, and returns the jobs as they count, with a resource of its own for each device, and the servers of these.
+func (s *Sharing) Prepare(jobs []loading.Vector, servers []int) ([]loading.Vector, []int, error) {
+	if err := loading.ValidateServers(servers); err != nil {
+		return nil, nil, err
 	}
-	return some
-}
-
-func (s *Sharing) dilations(runs []Run, running, servers []int, options queueing.Options) ([]float64, error) {
-	var jobs []Vector
-	for _, j := range running {
-		jobs = append(jobs, runs[j].Vector)
+	for j, v := range jobs {
+		if err := v.ValidateOn(servers); err != nil {
+			return nil, nil, fmt.Errorf("job %d: %w", j, err)
+		}
 	}
-	p, err := PredictSharing(jobs, servers, *s, options)
-	if err != nil {
-		return nil, err
+	if err := s.validate(jobs, servers); err != nil {
+		return nil, nil, err
 	}
-	return p.Dilations, nil
+	_, jobs, servers = loading.SplitDevices(jobs, servers)
+	return loading.InEffect(jobs, servers), servers, nil
 }

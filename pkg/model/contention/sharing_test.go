@@ -11,6 +11,8 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -18,17 +20,17 @@ import (
 // of their requests on cgroup v2.
 func TestUnequalPodsFareAsMeasured(t *testing.T) {
 	t.Parallel()
-	busy, most := contention.Vector{contention.Symmetric(1)}, contention.Vector{contention.Symmetric(0.6)}
+	busy, most := loading.Vector{loading.Symmetric(1)}, loading.Vector{loading.Symmetric(0.6)}
 	for name, test := range map[string]struct {
-		jobs     []contention.Vector
+		jobs     []loading.Vector
 		sharing  contention.Sharing
 		measured []float64
 		within   float64
 	}{
-		"two of 100m":                {[]contention.Vector{busy, busy}, contention.Sharing{Shares: []contention.Share{{Weight: 4}, {Weight: 4}}}, []float64{2.05, 2.05}, 0.03},
-		"500m beside 50m":            {[]contention.Vector{busy, busy}, contention.Sharing{Shares: []contention.Share{{Weight: 20}, {Weight: 2}}}, []float64{1.1, 11}, 0.03},
-		"60 % of 500m beside 50m":    {[]contention.Vector{most, busy}, contention.Sharing{Shares: []contention.Share{{Weight: 20}, {Weight: 2}}}, []float64{1.02, 1.99}, 0.2},
-		"a limit of 300m, unlimited": {[]contention.Vector{busy, busy}, contention.Sharing{Shares: []contention.Share{{Weight: 4, Limit: 0.3}, {Weight: 4}}}, []float64{0.97, 1.47}, 0.04},
+		"two of 100m":                {[]loading.Vector{busy, busy}, contention.Sharing{Shares: []loading.Share{{Weight: 4}, {Weight: 4}}}, []float64{2.05, 2.05}, 0.03},
+		"500m beside 50m":            {[]loading.Vector{busy, busy}, contention.Sharing{Shares: []loading.Share{{Weight: 20}, {Weight: 2}}}, []float64{1.1, 11}, 0.03},
+		"60 % of 500m beside 50m":    {[]loading.Vector{most, busy}, contention.Sharing{Shares: []loading.Share{{Weight: 20}, {Weight: 2}}}, []float64{1.02, 1.99}, 0.2},
+		"a limit of 300m, unlimited": {[]loading.Vector{busy, busy}, contention.Sharing{Shares: []loading.Share{{Weight: 4, Limit: 0.3}, {Weight: 4}}}, []float64{0.97, 1.47}, 0.04},
 	} {
 		p, err := contention.PredictSharing(test.jobs, []int{1}, test.sharing, queueing.Options{})
 		if err != nil {
@@ -51,7 +53,7 @@ func TestEqualSharesChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		share := contention.Share{Weight: rapid.SampledFrom([]float64{0, 1, 39}).Draw(t, "weight")}
+		share := loading.Share{Weight: rapid.SampledFrom([]float64{0, 1, 39}).Draw(t, "weight")}
 		sharing := contention.Sharing{Resource: rapid.IntRange(0, len(servers)-1).Draw(t, "resource")}
 		for range jobs {
 			sharing.Shares = append(sharing.Shares, share)
@@ -68,16 +70,16 @@ func TestEqualSharesChangeNothing(t *testing.T) {
 	})
 }
 
-func drawJobs(t *rapid.T) ([]contention.Vector, []int) {
+func drawJobs(t *rapid.T) ([]loading.Vector, []int) {
 	servers := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 3).Draw(t, "servers")
-	var jobs []contention.Vector
+	var jobs []loading.Vector
 	for range rapid.IntRange(1, 5).Draw(t, "jobs") {
-		v := make(contention.Vector, len(servers))
+		v := make(loading.Vector, len(servers))
 		left := 1.0
 		for i := range v {
-			loading := rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "loading") * left
-			v[i] = contention.Symmetric(loading)
-			left -= loading
+			fraction := rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "loading") * left
+			v[i] = loading.Symmetric(fraction)
+			left -= fraction
 		}
 		jobs = append(jobs, v)
 	}
@@ -98,7 +100,7 @@ func TestSharedDelaysAddUp(t *testing.T) {
 			{Limit: rapid.SampledFrom([]float64{0, 0, 1.5}).Draw(t, "limit")}, {Weight: 5, Limit: rapid.SampledFrom([]float64{0, 0.01, 1}).Draw(t, "limit")},
 		}}
 		for range jobs {
-			sharing.Shares = append(sharing.Shares, contention.Share{
+			sharing.Shares = append(sharing.Shares, loading.Share{
 				Weight: rapid.SampledFrom([]float64{1, 2, 100}).Draw(t, "weight"),
 				Limit:  rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "limit"),
 				Group:  rapid.IntRange(0, 1).Draw(t, "group"),
@@ -173,15 +175,15 @@ func TestSharedPredictionsAreNearTheChain(t *testing.T) {
 }
 
 // randomShares draws jobs with weights from 1 to 100, bursts from 1 to 10, and limits for every other one.
-func randomShares(r *rand.Rand, size int) ([]contention.Vector, *gps.Network, contention.Sharing) {
+func randomShares(r *rand.Rand, size int) ([]loading.Vector, *gps.Network, contention.Sharing) {
 	n := &gps.Network{Servers: []int{[]int{1, 2, 4}[r.IntN(3)]}}
 	for range r.IntN(3) {
 		n.Servers = append(n.Servers, 1+r.IntN(2))
 	}
-	var jobs []contention.Vector
+	var jobs []loading.Vector
 	var sharing contention.Sharing
 	for range size {
-		v, demands, total := make(contention.Vector, len(n.Servers)), make([]float64, len(n.Servers)), 0.0
+		v, demands, total := make(loading.Vector, len(n.Servers)), make([]float64, len(n.Servers)), 0.0
 		for i := range v {
 			demands[i] = r.ExpFloat64()
 			total += demands[i]
@@ -189,9 +191,9 @@ func randomShares(r *rand.Rand, size int) ([]contention.Vector, *gps.Network, co
 		busy := 0.2 + 0.8*r.Float64()
 		for i := range v {
 			demands[i] *= busy / total
-			v[i] = contention.Symmetric(demands[i])
+			v[i] = loading.Symmetric(demands[i])
 		}
-		share := contention.Share{Weight: math.Pow(100, r.Float64()), Burst: math.Pow(10, r.Float64())}
+		share := loading.Share{Weight: math.Pow(100, r.Float64()), Burst: math.Pow(10, r.Float64())}
 		if r.IntN(2) == 0 {
 			share.Limit = 0.1 + 0.9*r.Float64()
 		}
@@ -238,13 +240,13 @@ func exactResponses(t *testing.T, n *gps.Network) []float64 {
 
 func TestBadSharesAreRefused(t *testing.T) {
 	t.Parallel()
-	jobs := []contention.Vector{{contention.Symmetric(0.5)}}
+	jobs := []loading.Vector{{loading.Symmetric(0.5)}}
 	for want, s := range map[string]contention.Sharing{
 		"shares: 0 for 1 jobs":      {},
-		"resource: 1 is not one of": {Resource: 1, Shares: make([]contention.Share, 1)},
-		"jobs[0].weight: -1":        {Shares: []contention.Share{{Weight: -1}}},
-		"jobs[0].limit: NaN":        {Shares: []contention.Share{{Limit: math.NaN()}}},
-		"jobs[0].group: 2":          {Shares: []contention.Share{{Group: 2}}},
+		"resource: 1 is not one of": {Resource: 1, Shares: make([]loading.Share, 1)},
+		"jobs[0].weight: -1":        {Shares: []loading.Share{{Weight: -1}}},
+		"jobs[0].limit: NaN":        {Shares: []loading.Share{{Limit: math.NaN()}}},
+		"jobs[0].group: 2":          {Shares: []loading.Share{{Group: 2}}},
 	} {
 		if _, err := contention.PredictSharing(jobs, []int{1}, s, queueing.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -256,20 +258,20 @@ func TestCompletionsWithEqualSharesAreThoseWithoutShares(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		jobs, servers := drawJobs(t)
-		var runs []contention.Run
+		var runs []mix.Run
 		for _, v := range jobs {
-			runs = append(runs, contention.Run{
+			runs = append(runs, mix.Run{
 				Start:   rapid.SampledFrom([]float64{-5, 0, 0, 3, 1000}).Draw(t, "start"),
 				Neutral: rapid.SampledFrom([]float64{0, 1, 7, 7}).Draw(t, "neutral"),
 				Vector:  v,
 			})
 		}
-		want, err := contention.CompletionsBy(runs, servers, queueing.Options{})
+		want, err := mix.CompletionsBy(runs, servers, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		sharing := contention.Sharing{Shares: make([]contention.Share, len(runs))}
-		got, err := contention.CompletionsSharing(runs, servers, sharing, queueing.Options{})
+		sharing := contention.Sharing{Shares: make([]loading.Share, len(runs))}
+		got, err := mix.CompletionsSharing(runs, servers, sharing, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,10 +286,10 @@ func TestCompletionsWithEqualSharesAreThoseWithoutShares(t *testing.T) {
 // A core that is never idle is done when the work is, and a job of ten times the weight well before the other.
 func TestABusyCoreIsDoneWhenTheWorkIs(t *testing.T) {
 	t.Parallel()
-	busy := contention.Vector{contention.Symmetric(1)}
-	runs := []contention.Run{{Neutral: 60, Vector: busy}, {Neutral: 60, Vector: busy}, {Start: 30, Neutral: 10, Vector: busy}}
-	sharing := contention.Sharing{Shares: []contention.Share{{Weight: 10}, {Weight: 1}, {Weight: 9}}}
-	got, err := contention.CompletionsSharing(runs, []int{1}, sharing, queueing.Options{})
+	busy := loading.Vector{loading.Symmetric(1)}
+	runs := []mix.Run{{Neutral: 60, Vector: busy}, {Neutral: 60, Vector: busy}, {Start: 30, Neutral: 10, Vector: busy}}
+	sharing := contention.Sharing{Shares: []loading.Share{{Weight: 10}, {Weight: 1}, {Weight: 9}}}
+	got, err := mix.CompletionsSharing(runs, []int{1}, sharing, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +301,8 @@ func TestABusyCoreIsDoneWhenTheWorkIs(t *testing.T) {
 			t.Errorf("run %d is done at %v, want %v", j, got[j], want)
 		}
 	}
-	bad := []contention.Run{{Start: math.NaN(), Vector: busy}}
-	if _, err := contention.CompletionsSharing(bad, []int{1}, contention.Sharing{Shares: make([]contention.Share, 1)}, queueing.Options{}); err == nil {
+	bad := []mix.Run{{Start: math.NaN(), Vector: busy}}
+	if _, err := mix.CompletionsSharing(bad, []int{1}, contention.Sharing{Shares: make([]loading.Share, 1)}, queueing.Options{}); err == nil {
 		t.Error("a start that is not a number is taken")
 	}
 }
@@ -309,11 +311,11 @@ func TestABusyCoreIsDoneWhenTheWorkIs(t *testing.T) {
 // pod of that weight, which has half of the core.
 func TestTheThreadsOfAJobShareItsWeight(t *testing.T) {
 	t.Parallel()
-	always := func(threads int) contention.Vector {
-		return contention.Vector{{Loading: 1, Pressure: 1, Threads: threads}}
+	always := func(threads int) loading.Vector {
+		return loading.Vector{{Loading: 1, Pressure: 1, Threads: threads}}
 	}
-	p, err := contention.PredictSharing([]contention.Vector{always(2), always(1)}, []int{1},
-		contention.Sharing{Shares: make([]contention.Share, 2)}, queueing.Options{})
+	p, err := contention.PredictSharing([]loading.Vector{always(2), always(1)}, []int{1},
+		contention.Sharing{Shares: make([]loading.Share, 2)}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

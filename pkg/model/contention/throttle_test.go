@@ -7,6 +7,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -135,7 +136,7 @@ func TestLimitsHoldOnAverage(t *testing.T) {
 		r := rand.New(rand.NewPCG(19, uint64(test.burst)))
 		for range 20 {
 			cores := []int{1, 1, 2}[r.IntN(3)]
-			var vectors []contention.Vector
+			var vectors []loading.Vector
 			var threads []thread
 			var sharing contention.Sharing
 			for range 2 + r.IntN(3) {
@@ -145,8 +146,8 @@ func TestLimitsHoldOnAverage(t *testing.T) {
 					j.limit = 0.1 + 0.9*r.Float64()
 				}
 				threads = append(threads, j)
-				vectors = append(vectors, contention.Vector{contention.Symmetric(p)})
-				sharing.Shares = append(sharing.Shares, contention.Share{Weight: j.weight, Limit: j.limit})
+				vectors = append(vectors, loading.Vector{loading.Symmetric(p)})
+				sharing.Shares = append(sharing.Shares, loading.Share{Weight: j.weight, Limit: j.limit})
 			}
 			got, err := contention.PredictSharing(vectors, []int{cores}, sharing, queueing.Options{})
 			if err != nil {
@@ -181,21 +182,21 @@ func stretchAlone(loading, limit float64) float64 {
 // Limits that follow from a sentence each.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	busy, most, two := contention.Vector{contention.Symmetric(1)}, contention.Vector{contention.Symmetric(0.6)}, contention.Vector{{Loading: 1, Pressure: 1, Threads: 2}}
+	busy, most, two := loading.Vector{loading.Symmetric(1)}, loading.Vector{loading.Symmetric(0.6)}, loading.Vector{{Loading: 1, Pressure: 1, Threads: 2}}
 	pod := []gps.Group{{}, {Weight: 1, Limit: 0.4}}
 	for name, test := range map[string]struct {
-		jobs    []contention.Vector
+		jobs    []loading.Vector
 		servers int
 		sharing contention.Sharing
 		want    []float64
 	}{
-		"a limit above what a job uses changes nothing":      {[]contention.Vector{most, busy}, 1, contention.Sharing{Shares: []contention.Share{{Limit: 0.6}, {}}}, []float64{1.6, 1.6}},
-		"what a throttled job leaves goes to others":         {[]contention.Vector{busy, busy}, 1, contention.Sharing{Shares: []contention.Share{{Limit: 0.3}, {}}}, []float64{1, 1 / 0.7}},
-		"a job is dilated once others leave it less":         {[]contention.Vector{busy, busy, busy, busy}, 1, contention.Sharing{Shares: []contention.Share{{Limit: 0.3}, {}, {}, {}}}, []float64{1.2, 4, 4, 4}},
-		"a limit holds for all threads":                      {[]contention.Vector{two, busy}, 3, contention.Sharing{Shares: []contention.Share{{Limit: 0.5}, {}}}, []float64{1, 1}},
-		"a weight counts for nothing above the limit":        {[]contention.Vector{busy, busy}, 1, contention.Sharing{Shares: []contention.Share{{Limit: 0.3, Weight: 100}, {Weight: 1}}}, []float64{1, 1 / 0.7}},
-		"the limit of a group holds for its members at once": {[]contention.Vector{busy, busy, busy}, 1, contention.Sharing{Groups: pod, Shares: []contention.Share{{Group: 1}, {Group: 1}, {}}}, []float64{2, 2, 1 / 0.6}},
-		"two limits leave what they leave":                   {[]contention.Vector{busy, busy, busy}, 1, contention.Sharing{Shares: []contention.Share{{Limit: 0.2}, {Limit: 0.3}, {}}}, []float64{1, 1, 2}},
+		"a limit above what a job uses changes nothing":      {[]loading.Vector{most, busy}, 1, contention.Sharing{Shares: []loading.Share{{Limit: 0.6}, {}}}, []float64{1.6, 1.6}},
+		"what a throttled job leaves goes to others":         {[]loading.Vector{busy, busy}, 1, contention.Sharing{Shares: []loading.Share{{Limit: 0.3}, {}}}, []float64{1, 1 / 0.7}},
+		"a job is dilated once others leave it less":         {[]loading.Vector{busy, busy, busy, busy}, 1, contention.Sharing{Shares: []loading.Share{{Limit: 0.3}, {}, {}, {}}}, []float64{1.2, 4, 4, 4}},
+		"a limit holds for all threads":                      {[]loading.Vector{two, busy}, 3, contention.Sharing{Shares: []loading.Share{{Limit: 0.5}, {}}}, []float64{1, 1}},
+		"a weight counts for nothing above the limit":        {[]loading.Vector{busy, busy}, 1, contention.Sharing{Shares: []loading.Share{{Limit: 0.3, Weight: 100}, {Weight: 1}}}, []float64{1, 1 / 0.7}},
+		"the limit of a group holds for its members at once": {[]loading.Vector{busy, busy, busy}, 1, contention.Sharing{Groups: pod, Shares: []loading.Share{{Group: 1}, {Group: 1}, {}}}, []float64{2, 2, 1 / 0.6}},
+		"two limits leave what they leave":                   {[]loading.Vector{busy, busy, busy}, 1, contention.Sharing{Shares: []loading.Share{{Limit: 0.2}, {Limit: 0.3}, {}}}, []float64{1, 1, 2}},
 	} {
 		p, err := contention.PredictSharing(test.jobs, []int{test.servers}, test.sharing, queueing.Options{})
 		if err != nil {
@@ -215,18 +216,18 @@ func TestLimits(t *testing.T) {
 func TestThrottlingByItsOwnLimitIsNoDilation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		demand contention.Demand
+		demand loading.Demand
 		limit  float64
 		want   float64
 	}{
-		"no limit":                  {contention.Symmetric(1), 0, 1},
-		"a limit that is enough":    {contention.Symmetric(0.5), 0.6, 1},
-		"a quarter of what it asks": {contention.Symmetric(1), 0.25, 4},
-		"half, of a job at rest":    {contention.Symmetric(0.5), 0.25, 2},
-		"two threads on one core":   {contention.Demand{Loading: 1, Pressure: 1, Threads: 2}, 0.5, 2},
+		"no limit":                  {loading.Symmetric(1), 0, 1},
+		"a limit that is enough":    {loading.Symmetric(0.5), 0.6, 1},
+		"a quarter of what it asks": {loading.Symmetric(1), 0.25, 4},
+		"half, of a job at rest":    {loading.Symmetric(0.5), 0.25, 2},
+		"two threads on one core":   {loading.Demand{Loading: 1, Pressure: 1, Threads: 2}, 0.5, 2},
 	} {
-		jobs := []contention.Vector{{test.demand}, {contention.Symmetric(0.3)}}
-		sharing := contention.Sharing{Shares: []contention.Share{{Weight: 2, Limit: test.limit}, {Weight: 1}}}
+		jobs := []loading.Vector{{test.demand}, {loading.Symmetric(0.3)}}
+		sharing := contention.Sharing{Shares: []loading.Share{{Weight: 2, Limit: test.limit}, {Weight: 1}}}
 		p, err := contention.PredictSharing(jobs, []int{1}, sharing, queueing.Options{})
 		if err != nil {
 			t.Fatal(name, err)
@@ -235,7 +236,7 @@ func TestThrottlingByItsOwnLimitIsNoDilation(t *testing.T) {
 			t.Errorf("%s: %v times as long, want %v; %v for the other", name, got, test.want, p.Throttling(1))
 		}
 	}
-	p, err := contention.Predict([]contention.Vector{{contention.Symmetric(1)}}, []int{1}, queueing.Options{})
+	p, err := contention.Predict([]loading.Vector{{loading.Symmetric(1)}}, []int{1}, queueing.Options{})
 	if err != nil || p.Throttling(0) != 1 {
 		t.Errorf("with equal shares: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/gps"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -45,14 +46,14 @@ func (n *smallNode) off(t *testing.T) float64 {
 	if err != nil {
 		return -1
 	}
-	var jobs []contention.Vector
+	var jobs []loading.Vector
 	var sharing contention.Sharing
 	for _, j := range n.jobs {
-		v := contention.Loadings(j.demands...)
+		v := loading.Loadings(j.demands...)
 		for i := range v {
 			v[i].Threads = j.threads
 		}
-		jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, contention.Share{Weight: math.Pow(10, j.weight)})
+		jobs, sharing.Shares = append(jobs, v), append(sharing.Shares, loading.Share{Weight: math.Pow(10, j.weight)})
 	}
 	p, err := contention.PredictSharing(jobs, n.servers, sharing, queueing.Options{})
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -18,10 +19,10 @@ import (
 func load(n, nodes, types int, running float64) iter.Seq2[epochs.Job, error] {
 	return func(yield func(epochs.Job, error) bool) {
 		r := rand.New(rand.NewPCG(1, 2))
-		kinds := make([]*contention.JobType, types)
+		kinds := make([]*mix.JobType, types)
 		for k := range kinds {
 			disk := 0.05 + 0.3*float64(k)/float64(types)
-			kinds[k] = &contention.JobType{Name: fmt.Sprint("type ", k), Vector: contention.Loadings(0.9-disk, disk, 0.05)}
+			kinds[k] = &mix.JobType{Name: fmt.Sprint("type ", k), Vector: loading.Loadings(0.9-disk, disk, 0.05)}
 		}
 		now, mean := 0.0, 100.0
 		rate := float64(nodes) * running / (mean * 1.5)
@@ -46,7 +47,7 @@ func benchmark(b *testing.B, policy string, jobs, nodes int, of iter.Seq2[epochs
 	for b.Loop() {
 		busy, done := 0.0, 0
 		result, err := epochs.Replay(b.Context(), of, []epochs.NodeClass{
-			{Count: nodes, NodeClass: contention.NodeClass{Servers: []int{8, 2, 1}}, Allocatable: []float64{8}},
+			{Count: nodes, NodeClass: mix.NodeClass{Servers: []int{8, 2, 1}}, Allocatable: []float64{8}},
 		}, newPolicy(policy), epochs.Options{Done: func(o *epochs.Outcome) error {
 			busy += o.Execution()
 			if done++; done%1000 == 0 {
@@ -92,7 +93,7 @@ func BenchmarkReplay(b *testing.B) {
 // weighted gives the jobs of a load weights from 1 to 39, those of pods that request nothing to a core, by type.
 func weighted(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
 	return func(yield func(epochs.Job, error) bool) {
-		types := map[*contention.JobType]*contention.JobType{}
+		types := map[*mix.JobType]*mix.JobType{}
 		for job, err := range jobs {
 			kind := types[job.Type]
 			if kind == nil {

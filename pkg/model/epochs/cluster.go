@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -20,7 +21,7 @@ type NodeClass struct {
 	// NodeClass holds their resources. Unlike elsewhere a number of servers may be 0,
 	// or missing where other classes have one: the nodes do not have the resource,
 	// and take no jobs that need it.
-	contention.NodeClass
+	mix.NodeClass
 	// Capacity is the maximum of the sum of the requests of the jobs on one node,
 	// above 0; +Inf, and what is missing, is no limit.
 	Capacity []float64
@@ -29,7 +30,7 @@ type NodeClass struct {
 	Allocatable []float64
 	// MaxJobs is the maximum number of jobs on one node at once; 0 is no limit.
 	MaxJobs int
-	// Devices says that the servers of a resource are time-sliced devices: a job is tied to one of them from its start to
+	// Devices says that the servers of a resource are time-sliced devices: a job is assigned to one of them from its start to
 	// its end. Nil is none.
 	Devices *Devices
 }
@@ -44,7 +45,7 @@ type Devices struct {
 // nodeClass is a class in use.
 type nodeClass struct {
 	*NodeClass
-	mixes   *contention.Mixes
+	mixes   *mix.Mixes
 	devices *placement.DeviceClass // nil for none
 	lacks   []bool                 // per resource
 	nodes   []*placement.Node
@@ -105,7 +106,7 @@ func (c *cluster) add(class *nodeClass) {
 	}
 	for range class.Count {
 		node := &placement.Node{
-			Class: class.NodeClass.NodeClass, Mixes: class.mixes, Running: contention.NewRunning(class.mixes),
+			Class: class.NodeClass.NodeClass, Mixes: class.mixes, Running: mix.NewRunning(class.mixes),
 			Capacity: capacity, Allocatable: allocatable, Requested: make([]float64, c.capacities),
 			Requesting: make([]int, c.capacities), MaxJobs: class.MaxJobs, Index: len(c.nodes),
 		}
@@ -151,7 +152,7 @@ func newNodeClass(c *NodeClass, resources int, options queueing.Options) (*nodeC
 		return nil, err
 	}
 	var err error
-	n.mixes, err = contention.NewMixes(own.NodeClass, options)
+	n.mixes, err = mix.NewMixes(own.NodeClass, options)
 	return n, err
 }
 
@@ -165,8 +166,8 @@ func (n *nodeClass) addDevices() error {
 		return fmt.Errorf("devices: resource: %d is not one of those that the nodes have", d.Resource)
 	}
 	n.devices = &placement.DeviceClass{Resource: d.Resource, Request: d.Request, First: len(n.Servers), Count: n.Servers[d.Resource], Room: math.Inf(1)}
-	if n.devices.Count > contention.MaxDevices {
-		return fmt.Errorf("devices: %d are more than %d", n.devices.Count, contention.MaxDevices)
+	if n.devices.Count > loading.MaxDevices {
+		return fmt.Errorf("devices: %d are more than %d", n.devices.Count, loading.MaxDevices)
 	}
 	if d.Request >= len(n.Capacity) {
 		return fmt.Errorf("devices: request: %d is not one of %d capacities", d.Request, len(n.Capacity))

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -73,10 +73,10 @@ func TestWholeDevicesAreNotShared(t *testing.T) {
 func TestDevicesThatNodesDoNotHaveAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, class := range map[string]epochs.NodeClass{
-		"devices: resource: 2 is not one of those": {Name: "a", Count: 1, NodeClass: contention.NodeClass{Servers: []int{1, 1}}, Devices: &epochs.Devices{Resource: 2, Request: -1}},
-		"devices: resource: 1 is not one of those": {Name: "a", Count: 1, NodeClass: contention.NodeClass{Servers: []int{1, 0}}, Devices: &epochs.Devices{Resource: 1, Request: -1}},
-		"devices: 65 are more than 64":             {Name: "a", Count: 1, NodeClass: contention.NodeClass{Servers: []int{1, 65}}, Devices: &epochs.Devices{Resource: 1, Request: -1}},
-		"devices: request: 0 is not one of 0":      {Name: "a", Count: 1, NodeClass: contention.NodeClass{Servers: []int{1, 1}}, Devices: &epochs.Devices{Resource: 1, Request: 0}},
+		"devices: resource: 2 is not one of those": {Name: "a", Count: 1, NodeClass: mix.NodeClass{Servers: []int{1, 1}}, Devices: &epochs.Devices{Resource: 2, Request: -1}},
+		"devices: resource: 1 is not one of those": {Name: "a", Count: 1, NodeClass: mix.NodeClass{Servers: []int{1, 0}}, Devices: &epochs.Devices{Resource: 1, Request: -1}},
+		"devices: 65 are more than 64":             {Name: "a", Count: 1, NodeClass: mix.NodeClass{Servers: []int{1, 65}}, Devices: &epochs.Devices{Resource: 1, Request: -1}},
+		"devices: request: 0 is not one of 0":      {Name: "a", Count: 1, NodeClass: mix.NodeClass{Servers: []int{1, 1}}, Devices: &epochs.Devices{Resource: 1, Request: 0}},
 	} {
 		if _, err := tryReplay(t, trace(jobOf("a", 0, 1)), []epochs.NodeClass{class}, &placement.RoundRobin{}, epochs.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -11,6 +11,8 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -35,9 +37,9 @@ func drawReplay(t *rapid.T) drawn {
 	for i := range rapid.IntRange(1, 3).Draw(t, "classes") {
 		d.classes = append(d.classes, drawClass(t, fmt.Sprint("class ", i)))
 	}
-	types := make([]*contention.JobType, rapid.IntRange(1, 4).Draw(t, "types"))
+	types := make([]*mix.JobType, rapid.IntRange(1, 4).Draw(t, "types"))
 	for k := range types {
-		types[k] = &contention.JobType{Name: fmt.Sprint("type ", k), Vector: drawVector(t)}
+		types[k] = &mix.JobType{Name: fmt.Sprint("type ", k), Vector: drawVector(t)}
 	}
 	now := 0.0
 	for j := range rapid.SampledFrom([]int{1, 5, 10, 20, 40}).Draw(t, "jobs") {
@@ -56,7 +58,7 @@ func drawReplay(t *rapid.T) drawn {
 func drawClass(t *rapid.T, name string) epochs.NodeClass {
 	class := epochs.NodeClass{
 		Name: name, Count: rapid.IntRange(1, 3).Draw(t, "count"), MaxJobs: rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max jobs"),
-		NodeClass:   contention.NodeClass{Servers: rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2, 2, 3}), 1, drawnResources).Draw(t, "servers")},
+		NodeClass:   mix.NodeClass{Servers: rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2, 2, 3}), 1, drawnResources).Draw(t, "servers")},
 		Capacity:    rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, math.Inf(1)}), 0, drawnCapacities).Draw(t, "capacity"),
 		Allocatable: []float64{4, 0},
 	}
@@ -64,14 +66,14 @@ func drawClass(t *rapid.T, name string) epochs.NodeClass {
 	return class
 }
 
-func drawVector(t *rapid.T) contention.Vector {
-	v := make(contention.Vector, drawnResources)
+func drawVector(t *rapid.T) loading.Vector {
+	v := make(loading.Vector, drawnResources)
 	left := 1.0
 	for i := range v {
 		if rapid.Bool().Draw(t, "nothing") {
 			continue
 		}
-		v[i] = contention.Symmetric(left * float64(rapid.IntRange(1, 10).Draw(t, "tenths")) / 10)
+		v[i] = loading.Symmetric(left * float64(rapid.IntRange(1, 10).Draw(t, "tenths")) / 10)
 		v[i].Threads = rapid.IntRange(0, drawnThreads).Draw(t, "threads")
 		if rapid.IntRange(0, 4).Draw(t, "asymmetric") == 0 {
 			v[i].Pressure = rapid.Float64Range(0, 1).Draw(t, "pressure")

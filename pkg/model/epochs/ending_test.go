@@ -7,8 +7,9 @@ import (
 	"math"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -153,8 +154,8 @@ func TestInvalidJobsEndAReplay(t *testing.T) {
 		change(&j)
 		return j
 	}
-	vector := func(v ...contention.Demand) epochs.Job {
-		return with(func(j *epochs.Job) { j.Type = &contention.JobType{Name: "odd", Vector: v} })
+	vector := func(v ...loading.Demand) epochs.Job {
+		return with(func(j *epochs.Job) { j.Type = &mix.JobType{Name: "odd", Vector: v} })
 	}
 	for name, test := range map[string]struct {
 		job  epochs.Job
@@ -171,10 +172,10 @@ func TestInvalidJobsEndAReplay(t *testing.T) {
 		"a negative request":       {with(func(j *epochs.Job) { j.Requests = []float64{-1} }), `job "bad": requests[0]: -1 is not a finite number of at least 0`},
 		"a request that is NaN":    {with(func(j *epochs.Job) { j.Requests = []float64{math.NaN()} }), `job "bad": requests[0]: NaN is not a finite number of at least 0`},
 		"a request for everything": {with(func(j *epochs.Job) { j.Requests = []float64{math.Inf(1)} }), `job "bad": requests[0]: +Inf is not a finite number of at least 0`},
-		"a loading that is NaN":    {vector(contention.Symmetric(math.NaN())), `jobs of type "odd": resource 0: loading: NaN is not a fraction from 0 to 1`},
-		"a negative pressure":      {vector(contention.Demand{Loading: 0.5, Pressure: -0.5}), `jobs of type "odd": resource 0: pressure: -0.5 is not a fraction from 0 to 1`},
-		"loadings beyond 1":        {vector(contention.Symmetric(0.8), contention.Symmetric(0.8)), `jobs of type "odd": loading: 1.6 in all is more than 1: loadings are fractions of the neutral time`},
-		"a crowd of threads":       {vector(contention.Demand{Loading: 0.5, Pressure: 0.5, Threads: 1 << 20}), `jobs of type "odd": resource 0: threads: 1.048576e+06 is not between 1 and 16384`},
+		"a loading that is NaN":    {vector(loading.Symmetric(math.NaN())), `jobs of type "odd": resource 0: loading: NaN is not a fraction from 0 to 1`},
+		"a negative pressure":      {vector(loading.Demand{Loading: 0.5, Pressure: -0.5}), `jobs of type "odd": resource 0: pressure: -0.5 is not a fraction from 0 to 1`},
+		"loadings beyond 1":        {vector(loading.Symmetric(0.8), loading.Symmetric(0.8)), `jobs of type "odd": loading: 1.6 in all is more than 1: loadings are fractions of the neutral time`},
+		"a crowd of threads":       {vector(loading.Demand{Loading: 0.5, Pressure: 0.5, Threads: 1 << 20}), `jobs of type "odd": resource 0: threads: 1.048576e+06 is not between 1 and 16384`},
 	} {
 		class := nodes(2, 1, 1)
 		class.Capacity = []float64{10}

@@ -5,23 +5,24 @@ import (
 	"math"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
 // typeOf returns a type of jobs by its service demands, and the neutral time of
 // such a job: their sum.
-func typeOf(name string, demands ...float64) (*contention.JobType, float64) {
+func typeOf(name string, demands ...float64) (*mix.JobType, float64) {
 	neutral := 0.0
 	for _, d := range demands {
 		neutral += d
 	}
-	vector := make(contention.Vector, len(demands))
+	vector := make(loading.Vector, len(demands))
 	for i, d := range demands {
-		vector[i] = contention.Symmetric(d / neutral)
+		vector[i] = loading.Symmetric(d / neutral)
 	}
-	return &contention.JobType{Name: name, Vector: vector}, neutral
+	return &mix.JobType{Name: name, Vector: vector}, neutral
 }
 
 // jobOf returns a job of a type of its own.
@@ -43,7 +44,7 @@ func trace(jobs ...epochs.Job) iter.Seq2[epochs.Job, error] {
 
 // nodes returns a class of some nodes with these numbers of servers per resource.
 func nodes(count int, servers ...int) epochs.NodeClass {
-	return epochs.NodeClass{Name: "node", Count: count, NodeClass: contention.NodeClass{Servers: servers}}
+	return epochs.NodeClass{Name: "node", Count: count, NodeClass: mix.NodeClass{Servers: servers}}
 }
 
 // record is all that a replay reports.

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -31,7 +31,7 @@ func (l lookahead) Choose(now float64, j *placement.Job, nodes []*placement.Node
 
 func (l lookahead) completion(now float64, j *placement.Job, n *placement.Node) float64 {
 	const mine = -1
-	var running contention.Running
+	var running mix.Running
 	running.CopyFrom(n.Running)
 	if running.Mix().Jobs() > 0 {
 		running.Advance(now-n.Since, nil)

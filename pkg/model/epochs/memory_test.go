@@ -6,8 +6,9 @@ import (
 	"runtime"
 	"testing"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
@@ -66,11 +67,11 @@ func unique(jobs iter.Seq2[epochs.Job, error]) iter.Seq2[epochs.Job, error] {
 		n := 0
 		for job, err := range jobs {
 			n++
-			vector := make(contention.Vector, len(job.Type.Vector))
+			vector := make(loading.Vector, len(job.Type.Vector))
 			for i, d := range job.Type.Vector {
-				vector[i] = contention.Symmetric(d.Loading * (1 - 1e-9*float64(n)))
+				vector[i] = loading.Symmetric(d.Loading * (1 - 1e-9*float64(n)))
 			}
-			job.Type = &contention.JobType{Name: fmt.Sprint("type ", n), Vector: vector, Weight: job.Type.Weight, Limit: job.Type.Limit}
+			job.Type = &mix.JobType{Name: fmt.Sprint("type ", n), Vector: vector, Weight: job.Type.Weight, Limit: job.Type.Limit}
 			if !yield(job, err) {
 				return
 			}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -66,7 +66,7 @@ type Drop struct {
 type Epoch struct {
 	Node       int
 	Start, End float64
-	Mix        *contention.Mix
+	Mix        *mix.Mix
 }
 
 // Options are the options of a replay. The zero value is a sound choice.
@@ -158,7 +158,6 @@ type replay struct {
 // active is a job in the system.
 type active struct {
 	Job
-	node  int
 	start float64
 }
 
@@ -312,7 +311,7 @@ func (r *replay) place(id int, nodes []*placement.Node) (placed bool, err error)
 	if err := r.pass(n); err != nil {
 		return false, err
 	}
-	r.jobs[id].node, r.jobs[id].start = n.Index, r.now
+	r.jobs[id].start = r.now
 	r.running++
 	if r.done = n.Start(r.now, j, id, r.done[:0]); len(r.done) > 0 {
 		// Jobs that were to complete within rounding of now.

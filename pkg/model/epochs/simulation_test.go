@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/test/oracle/desim"
@@ -225,12 +226,12 @@ func (p placedTrace) sequence() iter.Seq2[epochs.Job, error] {
 			for _, demand := range job.Demands {
 				neutral += demand
 			}
-			vector := make(contention.Vector, len(job.Demands))
+			vector := make(loading.Vector, len(job.Demands))
 			for i, demand := range job.Demands {
-				vector[i] = contention.Symmetric(demand / neutral)
+				vector[i] = loading.Symmetric(demand / neutral)
 			}
 			name := strconv.Itoa(j)
-			placed := placement.Job{Type: &contention.JobType{Name: name, Vector: vector}, Neutral: neutral}
+			placed := placement.Job{Type: &mix.JobType{Name: name, Vector: vector}, Neutral: neutral}
 			if !yield(epochs.Job{Name: name, Job: placed, Arrival: job.Arrival}, nil) {
 				return
 			}

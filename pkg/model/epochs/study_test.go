@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"loadline.dev/loadline/pkg/model/arrivals"
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -51,18 +51,18 @@ func stream(t testing.TB, number int, requesting bool) iter.Seq2[epochs.Job, err
 	if err != nil {
 		t.Fatal(err)
 	}
-	mix, err := arrivals.NewMix([]float64{1, 1, 1}, arrivals.Source(uint64(number), arrivals.Types))
+	draws, err := arrivals.NewMix([]float64{1, 1, 1}, arrivals.Source(uint64(number), arrivals.Types))
 	if err != nil {
 		t.Fatal(err)
 	}
-	types, neutral := make([]*contention.JobType, len(studyTypes)), make([]float64, len(studyTypes))
+	types, neutral := make([]*mix.JobType, len(studyTypes)), make([]float64, len(studyTypes))
 	for k, kind := range studyTypes {
 		types[k], neutral[k] = typeOf(kind.name, kind.demands...)
 	}
 	return func(yield func(epochs.Job, error) bool) {
 		n := 0
 		for arrival := range arrivals.Times(gaps, studyJobs) {
-			k := mix.Choose()
+			k := draws.Choose()
 			n++
 			job := placement.Job{Type: types[k], Neutral: neutral[k]}
 			if requesting {

@@ -8,8 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 )
 
@@ -166,15 +167,15 @@ func TestClocksStandStillForNobody(t *testing.T) {
 		"no work": {
 			[]epochs.Job{
 				jobOf("1", 0, 3, 0),
-				{Name: "2", Arrival: 1, Job: placement.Job{Type: &contention.JobType{Name: "empty"}}},
-				{Name: "3", Arrival: 1, Job: placement.Job{Type: &contention.JobType{Name: "cpu", Vector: contention.Loadings(1)}}},
+				{Name: "2", Arrival: 1, Job: placement.Job{Type: &mix.JobType{Name: "empty"}}},
+				{Name: "3", Arrival: 1, Job: placement.Job{Type: &mix.JobType{Name: "cpu", Vector: loading.Loadings(1)}}},
 			},
 			map[string]stay{"1": {0, 0, 3}, "2": {0, 1, 1}, "3": {0, 1, 1}},
 		},
 		"idle time": {
 			[]epochs.Job{
 				jobOf("1", 0, 3, 0),
-				{Name: "2", Arrival: 1, Job: placement.Job{Type: &contention.JobType{Name: "sleeps"}, Neutral: 5}},
+				{Name: "2", Arrival: 1, Job: placement.Job{Type: &mix.JobType{Name: "sleeps"}, Neutral: 5}},
 			},
 			map[string]stay{"1": {0, 0, 3}, "2": {0, 1, 6}},
 		},
@@ -197,7 +198,7 @@ func TestClocksStandStillForNobody(t *testing.T) {
 func TestAFastNodeServesFasterAndSleepsAsLong(t *testing.T) {
 	t.Parallel()
 	// Of 4 s alone 2 are at the cpu and 2 idle; at twice the speed 1 and 2.
-	job := epochs.Job{Name: "1", Job: placement.Job{Type: &contention.JobType{Name: "half idle", Vector: contention.Loadings(0.5)}, Neutral: 4}}
+	job := epochs.Job{Name: "1", Job: placement.Job{Type: &mix.JobType{Name: "half idle", Vector: loading.Loadings(0.5)}, Neutral: 4}}
 	fast, slow := nodes(1, 1), nodes(1, 1)
 	fast.Speeds, slow.Speeds = []float64{2}, []float64{0.5}
 	second := job

@@ -8,6 +8,8 @@ import (
 
 	"loadline.dev/loadline/pkg/model/contention"
 	"loadline.dev/loadline/pkg/model/epochs"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -18,7 +20,7 @@ func weightedSet(r *rand.Rand) (jobs []epochs.Job, servers []int) {
 	for j := range 2 + r.IntN(4) {
 		cpu := 0.2 + 0.8*r.Float64()
 		disk := (1 - cpu) * r.Float64()
-		t := &contention.JobType{Name: fmt.Sprint(j), Vector: contention.Loadings(cpu, disk), Weight: []float64{1, 4, 20, 39}[r.IntN(4)]}
+		t := &mix.JobType{Name: fmt.Sprint(j), Vector: loading.Loadings(cpu, disk), Weight: []float64{1, 4, 20, 39}[r.IntN(4)]}
 		now += r.ExpFloat64() * 10
 		jobs = append(jobs, epochs.Job{Name: t.Name, Arrival: now, Job: placement.Job{Type: t, Neutral: 10 + 40*r.Float64()}})
 	}
@@ -35,15 +37,15 @@ func TestJobsOfUnequalWeightsAreDoneAsByTheChain(t *testing.T) {
 	sum, largest, equalSum, equalLargest, count := 0.0, 0.0, 0.0, 0.0, 0.0
 	for range sets {
 		jobs, servers := weightedSet(r)
-		runs, shares := make([]contention.Run, len(jobs)), make([]contention.Share, len(jobs))
+		runs, shares := make([]mix.Run, len(jobs)), make([]loading.Share, len(jobs))
 		equals := make([]epochs.Job, len(jobs))
 		for j, job := range jobs {
-			runs[j] = contention.Run{Vector: job.Type.Vector, Neutral: job.Neutral, Start: job.Arrival}
+			runs[j] = mix.Run{Vector: job.Type.Vector, Neutral: job.Neutral, Start: job.Arrival}
 			shares[j].Weight = job.Type.Weight
 			equals[j] = job
-			equals[j].Type = &contention.JobType{Name: job.Name, Vector: job.Type.Vector}
+			equals[j].Type = &mix.JobType{Name: job.Name, Vector: job.Type.Vector}
 		}
-		want, err := contention.CompletionsSharing(runs, servers, contention.Sharing{Shares: shares}, queueing.Options{})
+		want, err := mix.CompletionsSharing(runs, servers, contention.Sharing{Shares: shares}, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

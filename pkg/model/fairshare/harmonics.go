@@ -77,13 +77,13 @@ func fitHarmonics(f func(float64) float64, load float64, count int) (*harmonics,
 	}
 	for i := range 2*rows + 1 {
 		rho := load * float64(i) / float64(2*rows)
-		h.misfit = max(h.misfit, math.Abs(h.at(rho)-f(rho)))
+		h.misfit = max(h.misfit, math.Abs(h.valueAt(rho)-f(rho)))
 	}
 	return h, nil
 }
 
-// at returns the sum of the harmonics.
-func (h *harmonics) at(rho float64) float64 {
+// valueAt returns the sum of the harmonics.
+func (h *harmonics) valueAt(rho float64) float64 {
 	sum := 0.0
 	for k, a := range h.amplitudes {
 		sum += real(a * cmplx.Rect(1, h.turns[k]*rho))

@@ -165,7 +165,7 @@ func (r *racing) group(ctx context.Context, group int, ways []*way) error {
 				continue
 			}
 			leaf := &t.nodes[k]
-			p := r.at(j, leaf)
+			p := r.integralsAt(j, leaf)
 			r.fine[leaf.leaf].add(p, 1, fine, fineAhead)
 			r.halfT[leaf.leaf].add(p, 1, half, halfAhead)
 			if j%2 == 0 {
@@ -193,8 +193,8 @@ func (r *racing) spend(c *contest) error {
 	return nil
 }
 
-// at returns the weights of node j of x for the integrals of a workload.
-func (r *racing) at(j int, leaf *node) integrals {
+// integralsAt returns the weights of node j of x for the integrals of a workload.
+func (r *racing) integralsAt(j int, leaf *node) integrals {
 	x, u := r.x.points[j], leaf.load/r.m.capacity
 	decay := r.x.weights[j] * math.Exp(-r.m.slack/r.m.capacity*x)
 	own := x // (1 − e^−ux)/u

@@ -45,7 +45,7 @@ func (n *Network) merged(most int) (merged *Network, difference float64) {
 	singles, several := n.singles()
 	few := func(difference float64) bool {
 		states := several
-		for _, kind := range within(singles, difference) {
+		for _, kind := range kindsWithin(singles, difference) {
 			states += math.Log(float64(len(kind) + 1))
 		}
 		return states <= math.Log(float64(most))+roundings
@@ -62,7 +62,7 @@ func (n *Network) merged(most int) (merged *Network, difference float64) {
 		}
 	}
 	merged = &Network{Servers: n.Servers, Groups: n.Groups, Jobs: slices.Clone(n.Jobs)}
-	for _, kind := range within(singles, difference) {
+	for _, kind := range kindsWithin(singles, difference) {
 		mean := n.mean(kind)
 		for _, s := range kind {
 			merged.Jobs[s.job] = mean
@@ -94,8 +94,8 @@ func (n *Network) singles() (singles []single, several float64) {
 	return singles, several
 }
 
-// within divides jobs in order into kinds in which they differ by no more than that.
-func within(singles []single, difference float64) (kinds [][]single) {
+// kindsWithin divides jobs in order into kinds in which they differ by no more than that.
+func kindsWithin(singles []single, difference float64) (kinds [][]single) {
 	var low, high []float64 // of each trait of the last kind
 	first := 0
 	for k, s := range singles {

@@ -263,7 +263,7 @@ func (c *closure) distribute() (low, high int) {
 func (c *closure) chance(l int) float64 { return 1 / (1 + math.Exp(-c.odds[l])) }
 
 // balance moves the odds of each thread towards where it comes to the processor as often as it leaves. It returns
-// by which fraction, at most, a round takes longer or shorter if told from how often bursts end and if told from how
+// by which fraction, at most, a round takes longer or shorter by how often bursts end than by how
 // long they last.
 func (c *closure) balance() float64 {
 	worst := 0.0

@@ -12,7 +12,7 @@ const (
 	MaxServers = 1 << 14
 )
 
-// DefaultBurst is the processor time that a job takes per visit unless told
+// DefaultBurst is the processor time that a job takes per visit unless it is given
 // otherwise. Only the proportions of bursts count.
 const DefaultBurst = 1
 

@@ -7,7 +7,7 @@ import (
 )
 
 // rest is where threads are that are not at the processor: idle, or at the other stations. To the processor it is one
-// place. The more threads are there, the longer they wait for each other: by how much is told from a network without
+// place. The more threads are there, the longer they wait for each other: by how much follows from a network without
 // the processor in which that many average threads go round (a flow-equivalent server: Chandy, Herzog and Woo, IBM
 // Journal of Research and Development 19 (1), 1975). A thread of a leaf waits in proportion to an average one.
 type rest struct {

@@ -45,7 +45,7 @@ type tree struct {
 	members []member  // of the group that is being filled
 }
 
-// member is a claim on a group's cores.
+// member is a leaf or a group that takes part in a group's cores.
 type member struct {
 	weight, cap float64
 	index       int // of a leaf, or of the complement of a group

@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 )
 
 // DeviceClass is the time-sliced devices of the nodes of a class, which jobs share in turns.
@@ -19,24 +20,24 @@ type DeviceClass struct {
 	Request int
 	Room    float64
 
-	types map[*contention.JobType][]*contention.JobType // by device
+	types map[*mix.JobType][]*mix.JobType // by device
 }
 
-// typeAt returns the type of the jobs that are tied to the device of a number, from 0.
-func (c *DeviceClass) typeAt(t *contention.JobType, device int) *contention.JobType {
+// typeAt returns the type of the jobs that are assigned to the device of a number, from 0.
+func (c *DeviceClass) typeAt(t *mix.JobType, device int) *mix.JobType {
 	if c.types[t] == nil {
 		if c.types == nil {
-			c.types = map[*contention.JobType][]*contention.JobType{}
+			c.types = map[*mix.JobType][]*mix.JobType{}
 		}
-		c.types[t] = make([]*contention.JobType, c.Count)
+		c.types[t] = make([]*mix.JobType, c.Count)
 	}
 	if at := c.types[t][device]; at != nil {
 		return at
 	}
 	at := *t
-	at.Vector = make(contention.Vector, c.First+c.Count)
+	at.Vector = make(loading.Vector, c.First+c.Count)
 	copy(at.Vector, t.Vector)
-	at.Vector[c.First+device], at.Vector[c.Resource] = at.Vector[c.Resource], contention.Demand{}
+	at.Vector[c.First+device], at.Vector[c.Resource] = at.Vector[c.Resource], loading.Demand{}
 	c.types[t][device] = &at
 	return &at
 }
@@ -89,7 +90,7 @@ func (d *Devices) least(except []int) int {
 }
 
 // typeOf returns the type of a job at the device that it would get now.
-func (d *Devices) typeOf(j *Job) *contention.JobType {
+func (d *Devices) typeOf(j *Job) *mix.JobType {
 	devices, each := d.needs(j)
 	if devices == 0 || d.whole(devices, each) {
 		return j.Type

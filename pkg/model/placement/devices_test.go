@@ -5,7 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 )
 
 // Jobs get the device with the most room, and give back what they take.
@@ -23,7 +24,7 @@ func TestDevicesAreGivenAndTakenBack(t *testing.T) {
 				continue
 			}
 			share := rapid.Float64Range(0.1, 1).Draw(t, "share")
-			j := &Job{Type: &contention.JobType{Vector: contention.Loadings(1-share, share)}, Requests: []float64{share}}
+			j := &Job{Type: &mix.JobType{Vector: loading.Loadings(1-share, share)}, Requests: []float64{share}}
 			least := d.least(nil)
 			if at := d.typeOf(j); share < 1 && (at.Vector[3+least].Loading != share || at.Vector[1].Loading != 0 || at.Vector[0] != j.Type.Vector[0]) {
 				t.Fatalf("%v at device %d is %v", j.Type.Vector, least, at.Vector)
@@ -63,16 +64,16 @@ func ids(jobs map[int]*Job) (all []int) {
 func TestAJobOfSeveralDevicesHasThemForItself(t *testing.T) {
 	t.Parallel()
 	d := NewDevices(&DeviceClass{Resource: 1, First: 2, Count: 3, Request: 0, Room: 1})
-	several := &Job{Type: &contention.JobType{Vector: contention.Vector{{}, {Loading: 1, Pressure: 1, Threads: 2}}}, Requests: []float64{2}}
+	several := &Job{Type: &mix.JobType{Vector: loading.Vector{{}, {Loading: 1, Pressure: 1, Threads: 2}}}, Requests: []float64{2}}
 	if at := d.typeOf(several); at != several.Type {
 		t.Errorf("it is %v", at.Vector)
 	}
 	d.take(several, 0)
-	half := &Job{Type: &contention.JobType{Vector: contention.Loadings(0, 0.5)}, Requests: []float64{0.5}}
+	half := &Job{Type: &mix.JobType{Vector: loading.Loadings(0, 0.5)}, Requests: []float64{0.5}}
 	if at := d.typeOf(half); at.Vector[4].Loading != 0.5 {
 		t.Errorf("half a device beside it is %v, want the third", at.Vector)
 	}
-	if idle := (&Job{Type: &contention.JobType{Vector: contention.Loadings(1)}}); d.typeOf(idle) != idle.Type {
+	if idle := (&Job{Type: &mix.JobType{Vector: loading.Loadings(1)}}); d.typeOf(idle) != idle.Type {
 		t.Error("a job that uses no device is another one")
 	}
 }

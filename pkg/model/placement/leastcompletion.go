@@ -3,7 +3,8 @@ package placement
 import (
 	"math"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // LeastCompletion puts a job on the node that would be done first with all its
@@ -12,7 +13,7 @@ import (
 type LeastCompletion struct {
 	// Scratch.
 	bounds  []float64
-	running contention.Running
+	running mix.Running
 	done    []int
 }
 
@@ -39,9 +40,9 @@ func (l *LeastCompletion) Choose(now float64, j *Job, nodes []*Node) int {
 		}
 		time := found
 		if i != likely {
-			time = l.completion(now, j, n, least*(1-contention.CostTolerance))
+			time = l.completion(now, j, n, least*(1-price.CostTolerance))
 		}
-		if time < least && time <= least*(1-contention.CostTolerance) {
+		if time < least && time <= least*(1-price.CostTolerance) {
 			best, least = i, time
 		}
 	}

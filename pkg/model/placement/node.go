@@ -1,18 +1,18 @@
 package placement
 
 import (
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 // Node is a node to choose from.
 type Node struct {
 	// Class is the class of the node, of which Mixes predicts the mixes.
-	Class contention.NodeClass
-	Mixes *contention.Mixes
+	Class mix.NodeClass
+	Mixes *mix.Mixes
 	// Running is what runs on the node, as it was at Since, in seconds. What
 	// runs has not changed since then.
-	Running *contention.Running
+	Running *mix.Running
 	Since   float64
 	// Capacity is the maximum of the sum of the requests of the jobs, in any units;
 	// +Inf is no limit. MaxJobs is the maximum number of jobs; 0 is no limit.
@@ -32,12 +32,12 @@ type Node struct {
 }
 
 // NewNode returns an empty node of its own class, without limits.
-func NewNode(class contention.NodeClass, options queueing.Options) (*Node, error) {
-	mixes, err := contention.NewMixes(class, options)
+func NewNode(class mix.NodeClass, options queueing.Options) (*Node, error) {
+	mixes, err := mix.NewMixes(class, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Node{Class: class, Mixes: mixes, Running: contention.NewRunning(mixes)}, nil
+	return &Node{Class: class, Mixes: mixes, Running: mix.NewRunning(mixes)}, nil
 }
 
 // Fits reports whether the node's limits have room for a job now.
@@ -68,7 +68,7 @@ func (n *Node) FitsEver(j *Job) bool {
 func WithinCapacity(sum, capacity float64) bool { return sum <= capacity*(1+1e-9) }
 
 // TypeOf returns how a job would load the node if it started there now: at the device that it would get.
-func (n *Node) TypeOf(j *Job) *contention.JobType {
+func (n *Node) TypeOf(j *Job) *mix.JobType {
 	if n.Devices == nil {
 		return j.Type
 	}

@@ -7,13 +7,14 @@ package placement
 import (
 	"math"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/mix"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // Job is a job to place.
 type Job struct {
 	// Type is how it loads a node.
-	Type *contention.JobType
+	Type *mix.JobType
 	// Neutral is its own time on a node of speed 1, in seconds, at least 0: its
 	// neutral time on such a node that has a server for each of its threads.
 	Neutral float64
@@ -38,7 +39,7 @@ type Policy interface {
 func cheapest(nodes []*Node, cost func(*Node) float64) int {
 	best, least := -1, math.Inf(1)
 	for i, n := range nodes {
-		if c := cost(n); best < 0 || !contention.SameCost(c, least) {
+		if c := cost(n); best < 0 || !price.SameCost(c, least) {
 			best, least = i, c
 		}
 	}

@@ -11,26 +11,28 @@ import (
 	"pgregory.net/rapid"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
 var (
-	cpu = &contention.JobType{Name: "cpu", Vector: contention.Loadings(1, 0)}
-	io  = &contention.JobType{Name: "io", Vector: contention.Loadings(0, 1)}
+	cpu = &mix.JobType{Name: "cpu", Vector: loading.Loadings(1, 0)}
+	io  = &mix.JobType{Name: "io", Vector: loading.Loadings(0, 1)}
 )
 
 // machine is a node with all that ever started there.
 type machine struct {
 	*placement.Node
-	runs []contention.Run // as they are on the node, by start
+	runs []mix.Run        // as they are on the node, by start
 	jobs []*placement.Job // likewise
 }
 
 // Nodes of one class share what is known of mixes, as those of a replay do.
-func newMachines(t testing.TB, n int, class contention.NodeClass, allocatable ...float64) []*machine {
+func newMachines(t testing.TB, n int, class mix.NodeClass, allocatable ...float64) []*machine {
 	t.Helper()
-	mixes, err := contention.NewMixes(class, queueing.Options{})
+	mixes, err := mix.NewMixes(class, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +44,9 @@ func newMachines(t testing.TB, n int, class contention.NodeClass, allocatable ..
 }
 
 // newMachine returns a machine on which nothing runs, without limits.
-func newMachine(index int, class contention.NodeClass, mixes *contention.Mixes, allocatable ...float64) *machine {
+func newMachine(index int, class mix.NodeClass, mixes *mix.Mixes, allocatable ...float64) *machine {
 	return &machine{Node: &placement.Node{
-		Class: class, Mixes: mixes, Running: contention.NewRunning(mixes), Index: index,
+		Class: class, Mixes: mixes, Running: mix.NewRunning(mixes), Index: index,
 		Capacity:    slices.Repeat([]float64{math.Inf(1)}, len(allocatable)),
 		Allocatable: allocatable, Requested: make([]float64, len(allocatable)), Requesting: make([]int, len(allocatable)),
 	}}
@@ -79,13 +81,13 @@ func (m *machine) release(done []int) {
 	}
 }
 
-func (m *machine) run(now float64, j *placement.Job) contention.Run {
+func (m *machine) run(now float64, j *placement.Job) mix.Run {
 	vector, stretch := m.Class.On(j.Type.Vector)
-	return contention.Run{Start: now, Neutral: j.Neutral * stretch * m.alone(vector), Vector: vector}
+	return mix.Run{Start: now, Neutral: j.Neutral * stretch * m.alone(vector), Vector: vector}
 }
 
 // alone returns how many own times a job takes that has the machine to itself.
-func (m *machine) alone(v contention.Vector) float64 {
+func (m *machine) alone(v loading.Vector) float64 {
 	alone, err := contention.Alone(v, m.Class.Servers, queueing.Options{})
 	if err != nil {
 		panic(err) // vectors are drawn to be valid
@@ -108,12 +110,12 @@ var thousandths = rapid.Map(rapid.IntRange(0, 1000), func(n int) float64 { retur
 // request something of two capacities, one of which is not known everywhere.
 func drawCluster(t *rapid.T) cluster {
 	const m = 2
-	var types []*contention.JobType
+	var types []*mix.JobType
 	for k := range rapid.IntRange(1, 3).Draw(t, "types") {
 		a := rapid.Float64Range(0, 1).Draw(t, "a")
-		vector := contention.Loadings(a, (1-a)*rapid.Float64Range(0, 1).Draw(t, "b"))
+		vector := loading.Loadings(a, (1-a)*rapid.Float64Range(0, 1).Draw(t, "b"))
 		vector[0].Threads = rapid.IntRange(0, 2).Draw(t, "threads")
-		types = append(types, &contention.JobType{Name: fmt.Sprint(k), Vector: vector})
+		types = append(types, &mix.JobType{Name: fmt.Sprint(k), Vector: vector})
 	}
 	drawJob := func() *placement.Job {
 		return &placement.Job{
@@ -124,12 +126,12 @@ func drawCluster(t *rapid.T) cluster {
 	}
 	c := cluster{now: rapid.Float64Range(5, 10).Draw(t, "now")}
 	for range rapid.IntRange(1, 3).Draw(t, "classes") {
-		class := contention.NodeClass{
+		class := mix.NodeClass{
 			Servers: rapid.SliceOfN(rapid.IntRange(1, 3), m, m).Draw(t, "servers"),
 			Speeds:  rapid.SliceOfN(rapid.Float64Range(0.5, 2), 0, m).Draw(t, "speeds"),
 		}
 		allocatable := []float64{rapid.Float64Range(0.5, 8).Draw(t, "allocatable"), rapid.SampledFrom([]float64{0, 4}).Draw(t, "or none")}
-		mixes, err := contention.NewMixes(class, queueing.Options{})
+		mixes, err := mix.NewMixes(class, queueing.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 )
@@ -19,7 +20,7 @@ import (
 // Table 3 of the D-factor paper: W1 and W2 run on machine 1 and W3 on machine 2
 // when W4 arrives. p'·p̄ ties, and the paper takes the first machine.
 func TestPoliciesReproduceFig8(t *testing.T) {
-	machines := newMachines(t, 2, contention.NodeClass{Servers: []int{1, 1}})
+	machines := newMachines(t, 2, mix.NodeClass{Servers: []int{1, 1}})
 	machines[0].start(0, &placement.Job{Type: cpu, Neutral: 110.56})
 	machines[0].start(0, &placement.Job{Type: io, Neutral: 115.83})
 	machines[1].start(0, &placement.Job{Type: cpu, Neutral: 180})
@@ -54,7 +55,7 @@ func TestPoliciesPlaceTheJobsOfTable3InOrder(t *testing.T) {
 		{placement.LeastDilation{}, []int{0, 0, 1, 0}},
 		{&placement.LeastCompletion{}, []int{0, 0, 1, 0}},
 	} {
-		machines := newMachines(t, 2, contention.NodeClass{Servers: []int{1, 1}})
+		machines := newMachines(t, 2, mix.NodeClass{Servers: []int{1, 1}})
 		var got []int
 		for _, j := range jobs {
 			i := test.policy.Choose(0, &j, nodesOf(machines))
@@ -70,7 +71,7 @@ func TestPoliciesPlaceTheJobsOfTable3InOrder(t *testing.T) {
 // The response time of the job is not that of the node: a short job is done first
 // where it is alone with a long one, the node where two others are nearly done.
 func TestLRTAndLeastCompletionDiffer(t *testing.T) {
-	machines := newMachines(t, 2, contention.NodeClass{Servers: []int{1, 1}})
+	machines := newMachines(t, 2, mix.NodeClass{Servers: []int{1, 1}})
 	machines[0].start(0, &placement.Job{Type: cpu, Neutral: 100})
 	machines[1].start(0, &placement.Job{Type: cpu, Neutral: 2})
 	machines[1].start(0, &placement.Job{Type: cpu, Neutral: 2})
@@ -84,8 +85,8 @@ func TestLRTAndLeastCompletionDiffer(t *testing.T) {
 }
 
 func TestAFasterNodeIsPreferredByThoseWhoSeeIt(t *testing.T) {
-	slow := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}})[0]
-	fast := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}, Speeds: []float64{4}})[0]
+	slow := newMachines(t, 1, mix.NodeClass{Servers: []int{1, 1}})[0]
+	fast := newMachines(t, 1, mix.NodeClass{Servers: []int{1, 1}, Speeds: []float64{4}})[0]
 	fast.Index = 1
 	fast.start(0, &placement.Job{Type: cpu, Neutral: 100})
 	job := &placement.Job{Type: cpu, Neutral: 100} // 100 s alone, 50 s beside another four times as fast
@@ -100,7 +101,7 @@ func TestAFasterNodeIsPreferredByThoseWhoSeeIt(t *testing.T) {
 }
 
 func TestRoundRobinTakesNodesInTurnAndPassesOverOthers(t *testing.T) {
-	nodes := nodesOf(newMachines(t, 4, contention.NodeClass{Servers: []int{1, 1}}))
+	nodes := nodesOf(newMachines(t, 4, mix.NodeClass{Servers: []int{1, 1}}))
 	policy := &placement.RoundRobin{}
 	var got []int
 	for _, can := range [][]int{{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 3}, {0, 1, 2, 3}, {1, 2, 3}, {3}, {3}, {0, 1, 2}, {0, 3}} {
@@ -117,7 +118,7 @@ func TestRoundRobinTakesNodesInTurnAndPassesOverOthers(t *testing.T) {
 
 func TestPoliciesThatDrawLotsChooseNodesEquallyOften(t *testing.T) {
 	const draws, n = 20_000, 7
-	nodes := nodesOf(newMachines(t, n, contention.NodeClass{Servers: []int{1, 1}}, 2))
+	nodes := nodesOf(newMachines(t, n, mix.NodeClass{Servers: []int{1, 1}}, 2))
 	for _, policy := range []placement.Policy{
 		placement.Random{Rand: rand.New(rand.NewPCG(1, 2))},
 		placement.LeastRequested{Rand: rand.New(rand.NewPCG(1, 2)), Scored: scored[:1]},
@@ -140,8 +141,8 @@ func TestPoliciesThatDrawLotsChooseNodesEquallyOften(t *testing.T) {
 func TestLMUFTWaitsForANodeBelowItsThreshold(t *testing.T) {
 	// A job of (0.5, 0.5) makes a node half busy; two make it 2/3 busy, as each
 	// is dilated 1.5 times.
-	half := &contention.JobType{Name: "half", Vector: contention.Loadings(0.5, 0.5)}
-	machines := newMachines(t, 2, contention.NodeClass{Servers: []int{1, 1}})
+	half := &mix.JobType{Name: "half", Vector: loading.Loadings(0.5, 0.5)}
+	machines := newMachines(t, 2, mix.NodeClass{Servers: []int{1, 1}})
 	job := &placement.Job{Type: half, Neutral: 10}
 	choose := func(threshold float64) int {
 		return placement.LMUFT{Threshold: threshold}.Choose(0, job, nodesOf(machines))
@@ -169,7 +170,7 @@ func TestLMUFTWaitsForANodeBelowItsThreshold(t *testing.T) {
 
 // Nodes that are busy all the time are equally busy, however many jobs run there.
 func TestLMUFTakesTheLeastCrowdedOfEquallyBusyNodes(t *testing.T) {
-	machines := newMachines(t, 4, contention.NodeClass{Servers: []int{1, 1}})
+	machines := newMachines(t, 4, mix.NodeClass{Servers: []int{1, 1}})
 	for i, n := range []int{3, 1, 2, 1} {
 		for range n {
 			machines[i].start(0, &placement.Job{Type: cpu, Neutral: 10})
@@ -182,7 +183,7 @@ func TestLMUFTakesTheLeastCrowdedOfEquallyBusyNodes(t *testing.T) {
 
 // A node that is idle is never too busy, however low the threshold.
 func TestLMUFTTakesAnIdleNode(t *testing.T) {
-	machines := newMachines(t, 2, contention.NodeClass{Servers: []int{1, 1}})
+	machines := newMachines(t, 2, mix.NodeClass{Servers: []int{1, 1}})
 	machines[0].start(0, &placement.Job{Type: cpu, Neutral: 10})
 	if got := (placement.LMUFT{Threshold: 1e-9}).Choose(0, &placement.Job{Type: cpu}, nodesOf(machines)); got != 1 {
 		t.Errorf("node %d, want 1", got)
@@ -192,7 +193,7 @@ func TestLMUFTTakesAnIdleNode(t *testing.T) {
 // The published formula at some points, by hand; the other node scores as given.
 func TestTargetLoadPackingPacksUpToTheTarget(t *testing.T) {
 	// One thread in ten of cpu servers is 10 %.
-	tenth := &contention.JobType{Name: "tenth", Vector: contention.Loadings(1)}
+	tenth := &mix.JobType{Name: "tenth", Vector: loading.Loadings(1)}
 	job := &placement.Job{Type: tenth, Neutral: 10}
 	for _, test := range []struct {
 		jobs []int
@@ -205,7 +206,7 @@ func TestTargetLoadPackingPacksUpToTheTarget(t *testing.T) {
 		{[]int{10, 12, 9}, 2, "with it 110 %, 130 % and 100 %: all scores are 0, fewest jobs run on the last"},
 		{[]int{7, 2, 1}, 1, "with it 80 %, 30 % and 20 %: scores 13.3, 85 and 70"},
 	} {
-		machines := newMachines(t, 3, contention.NodeClass{Servers: []int{10}})
+		machines := newMachines(t, 3, mix.NodeClass{Servers: []int{10}})
 		for i, n := range test.jobs {
 			for range n {
 				machines[i].start(0, job)
@@ -220,8 +221,8 @@ func TestTargetLoadPackingPacksUpToTheTarget(t *testing.T) {
 func TestLeastRequestedCountsTheJobItself(t *testing.T) {
 	// Before the job the first node has more left, with it the second: 65 and 60 % are
 	// free, then 40 and 50 %; with 100m for a job that requests nothing, 60 and 58 %.
-	small := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}}, 2)[0]
-	large := newMachines(t, 1, contention.NodeClass{Servers: []int{1, 1}}, 5)[0]
+	small := newMachines(t, 1, mix.NodeClass{Servers: []int{1, 1}}, 2)[0]
+	large := newMachines(t, 1, mix.NodeClass{Servers: []int{1, 1}}, 5)[0]
 	large.Index = 1
 	small.start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{0.7}})
 	large.start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{2}})
@@ -237,7 +238,7 @@ func TestLeastRequestedCountsTheJobItself(t *testing.T) {
 // Jobs without requests count, so that they are spread, like those that request 0.
 func TestLeastRequestedSpreadsJobsWithoutRequests(t *testing.T) {
 	for name, requests := range map[string][]float64{"none": nil, "zero": {0}, "of something else": {0, 3}} {
-		machines := newMachines(t, 4, contention.NodeClass{Servers: []int{1, 1}}, 1, 0)
+		machines := newMachines(t, 4, mix.NodeClass{Servers: []int{1, 1}}, 1, 0)
 		policy := placement.LeastRequested{Scored: scored, Rand: rand.New(rand.NewPCG(1, 2))}
 		for k := range 12 {
 			j := &placement.Job{Type: io, Neutral: 100, Requests: requests}
@@ -253,7 +254,7 @@ func TestLeastRequestedSpreadsJobsWithoutRequests(t *testing.T) {
 
 // Nodes differ by less than a whole percent: kube-scheduler does not see it.
 func TestLeastRequestedScoresInWholePercents(t *testing.T) {
-	machines := newMachines(t, 3, contention.NodeClass{Servers: []int{1, 1}}, 10)
+	machines := newMachines(t, 3, mix.NodeClass{Servers: []int{1, 1}}, 10)
 	for i, request := range []float64{1.3, 1.301, 1.399} {
 		machines[i].start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: []float64{request}})
 	}
@@ -279,7 +280,7 @@ func TestLeastRequestedScoresInWholePercents(t *testing.T) {
 // What kube-scheduler would leave pending goes where it does least harm, and never
 // beside a node that has room.
 func TestLeastRequestedOvercommitsAsLittleAsPossible(t *testing.T) {
-	machines := newMachines(t, 3, contention.NodeClass{Servers: []int{1, 1}}, 2, 1)
+	machines := newMachines(t, 3, mix.NodeClass{Servers: []int{1, 1}}, 2, 1)
 	for i, requests := range [][]float64{{2, 0.1}, {1.9, 0.1}, {1, 0.9}} {
 		machines[i].start(0, &placement.Job{Type: cpu, Neutral: 1, Requests: requests})
 	}
@@ -332,13 +333,13 @@ func TestPoliciesTakeTheirOptions(t *testing.T) {
 }
 
 func TestANodeHasRoomWithinItsLimits(t *testing.T) {
-	mixes, err := contention.NewMixes(contention.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
+	mixes, err := mix.NewMixes(mix.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := func(maxJobs int) *placement.Node {
 		return &placement.Node{
-			Mixes: mixes, Running: contention.NewRunning(mixes), MaxJobs: maxJobs,
+			Mixes: mixes, Running: mix.NewRunning(mixes), MaxJobs: maxJobs,
 			Capacity: []float64{1, math.Inf(1)}, Requested: make([]float64, 2), Requesting: make([]int, 2),
 		}
 	}
@@ -374,10 +375,10 @@ func TestANodeHasRoomWithinItsLimits(t *testing.T) {
 }
 
 func TestANodeOfAnInvalidClassIsRefused(t *testing.T) {
-	if _, err := placement.NewNode(contention.NodeClass{Servers: []int{0}}, queueing.Options{}); err == nil {
+	if _, err := placement.NewNode(mix.NodeClass{Servers: []int{0}}, queueing.Options{}); err == nil {
 		t.Error("a node with no servers was made")
 	}
-	node, err := placement.NewNode(contention.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
+	node, err := placement.NewNode(mix.NodeClass{Servers: []int{1, 1}}, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

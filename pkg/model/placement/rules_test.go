@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
+	"loadline.dev/loadline/pkg/model/mix"
 	"loadline.dev/loadline/pkg/model/placement"
 	"loadline.dev/loadline/pkg/model/queueing"
 	"loadline.dev/loadline/test/oracle"
@@ -16,7 +18,7 @@ import (
 
 // running returns the runs that are not yet done, when they will be if no job
 // arrives, and their vectors.
-func (m *machine) running(t *testing.T, now float64) (runs []contention.Run, ends []float64, vectors []contention.Vector) {
+func (m *machine) running(t *testing.T, now float64) (runs []mix.Run, ends []float64, vectors []loading.Vector) {
 	t.Helper()
 	all := completionsOf(t, m, m.runs)
 	for j, r := range m.runs {
@@ -27,9 +29,9 @@ func (m *machine) running(t *testing.T, now float64) (runs []contention.Run, end
 	return runs, ends, vectors
 }
 
-func completionsOf(t *testing.T, m *machine, runs []contention.Run) []float64 {
+func completionsOf(t *testing.T, m *machine, runs []mix.Run) []float64 {
 	t.Helper()
-	ends, err := contention.CompletionsBy(runs, m.Class.Servers, queueing.Options{})
+	ends, err := mix.CompletionsBy(runs, m.Class.Servers, queueing.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func workLeft(t *testing.T, c cluster, m *machine) float64 {
 	events = append(events, c.now)
 	slices.Sort(events)
 	for e := 1; e < len(events) && events[e] <= c.now; e++ {
-		var mix []contention.Vector
+		var mix []loading.Vector
 		var who []int
 		for j, r := range m.runs {
 			if r.Start <= events[e-1] && ends[j] > events[e-1] {

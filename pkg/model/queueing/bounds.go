@@ -8,8 +8,8 @@ package queueing
 // always busy. Where that happens every job at the station waits for the least
 // time more with which the bound holds; others are then only less busy.
 //
-// Where pressure differs from demand only the smaller of the two surely keeps a
-// server busy, so that is what is counted.
+// Where pressure differs from demand only the smaller of the two keeps a
+// server busy in any case, so that one is counted.
 func (c *closed) bound(waits []float64) {
 	dilations := make([]float64, c.n)
 	for x, w := range waits {

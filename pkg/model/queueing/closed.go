@@ -25,7 +25,7 @@ func reduce(network *Network) *closed {
 	for i, servers := range network.Servers {
 		total := 0
 		for k := range network.Classes {
-			total += network.Classes[k].at(i)
+			total += network.Classes[k].maxThreadsAt(i)
 		}
 		if total > servers {
 			c.station = append(c.station, i)
@@ -43,7 +43,7 @@ func reduce(network *Network) *closed {
 		class := &network.Classes[k]
 		involved, idle, neutral := false, 1.0, class.neutral()
 		for _, i := range c.station {
-			threads := class.at(i)
+			threads := class.maxThreadsAt(i)
 			involved = involved || threads > 0
 			c.demand = append(c.demand, class.demand(i)/neutral)
 			c.pressure = append(c.pressure, class.pressure(i)/neutral)
@@ -63,8 +63,8 @@ func reduce(network *Network) *closed {
 	return c
 }
 
-// at returns how many threads of the class there may be at station i.
-func (c *Class) at(i int) int {
+// maxThreadsAt returns how many threads of the class there may be at station i.
+func (c *Class) maxThreadsAt(i int) int {
 	if c.demand(i) == 0 && c.pressure(i) == 0 {
 		return 0
 	}

@@ -1,8 +1,24 @@
 package queueing
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// This file holds means in closed form, with which tests compare the distributions.
+// This file holds means in closed form, with which tests compare the distributions, and
+// the complements of these.
+
+// ResponseBeyond returns the probability that a job takes longer than x ≥ 0, in a form
+// that is accurate where it is small.
+func (q MMm) ResponseBeyond(x float64) float64 {
+	return min(1, math.Exp(-q.service*max(0, x))+q.delay().lateBecauseOf(q.service, x))
+}
+
+// ResponseBeyond returns the probability that a job of class k takes longer than x ≥ 0.
+func (q *MGm) ResponseBeyond(k int, x float64) float64 { return 1 - q.ResponseWithin(k, x) }
+
+// ResponseBeyond returns the probability that a job of class k takes longer than x ≥ 0.
+func (p *Priority) ResponseBeyond(k int, x float64) float64 { return 1 - p.ResponseWithin(k, x) }
 
 // MeanWait returns the mean waiting time.
 func (q MMm) MeanWait() float64 { return delays{q.delay()}.mean() }

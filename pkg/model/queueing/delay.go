@@ -10,23 +10,13 @@ type delay struct {
 
 func (d delay) beyond(t float64) float64 { return d.waits * math.Exp(-d.rate*max(0, t)) }
 
-// beyondWith returns the probability that the delay and an exponentially distributed
-// service after it take longer than x together: with w the rate of the delay
+// lateBecauseOf returns the probability that an exponentially distributed service after the
+// delay takes at most x, but delay and service together take longer: with w the rate of the
+// delay
 //
-//	e^(−μx) + C·μ·(e^(−μx) − e^(−wx))/(w − μ)
+//	C·μ·(e^(−μx) − e^(−wx))/(w − μ)
 //
 // the fraction being x·e^(−μx)·φ((w − μ)x), which is symmetric in w and μ.
-func (d delay) beyondWith(service, x float64) float64 {
-	return min(1, math.Exp(-service*max(0, x))+d.lateBecauseOf(service, x))
-}
-
-// withinWith returns 1 less beyondWith, in a form that is accurate where it is small.
-func (d delay) withinWith(service, x float64) float64 {
-	return max(0, -math.Expm1(-service*max(0, x))-d.lateBecauseOf(service, x))
-}
-
-// lateBecauseOf returns the probability that the service takes at most x, but delay
-// and service together take longer.
 func (d delay) lateBecauseOf(service, x float64) float64 {
 	if d.waits == 0 || !(x > 0) || math.IsInf(x, 1) {
 		return 0

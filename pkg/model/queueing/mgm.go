@@ -33,9 +33,7 @@ const MaxSCV = 1e6
 //
 // [MGm.Error] returns by how much the probabilities may be off.
 type MGm struct {
-	streams  []Stream
 	services []service
-	queue    MMm // with exponential service times of the same mean
 	wait     wait
 	off      float64
 }
@@ -55,23 +53,11 @@ func NewMGm(streams []Stream, servers int) (*MGm, error) {
 	return mix.queue(queue), nil
 }
 
-// Servers returns the number of servers m.
-func (q *MGm) Servers() int { return q.queue.Servers() }
-
-// Load returns the offered load: how many servers are busy on average.
-func (q *MGm) Load() float64 { return q.queue.Load() }
-
 // WaitProbability returns the probability that a job waits, of whatever class.
 func (q *MGm) WaitProbability() float64 { return q.wait.beyond(0) }
 
-// ResponseBeyond returns the probability that a job of class k takes longer than x ≥
-// 0 from arrival to completion.
-func (q *MGm) ResponseBeyond(k int, x float64) float64 {
-	x = max(0, x)
-	return min(1, q.services[k].beyond(x)+q.services[k].lateBecauseOf(q.wait, x))
-}
-
-// ResponseWithin returns the probability that a job of class k takes at most x ≥ 0.
+// ResponseWithin returns the probability that a job of class k takes at most x ≥ 0 from
+// arrival to completion.
 func (q *MGm) ResponseWithin(k int, x float64) float64 {
 	x = max(0, x)
 	return max(0, q.services[k].within(x)-q.services[k].lateBecauseOf(q.wait, x))

@@ -74,7 +74,7 @@ const negligibleWait = 1e-7
 
 // queue returns the queue given the one with exponential service times of the same mean.
 func (x *mixture) queue(q MMm) *MGm {
-	result := &MGm{streams: x.streams, services: x.services, queue: q}
+	result := &MGm{services: x.services}
 	switch {
 	case q.waits < negligibleWait:
 		result.wait = delays{q.delay()}

@@ -115,20 +115,19 @@ func (q MMm) Utilization() float64 { return q.Load() / float64(q.servers) }
 func (q MMm) WaitProbability() float64 { return q.waits }
 
 // delay returns the waiting time. Its rate, mμ − λ, is rounded once: a rounded ρ
-// would tell where ρ is large and near m.
+// would show where ρ is large and near m.
 func (q MMm) delay() delay {
 	return delay{q.waits, math.FMA(float64(q.servers), q.service, -q.arrival)}
 }
 
-// ResponseBeyond returns the probability that a job takes longer than x ≥ 0 from
-// arrival to completion. It is 1 less Eq. (1) of Hu et al., "Resource provisioning
-// for cloud computing", CASCON 2009, in a form that loses no accuracy where m = ρ +
-// 1, or with many servers:
-//
-//	P(T > x) = e^(−μx) (1 + C·μx·φ((m − 1 − ρ)μx)),  φ(z) = (1 − e^(−z))/z
-func (q MMm) ResponseBeyond(x float64) float64 { return q.delay().beyondWith(q.service, x) }
-
 // ResponseWithin returns the probability that a job takes at most x ≥ 0: the
-// cumulative distribution function of the response time. With more servers it comes
-// to 1 − e^(−μx) and no nearer to 1.
-func (q MMm) ResponseWithin(x float64) float64 { return q.delay().withinWith(q.service, x) }
+// cumulative distribution function of the response time. It is Eq. (1) of Hu et al.,
+// "Resource provisioning for cloud computing", CASCON 2009, in a form that loses no
+// accuracy where m = ρ + 1, or with many servers:
+//
+//	P(T ≤ x) = 1 − e^(−μx) (1 + C·μx·φ((m − 1 − ρ)μx)),  φ(z) = (1 − e^(−z))/z
+//
+// With more servers it comes to 1 − e^(−μx) and no nearer to 1.
+func (q MMm) ResponseWithin(x float64) float64 {
+	return max(0, -math.Expm1(-q.service*max(0, x))-q.delay().lateBecauseOf(q.service, x))
+}

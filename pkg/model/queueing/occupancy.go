@@ -1,7 +1,7 @@
 package queueing
 
 // occupancy lists the states of busy servers: how many are in each phase of service.
-// A state is told by the phases from the second on, the rest of the busy servers being
+// A state is given by the phases from the second on, the rest of the busy servers being
 // in the first. So states have the same numbers whatever the number of busy servers j,
 // and those with j are the first of the list, size[j].
 type occupancy struct {

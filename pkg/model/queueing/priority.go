@@ -15,8 +15,8 @@ type Priority struct {
 	arrivals []float64
 }
 
-// Prioritized returns the queue with the same servers and the arrivals told apart:
-// the rates of each class, of the highest first, which must add up to those of the
+// Prioritized returns the queue with the same servers and the arrivals
+// of each class: their rates, that of the highest first, which must add up to those of the
 // queue.
 func (q MMm) Prioritized(arrivals []float64) (*Priority, error) {
 	total := 0.0
@@ -41,8 +41,8 @@ func (p *Priority) higher(k int) float64 {
 	return sum
 }
 
-// ResponseBeyond returns the probability that a job of class k takes longer than x ≥
-// 0 from arrival to completion, to about 1e-9 times the probability that it waits.
+// ResponseWithin returns the probability that a job of class k takes at most x ≥ 0 from
+// arrival to completion, to about 1e-9 times the probability that it waits.
 //
 // A job that has to wait is served after the jobs of its class and above that are there,
 // and after those of higher classes that arrive meanwhile. While all servers are busy, departures
@@ -51,12 +51,6 @@ func (p *Priority) higher(k int) float64 {
 // anyhow, takes a busy period with the higher classes, with transform B; so the wait
 // has the transform (1 − σ)B/(1 − σB): Davis, "Waiting-time distribution of a multi-
 // server, priority queuing system", Operations Research 14 (1), 1966.
-func (p *Priority) ResponseBeyond(k int, x float64) float64 {
-	return min(1, math.Exp(-p.queue.service*max(0, x))+p.lateBecauseOfWait(k, x))
-}
-
-// ResponseWithin returns the probability that a job of class k takes at most x ≥ 0,
-// to about 1e-9 times the probability that it waits.
 func (p *Priority) ResponseWithin(k int, x float64) float64 {
 	return max(0, -math.Expm1(-p.queue.service*max(0, x))-p.lateBecauseOfWait(k, x))
 }

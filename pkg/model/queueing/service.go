@@ -11,8 +11,6 @@ import (
 
 // service is the distribution of the time that a server takes for a job.
 type service interface {
-	// beyond returns the probability of more than t ≥ 0.
-	beyond(t float64) float64
 	// excess returns the mean of max(0, time − t), t ≥ 0.
 	excess(t float64) float64
 	// within returns the probability of at most t ≥ 0.
@@ -47,9 +45,7 @@ func newService(rate, scv float64) service {
 // exponential is an exponential distribution; its value is the rate.
 type exponential float64
 
-func (e exponential) beyond(t float64) float64 { return math.Exp(-float64(e) * t) }
-
-func (e exponential) excess(t float64) float64 { return e.beyond(t) / float64(e) }
+func (e exponential) excess(t float64) float64 { return math.Exp(-float64(e)*t) / float64(e) }
 
 func (e exponential) within(t float64) float64 { return -math.Expm1(-float64(e) * t) }
 
@@ -64,16 +60,14 @@ func (e exponential) lateBecauseOf(w wait, x float64) float64 {
 // constant is the time that every job takes.
 type constant float64
 
-func (c constant) beyond(t float64) float64 {
-	if t < float64(c) {
-		return 1
-	}
-	return 0
-}
-
 func (c constant) excess(t float64) float64 { return max(0, float64(c)-t) }
 
-func (c constant) within(t float64) float64 { return 1 - c.beyond(t) }
+func (c constant) within(t float64) float64 {
+	if t < float64(c) {
+		return 0
+	}
+	return 1
+}
 
 func (c constant) transform(s complex128) complex128 { return cmplx.Exp(-s * complex(float64(c), 0)) }
 
@@ -97,10 +91,6 @@ func newHyperexponential(rate, scv float64) hyperexponential {
 	return hyperexponential{[2]float64{short, long}, [2]exponential{exponential(2 * short * rate), exponential(2 * long * rate)}}
 }
 
-func (h hyperexponential) beyond(t float64) float64 {
-	return h.probability[0]*h.phase[0].beyond(t) + h.probability[1]*h.phase[1].beyond(t)
-}
-
 func (h hyperexponential) excess(t float64) float64 {
 	return h.probability[0]*h.phase[0].excess(t) + h.probability[1]*h.phase[1].excess(t)
 }
@@ -119,13 +109,6 @@ func (h hyperexponential) lateBecauseOf(w wait, x float64) float64 {
 
 // gamma is a gamma distribution.
 type gamma struct{ shape, rate float64 }
-
-func (g gamma) beyond(t float64) float64 {
-	if math.IsInf(t, 1) {
-		return 0
-	}
-	return mathext.GammaIncRegComp(g.shape, g.rate*t)
-}
 
 func (g gamma) excess(t float64) float64 {
 	if math.IsInf(t, 1) {

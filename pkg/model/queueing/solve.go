@@ -89,7 +89,7 @@ type Options struct {
 // ErrUnsettled is wrapped by the error of an iteration that did not end.
 var ErrUnsettled = errors.New("the iteration did not settle")
 
-// Solution tells how the jobs of a network fare. Lists have one entry per class,
+// Solution says how the jobs of a network fare. Lists have one entry per class,
 // in the order of the network, and where there are two dimensions one per station
 // in each.
 type Solution struct {

@@ -12,7 +12,6 @@
 //	Dedicated    a pool for each class
 //	Shared       one pool for all, as a plan
 //	Best         the partition into pools that costs least
-//	ByAngle      shared or dedicated, by the paper's Algorithm 2
 //	MeanServers  how demanding an SLA is: the paper's G(SLA)
 //	Attain       what a given number of servers attains
 //	Sensitive    how far rates may move before a pool is too small
@@ -37,9 +36,9 @@
 //
 // # The paper
 //
-// [ByAngle] is the paper's own way to choose between shared and dedicated, kept to
-// compare with. Computing both numbers of servers is exact, takes microseconds, and is
-// what the rest of this package does.
+// The paper chooses between shared and dedicated pools by a table of angles, without the
+// number of servers that either takes. Computing both numbers is exact and takes
+// microseconds.
 //
 // Nothing here reads a clock, a file or a cluster. Simulations take their seed from
 // [Options] and give the same answer however many processors there are.

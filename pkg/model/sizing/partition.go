@@ -22,7 +22,6 @@ func Best(ctx context.Context, classes []Class, o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan.Exact = true
 	return plan.bounded(plan.Cost), nil
 }
 

@@ -27,8 +27,6 @@ type Plan struct {
 	// how much this plan may cost more than the best, as a fraction of its own cost: 0
 	// if it is known to be the best.
 	LowerBound, Gap float64
-	// Exact says that no partition costs less, all having been tried.
-	Exact bool
 }
 
 // newPlan adds up pools.

@@ -9,7 +9,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// Sensitivity tells how far rates may move before a pool is too small for its SLAs. All
+// Sensitivity says how far rates may move before a pool is too small for its SLAs. All
 // values are factors of the rates given.
 type Sensitivity struct {
 	// Arrival has, for each class of the pool, the largest factor of its own rate of

@@ -25,7 +25,7 @@ type Simulation struct {
 	Progress func(Progress)
 }
 
-// Progress tells how far a simulation has come.
+// Progress says how far a simulation has come.
 type Progress struct {
 	Classes      int // in the pool that is simulated
 	Servers      int // that it is simulated with

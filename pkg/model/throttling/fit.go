@@ -2,7 +2,7 @@ package throttling
 
 import "math"
 
-// steps is how often a bisection halves the range of the logarithm of what it looks for.
+// steps is how often a bisection halves the range of the logarithm of its unknown.
 const steps = 16
 
 // Bursts that are looked for, in seconds. Shorter ones add less than a thousandth to the average, and longer ones nothing.

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Period is how long a quota lasts unless the kubelet is told otherwise, in seconds.
+// Period is how long a quota lasts unless the kubelet is configured otherwise, in seconds.
 const Period = 0.1
 
 // Load is what some threads would do if nothing held them back.
@@ -25,8 +25,8 @@ func (l Load) threads() float64 { return float64(max(1, l.Threads)) }
 // uses returns how many processors the threads keep busy on average.
 func (l Load) uses() float64 { return l.threads() * l.Loading }
 
-// Average returns how many times longer a limit, in processors and above 0, makes what the threads do if it holds on average
-// only: at least 1. It is the [Load.Stretch] of bursts that are short beside the quota.
+// Average returns how many times longer a limit, in processors and above 0, makes the threads take if it holds on average only:
+// at least 1. It is the [Load.Stretch] of bursts that are short beside the quota.
 func (l Load) Average(limit float64) float64 { return max(1, l.uses()/limit) }
 
 // Longest returns what [Load.Stretch] goes to the longer the bursts are. The quota is then a speed: threads that compute at the same
@@ -50,8 +50,8 @@ func (l Load) Longest(limit float64) float64 {
 	return max(l.Average(limit), l.uses()*sum/busy)
 }
 
-// Stretch returns how many times longer than without it the threads take for what they do with a quota of limit
-// processors, above 0, in each [Period]: at least 1, and 1 for a limit of a processor for each thread.
+// Stretch returns how many times longer the threads take with a quota of limit processors, above 0, in each [Period], than
+// without it: at least 1, and 1 for a limit of a processor for each thread.
 func (l Load) Stretch(limit float64) float64 {
 	average := l.Average(limit)
 	if limit >= l.threads() || l.Loading <= 0 || l.Loading >= 1 || l.Burst <= 0 {

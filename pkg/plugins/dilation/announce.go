@@ -17,7 +17,7 @@ const (
 	ReasonExceeded  = "DilationExceeded"
 )
 
-// placement is what is to be said of a pod that was placed.
+// placement holds what the event of a placed pod says.
 type placement struct {
 	node      *node.Node // with the pod, the last
 	announced bool       // whether there is an event though no bound is exceeded
@@ -53,7 +53,7 @@ func (d *Dilation) Reserve(_ context.Context, state fwk.CycleState, pod *corev1.
 	return nil
 }
 
-// Unreserve does nothing: nothing is kept of a pod but what the cycle holds.
+// Unreserve does nothing: only the cycle holds anything of a pod.
 func (*Dilation) Unreserve(context.Context, fwk.CycleState, *corev1.Pod, string) {}
 
 // PostBind says in events how the pod fares, and which bounds are exceeded.

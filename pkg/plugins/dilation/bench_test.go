@@ -102,7 +102,7 @@ func BenchmarkPrice(b *testing.B) {
 			c := &cycle{snapshot: d.index.Snapshot()}
 			b.ReportAllocs()
 			for b.Loop() {
-				price(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(podsOf(nodes[0])))
+				priceNode(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(podsOf(nodes[0])))
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // A budget bounds what one scheduling cycle works out by the accurate model, in steps of it, to judge nodes and to say how a pod
-// fares: whatever pods claim, a cycle takes some tenths of a second at most in the long run. What it cannot afford is judged by
+// fares: whatever pods declare, a cycle takes some tenths of a second at most in the long run. What it cannot afford is judged by
 // bounds from above. All of a cycle's goroutines draw on it.
 type budget struct {
 	left   atomic.Int64
@@ -21,7 +21,7 @@ type budget struct {
 const (
 	// cycleSteps is what each cycle may take, some nodes of thirty pods or one of ten that are all different.
 	cycleSteps = 500_000
-	// burstSteps is what cycles may take besides that at once, and refillSteps what is added to it each second.
+	// burstSteps is how many steps cycles may take besides that at once, and refillSteps how many are added to it each second.
 	burstSteps, refillSteps = 50_000_000, 5_000_000
 )
 

@@ -34,7 +34,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	configv1alpha1 "loadline.dev/loadline/apis/config/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -103,7 +103,7 @@ func New(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin
 	return d, nil
 }
 
-// watch has the plugin told of namespaces, and of pods that are gone. The scheduler starts the informers.
+// watch registers the handlers of namespaces, and of pods that are gone. The scheduler starts the informers.
 func (d *Dilation) watch(factory informers.SharedInformerFactory) error {
 	namespaces, err := factory.Core().V1().Namespaces().Informer().AddEventHandler(d.modes)
 	if err != nil {
@@ -149,7 +149,7 @@ type cycle struct {
 	placement *placement // nil if there is nothing to say of it
 }
 
-// Clone returns the cycle itself: what preemption tries out changes nodes, and not what is known of the pod.
+// Clone returns the cycle itself: preemption tries out changes of nodes, and not of the pod.
 func (c *cycle) Clone() fwk.StateData { return c }
 
 // cycleOf returns the cycle of a state.
@@ -190,8 +190,8 @@ func (d *Dilation) begin(state fwk.CycleState, pod *corev1.Pod) (*cycle, error) 
 	return c, nil
 }
 
-// retrySince has the pods that wait tried again for what has changed since a cycle began: a pod that waits since is told of
-// that late.
+// retrySince has the pods that wait tried again for what has changed since a cycle began: a pod that waits since then has missed
+// these events.
 func (d *Dilation) retrySince(c *cycle) {
 	now := d.index.Snapshot()
 	for _, namespace := range now.Changed(c.snapshot) {
@@ -215,8 +215,8 @@ func (d *Dilation) PreScore(_ context.Context, state fwk.CycleState, pod *corev1
 	return nil
 }
 
-// Score returns what it would cost to put the pod on the node, encoded so that
-// costs keep their order: by default the dilation added to the pod and to its neighbours.
+// Score returns the cost of putting the pod on the node, encoded so that costs keep their order: by default the dilation added to
+// the pod and to its neighbours.
 func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c, err := cycleOf(state)
 	if err != nil {
@@ -225,8 +225,8 @@ func (d *Dilation) Score(ctx context.Context, state fwk.CycleState, _ *corev1.Po
 	return encodeCost(d.costOn(ctx, c, node)), nil
 }
 
-// SignPod tells pods apart that the plugin would score differently. Two pods with one signature have the same weight and limit,
-// and follow the same state of a profile, or have the same vector from their requests.
+// SignPod gives different signatures to pods that the plugin would score differently. Two pods with one signature have the same
+// weight and limit, and follow the same state of a profile, or have the same vector from their requests.
 //
 // Profiles that the pod does not follow are left out, though its neighbours may follow them: a signature stands for the pod,
 // and not for the nodes. The scheduler takes the next best node of a cycle for the next pod of the signature for half a second at
@@ -255,8 +255,8 @@ type podSignature struct {
 	Importance float64
 	Promise    node.Promise `json:",omitzero"`
 	Held       bool         `json:",omitempty"`
-	Share      contention.Share
-	Devices    string            `json:",omitempty"`
-	Profile    uint64            `json:",omitempty"` // its state
-	Vector     contention.Vector `json:",omitempty"`
+	Share      loading.Share
+	Devices    string         `json:",omitempty"`
+	Profile    uint64         `json:",omitempty"` // its state
+	Vector     loading.Vector `json:",omitempty"`
 }

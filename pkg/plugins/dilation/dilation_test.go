@@ -22,7 +22,7 @@ import (
 
 	"loadline.dev/loadline/apis/config"
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/profile"
 	"loadline.dev/loadline/test/oracle"
 )
@@ -164,27 +164,27 @@ func checkCluster(t *testing.T, random *rand.Rand) {
 	names := []string{"cpu", "disk"}
 	servers := []int{1 + random.IntN(4)*random.IntN(2), 1 + random.IntN(4)*random.IntN(2)}
 	objects := []any{nodeProfile(map[string]int{names[0]: servers[0], names[1]: servers[1]})}
-	vectors := map[string]contention.Vector{}
+	vectors := map[string]loading.Vector{}
 	for app := range 3 {
 		p := workload(fmt.Sprintf("app-%d", app))
 		left := 1.0
-		var v contention.Vector
+		var v loading.Vector
 		for _, name := range names {
-			loading := math.Round(1e4*left*random.Float64()) / 1e4
-			left -= loading
-			d := demand(name, loading)
+			fraction := math.Round(1e4*left*random.Float64()) / 1e4
+			left -= fraction
+			d := demand(name, fraction)
 			threads := 1
 			if name != "cpu" { // whose threads have the weight of their pod among them
 				threads += random.IntN(2)
 			}
 			d.Threads = new(int32(threads))
-			pressure := loading
+			pressure := fraction
 			if random.IntN(2) == 0 {
 				pressure = math.Round(1e4*random.Float64()) / 1e4
 				d.Pressure = quantity(pressure)
 			}
 			p.Spec.Resources = append(p.Spec.Resources, d)
-			v = append(v, contention.Demand{Loading: loading, Pressure: pressure, Threads: threads})
+			v = append(v, loading.Demand{Loading: fraction, Pressure: pressure, Threads: threads})
 		}
 		objects = append(objects, p)
 		vectors[p.Name] = v
@@ -192,10 +192,10 @@ func checkCluster(t *testing.T, random *rand.Rand) {
 	plugin := testPlugin(t, objects...)
 
 	var nodes []fwk.NodeInfo
-	var jobs [][]contention.Vector
+	var jobs [][]loading.Vector
 	for n := range 2 + random.IntN(3) {
 		var pods []*corev1.Pod
-		var on []contention.Vector
+		var on []loading.Vector
 		for k := range random.IntN(4) {
 			app := fmt.Sprintf("app-%d", random.IntN(3))
 			pods = append(pods, testPod(fmt.Sprintf("pod-%d-%d", n, k), app))

@@ -99,7 +99,7 @@ func BenchmarkHostileScore(b *testing.B) {
 		c := &cycle{snapshot: d.index.Snapshot()}
 		b.ReportAllocs()
 		for b.Loop() {
-			price(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(pods))
+			priceNode(b.Context(), c, nodes[0].Node(), c.snapshot.Follow(pods))
 		}
 	})
 	b.Run("prepare", func(b *testing.B) {

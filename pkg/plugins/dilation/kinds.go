@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/singleflight"
 	"k8s.io/utils/lru"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 )
 
@@ -21,7 +21,7 @@ type kind uint64
 type kindKey struct {
 	profile  uint64 // its state, 0 if they follow none
 	requests string // their vector where it is from their requests
-	share    contention.Share
+	share    loading.Share
 	devices  string
 	promise  node.Promise
 	hold     float64
@@ -40,7 +40,7 @@ type kinds struct {
 	solving  singleflight.Group
 }
 
-// maxKinds and maxOutcomes bound what is kept.
+// maxKinds and maxOutcomes bound the memory.
 const (
 	maxKinds    = 100_000
 	maxOutcomes = 20_000
@@ -80,10 +80,10 @@ func (k *kinds) number(n *candidate) kind {
 }
 
 // encode returns a string that two vectors from requests, which have loadings, pressures and threads, share if they are equal.
-func encode(v contention.Vector) string {
+func encode(v loading.Vector) string {
 	buffer := make([]byte, 0, 64)
 	for i, d := range v {
-		if d != (contention.Demand{}) {
+		if d != (loading.Demand{}) {
 			buffer = binary.AppendUvarint(buffer, uint64(i))
 			buffer = binary.AppendUvarint(buffer, math.Float64bits(d.Loading))
 			buffer = binary.AppendUvarint(buffer, math.Float64bits(d.Pressure))

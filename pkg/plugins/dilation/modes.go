@@ -32,7 +32,8 @@ type modes struct {
 
 var _ cache.ResourceEventHandler = &modes{}
 
-// newModes returns the modes before any namespace is known. What is called when one changes must return at once.
+// newModes returns the modes before any namespace is known. The function that is called when one changes must return
+// at once.
 func newModes(args *config.DilationArgs, log klog.Logger, changed func()) *modes {
 	m := &modes{fallback: args.GuardMode, limits: args.Limits, log: log, changed: changed}
 	m.labels.Store(&map[string]configv1alpha1.GuardMode{})

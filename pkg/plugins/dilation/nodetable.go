@@ -52,7 +52,7 @@ type nodeState struct {
 // maxPerNode bounds for how many kinds is kept what was found on a node, and how its pods fare with them.
 const maxPerNode = 64
 
-// finding is what was found for candidates of a kind.
+// finding holds the results for candidates of a kind.
 type finding struct {
 	cost     float64
 	priced   bool      // whether the cost is known
@@ -80,8 +80,8 @@ func (t *nodeTable) beginCycle(clusterNodes int) {
 	clear(t.added)
 }
 
-// of returns a node as it is now. It takes no lock and allocates
-// nothing unless the node, or what is known of it, changed since it was last asked, or holds a sibling of the pod.
+// of returns the current state of a node. It takes no lock and allocates nothing unless the node, or what is known of it,
+// changed since it was last asked, or holds a sibling of the pod.
 func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	if holdsSibling(c.candidate.pod, node) {
 		return &nodeState{}
@@ -98,7 +98,7 @@ func (t *nodeTable) of(c *cycle, node fwk.NodeInfo) *nodeState {
 	return n
 }
 
-// holds reports whether what is known of a node holds in a cycle.
+// holds reports whether the kept state of a node is valid in a cycle.
 func (n *nodeState) holds(c *cycle, node fwk.NodeInfo) bool {
 	if n.generation != node.GetGeneration() || n.version != c.version {
 		return false
@@ -110,7 +110,7 @@ func (n *nodeState) holds(c *cycle, node fwk.NodeInfo) bool {
 	return n.followed == nil || n.followed.In(c.snapshot)
 }
 
-// add begins what is known of a node that is not in the map, and keeps it if it is one of the snapshot.
+// add returns an empty state for a node that is not in the map, and keeps it if the node is one of the snapshot.
 func (t *nodeTable) add(c *cycle, node fwk.NodeInfo) *nodeState {
 	n := &nodeState{generation: node.GetGeneration(), version: c.version, profiles: c.snapshot.Version}
 	if known, err := c.nodes.Get(node.Node().Name); err != nil || known != node {
@@ -153,7 +153,7 @@ func (f *finding) use() {
 	}
 }
 
-// filteredOn returns whether a node as it is now takes the candidate.
+// filteredOn reports whether a node takes the candidate now.
 func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
 	f := d.nodes.of(c, node).finding(c.candidate.kind)
 	if f.filtered != nil {
@@ -167,7 +167,7 @@ func (d *Dilation) filteredOn(c *cycle, node fwk.NodeInfo) *filtered {
 	return found
 }
 
-// costOn returns what the candidate costs on a node as it is now.
+// costOn returns the current cost of the candidate on a node.
 func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	f := d.nodes.of(c, node).finding(c.candidate.kind)
 	if !f.priced {
@@ -178,7 +178,7 @@ func (d *Dilation) costOn(ctx context.Context, c *cycle, node fwk.NodeInfo) floa
 	return f.cost
 }
 
-// recost keeps another cost for the candidate on a node as it is now, and returns it.
+// recost keeps another cost of the candidate on a node, and returns it.
 func (d *Dilation) recost(c *cycle, node fwk.NodeInfo, cost float64) float64 {
 	f := d.nodes.of(c, node).finding(c.candidate.kind)
 	f.cost, f.priced = cost, true
@@ -193,16 +193,16 @@ func (n *nodeState) follow(c *cycle, node fwk.NodeInfo) *profile.Followed {
 	return n.followed
 }
 
-// pricesOf returns the prices of a node as it is now.
+// pricesOf returns the current prices of a node.
 func (d *Dilation) pricesOf(ctx context.Context, c *cycle, node fwk.NodeInfo) *nodePrices {
 	n := d.nodes.of(c, node)
 	if n.prices == nil {
-		n.prices = price(ctx, c, node.Node(), n.follow(c, node))
+		n.prices = priceNode(ctx, c, node.Node(), n.follow(c, node))
 	}
 	return n.prices
 }
 
-// residentsOf returns the pods of a node as they are now.
+// residentsOf returns the current pods of a node.
 func (d *Dilation) residentsOf(c *cycle, node fwk.NodeInfo) *residents {
 	n := d.nodes.of(c, node)
 	if n.residents == nil {

@@ -53,9 +53,8 @@ func (d *Dilation) slaRisk(ctx context.Context, c *cycle, node fwk.NodeInfo) flo
 	return risk + within*total/(1+total)
 }
 
-// packing is below 1 on a node where, by an estimate, no pod would be dilated more than it may be, and the lower the fuller
-// the node is by requests; on another it is 1 and what the total is. [Dilation.confirm] looks at what the accurate model says of
-// the best nodes.
+// packing is below 1 on a node where, by an estimate, no pod would be dilated more than it may be, and the lower the fuller the
+// node is by requests; on another it is 1 plus the total. [Dilation.confirm] solves the accurate model for the best nodes.
 func (d *Dilation) packing(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	r := d.residentsOf(c, node)
 	fits := d.certainlyPacked(c, r)
@@ -78,7 +77,7 @@ func (d *Dilation) certainlyPacked(c *cycle, r *residents) bool {
 // estimates of nodes near their limits are commonly off by less.
 const packingMargin = 0.03
 
-// unpacked is what a node costs where a pod would be dilated more than it may be.
+// unpacked is the cost of a node where a pod would be dilated more than it may be.
 func (d *Dilation) unpacked(ctx context.Context, c *cycle, node fwk.NodeInfo) float64 {
 	return 1 + d.total(ctx, c, node)
 }

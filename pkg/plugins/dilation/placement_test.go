@@ -11,7 +11,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"pgregory.net/rapid"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // namedNodes is a cluster in which nodes are asked for by name.
@@ -178,7 +178,7 @@ func TestANodeThatIsGoneIsAnError(t *testing.T) {
 // With one server, symmetric jobs and two to a node, the dilation of each is given by Eq. (5) of the D-factor paper.
 func TestTheDilationOfAnyGroupOfPairsIsThatOfThePaper(t *testing.T) {
 	t.Parallel()
-	loading := rapid.Float64Range(0.01, 0.49)
+	fraction := rapid.Float64Range(0.01, 0.49)
 	rapid.Check(t, func(r *rapid.T) {
 		pairs := rapid.IntRange(1, 4).Draw(r, "pairs")
 		var profiles []any
@@ -187,14 +187,14 @@ func TestTheDilationOfAnyGroupOfPairsIsThatOfThePaper(t *testing.T) {
 		var pods []*corev1.Pod
 		want := 1.0
 		for i := range pairs {
-			var vectors [2]contention.Vector
+			var vectors [2]loading.Vector
 			var pair [2]*corev1.Pod
 			for k := range 2 {
 				name := fmt.Sprintf("job-%d-%d", i, k)
 				// Quantities have three decimals.
-				cpu, disk := math.Round(loading.Draw(r, "cpu")*1000)/1000, math.Round(loading.Draw(r, "disk")*1000)/1000
+				cpu, disk := math.Round(fraction.Draw(r, "cpu")*1000)/1000, math.Round(fraction.Draw(r, "disk")*1000)/1000
 				profiles = append(profiles, workload(name, demand("cpu", cpu), demand("disk", disk)))
-				vectors[k] = contention.Vector{{Loading: cpu}, {Loading: disk}}
+				vectors[k] = loading.Vector{{Loading: cpu}, {Loading: disk}}
 				pair[k] = member(name, name)
 			}
 			node := fmt.Sprintf("node-%d", i)

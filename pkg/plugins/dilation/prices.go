@@ -7,21 +7,21 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/price"
 	"loadline.dev/loadline/pkg/profile"
 )
 
 // nodePrices are the prices of one node.
 type nodePrices struct {
-	prices *contention.Prices
+	prices *price.Prices
 	class  *profile.NodeClass // of the node, nil if it follows no profile
 }
 
-// price computes the prices of a node from the pods on it and what they follow, each with the vector
+// priceNode computes the prices of a node from the pods on it and what they follow, each with the vector
 // that it has on nodes of this class, and the share of the processor that its
 // requests and limits make. Annotations that name devices which are not there are
 // ignored, and logged.
-func price(ctx context.Context, c *cycle, node *corev1.Node, f *profile.Followed) *nodePrices {
+func priceNode(ctx context.Context, c *cycle, node *corev1.Node, f *profile.Followed) *nodePrices {
 	nodesRepriced.Inc()
 	class := c.snapshot.NodeClass(node)
 	prices, err := c.snapshot.Prices(node, class, f)

@@ -8,6 +8,7 @@ import (
 
 	"loadline.dev/loadline/apis/loadline/v1alpha1"
 	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 	"loadline.dev/loadline/pkg/node"
 	"loadline.dev/loadline/pkg/profile"
 )
@@ -17,10 +18,10 @@ type candidate struct {
 	pod      *corev1.Pod
 	follows  *profile.Workload // nil if it follows none
 	workload *profile.Workload // the same, nil if that has no vector yet
-	requests contention.Vector // its vector where workload is nil
-	share    contention.Share
+	requests loading.Vector    // its vector where workload is nil
+	share    loading.Share
 	promise  node.Promise
-	// importance is how many times what it waits counts.
+	// importance is how many times its waiting counts.
 	importance float64
 	// devices are the extended resources of devices that it requests, and what its annotation says of devices.
 	devices string
@@ -47,7 +48,7 @@ func newFollower(s *profile.Snapshot, m *modes, pod *corev1.Pod, w *profile.Work
 }
 
 // vectorOn returns its vector on nodes of a class.
-func (n *candidate) vectorOn(c *profile.NodeClass) contention.Vector {
+func (n *candidate) vectorOn(c *profile.NodeClass) loading.Vector {
 	if n.workload == nil {
 		return n.requests
 	}
@@ -55,7 +56,7 @@ func (n *candidate) vectorOn(c *profile.NodeClass) contention.Vector {
 }
 
 // anywhere returns its vector on nodes of all classes, nil if it is not the same on all.
-func (n *candidate) anywhere() contention.Vector {
+func (n *candidate) anywhere() loading.Vector {
 	if n.workload == nil {
 		return n.requests
 	}
@@ -65,7 +66,7 @@ func (n *candidate) anywhere() contention.Vector {
 	return n.workload.On(profile.AnyClass).Vector
 }
 
-// on returns the pod as it is on nodes of a class with some servers, of which cpu is the index of the cores.
+// on returns the pod on nodes of a class with some servers, of which cpu is the index of the cores.
 func (n *candidate) on(c *profile.NodeClass, servers []int, cpu int) node.Pod {
 	v := n.vectorOn(c)
 	return node.Pod{Pod: n.pod, Vector: v, Workload: n.follows, Bound: n.promise.On(v[cpu], servers[cpu])}
@@ -91,7 +92,7 @@ type outcome struct {
 	provisional bool
 }
 
-// newResidents returns the pods of a node, by what they follow.
+// newResidents returns the pods of a node, by the profiles that they follow.
 func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *profile.Followed) *residents {
 	resources, class := c.snapshot.Resources(), c.snapshot.NodeClass(object)
 	servers, cpu := resources.Servers(object, class), resources.Processor()
@@ -107,7 +108,7 @@ func newResidents(m *modes, known *kinds, c *cycle, object *corev1.Node, f *prof
 	return r
 }
 
-// podOf returns the candidate as it is on the node.
+// podOf returns the candidate on the node.
 func (r *residents) podOf(n *candidate) node.Pod {
 	return n.on(r.Node.Class, r.Node.Servers, r.Node.CPU)
 }
@@ -119,7 +120,7 @@ func (r *residents) and(n *candidate) *node.Node { return r.Node.With(r.podOf(n)
 // limits are those of the candidate and of each pod, 0 for none.
 func (r *residents) certain(n *candidate, own float64, limit func(node.Bound) float64) bool {
 	var with *contention.Ceiling
-	below := func(v contention.Vector, most float64) bool {
+	below := func(v loading.Vector, most float64) bool {
 		if most == 0 {
 			return true
 		}

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/price"
 )
 
 // encodeCost returns a cost as the framework's integer score. The bits of
@@ -45,7 +45,7 @@ func normalize(n int, at func(i int) *int64) {
 	for i := range n {
 		score := at(i)
 		cost := decodeCost(*score)
-		if contention.SameCost(lowest, cost) {
+		if price.SameCost(lowest, cost) {
 			*score = fwk.MaxScore
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"loadline.dev/loadline/pkg/model/contention"
+	"loadline.dev/loadline/pkg/model/loading"
 )
 
 // waiting are the pods that no node takes because of bounds, or that are held. It is the handler of an informer of pods,
@@ -35,7 +35,7 @@ type waiting struct {
 type waitingPod struct {
 	pod *corev1.Pod
 	// vector is its vector, nil if it has several, and ownOnly whether it is by its own dilation alone that nodes were refused.
-	vector  contention.Vector
+	vector  loading.Vector
 	ownOnly bool
 	// since is when it was first held, zero if it was not, and timer runs until it has been held for long enough.
 	since time.Time
@@ -69,7 +69,7 @@ func (w *waiting) add(pod *corev1.Pod, c *cycle, maxWait time.Duration) {
 }
 
 // vector returns the vector of a pod that waits, and whether it is by its own dilation alone that nodes were refused.
-func (w *waiting) vector(uid types.UID) (v contention.Vector, ownOnly bool) {
+func (w *waiting) vector(uid types.UID) (v loading.Vector, ownOnly bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.pods[uid]
@@ -219,7 +219,7 @@ func (d *Dilation) afterPodEvent(_ klog.Logger, pod *corev1.Pod, oldObj, newObj 
 
 // meet reports whether two pods are in each other's way at some resource. They may be where the vector
 // of one is not known, and where vectors are about different resources, by their lengths.
-func meet(a, b contention.Vector) bool {
+func meet(a, b loading.Vector) bool {
 	if len(a) == 0 || len(a) != len(b) {
 		return true
 	}

@@ -21,7 +21,7 @@ type Load struct {
 	IdledNanos int64 `json:"idledNanos"`
 	// CPUNanos is the CPU time of the process from Begin to End, in nanoseconds.
 	CPUNanos int64 `json:"cpuNanos"`
-	// Ended is [EndedUnits], or [EndedTerminated] if it was told to end.
+	// Ended is [EndedUnits], or [EndedTerminated] if a signal ended it.
 	Ended string `json:"ended"`
 }
 

@@ -58,11 +58,6 @@ func (c PressureCalibration) resource() string {
 	return resource
 }
 
-// ParsePressureCalibration reads what [Encode] made of one. Its errors name the field, or are [ErrTruncated].
-func ParsePressureCalibration(message string) (PressureCalibration, error) {
-	return parse[PressureCalibration](message)
-}
-
 func (c PressureCalibration) validate() error {
 	var rules rules
 	rules.job("job", c.Job)

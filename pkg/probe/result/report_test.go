@@ -68,7 +68,7 @@ func TestWhatIsWrittenIsWhatIsRead(t *testing.T) {
 	roundTrip(t, aWatch(), ParseWatch)
 	roundTrip(t, aCalibration(), ParseCalibration)
 	roundTrip(t, aLoad(), ParseLoad)
-	roundTrip(t, aPressureCalibration(), ParsePressureCalibration)
+	roundTrip(t, aPressureCalibration(), parse[PressureCalibration])
 }
 
 func TestThePaceOfAJobOfTheCPUIsInProcessorTimeThatTheNodeHad(t *testing.T) {

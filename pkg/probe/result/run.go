@@ -4,7 +4,7 @@ package result
 const (
 	EndedDuration   = "duration"   // its time was over
 	EndedUnits      = "units"      // its work was done
-	EndedTerminated = "terminated" // it was told to end
+	EndedTerminated = "terminated" // a signal ended it
 )
 
 // Run is a standard job that ran.

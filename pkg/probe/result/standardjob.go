@@ -31,7 +31,7 @@ type StandardJob struct {
 	Resource string
 	// Interference is the interference resource where it presses on others, "" for none.
 	Interference string
-	// Computes reports whether it is the processors that it keeps busy. Its processor time then tells how fast it would
+	// Computes reports whether it is the processors that it keeps busy. Its processor time then shows how fast it would
 	// be alone: it needs no run without the workload.
 	Computes bool
 	// Waits reports whether its workers wait for the resource, so that what they compute meanwhile is no part of that.

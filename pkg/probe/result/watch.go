@@ -8,7 +8,7 @@ type Watch struct {
 	// BootID is the kernel's boot id.
 	BootID string `json:"bootID"`
 	// Begin is when the first of them started, 0 if none did. End is when the last
-	// ended, 0 if it was still running when the observer was told to end.
+	// ended, 0 if it was still running when a signal ended the observer.
 	Begin int64 `json:"begin"`
 	End   int64 `json:"end"`
 	// CPUNanos is how long their threads ran, WaitNanos how long they stood in the run

@@ -45,7 +45,7 @@ func (s colorScale) position(value float64) float64 {
 	return min(max((value-s.low)/(s.high-s.low), 0), 1)
 }
 
-func (s colorScale) at(value float64) color.NRGBA { return heatAt(s.position(value)) }
+func (s colorScale) colorAt(value float64) color.NRGBA { return heatAt(s.position(value)) }
 
 // heatAt is the colour at a position from 0 to 1.
 func heatAt(position float64) color.NRGBA {

@@ -25,13 +25,13 @@ func lightness(c color.Color) float64 { return 116*math.Cbrt(luminance(c)) - 16 
 func TestEqualDifferencesLookEquallyLarge(t *testing.T) {
 	t.Parallel()
 	scale := newColorScale([]float64{1, 3})
-	first, last := lightness(scale.at(1)), lightness(scale.at(3))
+	first, last := lightness(scale.colorAt(1)), lightness(scale.colorAt(3))
 	if first-last < 75 {
 		t.Errorf("lightness falls from %.1f to %.1f only", first, last)
 	}
 	for i := range 101 {
 		fraction := float64(i) / 100
-		got, want := lightness(scale.at(1+2*fraction)), first+fraction*(last-first)
+		got, want := lightness(scale.colorAt(1+2*fraction)), first+fraction*(last-first)
 		// A just noticeable difference is about 1 to 2; straight lines between
 		// the eleven colours of the table are off by less.
 		if math.Abs(got-want) > 1 {
@@ -44,7 +44,7 @@ func TestTextIsReadableOnEveryColour(t *testing.T) {
 	t.Parallel()
 	scale := newColorScale([]float64{0, 1})
 	for i := range 101 {
-		ground := scale.at(float64(i) / 100)
+		ground := scale.colorAt(float64(i) / 100)
 		a, b := luminance(ground), luminance(readableOn(ground))
 		// Contrast ratio of WCAG 2, from 1 to 21; where dark and white text are
 		// equally good, both have 4.
@@ -57,7 +57,7 @@ func TestTextIsReadableOnEveryColour(t *testing.T) {
 func TestAlmostEqualValuesLookAlike(t *testing.T) {
 	t.Parallel()
 	scale := newColorScale([]float64{1, 1.0001})
-	if a, b := lightness(scale.at(1)), lightness(scale.at(1.0001)); math.Abs(a-b) > 2 {
+	if a, b := lightness(scale.colorAt(1)), lightness(scale.colorAt(1.0001)); math.Abs(a-b) > 2 {
 		t.Errorf("the lightness of 1 is %.1f, that of 1.0001 %.1f", a, b)
 	}
 }

@@ -105,7 +105,7 @@ func (h HeatMap) drawInside(c draw.Canvas) {
 }
 
 // drawCells paints the cells and writes their values. A thin white line stays
-// between cells, so that two of a colour can be told apart.
+// between cells, so that two of a colour can be distinguished.
 func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 	const line = 0.4
 	for r, row := range h.Values {
@@ -118,7 +118,7 @@ func (h HeatMap) drawCells(c draw.Canvas, l heatLayout, grid vg.Rectangle) {
 				hatch(c, cell)
 				continue
 			}
-			paint := l.bar.colors.at(value)
+			paint := l.bar.colors.colorAt(value)
 			Fill(c, paint, cell.Min.X, cell.Min.Y, cell.Max.X, cell.Max.Y)
 			if l.valueSize > 0 {
 				middle := center(cell)

@@ -166,10 +166,10 @@ func (g Regions) plot() *plot.Plot {
 	setAxis(&p.X, g.X.From, g.X.To, false)
 	setAxis(&p.Y, g.Y.From, g.Y.To, false)
 	p.Add(terrain{g})
-	if within(g.NowX, g.X) && within(g.NowY, g.Y) {
+	if onAxis(g.NowX, g.X) && onAxis(g.NowY, g.Y) {
 		p.Add(here{g.NowX, g.NowY})
 	}
 	return p
 }
 
-func within(x float64, a Axis) bool { return !math.IsNaN(x) && x >= a.From && x <= a.To }
+func onAxis(x float64, a Axis) bool { return !math.IsNaN(x) && x >= a.From && x <= a.To }

@@ -8,8 +8,8 @@ type Findings struct {
 	Unused []Grant
 }
 
-// Check compares what accounts asked with what they are granted. Grants are told
-// apart: the same right by two roles is used by both.
+// Check compares what accounts asked with what they are granted. Grants are
+// distinct: the same right by two roles is used by both.
 func Check(requests []Request, grants []Grant) Findings {
 	var f Findings
 	type kind struct {
@@ -17,12 +17,12 @@ func Check(requests []Request, grants []Grant) Findings {
 		right   Right
 		path    string
 	}
-	told := map[kind]bool{}
+	seen := map[kind]bool{}
 	used := make([]bool, len(grants))
 	for i := range requests {
 		r := &requests[i]
-		if k := (kind{r.Account, r.Right, r.Path}); r.Forbidden && !told[k] {
-			told[k] = true
+		if k := (kind{r.Account, r.Right, r.Path}); r.Forbidden && !seen[k] {
+			seen[k] = true
 			f.Forbidden = append(f.Forbidden, *r)
 		}
 		for j := range grants {

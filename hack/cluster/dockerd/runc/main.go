@@ -7,13 +7,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/moby/sys/capability"
 )
 
 func main() {
@@ -64,40 +65,18 @@ func described(args []string) []string {
 
 // boundingSet returns the names of the capabilities that a process of this machine can have.
 func boundingSet() (map[string]bool, error) {
-	status, err := os.ReadFile("/proc/self/status")
+	own, err := capability.NewPid2(0)
+	if err == nil {
+		err = own.Load()
+	}
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(status)) {
-		if value, found := strings.CutPrefix(line, "CapBnd:"); found {
-			var bits uint64
-			if _, err := fmt.Sscanf(value, "%x", &bits); err != nil {
-				return nil, fmt.Errorf("/proc/self/status: CapBnd:%q is not a hexadecimal number", value)
-			}
-			return names(bits), nil
-		}
+	names := map[string]bool{}
+	for _, one := range capability.ListKnown() {
+		names["CAP_"+strings.ToUpper(one.String())] = own.Get(capability.BOUNDING, one)
 	}
-	return nil, errors.New("/proc/self/status has no line CapBnd")
-}
-
-// capabilities are the names of all capabilities, by number: linux/capability.h.
-var capabilities = []string{
-	"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "LINUX_IMMUTABLE",
-	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER", "SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT",
-	"SYS_PTRACE", "SYS_PACCT", "SYS_ADMIN", "SYS_BOOT", "SYS_NICE", "SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG", "MKNOD", "LEASE",
-	"AUDIT_WRITE", "AUDIT_CONTROL", "SETFCAP", "MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ",
-	"PERFMON", "BPF", "CHECKPOINT_RESTORE",
-}
-
-// names returns the names of a set of capabilities.
-func names(bits uint64) map[string]bool {
-	set := map[string]bool{}
-	for i, name := range capabilities {
-		if bits&(1<<i) != 0 {
-			set["CAP_"+name] = true
-		}
-	}
-	return set
+	return names, nil
 }
 
 // limitFile limits the container or process that a file describes.

@@ -3,54 +3,83 @@
 package cgroupfs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
+
+	"github.com/opencontainers/cgroups"
+	"k8s.io/utils/cpuset"
 )
 
-func TestProcessesOfACgroupAreThoseWithinItToo(t *testing.T) {
+// ours returns a cgroup for a test, which is gone after it. Only root can make some, and not in each container.
+func ours(t *testing.T) Cgroup {
+	t.Helper()
+	c := Cgroup(fmt.Sprintf("loadline-test-%d-%d", os.Getpid(), len(t.Name())))
+	if err := c.Writable(); err != nil {
+		t.Skip("no cgroup can be made: ", err)
+	}
+	t.Cleanup(func() { must(t, c.Remove()) })
+	return c
+}
+
+func TestACgroupHasItsProcessorsAndIsRemovedWithThoseWithinIt(t *testing.T) {
 	t.Parallel()
-	ours := t.TempDir()
-	makeFolder(t, filepath.Join(ours, "pods", "a"))
-	for folder, text := range map[string]string{"": "11\n12\n", "pods": "", "pods/a": "13\n"} {
-		hold(t, filepath.Join(ours, folder), text)
+	c := ours(t)
+	must(t, c.Make("pods", cpuset.New(0), LowWeight))
+	paths, err := c.Within("pods").paths()
+	must(t, err)
+	folder, weight := paths["cpuset"], filepath.Join(paths["cpu"], "cpu.shares")
+	want := "128"
+	if cgroups.IsCgroup2UnifiedMode() {
+		folder, weight, want = paths[""], filepath.Join(paths[""], "cpu.weight"), "12"
 	}
-	got, err := processesIn(ours)
-	if slices.Sort(got); err != nil || !slices.Equal(got, []int{11, 12, 13}) {
-		t.Errorf("got %v, %v", got, err)
+	for file, want := range map[string]string{filepath.Join(folder, "cpuset.cpus"): "0\n", weight: want + "\n"} {
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v, want %q", file, got, err, want)
+		}
 	}
-	if got, err := processesIn(filepath.Join(ours, "missing")); err != nil || len(got) > 0 {
-		t.Errorf("a cgroup that is not there has %v, %v", got, err)
+	for range 2 { // the second time there is nothing to do
+		must(t, c.Remove())
+	}
+	for controller, path := range paths {
+		if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %s is there: %v", controller, filepath.Dir(path), err)
+		}
 	}
 }
 
-func TestAllProcessesOfACgroupEndButThisOne(t *testing.T) {
+func TestAllProcessesOfACgroupEndAndThoseWithinIt(t *testing.T) {
 	t.Parallel()
-	root := t.TempDir()
-	c := Cgroup{name: "ours", roots: []string{root}}
-	child := exec.Command("sleep", "1h")
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
+	c := ours(t)
+	must(t, c.Make("pods", cpuset.New(0), NormalWeight))
+	child := exec.CommandContext(t.Context(), "sleep", "1h")
+	must(t, child.Start())
+	paths, err := c.Within("pods").paths()
+	must(t, err)
+	for _, path := range paths {
+		must(t, cgroups.WriteCgroupProc(path, child.Process.Pid))
 	}
-	makeFolder(t, filepath.Join(root, "ours"))
-	hold(t, filepath.Join(root, "ours"), fmt.Sprintf("%d\n%d\n", os.Getpid(), child.Process.Pid))
 	ended := make(chan error)
 	go func() { ended <- child.Wait() }()
-	if err := c.Kill(); err != nil {
-		t.Error(err)
-	}
+	must(t, c.Kill())
 	if err := <-ended; err == nil || err.Error() != "signal: killed" {
-		t.Errorf("the other process ended with %v", err)
+		t.Errorf("the process ended with %v", err)
 	}
 }
 
-// hold makes a folder list processes, as a cgroup does.
-func hold(t *testing.T, folder, processes string) {
+func TestACgroupThatIsNotThereHasNoProcesses(t *testing.T) {
+	t.Parallel()
+	must(t, Cgroup("loadline-test-missing").Kill())
+	must(t, Cgroup("loadline-test-missing").Remove())
+}
+
+func must(t *testing.T, err error) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(folder, "cgroup.procs"), []byte(processes), 0o600); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ package cores
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"k8s.io/utils/cpuset"
@@ -14,23 +13,22 @@ import (
 type Plan struct {
 	// All are the machine's cores that are in use.
 	All cpuset.CPUSet
-	// Workers are the cores of each worker.
+	// Workers are the cores of the workers, one each.
 	Workers []cpuset.CPUSet
 	// Others are where everything else runs.
 	Others cpuset.CPUSet
 }
 
-// Divide gives each worker that many cores, the lowest first, and everything else the cores that remain, or, when none
-// does, the last worker's, so that worker-1 is disturbed last. The error says that there are too few.
-func Divide(all cpuset.CPUSet, workers, each int) (Plan, error) {
-	if need := max(2, workers*each); all.Size() < need {
-		return Plan{}, fmt.Errorf("%d cores (%v): %d workers with %d each, and something for everything else, need %d",
-			all.Size(), all, workers, each, need)
+// Divide gives each worker a core, the lowest first, and everything else the cores that remain, or, when none does, the last
+// worker's, so that worker-1 is disturbed last. The error says that there are too few.
+func Divide(all cpuset.CPUSet, workers int) (Plan, error) {
+	if need := max(2, workers); all.Size() < need {
+		return Plan{}, fmt.Errorf("%d cores (%v): %d workers with one each, and something for everything else, need %d", all.Size(), all, workers, need)
 	}
 	p := Plan{All: all, Others: all}
-	for cores := range slices.Chunk(all.List()[:workers*each], each) {
-		p.Workers = append(p.Workers, cpuset.New(cores...))
-		p.Others = p.Others.Difference(cpuset.New(cores...))
+	for _, core := range all.List()[:workers] {
+		p.Workers = append(p.Workers, cpuset.New(core))
+		p.Others = p.Others.Difference(cpuset.New(core))
 	}
 	if p.Others.IsEmpty() {
 		p.Others = p.Workers[workers-1]

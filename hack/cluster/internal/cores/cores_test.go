@@ -7,22 +7,19 @@ import (
 	"k8s.io/utils/cpuset"
 )
 
-func TestEachWorkerHasItsCoresAndEverythingElseTheOthers(t *testing.T) {
+func TestEachWorkerHasItsCoreAndEverythingElseTheOthers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		cores   string
 		workers int
-		each    int
 		plan    string // workers, then everything else
 	}{
-		"cores to spare":                      {"0-3", 2, 1, "0 1, else 2-3"},
-		"none to spare: the last worker's":    {"0-1", 2, 1, "0 1, else 1"},
-		"one worker is never disturbed":       {"0-1", 1, 1, "0, else 1"},
-		"cores that are not numbered in line": {"2,5,7", 2, 1, "2 5, else 7"},
-		"two cores each":                      {"0-4", 2, 2, "0-1 2-3, else 4"},
-		"all cores for one worker":            {"0-1", 1, 2, "0-1, else 0-1"},
+		"cores to spare":                      {"0-3", 2, "0 1, else 2-3"},
+		"none to spare: the last worker's":    {"0-1", 2, "0 1, else 1"},
+		"one worker is never disturbed":       {"0-1", 1, "0, else 1"},
+		"cores that are not numbered in line": {"2,5,7", 2, "2 5, else 7"},
 	} {
-		p, err := Divide(set(t, test.cores), test.workers, test.each)
+		p, err := Divide(set(t, test.cores), test.workers)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -42,16 +39,14 @@ func TestTooFewCoresAreCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		cores   string
 		workers int
-		each    int
 		want    string
 	}{
-		"fewer than workers":         {"0-2", 4, 1, "3 cores (0-2): 4 workers with 1 each, and something for everything else, need 4"},
-		"nowhere for the kubelet":    {"0", 1, 1, "need 2"},
-		"workers on a single core":   {"0", 3, 1, "need 3"},
-		"no cores, which none lacks": {"", 1, 1, "0 cores"},
-		"too wide a worker":          {"0-2", 2, 2, "3 cores (0-2): 2 workers with 2 each, and something for everything else, need 4"},
+		"fewer than workers":         {"0-2", 4, "3 cores (0-2): 4 workers with one each, and something for everything else, need 4"},
+		"nowhere for the kubelet":    {"0", 1, "need 2"},
+		"workers on a single core":   {"0", 3, "need 3"},
+		"no cores, which none lacks": {"", 1, "0 cores"},
 	} {
-		if _, err := Divide(set(t, test.cores), test.workers, test.each); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Divide(set(t, test.cores), test.workers); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}

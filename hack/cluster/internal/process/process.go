@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 	stopGrace = 5 * time.Second
 	// tailLines is how many lines of a log an error quotes.
 	tailLines = 20
+	// pollInterval is how often a process that is starting is asked whether it is ready.
+	pollInterval = 50 * time.Millisecond
 )
 
 // Spec says what to run.
@@ -134,6 +139,31 @@ func (p *Process) signal(s syscall.Signal) error {
 		return fmt.Errorf("send %v to %s: %w", s, p.name, err)
 	}
 	return nil
+}
+
+// AwaitReady polls until ready returns nil. The error says what ready said last, and quotes the end of the log; that of a process
+// which ends before is its Failure.
+func (p *Process) AwaitReady(ctx context.Context, deadline time.Duration, ready func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, deadline, true, func(ctx context.Context) (bool, error) {
+		if answer := ready(ctx); last == nil || ctx.Err() == nil { // not that the time is over
+			last = answer
+		}
+		select {
+		case <-p.exited:
+			return false, p.Failure()
+		default:
+			return last == nil, nil
+		}
+	})
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		return fmt.Errorf("while %s was starting: %w", p.name, cause)
+	case wait.Interrupted(err):
+		return fmt.Errorf("%s was not ready within %v: %w\n%s", p.name, deadline, last, p.Tail())
+	default:
+		return err
+	}
 }
 
 // Failure says how the process ended and quotes the end of its log. The process must have ended.

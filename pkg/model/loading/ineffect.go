@@ -1,0 +1,127 @@
+package loading
+
+import "slices"
+
+// This file bounds what the threads of jobs cost to compute with, whatever their vectors say: see [InEffect].
+
+// Of one job as many threads count at a resource of a node as either of these says.
+const (
+	MinThreadsInEffect = 32
+	ThreadsPerServer   = 4 // times the servers
+)
+
+const (
+	// maxThreadSquares bounds the sum of the squares of the numbers of threads at the resources of a node, where jobs have
+	// several. It is worth some milliseconds.
+	maxThreadSquares = 1 << 21
+)
+
+// InEffect returns the jobs of a node as they count there, the given ones where none has more threads than count:
+//
+//   - of one job at one resource [ThreadsPerServer] for each server, and no fewer than [MinThreadsInEffect];
+//   - of all jobs together as many as can be computed with in a few milliseconds, 1448 at one busy resource, and in some seconds
+//     where they share it by weights ([PredictSharing]): those with the most threads give them up, and each keeps one.
+//
+// Threads that count stand for those that do not: each presses as many times harder, and is there for as much longer, as far as
+// a thread can that has only one life. So up to there the job presses on the others as hard as before; beyond it more threads
+// than that would only wait for each other. Servers are those of each resource; the vectors must be valid for them.
+func InEffect(jobs []Vector, servers []int) []Vector {
+	return ReduceAll(jobs, ThreadLimits(jobs, servers))
+}
+
+// ReduceAll returns the jobs with at most limits[i] threads of each at resource i: the given ones if they have no more.
+func ReduceAll(jobs []Vector, limits []int) []Vector {
+	var reduced []Vector
+	for j, v := range jobs {
+		if v.fits(limits) {
+			continue
+		}
+		if reduced == nil {
+			reduced = slices.Clone(jobs)
+		}
+		reduced[j] = v.Reduced(limits)
+	}
+	if reduced == nil {
+		return jobs
+	}
+	return reduced
+}
+
+// ThreadLimits returns how many threads of one job count at each resource.
+func ThreadLimits(jobs []Vector, servers []int) []int {
+	limits := make([]int, len(servers))
+	for i, c := range servers {
+		limits[i] = max(MinThreadsInEffect, ThreadsPerServer*c)
+	}
+	squares := func() (sum float64) {
+		for _, n := range countThreads(jobs, limits) {
+			sum += float64(n) * float64(n)
+		}
+		return sum
+	}
+	for squares() > maxThreadSquares {
+		most := slices.Max(limits)
+		if most == 1 {
+			break
+		}
+		for i := range limits {
+			limits[i] = min(limits[i], max(1, most*3/4))
+		}
+	}
+	return limits
+}
+
+// countThreads returns the number of threads at each resource, of each job at most limits[i] at resource i.
+func countThreads(jobs []Vector, limits []int) []int {
+	counts := make([]int, len(limits))
+	for _, v := range jobs {
+		for i, d := range v {
+			if !d.Idle() {
+				counts[i] += min(d.ThreadCount(), limits[i])
+			}
+		}
+	}
+	return counts
+}
+
+// fits reports whether the job has at most limits[i] threads at resource i.
+func (v Vector) fits(limits []int) bool {
+	for i, d := range v {
+		if d.ThreadCount() > limits[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Reduced returns the vector with at most limits[i] threads at resource i: itself if it has no more.
+func (v Vector) Reduced(limits []int) Vector {
+	if v.fits(limits) {
+		return v
+	}
+	more, idle := 0.0, 1.0 // time at resources that the threads need more, and that they have
+	for i, d := range v {
+		idle -= d.Loading
+		if d.ThreadCount() > limits[i] {
+			more += d.Loading * (d.standsFor(limits[i]) - 1)
+		}
+	}
+	part := 1.0
+	if idle = max(0, idle); more > idle {
+		part = idle / more
+	}
+	w := slices.Clone(v)
+	for i, d := range v {
+		if d.ThreadCount() <= limits[i] {
+			continue
+		}
+		times := d.standsFor(limits[i])
+		longer := 1 + part*(times-1)
+		w[i].Loading, w[i].Sensitivity = min(1, d.Loading*longer), min(1, d.Sensitivity*longer)
+		w[i].Pressure, w[i].Threads = min(1, d.Pressure*times), limits[i]
+	}
+	return w
+}
+
+// standsFor returns how many threads of the job each of those stands for that count.
+func (d Demand) standsFor(limit int) float64 { return float64(d.ThreadCount()) / float64(limit) }
