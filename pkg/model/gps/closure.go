@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"loadline.dev/loadline/pkg/model/poissonbinomial"
 )
 
@@ -44,10 +46,11 @@ const (
 	closureTolerance = 1e-5
 	// lastTolerance is that after all rounds, still below the error of the closure.
 	lastTolerance = 1e-2
-	// closureRounds bounds the rounds, and circling is after how many of them the iteration counts as going in circles.
-	closureRounds, circling = 2000, 200
-	// damping is which part of the way to the balance the odds and factors go in a round.
-	damping = 0.7
+	// closureRounds bounds the rounds of an attempt. After circling rounds the iteration counts as going in circles; steps are
+	// halved every shortening rounds.
+	closureRounds, circling, shortening = 2000, 200, 100
+	// damping is the part of the way to the balance that the odds and factors go in a round, and leastDamping the smallest.
+	damping, leastDamping = 0.7, 0.02
 	// negligible is the probability of numbers of threads that are left out.
 	negligible = 1e-9
 )
@@ -68,10 +71,16 @@ func newClosure(t *tree, rest *rest) *closure {
 		c.given[l], c.share[l] = make([]float64, threads+1), make([]float64, threads+1)
 	}
 	c.phi, c.number = make([]float64, threads+1), make([]float64, threads+1)
-	for k := 1; k <= threads; k++ {
-		c.phi[k] = c.phi[k-1] + math.Log(max(1, float64(k)/t.cores))
-	}
+	c.reset()
 	return c
+}
+
+// reset forgets what was found.
+func (c *closure) reset() {
+	clear(c.away)
+	for k := 1; k < len(c.phi); k++ {
+		c.phi[k] = c.phi[k-1] + math.Log(max(1, float64(k)/c.tree.cores))
+	}
 }
 
 // startFrom starts with the solution of another closure of the same leaves.
@@ -106,33 +115,68 @@ func (c *closure) start() {
 
 // solve finds the odds and factors. It takes O(L·n·(n + gridPoints)) time per round for n threads of L
 // leaves, and some dozens of rounds. Threads of a pod of little weight slow each other down while they wait, and odds and factors can
-// then circle around the balance; [anderson] acceleration finds it.
+// then circle around the balance. [anderson] acceleration commonly finds it; where that wanders, shorter steps commonly do.
 func (c *closure) solve() error {
-	c.start()
-	c.anchor()
-	off := 0.0
-	var direct anderson
-	for round := range closureRounds {
-		before := c.state()
-		c.flatten()
-		c.setGrid()
-		low, high := c.distribute()
-		for k := max(1, low); k <= high; k++ {
-			c.divide(k)
-		}
-		if off = c.balance(); off < closureTolerance {
+	for _, settles := range []func() bool{c.accelerate, c.relax} {
+		c.start()
+		c.anchor()
+		if settles() {
 			return nil
 		}
-		c.cross(low, high)
-		c.anchor()
-		if round >= circling {
-			c.goTo(direct.next(before, c.state()))
-		}
-	}
-	if off < lastTolerance {
-		return nil
+		c.reset()
 	}
 	return fmt.Errorf("closure: %w after %d rounds", ErrUnsettled, closureRounds)
+}
+
+// accelerate iterates, and combines rounds once the iteration goes in circles. It reports whether it has settled.
+func (c *closure) accelerate() bool {
+	var rounds anderson
+	off := 0.0
+	for round := range closureRounds {
+		before := c.state()
+		if off = c.round(damping); off < closureTolerance {
+			return true
+		}
+		if round < circling {
+			continue
+		}
+		after := c.state()
+		if len(after) != len(before) || floats.HasNaN(after) { // some odds have become infinite
+			return false
+		}
+		c.goTo(rounds.next(before, after))
+	}
+	return off < lastTolerance
+}
+
+// relax iterates with steps that become shorter by half each time that the iteration goes in circles. It reports whether it has
+// settled.
+func (c *closure) relax() bool {
+	off := 0.0
+	for round := range closureRounds {
+		step := math.Ldexp(damping, -round/shortening)
+		if off = c.round(max(leastDamping, step)); off < closureTolerance {
+			return true
+		}
+	}
+	return off < lastTolerance
+}
+
+// round moves the odds and factors by a part of the way to the balance. It returns the relative error of the shares before, as
+// [closure.balance] does.
+func (c *closure) round(part float64) (off float64) {
+	c.flatten()
+	c.setGrid()
+	low, high := c.distribute()
+	for k := max(1, low); k <= high; k++ {
+		c.divide(k)
+	}
+	if off = c.balance(part); off < closureTolerance {
+		return off
+	}
+	c.cross(low, high, part)
+	c.anchor()
+	return off
 }
 
 // state returns all that a round goes on from: the odds that are finite, with the probabilities that weights follow from, and the
@@ -265,7 +309,7 @@ func (c *closure) chance(l int) float64 { return 1 / (1 + math.Exp(-c.odds[l])) 
 // balance moves the odds of each thread towards where it comes to the processor as often as it leaves. It returns
 // by which fraction, at most, a round takes longer or shorter by how often bursts end than by how
 // long they last.
-func (c *closure) balance() float64 {
+func (c *closure) balance(part float64) float64 {
 	worst := 0.0
 	for l := range c.odds {
 		if math.IsInf(c.odds[l], -1) {
@@ -289,14 +333,14 @@ func (c *closure) balance() float64 {
 		}
 		worst = max(worst, math.Abs(c.burst[l]/flow/(c.burst[l]/c.rate[l]+away)-1))
 		due := math.Log(c.burst[l]/(c.rate[l]*away)) - math.Log(present/(1-present))
-		c.odds[l] += damping * max(-maxStep, min(maxStep, due))
+		c.odds[l] += part * max(-maxStep, min(maxStep, due))
 	}
 	return worst
 }
 
 // cross moves the factors towards where the number of threads goes up as often as it goes down. A factor per
 // thread that is the same for all is left to the odds.
-func (c *closure) cross(low, high int) {
+func (c *closure) cross(low, high int, part float64) {
 	due := make([]float64, len(c.phi)) // of Φ(k + 1)/Φ(k)
 	mean, total := 0.0, 0.0
 	for k := low; k < high; k++ {
@@ -318,7 +362,7 @@ func (c *closure) cross(low, high int) {
 	shift := 0.0
 	for k := low; k < len(c.phi)-1; k++ {
 		if k < high {
-			shift += damping * (due[k] - mean/max(total, negligible))
+			shift += part * (due[k] - mean/max(total, negligible))
 		}
 		c.phi[k+1] += shift
 	}

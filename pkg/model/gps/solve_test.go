@@ -450,3 +450,33 @@ func TestAClosureThatCirclesSettles(t *testing.T) {
 		t.Errorf("the pod of 16 threads takes %v times as long as alone, and all use %v of 4 cores", slow, used)
 	}
 }
+
+// Many threads of bursts from 0.2 to 200 ms on 16 cores: accelerated steps wander until odds are no numbers, and shorter ones settle.
+func TestAClosureWhoseAccelerationWandersSettles(t *testing.T) {
+	t.Parallel()
+	n := &gps.Network{Servers: []int{16}}
+	for _, j := range []struct {
+		weight, demand, burst float64
+		threads               int
+	}{
+		{4, 0.5, 200, 1}, {8, 0.05, 2, 16}, {8, 0.1, 200, 8}, {157, 0.3, 200, 2}, {2, 0.05, 100, 16}, {20, 0.05, 0.2, 1},
+		{2, 0.2, 50, 2}, {8, 1, 5, 1}, {313, 0.3, 100, 16}, {8, 0.2, 20, 4}, {79, 0.7, 100, 2}, {157, 0.7, 1, 1},
+		{39, 0.5, 10, 2}, {79, 0.2, 100, 16}, {1, 0.1, 0.2, 8},
+	} {
+		n.Jobs = append(n.Jobs, gps.Job{Demands: []float64{j.demand}, Weight: j.weight, Burst: j.burst / 1000, Threads: j.threads})
+	}
+	s, err := gps.Solve(n, gps.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := 0.0
+	for j, response := range s.Responses {
+		used += n.Jobs[j].Demands[0] * float64(n.Jobs[j].Threads) / response
+		if !(response >= 1) || math.IsInf(response, 1) {
+			t.Errorf("job %d takes %v times as long as alone", j, response)
+		}
+	}
+	if used > 16 {
+		t.Errorf("all use %v of 16 cores", used)
+	}
+}
