@@ -82,8 +82,8 @@ func ranks(values []float64) []float64 {
 	return r
 }
 
-// How the order of nodes by price compares with that by what a job really costs there. The figures stand in
-// docs/evidence/accuracy.md, from more clusters.
+// The order of nodes by price against the order by the exact cost of a job there. The figures, from more
+// clusters, stand in docs/evidence/accuracy.md.
 func TestPricesOrderNodesAsTheExactSolution(t *testing.T) {
 	t.Parallel()
 	var correlations, equalCorrelations, regrets, equalRegrets float64
