@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Effect is what a job has to do with an interference resource: one that is shared without a queue, such as a
-// last-level cache, memory bandwidth or the units of a core. A job that presses there makes the service of others at
-// the processor slower; none waits.
+// Effect is a job's demand at an interference resource: one that is shared without a queue, such as a last-level cache,
+// memory bandwidth or the units of a core. A job that presses there makes the service of others at the processor slower;
+// none waits.
 //
 // An effect slows service at one resource of a node, commonly the processor. A job presses while it runs there, on the
 // jobs that run at the same time in the same domain; see [Predict]. The number of servers of an interference resource is
