@@ -6,7 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// This file has the distribution of a pressure: of the sum of what the threads press that run at once. See inflation.go.
+// This file has the distribution of a pressure: the sum of the pressures of the threads that run at once. See inflation.go.
 
 // pressures are the sums over threads from which the moments of a pressure are made: of q·u, and of the squares and
 // cubes of q times powers of u.
@@ -64,7 +64,8 @@ type moments struct {
 	cube   [4]float64
 }
 
-// moments returns those of the pressure of threads that share servers, and of those with servers of their own, as the chances say.
+// moments returns the moments of the pressure of threads that share servers, and of threads with servers of their own, by the
+// chances.
 func (c *chances) moments(s, own *pressures) moments {
 	pairs := s.pairsOf()
 	m := moments{
