@@ -10,13 +10,13 @@ import (
 // BoundSharing returns bounds from above on the dilations of jobs that share one resource by weights and limits, as
 // [PredictSharing] takes them, in O(n·m) time for n jobs and m resources. They hold whatever the others do.
 //
-// At the shared resource a job gets at least what is its due where all the others want it all the time: of each group as much
-// as its weight is of those of all members. So its threads take at most t/due times as long as their service there, and no
-// longer than if each had a server where that is more than t. At any other resource with c servers a job finds no more than all
-// n threads that ever come there, and takes at most n/c times as long. Where that is less, it is the bound of [Ceiling], which
-// knows how much of its time each job is there. Interference makes its service as slow as its curve says at most. The neutral
-// time is at least the own time, and what the work takes that the job has at a resource, by all of its servers or by as many as
-// its limit allows.
+// At the shared resource a job gets at least its due, its share where all the others want the resource all the time: at each
+// level of groups the ratio of its group's weight to the weight of all members. So its threads take at most t/due times as long
+// as their service there, and no longer than with a server for each where that is more than t. At any other resource with c
+// servers a job finds no more than all n threads that ever come there, and takes at most n/c times as long. Where the bound of
+// [Ceiling] is lower, it applies; it uses the fraction of its time that each job is there. Interference makes its service at
+// most as slow as its curve says. The neutral time is at least the own time, and at least the time for the job's work at a
+// resource on all of its servers, or on the part that its limit allows.
 //
 // The error is that of [EstimateSharing].
 func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]float64, error) {
@@ -41,7 +41,7 @@ func BoundSharing(jobs []loading.Vector, servers []int, sharing Sharing) ([]floa
 	return bounds, nil
 }
 
-// worst is how the jobs of a node fare at worst.
+// worst bounds the waits of the jobs of a node.
 type worst struct {
 	sharing *Sharing
 	servers []int
@@ -82,7 +82,7 @@ func (w *worst) alone(j, resource int) float64 {
 	return float64(w.servers[resource])
 }
 
-// wait returns a bound on what a thread of job j waits at a resource for others, its siblings and its limit, as a multiple of
+// wait returns a bound on the wait of a thread of job j at a resource for others, its siblings and its limit, as a multiple of
 // its service.
 func (w *worst) wait(j, resource int, d loading.Demand) float64 {
 	c := float64(w.servers[resource])
@@ -205,8 +205,8 @@ func (s *Sharing) others(jobs []loading.Vector) (count int) {
 }
 
 const (
-	// gridPoints is what the threads' sharing of the resource takes besides a number of steps for each of them, and chainSteps
-	// what each state takes of a chain that is small enough to be solved.
+	// gridPoints is the cost of the threads' sharing of the resource besides a number of steps for each thread, and chainSteps
+	// the cost of each state of a chain that is small enough to be solved.
 	gridPoints = 64
 	chainSteps = 400
 	// throttlingTurns is how often a network is solved, or more, until limits are met.
@@ -217,7 +217,7 @@ const (
 	maxSteps = 48e6
 )
 
-// affordable returns the jobs with as many of their threads as [PredictSharing] may take: see [InEffect].
+// affordable returns the jobs with the number of threads that [PredictSharing] may take: see [InEffect].
 func (s *Sharing) affordable(jobs []loading.Vector, servers []int) []loading.Vector {
 	limits := loading.ThreadLimits(jobs, servers)
 	for s.steps(jobs, servers) > maxSteps && limits[s.Resource] > 1 {

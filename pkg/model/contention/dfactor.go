@@ -24,11 +24,10 @@ var ErrUndecided = errors.New("the measurement does not tell the roots apart")
 //
 //	p = ½ (1 ± √(1 − 2 (n − λ)/(n − 1)))    (13)
 //
-// It returns both roots, low ≤ ½ ≤ high = 1 − low: copies look the same with
-// the resources exchanged, so only another measurement can tell which root it
-// is, see [DecideRoot]. Near p = ½ the roots are ill-conditioned: at p = 0.58
-// and n = 2, 1 % of λ moves p over 0.50 to 0.62. A dilation beside a probe, p = λ − 1
-// by Property 3, is not.
+// It returns both roots, low ≤ ½ ≤ high = 1 − low: copies look the same with the resources
+// exchanged, so only another measurement can decide between the roots, see [DecideRoot]. Near p = ½
+// the roots are ill-conditioned: at p = 0.58 and n = 2, 1 % of λ moves p over 0.50 to 0.62. A
+// dilation beside a probe, p = λ − 1 by Property 3, is not.
 //
 // n must be at least 2, or an error says so. λ must lie between (n + 1)/2, for
 // p = ½, and n, for p = 0 or 1; beyond them the error wraps [ErrNoRoot] and the

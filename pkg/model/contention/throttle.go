@@ -58,9 +58,9 @@ const (
 // throttle solves a network whose limits hold on average over the periods of a quota. It also returns for how long
 // each job is throttled, in own times: where it is, it asks for nothing, as if idle.
 //
-// A job whose limit is too little for it is throttled for as long as brings its usage down to the limit, which is not
-// at all once the others leave it less than that. Each limit is met in turn, all else staying as it was: more
-// throttling of one job only leaves more to the others, so these times grow from zero to their smallest solution.
+// A job whose limit is below its demand is throttled until its usage equals the limit, and not at all once the others
+// leave it less than the limit. Each limit is met in turn, with all else fixed: more throttling of one job only leaves
+// more to the others, so these times grow from zero to their smallest solution.
 func throttle(n *gps.Network) (*gps.Solution, []float64, error) {
 	quotas := quotasOf(n)
 	free := &gps.Network{Servers: n.Servers, Jobs: slices.Clone(n.Jobs), Groups: slices.Clone(n.Groups)}
@@ -124,8 +124,8 @@ func (q *quota) meet(jobs []gps.Job, responses, throttled []float64) {
 	}
 }
 
-// gain returns which part of a change to make, 1 unless the last change had another effect than it was to have: what a
-// thread waits changes with its delay, too (the secant method).
+// gain returns the fraction of a change to make, 1 unless the last change had another effect than expected: the wait of
+// a thread changes with its delay, too (the secant method).
 func (q *quota) gain(change float64) float64 {
 	gain := 1.0
 	if q.delay != q.before && change != q.change {
