@@ -18,7 +18,7 @@ import (
 // as long as they require labels of the same keys: an object is compared with one of them.
 const MaxCompared = 100
 
-// shape is what selectors have in common that require one value each of the same keys.
+// shape is the set of keys of which selectors require one value each.
 type shape struct {
 	name   string // the keys as one text
 	keys   []string

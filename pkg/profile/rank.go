@@ -71,13 +71,13 @@ func (r *Ranking[T]) with(added, removed []T) *Ranking[T] {
 	return next
 }
 
-// change is what becomes of a family.
+// change is the change of a family.
 type change[T Ranked] struct {
 	of             *matcher // some member
 	added, removed []T
 }
 
-// apply returns what becomes of a list, best first as the list is.
+// apply returns the changed list, ordered best first like the list.
 func (c *change[T]) apply(list []T) []T {
 	removed := make(map[*matcher]bool, len(c.removed))
 	for _, item := range c.removed {
