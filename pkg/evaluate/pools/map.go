@@ -109,7 +109,7 @@ func (s surveyor) survey(ctx context.Context) ([][]float64, error) {
 	return margins, group.Wait()
 }
 
-// alone returns what a pool of its own costs a class along an axis.
+// alone returns the cost of a class in a pool of its own along an axis.
 func (s surveyor) alone(ctx context.Context, class int, axis Axis) ([]float64, error) {
 	costs := make([]float64, mapCells)
 	for k := range costs {
