@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The range of a dilation that can be true. Noise takes some a little below 1;
-// what lies outside is another quantity or another unit.
+// The range of a dilation that can be true. Noise takes some a little below 1; a value outside is another quantity or
+// another unit.
 const (
 	MinDilation = 0.01
 	MaxDilation = 1e6
@@ -14,10 +14,9 @@ const (
 
 // Run is a set of jobs that shared a node, each for as long as it ran.
 type Run struct {
-	// Name tells runs apart in reports.
+	// Name identifies the run in reports.
 	Name string
-	// Members are the jobs that ran together. Copies of one job are as many
-	// members.
+	// Members are the jobs that ran together. Each copy of a job is a member.
 	Members []Member
 }
 

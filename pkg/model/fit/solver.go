@@ -1,10 +1,9 @@
 package fit
 
-// Predictor computes what a node's jobs do to each other from their
-// sensitivities and pressures. Any solver of the contention model can be
-// plugged in; [Fit] needs no derivatives of it. It must give the first-order
-// dilation to jobs that are alone or in pairs, and scale with it elsewhere,
-// because fitting is a sequence of first-order fits to corrected dilations.
+// Predictor computes the dilations of a node's jobs from their sensitivities and pressures. Any
+// solver of the contention model can be plugged in; [Fit] needs no derivatives of it. It must give
+// the first-order dilation to jobs that are alone or in pairs, and scale with it elsewhere, because
+// fitting is a sequence of first-order fits to corrected dilations.
 type Predictor interface {
 	// Name is how reports call the predictor.
 	Name() string
