@@ -68,8 +68,8 @@ func (q *MGm) ResponseWithin(k int, x float64) float64 {
 // docs/evidence/sizing-accuracy.md.
 func (q *MGm) Error() float64 { return q.off }
 
-// ServiceWithin returns the probability that the service alone takes at most x ≥ 0:
-// what the response comes to with more and more servers.
+// ServiceWithin returns the probability that the service alone takes at most x ≥ 0: the limit of
+// the response with more and more servers.
 func (s Stream) ServiceWithin(x float64) float64 {
 	return newService(s.Service, s.SCV).within(max(0, x))
 }
