@@ -54,7 +54,7 @@ func open(path string, flags int) (fd int, err error) {
 	}
 }
 
-// directories appends the names of the directories in a directory, up to the listed number. Those of control groups hold dozens of
+// directories appends the names of the directories in a directory, maxNames at most. Those of control groups hold dozens of
 // files each, and mostly no directory: their link counts say so, which saves listing them.
 func directories(path string, buffer []byte, names []string) ([]string, error) {
 	var about syscall.Stat_t
