@@ -63,7 +63,7 @@ func (w *worst) dilation(j int, v loading.Vector) float64 {
 	return max(1, response/w.neutral(j, v))
 }
 
-// neutral returns a bound from below on what job j takes alone, in own times.
+// neutral returns a lower bound on the time of job j alone, in own times.
 func (w *worst) neutral(j int, v loading.Vector) float64 {
 	neutral := 1.0
 	for i, d := range v {
@@ -74,7 +74,7 @@ func (w *worst) neutral(j int, v loading.Vector) float64 {
 	return neutral
 }
 
-// alone returns how many servers of a resource job j may have at most.
+// alone returns the largest number of servers of a resource that job j may have.
 func (w *worst) alone(j, resource int) float64 {
 	if limit := w.sharing.Shares[j].Limit; limit > 0 && resource == w.sharing.Resource {
 		return min(float64(w.servers[resource]), max(limit, loading.MinLimit))
@@ -97,7 +97,7 @@ func (w *worst) wait(j, resource int, d loading.Demand) float64 {
 	return max(0, wait)
 }
 
-// slowest returns by how much interference makes the service of a job at a resource slower at most.
+// slowest returns the largest slowdown of a job's service at a resource by interference.
 func slowest(v loading.Vector, resource int) float64 {
 	slower := 1.0
 	for _, d := range v {
@@ -113,7 +113,7 @@ func slowest(v loading.Vector, resource int) float64 {
 	return slower
 }
 
-// due returns how many of the servers of the shared resource each job gets at least while it wants them.
+// due returns the least number of servers of the shared resource that each job gets while it wants them.
 func (s *Sharing) due(jobs []loading.Vector, servers int) []float64 {
 	wanting := Sharing{Resource: s.Resource, Groups: s.Groups}
 	var of []int
@@ -190,7 +190,7 @@ func (s *Sharing) steps(jobs []loading.Vector, servers []int) float64 {
 	return 2*closure + chainSteps*float64(states) // of jobs that are nearly alike, with a closure, too
 }
 
-// others returns how many resources besides the shared one some job needs.
+// others returns the number of resources besides the shared one that some job needs.
 func (s *Sharing) others(jobs []loading.Vector) (count int) {
 	needed := map[int]bool{s.Resource: true}
 	for _, v := range jobs {
@@ -209,9 +209,9 @@ const (
 	// the cost of each state of a chain that is small enough to be solved.
 	gridPoints = 64
 	chainSteps = 400
-	// throttlingTurns is how often a network is solved, or more, until limits are met.
+	// throttlingTurns is the least number of solutions of a network until limits are met.
 	throttlingTurns = 10
-	// stationParts is how many other resources take as long as the shared one.
+	// stationParts is the number of other resources that take as long as the shared one.
 	stationParts = 4
 	// maxSteps bounds the steps of PredictSharing, where jobs have several threads. It is worth some seconds.
 	maxSteps = 48e6

@@ -10,8 +10,8 @@ import (
 // which turns measured dilations of identical jobs into loading vectors. Eq. (5)
 // itself is [Load.Dilation], Definition 2 is [Prices.Of].
 
-// ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two
-// resources dilates its copies that little, or that much.
+// ErrNoRoot is wrapped by the error of [LoadingOfCopies] when no busy job of two resources has so
+// small, or so large, a dilation beside its copies.
 var ErrNoRoot = errors.New("no loading vector of two resources explains the dilation")
 
 // ErrUndecided is wrapped by the error of [DecideRoot] when a second measurement
@@ -45,7 +45,7 @@ func LoadingOfCopies(n int, dilation float64) (low, high float64, err error) {
 		}
 		dilation = min(most, max(least, dilation))
 	}
-	// At λ = least the radicand is 0 but for rounding.
+	// At λ = least the radicand is 0 except for rounding.
 	half := math.Sqrt(max(0, 1-2*(most-dilation)/(most-1))) / 2
 	return 0.5 - half, 0.5 + half, err
 }

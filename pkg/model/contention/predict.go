@@ -45,9 +45,8 @@ type Prediction struct {
 // served, s_ik being its sensitivity. The node is solved as a closed network, by the solver that the options name:
 // see [queueing.Solve], which also states the errors of each. The zero options choose well.
 //
-// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], but for
-// the bounds: no resource is more than fully busy, the sum over the threads there
-// of loading over response being at most the number of its servers.
+// With [queueing.FirstOrder] the dilations are those of [Load.Dilation], within the bounds: no resource is more than
+// fully busy, the sum over the threads there of loading over response being at most the number of its servers.
 //
 // A dilation is relative to the neutral time, the time of the job alone on this node by the same solver: see [Alone].
 // A job that is alone has exactly 1. Of jobs with very many threads only some count: see [InEffect].
@@ -131,7 +130,7 @@ func (p *Prediction) slow(alone func(j int, v loading.Vector) (float64, error)) 
 	return nil
 }
 
-// slowed returns by how much interference makes job j slower. What it waits grows by the same factor.
+// slowed returns the factor of job j's time by interference. Its waits grow by the same factor.
 func (p *Prediction) slowed(j int) float64 {
 	if p.slowing == nil {
 		return 1
@@ -189,7 +188,7 @@ func (p *Prediction) network(servers []int) *queueing.Network {
 	return network
 }
 
-// Resources returns how many resources the node has, those that the prediction was asked for.
+// Resources returns the number of resources of the node, as given by the caller.
 func (p *Prediction) Resources() int { return len(p.givenServers) }
 
 // Wait returns how long a thread of job j waits at resource i, as a multiple of
@@ -212,9 +211,8 @@ func (p *Prediction) Presence(j, i int) float64 { return p.presence(j, p.indexOf
 
 func (p *Prediction) presence(j, i int) float64 { return p.Solution.Presences[p.class[j]][i] }
 
-// Delay returns what waiting for other jobs at resource i adds to the dilation of job
-// j, at least 0, or at an interference resource what slower service adds. Over all
-// resources that adds up to λ_j − 1.
+// Delay returns the part of the dilation of job j that its waits for other jobs at resource i add, at least 0, or at
+// an interference resource the part that slower service adds. The parts of all resources add up to λ_j − 1.
 //
 // What a thread waits for others is its loading times its wait, in the proportion in
 // which it finds their threads and those of its own job there. For a job with several
@@ -261,8 +259,7 @@ func (p *Prediction) waitForOthers(j, i int) float64 {
 	return p.inflated[j][i].Loading * p.wait(j, i) * (others / (others + siblings))
 }
 
-// found returns how many threads of other jobs a thread of job j finds at resource i,
-// on average.
+// found returns the mean number of threads of other jobs that a thread of job j finds at resource i.
 func (p *Prediction) found(j, i int) float64 {
 	sum := 0.0
 	for k, v := range p.jobs {

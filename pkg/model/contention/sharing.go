@@ -222,7 +222,7 @@ func neutralTime(v loading.Vector, alone []float64, throttled float64) float64 {
 	return neutral
 }
 
-// Throttling returns by how much its own limit lengthens what job j takes alone, at least 1. That is no dilation, which is
+// Throttling returns the factor by which its own limit lengthens the time of job j alone, at least 1. That is no dilation, which is
 // relative to the time with the limit.
 func (p *Prediction) Throttling(j int) float64 {
 	if p.throttling == nil {
@@ -231,8 +231,8 @@ func (p *Prediction) Throttling(j int) float64 {
 	return p.throttling[j]
 }
 
-// alone returns by how much longer than its demand at each resource a job alone is there, and how long it is
-// throttled, in own times.
+// alone returns the ratio of the time of a job alone at each resource to its demand there, and the time for which it is throttled,
+// in own times.
 func (s *Sharing) alone(n *gps.Network, j int, v loading.Vector, servers []int, options queueing.Options) (alone []float64, throttled float64, err error) {
 	alone = make([]float64, len(v))
 	limited, held, err := throttle(n.Alone(j))

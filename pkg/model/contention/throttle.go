@@ -8,13 +8,13 @@ import (
 	"loadline.dev/loadline/pkg/model/gps"
 )
 
-// quota is a limit on what some jobs use of the shared resource together, on average over its periods.
+// quota is a limit on the joint usage of the shared resource by some jobs, on average over its periods.
 type quota struct {
 	limit float64
 	jobs  []int
-	// delay is how long a thread of theirs is throttled for each unit of time that it is served, at least 0.
+	// delay is the time for which a thread of theirs is throttled for each unit of time that it is served, at least 0.
 	delay float64
-	// What delay was the time before, and by how much it was to change.
+	// The previous delay, and the intended change of it.
 	before, change float64
 }
 
@@ -47,7 +47,7 @@ func quotasOf(n *gps.Network) []quota {
 }
 
 const (
-	// maxThrottling bounds how often the network is solved to find out for how long its jobs are throttled.
+	// maxThrottling bounds the number of solutions of the network for finding the throttling of its jobs.
 	maxThrottling = 100
 	// throttlingTolerance is by which fraction responses may still change, and lastThrottlingTolerance after
 	// maxThrottling solutions, which is still below the error of a solution.
@@ -55,8 +55,8 @@ const (
 	lastThrottlingTolerance = 1e-2
 )
 
-// throttle solves a network whose limits hold on average over the periods of a quota. It also returns for how long
-// each job is throttled, in own times: where it is, it asks for nothing, as if idle.
+// throttle solves a network whose limits hold on average over the periods of a quota. It also returns the time for
+// which each job is throttled, in own times: a throttled job asks for nothing, as if idle.
 //
 // A job whose limit is below its demand is throttled until its usage equals the limit, and not at all once the others
 // leave it less than the limit. Each limit is met in turn, with all else fixed: more throttling of one job only leaves

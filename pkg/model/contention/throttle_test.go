@@ -27,8 +27,8 @@ type thread struct {
 
 func (j *thread) wants() bool { return j.computing && (j.limit == 0 || j.tokens > 0) }
 
-// simulateQuotas returns how many milliseconds each job takes per millisecond of its own time, on cores that are shared by
-// weight in every instant, each job having its limit times the period per period, as the kernel does it.
+// simulateQuotas returns the number of milliseconds that each job takes per millisecond of its own time, on cores that are
+// shared by weight in every instant, each job having its limit times the period per period, as in the kernel.
 func simulateQuotas(jobs []thread, cores, milliseconds float64, r *rand.Rand) []float64 {
 	jobs = append([]thread(nil), jobs...)
 	for j := range jobs {

@@ -38,7 +38,7 @@ func (n *smallNode) network() *gps.Network {
 	return network
 }
 
-// off returns by how much a prediction of the node is off at worst, −1 where the chain is too large.
+// off returns the largest error of a prediction of the node, −1 where the chain is too large.
 func (n *smallNode) off(t *testing.T) float64 {
 	t.Helper()
 	network := n.network()

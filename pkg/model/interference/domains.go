@@ -13,8 +13,8 @@ import (
 // which threads are in which changes all the time. Of 5 threads on 4 cores with 2 hyper-threads each, 2 share a core; of 8 all
 // do. Servers that jobs have for themselves count as busy, and as spread like the others.
 
-// neighbours returns how many of n ≥ 1 threads that run are in the domain of one of them besides it, on average over these: of
-// each it is that number rounded down or up.
+// neighbours returns the mean number of other threads, of n ≥ 1 that run, in the domain of one of them: each has that number
+// rounded down or up.
 func neighbours(n, domains int) float64 {
 	each, more := n/domains, n%domains // more of the domains have one thread more than each
 	return float64(more*(each+1)*each+(domains-more)*each*(each-1)) / float64(n)
@@ -30,7 +30,7 @@ type chances [4][4]float64
 // allRun are the chances of threads that all run in one domain.
 var allRun = chances{{1, 1, 1, 1}, {1, 1, 1}, {1, 1}, {1}}
 
-// spread is how other threads that run are spread over some domains.
+// spread is the distribution of other running threads over some domains.
 type spread struct {
 	domains int
 	near    []powers // for each number l of them, the mean of K⁽ᵏ⁾ over l⁽ᵏ⁾

@@ -16,7 +16,7 @@ import (
 // siblingsCurve is the measured slowdown of a hyper-thread by the other one of its core.
 var siblingsCurve = loading.Curve{{Pressure: 1, Inflation: 2.29}}
 
-// idleFirst returns how many threads are in each domain when a kernel puts one after the other where the fewest run.
+// idleFirst returns the number of threads in each domain when a kernel puts one after the other where the fewest run.
 func idleFirst(threads, domains int) []int {
 	in := make([]int, domains)
 	for range threads {

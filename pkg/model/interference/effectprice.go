@@ -134,7 +134,7 @@ func (p *Price) expect(low, high, chance float64) {
 	}
 }
 
-// inflict tables by how much longer a job takes, over all its threads, beside a thread more that always runs, at each resource.
+// inflict tabulates the extra time of a job, over all its threads, beside one more thread that always runs, at each resource.
 func (x *interference) inflict(prices []Price, s *slowed) {
 	if s.loading == 0 {
 		return

@@ -22,7 +22,7 @@ type slowed struct {
 	hold      hold
 	presence  float64 // fraction of its time that each thread is there, waiting included
 	awake     float64 // fraction of its time for which it is not throttled: all its threads are at once
-	elsewhere float64 // what slower service at other resources adds to its own time
+	elsewhere float64 // time that slower service at other resources adds to its own time
 	inflation float64 // g
 	parts     []float64
 }
@@ -44,7 +44,7 @@ func newSlowed(v loading.Vector, copies, resource int) slowed {
 
 // hold is the effect of a limit on the processor on a job.
 type hold struct {
-	// least is how long its own time takes at least: its service at the processor over the limit, 0 without one.
+	// least is the least length of its own time: its service at the processor over the limit, 0 without one.
 	least float64
 	// computes reports whether that service is the one that interference slows, so that least grows with it.
 	computes bool
@@ -118,9 +118,9 @@ func (x *interference) spread(domains []int, others int) {
 }
 
 const (
-	// inflationRounds bounds how often presences are found anew, and inflationTolerance is by how much an inflation may
-	// change in the last round: those that would follow change it by less than half of that, and averaging over who runs
-	// beside whom is off by more.
+	// inflationRounds bounds the number of times that presences are found anew, and inflationTolerance is the largest change
+	// of an inflation in the last round: later rounds would change it by less than half of that, and the error of averaging
+	// over the threads that run together is larger.
 	inflationRounds, inflationTolerance = 30, 3e-3
 )
 
@@ -266,7 +266,7 @@ func (x *interference) pressing(s *slowed, resource int, e *loading.Effect) (sha
 		to.add(e.Pressure, s.presence, -1)
 	}
 	if to.threads < 0.5 {
-		*to = pressures{} // there is only what rounding left
+		*to = pressures{} // only rounding errors are left
 	}
 	return shared, apart
 }

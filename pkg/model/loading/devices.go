@@ -23,7 +23,7 @@ const (
 
 // Devices are equal devices of a node, such as its GPUs. Each job that uses them is assigned to one of them.
 type Devices struct {
-	// Count is how many there are, from 1 to [MaxDevices].
+	// Count is their number, from 1 to [MaxDevices].
 	Count   int
 	Sharing DeviceSharing
 	// Resource is the index of the resource at which a device serves jobs.

@@ -47,7 +47,7 @@ func ReduceAll(jobs []Vector, limits []int) []Vector {
 	return reduced
 }
 
-// ThreadLimits returns how many threads of one job count at each resource.
+// ThreadLimits returns the number of threads of one job that count at each resource.
 func ThreadLimits(jobs []Vector, servers []int) []int {
 	limits := make([]int, len(servers))
 	for i, c := range servers {

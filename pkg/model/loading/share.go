@@ -5,12 +5,12 @@ type Share struct {
 	// Weight is the job's weight among its siblings: it gets a part in proportion to it. Finite and above 0; 0 means 1.
 	// Its threads share it.
 	Weight float64
-	// Limit is how many servers the job may use on average, finite and at least 0; 0 means no limit. It is a quota for
-	// periods that are long beside bursts: a job that would use less is not held back, and one that would use more is
-	// throttled until it does not.
+	// Limit is the number of servers that the job may use on average, finite and at least 0; 0 means no limit. It is a
+	// quota for periods that are long in relation to bursts: a job that would use less is not held back, and one that
+	// would use more is throttled until it does not.
 	Limit float64
-	// Burst is how long the job is served there per visit, on average, in a unit that is the same for all jobs; 0
-	// means 1. It matters where weights are unequal.
+	// Burst is the mean service time of a visit there, in a unit that is the same for all jobs; 0 means 1. It matters
+	// where weights are unequal.
 	Burst float64
 	// Group is the job's group in the tree of shares.
 	Group int

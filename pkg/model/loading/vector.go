@@ -22,16 +22,14 @@ type Demand struct {
 	// resource, from 0 to 1: how much the job stands in their way. Equal to
 	// Loading unless measured otherwise; see [Symmetric].
 	Pressure float64
-	// Sensitivity is what waiting there costs the job, from 0 to 1: by how much a
-	// job dilates it that is always at the resource. It is less than the loading
-	// where the job waits for less than a whole service of the other. Zero means
-	// Loading; it counts only where there is a loading.
+	// Sensitivity is the cost of waiting there to the job, from 0 to 1: its dilation less 1 beside a job that is always at the
+	// resource. It is less than the loading where the job waits for less than a whole service of the other. Zero means Loading; it
+	// counts only where there is a loading.
 	Sensitivity float64
-	// Threads is how many threads of the job use the resource at once. Each is
-	// as much a job to the others, and to its siblings, as a job of its own.
-	// Zero means one.
+	// Threads is the number of threads of the job that use the resource at once. Each acts on the others, and on its siblings, like
+	// a separate job. Zero means one.
 	Threads int
-	// Burst is for how long a thread is served there at a time, on average, in seconds, finite and at least 0; 0 where it is not
+	// Burst is the mean time for which a thread is served there at a time, in seconds, finite and at least 0; 0 where it is not
 	// known. It counts where a quota stops the threads: see [Demand.Within].
 	Burst float64
 	// Effect is the job's demand at a resource that is shared without a queue. Loading, Pressure and Sensitivity are then 0, and
@@ -67,7 +65,7 @@ func (d Demand) Idle() bool { return d.Loading == 0 && d.Pressure == 0 }
 // demands are zero.
 type Vector []Demand
 
-// ThreadsAt returns how many threads of the job use a resource at once, at least one.
+// ThreadsAt returns the number of threads of the job that use a resource at once, at least one.
 func (v Vector) ThreadsAt(resource int) int {
 	if resource >= len(v) {
 		return 1

@@ -17,9 +17,9 @@ type JobType struct {
 	// Weight is the job's weight where jobs want more of the processor than there is: the job gets a part in
 	// proportion to it. Finite and at least 0; 0 means 1. Its threads share it.
 	Weight float64
-	// Limit is how many servers of the processor the job may use on average, finite and at least 0; 0 means no limit.
-	// A job that needs more is stretched by that even if it is alone: it is part of its neutral time, and no
-	// contention.
+	// Limit is the number of servers of the processor that the job may use on average, finite and at least 0; 0 means
+	// no limit. A job that needs more is stretched by that even if it is alone: it is part of its neutral time, and
+	// no contention.
 	Limit float64
 }
 
@@ -37,7 +37,7 @@ func (t *JobType) validateShare() error {
 	return nil
 }
 
-// NodeClass is a class of nodes: what equal nodes have in common.
+// NodeClass is a class of equal nodes.
 type NodeClass struct {
 	// Servers holds the number of servers of each resource; they must satisfy
 	// [ValidateServers].

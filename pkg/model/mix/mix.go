@@ -119,9 +119,9 @@ func (m *Mixes) Recall(before *Mix) *Mix {
 // nothing.
 func (m *Mixes) Err() error { return m.err }
 
-// Stretch returns how many times a type's own time on a node of speed 1 its neutral
-// time on the nodes of the class is: 1 where they have speed 1, and a server for each
-// thread, and the type needs no more than its limit.
+// Stretch returns the ratio of a type's neutral time on the nodes of the class to its own time on a
+// node of speed 1: 1 where they have speed 1, and a server for each thread, and the type needs no
+// more than its limit.
 func (m *Mixes) Stretch(t *JobType) float64 { return m.local(t).stretch }
 
 // local returns the type converted to these nodes.
@@ -332,8 +332,8 @@ func (x *Mix) MaxUtilization() float64 {
 	return x.busiest
 }
 
-// Price returns ΔW ≥ 0, by how much the total wait of the node would grow, to
-// first order, with one more job of a type: see [Prices.Of].
+// Price returns ΔW ≥ 0, the growth of the node's total wait, to first order, with one more job of a
+// type: see [Prices.Of].
 func (x *Mix) Price(t *JobType) float64 {
 	l := x.of.local(t)
 	if l.candidate == nil {

@@ -11,7 +11,7 @@ type threadSets struct {
 	share  []float64   // of a thread of each class in a set
 }
 
-// maxSets is up to how many sets are looked at one by one.
+// maxSets is the largest number of sets that are enumerated.
 const maxSets = 128
 
 // fewSets reports whether some classes have few sets of threads.

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Completion predicts how long a job takes that starts some time from now, at most
-// Next, if no other starts; and a lower bound for how long it takes from then until all
-// jobs are done. Both are exact but for rounding. The job is given as for
-// [Running.Start].
+// Completion predicts the time that a job takes that starts some time from now, at most Next, if no
+// other starts; and a lower bound for the time from then until all jobs are done. Both are exact
+// except for rounding. The job is given as for [Running.Start].
 //
 // The first call after a change takes O(k·(m + log k)) time for k jobs of m types,
 // further ones for jobs of the same type a few multiplications for each completion
@@ -45,7 +44,7 @@ func (r *Running) trajectory(t *JobType) *trajectory {
 	return y
 }
 
-// trajectory is how a job progresses that starts among those that run.
+// trajectory is the progress of a job that starts among the running ones.
 //
 // Until it completes, the others complete one after the other at times that do not depend on the
 // size of its work. While they do so in the same order, these times and the remaining work of each

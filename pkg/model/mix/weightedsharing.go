@@ -54,7 +54,7 @@ type weightedSharing struct {
 	least   []float64     // share of a thread of each class while it is present, with any others
 	order   []int         // classes by falling weight of a thread
 	sums    []partialSums // of the classes before each one in that order, with one number
-	hint    int           // how many classes were found to have a server per thread
+	hint    int           // number of classes that were found to have a server per thread
 	chance  []float64
 	all     poissonbinomial.Distribution
 	without poissonbinomial.Distribution
@@ -173,7 +173,8 @@ func (p *weightedSharing) sortByWeight() {
 	slices.SortStableFunc(p.order, func(a, b int) int { return cmp.Compare(p.weights[b], p.weights[a]) })
 }
 
-// distribute computes how many threads are at the processor, and how likely each is there given that number.
+// distribute computes the distribution of the number of threads at the processor, and the probability of each thread's presence
+// given that number.
 func (p *weightedSharing) distribute() {
 	// Only the product of a factor per thread and θ matters: choosing it so that the odds are close to those of presence keeps the
 	// sums below within range.
@@ -388,7 +389,7 @@ type thread struct {
 	weight      float64
 	probability float64 // that it is there, before it is known to be
 	variance    float64 // of that, and
-	shift       float64 // by how much of its variance each other is there less often than before
+	shift       float64 // reduction of the presence of each other, per unit of its variance
 }
 
 func (p *weightedSharing) threadAt(at, k int) thread {
@@ -401,7 +402,7 @@ func (p *weightedSharing) threadAt(at, k int) thread {
 	return t
 }
 
-// roundings is what rounding leaves of a variance of 0.
+// roundings bounds the rounding error of a variance of 0.
 const roundings = 1e-9
 
 // capped returns the mean number of other threads present of the classes before a place in the order, and weighing the total

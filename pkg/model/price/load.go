@@ -165,9 +165,8 @@ func (l *Load) Dilation(v loading.Vector) float64 {
 	return dilation
 }
 
-// Delay returns what waiting for other jobs at resource i adds to the dilation of a
-// job that is part of the load, at least 0. Over all resources that adds up to its
-// dilation less 1, so it says which resource is to blame.
+// Delay returns the part of the dilation of a job of the load that its waits for other jobs at resource i add, at least 0.
+// The parts of all resources add up to its dilation less 1, so they say which resource is to blame.
 func (l *Load) Delay(v loading.Vector, i int) float64 {
 	l.sum()
 	return l.delay(v.Reduced(l.limits), i)

@@ -162,7 +162,7 @@ type bid struct {
 	pressure float64
 	threads  int
 	own      float64 // factor of the waits of its threads
-	// Of several threads: how many of the others one of them finds there, and how many of them are there.
+	// Of several threads: the number of the others that one of them finds there, and the number of those present.
 	siblings, present points
 }
 
@@ -174,7 +174,7 @@ type points struct{ at, probability []float64 }
 // representative ones, but at least leastLookups.
 const maxLookups, leastLookups = 128, 4
 
-// lookups returns for how many numbers of threads the prices of each resource are looked up.
+// lookups returns the number of prices of each resource that are looked up.
 func lookups(v loading.Vector) int {
 	bids, numbers := 0, 0
 	for _, d := range v {
@@ -241,7 +241,8 @@ func NewShareCandidate(v loading.Vector, processor int, share loading.Share) *Ca
 	return c
 }
 
-// Throttled returns the candidate as a job that its limit throttles for a fraction of its time alone. It waits that much less.
+// Throttled returns the candidate as a job that its limit throttles for a fraction of its time alone. That fraction shortens its
+// wait.
 func (c *Candidate) Throttled(slack float64) *Candidate {
 	other := *c
 	other.slack = slack

@@ -34,7 +34,7 @@ type weightedLoad struct {
 // peer is the threads of one weight, or of several that are near to each other.
 type peer struct {
 	weight                float64 // of a thread
-	pressure, sensitivity float64 // sums over threads, the latter of what add is given
+	pressure, sensitivity float64 // sums over threads, of the arguments of add
 }
 
 // maxPeers bounds the number of distinct weights: threads of other weights count as those of the nearest. It bounds the cost of the
@@ -69,8 +69,8 @@ func (l *weightedLoad) peer(weight float64) *peer {
 	return &l.peers[k]
 }
 
-// weightFactors are by how much prices at the processor differ from those for equal shares, by the logarithm to base 2
-// of the weight of a thread, at equal distances from the lowest.
+// weightFactors are the ratios of prices at the processor to those for equal shares, by the logarithm to base 2 of the weight of a
+// thread, at equal distances from the lowest.
 type weightFactors struct {
 	lowest, perPoint float64
 	points           [weightPoints]weightFactor
@@ -84,7 +84,7 @@ const (
 	weightPoints = 16
 	// improbable is the probability of numbers of threads that do not matter.
 	improbable = 1e-6
-	// weightMargin is by how much weights above the largest of a node, and below the smallest, are distinguished.
+	// weightMargin is the range of distinct weights above the largest of a node, and below the smallest, as a factor.
 	weightMargin = 64
 )
 

@@ -191,7 +191,7 @@ func TestWeightsDecideWhoWaits(t *testing.T) {
 	load := price.NewSharedLoad([]int{1}, 0)
 	load.AddShare(busy, loading.Share{Weight: 10})
 	prices := load.Prices()
-	for weight, want := range map[float64]float64{1: 10.1, 10: 2, 100: 10.1} { // what both wait: the ratio of weights, both ways
+	for weight, want := range map[float64]float64{1: 10.1, 10: 2, 100: 10.1} { // waits of both: the ratio of weights, both ways
 		got := prices.Of(price.NewShareCandidate(busy, 0, loading.Share{Weight: weight}))
 		if math.Abs(got/want-1) > 0.1 {
 			t.Errorf("a busy job of weight %v beside one of 10 costs %v, want %v", weight, got, want)
