@@ -90,7 +90,7 @@ func demand(spec *v1alpha1.WorkloadProfileSpec, r *v1alpha1.ResourceDemand, path
 	return d, threads(r.Threads, path.Child("threads"), &d.Threads)
 }
 
-// burst reads for how long a thread computes at a time, in seconds, 0 where that is not said.
+// burst reads the time for which a thread computes at a time, in seconds, 0 where it is not given.
 func burst(r *v1alpha1.ResourceDemand, path *field.Path, into *float64) *field.Error {
 	switch {
 	case r.BurstMillis == nil:

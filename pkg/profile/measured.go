@@ -16,7 +16,7 @@ import (
 	"loadline.dev/loadline/pkg/model/contention"
 )
 
-// sumTolerance is by how much loadings that add up to 1 may be off by rounding.
+// sumTolerance is the rounding error of loadings that add up to 1.
 const sumTolerance = 1e-9
 
 // MaxError is the maximum width of a result in use: the largest half width of the 95 % confidence

@@ -96,8 +96,7 @@ type NodeClass struct {
 
 func (c *NodeClass) rank() *matcher { return &c.matcher }
 
-// Class returns by what name measurements go that were made on nodes of class c,
-// which is nil for the nodes that follow no profile.
+// Class returns the name for measurements made on nodes of class c, which is nil for the nodes that follow no profile.
 func (c *NodeClass) Class() string {
 	if c == nil {
 		return v1alpha1.NoNodeProfile

@@ -98,7 +98,7 @@ func (c *change[T]) apply(list []T) []T {
 	return append(next, added...)
 }
 
-// compareRanks orders items by who wins: negative if a does.
+// compareRanks orders items by rank: negative if a wins.
 func compareRanks[T Ranked](a, b T) int { return a.rank().compare(b.rank()) }
 
 // Winner returns the item that an object with these labels follows. It takes

@@ -12,8 +12,7 @@ import (
 	"loadline.dev/loadline/pkg/model/loading"
 )
 
-// rounding is by how much a quotient of two quantities may be off: 9m / 3m is
-// a hair more than 3, which must not make a fourth thread.
+// rounding is the error of a quotient of two quantities: 9m / 3m is a hair more than 3, which must not make a fourth thread.
 const rounding = 1e-12
 
 // FromRequests returns the assumed vector of a pod that follows no profile: for each rule, the number of threads that follows

@@ -96,7 +96,7 @@ func tooLarge(selector *metav1.LabelSelector, path *field.Path) (errs field.Erro
 	return errs
 }
 
-// compare orders matchers by who wins: negative if m does.
+// compare orders matchers by rank: negative if m wins.
 func (m *matcher) compare(other *matcher) int {
 	return cmp.Or(
 		m.compareOrigins(other),

@@ -89,7 +89,7 @@ func GroupsTable(groups []findings.Group, wide bool) *text.Table {
 	return t
 }
 
-// since writes for how long something lasts.
+// since writes a duration.
 func since(seconds float64, atLeast bool) string {
 	t := duration.HumanDuration(time.Duration(seconds * float64(time.Second)))
 	if atLeast {

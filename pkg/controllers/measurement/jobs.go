@@ -31,12 +31,11 @@ const (
 	slack = time.Minute
 	// longest is how long a probe can run.
 	longest = time.Hour
-	// margin is by how much a target may take longer than expected.
+	// margin is the factor by which a target may take longer than expected.
 	margin = 1.2
 	// mostInflation is how many times longer a target is expected to compute beside a standard job that presses on it.
 	mostInflation = 2
-	// longer is by how much a probe runs longer for each time before that it ended
-	// before the target did.
+	// longer is the factor of a probe's time for each earlier time that it ended before the target did.
 	longer = 1.5
 )
 

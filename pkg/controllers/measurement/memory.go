@@ -100,7 +100,7 @@ type look struct {
 	when time.Time
 }
 
-// recently is for how long a look counts where a site is looked for.
+// recently is the time for which a look counts where a site is looked for.
 const recently = 10 * time.Second
 
 func (l *looks) keep(node string, pods []corev1.Pod, now time.Time) {

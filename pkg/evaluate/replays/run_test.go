@@ -20,7 +20,7 @@ import (
 	"loadline.dev/loadline/test/given"
 )
 
-// near reports whether two numbers are the same but for a relative tolerance.
+// near reports whether two numbers are equal within a relative tolerance.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// baselineOff is by how much a fitted alone time may be off, relative to it.
+// baselineOff is the largest relative error of a fitted alone time.
 const baselineOff = 0.1
 
 // drift is the covariance of the logarithms of dilations that comes from errors of the vectors.

@@ -15,7 +15,7 @@ const (
 	// flatMean is the variance of the mean of all over that of an effect: it is as good
 	// as unknown.
 	flatMean = 1e3
-	// leastCost is added to what company costs, so that its logarithm is that of a number.
+	// leastCost is added to the cost of company, so that its logarithm is that of a number.
 	leastCost = 0.02
 	// fewestEffects is from how many dilations of pairs on effects are estimated.
 	fewestEffects = 8

@@ -483,10 +483,9 @@ func (c *covariance) times(g []term) []float64 {
 	return product
 }
 
-// margin returns by how much a function of the unknowns may be off at that
-// confidence, or why that is not known. Reach is the covariance times its
-// gradient, plain the gradient times reach, and models the variance of not
-// knowing the model.
+// margin returns the half width of the interval of a function of the unknowns at that confidence,
+// or why it is not known. Reach is the covariance times its gradient, plain the gradient times
+// reach, and models the variance of not knowing the model.
 //
 // It is the larger of two, as recommended by Angrist and Pischke, Mostly Harmless Econometrics,
 // 2009, §8.1. One takes the noise to be the same everywhere. The other takes it from the residuals

@@ -27,8 +27,8 @@ type Member struct {
 	// Dilation is its completion time over its neutral time, from
 	// [MinDilation] to [MaxDilation], or 0 where it was not measured.
 	Dilation float64
-	// Seconds is for how long it was observed, or 0 where that is not known.
-	// Longer observations count more, see [Fit].
+	// Seconds is the time for which it was observed, or 0 where that is not known. Longer observations count more, see
+	// [Fit].
 	Seconds float64
 	// Request is how many cores it requests, nil where that is not known, and Limit how many it may use on average, 0 for no
 	// limit. Its neutral time is that with the limit. Of the members of a run all requests are known, or none.

@@ -88,7 +88,7 @@ func wrongAloneOf(jobs []Job) []WrongAlone {
 // with dilations that noise does not explain.
 type Contradiction struct {
 	Job          string
-	Company      []string // who else was there
+	Company      []string // the other jobs of the run
 	Lowest, Most float64  // the dilations furthest apart
 	Runs         []string // where they were measured
 }

@@ -87,8 +87,8 @@ func isFirstOrder(p Predictor) bool {
 	return first
 }
 
-// scaleFree reports whether a predictor leaves the scale of hidden resources open:
-// those do that depend on what single companions cost only.
+// scaleFree reports whether a predictor leaves the scale of hidden resources open: those do that
+// depend on the costs of single companions only.
 func scaleFree(p Predictor) bool {
 	switch p.(type) {
 	case FirstOrder, RootSumOfSquares, SaturatingSum, WorstCompanion:

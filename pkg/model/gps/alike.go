@@ -10,7 +10,7 @@ import (
 // chain's result to the closure's for those jobs corrects the closure for the actual jobs. So the solution moves away from the
 // chain as jobs begin to differ.
 
-// maxDifference is by how much jobs that are taken to be alike may differ. The correction fades out until then.
+// maxDifference is the largest difference of jobs that are taken to be alike. The correction fades out until then.
 const maxDifference = 0.1
 
 // blend returns the solution of a network by a closure, corrected by the chain of jobs that are nearly alike, if there is one.

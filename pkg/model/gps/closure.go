@@ -38,7 +38,7 @@ type closure struct {
 }
 
 const (
-	// maxStep bounds by how much the logarithm of odds changes in a round.
+	// maxStep bounds the change of the logarithm of odds in a round.
 	maxStep = 3
 	// closureTolerance is by which fraction the shares may still change.
 	closureTolerance = 1e-5

@@ -77,7 +77,7 @@ func (d *decomposition) beside(r *rest, equal *queueing.Solution) (*Solution, er
 	return s, nil
 }
 
-// among returns by how much the time of each leaf of a tree at each station is longer than its demand.
+// among returns the ratio of the time of each leaf of a tree at each station to its demand.
 func (d *decomposition) among(t *tree, f *flow) ([][]float64, error) {
 	c, err := d.chain(t, f.rest, f)
 	if err != nil {

@@ -51,5 +51,5 @@ func (c *closed) excess(i int, dilations []float64) (more float64) {
 	}
 }
 
-// boundTolerance is by how much, relatively, rounding may miss the bound.
+// boundTolerance is the relative rounding error of the bound.
 const boundTolerance = 1e-12

@@ -75,8 +75,8 @@ func (c *Class) maxThreadsAt(i int) int {
 // station: its pressure, but at most its demand, which is the length of that wait.
 func (c *closed) waiting(x int) float64 { return min(c.pressure[x], c.demand[x]) }
 
-// response returns by how much class k is dilated when it waits so long at each
-// station: λ = 1 + Σ_i D_i·W_i.
+// response returns the dilation of class k with the given waits at each station: λ = 1 + Σ_i
+// D_i·W_i.
 func (c *closed) response(k int, waits []float64) float64 {
 	dilation := 1.0
 	for i := range c.m {

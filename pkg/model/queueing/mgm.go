@@ -31,7 +31,7 @@ const MaxSCV = 1e6
 //     with fewer servers, at which as many jobs wait (see fit);
 //   - for several servers and an scv below 1 that of exponential times, shortened.
 //
-// [MGm.Error] returns by how much the probabilities may be off.
+// [MGm.Error] returns a bound on the error of the probabilities.
 type MGm struct {
 	services []service
 	wait     wait

@@ -6,7 +6,7 @@ import (
 	"loadline.dev/loadline/pkg/model/queueing"
 )
 
-// lowerBound returns what every partition of valid classes costs at least.
+// lowerBound returns a lower bound on the cost of every partition of valid classes.
 //
 // Every pool serves its load, at a cost per server of at least that of each of its classes; and the
 // pool of a class has at least the number of servers that the class would need alone. (That does

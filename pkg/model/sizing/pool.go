@@ -285,7 +285,7 @@ func (p *Pool) analyze(classes []Class, atLeast int, o Options) error {
 	return nil
 }
 
-// margin returns by how much the SLA is met that is met least, below 0 if it is missed.
+// margin returns the margin of the SLA that is met least, below 0 if it is missed.
 func margin(classes []Class, attained []float64) float64 {
 	least := math.Inf(1)
 	for k, c := range classes {
