@@ -382,6 +382,36 @@ perf: ## Measure what Loadline costs at scheduling time (ARGS=-perf-quick, ARGS=
 demo-nodes: build experiments $(TOOLS)/cluster ## Measure, predict and place jobs on real nodes; needs root, takes an hour or two (ARGS=--quick)
 	$(TOOLS)/demonodes $(ARGS)
 
+# The emulator that the kernel lab boots kernels in, and what builds the program that runs there.
+LAB_PACKAGES := qemu-system-x86 gcc libc6-dev
+
+.PHONY: lab-packages
+lab-packages: ## Install the Debian packages that the kernel lab needs
+	@if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && ! dpkg -s $(LAB_PACKAGES) >/dev/null 2>&1; then \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(LAB_PACKAGES); fi
+
+# One of those that "go run ./hack/kernellab kernels" lists, and a table of mixes of pods; without one they are drawn.
+KERNEL ?= 6.12
+PROCESSORS ?= 1
+MIXES ?=
+
+.PHONY: kernel-lab
+kernel-lab: lab-packages ## Run mixes of pods on a real kernel in an emulator, and compare the model (KERNEL=6.1 PROCESSORS=4 MIXES=mixes.csv ARGS='--cgroup 1')
+	@mkdir -p out/kernellab
+	$(if $(MIXES),cp '$(MIXES)',go run ./hack/kernellab draw --processors '$(PROCESSORS)' >) out/kernellab/mixes.csv
+	go run ./hack/kernellab run --kernel '$(KERNEL)' --processors '$(PROCESSORS)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) out/kernellab/mixes.csv >out/kernellab/results.csv
+	go run ./hack/kernellab compare out/kernellab/results.csv
+
+.PHONY: gauge-lab
+gauge-lab: lab-packages ## Run a gauge beside mixes of pods in that emulator, and compare it with them (MIXES=mixes.csv KERNEL=6.1 ARGS='--cgroup-driver cgroupfs')
+	$(GO_BUILD) -o out/kernellab/ ./cmd/loadline-gauge
+	go run ./hack/kernellab gauge --gauge out/kernellab/loadline-gauge --kernel '$(KERNEL)' $(if $(DEBIAN_MIRROR),--debian-mirror '$(DEBIAN_MIRROR)') $(ARGS) '$(MIXES)'
+
+.PHONY: test-lab
+test-lab: lab-packages ## Run the tests of the kernel lab, with kernels
+	$(GO_BUILD) -o out/kernellab/ ./cmd/loadline-gauge
+	go test -count 1 ./hack/kernellab -kernels '$(CURDIR)/out/kernellab' -gauge '$(CURDIR)/out/kernellab/loadline-gauge'
+
 .PHONY: compare
 compare: $(TOOLS)/trimaran ## Compare Loadline with other schedulers on a shared cluster that is made up (ARGS='--nodes 50 --seeds 1')
 	go run ./hack/compare --trimaran $(TOOLS)/trimaran $(ARGS)
